@@ -1,0 +1,61 @@
+# Signalbox. `make` alone lists what there is.
+
+VERSION      ?= $(or $(shell git describe --tags --match 'v[0-9]*' --always --dirty 2>/dev/null),dev)
+FUZZTIME     ?= 60s
+TEST_TIMEOUT ?= 15m
+TESTFLAGS    ?=
+BENCHFLAGS   ?=
+
+# Every go.mod is a module of its own, and ./... stops at its border. The benchmarks are checked
+# like the rest but have no tests to run.
+MODULES      := $(sort $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
+TEST_MODULES := $(filter-out ./bench,$(MODULES))
+
+# The name carries the versions of the linter and of Go: a new one of either builds the linter anew,
+# because it cannot read code for a newer Go than its own.
+GOLANGCI_VERSION := v2.14.0
+GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env GOVERSION)
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint bench fuzz fmt clean
+
+help: ## list the commands
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## build, then serve on 127.0.0.1:8080 with ./data (SIGNALBOX_LISTEN, SIGNALBOX_DATA)
+	SIGNALBOX_LISTEN="$${SIGNALBOX_LISTEN:-127.0.0.1:8080}" SIGNALBOX_DATA="$${SIGNALBOX_DATA:-./data}" bin/signalbox serve
+
+# The version is given, so Go asks version control nothing: the build works from a tarball and in a
+# checkout that belongs to another user.
+build: ## build bin/signalbox, one static file
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/signalbox/signalbox/internal/app.version=$(VERSION)" -o bin/signalbox ./cmd/signalbox
+
+# What tests need besides Go comes from wrappers named scripts/with-…, which nest: one thing each.
+test: ## run every test, with the race detector, on SQLite and PostgreSQL (TESTFLAGS)
+	scripts/ensure-cc
+	scripts/with-postgres scripts/each-module $(TEST_MODULES) -- env CGO_ENABLED=1 go test -race -timeout $(TEST_TIMEOUT) $(TESTFLAGS) ./...
+	$(MAKE) --no-print-directory build
+
+lint: $(GOLANGCI) ## check format, imports, vet, linters and go.mod of every module
+	scripts/check-format
+	$(GOLANGCI) config verify
+	scripts/each-module $(MODULES) -- go vet ./...
+	scripts/each-module $(MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
+	scripts/each-module $(MODULES) -- go mod tidy -diff
+	scripts/each-module $(MODULES) -- go mod verify
+
+bench: build ## run the side-by-side benchmarks (BENCHFLAGS)
+	scripts/with-postgres go -C bench run . $(BENCHFLAGS)
+
+fuzz: ## run every fuzz target for FUZZTIME, one after the other
+	FUZZTIME=$(FUZZTIME) scripts/with-postgres scripts/fuzz $(TEST_MODULES)
+
+fmt: $(GOLANGCI) ## format the Go code and sort its imports
+	scripts/each-module $(MODULES) -- "$(CURDIR)/$(GOLANGCI)" fmt ./...
+
+clean: ## remove what the other commands built; data stays
+	rm -rf bin coverage
+
+$(GOLANGCI):
+	GOBIN="$(CURDIR)/bin/tools" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv bin/tools/golangci-lint $@

@@ -1,0 +1,166 @@
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	diego "github.com/diegoholiveira/jsonlogic/v3"
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/vm"
+	growthbook "github.com/growthbook/growthbook-golang"
+	"github.com/launchdarkly/go-sdk-common/v3/ldattr"
+	"github.com/launchdarkly/go-sdk-common/v3/ldcontext"
+	"github.com/launchdarkly/go-sdk-common/v3/ldvalue"
+	ldeval "github.com/launchdarkly/go-server-sdk-evaluation/v3"
+	"github.com/launchdarkly/go-server-sdk-evaluation/v3/ldbuilders"
+	"github.com/launchdarkly/go-server-sdk-evaluation/v3/ldmodel"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/jsonlogic"
+)
+
+// contender prepares a scenario. What it returns decides once and reports whether the rule matched.
+type contender struct {
+	name    string
+	prepare func(scenario) (func() bool, error)
+}
+
+// The names of our own two rows; the first is what the others are compared with.
+const (
+	ours  = "signalbox rule"
+	typed = "signalbox typed read"
+)
+
+func contenders() []contender {
+	return []contender{
+		{ours, prepareRule},
+		{typed, prepareTypedRead},
+		{"diegoholiveira/jsonlogic", prepareDiego},
+		{"LaunchDarkly evaluator", prepareLaunchDarkly},
+		{"GrowthBook SDK", prepareGrowthBook},
+		{"expr", prepareExpr},
+	}
+}
+
+func prepareRule(s scenario) (func() bool, error) {
+	rule, err := jsonlogic.Compile([]byte(s.logic), jsonlogic.FlagKey("flag"))
+	if err != nil {
+		return nil, err
+	}
+	data, err := jsonlogic.Parse([]byte(contextJSON))
+	return func() bool { return rule.Decide(data).Matched }, err
+}
+
+// prepareTypedRead is what an application does: the newest view, the flag among a thousand, its rules, a bool.
+func prepareTypedRead(s scenario) (func() bool, error) {
+	const key, environment = "flag-500", "production"
+	flags := make([]*flageval.Flag, 1000)
+	for i := range flags {
+		flags[i] = flageval.Compile(flageval.Definition{
+			Key: fmt.Sprintf("flag-%d", i), Type: flageval.Boolean, Default: json.RawMessage("false"),
+			Environments: map[string]flageval.Environment{environment: {
+				Enabled: true,
+				Rules:   []flageval.Rule{{Logic: json.RawMessage(s.logic), Value: json.RawMessage("true")}},
+			}},
+		})
+	}
+	data, err := jsonlogic.Parse([]byte(contextJSON))
+	live := new(flageval.Live)
+	live.Store(flageval.NewView(environment, flags...))
+	return func() bool {
+		value, _ := live.Load().Bool(key, data, false)
+		return value
+	}, err
+}
+
+func prepareDiego(s scenario) (func() bool, error) {
+	var rule, data any
+	if err := json.Unmarshal([]byte(s.logic), &rule); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(contextJSON), &data); err != nil {
+		return nil, err
+	}
+	return func() bool {
+		result, err := diego.ApplyInterface(rule, data)
+		return err == nil && result != nil && result != false
+	}, nil
+}
+
+// noData: these flags have no prerequisites and no segments.
+type noData struct{}
+
+func (noData) GetFeatureFlag(string) *ldmodel.FeatureFlag { return nil }
+func (noData) GetSegment(string) *ldmodel.Segment         { return nil }
+
+func prepareLaunchDarkly(s scenario) (func() bool, error) {
+	flag := ldbuilders.NewFlagBuilder("flag").On(true).Version(1).
+		Variations(ldvalue.Bool(false), ldvalue.Bool(true)).OffVariation(0).FallthroughVariation(0)
+	for i, conditions := range s.rules {
+		rule := ldbuilders.NewRuleBuilder().ID(fmt.Sprint(i)).Variation(1)
+		for _, c := range conditions {
+			operator := ldmodel.OperatorIn
+			if c.operator == atLeast {
+				operator = ldmodel.OperatorGreaterThanOrEqual
+			}
+			values := make([]ldvalue.Value, len(c.values))
+			for j, v := range c.values {
+				values[j] = ldvalue.CopyArbitraryValue(v)
+			}
+			rule.Clauses(ldmodel.Clause{ContextKind: "user", Attribute: ldattr.NewLiteralRef(c.attribute), Op: operator, Values: values})
+		}
+		flag.AddRule(rule)
+	}
+	built := flag.Build()
+	ldmodel.PreprocessFlag(&built)
+	user := env().User
+	who := ldcontext.NewBuilder(user.Key).SetString("email", user.Email).SetString("plan", user.Plan).
+		SetFloat64("age", user.Age).SetString("country", user.Country).Build()
+	evaluator := ldeval.NewEvaluator(noData{})
+	return func() bool { return evaluator.Evaluate(&built, who, nil).Detail.Value.BoolValue() }, who.Err()
+}
+
+func prepareGrowthBook(s scenario) (func() bool, error) {
+	var rules []any
+	for _, conditions := range s.rules {
+		condition := map[string]any{}
+		for _, c := range conditions {
+			switch {
+			case c.operator == atLeast:
+				condition[c.attribute] = map[string]any{"$gte": c.values[0]}
+			case len(c.values) == 1:
+				condition[c.attribute] = c.values[0]
+			default:
+				condition[c.attribute] = map[string]any{"$in": c.values}
+			}
+		}
+		rules = append(rules, map[string]any{"condition": condition, "force": true})
+	}
+	features, err := json.Marshal(map[string]any{"flag": map[string]any{"defaultValue": false, "rules": rules}})
+	if err != nil {
+		return nil, err
+	}
+	user := env().User
+	attributes := growthbook.Attributes{"id": user.Key, "email": user.Email, "plan": user.Plan, "age": user.Age, "country": user.Country}
+	ctx := context.Background()
+	client, err := growthbook.NewClient(ctx, growthbook.WithAttributes(attributes), growthbook.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return nil, err
+	}
+	return func() bool { return client.EvalFeature(ctx, "flag").On }, client.SetJSONFeatures(string(features))
+}
+
+func prepareExpr(s scenario) (func() bool, error) {
+	program, err := expr.Compile(s.expr, expr.Env(Env{}))
+	if err != nil {
+		return nil, err
+	}
+	data := any(env())
+	machine := new(vm.VM)
+	return func() bool {
+		result, err := machine.Run(program, data)
+		return err == nil && result != nil && result != false && result != ""
+	}, nil
+}

@@ -1,0 +1,186 @@
+package flageval
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"github.com/signalbox/signalbox/client/jsonlogic"
+)
+
+// table is a set of flags by key. It never changes.
+type table[T any] struct {
+	entries map[string]T
+	keys    []string // sorted
+}
+
+// with returns a table with entries added, replaced and removed. A change of values only shares the list of keys.
+func (t table[T]) with(set map[string]T, remove []string) table[T] {
+	next := table[T]{entries: maps.Clone(t.entries), keys: t.keys}
+	if next.entries == nil {
+		next.entries = make(map[string]T, len(set))
+	}
+	for _, key := range remove {
+		delete(next.entries, key)
+	}
+	maps.Copy(next.entries, set)
+	if !next.hasExactly(t.keys) {
+		next.keys = slices.Sorted(maps.Keys(next.entries))
+	}
+	return next
+}
+
+func (t table[T]) hasExactly(keys []string) bool {
+	if len(t.entries) != len(keys) {
+		return false
+	}
+	for _, key := range keys {
+		if _, ok := t.entries[key]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Snapshot is all flags of an account with all their environments. It is immutable and safe for concurrent use.
+type Snapshot struct {
+	flags table[*Flag]
+}
+
+// NewSnapshot makes a snapshot of flags. Of flags with the same key the last counts.
+func NewSnapshot(flags ...*Flag) *Snapshot { return new(Snapshot).With(flags, nil) }
+
+// With returns a snapshot in which flags are added or replaced, after the flags with the removed keys are gone. One call
+// copies the snapshot once, so changes that come together should be passed together.
+func (s *Snapshot) With(flags []*Flag, removed []string) *Snapshot {
+	set := make(map[string]*Flag, len(flags))
+	for _, f := range flags {
+		set[f.key] = f
+	}
+	return &Snapshot{flags: s.flags.with(set, removed)}
+}
+
+// Flag returns the flag with a key, and whether there is one.
+func (s *Snapshot) Flag(key string) (*Flag, bool) {
+	f, ok := s.flags.entries[key]
+	return f, ok
+}
+
+// Keys lists the keys of all flags in order, not to be changed.
+func (s *Snapshot) Keys() []string { return s.flags.keys }
+
+// Evaluate decides a flag for a context in an environment.
+func (s *Snapshot) Evaluate(environment, key string, context jsonlogic.Value) Evaluation {
+	f, ok := s.flags.entries[key]
+	if !ok {
+		return failed(FlagNotFound)
+	}
+	return f.Evaluate(environment, context)
+}
+
+// In returns the snapshot's flags as one environment sees them.
+func (s *Snapshot) In(environment string) *View {
+	return NewView(environment, slices.Collect(maps.Values(s.flags.entries))...)
+}
+
+// View is all flags as one environment sees them. It is immutable and safe for concurrent use.
+type View struct {
+	environment string
+	plans       table[*plan]
+}
+
+// NewView makes a view of flags. Of flags with the same key the last counts.
+func NewView(environment string, flags ...*Flag) *View {
+	return (&View{environment: environment}).With(flags, nil)
+}
+
+// With returns a view in which flags are added or replaced, after the flags with the removed keys are gone.
+func (v *View) With(flags []*Flag, removed []string) *View {
+	set := make(map[string]*plan, len(flags))
+	for _, f := range flags {
+		set[f.key] = f.plan(v.environment)
+	}
+	return &View{environment: v.environment, plans: v.plans.with(set, removed)}
+}
+
+// Environment returns the name of the view's environment.
+func (v *View) Environment() string { return v.environment }
+
+// Keys lists the keys of all flags in order, not to be changed.
+func (v *View) Keys() []string { return v.plans.keys }
+
+// Evaluate decides a flag of any type for a context.
+func (v *View) Evaluate(key string, context jsonlogic.Value) Evaluation {
+	p, ok := v.plans.entries[key]
+	if !ok {
+		return failed(FlagNotFound)
+	}
+	return p.evaluate(context)
+}
+
+// Bool decides a BOOLEAN flag; the fallback is returned with reason Error.
+func (v *View) Bool(key string, context jsonlogic.Value, fallback bool) (bool, Evaluation) {
+	e := v.Evaluate(key, context)
+	if value, ok := e.Bool(); ok {
+		return value, e
+	}
+	return fallback, e.mismatch()
+}
+
+// Text decides a STRING flag; the fallback is returned with reason Error.
+func (v *View) Text(key string, context jsonlogic.Value, fallback string) (string, Evaluation) {
+	e := v.Evaluate(key, context)
+	if value, ok := e.Text(); ok {
+		return value, e
+	}
+	return fallback, e.mismatch()
+}
+
+// Number decides a NUMERIC flag; the fallback is returned with reason Error.
+func (v *View) Number(key string, context jsonlogic.Value, fallback float64) (float64, Evaluation) {
+	e := v.Evaluate(key, context)
+	if value, ok := e.Number(); ok {
+		return value, e
+	}
+	return fallback, e.mismatch()
+}
+
+// JSON decides a JSON flag; the fallback is returned with reason Error. The text is not to be changed.
+func (v *View) JSON(key string, context jsonlogic.Value, fallback json.RawMessage) (json.RawMessage, Evaluation) {
+	e := v.Evaluate(key, context)
+	if value, ok := e.JSON(); ok {
+		return value, e
+	}
+	return fallback, e.mismatch()
+}
+
+// Live publishes the newest view to any number of readers, which never wait. The zero Live has no flags.
+type Live struct {
+	view atomic.Pointer[View]
+}
+
+// Load returns the newest view.
+func (l *Live) Load() *View {
+	if v := l.view.Load(); v != nil {
+		return v
+	}
+	return &View{}
+}
+
+// Store publishes a view.
+func (l *Live) Store(v *View) { l.view.Store(v) }
+
+// Update publishes what change makes of the newest view. It calls change again when another update came in between.
+func (l *Live) Update(change func(*View) *View) {
+	for {
+		old := l.view.Load()
+		from := old
+		if from == nil {
+			from = &View{}
+		}
+		if l.view.CompareAndSwap(old, change(from)) {
+			return
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package jsonlogic
+
+// strictEqual is JavaScript's ===. Arrays and objects are equal only to themselves: the same node of the data or of
+// the rule, or the same result of one evaluation of one node.
+func strictEqual(a, b Value) bool {
+	if a.kind != b.kind {
+		return false
+	}
+	switch a.kind {
+	case KindString:
+		return a.text() == b.text()
+	case KindNumber:
+		return a.float() == b.float()
+	case KindArray, KindObject:
+		return a.ptr == b.ptr
+	}
+	return a.bits == b.bits
+}
+
+// looseEqual is JavaScript's ==.
+func looseEqual(a, b Value) bool {
+	if a.kind == b.kind {
+		return strictEqual(a, b)
+	}
+	if a.kind <= KindNull || b.kind <= KindNull {
+		return a.kind <= KindNull && b.kind <= KindNull
+	}
+	if a.kind >= KindArray && b.kind >= KindArray {
+		return false
+	}
+	a, b = toPrimitive(a), toPrimitive(b)
+	if a.kind == KindString && b.kind == KindString {
+		return a.text() == b.text()
+	}
+	return toNumber(a) == toNumber(b)
+}
+
+// less is JavaScript's a < b; with orEqual it is a <= b.
+func less(a, b Value, orEqual bool) bool {
+	if a.kind == KindNumber && b.kind == KindNumber {
+		return lessNumber(a.float(), b.float(), orEqual)
+	}
+	a, b = toPrimitive(a), toPrimitive(b)
+	if a.kind == KindString && b.kind == KindString {
+		order := compareText(a.text(), b.text())
+		return order < 0 || orEqual && order == 0
+	}
+	return lessNumber(toNumber(a), toNumber(b), orEqual)
+}
+
+func lessNumber(a, b float64, orEqual bool) bool {
+	return a < b || orEqual && a == b
+}
+
+// compareText orders strings by UTF-16 code units, as JavaScript does. UTF-8 has the same order but for one pair of
+// ranges: characters beyond U+FFFF are surrogates in UTF-16, and those come before U+E000 to U+FFFF.
+func compareText(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] == b[i] {
+			continue
+		}
+		return int(utf16Rank(a[i])) - int(utf16Rank(b[i]))
+	}
+	return len(a) - len(b)
+}
+
+// utf16Rank moves the lead bytes of U+E000…U+FFFF (EE, EF) behind those of the characters beyond (F0…F4).
+func utf16Rank(c byte) byte {
+	if c == 0xEE || c == 0xEF {
+		return c + 0x10
+	}
+	return c
+}

@@ -1,0 +1,195 @@
+package jsonlogic
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// ValueOf converts what Go programs hold: nil, booleans, numbers, strings, slices and maps of these, Values, and
+// json.RawMessage. Anything else goes through encoding/json. The result shares nothing with v but string bytes.
+func ValueOf(v any) (Value, error) {
+	return valueOf(v, maxDataDepth)
+}
+
+func valueOf(v any, depth int) (Value, error) {
+	if depth == 0 {
+		return Value{}, errTooDeep
+	}
+	switch v := v.(type) {
+	case nil:
+		return Null(), nil
+	case Value:
+		return v, nil
+	case bool:
+		return Bool(v), nil
+	case string:
+		return String(valid(v, false)), nil
+	case []any:
+		return arrayOf(v, depth)
+	case []string:
+		return arrayOf(v, depth)
+	case map[string]any:
+		return objectOf(v, depth)
+	case map[string]string:
+		return objectOf(v, depth)
+	case json.RawMessage:
+		return Parse(v)
+	}
+	if f, ok := floatOf(v); ok {
+		return Number(f), nil
+	}
+	return marshalled(v)
+}
+
+// floatOf covers the number types that contexts are commonly filled with; others pass through encoding/json.
+func floatOf(v any) (float64, bool) {
+	switch n := v.(type) {
+	case float64:
+		return n, true
+	case float32:
+		return float64(n), true
+	case int:
+		return float64(n), true
+	case int32:
+		return float64(n), true
+	case int64:
+		return float64(n), true
+	case uint32:
+		return float64(n), true
+	case uint64:
+		return float64(n), true
+	}
+	return 0, false
+}
+
+func marshalled(v any) (Value, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return Value{}, fmt.Errorf("convert %T to JSON: %w", v, err)
+	}
+	return Parse(text)
+}
+
+func arrayOf[T any](list []T, depth int) (Value, error) {
+	items := make([]Value, len(list))
+	for i := range list {
+		v, err := valueOf(list[i], depth-1)
+		if err != nil {
+			return Value{}, err
+		}
+		items[i] = v
+	}
+	return Array(items...), nil
+}
+
+// objectOf sorts the keys, so that equal maps are written alike.
+func objectOf[T any](m map[string]T, depth int) (Value, error) {
+	members := make([]Member, 0, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		v, err := valueOf(m[key], depth-1)
+		if err != nil {
+			return Value{}, err
+		}
+		members = append(members, Member{Key: key, Value: v})
+	}
+	return Object(members...), nil
+}
+
+// Interface returns v as encoding/json would decode it: nil, bool, float64, string, []any or map[string]any.
+func (v Value) Interface() any {
+	switch v.kind {
+	case KindBool:
+		return v.bits != 0
+	case KindNumber:
+		return v.float()
+	case KindString:
+		return v.text()
+	case KindArray:
+		list := make([]any, len(v.array().items))
+		for i, item := range v.array().items {
+			list[i] = item.Interface()
+		}
+		return list
+	case KindObject:
+		m := make(map[string]any, len(v.object().members))
+		for _, member := range v.object().members {
+			m[member.Key] = member.Value.Interface()
+		}
+		return m
+	}
+	return nil
+}
+
+// String returns what JavaScript's String(v) gives.
+func (v Value) String() string { return toText(v) }
+
+// MarshalJSON writes v as JavaScript's JSON.stringify does: undefined, NaN and infinities are null.
+func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
+
+// UnmarshalJSON reads any JSON value.
+func (v *Value) UnmarshalJSON(text []byte) error {
+	parsed, err := Parse(text)
+	*v = parsed
+	return err
+}
+
+// AppendJSON appends v, written as MarshalJSON says, to dst.
+func (v Value) AppendJSON(dst []byte) []byte {
+	switch v.kind {
+	case KindBool:
+		return append(dst, toText(v)...)
+	case KindNumber:
+		if f := v.float(); f-f == 0 {
+			return appendNumber(dst, f)
+		}
+	case KindString:
+		return appendQuoted(dst, v.text())
+	case KindArray:
+		return v.appendItems(dst)
+	case KindObject:
+		return v.appendMembers(dst)
+	}
+	return append(dst, "null"...)
+}
+
+func (v Value) appendItems(dst []byte) []byte {
+	dst = append(dst, '[')
+	for i, item := range v.array().items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = item.AppendJSON(dst)
+	}
+	return append(dst, ']')
+}
+
+func (v Value) appendMembers(dst []byte) []byte {
+	dst = append(dst, '{')
+	for i, m := range v.object().members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendQuoted(dst, m.Key), ':')
+		dst = m.Value.AppendJSON(dst)
+	}
+	return append(dst, '}')
+}
+
+// appendQuoted escapes only what JSON requires.
+func appendQuoted(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,137 @@
+package jsonlogic
+
+// Explanation is one node of a rule with what it came to, to be shown as JSON.
+type Explanation struct {
+	// Pointer is the place in the rule, as a JSON pointer.
+	Pointer string `json:"pointer"`
+	// Operator is empty for literals and arrays.
+	Operator string `json:"operator,omitempty"`
+	// Evaluated is false for what was passed over, such as the branch not taken.
+	Evaluated bool `json:"evaluated"`
+	// Result is absent when the node was not evaluated, failed, is a loop's body, or was left out for its size.
+	Result *Value `json:"result,omitempty"`
+	// Truncated marks a result that was left out for its size, and a body of which some iterations were.
+	Truncated bool `json:"truncated,omitempty"`
+	// Arguments are the operator's arguments, or the elements of an array.
+	Arguments []*Explanation `json:"arguments,omitempty"`
+	// Iterations are a loop's body, once for each element that it was evaluated for.
+	Iterations []*Explanation `json:"iterations,omitempty"`
+	// Error is why the rule has no result; only at the root.
+	Error string `json:"error,omitempty"`
+}
+
+// The size of an explanation: nodes of loops repeat, and a result may be the whole context.
+const (
+	maxTraceRecords = 5000
+	maxTraceWeight  = 1 << 20
+)
+
+// Explain is Decide with the result of every node. It compiles the rule once more, to watch every node.
+func (r *Rule) Explain(data Value) (*Explanation, Decision) {
+	t := &trace{weight: maxTraceWeight, records: maxTraceRecords}
+	st := &state{root: data, fuel: maxFuel, trace: t}
+	c := compiler{flagKey: r.flagKey, traced: true}
+	v := c.value(r.root)(st, data)
+	e := describe(r.root, t.top.children[0])
+	decision := Decision{Matched: st.err == nil && v.Truthy(), Split: st.split, Err: st.err}
+	if st.err != nil {
+		e.Error = st.err.Error()
+	}
+	return e, decision
+}
+
+// trace collects a record for every evaluation of a node.
+type trace struct {
+	top     record
+	current *record
+	records int // still allowed
+	weight  int // of results, still allowed
+}
+
+// record is one evaluation of one node.
+type record struct {
+	node      *node
+	parent    *record
+	result    *Value
+	truncated bool
+	children  []*record
+}
+
+// traced reports every evaluation of n to the state's trace.
+func traced(n *node, fn evalFunc) evalFunc {
+	return func(st *state, data Value) Value {
+		r := st.trace.enter(n)
+		v := fn(st, data)
+		st.trace.leave(r, v, st.err != nil)
+		return v
+	}
+}
+
+// enter opens a record below the current one; nil when there are too many.
+func (t *trace) enter(n *node) *record {
+	if t.current == nil {
+		t.current = &t.top
+	}
+	if t.records--; t.records < 0 {
+		t.current.truncated = true
+		return nil
+	}
+	r := &record{node: n, parent: t.current}
+	t.current.children = append(t.current.children, r)
+	t.current = r
+	return r
+}
+
+func (t *trace) leave(r *record, v Value, failed bool) {
+	if r == nil {
+		return
+	}
+	t.current = r.parent
+	if failed {
+		return
+	}
+	if t.weight -= v.extent().weight; t.weight < 0 {
+		r.truncated = true
+		return
+	}
+	r.result = &v
+}
+
+// describe joins a node with its record; without one it was not evaluated.
+func describe(n *node, r *record) *Explanation {
+	e := &Explanation{Pointer: n.pointer(), Operator: n.op}
+	made := map[*node][]*record{}
+	if r != nil {
+		e.Evaluated, e.Result, e.Truncated = true, r.result, r.truncated
+		for _, child := range r.children {
+			made[child.node] = append(made[child.node], child)
+		}
+	}
+	for i, arg := range n.args {
+		e.Arguments = append(e.Arguments, describeArgument(arg, made[arg], n.isBody(i)))
+	}
+	return e
+}
+
+func describeArgument(arg *node, made []*record, body bool) *Explanation {
+	if len(made) == 0 {
+		return describe(arg, nil)
+	}
+	if !body {
+		return describe(arg, made[0])
+	}
+	e := &Explanation{Pointer: arg.pointer(), Operator: arg.op, Evaluated: true, Truncated: made[0].parent.truncated}
+	for _, r := range made {
+		e.Iterations = append(e.Iterations, describe(arg, r))
+	}
+	return e
+}
+
+// isBody reports whether the argument at i is what a loop does with each element.
+func (n *node) isBody(i int) bool {
+	switch n.op {
+	case "map", "filter", "reduce", "all", "none", "some":
+		return i == 1
+	}
+	return false
+}

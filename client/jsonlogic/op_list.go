@@ -1,0 +1,139 @@
+package jsonlogic
+
+// loop is what the six list operators share: a list, and a body that sees one element as its data.
+type loop struct {
+	list source
+	test testFunc
+	body evalFunc
+	cost int // of one step, in fuel
+}
+
+func (c *compiler) loop(n *node, asTest bool) *loop {
+	l := &loop{list: c.source(n, 0), cost: 1}
+	if len(n.args) > 1 {
+		l.cost += n.args[1].size
+	}
+	outer := c.scoped
+	c.scoped = true
+	defer func() { c.scoped = outer }()
+	if !asTest {
+		l.body = c.argument(n, 1)
+		return l
+	}
+	if len(n.args) < 2 {
+		l.test = func(*state, Value) bool { return false }
+		return l
+	}
+	l.test = c.test(n.args[1])
+	return l
+}
+
+// items returns the elements to visit, none when the list is no array.
+func (l *loop) items(st *state, data Value) []Value { return l.list.get(st, data).Items() }
+
+// compileMap: what the body makes of each element.
+func compileMap(c *compiler, n *node) evalFunc {
+	l := c.loop(n, false)
+	return func(st *state, data Value) Value {
+		items := l.items(st, data)
+		out := make([]Value, 0, len(items))
+		for _, item := range items {
+			if !st.spend(l.cost) {
+				break
+			}
+			out = append(out, l.body(st, item))
+		}
+		return st.built(Array(out...))
+	}
+}
+
+// compileFilter: the elements for which the body is truthy.
+func compileFilter(c *compiler, n *node) evalFunc {
+	l := c.loop(n, true)
+	return func(st *state, data Value) Value {
+		var out []Value
+		for _, item := range l.items(st, data) {
+			if !st.spend(l.cost) {
+				break
+			}
+			if l.test(st, item) {
+				out = append(out, item)
+			}
+		}
+		return st.built(Array(out...))
+	}
+}
+
+// compileReduce: the body sees {current, accumulator}; its result is the next accumulator.
+func compileReduce(c *compiler, n *node) evalFunc {
+	l := c.loop(n, false)
+	initial := constant(Null())
+	if len(n.args) > 2 {
+		initial = c.value(n.args[2])
+	}
+	return func(st *state, data Value) Value {
+		list, accumulator := l.list.get(st, data), initial(st, data)
+		for _, item := range list.Items() {
+			if !st.spend(l.cost) {
+				break
+			}
+			scope := Object(Member{"current", item}, Member{"accumulator", accumulator})
+			accumulator = l.body(st, st.built(scope))
+		}
+		return accumulator
+	}
+}
+
+// compileAll: there are elements, and the body is truthy for each.
+func compileAll(c *compiler, n *node) testFunc {
+	l := c.loop(n, true)
+	return func(st *state, data Value) bool {
+		items := l.items(st, data)
+		for _, item := range items {
+			if !st.spend(l.cost) || !l.test(st, item) {
+				return false
+			}
+		}
+		return len(items) > 0
+	}
+}
+
+// compileSome: the body is truthy for an element.
+func compileSome(c *compiler, n *node) testFunc {
+	l := c.loop(n, true)
+	return func(st *state, data Value) bool {
+		for _, item := range l.items(st, data) {
+			if !st.spend(l.cost) {
+				return false
+			}
+			if l.test(st, item) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// compileNone: the body is truthy for no element.
+func compileNone(c *compiler, n *node) testFunc { return negated(compileSome)(c, n) }
+
+// compileMerge: one array of all arguments, arrays taken apart.
+func compileMerge(c *compiler, n *node) evalFunc {
+	args := c.sources(n)
+	return func(st *state, data Value) Value {
+		var out []Value
+		for i := range args {
+			v := args[i].get(st, data)
+			if v.kind != KindArray {
+				out = append(out, v)
+				continue
+			}
+			items := v.array().items
+			if !st.spend(len(items)) {
+				break
+			}
+			out = append(out, items...)
+		}
+		return st.built(Array(out...))
+	}
+}

@@ -1,0 +1,148 @@
+package jsonlogic
+
+// compileIf: conditions and results in turn, then an optional else.
+func compileIf(c *compiler, n *node) evalFunc {
+	pairs := len(n.args) / 2
+	conditions, results := make([]testFunc, pairs), make([]evalFunc, pairs)
+	for i := range pairs {
+		conditions[i], results[i] = c.test(n.args[2*i]), c.value(n.args[2*i+1])
+	}
+	otherwise := constant(Null())
+	if len(n.args)%2 == 1 {
+		otherwise = c.value(n.args[len(n.args)-1])
+	}
+	return func(st *state, data Value) Value {
+		for i, holds := range conditions {
+			if holds(st, data) {
+				return results[i](st, data)
+			}
+		}
+		return otherwise(st, data)
+	}
+}
+
+// compileIfTest is compileIf where only the truthiness of the result matters.
+func compileIfTest(c *compiler, n *node) testFunc {
+	tests := c.tests(n.args)
+	return func(st *state, data Value) bool {
+		i := 0
+		for ; i+1 < len(tests); i += 2 {
+			if tests[i](st, data) {
+				return tests[i+1](st, data)
+			}
+		}
+		return i < len(tests) && tests[i](st, data)
+	}
+}
+
+// compileAnd: the first falsy argument, else the last.
+func compileAnd(c *compiler, n *node) evalFunc { return compileFirst(c, n, false) }
+
+// compileOr: the first truthy argument, else the last.
+func compileOr(c *compiler, n *node) evalFunc { return compileFirst(c, n, true) }
+
+func compileFirst(c *compiler, n *node, truthy bool) evalFunc {
+	args := c.values(n.args)
+	return func(st *state, data Value) Value {
+		var last Value
+		for _, arg := range args {
+			last = arg(st, data)
+			if last.Truthy() == truthy {
+				break
+			}
+		}
+		return last
+	}
+}
+
+func compileAndTest(c *compiler, n *node) testFunc {
+	tests := c.tests(n.args)
+	return func(st *state, data Value) bool {
+		for _, test := range tests {
+			if !test(st, data) {
+				return false
+			}
+		}
+		return len(tests) > 0
+	}
+}
+
+func compileOrTest(c *compiler, n *node) testFunc {
+	tests := c.tests(n.args)
+	return func(st *state, data Value) bool {
+		for _, test := range tests {
+			if test(st, data) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func compileTruthy(c *compiler, n *node) testFunc {
+	if len(n.args) == 0 {
+		return func(*state, Value) bool { return false }
+	}
+	return c.test(n.args[0])
+}
+
+func compileNot(c *compiler, n *node) testFunc { return negated(compileTruthy)(c, n) }
+
+func negated(compile func(*compiler, *node) testFunc) func(*compiler, *node) testFunc {
+	return func(c *compiler, n *node) testFunc {
+		test := compile(c, n)
+		return func(st *state, data Value) bool { return !test(st, data) }
+	}
+}
+
+func compileEqual(c *compiler, n *node) testFunc { return c.equality(n, looseEqual) }
+
+func compileSame(c *compiler, n *node) testFunc { return c.equality(n, strictEqual) }
+
+// equality compiles == and ===. Comparing with a string that stands in the rule is what most rules do; between two
+// strings both operators agree.
+func (c *compiler) equality(n *node, equal func(a, b Value) bool) testFunc {
+	left, right := c.source(n, 0), c.source(n, 1)
+	known, ok := c.known(n, 1)
+	other := left
+	if !ok {
+		known, ok = c.known(n, 0)
+		other = right
+	}
+	if !ok || known.kind != KindString {
+		return func(st *state, data Value) bool { return equal(left.get(st, data), right.get(st, data)) }
+	}
+	text := known.text()
+	return func(st *state, data Value) bool {
+		v := other.get(st, data)
+		if v.kind == KindString {
+			return v.text() == text
+		}
+		return equal(v, known)
+	}
+}
+
+// compileLess: a < b, or with three arguments a < b < c. A third argument that is undefined is none.
+func compileLess(orEqual bool) func(*compiler, *node) testFunc {
+	return func(c *compiler, n *node) testFunc {
+		a, b := c.source(n, 0), c.source(n, 1)
+		if len(n.args) < 3 {
+			return func(st *state, data Value) bool { return less(a.get(st, data), b.get(st, data), orEqual) }
+		}
+		third := c.source(n, 2)
+		return func(st *state, data Value) bool {
+			low, middle, high := a.get(st, data), b.get(st, data), third.get(st, data)
+			return less(low, middle, orEqual) && (high.kind == KindUndefined || less(middle, high, orEqual))
+		}
+	}
+}
+
+func compileGreater(orEqual bool) func(*compiler, *node) testFunc {
+	return func(c *compiler, n *node) testFunc {
+		a, b := c.source(n, 0), c.source(n, 1)
+		return func(st *state, data Value) bool { return less(b.get(st, data), a.get(st, data), orEqual) }
+	}
+}
+
+// compileLog returns its argument. A rule engine inside services prints nothing.
+func compileLog(c *compiler, n *node) evalFunc { return c.argument(n, 0) }

@@ -1,0 +1,82 @@
+package jsonlogic
+
+import "math"
+
+// compileSum: the sum of what parseFloat reads from each argument; with one argument a conversion to a number.
+func compileSum(c *compiler, n *node) evalFunc {
+	args := c.sources(n)
+	return func(st *state, data Value) Value {
+		sum := 0.0
+		for i := range args {
+			sum += parseFloat(args[i].get(st, data))
+		}
+		return Number(sum)
+	}
+}
+
+// compileProduct: like the sum, but a lone argument is returned as it is, and no argument is a TypeError.
+func compileProduct(c *compiler, n *node) evalFunc {
+	args := c.values(n.args)
+	return func(st *state, data Value) Value {
+		if len(args) == 0 {
+			st.fail(ErrType)
+			return Null()
+		}
+		product := args[0](st, data)
+		for _, arg := range args[1:] {
+			product = Number(parseFloat(product) * parseFloat(arg(st, data)))
+		}
+		return product
+	}
+}
+
+// compileMinus: a difference; with one argument, or an undefined second, a change of sign.
+func compileMinus(c *compiler, n *node) evalFunc {
+	a, b := c.source(n, 0), c.source(n, 1)
+	return func(st *state, data Value) Value {
+		left, right := a.get(st, data), b.get(st, data)
+		if right.kind == KindUndefined {
+			return Number(-toNumber(left))
+		}
+		return Number(toNumber(left) - toNumber(right))
+	}
+}
+
+func divide(a, b float64) float64 { return a / b }
+
+func remainder(a, b float64) float64 { return math.Mod(a, b) }
+
+func arithmetic(calculate func(a, b float64) float64) func(*compiler, *node) evalFunc {
+	return func(c *compiler, n *node) evalFunc {
+		a, b := c.source(n, 0), c.source(n, 1)
+		return func(st *state, data Value) Value {
+			return Number(calculate(toNumber(a.get(st, data)), toNumber(b.get(st, data))))
+		}
+	}
+}
+
+// compileExtreme: max, or min. Without arguments it is the infinity that every number beats.
+func compileExtreme(largest bool) func(*compiler, *node) evalFunc {
+	pick, start := math.Min, math.Inf(1)
+	if largest {
+		pick, start = math.Max, math.Inf(-1)
+	}
+	return func(c *compiler, n *node) evalFunc {
+		args := c.sources(n)
+		return func(st *state, data Value) Value {
+			extreme := start
+			for i := range args {
+				extreme = jsExtreme(pick, extreme, toNumber(args[i].get(st, data)))
+			}
+			return Number(extreme)
+		}
+	}
+}
+
+// jsExtreme differs from Go's Max and Min for NaN beside an infinity, where Go lets the infinity win.
+func jsExtreme(pick func(a, b float64) float64, a, b float64) float64 {
+	if a != a || b != b {
+		return math.NaN()
+	}
+	return pick(a, b)
+}

@@ -1,0 +1,169 @@
+package jsonlogic
+
+import (
+	"cmp"
+	"strings"
+)
+
+// version is a semantic version taken apart. Its numbers stay text: they have no size limit.
+type version struct {
+	major, minor, patch string
+	prerelease          string // without the dash; "" is a release
+}
+
+// compileSemVer: exactly a version, an operator and a version, else null. As in flagd a leading v is fine, 1 and 1.2
+// are short for 1.0.0 and 1.2.0, ^ compares the major version and ~ the major and minor one.
+func compileSemVer(c *compiler, n *node) evalFunc {
+	if len(n.args) != 3 {
+		return c.discard(n)
+	}
+	actual, operator, target := c.version(n, 0), c.source(n, 1), c.version(n, 2)
+	return func(st *state, data Value) Value {
+		a, b := actual(st, data), target(st, data)
+		op, isText := operator.get(st, data).Text()
+		if a.major == "" || b.major == "" || !isText {
+			return Null()
+		}
+		return compareVersions(a, b, op)
+	}
+}
+
+// version compiles an argument that is a version; one that stands in the rule is read only once.
+func (c *compiler) version(n *node, i int) func(*state, Value) version {
+	if v, ok := c.known(n, i); ok {
+		known := parseVersion(v)
+		return func(*state, Value) version { return known }
+	}
+	arg := c.source(n, i)
+	return func(st *state, data Value) version { return parseVersion(arg.get(st, data)) }
+}
+
+func compareVersions(a, b version, operator string) Value {
+	order := a.compare(b)
+	switch operator {
+	case "=":
+		return Bool(order == 0)
+	case "!=":
+		return Bool(order != 0)
+	case "<":
+		return Bool(order < 0)
+	case "<=":
+		return Bool(order <= 0)
+	case ">":
+		return Bool(order > 0)
+	case ">=":
+		return Bool(order >= 0)
+	case "^":
+		return Bool(a.major == b.major)
+	case "~":
+		return Bool(a.major == b.major && a.minor == b.minor)
+	}
+	return Null()
+}
+
+// parseVersion reads a string, or a number such as 1.2, as Semantic Versioning 2.0 spells versions. What is none has
+// no major version.
+func parseVersion(v Value) version {
+	if v.kind != KindString && v.kind != KindNumber {
+		return version{}
+	}
+	text := toText(v)
+	if strings.HasPrefix(text, "v") || strings.HasPrefix(text, "V") {
+		text = text[1:]
+	}
+	core, build, hasBuild := strings.Cut(text, "+")
+	core, prerelease, hasPrerelease := strings.Cut(core, "-")
+	if hasBuild && !identifiers(build, false) || hasPrerelease && !identifiers(prerelease, true) {
+		return version{}
+	}
+	return parseCore(core, prerelease, hasBuild || hasPrerelease)
+}
+
+// parseCore reads the three numbers; only a version that ends with them may leave some out.
+func parseCore(core, prerelease string, complete bool) version {
+	out := version{minor: "0", patch: "0", prerelease: prerelease}
+	var more, most bool
+	if out.major, core, more = strings.Cut(core, "."); more {
+		if out.minor, core, most = strings.Cut(core, "."); most {
+			out.patch = core
+		}
+	}
+	ok := isVersionNumber(out.major) && isVersionNumber(out.minor) && isVersionNumber(out.patch)
+	if !ok || complete && !most {
+		return version{}
+	}
+	return out
+}
+
+func isVersionNumber(s string) bool {
+	return s != "" && leadingDigits(s) == len(s) && (s[0] != '0' || len(s) == 1)
+}
+
+// identifiers checks a dotted list. In a prerelease, numbers must not start with a zero.
+func identifiers(list string, numbersStrict bool) bool {
+	for list, more := list, true; more; {
+		var part string
+		part, list, more = strings.Cut(list, ".")
+		if !isIdentifier(part) {
+			return false
+		}
+		if numbersStrict && leadingDigits(part) == len(part) && !isVersionNumber(part) {
+			return false
+		}
+	}
+	return true
+}
+
+func isIdentifier(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c != '-' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (v version) compare(w version) int {
+	return cmp.Or(
+		compareDigits(v.major, w.major),
+		compareDigits(v.minor, w.minor),
+		compareDigits(v.patch, w.patch),
+		comparePrerelease(v.prerelease, w.prerelease),
+	)
+}
+
+// compareDigits orders numbers without leading zeros: the longer is the larger.
+func compareDigits(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+// comparePrerelease orders prereleases part by part; a release comes after all of its prereleases.
+func comparePrerelease(a, b string) int {
+	if a == "" || b == "" {
+		return cmp.Compare(len(b), len(a))
+	}
+	for a != "" && b != "" {
+		var x, y string
+		x, a, _ = strings.Cut(a, ".")
+		y, b, _ = strings.Cut(b, ".")
+		if order := compareIdentifier(x, y); order != 0 {
+			return order
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// compareIdentifier orders numbers before words.
+func compareIdentifier(a, b string) int {
+	aNumber, bNumber := leadingDigits(a) == len(a), leadingDigits(b) == len(b)
+	switch {
+	case aNumber && bNumber:
+		return compareDigits(a, b)
+	case aNumber:
+		return -1
+	case bNumber:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}

@@ -1,0 +1,145 @@
+package jsonlogic
+
+import "strings"
+
+// compileIn: a piece of a string, or an element of an array by ===.
+func compileIn(c *compiler, n *node) testFunc {
+	needle, haystack := c.source(n, 0), c.source(n, 1)
+	if list, ok := c.known(n, 1); ok && list.kind == KindArray {
+		members := newSet(list.array().items)
+		return func(st *state, data Value) bool { return members.has(needle.get(st, data)) }
+	}
+	return func(st *state, data Value) bool {
+		return contains(st, haystack.get(st, data), needle.get(st, data))
+	}
+}
+
+func contains(st *state, haystack, needle Value) bool {
+	switch haystack.kind {
+	case KindString:
+		text := haystack.text()
+		st.spend(len(text))
+		return text != "" && strings.Contains(text, toText(needle))
+	case KindArray:
+		items := haystack.array().items
+		st.spend(len(items))
+		for i := range items {
+			if strictEqual(items[i], needle) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// set is a list of scalars that stands in a rule, prepared for ===.
+type set struct {
+	texts   []string
+	tags    []tag               // of texts, while these are few enough to scan
+	index   map[string]struct{} // of texts, when they are more
+	numbers map[float64]struct{}
+	others  []Value // true, false, null
+}
+
+func newSet(items []Value) *set {
+	s := &set{numbers: map[float64]struct{}{}}
+	for _, item := range items {
+		switch item.kind {
+		case KindString:
+			s.texts = append(s.texts, item.text())
+			s.tags = append(s.tags, tagOf(item.text()))
+		case KindNumber:
+			s.numbers[item.float()] = struct{}{}
+		default:
+			s.others = append(s.others, item)
+		}
+	}
+	if len(s.texts) > scanLimit {
+		s.index = make(map[string]struct{}, len(s.texts))
+		for _, text := range s.texts {
+			s.index[text] = struct{}{}
+		}
+	}
+	return s
+}
+
+func (s *set) has(v Value) bool {
+	switch v.kind {
+	case KindString:
+		return s.hasText(v.text())
+	case KindNumber:
+		_, ok := s.numbers[v.float()]
+		return ok
+	}
+	for _, other := range s.others {
+		if strictEqual(other, v) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *set) hasText(text string) bool {
+	if s.index != nil {
+		_, ok := s.index[text]
+		return ok
+	}
+	t := tagOf(text)
+	for i := range s.tags {
+		if s.tags[i] == t && (t.whole() || s.texts[i] == text) {
+			return true
+		}
+	}
+	return false
+}
+
+// compileCat: the texts of all arguments in one; null is empty.
+func compileCat(c *compiler, n *node) evalFunc {
+	args := c.sources(n)
+	return func(st *state, data Value) Value {
+		var text []byte
+		for i := range args {
+			before := len(text)
+			text = appendText(text, args[i].get(st, data))
+			if !st.spend(len(text) - before) {
+				return Null()
+			}
+		}
+		return String(string(text))
+	}
+}
+
+// compileSubstr: start and length as in JavaScript; a negative length leaves out so many from the end, as in PHP.
+func compileSubstr(c *compiler, n *node) evalFunc {
+	source, start, length := c.source(n, 0), c.source(n, 1), c.source(n, 2)
+	return func(st *state, data Value) Value {
+		text := toText(source.get(st, data))
+		from, count := start.get(st, data), length.get(st, data)
+		if !less(count, Number(0), false) {
+			return String(substring(text, from, count))
+		}
+		rest := substring(text, from, Value{})
+		if count.kind != KindNumber {
+			// The reference adds the length to a string here, which gives no number: nothing is left.
+			return String("")
+		}
+		return String(substring(rest, Number(0), Number(float64(unitLength(rest))+count.float())))
+	}
+}
+
+// compileAffix: exactly two strings, else null, as flagd has it.
+func compileAffix(matches func(s, affix string) bool) func(*compiler, *node) evalFunc {
+	return func(c *compiler, n *node) evalFunc {
+		if len(n.args) != 2 {
+			return c.discard(n)
+		}
+		text, part := c.source(n, 0), c.source(n, 1)
+		return func(st *state, data Value) Value {
+			s, affix := text.get(st, data), part.get(st, data)
+			if s.kind != KindString || affix.kind != KindString {
+				return Null()
+			}
+			return Bool(matches(s.text(), affix.text()))
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package jsonlogic
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDataDepth bounds the nesting of data, so that walking it needs a bounded stack.
+const maxDataDepth = 1000
+
+// errTooDeep is what the parser and ValueOf answer for nesting beyond their limit.
+var errTooDeep = errors.New("nested too deeply")
+
+// Parse reads one JSON text as JavaScript's JSON.parse does: of members with the same key the last counts, and a number
+// too large for a float64 is infinite. The strings of the result share one copy of source.
+func Parse(source []byte) (Value, error) {
+	return parse(source, maxDataDepth)
+}
+
+func parse(source []byte, depth int) (Value, error) {
+	p := parser{src: string(source), depth: depth}
+	p.space()
+	v, err := p.value()
+	if err != nil {
+		return Value{}, err
+	}
+	p.space()
+	if p.pos < len(p.src) {
+		return Value{}, p.fail("nothing after the value")
+	}
+	return v, nil
+}
+
+// parser is a recursive descent over src. Each method starts at pos and leaves pos behind what it read.
+type parser struct {
+	src   string
+	pos   int
+	depth int // levels of nesting still allowed
+}
+
+func (p *parser) fail(expected string) error {
+	if p.pos >= len(p.src) {
+		return fmt.Errorf("malformed JSON: expected %s, found the end", expected)
+	}
+	return fmt.Errorf("malformed JSON: expected %s at byte %d", expected, p.pos)
+}
+
+func (p *parser) space() {
+	for p.pos < len(p.src) {
+		switch p.src[p.pos] {
+		case ' ', '\t', '\n', '\r':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the next byte, 0 at the end: no JSON token starts with it.
+func (p *parser) peek() byte {
+	if p.pos < len(p.src) {
+		return p.src[p.pos]
+	}
+	return 0
+}
+
+func (p *parser) value() (Value, error) {
+	switch c := p.peek(); c {
+	case '{':
+		return p.object()
+	case '[':
+		return p.array()
+	case '"':
+		s, err := p.text()
+		return String(s), err
+	case 't':
+		return p.word("true", Bool(true))
+	case 'f':
+		return p.word("false", Bool(false))
+	case 'n':
+		return p.word("null", Null())
+	}
+	return p.number()
+}
+
+func (p *parser) word(word string, v Value) (Value, error) {
+	if !strings.HasPrefix(p.src[p.pos:], word) {
+		return Value{}, p.fail("a value")
+	}
+	p.pos += len(word)
+	return v, nil
+}
+
+func (p *parser) array() (Value, error) {
+	var items []Value
+	err := p.sequence(']', func() error {
+		v, err := p.value()
+		items = append(items, v)
+		return err
+	})
+	if err != nil {
+		return Value{}, err
+	}
+	return Array(items...), nil
+}
+
+func (p *parser) object() (Value, error) {
+	o := newObject(0)
+	err := p.sequence('}', func() error {
+		m, err := p.member()
+		if err == nil {
+			o.set(m)
+		}
+		return err
+	})
+	if err != nil {
+		return Value{}, err
+	}
+	return o.value(), nil
+}
+
+// sequence reads what stands between brackets: elements, separated by commas, up to the closing byte.
+func (p *parser) sequence(closing byte, element func() error) error {
+	if p.depth == 0 {
+		return errTooDeep
+	}
+	p.depth--
+	defer func() { p.depth++ }()
+	p.pos++
+	p.space()
+	if p.peek() == closing {
+		p.pos++
+		return nil
+	}
+	for {
+		if err := element(); err != nil {
+			return err
+		}
+		p.space()
+		switch p.peek() {
+		case closing:
+			p.pos++
+			return nil
+		case ',':
+			p.pos++
+			p.space()
+		default:
+			return p.fail("a comma or " + strconv.Quote(string(closing)))
+		}
+	}
+}
+
+func (p *parser) member() (Member, error) {
+	if p.peek() != '"' {
+		return Member{}, p.fail("a key")
+	}
+	key, err := p.text()
+	if err != nil {
+		return Member{}, err
+	}
+	p.space()
+	if p.peek() != ':' {
+		return Member{}, p.fail("a colon")
+	}
+	p.pos++
+	p.space()
+	v, err := p.value()
+	return Member{Key: key, Value: v}, err
+}
+
+// number follows JSON's grammar, which is narrower than strconv's.
+func (p *parser) number() (Value, error) {
+	start := p.pos
+	p.accept('-')
+	if !p.accept('0') && p.digits() == 0 {
+		return Value{}, p.fail("a value")
+	}
+	if p.accept('.') && p.digits() == 0 {
+		return Value{}, p.fail("a digit")
+	}
+	if p.accept('e') || p.accept('E') {
+		if !p.accept('+') {
+			p.accept('-')
+		}
+		if p.digits() == 0 {
+			return Value{}, p.fail("a digit")
+		}
+	}
+	return Number(decimal(p.src[start:p.pos])), nil
+}
+
+func (p *parser) accept(c byte) bool {
+	if p.peek() != c {
+		return false
+	}
+	p.pos++
+	return true
+}
+
+func (p *parser) digits() int {
+	n := leadingDigits(p.src[p.pos:])
+	p.pos += n
+	return n
+}
+
+// text reads a string. One without escapes is a piece of src.
+func (p *parser) text() (string, error) {
+	p.pos++
+	start, ascii := p.pos, true
+	for p.pos < len(p.src) {
+		switch c := p.src[p.pos]; {
+		case c == '"':
+			s := p.src[start:p.pos]
+			p.pos++
+			return valid(s, ascii), nil
+		case c == '\\':
+			return p.escaped(start)
+		case c < ' ':
+			return "", p.fail("no control character in a string")
+		default:
+			ascii = ascii && c < utf8.RuneSelf
+			p.pos++
+		}
+	}
+	return "", p.fail(`a closing "`)
+}
+
+// valid replaces bytes that are no UTF-8, as a decoder in front of JSON.parse would.
+func valid(s string, ascii bool) string {
+	if ascii || utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+// escaped goes on with a string that began at start, from its first escape.
+func (p *parser) escaped(start int) (string, error) {
+	out := []byte(p.src[start:p.pos])
+	for p.pos < len(p.src) {
+		switch c := p.src[p.pos]; {
+		case c == '"':
+			p.pos++
+			return valid(string(out), false), nil
+		case c == '\\':
+			r, err := p.escape()
+			if err != nil {
+				return "", err
+			}
+			out = utf8.AppendRune(out, r)
+		case c < ' ':
+			return "", p.fail("no control character in a string")
+		default:
+			out = append(out, c)
+			p.pos++
+		}
+	}
+	return "", p.fail(`a closing "`)
+}
+
+// escape reads one escape. A lone half of a surrogate pair is U+FFFD: UTF-8 cannot hold it.
+func (p *parser) escape() (rune, error) {
+	p.pos++
+	c := p.peek()
+	if c != 'u' {
+		i := strings.IndexByte(`"\/bfnrt`, c)
+		if i < 0 || c == 0 {
+			return 0, p.fail("an escape")
+		}
+		p.pos++
+		return rune("\"\\/\b\f\n\r\t"[i]), nil
+	}
+	p.pos++
+	first, err := p.hex4()
+	if err != nil || !utf16.IsSurrogate(first) || !strings.HasPrefix(p.src[p.pos:], `\u`) {
+		return first, err
+	}
+	before := p.pos
+	p.pos += 2
+	second, err := p.hex4()
+	if err != nil {
+		return 0, err
+	}
+	r := utf16.DecodeRune(first, second)
+	if r == utf8.RuneError {
+		p.pos = before
+	}
+	return r, nil
+}
+
+func (p *parser) hex4() (rune, error) {
+	if p.pos+4 > len(p.src) {
+		p.pos = len(p.src)
+		return 0, p.fail("four hexadecimal digits")
+	}
+	n, err := strconv.ParseUint(p.src[p.pos:p.pos+4], 16, 32)
+	if err != nil {
+		return 0, p.fail("four hexadecimal digits")
+	}
+	p.pos += 4
+	return rune(n), nil
+}

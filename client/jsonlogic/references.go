@@ -1,0 +1,164 @@
+package jsonlogic
+
+import "strings"
+
+// Reference is one place where a rule reads its data. What a loop's body reads belongs to the element, not to the
+// data, and is not listed.
+type Reference struct {
+	// Path is the dotted name; "" is the whole data.
+	Path string `json:"path"`
+	// Dynamic marks a name that the rule computes; then Path is empty.
+	Dynamic bool `json:"dynamic,omitempty"`
+	// Operator reads it: var, missing, missing_some, or fractional for the targeting key.
+	Operator string `json:"operator"`
+	// Pointer is the place of that operator in the rule.
+	Pointer string `json:"pointer"`
+}
+
+// Comparison is one place where a rule compares a variable with a literal: by ==, ===, != or !==, or by `in` (the
+// variable in a list or text, or a text in the variable).
+type Comparison struct {
+	Path     string `json:"path"`
+	Operator string `json:"operator"`
+	Literal  Value  `json:"literal"`
+	Pointer  string `json:"pointer"`
+}
+
+// References lists what a rule reads, in the order of the rule.
+func References(source []byte) ([]Reference, error) {
+	r, err := Compile(source)
+	if err != nil {
+		return nil, err
+	}
+	return r.References(), nil
+}
+
+// References lists what the rule reads, in the order of the rule.
+func (r *Rule) References() []Reference {
+	var list []Reference
+	r.root.visit(false, func(n *node, scoped bool) {
+		switch {
+		case n.op == "fractional":
+			list = append(list, n.targetingReferences()...)
+		case scoped:
+		case n.op == "var":
+			list = append(list, n.reference(n.name()))
+		case n.op == "missing":
+			list = append(list, n.nameReferences(n.args)...)
+		case n.op == "missing_some" && len(n.args) > 1:
+			list = append(list, n.nameReferences(n.args[1:2])...)
+		}
+	})
+	return list
+}
+
+// Reads reports whether the rule reads a variable at or under path by its name.
+func (r *Rule) Reads(path string) bool {
+	for _, ref := range r.References() {
+		under := ref.Path == path || strings.HasPrefix(ref.Path, path+".")
+		if under && !ref.Dynamic && ref.Operator != "fractional" {
+			return true
+		}
+	}
+	return false
+}
+
+// Comparisons lists where the rule compares a variable with a literal, in the order of the rule.
+func (r *Rule) Comparisons() []Comparison {
+	var list []Comparison
+	r.root.visit(false, func(n *node, scoped bool) {
+		if scoped || len(n.args) < 2 {
+			return
+		}
+		switch n.op {
+		case "==", "===", "!=", "!==", "in":
+			list = append(list, n.comparisons(n.args[0], n.args[1])...)
+			list = append(list, n.comparisons(n.args[1], n.args[0])...)
+		}
+	})
+	return list
+}
+
+// Compares reports whether the rule compares the variable at path with a literal whose text is key.
+func (r *Rule) Compares(path, key string) bool {
+	for _, c := range r.Comparisons() {
+		if c.Path == path && toText(c.Literal) == key {
+			return true
+		}
+	}
+	return false
+}
+
+// visit calls see for n and every node below that can be evaluated; scoped is whether its data is an element.
+func (n *node) visit(scoped bool, see func(n *node, scoped bool)) {
+	see(n, scoped)
+	for i, arg := range n.args {
+		arg.visit(scoped || n.isBody(i), see)
+	}
+}
+
+// name returns what names the variable of a `var`; nil is the whole data.
+func (n *node) name() *node {
+	if len(n.args) == 0 {
+		return nil
+	}
+	return n.args[0]
+}
+
+func (n *node) reference(name *node) Reference {
+	ref := Reference{Operator: n.op, Pointer: n.pointer()}
+	switch {
+	case name == nil:
+	case name.kind != literalNode:
+		ref.Dynamic = true
+	case name.value.kind > KindNull:
+		ref.Path = toText(name.value)
+	}
+	return ref
+}
+
+// nameReferences reads the arguments of `missing`: names, or one list of names. A list among names holds a name and
+// its default.
+func (n *node) nameReferences(names []*node) []Reference {
+	if len(names) > 0 && names[0].kind == arrayNode {
+		names = names[0].args
+	}
+	var list []Reference
+	for _, name := range names {
+		if name.kind == arrayNode {
+			name = name.name()
+		}
+		list = append(list, n.reference(name))
+	}
+	return list
+}
+
+// targetingReferences: without a string of its own to hash by, `fractional` reads the targeting key.
+func (n *node) targetingReferences() []Reference {
+	if len(n.args) == 0 || n.args[0].kind == literalNode && n.args[0].value.kind == KindString {
+		return nil
+	}
+	targeting, user := n.reference(nil), n.reference(nil)
+	targeting.Path, user.Path = targetingKeyName, userName+"."+keyName
+	return []Reference{targeting, user}
+}
+
+// comparisons pairs a variable with the literals on the other side.
+func (n *node) comparisons(variable, other *node) []Comparison {
+	p, static := staticPath(variable)
+	if !static {
+		return nil
+	}
+	literals := []*node{other}
+	if n.op == "in" && other.kind == arrayNode && variable == n.args[0] {
+		literals = other.args
+	}
+	var list []Comparison
+	for _, literal := range literals {
+		if literal.kind == literalNode && literal.value.kind < KindArray {
+			c := Comparison{Path: p.name(), Operator: n.op, Literal: literal.value, Pointer: n.pointer()}
+			list = append(list, c)
+		}
+	}
+	return list
+}

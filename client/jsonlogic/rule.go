@@ -1,0 +1,110 @@
+package jsonlogic
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Rule is a compiled rule. It is immutable and safe for concurrent use.
+type Rule struct {
+	root    *node
+	flagKey string
+	value   evalFunc
+	test    testFunc
+	states  *sync.Pool // nil when no operator of the rule needs a state
+}
+
+// Option adjusts Compile.
+type Option func(*Rule)
+
+// FlagKey names the flag that the rule belongs to. `fractional` hashes it together with the targeting key, so that
+// two flags split the same people differently, and `{"var":"$flagd.flagKey"}` reads it.
+func FlagKey(key string) Option {
+	return func(r *Rule) { r.flagKey = key }
+}
+
+// Compile reads a rule and prepares it for evaluation. Its error is an *Error.
+func Compile(source []byte, options ...Option) (*Rule, error) {
+	if len(source) > MaxSource {
+		return nil, refuse(CodeTooLarge, "", fmt.Sprintf("a rule may have at most %d bytes", MaxSource))
+	}
+	v, err := parse(source, maxRuleNesting)
+	switch err {
+	case nil:
+		return CompileValue(v, options...)
+	case errTooDeep:
+		return nil, refuse(CodeTooDeep, "", fmt.Sprintf("a rule may be at most %d levels deep", MaxDepth))
+	}
+	return nil, refuse(CodeMalformed, "", err.Error())
+}
+
+// CompileValue is Compile for a rule that is parsed already.
+func CompileValue(rule Value, options ...Option) (*Rule, error) {
+	r := &Rule{}
+	for _, option := range options {
+		option(r)
+	}
+	root, err := new(builder).build(rule, nil, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	r.root = root
+	c := compiler{flagKey: r.flagKey}
+	r.value, r.test = c.value(root), c.test(root)
+	if c.stateful {
+		r.states = &sync.Pool{New: func() any { return new(state) }}
+	}
+	return r, nil
+}
+
+// Evaluate applies the rule to data. The error is ErrLimit or ErrType.
+func (r *Rule) Evaluate(data Value) (Value, error) {
+	if r.states == nil {
+		return r.value(nil, data), nil
+	}
+	st := r.acquire(data)
+	v := r.value(st, data)
+	_, err := r.release(st)
+	if err != nil {
+		return Value{}, err
+	}
+	return v, nil
+}
+
+// Decision is what a rule says about one context.
+type Decision struct {
+	Matched bool  // the rule's result is truthy
+	Split   bool  // a `fractional` took part: the result depends on a bucket
+	Err     error // ErrLimit or ErrType; then nothing matched
+}
+
+// Decide applies the rule to data and asks only whether the result is truthy.
+func (r *Rule) Decide(data Value) Decision {
+	if r.states == nil {
+		return Decision{Matched: r.test(nil, data)}
+	}
+	st := r.acquire(data)
+	matched := r.test(st, data)
+	split, err := r.release(st)
+	return Decision{Matched: matched && err == nil, Split: split, Err: err}
+}
+
+// Constant returns the rule's value when the rule is plain data: a scalar, or an object that is no operation. Such a
+// rule has the same result for every context, which is seldom what its author meant.
+func (r *Rule) Constant() (Value, bool) {
+	return r.root.value, r.root.kind == literalNode
+}
+
+func (r *Rule) acquire(data Value) *state {
+	st := r.states.Get().(*state)
+	st.root, st.fuel = data, maxFuel
+	return st
+}
+
+// release clears the state, so that the pool keeps no data alive.
+func (r *Rule) release(st *state) (split bool, err error) {
+	split, err = st.split, st.err
+	*st = state{}
+	r.states.Put(st)
+	return split, err
+}

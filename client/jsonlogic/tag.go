@@ -1,0 +1,33 @@
+package jsonlogic
+
+// tag is the start of a string and its length in one word. Comparing tags decides most comparisons of keys without a
+// call, and all of them for keys of up to seven bytes.
+type tag uint64
+
+// tagText is how many bytes of the string are in its tag.
+const tagText = 7
+
+func tagOf(s string) tag {
+	n := len(s)
+	var t uint64
+	switch {
+	case n > tagText:
+		t = load4(s, 0) | load4(s, 4)<<32
+		t &= 1<<56 - 1
+	case n >= 4:
+		t = load4(s, 0) | load4(s, n-4)<<(8*(n-4)) // the halves overlap, with the same bytes
+	default:
+		for i := range n {
+			t |= uint64(s[i]) << (8 * i)
+		}
+	}
+	return tag(t | uint64(min(n, 255))<<56)
+}
+
+func load4(s string, i int) uint64 {
+	s = s[i : i+4]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
+}
+
+// whole reports whether the tag holds all of its string.
+func (t tag) whole() bool { return t>>56 <= tagText }

@@ -1,0 +1,85 @@
+package jsonlogic
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// JavaScript counts and cuts strings in UTF-16 code units. These functions do the same on UTF-8; a cut through a
+// surrogate pair leaves U+FFFD.
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// unitLength is JavaScript's s.length.
+func unitLength(s string) int {
+	if isASCII(s) {
+		return len(s)
+	}
+	n := 0
+	for _, r := range s {
+		n += units(r)
+	}
+	return n
+}
+
+func units(r rune) int {
+	if r > 0xFFFF {
+		return 2
+	}
+	return 1
+}
+
+// unitSlice returns the code units from start to end, both within the string.
+func unitSlice(s string, start, end int) string {
+	if start >= end {
+		return ""
+	}
+	if isASCII(s) {
+		return s[start:end]
+	}
+	var out []byte
+	at := 0
+	for _, r := range s {
+		next := at + units(r)
+		switch {
+		case at >= start && next <= end:
+			out = utf8.AppendRune(out, r)
+		case next > start && at < end:
+			out = utf8.AppendRune(out, utf8.RuneError)
+		}
+		at = next
+	}
+	return string(out)
+}
+
+// substring is JavaScript's s.substr(start, length); an undefined length goes to the end.
+func substring(s string, start, length Value) string {
+	size := unitLength(s)
+	from := toInteger(start)
+	if from < 0 {
+		from = max(float64(size)+from, 0)
+	}
+	count := float64(size)
+	if length.kind != KindUndefined {
+		count = toInteger(length)
+	}
+	from = min(from, float64(size))
+	to := min(from+max(count, 0), float64(size))
+	return unitSlice(s, int(from), int(to))
+}
+
+// toInteger is JavaScript's conversion of arguments that count: NaN is 0, fractions go, infinities stay.
+func toInteger(v Value) float64 {
+	f := toNumber(v)
+	if f != f {
+		return 0
+	}
+	return math.Trunc(f)
+}

@@ -1,0 +1,283 @@
+package jsonlogic
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Kind tells what a Value is, in JavaScript's terms.
+type Kind uint8
+
+// The kinds of values. Undefined is the zero value: what a missing argument or an empty `and` gives.
+const (
+	KindUndefined Kind = iota
+	KindNull
+	KindBool
+	KindNumber
+	KindString
+	KindArray
+	KindObject
+)
+
+// Value is one immutable JSON value, or undefined. The zero Value is undefined.
+//
+// It is three words so that it travels in registers: a string is its bytes and its length, an array or an object a
+// pointer. That pointer is also the identity by which arrays and objects compare. The unsafe conversions stay in this
+// file; log/slog keeps its values the same way.
+type Value struct {
+	ptr  unsafe.Pointer // the string's bytes, *array or *object
+	bits uint64         // the number's bits, 1 for true, the string's length
+	kind Kind
+}
+
+// Member is one key and value of an object.
+type Member struct {
+	Key   string
+	Value Value
+}
+
+type array struct {
+	items  []Value
+	extent extent
+}
+
+type object struct {
+	members []Member
+	tags    []tag          // of the keys: scanning these touches little memory
+	index   map[string]int // only for objects that are too large to scan
+	extent  extent
+}
+
+// extent bounds what walking a value costs: reduce can share one array a million times inside another, and a walk
+// does not notice the sharing.
+type extent struct {
+	depth  int
+	weight int
+}
+
+// scanLimit is the largest object that is searched member by member: up to here that beats hashing the key.
+const scanLimit = 8
+
+// maxExtentWeight keeps sums of weights far from overflow.
+const maxExtentWeight = 1 << 40
+
+// Null returns null.
+func Null() Value { return Value{kind: KindNull} }
+
+// Bool returns true or false.
+func Bool(b bool) Value {
+	if b {
+		return Value{kind: KindBool, bits: 1}
+	}
+	return Value{kind: KindBool}
+}
+
+// Number returns a number.
+func Number(f float64) Value { return Value{kind: KindNumber, bits: math.Float64bits(f)} }
+
+// String returns a string, which should be UTF-8.
+func String(s string) Value {
+	return Value{kind: KindString, ptr: unsafe.Pointer(unsafe.StringData(s)), bits: uint64(len(s))}
+}
+
+// Array returns a new array, which owns items and is equal to no other array.
+func Array(items ...Value) Value {
+	a := &array{items: items, extent: extent{depth: 1, weight: 1}}
+	for i := range items {
+		a.extent.include(items[i])
+	}
+	return Value{kind: KindArray, ptr: unsafe.Pointer(a)}
+}
+
+// Object returns a new object, which is equal to no other object. Of members with the same key the last counts.
+func Object(members ...Member) Value {
+	o := newObject(len(members))
+	for _, m := range members {
+		o.set(m)
+	}
+	return o.value()
+}
+
+func newObject(size int) *object {
+	return &object{
+		members: make([]Member, 0, size),
+		tags:    make([]tag, 0, min(size, scanLimit)),
+		extent:  extent{depth: 1, weight: 1},
+	}
+}
+
+func (o *object) value() Value { return Value{kind: KindObject, ptr: unsafe.Pointer(o)} }
+
+// set adds a member or replaces the one with its key. It is called only while the object is being built.
+func (o *object) set(m Member) {
+	o.extent.include(m.Value)
+	t := tagOf(m.Key)
+	if i := o.find(m.Key, t); i >= 0 {
+		o.members[i].Value = m.Value
+		return
+	}
+	o.members = append(o.members, m)
+	switch {
+	case o.index != nil:
+		o.index[m.Key] = len(o.members) - 1
+	case len(o.members) <= scanLimit:
+		o.tags = append(o.tags, t)
+	default:
+		o.index = make(map[string]int, 2*len(o.members))
+		for i := range o.members {
+			o.index[o.members[i].Key] = i
+		}
+	}
+}
+
+// find returns the place of a key with its tag, or -1.
+func (o *object) find(key string, t tag) int {
+	if o.index != nil {
+		if i, ok := o.index[key]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range o.tags {
+		if o.tags[i] == t && (t.whole() || o.members[i].Key == key) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (o *object) get(key string, t tag) Value {
+	if i := o.find(key, t); i >= 0 {
+		return o.members[i].Value
+	}
+	return Value{}
+}
+
+func (e *extent) include(v Value) {
+	child := v.extent()
+	e.depth = max(e.depth, child.depth+1)
+	e.weight = min(e.weight+child.weight, maxExtentWeight)
+}
+
+// extent of a value: nesting levels, and about the bytes that writing it out would take.
+func (v Value) extent() extent {
+	switch v.kind {
+	case KindArray:
+		return v.array().extent
+	case KindObject:
+		return v.object().extent
+	case KindString:
+		return extent{weight: 2 + int(v.bits)}
+	}
+	return extent{weight: 8}
+}
+
+// Kind returns what v is.
+func (v Value) Kind() Kind { return v.kind }
+
+// The four accessors below are valid only for their kind; callers have looked at it.
+
+func (v Value) text() string    { return unsafe.String((*byte)(v.ptr), int(v.bits)) }
+func (v Value) float() float64  { return math.Float64frombits(v.bits) }
+func (v Value) array() *array   { return (*array)(v.ptr) }
+func (v Value) object() *object { return (*object)(v.ptr) }
+
+// Text returns the string that v holds, and whether it is a string.
+func (v Value) Text() (string, bool) {
+	if v.kind != KindString {
+		return "", false
+	}
+	return v.text(), true
+}
+
+// Float returns the number that v holds, and whether it is a number.
+func (v Value) Float() (float64, bool) {
+	if v.kind != KindNumber {
+		return 0, false
+	}
+	return v.float(), true
+}
+
+// Items returns the elements of an array, not to be changed; nil for anything else.
+func (v Value) Items() []Value {
+	if v.kind != KindArray {
+		return nil
+	}
+	return v.array().items
+}
+
+// Members returns the members of an object in their order, not to be changed; nil for anything else.
+func (v Value) Members() []Member {
+	if v.kind != KindObject {
+		return nil
+	}
+	return v.object().members
+}
+
+// Get returns the member of an object; undefined when v is no object or has no such member.
+func (v Value) Get(key string) Value {
+	if v.kind != KindObject {
+		return Value{}
+	}
+	return v.object().get(key, tagOf(key))
+}
+
+// Truthy reports what `!!` gives: JavaScript's truthiness, but an empty array is false.
+func (v Value) Truthy() bool {
+	switch v.kind {
+	case KindBool, KindString:
+		return v.bits != 0
+	case KindNumber:
+		f := v.float()
+		return f != 0 && f == f
+	case KindArray:
+		return len(v.array().items) > 0
+	}
+	return v.kind == KindObject
+}
+
+// Equal reports whether two values are the same JSON: numbers by value, members in any order, arrays and objects by
+// content. Undefined equals only undefined, and NaN equals NaN.
+func (v Value) Equal(w Value) bool {
+	if v.kind != w.kind {
+		return false
+	}
+	switch v.kind {
+	case KindNumber:
+		a, b := v.float(), w.float()
+		return a == b || a != a && b != b
+	case KindString:
+		return v.text() == w.text()
+	case KindArray:
+		return equalItems(v.array().items, w.array().items)
+	case KindObject:
+		return equalMembers(v, w)
+	}
+	return v.bits == w.bits
+}
+
+func equalItems(a, b []Value) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !a[i].Equal(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalMembers(v, w Value) bool {
+	a, b := v.object(), w.object()
+	if len(a.members) != len(b.members) {
+		return false
+	}
+	for _, m := range a.members {
+		i := b.find(m.Key, tagOf(m.Key))
+		if i < 0 || !m.Value.Equal(b.members[i].Value) {
+			return false
+		}
+	}
+	return true
+}

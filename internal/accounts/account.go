@@ -1,0 +1,176 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/plans"
+)
+
+// KindAccount is the JSON:API type of an account.
+const KindAccount = "account"
+
+// maxName bounds every display name.
+const maxName = 255
+
+var accountKey = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
+
+// Account is a tenant: everything else belongs to exactly one.
+type Account struct {
+	ID        string     `json:"-"`
+	Key       string     `json:"key"`
+	Name      string     `json:"name"`
+	Plans     plans.Held `json:"plans"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
+}
+
+// User is a person of an account. Keys remember who made them.
+type User struct {
+	ID        string    `json:"-"`
+	Account   string    `json:"-"`
+	Email     string    `json:"email"`
+	Name      string    `json:"name"`
+	Role      Role      `json:"role"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// AccountDraft is what a caller wants an account to be.
+type AccountDraft struct {
+	Name  optional.Value[string]
+	Key   optional.Value[string]
+	Plans optional.Value[plans.Held]
+	// Problems holds what reading the input already found.
+	Problems fault.Problems
+}
+
+// Found makes an account with its owner and the owner's first key, inside a
+// transaction that makes the account's environments as well. The plaintext of
+// the key is in the result and nowhere else.
+func Found(ctx context.Context, tx FoundingTx, name string, held plans.Held, secret Secret) (Account, Key, error) {
+	if err := checkName(name); err != nil {
+		return Account{}, Key{}, err
+	}
+	now := tx.Now()
+	account := Account{ID: newID(), Key: slug(name), Name: name, Plans: held, CreatedAt: now, UpdatedAt: now}
+	if err := tx.InsertAccount(ctx, account); err != nil {
+		return Account{}, Key{}, err
+	}
+	owner := User{ID: newID(), Account: account.ID, Email: "owner@" + account.Key, Name: "Owner", Role: Owner,
+		CreatedAt: now, UpdatedAt: now}
+	if err := tx.InsertUser(ctx, owner); err != nil {
+		return Account{}, Key{}, err
+	}
+	if err := changes.Record(ctx, tx, account.ID, changes.Operator(), KindAccount, account.ID, nil, &account); err != nil {
+		return Account{}, Key{}, err
+	}
+	key := Key{ID: newID(), Account: account.ID, Name: "Owner key", Role: Owner, Status: Active,
+		CreatedBy: owner.ID, CreatedAt: now, UpdatedAt: now, Plaintext: secret.text, Hash: secret.Hash()}
+	return account, key, insertKey(ctx, tx, changes.Operator(), key)
+}
+
+// Account gives the caller's account.
+func (s *Service) Account(ctx context.Context, caller Caller) (Account, error) {
+	return read(ctx, s, func(tx ReadTx) (Account, error) { return tx.Account(ctx, caller.Account) })
+}
+
+// ReplaceAccount changes the account's name and key. The plans are the
+// operator's to change, so a draft that names others is refused. ADMIN or OWNER.
+func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft AccountDraft, match changes.Match[Account]) (Account, error) {
+	if err := draft.validate(); err != nil {
+		return Account{}, err
+	}
+	return write(ctx, s, caller, func(tx Tx) (Account, error) {
+		target := changes.Target[Account]{
+			Account: caller.Account, Actor: caller.Actor(), Kind: KindAccount, Key: caller.Account, Match: match,
+			Load: func() (Account, error) { return tx.Account(ctx, caller.Account) },
+		}
+		return changes.Replace(ctx, tx, target, func(before Account) (Account, error) {
+			return draft.store(ctx, tx, before)
+		})
+	})
+}
+
+func (d *AccountDraft) store(ctx context.Context, tx Tx, account Account) (Account, error) {
+	if held, sent := d.Plans.Get(); sent && !samePlans(held, account.Plans) {
+		return Account{}, fault.New(fault.Forbidden,
+			"Plans are changed by the operator of this server, with signalbox accounts plan.").At(fault.Attribute("plans"))
+	}
+	account.Name, account.Key, account.UpdatedAt = d.Name.Or(account.Name), d.Key.Or(account.Key), tx.Now()
+	err := tx.UpdateAccount(ctx, account)
+	if fault.Is(err, fault.AlreadyExists) {
+		err = fault.New(fault.AlreadyExists, "Another account has the key %q.", account.Key).At(fault.Attribute("key"))
+	}
+	return account, err
+}
+
+// SetPlans puts an account on other plans. It is for the operator.
+func SetPlans(ctx context.Context, tx Tx, id string, held plans.Held) (Account, error) {
+	target := changes.Target[Account]{
+		Account: id, Actor: changes.Operator(), Kind: KindAccount, Key: id,
+		Load: func() (Account, error) { return tx.Account(ctx, id) },
+	}
+	return changes.Replace(ctx, tx, target, func(account Account) (Account, error) {
+		account.Plans, account.UpdatedAt = held, tx.Now()
+		return account, tx.UpdateAccount(ctx, account)
+	})
+}
+
+func (d *AccountDraft) validate() error {
+	checkDraftName(&d.Problems, d.Name)
+	if key, sent := d.Key.Get(); sent && !accountKey.MatchString(key) {
+		d.Problems.Attribute("key", "must be 1 to 100 lower-case letters, digits, dots, underscores or hyphens and start with a letter or digit")
+	}
+	return d.Problems.Err()
+}
+
+// checkDraftName holds the rule of every required display name.
+func checkDraftName(problems *fault.Problems, name optional.Value[string]) {
+	text, sent := name.Get()
+	switch length := utf8.RuneCountInString(text); {
+	case !sent:
+		problems.Attribute("name", "is required")
+	case length < 1 || length > maxName:
+		problems.Attribute("name", "must have 1 to %d characters", maxName)
+	}
+}
+
+func checkName(name string) error {
+	var problems fault.Problems
+	checkDraftName(&problems, optional.Of(name))
+	return problems.Err()
+}
+
+func samePlans(sent, held plans.Held) bool {
+	for product, plan := range sent {
+		if held[product] != plan {
+			return false
+		}
+	}
+	return true
+}
+
+var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+// slug makes a key out of a name: "Acme, Inc." becomes "acme-inc". Names
+// without a usable letter get a key of their own.
+func slug(name string) string {
+	key := strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if key == "" {
+		return fmt.Sprintf("account-%s", newID()[24:])
+	}
+	return key[:min(len(key), 100)]
+}
+
+// newID makes an id that sorts by the time of its making.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }

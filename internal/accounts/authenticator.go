@@ -1,0 +1,205 @@
+package accounts
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+const (
+	// maxRemembered bounds the memory; past it everything is forgotten, which
+	// costs each key in use one lookup.
+	maxRemembered = 100_000
+	// useInterval is the pace at which last_used_at is considered for writing.
+	useInterval = time.Second
+	// usePrecision is how exact last_used_at is while a key is in steady use.
+	usePrecision = 30 * time.Second
+)
+
+// Directory is where the Authenticator looks keys up and notes their use.
+type Directory interface {
+	// KeyByHash gives the key with a hash, of any account.
+	KeyByHash(ctx context.Context, hash string) (Key, error)
+	// NoteUses sets last_used_at of keys, unless it is later already.
+	NoteUses(ctx context.Context, uses map[string]time.Time) error
+}
+
+// Authenticator turns a bearer token into a Caller. See the package's
+// documentation for its protocol.
+type Authenticator struct {
+	// Directory is where keys are looked up.
+	Directory Directory
+	// Live tells whether changes of keys reach Forget; while it is false every
+	// request is looked up.
+	Live func() bool
+	// Now is the clock.
+	Now func() time.Time
+	Log *slog.Logger
+	// Count receives "hit", "miss" or "refused" for every request.
+	Count func(result string)
+
+	mu         sync.RWMutex
+	byHash     map[string]*session
+	byKey      map[string]*session
+	generation uint64
+
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// session is a key that has been seen.
+type session struct {
+	key     Key
+	caller  Caller
+	used    atomic.Int64 // microseconds
+	written int64        // microseconds; owned by the loop
+}
+
+// Authenticate gives the caller behind a token, or an Unauthorized refusal.
+func (a *Authenticator) Authenticate(ctx context.Context, token string) (Caller, error) {
+	known, result, err := a.find(ctx, ParseSecret(token).Hash())
+	now := a.Now()
+	if err == nil && !known.key.Works(now) {
+		err = fault.New(fault.Unauthorized, "This API key has been revoked or has expired.")
+	}
+	if fault.Is(err, fault.Unauthorized) {
+		result = "refused"
+	}
+	a.Count(result)
+	if err != nil {
+		return Caller{}, err
+	}
+	known.used.Store(now.UnixMicro())
+	return known.caller, nil
+}
+
+func (a *Authenticator) find(ctx context.Context, hash string) (known *session, result string, err error) {
+	known, generation := a.recall(hash)
+	if known != nil {
+		return known, "hit", nil
+	}
+	known, err = a.lookUp(ctx, hash, generation)
+	return known, "miss", err
+}
+
+// Hear takes a change from the feed and forgets the key it is about.
+func (a *Authenticator) Hear(change changes.Change) {
+	if change.Kind == KindKey {
+		a.Forget(change.Key)
+	}
+}
+
+// Forget makes the next request with a key look it up again.
+func (a *Authenticator) Forget(keyID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.generation++
+	if known, ok := a.byKey[keyID]; ok {
+		delete(a.byKey, keyID)
+		delete(a.byHash, known.key.Hash)
+	}
+}
+
+func (a *Authenticator) recall(hash string) (*session, uint64) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	if !a.Live() {
+		return nil, a.generation
+	}
+	return a.byHash[hash], a.generation
+}
+
+func (a *Authenticator) lookUp(ctx context.Context, hash string, generation uint64) (*session, error) {
+	key, err := a.Directory.KeyByHash(ctx, hash)
+	if fault.Is(err, fault.NotFound) {
+		return nil, fault.New(fault.Unauthorized, "This API key is not known here.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	seen := &session{key: key, caller: key.Caller()}
+	return a.remember(seen, generation), nil
+}
+
+// remember keeps a session unless a change arrived while it was looked up.
+func (a *Authenticator) remember(seen *session, generation uint64) *session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.generation != generation {
+		return seen
+	}
+	if known, ok := a.byHash[seen.key.Hash]; ok && a.Live() {
+		return known
+	}
+	if a.byHash == nil || len(a.byHash) >= maxRemembered {
+		a.byHash, a.byKey = map[string]*session{}, map[string]*session{}
+	}
+	a.byHash[seen.key.Hash], a.byKey[seen.key.ID] = seen, seen
+	return seen
+}
+
+// Start begins to write when keys were used.
+func (a *Authenticator) Start(ctx context.Context) {
+	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	a.running.Go(func() { a.noteUses(ctx) })
+}
+
+// Stop writes what is not written yet and ends.
+func (a *Authenticator) Stop(ctx context.Context) {
+	if a.cancel == nil {
+		return
+	}
+	a.cancel()
+	a.running.Wait()
+	a.writeUses(ctx, 0)
+}
+
+func (a *Authenticator) noteUses(ctx context.Context) {
+	ticker := time.NewTicker(useInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			a.writeUses(ctx, usePrecision)
+		}
+	}
+}
+
+// writeUses writes the use of keys whose written use is older than a precision.
+func (a *Authenticator) writeUses(ctx context.Context, precision time.Duration) {
+	due := a.usesOlderThan(precision)
+	if len(due) == 0 {
+		return
+	}
+	uses := make(map[string]time.Time, len(due))
+	for known, used := range due {
+		uses[known.key.ID] = time.UnixMicro(used).UTC()
+	}
+	if err := a.Directory.NoteUses(ctx, uses); err != nil {
+		a.Log.Debug("Could not write when keys were last used; it is tried again.", "error", err)
+		return
+	}
+	for known, used := range due {
+		known.written = used
+	}
+}
+
+func (a *Authenticator) usesOlderThan(precision time.Duration) map[*session]int64 {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	due := map[*session]int64{}
+	for _, known := range a.byKey {
+		used := known.used.Load()
+		if used > known.written && (known.written == 0 || used-known.written >= precision.Microseconds()) {
+			due[known] = used
+		}
+	}
+	return due
+}

@@ -1,0 +1,53 @@
+package accounts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// Caller is an authenticated key: who acts, in which account, with which power.
+type Caller struct {
+	Account string // the account's id
+	KeyID   string
+	KeyName string
+	UserID  string // the user who made the key
+	Role    Role
+	// Environments restricts writes to these environments; nil does not restrict.
+	Environments []string
+}
+
+// Actor is the caller as the history names it.
+func (c Caller) Actor() changes.Actor {
+	return changes.Actor{Type: changes.ActorKey, ID: c.KeyID, Name: c.KeyName}
+}
+
+// Require refuses a caller whose role is below the one needed.
+func (c Caller) Require(role Role) error {
+	if c.Role.Covers(role) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "This needs the role %s or higher; this key has the role %s.", role, c.Role)
+}
+
+// RequireUnscoped refuses a caller whose key is restricted to environments:
+// it may write nothing but values of those environments.
+func (c Caller) RequireUnscoped() error {
+	if c.Environments == nil {
+		return nil
+	}
+	return fault.New(fault.Forbidden,
+		"This key may write values of the environments %s only, and this would change more than that.",
+		strings.Join(c.Environments, ", "))
+}
+
+// RequireEnvironment refuses a caller whose key does not reach an environment.
+func (c Caller) RequireEnvironment(key string) error {
+	if c.Environments == nil || slices.Contains(c.Environments, key) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "This key may write values of the environments %s only, not of %q.",
+		strings.Join(c.Environments, ", "), key)
+}

@@ -1,0 +1,265 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// KindKey is the JSON:API type of an API key.
+const KindKey = "api_key"
+
+// secretPrefix makes a leaked key recognizable.
+const secretPrefix = "sk_api_"
+
+// Secret is the plaintext of a key.
+type Secret struct{ text string }
+
+// NewSecret makes the plaintext of a new key: 256 random bits.
+func NewSecret() Secret {
+	bits := make([]byte, 32)
+	_, _ = rand.Read(bits) // never fails: it would end the process
+	return Secret{secretPrefix + base64.RawURLEncoding.EncodeToString(bits)}
+}
+
+// ParseSecret takes a plaintext as a caller sent it or an operator chose it.
+func ParseSecret(text string) Secret { return Secret{text} }
+
+// Hash is what the store keeps of a secret.
+func (s Secret) Hash() string {
+	sum := sha256.Sum256([]byte(s.text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Status tells whether a key works.
+type Status string
+
+// The states of a key. A revoked key never works again.
+const (
+	Active  Status = "ACTIVE"
+	Revoked Status = "REVOKED"
+)
+
+// Scopes is what a key is restricted to.
+type Scopes struct {
+	// Environments whose values the key may write; nil does not restrict.
+	Environments []string `json:"environments,omitempty"`
+}
+
+// Key is an API key. Its plaintext is known only to the call that made it.
+type Key struct {
+	ID         string     `json:"-"`
+	Account    string     `json:"-"`
+	Hash       string     `json:"-"`
+	Plaintext  string     `json:"-"`
+	Name       string     `json:"name"`
+	Role       Role       `json:"role"`
+	Status     Status     `json:"status"`
+	Scopes     Scopes     `json:"scopes"`
+	ExpiresAt  *time.Time `json:"expires_at"`
+	LastUsedAt *time.Time `json:"last_used_at"`
+	CreatedBy  string     `json:"created_by"`
+	CreatedAt  time.Time  `json:"created_at"`
+	UpdatedAt  time.Time  `json:"updated_at"`
+}
+
+// Works tells whether the key may be used at an instant.
+func (k Key) Works(now time.Time) bool {
+	return k.Status == Active && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
+}
+
+// Caller is the key as the rest of the domain sees it.
+func (k Key) Caller() Caller {
+	return Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name, UserID: k.CreatedBy,
+		Role: k.Role, Environments: k.Scopes.Environments}
+}
+
+// KeyDraft is what a caller wants a key to be. On a replace, what grants power
+// (role, scopes, expires_at) stays as it is when it is absent: a client that
+// renames a key without knowing of scopes must not widen it.
+type KeyDraft struct {
+	Name      optional.Value[string]
+	Role      optional.Value[string]
+	Scopes    optional.Value[Scopes]
+	ExpiresAt optional.Value[time.Time]
+	// Problems holds what reading the input already found.
+	Problems fault.Problems
+}
+
+// CreateKey makes a key for the caller's user. ADMIN or OWNER; a key never
+// makes one stronger than itself. The plaintext is in the result only.
+func (s *Service) CreateKey(ctx context.Context, caller Caller, draft KeyDraft) (Key, error) {
+	return write(ctx, s, caller, func(tx Tx) (Key, error) {
+		return issueKey(ctx, tx, caller, caller.Actor(), draft)
+	})
+}
+
+// IssueKey makes a key on the operator's behalf, as if the given caller made it.
+func IssueKey(ctx context.Context, tx Tx, caller Caller, draft KeyDraft) (Key, error) {
+	return issueKey(ctx, tx, caller, changes.Operator(), draft)
+}
+
+func issueKey(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draft KeyDraft) (Key, error) {
+	secret := NewSecret()
+	key, err := draft.apply(ctx, tx, caller, Key{
+		ID: newID(), Account: caller.Account, Role: Member, Status: Active, CreatedBy: caller.UserID,
+		CreatedAt: tx.Now(), Plaintext: secret.text, Hash: secret.Hash(),
+	})
+	if err != nil {
+		return Key{}, err
+	}
+	return key, insertKey(ctx, tx, actor, key)
+}
+
+func insertKey(ctx context.Context, tx FoundingTx, actor changes.Actor, key Key) error {
+	if err := tx.InsertKey(ctx, key); err != nil {
+		return err
+	}
+	return changes.Record(ctx, tx, key.Account, actor, KindKey, key.ID, nil, &key)
+}
+
+// Key gives one key of the caller's account.
+func (s *Service) Key(ctx context.Context, caller Caller, id string) (Key, error) {
+	return read(ctx, s, func(tx ReadTx) (Key, error) { return tx.Key(ctx, caller.Account, id) })
+}
+
+// Keys lists the keys of the caller's account.
+func (s *Service) Keys(ctx context.Context, caller Caller, request page.Request) (page.List[Key], error) {
+	return read(ctx, s, func(tx ReadTx) (page.List[Key], error) { return tx.Keys(ctx, caller.Account, request) })
+}
+
+// ReplaceKey renames a key, or changes its role, scopes or expiry. ADMIN or
+// OWNER; only an OWNER changes an OWNER's key.
+func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draft KeyDraft, match changes.Match[Key]) (Key, error) {
+	return write(ctx, s, caller, func(tx Tx) (Key, error) {
+		return changes.Replace(ctx, tx, keyTarget(ctx, tx, caller, id, match), func(before Key) (Key, error) {
+			key, err := draft.apply(ctx, tx, caller, before)
+			if err != nil {
+				return Key{}, err
+			}
+			return key, tx.UpdateKey(ctx, key)
+		})
+	})
+}
+
+// RevokeKey makes a key useless for ever. To revoke it again changes nothing.
+// ADMIN or OWNER; only an OWNER revokes an OWNER's key.
+func (s *Service) RevokeKey(ctx context.Context, caller Caller, id string) (Key, error) {
+	return write(ctx, s, caller, func(tx Tx) (Key, error) {
+		key, err := keyTarget(ctx, tx, caller, id, nil).Load()
+		if err != nil {
+			return Key{}, err
+		}
+		return Revoke(ctx, tx, caller.Actor(), key)
+	})
+}
+
+// Revoke revokes a key on behalf of an actor.
+func Revoke(ctx context.Context, tx Tx, actor changes.Actor, before Key) (Key, error) {
+	if before.Status == Revoked {
+		return before, nil
+	}
+	after := before
+	after.Status, after.UpdatedAt = Revoked, tx.Now()
+	if err := tx.UpdateKey(ctx, after); err != nil {
+		return Key{}, err
+	}
+	return after, changes.RecordAs(ctx, tx, after.Account, actor, changes.Revoked, KindKey, after.ID, &before, &after)
+}
+
+// DeleteKey removes a key; it stops working like a revoked one. ADMIN or
+// OWNER; only an OWNER deletes an OWNER's key.
+func (s *Service) DeleteKey(ctx context.Context, caller Caller, id string, match changes.Match[Key]) error {
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		return changes.Delete(ctx, tx, keyTarget(ctx, tx, caller, id, match), func(Key) error {
+			return tx.DeleteKey(ctx, caller.Account, id)
+		})
+	})
+}
+
+// keyTarget is a key that the caller means to write; loading it refuses
+// callers who may not touch it.
+func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match changes.Match[Key]) changes.Target[Key] {
+	return changes.Target[Key]{
+		Account: caller.Account, Actor: caller.Actor(), Kind: KindKey, Key: id, Match: match,
+		Load: func() (Key, error) {
+			key, err := tx.Key(ctx, caller.Account, id)
+			if err == nil && !caller.Role.Covers(key.Role) {
+				err = fault.New(fault.Forbidden, "A key with the role %s may not change one with the role %s.", caller.Role, key.Role)
+			}
+			return key, err
+		},
+	}
+}
+
+// apply lays the draft over a key, refusing what breaks a rule.
+func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key, error) {
+	problems := d.Problems
+	checkDraftName(&problems, d.Name)
+	role := d.role(&problems, key.Role)
+	if err := d.checkScopes(ctx, tx, caller, &problems); err != nil {
+		return Key{}, err
+	}
+	if at, sent := d.ExpiresAt.Get(); sent && !at.After(tx.Now()) {
+		problems.Attribute("expires_at", "must be in the future")
+	}
+	if err := problems.Err(); err != nil {
+		return Key{}, err
+	}
+	if !caller.Role.Covers(role) {
+		return Key{}, fault.New(fault.Forbidden, "A key with the role %s may not give the role %s.", caller.Role, role).
+			At(fault.Attribute("role"))
+	}
+	key.Name, key.Role, key.UpdatedAt = d.Name.Or(""), role, tx.Now()
+	if !d.Scopes.IsAbsent() {
+		key.Scopes = d.Scopes.Or(Scopes{})
+	}
+	if !d.ExpiresAt.IsAbsent() {
+		key.ExpiresAt = d.ExpiresAt.Pointer()
+	}
+	return key, nil
+}
+
+func (d KeyDraft) role(problems *fault.Problems, stored Role) Role {
+	text, sent := d.Role.Get()
+	if !sent {
+		return stored
+	}
+	role, known := ParseRole(text)
+	if !known {
+		problems.Attribute("role", "must be OWNER, ADMIN, MEMBER or VIEWER")
+	}
+	return role
+}
+
+// checkScopes refuses an empty list, which would read as "nothing" to one
+// person and "everything" to another, and environments that do not exist.
+func (d KeyDraft) checkScopes(ctx context.Context, tx Tx, caller Caller, problems *fault.Problems) error {
+	scopes, sent := d.Scopes.Get()
+	if !sent || scopes.Environments == nil {
+		return nil
+	}
+	if len(scopes.Environments) == 0 {
+		problems.Attribute("scopes/environments", "must name at least one environment; leave it out for a key without restriction")
+		return nil
+	}
+	known, err := tx.KnownEnvironments(ctx, caller.Account, scopes.Environments)
+	if err != nil {
+		return err
+	}
+	unknown := slices.DeleteFunc(slices.Clone(scopes.Environments), func(key string) bool { return known[key] })
+	if len(unknown) > 0 {
+		problems.Attribute("scopes/environments", "must name environments of this account; these do not exist: %s", strings.Join(unknown, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package accounts
+
+import (
+	"slices"
+	"strings"
+)
+
+// Role is what a key or a user may do. Each role may do all that the one
+// before it may.
+type Role string
+
+// The roles. A viewer reads; a member also configures; an admin also manages
+// environments, keys, settings and users below owner; an owner does everything.
+const (
+	Viewer Role = "VIEWER"
+	Member Role = "MEMBER"
+	Admin  Role = "ADMIN"
+	Owner  Role = "OWNER"
+)
+
+// Roles lists the roles from the weakest to the strongest.
+func Roles() []Role { return []Role{Viewer, Member, Admin, Owner} }
+
+// ParseRole reads a role in any case.
+func ParseRole(text string) (Role, bool) {
+	role := Role(strings.ToUpper(text))
+	return role, slices.Contains(Roles(), role)
+}
+
+// Covers tells whether r may do all that other may.
+func (r Role) Covers(other Role) bool {
+	return slices.Index(Roles(), r) >= slices.Index(Roles(), other)
+}

@@ -1,0 +1,73 @@
+package accounts
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// Store gives the transactions in which accounts are read and written.
+type Store interface {
+	Read(ctx context.Context, fn func(ReadTx) error) error
+	// Write runs fn in one transaction under the account's lock.
+	Write(ctx context.Context, account string, fn func(Tx) error) error
+}
+
+// ReadTx is what this package reads.
+type ReadTx interface {
+	Now() time.Time
+	Account(ctx context.Context, id string) (Account, error)
+	AccountSettings(ctx context.Context, account string) (Settings, error)
+	User(ctx context.Context, account, id string) (User, error)
+	UserSettings(ctx context.Context, account, user string) (Settings, error)
+	Key(ctx context.Context, account, id string) (Key, error)
+	Keys(ctx context.Context, account string, request page.Request) (page.List[Key], error)
+	// KnownEnvironments tells which of the given environments exist.
+	KnownEnvironments(ctx context.Context, account string, keys []string) (map[string]bool, error)
+}
+
+// FoundingTx is what making an account writes.
+type FoundingTx interface {
+	changes.Recorder
+	Now() time.Time
+	InsertAccount(ctx context.Context, account Account) error
+	InsertUser(ctx context.Context, user User) error
+	InsertKey(ctx context.Context, key Key) error
+}
+
+// Tx is what this package reads and writes in one transaction.
+type Tx interface {
+	ReadTx
+	FoundingTx
+	UpdateAccount(ctx context.Context, account Account) error
+	SetAccountSettings(ctx context.Context, account string, settings Settings) error
+	SetUserSettings(ctx context.Context, account, user string, settings Settings) error
+	UpdateKey(ctx context.Context, key Key) error
+	DeleteKey(ctx context.Context, account, id string) error
+}
+
+// Service is the accounts' rules on top of a Store.
+type Service struct {
+	Store Store
+}
+
+// read runs one reading and gives what it found.
+func read[T any](ctx context.Context, s *Service, fn func(ReadTx) (T, error)) (result T, err error) {
+	err = s.Store.Read(ctx, func(tx ReadTx) error {
+		result, err = fn(tx)
+		return err
+	})
+	return result, err
+}
+
+// write runs one transaction under the lock of the caller's account and gives
+// what it made.
+func write[T any](ctx context.Context, s *Service, caller Caller, fn func(Tx) (T, error)) (result T, err error) {
+	err = s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		result, err = fn(tx)
+		return err
+	})
+	return result, err
+}

@@ -1,0 +1,147 @@
+package accounts
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// The JSON:API types of settings. Their id is always "current".
+const (
+	KindAccountSettings = "account_settings"
+	KindUserSettings    = "user_settings"
+)
+
+// maxSettings bounds a settings object; it holds preferences, not data.
+const maxSettings = 256 << 10
+
+// Settings is a free JSON object with one typed member.
+type Settings struct {
+	// Order is the environment_order: the environments a person sees, in
+	// order. A user's nil Order means the account's.
+	Order []string
+	// Other is a JSON object with all members but environment_order.
+	Other json.RawMessage
+}
+
+// MarshalJSON gives the object with environment_order as its first member.
+func (s Settings) MarshalJSON() ([]byte, error) {
+	order := s.Order
+	if order == nil {
+		order = []string{}
+	}
+	list, err := json.Marshal(order)
+	if err != nil {
+		return nil, err
+	}
+	document := append([]byte(`{"environment_order":`), list...)
+	if len(s.Other) > len(`{}`) {
+		document = append(document, ',')
+		return append(document, s.Other[1:]...), nil
+	}
+	return append(document, '}'), nil
+}
+
+// SettingsDraft is what a caller wants settings to be.
+type SettingsDraft struct {
+	Order optional.Value[[]string]
+	// Other is a JSON object with all members but environment_order.
+	Other    json.RawMessage
+	Problems fault.Problems
+}
+
+// AccountSettings gives the settings of the caller's account.
+func (s *Service) AccountSettings(ctx context.Context, caller Caller) (Settings, error) {
+	return read(ctx, s, func(tx ReadTx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) })
+}
+
+// UserSettings gives the settings of the caller's user. A user without an
+// order of their own sees the account's.
+func (s *Service) UserSettings(ctx context.Context, caller Caller) (Settings, error) {
+	return read(ctx, s, func(tx ReadTx) (Settings, error) { return userSettings(ctx, tx, caller) })
+}
+
+func userSettings(ctx context.Context, tx ReadTx, caller Caller) (Settings, error) {
+	settings, err := tx.UserSettings(ctx, caller.Account, caller.UserID)
+	if err != nil || settings.Order != nil {
+		return settings, err
+	}
+	account, err := tx.AccountSettings(ctx, caller.Account)
+	settings.Order = account.Order
+	return settings, err
+}
+
+// ReplaceAccountSettings replaces the account's settings. ADMIN or OWNER.
+func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
+	return write(ctx, s, caller, func(tx Tx) (Settings, error) {
+		target := changes.Target[Settings]{
+			Account: caller.Account, Actor: caller.Actor(), Kind: KindAccountSettings, Key: "current", Match: match,
+			Load: func() (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
+		}
+		return changes.Replace(ctx, tx, target, func(Settings) (Settings, error) {
+			settings, err := draft.settings(ctx, tx, caller.Account)
+			if err != nil {
+				return Settings{}, err
+			}
+			return settings, tx.SetAccountSettings(ctx, caller.Account, settings)
+		})
+	})
+}
+
+// ReplaceUserSettings replaces the settings of the caller's user. Without an
+// environment_order the user follows the account's again.
+func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
+	return write(ctx, s, caller, func(tx Tx) (Settings, error) {
+		target := changes.Target[Settings]{
+			Account: caller.Account, Actor: caller.Actor(), Kind: KindUserSettings, Key: caller.UserID, Match: match,
+			Load: func() (Settings, error) { return userSettings(ctx, tx, caller) },
+		}
+		return changes.Replace(ctx, tx, target, func(Settings) (Settings, error) {
+			settings, err := draft.settings(ctx, tx, caller.Account)
+			if err != nil {
+				return Settings{}, err
+			}
+			if err := tx.SetUserSettings(ctx, caller.Account, caller.UserID, settings); err != nil {
+				return Settings{}, err
+			}
+			return userSettings(ctx, tx, caller)
+		})
+	})
+}
+
+// CurrentUser gives the user who made the caller's key.
+func (s *Service) CurrentUser(ctx context.Context, caller Caller) (User, error) {
+	return read(ctx, s, func(tx ReadTx) (User, error) { return tx.User(ctx, caller.Account, caller.UserID) })
+}
+
+// settings makes the draft storable: environments that do not exist and
+// repetitions are dropped from the order, as every client expects.
+func (d SettingsDraft) settings(ctx context.Context, tx Tx, account string) (Settings, error) {
+	problems := d.Problems
+	if len(d.Other) > maxSettings {
+		problems.Add(fault.New(fault.Validation, "Settings may have at most %d bytes.", maxSettings))
+	}
+	if err := problems.Err(); err != nil {
+		return Settings{}, err
+	}
+	settings := Settings{Other: d.Other}
+	order, sent := d.Order.Get()
+	if !sent {
+		return settings, nil
+	}
+	known, err := tx.KnownEnvironments(ctx, account, order)
+	if err != nil {
+		return Settings{}, err
+	}
+	settings.Order = []string{}
+	for _, key := range order {
+		if known[key] && !slices.Contains(settings.Order, key) {
+			settings.Order = append(settings.Order, key)
+		}
+	}
+	return settings, nil
+}

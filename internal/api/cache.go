@@ -1,0 +1,74 @@
+package api
+
+import (
+	"context"
+	"sync"
+)
+
+// The cache's bounds: what does not fit is answered without it.
+const (
+	maxCached      = 32 << 20
+	maxCachedEntry = 1 << 20
+)
+
+// responseCache keeps encoded responses of routes that only recorded changes
+// can alter. Before an entry is used, the account's version is asked for: it
+// must be the one from before the entry was made. So a cached answer is never
+// older than what the database would say.
+type responseCache struct {
+	version func(ctx context.Context, account string) (int64, error)
+
+	mu      sync.RWMutex
+	entries map[cacheKey]cacheEntry
+	size    int
+}
+
+type cacheKey struct{ account, path, query string }
+
+type cacheEntry struct {
+	version int64
+	answer  *response
+}
+
+func newResponseCache(version func(ctx context.Context, account string) (int64, error)) *responseCache {
+	return &responseCache{version: version, entries: map[cacheKey]cacheEntry{}}
+}
+
+// answer gives the kept response, or makes one and keeps it.
+func (c *responseCache) answer(call *call, run func() (*response, error)) (*response, error) {
+	version, err := c.version(call.ctx(), call.caller.Account)
+	if err != nil {
+		return nil, err
+	}
+	key := cacheKey{call.caller.Account, call.request.URL.EscapedPath(), call.request.URL.RawQuery}
+	c.mu.RLock()
+	entry, found := c.entries[key]
+	c.mu.RUnlock()
+	if found && entry.version == version {
+		return entry.answer, nil
+	}
+	made, err := run()
+	if err != nil {
+		return nil, err
+	}
+	c.keep(key, cacheEntry{version: version, answer: made})
+	return made, nil
+}
+
+// keep stores an entry. A full cache is emptied: what is in use comes back.
+func (c *responseCache) keep(key cacheKey, entry cacheEntry) {
+	size := len(entry.answer.body) + len(key.path) + len(key.query)
+	if size > maxCachedEntry {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old, found := c.entries[key]; found {
+		c.size -= len(old.answer.body) + len(key.path) + len(key.query)
+	} else if c.size+size > maxCached {
+		clear(c.entries)
+		c.size = 0
+	}
+	c.entries[key] = entry
+	c.size += size
+}

@@ -1,0 +1,222 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/sealed"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/telemetry"
+	"github.com/signalbox/signalbox/openapi"
+)
+
+// feedInterval is how late, at the worst, a node hears of another's change.
+const feedInterval = 400 * time.Millisecond
+
+// App is a running Signalbox.
+type App struct {
+	settings settings.Settings
+	log      *slog.Logger
+	metrics  *telemetry.Metrics
+	tracing  *telemetry.Tracing
+
+	db       *store.DB
+	ring     *sealed.Ring
+	plans    plans.Table
+	feed     *changes.Feed
+	listener *store.Listener
+	auth     *accounts.Authenticator
+	resealer *resealer
+
+	api      *api.API
+	servers  []*server
+	stopping atomic.Bool
+}
+
+// New builds everything and prepares the store: after it, the schema is
+// current and there is an account. The first start writes its key to stdout.
+func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.Writer) (*App, error) {
+	a := &App{settings: s, log: log, metrics: telemetry.NewMetrics(version)}
+	if err := a.build(ctx, stdout); err != nil {
+		return nil, errors.Join(err, a.close(ctx))
+	}
+	return a, nil
+}
+
+func (a *App) build(ctx context.Context, stdout io.Writer) (err error) {
+	if a.plans, err = planTable(a.settings); err != nil {
+		return err
+	}
+	if a.tracing, err = telemetry.NewTracing(ctx, telemetry.TracingOptions{
+		Enabled: a.settings.TracesEnabled, ServiceName: "signalbox", Version: version, NodeName: a.settings.Name, Logger: a.log,
+	}); err != nil {
+		return err
+	}
+	if a.db, err = openStore(ctx, a.settings, a.log, a.metrics); err != nil {
+		return err
+	}
+	if a.ring, err = openRing(ctx, a.settings, a.db); err != nil {
+		return err
+	}
+	if err := bootstrap(ctx, a.db, a.plans, a.settings, stdout); err != nil {
+		return err
+	}
+	a.wire()
+	return a.listen(ctx)
+}
+
+// wire connects the parts: commits wake the feed, the feed informs the
+// authenticator, and the API calls the domain.
+func (a *App) wire() {
+	for name, stats := range a.db.Pools() {
+		a.metrics.WatchPool(name, stats)
+	}
+	a.feed = changes.NewFeed(a.db, a.log, feedInterval)
+	a.db.OnChange(a.feed.Wake)
+	a.listener = a.db.NewListener(a.feed.Wake)
+	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Log: a.log, Count: a.metrics.CountAuthentication}
+	a.feed.Subscribe(a.auth.Hear)
+	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
+	a.api = api.New(api.Services{
+		Accounts: &accounts.Service{Store: a.db.Accounts()},
+		Environments: &environments.Service{Store: a.db.Environments(), Plans: a.plans,
+			Reported: func(account string, metric environments.Metric) {
+				a.metrics.ReportClientMetric(account, metric.Name, metric.Unit, metric.Value)
+			}},
+		History: a.db.History(), Auth: a.auth, Version: a.db.Version, Ready: a.ready,
+		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
+		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
+	}, api.Options{
+		PublicURL: a.settings.PublicURL, RateLimit: a.settings.RateLimit, ServeMetrics: a.settings.MetricsListen == "",
+	})
+}
+
+// ready tells why this node should get no requests, or nil.
+func (a *App) ready(ctx context.Context) error {
+	if a.stopping.Load() {
+		return errors.New("it is shutting down")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := a.db.Ping(ctx); err != nil {
+		return err
+	}
+	return a.db.Migrated(ctx)
+}
+
+// Start begins to serve and returns.
+func (a *App) Start(ctx context.Context) error {
+	if err := a.feed.Start(ctx); err != nil {
+		return fmt.Errorf("starting the change feed: %w", err)
+	}
+	a.listener.Start(ctx)
+	a.auth.Start(ctx)
+	a.resealer.start(ctx)
+	for _, server := range a.servers {
+		server.start()
+	}
+	a.log.Info("Signalbox is ready.", "version", version, "address", a.Address(), "store", a.db.Name(), "node", a.settings.Name)
+	return nil
+}
+
+// Run serves until ctx ends or a listener fails, then stops.
+func (a *App) Run(ctx context.Context) error {
+	if err := a.Start(ctx); err != nil {
+		return errors.Join(err, a.Stop(ctx))
+	}
+	var failure error
+	select {
+	case <-ctx.Done():
+		a.log.Info("Signalbox is shutting down.", "timeout", a.settings.ShutdownTimeout.String())
+	case failure = <-a.failed():
+	}
+	return errors.Join(failure, a.Stop(context.WithoutCancel(ctx)))
+}
+
+// Stop lets requests finish, up to the timeout of the settings, and ends
+// everything.
+func (a *App) Stop(ctx context.Context) error {
+	a.stopping.Store(true)
+	draining, cancel := context.WithTimeout(ctx, a.settings.ShutdownTimeout)
+	defer cancel()
+	var err error
+	for _, server := range a.servers {
+		err = errors.Join(err, server.stop(draining))
+	}
+	a.servers = nil
+	a.resealer.stop()
+	a.listener.Stop()
+	a.feed.Stop()
+	a.auth.Stop(ctx)
+	return errors.Join(err, a.close(ctx))
+}
+
+// close releases what New opened.
+func (a *App) close(ctx context.Context) error {
+	var err error
+	for _, server := range a.servers {
+		err = errors.Join(err, server.listener.Close())
+	}
+	if a.db != nil {
+		err = errors.Join(err, a.db.Close())
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return errors.Join(err, a.tracing.Shutdown(ctx))
+}
+
+// Address is where the API listens.
+func (a *App) Address() string { return a.servers[0].listener.Addr().String() }
+
+// Handler is the API, for tests that need no socket.
+func (a *App) Handler() http.Handler { return a.api }
+
+func (a *App) listen(ctx context.Context) error {
+	main, err := newServer(ctx, a.settings.Listen, a.api, a.log)
+	if err != nil {
+		return err
+	}
+	a.servers = append(a.servers, main)
+	if a.settings.TLSCert != "" {
+		if err := main.useTLS(a.settings.TLSCert, a.settings.TLSKey); err != nil {
+			return err
+		}
+	}
+	if a.settings.MetricsListen == "" {
+		return nil
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", a.metrics.Handler())
+	metrics, err := newServer(ctx, a.settings.MetricsListen, mux, a.log)
+	if err != nil {
+		return err
+	}
+	a.servers = append(a.servers, metrics)
+	return nil
+}
+
+func (a *App) failed() <-chan error {
+	failures := make(chan error, len(a.servers))
+	for _, server := range a.servers {
+		go func() {
+			if err := <-server.failure; err != nil {
+				failures <- err
+			}
+		}()
+	}
+	return failures
+}

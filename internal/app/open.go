@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/sealed"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/telemetry"
+)
+
+// Names of files in the data folder.
+const (
+	databaseFile = "signalbox.db"
+	keyringFile  = "keyring"
+)
+
+// openStore opens and migrates the database that the settings name.
+func openStore(ctx context.Context, s settings.Settings, log *slog.Logger, metrics *telemetry.Metrics) (*store.DB, error) {
+	options := store.Options{Database: s.Database, File: filepath.Join(s.Data, databaseFile), Log: log}
+	if metrics != nil {
+		options.GroupCommitted = metrics.ObserveGroupCommit
+		options.Observe = func(kind string, took time.Duration, err error) {
+			metrics.ObserveTransaction(kind, took, outcome(err))
+		}
+	}
+	if err := makeDataFolder(s.Data); err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// makeDataFolder makes the folder for this user alone: it holds secrets.
+func makeDataFolder(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("making the data folder: %w", err)
+	}
+	return nil
+}
+
+// outcome tells a refusal by a rule from a failure.
+func outcome(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case len(fault.All(err)) > 0 && !fault.Is(err, fault.Unavailable):
+		return "refused"
+	}
+	return "error"
+}
+
+// openRing opens the key ring. The first start makes one in the data folder;
+// later a missing ring is an error, because values sealed with it exist.
+func openRing(ctx context.Context, s settings.Settings, db *store.DB) (*sealed.Ring, error) {
+	source := s.Keyring
+	if source == "" {
+		source = filepath.Join(s.Data, keyringFile)
+	}
+	ring, err := sealed.Open(source)
+	if errors.Is(err, fs.ErrNotExist) && s.Keyring == "" {
+		ring, err = firstRing(ctx, source, db)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ring, db.CheckSeal(ctx, ring)
+}
+
+func firstRing(ctx context.Context, path string, db *store.DB) (*sealed.Ring, error) {
+	used, err := db.HasSeal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if used {
+		return nil, fmt.Errorf("the key ring %s is missing, and the database holds values sealed with it: restore the file, or name it with SIGNALBOX_KEYRING", path)
+	}
+	return sealed.OpenOrCreate(path)
+}
+
+// planTable reads the plans that the settings name.
+func planTable(s settings.Settings) (plans.Table, error) {
+	if s.Plans == "" {
+		return plans.BuiltIn(), nil
+	}
+	file, err := os.Open(s.Plans)
+	if err != nil {
+		return nil, fmt.Errorf("opening the plans file: %w", err)
+	}
+	defer func() { _ = file.Close() }() // only read
+	return plans.Parse(file)
+}

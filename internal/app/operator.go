@@ -1,0 +1,184 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// Operator does to the store what the command line is asked for, beside a
+// running server or without one. Its changes are recorded like all others, so
+// servers hear of them within a second.
+type Operator struct {
+	settings settings.Settings
+	db       *store.DB
+	plans    plans.Table
+}
+
+// OpenOperator opens and migrates the store.
+func OpenOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*Operator, error) {
+	table, err := planTable(s)
+	if err != nil {
+		return nil, err
+	}
+	db, err := openStore(ctx, s, log, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Operator{settings: s, db: db, plans: table}, nil
+}
+
+// Close closes the store.
+func (o *Operator) Close() error { return o.db.Close() }
+
+// CreateAccount makes an account on the given plans, with its first key.
+func (o *Operator) CreateAccount(ctx context.Context, name, plan string) (account accounts.Account, key accounts.Key, err error) {
+	held, err := o.plans.Held(plan)
+	if err != nil {
+		return account, key, err
+	}
+	secret := accounts.NewSecret()
+	err = o.db.Write(ctx, "", func(tx *store.Tx) error {
+		account, key, err = found(ctx, tx, name, held, secret)
+		if fault.Is(err, fault.AlreadyExists) {
+			return fault.New(fault.AlreadyExists, "There is an account called %q already.", name)
+		}
+		return err
+	})
+	return account, key, err
+}
+
+// Accounts lists all accounts.
+func (o *Operator) Accounts(ctx context.Context) (list []accounts.Account, err error) {
+	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
+		list, err = tx.AllAccounts(ctx)
+		return err
+	})
+	return list, err
+}
+
+// SetPlan puts an account on other plans; products that plan does not name
+// keep theirs.
+func (o *Operator) SetPlan(ctx context.Context, accountKey, plan string) (account accounts.Account, err error) {
+	id, err := o.account(ctx, accountKey)
+	if err != nil {
+		return account, err
+	}
+	err = o.db.Write(ctx, id, func(tx *store.Tx) error {
+		before, err := tx.Account(ctx, id)
+		if err != nil {
+			return err
+		}
+		held, err := o.plans.Change(before.Plans, plan)
+		if err != nil {
+			return err
+		}
+		account, err = accounts.SetPlans(ctx, tx, id, held)
+		return err
+	})
+	return account, err
+}
+
+// CreateKey makes a key in an account, as if its first owner had.
+func (o *Operator) CreateKey(ctx context.Context, accountKey string, draft accounts.KeyDraft) (account accounts.Account, key accounts.Key, err error) {
+	id, err := o.account(ctx, accountKey)
+	if err != nil {
+		return account, key, err
+	}
+	err = o.db.Write(ctx, id, func(tx *store.Tx) error {
+		if account, err = tx.Account(ctx, id); err != nil {
+			return err
+		}
+		owner, err := tx.FirstOwner(ctx, id)
+		if err != nil {
+			return err
+		}
+		key, err = accounts.IssueKey(ctx, tx, accounts.Caller{Account: id, UserID: owner.ID, Role: accounts.Owner}, draft)
+		return err
+	})
+	return account, key, err
+}
+
+// Keys lists the keys of an account.
+func (o *Operator) Keys(ctx context.Context, accountKey string) (keys []accounts.Key, err error) {
+	id, err := o.account(ctx, accountKey)
+	if err != nil {
+		return nil, err
+	}
+	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
+		for request := page.First(); ; request.Number++ {
+			list, err := tx.Keys(ctx, id, request)
+			if err != nil {
+				return err
+			}
+			keys = append(keys, list.Items...)
+			if len(list.Items) < request.Size {
+				return nil
+			}
+		}
+	})
+	return keys, err
+}
+
+// RevokeKey revokes a key of an account.
+func (o *Operator) RevokeKey(ctx context.Context, accountKey, id string) (key accounts.Key, err error) {
+	account, err := o.account(ctx, accountKey)
+	if err != nil {
+		return key, err
+	}
+	err = o.db.Write(ctx, account, func(tx *store.Tx) error {
+		found, err := tx.Key(ctx, account, id)
+		if err != nil {
+			return err
+		}
+		key, err = accounts.Revoke(ctx, tx, changes.Operator(), found)
+		return err
+	})
+	return key, err
+}
+
+// account finds an account's id by its key. "" is the only account there is.
+func (o *Operator) account(ctx context.Context, key string) (id string, err error) {
+	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
+		if key != "" {
+			account, err := tx.AccountByKey(ctx, key)
+			id = account.ID
+			return err
+		}
+		list, err := tx.AllAccounts(ctx)
+		switch {
+		case err != nil:
+			return err
+		case len(list) == 0:
+			return errors.New("there is no account yet: start the server once, or make one with signalbox accounts create")
+		case len(list) > 1:
+			return errors.New("there are several accounts: name one with --account")
+		}
+		id = list[0].ID
+		return nil
+	})
+	return id, err
+}
+
+// RotateKeyring adds a new primary key to the key ring and seals everything
+// again with it. A running server does the same within seconds, so an
+// interruption loses nothing.
+func (o *Operator) RotateKeyring(ctx context.Context) (keyID string, resealed int, err error) {
+	ring, err := openRing(ctx, o.settings, o.db)
+	if err != nil {
+		return "", 0, err
+	}
+	if keyID, err = ring.Rotate(); err != nil {
+		return "", 0, err
+	}
+	resealed, err = o.db.Reseal(ctx, ring)
+	return keyID, resealed, err
+}

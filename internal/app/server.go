@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// server is one listener and what it serves.
+type server struct {
+	http     *http.Server
+	listener net.Listener
+	failure  chan error // receives one value when serving ends
+}
+
+func newServer(ctx context.Context, address string, handler http.Handler, log *slog.Logger) (*server, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listening on %s: %w", address, err)
+	}
+	return &server{
+		listener: listener,
+		failure:  make(chan error, 1),
+		http: &http.Server{
+			Handler:           handler,
+			ReadHeaderTimeout: 10 * time.Second,
+			ReadTimeout:       60 * time.Second,
+			WriteTimeout:      60 * time.Second,
+			IdleTimeout:       120 * time.Second,
+			MaxHeaderBytes:    64 << 10,
+			ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		},
+	}, nil
+}
+
+// useTLS makes the server speak TLS with a certificate from files.
+func (s *server) useTLS(certFile, keyFile string) error {
+	certificate, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		return fmt.Errorf("reading the TLS certificate: %w", err)
+	}
+	s.http.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}
+	return nil
+}
+
+func (s *server) start() { go func() { s.failure <- s.serve() }() }
+
+func (s *server) serve() error {
+	serve := s.http.Serve
+	if s.http.TLSConfig != nil {
+		serve = func(listener net.Listener) error { return s.http.ServeTLS(listener, "", "") }
+	}
+	if err := serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving on %s: %w", s.listener.Addr(), err)
+	}
+	return nil
+}
+
+// stop lets requests finish while ctx lasts and then cuts them.
+func (s *server) stop(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
+	_ = s.listener.Close() // closed already, unless serving never began
+	return err
+}

@@ -1,0 +1,100 @@
+package changes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Kinds of actor.
+const (
+	ActorKey      = "api_key"  // a request that carried an API key
+	ActorOperator = "operator" // a command run on the machine itself
+	ActorSystem   = "system"   // Signalbox by itself, such as an expiry
+)
+
+// Actor is who made a change.
+type Actor struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Operator is the actor of commands run against the store.
+func Operator() Actor {
+	return Actor{Type: ActorOperator, ID: "command-line", Name: "signalbox command line"}
+}
+
+// Action says what was done to a resource.
+type Action string
+
+// The actions.
+const (
+	Created Action = "created"
+	Updated Action = "updated"
+	Deleted Action = "deleted"
+	Revoked Action = "revoked"
+)
+
+// Change is one write: what it did to which resource, who did it, and the
+// resource before and after. Secrets are never in the documents.
+type Change struct {
+	Account string `json:"-"`
+	Seq     int64  `json:"-"`
+	// Kind is the JSON:API type of the resource.
+	Kind      string          `json:"kind"`
+	Key       string          `json:"key"`
+	Action    Action          `json:"action"`
+	Actor     Actor           `json:"actor"`
+	Before    json.RawMessage `json:"before"`
+	After     json.RawMessage `json:"after"`
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// Recorder appends a change to an account's history. The store's transactions
+// are recorders.
+type Recorder interface {
+	RecordChange(ctx context.Context, account string, change Change) error
+}
+
+// Record is the one way to note a write: it appends the change of a resource
+// to the account's history, in the transaction that makes it. before is nil
+// for a creation, after for a deletion; the action follows from them.
+func Record[T any](ctx context.Context, tx Recorder, account string, actor Actor, kind, key string, before, after *T) error {
+	action := Updated
+	switch {
+	case before == nil:
+		action = Created
+	case after == nil:
+		action = Deleted
+	}
+	return RecordAs(ctx, tx, account, actor, action, kind, key, before, after)
+}
+
+// RecordAs is Record for an action that the documents do not show by themselves.
+func RecordAs[T any](ctx context.Context, tx Recorder, account string, actor Actor, action Action, kind, key string, before, after *T) error {
+	change := Change{Kind: kind, Key: key, Actor: actor, Action: action}
+	var err error
+	if change.Before, err = document(before); err != nil {
+		return fmt.Errorf("encoding %s %q for the history: %w", kind, key, err)
+	}
+	if change.After, err = document(after); err != nil {
+		return fmt.Errorf("encoding %s %q for the history: %w", kind, key, err)
+	}
+	return tx.RecordChange(ctx, account, change)
+}
+
+func document[T any](resource *T) (json.RawMessage, error) {
+	if resource == nil {
+		return nil, nil
+	}
+	return json.Marshal(resource)
+}
+
+// Filter narrows a reading of the history. Zero members do not filter.
+type Filter struct {
+	Kind, Key string
+	ActorID   string
+	From, To  time.Time // From is included, To is not
+}

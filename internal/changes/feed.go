@@ -1,0 +1,139 @@
+package changes
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// feedBatch bounds how many rows one look reads of one account at a time.
+const feedBatch = 500
+
+// Source is where a Feed reads.
+type Source interface {
+	// Heads gives the last number of every account that exists.
+	Heads(ctx context.Context) (map[string]int64, error)
+	// After gives up to limit changes of an account after a number, in order.
+	After(ctx context.Context, account string, seq int64, limit int) ([]Change, error)
+}
+
+// Feed hands every change committed since its start to its subscribers.
+type Feed struct {
+	source      Source
+	log         *slog.Logger
+	interval    time.Duration
+	subscribers []func(Change)
+
+	wake     chan struct{}
+	lastLook atomic.Int64 // monotonic nanoseconds since began, of the last look that worked
+	began    time.Time
+	cancel   context.CancelFunc
+	running  sync.WaitGroup
+}
+
+// NewFeed makes a Feed that looks for news at least every interval.
+func NewFeed(source Source, log *slog.Logger, interval time.Duration) *Feed {
+	return &Feed{source: source, log: log, interval: interval, wake: make(chan struct{}, 1), began: time.Now()}
+}
+
+// Subscribe adds a receiver. It must be called before Start, and the receiver
+// must not block: it is called on the feed's own goroutine.
+func (f *Feed) Subscribe(receive func(Change)) { f.subscribers = append(f.subscribers, receive) }
+
+// Start reads where history ends and follows it from there.
+func (f *Feed) Start(ctx context.Context) error {
+	heads, err := f.source.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	f.looked()
+	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	f.running.Go(func() { f.run(ctx, heads) })
+	return nil
+}
+
+// Stop ends the feed and waits for it.
+func (f *Feed) Stop() {
+	if f.cancel != nil {
+		f.cancel()
+	}
+	f.running.Wait()
+}
+
+// Wake makes the feed look now. It never blocks.
+func (f *Feed) Wake() {
+	select {
+	case f.wake <- struct{}{}:
+	default: // a look is due already
+	}
+}
+
+// Live tells whether the feed looked successfully within the last second.
+func (f *Feed) Live() bool {
+	return time.Since(f.began)-time.Duration(f.lastLook.Load()) < time.Second
+}
+
+func (f *Feed) looked() { f.lastLook.Store(int64(time.Since(f.began))) }
+
+func (f *Feed) run(ctx context.Context, seen map[string]int64) {
+	ticker := time.NewTicker(f.interval)
+	defer ticker.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.wake:
+		case <-ticker.C:
+		}
+		err := f.look(ctx, seen)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && !failing {
+			f.log.Warn("The change feed cannot read the store; it keeps trying.", "error", err)
+		}
+		failing = err != nil
+	}
+}
+
+// look reads what is new in every account. seen is advanced as rows are
+// handed out, so a look that fails half way repeats nothing.
+func (f *Feed) look(ctx context.Context, seen map[string]int64) error {
+	heads, err := f.source.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	for account, head := range heads {
+		if err := f.follow(ctx, account, head, seen); err != nil {
+			return err
+		}
+	}
+	f.looked()
+	return nil
+}
+
+func (f *Feed) follow(ctx context.Context, account string, head int64, seen map[string]int64) error {
+	for seen[account] < head {
+		news, err := f.source.After(ctx, account, seen[account], feedBatch)
+		if err != nil {
+			return err
+		}
+		for _, change := range news {
+			f.publish(change)
+			seen[account] = change.Seq
+		}
+		if len(news) < feedBatch { // the rest was removed by retention
+			seen[account] = max(seen[account], head)
+		}
+	}
+	return nil
+}
+
+func (f *Feed) publish(change Change) {
+	for _, receive := range f.subscribers {
+		receive(change)
+	}
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/plans"
+)
+
+// accountView is an account as --json shows it.
+type accountView struct {
+	ID string `json:"id"`
+	accounts.Account
+}
+
+// madeView is what making an account or a key shows with --json. The key is
+// its plaintext, which is shown only here.
+type madeView struct {
+	Account string `json:"account"`
+	Key     string `json:"key"`
+	KeyID   string `json:"key_id"`
+}
+
+func (s *shell) accounts() *cobra.Command {
+	return group("accounts", "Manage the accounts of this server", s.createAccount(), s.listAccounts(), s.planAccount())
+}
+
+func (s *shell) createAccount() *cobra.Command {
+	var plan string
+	cmd := s.onStore(&cobra.Command{
+		Use:   "create NAME",
+		Short: "Make an account and print its first key",
+		Args:  exactly("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.operate(cmd, func(operator *app.Operator) error {
+				account, key, err := operator.CreateAccount(cmd.Context(), args[0], plan)
+				if err != nil {
+					return err
+				}
+				return s.print(madeView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
+					s.say(w, "Account %s was made. Its API key, with the role OWNER, is shown only now:\n\n    %s\n\n", account.Key, key.Plaintext)
+				})
+			})
+		},
+	})
+	cmd.Flags().StringVar(&plan, "plan", "pro", "free, standard or pro, or one per product: jobs=pro,logging=free")
+	return cmd
+}
+
+func (s *shell) listAccounts() *cobra.Command {
+	return s.onStore(&cobra.Command{
+		Use:   "list",
+		Short: "List the accounts",
+		Args:  exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.operate(cmd, func(operator *app.Operator) error {
+				list, err := operator.Accounts(cmd.Context())
+				if err != nil {
+					return err
+				}
+				views := make([]accountView, len(list))
+				for i, account := range list {
+					views[i] = accountView{ID: account.ID, Account: account}
+				}
+				return s.print(views, func(w io.Writer) {
+					s.say(w, "KEY\tNAME\tPLANS\tCREATED\n")
+					for _, account := range list {
+						s.say(w, "%s\t%s\t%s\t%s\n", account.Key, account.Name, planText(account.Plans), account.CreatedAt.Format("2006-01-02"))
+					}
+				})
+			})
+		},
+	})
+}
+
+func (s *shell) planAccount() *cobra.Command {
+	return s.onStore(&cobra.Command{
+		Use:   "plan ACCOUNT PLAN",
+		Short: "Put an account on another plan",
+		Long: `Put an account on another plan: free, standard or pro for every product, or one per product, such as
+jobs=pro,logging=free. Products that are not named keep their plan.`,
+		Args: exactly("ACCOUNT", "PLAN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.operate(cmd, func(operator *app.Operator) error {
+				account, err := operator.SetPlan(cmd.Context(), args[0], args[1])
+				if err != nil {
+					return err
+				}
+				return s.print(accountView{ID: account.ID, Account: account}, func(w io.Writer) {
+					s.say(w, "Account %s is now on %s.\n", account.Key, planText(account.Plans))
+				})
+			})
+		},
+	})
+}
+
+func planText(held plans.Held) string {
+	parts := make([]string, 0, len(held))
+	for _, product := range plans.Products() {
+		parts = append(parts, fmt.Sprintf("%s=%s", product, held[product]))
+	}
+	return strings.Join(parts, ",")
+}

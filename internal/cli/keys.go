@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// keyView is a key as --json shows it.
+type keyView struct {
+	ID string `json:"id"`
+	accounts.Key
+}
+
+func (s *shell) keys() *cobra.Command {
+	return group("keys", "Manage API keys", s.createKey(), s.listKeys(), s.revokeKey())
+}
+
+// keyFlags are the choices of keys create.
+type keyFlags struct {
+	account, role string
+	environments  []string
+	expiresIn     time.Duration
+}
+
+func (s *shell) createKey() *cobra.Command {
+	var flags keyFlags
+	cmd := s.onStore(&cobra.Command{
+		Use:   "create [NAME]",
+		Short: "Make an API key and print it",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "Made on the command line"
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return s.operate(cmd, func(operator *app.Operator) error {
+				account, key, err := operator.CreateKey(cmd.Context(), flags.account, flags.draft(name))
+				if err != nil {
+					return err
+				}
+				return s.print(madeView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
+					s.say(w, "The API key %q, with the role %s, is shown only now:\n\n    %s\n\n", key.Name, key.Role, key.Plaintext)
+				})
+			})
+		},
+	})
+	cmd.Flags().StringVar(&flags.account, "account", "", "the account's key; not needed when there is one account")
+	cmd.Flags().StringVar(&flags.role, "role", "MEMBER", "OWNER, ADMIN, MEMBER or VIEWER")
+	cmd.Flags().StringSliceVar(&flags.environments, "environment", nil, "restrict writes to this environment; may be repeated")
+	cmd.Flags().DurationVar(&flags.expiresIn, "expires-in", 0, "make the key expire, such as 720h")
+	return cmd
+}
+
+func (f keyFlags) draft(name string) accounts.KeyDraft {
+	draft := accounts.KeyDraft{Name: optional.Of(name), Role: optional.Of(f.role)}
+	if len(f.environments) > 0 {
+		draft.Scopes = optional.Of(accounts.Scopes{Environments: f.environments})
+	}
+	if f.expiresIn != 0 {
+		draft.ExpiresAt = optional.Of(time.Now().UTC().Add(f.expiresIn).Truncate(time.Microsecond))
+	}
+	return draft
+}
+
+func (s *shell) listKeys() *cobra.Command {
+	var account string
+	cmd := s.onStore(&cobra.Command{
+		Use:   "list",
+		Short: "List the API keys of an account",
+		Args:  exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.operate(cmd, func(operator *app.Operator) error {
+				keys, err := operator.Keys(cmd.Context(), account)
+				if err != nil {
+					return err
+				}
+				views := make([]keyView, len(keys))
+				for i, key := range keys {
+					views[i] = keyView{ID: key.ID, Key: key}
+				}
+				return s.print(views, func(w io.Writer) { s.keyTable(w, keys) })
+			})
+		},
+	})
+	cmd.Flags().StringVar(&account, "account", "", "the account's key; not needed when there is one account")
+	return cmd
+}
+
+func (s *shell) keyTable(w io.Writer, keys []accounts.Key) {
+	s.say(w, "ID\tNAME\tROLE\tSTATUS\tENVIRONMENTS\tEXPIRES\tLAST USED\n")
+	for _, key := range keys {
+		scope := "all"
+		if key.Scopes.Environments != nil {
+			scope = fmt.Sprint(key.Scopes.Environments)
+		}
+		s.say(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Role, key.Status, scope,
+			moment(key.ExpiresAt), moment(key.LastUsedAt))
+	}
+}
+
+func moment(at *time.Time) string {
+	if at == nil {
+		return "never"
+	}
+	return at.Format("2006-01-02 15:04:05Z")
+}
+
+func (s *shell) revokeKey() *cobra.Command {
+	var account string
+	cmd := s.onStore(&cobra.Command{
+		Use:   "revoke ID",
+		Short: "Make an API key useless for ever",
+		Args:  exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.operate(cmd, func(operator *app.Operator) error {
+				key, err := operator.RevokeKey(cmd.Context(), account, args[0])
+				if err != nil {
+					return err
+				}
+				return s.print(keyView{ID: key.ID, Key: key}, func(w io.Writer) {
+					s.say(w, "The API key %q is revoked; every server refuses it within a second.\n", key.Name)
+				})
+			})
+		},
+	})
+	cmd.Flags().StringVar(&account, "account", "", "the account's key; not needed when there is one account")
+	return cmd
+}

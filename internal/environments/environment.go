@@ -1,0 +1,139 @@
+package environments
+
+import (
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// Kind is the JSON:API type of an environment.
+const Kind = "environment"
+
+// Production is the environment that every account has and nobody can demote
+// or delete.
+const Production = "production"
+
+// staging is the other environment of a new account.
+const staging = "staging"
+
+const maxName = 255
+
+var (
+	keyPattern   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	colorPattern = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`)
+)
+
+// Classification decides who sees an environment by default.
+type Classification string
+
+// The classifications: everybody sees a standard environment; an ad-hoc one
+// is seen by those who asked for it.
+const (
+	Standard Classification = "STANDARD"
+	AdHoc    Classification = "AD_HOC"
+)
+
+// ParseClassification reads a classification in any case.
+func ParseClassification(text string) (Classification, bool) {
+	classification := Classification(strings.ToUpper(text))
+	return classification, classification == Standard || classification == AdHoc
+}
+
+// Environment is a deployment target.
+type Environment struct {
+	Account        string         `json:"-"`
+	Key            string         `json:"-"`
+	Name           string         `json:"name"`
+	Color          *string        `json:"color"`
+	Classification Classification `json:"classification"`
+	Managed        bool           `json:"managed"`
+	CreatedAt      time.Time      `json:"created_at"`
+	UpdatedAt      time.Time      `json:"updated_at"`
+}
+
+// Usage counts the values that the products hold for an environment.
+type Usage struct {
+	FlagRules       int `json:"flag_rules"`
+	FlagEnvDefaults int `json:"flag_env_defaults"`
+	ConfigOverrides int `json:"config_overrides"`
+	LoggerOverrides int `json:"logger_overrides"`
+}
+
+// Filter narrows a list of environments. Zero members do not filter.
+type Filter struct {
+	Search         string
+	Classification Classification
+	Managed        optional.Value[bool]
+}
+
+// Draft is what a caller wants an environment to be. On a replace, an absent
+// classification or managed leaves the stored one.
+type Draft struct {
+	Key            optional.Value[string]
+	Name           optional.Value[string]
+	Color          optional.Value[string]
+	Classification optional.Value[string]
+	Managed        optional.Value[bool]
+	// Problems holds what reading the input already found.
+	Problems fault.Problems
+}
+
+// Writable refuses to write a value for an environment that is unmanaged or
+// does not exist. managed has every environment of the account.
+func Writable(managed map[string]bool, key string) error {
+	isManaged, exists := managed[key]
+	if isManaged {
+		return nil
+	}
+	refusal := fault.New(fault.EnvironmentUnmanaged, "The environment %q does not exist.", key)
+	if exists {
+		refusal = fault.New(fault.EnvironmentUnmanaged,
+			"The environment %q is not managed: its values are frozen. Promote it first.", key)
+	}
+	return refusal.With("environment", key)
+}
+
+func (d *Draft) validate() error {
+	name, sent := d.Name.Get()
+	if !sent {
+		d.Problems.Attribute("name", "is required")
+	} else if length := utf8.RuneCountInString(name); length < 1 || length > maxName {
+		d.Problems.Attribute("name", "must have 1 to %d characters", maxName)
+	}
+	if color, sent := d.Color.Get(); sent && !colorPattern.MatchString(color) {
+		d.Problems.Attribute("color", "must be null or a hex color: #rgb, #rrggbb or #rrggbbaa")
+	}
+	if text, sent := d.Classification.Get(); sent {
+		if _, known := ParseClassification(text); !known {
+			d.Problems.Attribute("classification", "must be STANDARD or AD_HOC")
+		}
+	}
+	return d.Problems.Err()
+}
+
+// validateNew holds the rules of a creation: the key is the caller's to choose.
+func (d *Draft) validateNew() error {
+	key, sent := d.Key.Get()
+	if !sent {
+		d.Problems.Add(fault.New(fault.Validation, "id is required: it is the environment's key.").At(fault.Pointer("/data/id")))
+	} else if !keyPattern.MatchString(key) {
+		d.Problems.Add(fault.New(fault.Validation,
+			"id must be 1 to 100 letters, digits, dots, underscores or hyphens and start with a letter or digit.").At(fault.Pointer("/data/id")))
+	}
+	return d.validate()
+}
+
+// over lays the draft over a stored environment.
+func (d *Draft) over(stored Environment, now time.Time) Environment {
+	after := stored
+	after.Name, after.Color, after.UpdatedAt = d.Name.Or(stored.Name), d.Color.Pointer(), now
+	after.Managed = d.Managed.Or(stored.Managed)
+	if text, sent := d.Classification.Get(); sent {
+		after.Classification, _ = ParseClassification(text)
+	}
+	return after
+}

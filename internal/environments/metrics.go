@@ -1,0 +1,112 @@
+package environments
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+)
+
+const (
+	// metricsKept is how long per-minute metrics are kept.
+	metricsKept = 7 * 24 * time.Hour
+	// metricsAhead is how far a client's clock may be ahead of ours.
+	metricsAhead  = time.Hour
+	maxUnit       = 50
+	maxDimensions = 1 << 10 // part of a key of the store
+)
+
+// Metric is one measurement that a client reports.
+type Metric struct {
+	Name  string
+	Unit  string
+	Value float64
+	// Dimensions is a JSON object with its members sorted, so that equal ones
+	// have equal texts.
+	Dimensions json.RawMessage
+	RecordedAt time.Time // zero means now
+}
+
+// MetricMinute is what was reported of one metric in one minute.
+type MetricMinute struct {
+	Minute     time.Time
+	Name       string
+	Unit       string
+	Dimensions string
+	Samples    int
+	Sum        float64
+	Minimum    float64
+	Maximum    float64
+}
+
+// ReportMetrics adds measurements up per minute. Unusable ones are skipped:
+// a client that measures must not fail for it. Every role may call it.
+func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, metrics []Metric) error {
+	var kept []Metric
+	err := s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		kept = usable(metrics, tx.Now())
+		if err := tx.AddMetrics(ctx, caller.Account, aggregate(kept)); err != nil {
+			return err
+		}
+		return tx.DeleteMetricsBefore(ctx, caller.Account, tx.Now().Add(-metricsKept))
+	})
+	if err != nil || s.Reported == nil {
+		return err
+	}
+	for _, metric := range kept {
+		s.Reported(caller.Account, metric)
+	}
+	return nil
+}
+
+func usable(metrics []Metric, now time.Time) []Metric {
+	kept := make([]Metric, 0, len(metrics))
+	for _, metric := range metrics {
+		if metric.RecordedAt.IsZero() {
+			metric.RecordedAt = now
+		}
+		if metric.usable(now) {
+			kept = append(kept, metric)
+		}
+	}
+	return kept
+}
+
+func aggregate(metrics []Metric) []MetricMinute {
+	type series struct {
+		minute                 int64
+		name, unit, dimensions string
+	}
+	index := map[series]int{}
+	var minutes []MetricMinute
+	for _, metric := range metrics {
+		minute := metric.RecordedAt.Truncate(time.Minute)
+		key := series{minute.Unix(), metric.Name, metric.Unit, string(metric.Dimensions)}
+		at, seen := index[key]
+		if !seen {
+			at = len(minutes)
+			index[key] = at
+			minutes = append(minutes, MetricMinute{Minute: minute, Name: metric.Name, Unit: metric.Unit,
+				Dimensions: key.dimensions, Minimum: metric.Value, Maximum: metric.Value})
+		}
+		minutes[at].add(metric.Value)
+	}
+	return minutes
+}
+
+func (m *MetricMinute) add(value float64) {
+	m.Samples++
+	m.Sum += value
+	m.Minimum, m.Maximum = min(m.Minimum, value), max(m.Maximum, value)
+}
+
+func (m Metric) usable(now time.Time) bool {
+	return reportedKey(m.Name, maxReportedKey) == "" &&
+		utf8.RuneCountInString(m.Unit) <= maxUnit &&
+		len(m.Dimensions) <= maxDimensions &&
+		!math.IsNaN(m.Value) && !math.IsInf(m.Value, 0) &&
+		m.RecordedAt.After(now.Add(-metricsKept)) && m.RecordedAt.Before(now.Add(metricsAhead))
+}

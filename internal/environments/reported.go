@@ -1,0 +1,133 @@
+package environments
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// The JSON:API types of what services report.
+const (
+	KindService     = "service"
+	KindContextType = "context_type"
+	KindContext     = "context"
+)
+
+// Services and contexts are named by the programs that report them, so their
+// keys are freer than those of environments.
+const (
+	maxReportedKey = 255
+	maxTypeKey     = 100
+	maxAttributes  = 64 << 10
+)
+
+// ReportingService is a program that has reported itself.
+type ReportingService struct {
+	Account   string    `json:"-"`
+	Key       string    `json:"-"`
+	Name      string    `json:"name"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// ContextType is a kind of thing that rules may look at, such as "user".
+type ContextType struct {
+	Account string `json:"-"`
+	Key     string `json:"-"`
+	Name    string `json:"name"`
+	// Attributes has a member for every attribute that contexts of this type
+	// have been seen with.
+	Attributes json.RawMessage `json:"attributes"`
+	CreatedAt  time.Time       `json:"created_at"`
+	UpdatedAt  time.Time       `json:"updated_at"`
+}
+
+// Context is one thing of a type, such as the user "alice".
+type Context struct {
+	Account    string          `json:"-"`
+	Type       string          `json:"context_type"`
+	Key        string          `json:"key"`
+	Name       string          `json:"name"`
+	Attributes json.RawMessage `json:"attributes"`
+	CreatedAt  time.Time       `json:"created_at"`
+	UpdatedAt  time.Time       `json:"updated_at"`
+}
+
+// ID is the context's id in the API: type and key.
+func (c Context) ID() string { return c.Type + ":" + c.Key }
+
+// SplitContextID takes an id apart at its first colon.
+func SplitContextID(id string) (typeKey, key string, ok bool) { return strings.Cut(id, ":") }
+
+// ReportedFilter narrows a list of services, contexts or context types.
+type ReportedFilter struct {
+	Search      string
+	ContextType string // contexts only
+}
+
+// ReportedReadTx is what this package reads of what services report.
+type ReportedReadTx interface {
+	Service(ctx context.Context, account, key string) (ReportingService, error)
+	Services(ctx context.Context, account string, filter ReportedFilter, request page.Request) (page.List[ReportingService], error)
+	ContextType(ctx context.Context, account, key string) (ContextType, error)
+	ContextTypes(ctx context.Context, account string, filter ReportedFilter, request page.Request) (page.List[ContextType], error)
+	Context(ctx context.Context, account, typeKey, key string) (Context, error)
+	Contexts(ctx context.Context, account string, filter ReportedFilter, request page.Request) (page.List[Context], error)
+}
+
+// ReportedTx is what this package writes of what services report.
+type ReportedTx interface {
+	InsertService(ctx context.Context, service ReportingService) error
+	UpdateService(ctx context.Context, service ReportingService) error
+	DeleteService(ctx context.Context, account, key string) error
+	InsertContextType(ctx context.Context, contextType ContextType) error
+	UpdateContextType(ctx context.Context, contextType ContextType) error
+	DeleteContextType(ctx context.Context, account, key string) error
+	// UpsertContexts writes contexts, keeping the names and, where a context
+	// has none, the attributes of those that exist.
+	UpsertContexts(ctx context.Context, contexts []Context) error
+	UpdateContext(ctx context.Context, context Context) error
+	DeleteContext(ctx context.Context, account, typeKey, key string) error
+	AddMetrics(ctx context.Context, account string, minutes []MetricMinute) error
+	DeleteMetricsBefore(ctx context.Context, account string, minute time.Time) error
+}
+
+// NameDraft is what a caller wants a service, context or context type to be
+// called. Attributes count for context types only.
+type NameDraft struct {
+	Key        optional.Value[string]
+	Name       optional.Value[string]
+	Attributes optional.Value[json.RawMessage]
+	Problems   fault.Problems
+}
+
+func (d *NameDraft) validate() error {
+	if name, sent := d.Name.Get(); sent {
+		if length := utf8.RuneCountInString(name); length < 1 || length > maxName {
+			d.Problems.Attribute("name", "must have 1 to %d characters", maxName)
+		}
+	}
+	if attributes, sent := d.Attributes.Get(); sent && len(attributes) > maxAttributes {
+		d.Problems.Attribute("attributes", "must have at most %d bytes", maxAttributes)
+	}
+	return d.Problems.Err()
+}
+
+// reportedKey tells what is wrong with a key that a program chose, or "".
+func reportedKey(key string, maximum int) string {
+	switch length := utf8.RuneCountInString(key); {
+	case length < 1 || length > maximum:
+		return "must have 1 to " + strconv.Itoa(maximum) + " characters"
+	case strings.ContainsFunc(key, unicode.IsControl):
+		return "must not contain control characters"
+	}
+	return ""
+}

@@ -1,0 +1,260 @@
+package environments
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/plans"
+)
+
+// Store gives the transactions in which environments are read and written.
+type Store interface {
+	Read(ctx context.Context, fn func(ReadTx) error) error
+	// Write runs fn in one transaction under the account's lock.
+	Write(ctx context.Context, account string, fn func(Tx) error) error
+}
+
+// ReadTx is what this package reads.
+type ReadTx interface {
+	Now() time.Time
+	Account(ctx context.Context, id string) (accounts.Account, error)
+	Environment(ctx context.Context, account, key string) (Environment, error)
+	Environments(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Environment], error)
+	CountManagedEnvironments(ctx context.Context, account string) (int, error)
+	EnvironmentOrders(ctx context.Context, account string) (Orders, error)
+	ReportedReadTx
+}
+
+// FoundingTx is what making an account's environments writes.
+type FoundingTx interface {
+	changes.Recorder
+	Now() time.Time
+	InsertEnvironment(ctx context.Context, environment Environment) error
+	SetAccountOrder(ctx context.Context, account string, order []string) error
+}
+
+// Tx is what this package reads and writes in one transaction.
+type Tx interface {
+	ReadTx
+	FoundingTx
+	UpdateEnvironment(ctx context.Context, environment Environment) error
+	DeleteEnvironment(ctx context.Context, account, key string) error
+	SetUserOrder(ctx context.Context, account, user string, order []string) error
+	ReportedTx
+}
+
+// Holder is a product that holds values per environment.
+type Holder interface {
+	// CountValues adds what the product holds for an environment to usage.
+	CountValues(ctx context.Context, tx ReadTx, account, environment string, usage *Usage) error
+	// StripValues removes what the product holds for an environment.
+	StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error
+}
+
+// Service is the environments' rules on top of a Store.
+type Service struct {
+	Store Store
+	Plans plans.Table
+	// Holders are the products that hold values per environment.
+	Holders []Holder
+	// Reported receives the metrics that clients report; nil drops them.
+	Reported func(account string, metric Metric)
+}
+
+// Found makes the environments of a new account: production, managed, and
+// staging, which is there to be promoted.
+func Found(ctx context.Context, tx FoundingTx, account string) error {
+	for _, environment := range []Environment{
+		{Key: Production, Name: "Production", Managed: true},
+		{Key: staging, Name: "Staging"},
+	} {
+		environment.Account, environment.Classification = account, Standard
+		environment.CreatedAt, environment.UpdatedAt = tx.Now(), tx.Now()
+		if err := insert(ctx, tx, changes.Operator(), environment); err != nil {
+			return err
+		}
+	}
+	return tx.SetAccountOrder(ctx, account, []string{staging, Production})
+}
+
+// Environments lists the environments of the caller's account.
+func (s *Service) Environments(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Environment], error) {
+	return read(ctx, s, func(tx ReadTx) (page.List[Environment], error) {
+		return tx.Environments(ctx, caller.Account, filter, request)
+	})
+}
+
+// Environment gives one environment.
+func (s *Service) Environment(ctx context.Context, caller accounts.Caller, key string) (Environment, error) {
+	return read(ctx, s, func(tx ReadTx) (Environment, error) { return tx.Environment(ctx, caller.Account, key) })
+}
+
+// Usage counts the values held for an environment.
+func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string) (usage Usage, err error) {
+	err = s.Store.Read(ctx, func(tx ReadTx) error {
+		if _, err := tx.Environment(ctx, caller.Account, key); err != nil {
+			return err
+		}
+		for _, holder := range s.Holders {
+			if err := holder.CountValues(ctx, tx, caller.Account, key, &usage); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return usage, err
+}
+
+// Create makes an environment, STANDARD and managed whatever the draft says,
+// and appends it to the account's order. ADMIN or OWNER.
+func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (environment Environment, err error) {
+	if err := draft.validateNew(); err != nil {
+		return Environment{}, err
+	}
+	err = s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		now := tx.Now()
+		environment = draft.over(Environment{Account: caller.Account, Key: draft.Key.Or(""), CreatedAt: now}, now)
+		environment.Classification, environment.Managed = Standard, true
+		if err := s.create(ctx, tx, caller, environment); err != nil {
+			return err
+		}
+		return addToAccountOrder(ctx, tx, caller.Account, environment.Key)
+	})
+	return environment, err
+}
+
+func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, environment Environment) error {
+	_, err := tx.Environment(ctx, caller.Account, environment.Key)
+	if err == nil {
+		return fault.New(fault.AlreadyExists, "There is an environment %q already.", environment.Key).At(fault.Pointer("/data/id"))
+	}
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if err := s.takeSlot(ctx, tx, caller.Account); err != nil {
+		return err
+	}
+	return insert(ctx, tx, caller.Actor(), environment)
+}
+
+// Replace changes an environment. Promotion takes a slot of the plan; a change
+// of classification moves the environment in or out of the orders. ADMIN or OWNER.
+func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Environment]) (Environment, error) {
+	if err := draft.validate(); err != nil {
+		return Environment{}, err
+	}
+	return write(ctx, s, caller, func(tx Tx) (Environment, error) {
+		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Environment) (Environment, error) {
+			after := draft.over(before, tx.Now())
+			if err := s.move(ctx, tx, before, after); err != nil {
+				return Environment{}, err
+			}
+			return after, tx.UpdateEnvironment(ctx, after)
+		})
+	})
+}
+
+// move carries out what a replace means on the two axes.
+func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) error {
+	switch {
+	case !before.Managed && after.Managed:
+		if err := s.takeSlot(ctx, tx, before.Account); err != nil {
+			return err
+		}
+	case before.Managed && !after.Managed && before.Key == Production:
+		return protected("demoted")
+	}
+	switch {
+	case before.Classification == AdHoc && after.Classification == Standard:
+		return addToOrders(ctx, tx, before.Account, before.Key)
+	case before.Classification == Standard && after.Classification == AdHoc:
+		return removeFromAccountOrder(ctx, tx, before.Account, before.Key)
+	}
+	return nil
+}
+
+// Delete removes an environment from the account and from all orders. The
+// products' values for it stay unless cascade is set. ADMIN or OWNER.
+func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, cascade bool, match changes.Match[Environment]) error {
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(Environment) error {
+			if key == Production {
+				return protected("deleted")
+			}
+			if err := s.strip(ctx, tx, caller, key, cascade); err != nil {
+				return err
+			}
+			if err := removeFromOrders(ctx, tx, caller.Account, key); err != nil {
+				return err
+			}
+			return tx.DeleteEnvironment(ctx, caller.Account, key)
+		})
+	})
+}
+
+func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Environment]) changes.Target[Environment] {
+	return changes.Target[Environment]{
+		Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
+		Load: func() (Environment, error) { return tx.Environment(ctx, caller.Account, key) },
+	}
+}
+
+func (s *Service) strip(ctx context.Context, tx Tx, caller accounts.Caller, key string, cascade bool) error {
+	if !cascade {
+		return nil
+	}
+	for _, holder := range s.Holders {
+		if err := holder.StripValues(ctx, tx, caller, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeSlot decides, under the account's lock, whether one more environment
+// may be managed.
+func (s *Service) takeSlot(ctx context.Context, tx Tx, account string) error {
+	holder, err := tx.Account(ctx, account)
+	if err != nil {
+		return err
+	}
+	current, err := tx.CountManagedEnvironments(ctx, account)
+	if err != nil {
+		return err
+	}
+	return s.Plans.Entitlement(holder.Plans, plans.PlatformManagedEnvironments).Take(current)
+}
+
+func insert(ctx context.Context, tx FoundingTx, actor changes.Actor, environment Environment) error {
+	if err := tx.InsertEnvironment(ctx, environment); err != nil {
+		return err
+	}
+	return changes.Record(ctx, tx, environment.Account, actor, Kind, environment.Key, nil, &environment)
+}
+
+func protected(verb string) error {
+	return fault.New(fault.EnvironmentProtected, "The environment %q is always managed and cannot be %s.", Production, verb)
+}
+
+// read runs one reading and gives what it found.
+func read[T any](ctx context.Context, s *Service, fn func(ReadTx) (T, error)) (result T, err error) {
+	err = s.Store.Read(ctx, func(tx ReadTx) error {
+		result, err = fn(tx)
+		return err
+	})
+	return result, err
+}
+
+// write runs one transaction under the lock of the caller's account and gives
+// what it made.
+func write[T any](ctx context.Context, s *Service, caller accounts.Caller, fn func(Tx) (T, error)) (result T, err error) {
+	err = s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		result, err = fn(tx)
+		return err
+	})
+	return result, err
+}

@@ -1,0 +1,137 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+)
+
+// Code names a kind of refusal. The values are part of the public interface.
+type Code string
+
+// The codes, in the order of their HTTP status.
+const (
+	Validation           Code = "validation_error"
+	InvalidParameter     Code = "invalid_parameter"
+	EnvironmentUnmanaged Code = "environment_unmanaged"
+	Unauthorized         Code = "unauthorized"
+	LimitReached         Code = "entitlement_limit_reached"
+	Forbidden            Code = "forbidden"
+	NotFound             Code = "not_found"
+	MethodNotAllowed     Code = "method_not_allowed"
+	AlreadyExists        Code = "already_exists"
+	EnvironmentProtected Code = "environment_protected"
+	VersionMismatch      Code = "version_mismatch"
+	PayloadTooLarge      Code = "payload_too_large"
+	UnsupportedMediaType Code = "unsupported_media_type"
+	RateLimited          Code = "rate_limited"
+	Internal             Code = "internal_error"
+	Unavailable          Code = "unavailable"
+)
+
+// SourceKind says which part of a request a Source points into.
+type SourceKind int
+
+// The kinds of source. A domain rule names an attribute; the reader of a body
+// names a pointer into the whole document.
+const (
+	NoSource SourceKind = iota
+	PointerSource
+	AttributeSource
+	ParameterSource
+)
+
+// Source is the place in a request that a refusal is about.
+type Source struct {
+	Kind SourceKind
+	Path string
+}
+
+// Pointer is a JSON pointer into the whole request document; "" is the document.
+func Pointer(path string) Source { return Source{Kind: PointerSource, Path: path} }
+
+// Attribute is a path below the resource's attributes, such as
+// "environments/production/level".
+func Attribute(path string) Source { return Source{Kind: AttributeSource, Path: path} }
+
+// Parameter is the name of a query parameter.
+func Parameter(name string) Source { return Source{Kind: ParameterSource, Path: name} }
+
+// Error is one refusal: a code, a sentence for the person who reads it, the
+// place in the request it is about, and what a program may want to know.
+type Error struct {
+	Code   Code
+	Detail string
+	Source Source
+	Meta   map[string]any
+	// Err is the cause. It is logged and never shown to a caller.
+	Err error
+}
+
+// New makes an Error with a formatted sentence.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Missing is the NotFound refusal for a resource, named as a person would.
+func Missing(kind, key string) *Error {
+	return New(NotFound, "There is no %s %q in this account.", kind, key)
+}
+
+// At returns a copy of e that points at a place in the request.
+func (e *Error) At(source Source) *Error {
+	placed := *e
+	placed.Source = source
+	return &placed
+}
+
+// With returns a copy of e that carries one more fact for programs.
+func (e *Error) With(name string, value any) *Error {
+	extended := *e
+	extended.Meta = maps.Clone(e.Meta)
+	if extended.Meta == nil {
+		extended.Meta = map[string]any{}
+	}
+	extended.Meta[name] = value
+	return &extended
+}
+
+// Because returns a copy of e that remembers its cause for the log.
+func (e *Error) Because(cause error) *Error {
+	caused := *e
+	caused.Err = cause
+	return &caused
+}
+
+// Error gives the code, the sentence and the cause, for logs and tests.
+func (e *Error) Error() string {
+	text := string(e.Code) + ": " + e.Detail
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is tells whether err is, or wraps, a refusal with the given code.
+func Is(err error, code Code) bool {
+	for _, refusal := range All(err) {
+		if refusal.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// All lists every refusal in err, in order; it is empty when err is something else.
+func All(err error) []*Error {
+	if several, ok := errors.AsType[Errors](err); ok {
+		return several
+	}
+	if one, ok := errors.AsType[*Error](err); ok {
+		return []*Error{one}
+	}
+	return nil
+}

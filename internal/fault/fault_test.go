@@ -1,0 +1,56 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+func TestErrorCopiesInsteadOfChanging(t *testing.T) {
+	t.Parallel()
+	base := fault.New(fault.Validation, "name is %d too long", 3)
+	placed := base.At(fault.Attribute("name")).With("maximum", 200).Because(errors.New("cause"))
+	if base.Source.Kind != fault.NoSource || base.Meta != nil || base.Err != nil {
+		t.Fatalf("the original changed: %+v", base)
+	}
+	if placed.Source.Path != "name" || placed.Meta["maximum"] != 200 {
+		t.Fatalf("lost something: %+v", placed)
+	}
+	if got, want := placed.Error(), "validation_error: name is 3 too long: cause"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestIsLooksThroughWrapping(t *testing.T) {
+	t.Parallel()
+	wrapped := fmt.Errorf("saving: %w", fault.Missing("flag", "a"))
+	if !fault.Is(wrapped, fault.NotFound) || fault.Is(wrapped, fault.Forbidden) {
+		t.Error("Is does not see the code of a wrapped error")
+	}
+	if fault.Is(errors.New("other"), fault.NotFound) || fault.All(nil) != nil {
+		t.Error("an unknown error has no code")
+	}
+}
+
+func TestProblemsReportEachPlaceOnce(t *testing.T) {
+	t.Parallel()
+	var problems fault.Problems
+	if problems.Err() != nil {
+		t.Fatal("no problem yet")
+	}
+	problems.Attribute("name", "must be a string")
+	problems.Attribute("name", "must have 1 to 255 characters")
+	if one, ok := problems.Err().(*fault.Error); !ok || one.Detail != "name must be a string." {
+		t.Fatalf("got %v, want the first problem alone", problems.Err())
+	}
+	problems.Attribute("color", "must be a hex color")
+	all := fault.All(problems.Err())
+	if len(all) != 2 || !problems.Mentions("color") {
+		t.Fatalf("got %v, want both attributes", all)
+	}
+	if !fault.Is(fmt.Errorf("x: %w", problems.Err()), fault.Validation) {
+		t.Error("Is does not look into several refusals")
+	}
+}

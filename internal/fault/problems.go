@@ -1,0 +1,65 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Errors is several refusals of one request, so that a caller sees all
+// problems of a body at once.
+type Errors []*Error
+
+// Error joins the texts of all refusals.
+func (e Errors) Error() string {
+	texts := make([]string, len(e))
+	for i, refusal := range e {
+		texts[i] = refusal.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Problems collects what is wrong with one input. The reader of the input
+// starts it and the domain's rules go on with it, so both kinds of problem
+// reach the caller together. The zero value is ready for use.
+type Problems struct {
+	found Errors
+}
+
+// Add notes a refusal, unless its place is known to be wrong already: a
+// member of the wrong type must not be reported as too short as well.
+func (p *Problems) Add(refusal *Error) {
+	if refusal.Source.Kind != NoSource && p.mentions(refusal.Source) {
+		return
+	}
+	p.found = append(p.found, refusal)
+}
+
+// Attribute notes that an attribute breaks a rule. The sentence starts with
+// the rule ("must be …"); the attribute's name is put before it.
+func (p *Problems) Attribute(path, format string, args ...any) {
+	rule := fmt.Sprintf(format, args...)
+	p.Add(New(Validation, "%s %s.", path, rule).At(Attribute(path)))
+}
+
+// Mentions tells whether an attribute has a problem already.
+func (p *Problems) Mentions(path string) bool { return p.mentions(Attribute(path)) }
+
+// Err is nil when nothing was found.
+func (p *Problems) Err() error {
+	switch len(p.found) {
+	case 0:
+		return nil
+	case 1:
+		return p.found[0]
+	}
+	return p.found
+}
+
+func (p *Problems) mentions(source Source) bool {
+	for _, refusal := range p.found {
+		if refusal.Source == source {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,120 @@
+package jsonapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// MaxBody bounds a request body.
+const MaxBody = 8 << 20
+
+// ReadBody reads a request's JSON text, refusing other media types and what
+// is too large. A missing Content-Type is taken as JSON.
+func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", MaxBody)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Validation, "The body could not be read to its end.").At(fault.Pointer("")).Because(err)
+	}
+	if len(text) > 0 && !isJSON(r.Header.Get("Content-Type")) {
+		return nil, fault.New(fault.UnsupportedMediaType, "The body must be %s or application/json, not %q.",
+			MediaType, r.Header.Get("Content-Type"))
+	}
+	return text, nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "" {
+		return true
+	}
+	mediaType, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (mediaType == MediaType || mediaType == "application/json")
+}
+
+// Envelope is the request document of one resource.
+type Envelope struct {
+	ID         optional.Value[string]
+	Attributes *Object
+	// Problems collects what is wrong with the body, its attributes included.
+	Problems *fault.Problems
+}
+
+// ParseEnvelope reads {data: {id, type, attributes}}. The error is for a body
+// that is no such thing at all; lesser problems are in the Envelope.
+func ParseEnvelope(text []byte, resourceType string) (*Envelope, error) {
+	document, err := ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	data, err := document.required("data")
+	if err != nil {
+		return nil, err
+	}
+	if kind, sent := data.String("type").Get(); sent && kind != resourceType {
+		data.wrong("type", "must be %q", resourceType)
+	}
+	attributes, err := data.required("attributes")
+	if err != nil {
+		return nil, err
+	}
+	attributes.place = fault.Attribute
+	attributes.path = ""
+	return &Envelope{ID: data.String("id"), Attributes: attributes, Problems: document.problems}, nil
+}
+
+// RequireID notes a problem when the body names another resource than the path.
+func (e *Envelope) RequireID(id string, normalize func(string) string) {
+	if sent, ok := e.ID.Get(); ok && normalize(sent) != id {
+		e.Problems.Add(fault.New(fault.Validation, "id must be %q, as in the path, or be left out.", id).At(fault.Pointer("/data/id")))
+	}
+}
+
+// ParseObject reads a body that must be one JSON object.
+func ParseObject(text []byte) (*Object, error) {
+	if !utf8.Valid(text) {
+		return nil, malformed("The body is not valid UTF-8.")
+	}
+	if !json.Valid(text) {
+		return nil, malformed("The body is not valid JSON" + whyNotJSON(text) + ".")
+	}
+	object := &Object{place: fault.Pointer, problems: &fault.Problems{}}
+	if !object.parse(text) {
+		return nil, malformed("The body must be a JSON object.")
+	}
+	return object, nil
+}
+
+// RequireObjectOrNothing accepts what an action may be sent: nothing, or any
+// JSON object.
+func RequireObjectOrNothing(text []byte) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	_, err := ParseObject(text)
+	return err
+}
+
+func malformed(detail string) error {
+	return fault.New(fault.Validation, "%s", detail).At(fault.Pointer(""))
+}
+
+func whyNotJSON(text []byte) string {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return ": it is empty"
+	}
+	var any json.RawMessage
+	if err := json.Unmarshal(text, &any); err != nil {
+		return ": " + err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,80 @@
+package jsonapi
+
+import (
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// MediaType is the type of every envelope.
+const MediaType = "application/vnd.api+json"
+
+// Resource is one thing in a document.
+type Resource struct {
+	ID         string `json:"id"`
+	Type       string `json:"type"`
+	Attributes any    `json:"attributes"`
+}
+
+// Single is a document with one resource.
+type Single struct {
+	Data Resource `json:"data"`
+}
+
+// Collection is a document with numbered pages.
+type Collection struct {
+	Data []Resource     `json:"data"`
+	Meta CollectionMeta `json:"meta"`
+}
+
+// CollectionMeta says which page a collection is.
+type CollectionMeta struct {
+	Pagination Pagination `json:"pagination"`
+}
+
+// Pagination echoes the page, and the totals when they were asked for.
+type Pagination struct {
+	Page       int  `json:"page"`
+	Size       int  `json:"size"`
+	Total      *int `json:"total,omitempty"`
+	TotalPages *int `json:"total_pages,omitempty"`
+}
+
+// Stream is a document of a list that continues after a cursor.
+type Stream struct {
+	Data  []Resource  `json:"data"`
+	Meta  StreamMeta  `json:"meta"`
+	Links StreamLinks `json:"links"`
+}
+
+// StreamMeta echoes the size of the page.
+type StreamMeta struct {
+	PageSize int `json:"page_size"`
+}
+
+// StreamLinks leads to the next page, if there is one.
+type StreamLinks struct {
+	Next *string `json:"next"`
+}
+
+// NewCollection renders one numbered page.
+func NewCollection[T any](list page.List[T], request page.Request, render func(T) Resource) Collection {
+	document := Collection{Data: resources(list.Items, render)}
+	document.Meta.Pagination = Pagination{Page: request.Number, Size: request.Size}
+	if request.Total {
+		total, pages := list.Total, list.Pages(request.Size)
+		document.Meta.Pagination.Total, document.Meta.Pagination.TotalPages = &total, &pages
+	}
+	return document
+}
+
+// NewStream renders one page of an endless list; next is nil at its end.
+func NewStream[T any](items []T, size int, next *string, render func(T) Resource) Stream {
+	return Stream{Data: resources(items, render), Meta: StreamMeta{PageSize: size}, Links: StreamLinks{Next: next}}
+}
+
+func resources[T any](items []T, render func(T) Resource) []Resource {
+	data := make([]Resource, len(items)) // never null, also when empty
+	for i, item := range items {
+		data[i] = render(item)
+	}
+	return data
+}

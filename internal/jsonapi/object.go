@@ -1,0 +1,225 @@
+package jsonapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// Object is a JSON object of a request. Its methods read one member each,
+// noting a problem when the member has the wrong JSON type.
+type Object struct {
+	names    []string // in the order of the text, each once
+	members  map[string]json.RawMessage
+	path     string // where the object stands, "" or ending in "/"
+	place    func(path string) fault.Source
+	problems *fault.Problems
+}
+
+// parse takes the members apart; false when text is no object. The text is
+// known to be valid JSON.
+func (o *Object) parse(text []byte) bool {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
+		return false
+	}
+	o.members = map[string]json.RawMessage{}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return false
+		}
+		var member json.RawMessage
+		if err := decoder.Decode(&member); err != nil {
+			return false
+		}
+		o.set(name.(string), member) // the token before a value in an object is a string
+	}
+	return true
+}
+
+// set keeps the last of members with one name, as JSON readers do.
+func (o *Object) set(name string, member json.RawMessage) {
+	if _, repeated := o.members[name]; !repeated {
+		o.names = append(o.names, name)
+	}
+	o.members[name] = member
+}
+
+// Names lists the members in the order of the text.
+func (o *Object) Names() []string { return o.names }
+
+// Problems is where problems with this object are noted.
+func (o *Object) Problems() *fault.Problems { return o.problems }
+
+// wrong notes that a member breaks a rule ("must be …").
+func (o *Object) wrong(name, format string, args ...any) {
+	path := o.path + escapePointer(name)
+	place := o.place(path)
+	if place.Kind == fault.PointerSource {
+		place.Path = "/" + path
+	}
+	o.problems.Add(fault.New(fault.Validation, "%s %s.", path, fmt.Sprintf(format, args...)).At(place))
+}
+
+func escapePointer(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
+
+// read gives a member that convert understands.
+func read[T any](o *Object, name, rule string, convert func(json.RawMessage) (T, bool)) optional.Value[T] {
+	text, sent := o.members[name]
+	switch {
+	case !sent:
+		return optional.Value[T]{}
+	case string(text) == "null":
+		return optional.Null[T]()
+	}
+	value, ok := convert(text)
+	if !ok {
+		o.wrong(name, "%s", rule)
+		return optional.Value[T]{}
+	}
+	return optional.Of(value)
+}
+
+// String reads a string. The character U+0000 is refused: not every database
+// can store it.
+func (o *Object) String(name string) optional.Value[string] {
+	value := read(o, name, "must be a string", toString)
+	if text, sent := value.Get(); sent && strings.ContainsRune(text, 0) {
+		o.wrong(name, "must not contain the character U+0000")
+		return optional.Value[string]{}
+	}
+	return value
+}
+
+// Bool reads true or false.
+func (o *Object) Bool(name string) optional.Value[bool] {
+	return read(o, name, "must be true or false", func(text json.RawMessage) (bool, bool) {
+		return string(text) == "true", string(text) == "true" || string(text) == "false"
+	})
+}
+
+// Number reads a finite number.
+func (o *Object) Number(name string) optional.Value[float64] {
+	return read(o, name, "must be a number", func(text json.RawMessage) (float64, bool) {
+		number, err := strconv.ParseFloat(string(text), 64)
+		return number, err == nil && !math.IsInf(number, 0)
+	})
+}
+
+// Time reads a date and time.
+func (o *Object) Time(name string) optional.Value[time.Time] {
+	return read(o, name, "must be an RFC 3339 date and time, such as 2030-01-31T08:00:00Z", func(text json.RawMessage) (time.Time, bool) {
+		written, ok := toString(text)
+		if !ok {
+			return time.Time{}, false
+		}
+		return ParseTime(written)
+	})
+}
+
+// Strings reads an array of strings.
+func (o *Object) Strings(name string) optional.Value[[]string] {
+	return read(o, name, "must be an array of strings", func(text json.RawMessage) ([]string, bool) {
+		items, ok := toArray(text)
+		if !ok {
+			return nil, false
+		}
+		texts := make([]string, len(items))
+		for i, item := range items {
+			if texts[i], ok = toString(item); !ok || strings.ContainsRune(texts[i], 0) {
+				return nil, false
+			}
+		}
+		return texts, true
+	})
+}
+
+// Array reads an array of anything.
+func (o *Object) Array(name string) optional.Value[[]json.RawMessage] {
+	return read(o, name, "must be an array", toArray)
+}
+
+// Object reads an object, whose problems are noted with this one's.
+func (o *Object) Object(name string) optional.Value[*Object] {
+	return read(o, name, "must be an object", func(text json.RawMessage) (*Object, bool) {
+		child := &Object{path: o.path + escapePointer(name) + "/", place: o.place, problems: o.problems}
+		return child, child.parse(text)
+	})
+}
+
+// RawObject reads an object as its JSON text.
+func (o *Object) RawObject(name string) optional.Value[json.RawMessage] {
+	return read(o, name, "must be an object", func(text json.RawMessage) (json.RawMessage, bool) {
+		return text, text[0] == '{'
+	})
+}
+
+// Without gives the object's JSON text without some of its members.
+func (o *Object) Without(names ...string) json.RawMessage {
+	text := []byte{'{'}
+	for _, name := range o.names {
+		if slices.Contains(names, name) {
+			continue
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		quoted, _ := json.Marshal(name) // a string always encodes
+		text = append(append(append(text, quoted...), ':'), o.members[name]...)
+	}
+	return append(text, '}')
+}
+
+// Unknown notes a problem for every member that is not among the known ones.
+func (o *Object) Unknown(known ...string) {
+	for _, name := range o.names {
+		if !slices.Contains(known, name) {
+			o.wrong(name, "is not a known member; known are %s", strings.Join(known, ", "))
+		}
+	}
+}
+
+// required reads an object that must be there.
+func (o *Object) required(name string) (*Object, error) {
+	child, sent := o.Object(name).Get()
+	if !sent {
+		o.wrong(name, "is required and must be an object")
+		return nil, o.problems.Err()
+	}
+	return child, nil
+}
+
+// ParseTime reads an RFC 3339 date and time and converts it to UTC; without an
+// offset it is UTC. Finer than microseconds is cut off.
+func ParseTime(text string) (time.Time, bool) {
+	for _, layout := range []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"} {
+		// A fraction after the seconds is accepted by Parse without being named.
+		if at, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
+			return at.UTC().Truncate(time.Microsecond), true
+		}
+	}
+	return time.Time{}, false
+}
+
+func toString(text json.RawMessage) (string, bool) {
+	var value string
+	ok := text[0] == '"' && json.Unmarshal(text, &value) == nil
+	return value, ok
+}
+
+func toArray(text json.RawMessage) ([]json.RawMessage, bool) {
+	var items []json.RawMessage
+	ok := text[0] == '[' && json.Unmarshal(text, &items) == nil
+	return items, ok
+}

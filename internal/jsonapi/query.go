@@ -1,0 +1,199 @@
+package jsonapi
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// maxSorts bounds the criteria of a sort; more is a mistake.
+const maxSorts = 8
+
+// Query reads the query parameters of one request, noting what is wrong.
+type Query struct {
+	values   url.Values
+	read     map[string]bool
+	problems fault.Problems
+}
+
+// ParseQuery takes a raw query apart.
+func ParseQuery(raw string) (*Query, error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, fault.New(fault.InvalidParameter, "The query string is malformed: %v.", err)
+	}
+	return &Query{values: values, read: map[string]bool{}}, nil
+}
+
+// Values gives all parameters, for building a link that keeps them.
+func (q *Query) Values() url.Values { return q.values }
+
+// Page reads page[number], page[size], meta[total] and sort.
+func (q *Query) Page() page.Request {
+	return page.Request{
+		Number: q.integer("page[number]", 1, 1, math.MaxInt32),
+		Size:   q.integer("page[size]", page.DefaultSize, 1, page.MaxSize),
+		Total:  q.Bool("meta[total]").Or(false),
+		Sort:   q.sort(),
+	}
+}
+
+// Cursor reads page[after] and page[size] of a list that has one order, which
+// is called order.
+func (q *Query) Cursor(order string) page.Cursor {
+	if wish, sent := q.text("sort"); sent && wish != order {
+		q.wrong("sort", "must be %s: this list has one order", order)
+	}
+	after, _ := q.text("page[after]")
+	return page.Cursor{After: after, Size: q.integer("page[size]", page.DefaultCursorSize, 1, page.MaxSize)}
+}
+
+// Filter reads filter[name], or name alone, as older clients send it.
+func (q *Query) Filter(name string) optional.Value[string] {
+	bracketed := "filter[" + name + "]"
+	for _, each := range []string{bracketed, name} {
+		if text, sent := q.text(each); sent {
+			return optional.Of(text)
+		}
+	}
+	return optional.Value[string]{}
+}
+
+// FilterBool reads a filter that is true or false.
+func (q *Query) FilterBool(name string) optional.Value[bool] {
+	return q.toBool(q.filterName(name), q.Filter(name))
+}
+
+// FilterRange reads a filter such as [2030-01-01T00:00:00Z,*): from the first
+// instant on and before the second, * for an open end. Zero times are open.
+func (q *Query) FilterRange(name string) (from, to time.Time) {
+	text, sent := q.Filter(name).Get()
+	if !sent {
+		return from, to
+	}
+	ends := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "["), ")"), ",")
+	if !strings.HasPrefix(text, "[") || !strings.HasSuffix(text, ")") || len(ends) != 2 {
+		q.wrong(q.filterName(name), "must be a range such as [2030-01-01T00:00:00Z,*)")
+		return from, to
+	}
+	return q.rangeEnd(name, ends[0]), q.rangeEnd(name, ends[1])
+}
+
+func (q *Query) rangeEnd(name, text string) time.Time {
+	if text == "*" {
+		return time.Time{}
+	}
+	at, ok := ParseTime(text)
+	if !ok {
+		q.wrong(q.filterName(name), "has %q where an RFC 3339 date and time or * must be", text)
+	}
+	return at
+}
+
+// Bool reads a parameter that is true or false.
+func (q *Query) Bool(name string) optional.Value[bool] {
+	text, sent := q.text(name)
+	if !sent {
+		return optional.Value[bool]{}
+	}
+	return q.toBool(name, optional.Of(text))
+}
+
+// Refuse notes that a filter breaks a rule that only its list knows.
+func (q *Query) Refuse(name, rule string) { q.wrong(q.filterName(name), "%s", rule) }
+
+// RefuseParameter notes the same of any parameter.
+func (q *Query) RefuseParameter(name, rule string) { q.wrong(name, "%s", rule) }
+
+// Err gives what was wrong, and refuses filter and page parameters that
+// nothing has read: a filter that is not understood must not be ignored.
+func (q *Query) Err() error {
+	for name := range q.values {
+		family, _, bracketed := strings.Cut(name, "[")
+		if bracketed && (family == "filter" || family == "page") && !q.read[name] {
+			q.wrong(name, "is not known to this list")
+		}
+	}
+	return q.problems.Err()
+}
+
+// filterName is the spelling that the caller used for a filter.
+func (q *Query) filterName(name string) string {
+	if _, bare := q.values[name]; bare {
+		return name
+	}
+	return "filter[" + name + "]"
+}
+
+func (q *Query) text(name string) (string, bool) {
+	q.read[name] = true
+	values, sent := q.values[name]
+	if !sent {
+		return "", false
+	}
+	if !utf8.ValidString(values[0]) || strings.ContainsRune(values[0], 0) {
+		q.wrong(name, "must be valid UTF-8 without the character U+0000")
+		return "", false
+	}
+	return values[0], true
+}
+
+func (q *Query) integer(name string, fallback, least, most int) int {
+	text, sent := q.text(name)
+	if !sent {
+		return fallback
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < least || number > most {
+		q.wrong(name, "must be a whole number from %d to %d", least, most)
+		return fallback
+	}
+	return number
+}
+
+func (q *Query) toBool(name string, value optional.Value[string]) optional.Value[bool] {
+	text, sent := value.Get()
+	if !sent {
+		return optional.Value[bool]{}
+	}
+	switch strings.ToLower(text) {
+	case "true":
+		return optional.Of(true)
+	case "false":
+		return optional.Of(false)
+	}
+	q.wrong(name, "must be true or false")
+	return optional.Value[bool]{}
+}
+
+func (q *Query) sort() []page.Order {
+	text, sent := q.text("sort")
+	if !sent {
+		return nil
+	}
+	fields := strings.Split(text, ",")
+	orders := make([]page.Order, 0, len(fields))
+	for _, field := range fields {
+		name, descending := strings.CutPrefix(field, "-")
+		if name == "" || len(fields) > maxSorts || slices.ContainsFunc(orders, func(o page.Order) bool { return o.Field == name }) {
+			q.wrong("sort", "must be up to %d different field names, separated by commas, each with - before it for descending", maxSorts)
+			return nil
+		}
+		orders = append(orders, page.Order{Field: name, Descending: descending})
+	}
+	return orders
+}
+
+func (q *Query) wrong(name, format string, args ...any) {
+	rule := fmt.Sprintf(format, args...)
+	q.problems.Add(fault.New(fault.InvalidParameter, "%s %s.", name, rule).At(fault.Parameter(name)))
+}

@@ -1,0 +1,61 @@
+package page
+
+// The limits of a page, the same on every list.
+const (
+	MaxSize           = 1000
+	DefaultSize       = 1000
+	DefaultCursorSize = 50
+)
+
+// Order is one criterion of a sort.
+type Order struct {
+	Field      string
+	Descending bool
+}
+
+// Request asks for one numbered page of a sorted list.
+type Request struct {
+	Number int // 1-based
+	Size   int
+	Sort   []Order
+	// Total asks for the count of all matches as well, at the cost of a count.
+	Total bool
+}
+
+// Offset is the number of rows before the page.
+func (r Request) Offset() int { return (r.Number - 1) * r.Size }
+
+// First asks for the first page with the defaults.
+func First() Request { return Request{Number: 1, Size: DefaultSize} }
+
+// List is one numbered page.
+type List[T any] struct {
+	Items []T
+	// Total is the count of all matches; only meaningful when it was asked for.
+	Total int
+}
+
+// Pages is how many pages of a size hold all matches.
+func (l List[T]) Pages(size int) int { return (l.Total + size - 1) / size }
+
+// Cursor asks for the part of an endless list that follows After.
+type Cursor struct {
+	After string // empty for the start of the list
+	Size  int
+}
+
+// Tail is one page of an endless list.
+type Tail[T any] struct {
+	Items []T
+	// More tells whether anything follows the last item.
+	More bool
+}
+
+// Cut makes a Tail out of up to size+1 items: the one too many only tells that
+// there is more.
+func Cut[T any](items []T, size int) Tail[T] {
+	if len(items) > size {
+		return Tail[T]{Items: items[:size], More: true}
+	}
+	return Tail[T]{Items: items}
+}

@@ -1,0 +1,225 @@
+package sealed
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// maxFileSize is room for thousands of keys, and stops a mistaken path, to a
+	// database say, from being read into memory.
+	maxFileSize = 1 << 20
+
+	// A change takes milliseconds. Whoever holds the lock for half a minute is
+	// stuck, and an error is better than being stuck as well.
+	lockTries = 3000
+	lockPause = 10 * time.Millisecond
+)
+
+// errLocked says that another process holds the lock.
+var errLocked = errors.New("another process holds the lock")
+
+// readFile returns the text of a ring file.
+func readFile(path string) (string, error) {
+	file, err := openChecked(path, os.O_RDONLY)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	return readAll(file)
+}
+
+func readAll(file *os.File) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
+	if err != nil {
+		return "", fmt.Errorf("cannot read the key ring file: %w", err)
+	}
+	if len(text) > maxFileSize {
+		return "", fmt.Errorf("%s is larger than %d bytes, it cannot be a key ring file", file.Name(), maxFileSize)
+	}
+	return string(text), nil
+}
+
+// openChecked opens a ring file that is a file and that only its owner can read.
+func openChecked(path string, flag int) (*os.File, error) {
+	// Looking first keeps a named pipe from blocking the open.
+	if err := checkRegular(path); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, flag, 0)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the key ring file: %w", err)
+	}
+	if err := checkPrivate(file); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func checkRegular(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("cannot open the key ring file: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("the key ring %s is not a regular file: name the file that holds the keys", path)
+	}
+	return nil
+}
+
+// checkPrivate asks the open file, not the path, which may lead elsewhere by now.
+func checkPrivate(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("cannot look at the key ring file: %w", err)
+	}
+	if mode := info.Mode().Perm(); hasModes && mode&^0o600 != 0 {
+		return fmt.Errorf("the key ring file %s has mode %04o, other users could get at the keys: run chmod 600 %q"+
+			" (for a mounted secret, mount it with mode 0400)", file.Name(), mode, file.Name())
+	}
+	return nil
+}
+
+// createFile makes a new file with this text, or returns fs.ErrExist. A link
+// appears all at once and, unlike a rename, never replaces an existing file.
+func createFile(path, text string) error {
+	temp, err := writeTemp(filepath.Dir(path), text, nil)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp)
+	if err := os.Link(temp, path); err != nil {
+		return fmt.Errorf("put it in place: %w", err)
+	}
+	return syncFolder(path)
+}
+
+// writeTemp writes a private file that is safe on disk and returns its path. It
+// takes over owner and mode from like, unless that is nil.
+func writeTemp(folder, text string, like fs.FileInfo) (path string, err error) {
+	file, err := os.CreateTemp(folder, ".keyring-*.tmp")
+	if err != nil {
+		return "", fmt.Errorf("make a temporary file: %w", err)
+	}
+	err = errors.Join(fillTemp(file, text, like), file.Close())
+	if err != nil {
+		os.Remove(file.Name())
+		return "", fmt.Errorf("write a temporary file: %w", err)
+	}
+	return file.Name(), nil
+}
+
+func fillTemp(file *os.File, text string, like fs.FileInfo) error {
+	mode := fs.FileMode(0o600)
+	if like != nil {
+		mode = like.Mode().Perm()
+		// An administrator may rotate for a service that runs as another user, and
+		// the service must still be able to read its keys afterwards.
+		if err := copyOwner(file, like); err != nil {
+			return fmt.Errorf("keep the owner of the key ring file: %w", err)
+		}
+	}
+	if err := file.Chmod(mode); err != nil {
+		return err
+	}
+	if _, err := file.WriteString(text); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// lockedFile is a ring file that no other process can change until it is closed.
+type lockedFile struct {
+	*os.File
+	path string // the file itself, with symbolic links followed
+}
+
+// lockFile opens a ring file and takes its lock, trying so many times.
+func lockFile(path string, tries int) (*lockedFile, error) {
+	for range tries {
+		file, err := tryLockFile(path)
+		if !errors.Is(err, errLocked) {
+			return file, err
+		}
+		time.Sleep(lockPause)
+	}
+	return nil, fmt.Errorf("gave up on the key ring file %s after %s: %w", path, time.Duration(tries)*lockPause, errLocked)
+}
+
+func tryLockFile(path string) (*lockedFile, error) {
+	// A rename over a symbolic link would replace the link and leave its target.
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the key ring file: %w", err)
+	}
+	file, err := openChecked(target, os.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockCurrent(file, target); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &lockedFile{File: file, path: target}, nil
+}
+
+// lockCurrent locks an open file and makes sure that the path still leads to it.
+// The lock is on the file itself, and every change puts a new file in its place:
+// who waited for the old one holds a lock that nobody else looks at.
+func lockCurrent(file *os.File, path string) error {
+	if err := tryLock(file); err != nil {
+		return err
+	}
+	held, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("cannot look at the key ring file: %w", err)
+	}
+	current, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("cannot look at the key ring file: %w", err)
+	}
+	if !os.SameFile(held, current) {
+		return errLocked
+	}
+	return nil
+}
+
+func (f *lockedFile) read() (string, error) { return readAll(f.File) }
+
+// replace puts a new file with this text in the place of the locked one.
+func (f *lockedFile) replace(text string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("cannot look at the key ring file: %w", err)
+	}
+	temp, err := writeTemp(filepath.Dir(f.path), text, info)
+	if err != nil {
+		return fmt.Errorf("cannot change the key ring file %s: %w", f.path, err)
+	}
+	if err := os.Rename(temp, f.path); err != nil {
+		os.Remove(temp)
+		return fmt.Errorf("cannot put the changed key ring file in place: %w", err)
+	}
+	if err := syncFolder(f.path); err != nil {
+		return fmt.Errorf("the key ring file %s is changed, but a power cut could undo it: %w", f.path, err)
+	}
+	return nil
+}
+
+// syncFolder makes the name of a file as durable as its content.
+func syncFolder(path string) error {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fmt.Errorf("find the folder to sync: %w", err)
+	}
+	if err := syncDir(filepath.Dir(target)); err != nil {
+		return fmt.Errorf("sync the folder: %w", err)
+	}
+	return nil
+}

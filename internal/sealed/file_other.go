@@ -1,0 +1,24 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package sealed
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+)
+
+// hasModes says that permission bits do not tell here who can read a file.
+const hasModes = false
+
+// tryLock refuses: without a lock two rotations could lose a key.
+func tryLock(*os.File) error {
+	return fmt.Errorf("changing a key ring file on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}
+
+func copyOwner(*os.File, fs.FileInfo) error { return nil }
+
+// syncDir does nothing: folders cannot be synced here.
+func syncDir(string) error { return nil }

@@ -1,0 +1,53 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package sealed
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// hasModes says that permission bits mean something here.
+const hasModes = true
+
+// tryLock takes the lock of a file or returns errLocked. Closing the file, or
+// the death of the process, releases it.
+func tryLock(file *os.File) error {
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return errLocked
+		case err != nil:
+			return &fs.PathError{Op: "lock", Path: file.Name(), Err: err}
+		}
+		return nil
+	}
+}
+
+// copyOwner gives file the owner of like. The group does not matter to a file
+// that only its owner can read, and often could not be set.
+func copyOwner(file *os.File, like fs.FileInfo) error {
+	own, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	want, have := like.Sys().(*syscall.Stat_t), own.Sys().(*syscall.Stat_t)
+	if want.Uid == have.Uid {
+		return nil
+	}
+	return file.Chown(int(want.Uid), int(want.Gid))
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}

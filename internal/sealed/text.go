@@ -1,0 +1,215 @@
+package sealed
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	keySize    = 32 // AES-256
+	fileHeader = "# Signalbox key ring. The last key seals new values, the others open older ones.\n" +
+		"# Keep a copy apart from the database: without these keys, sealed values are lost.\n"
+)
+
+// keyID names a key. It is random, says nothing about the key, and is no secret.
+type keyID [4]byte
+
+func (id keyID) String() string { return hex.EncodeToString(id[:]) }
+
+func newKeyID() keyID {
+	var id keyID
+	rand.Read(id[:]) // never fails: the runtime stops the program instead
+	return id
+}
+
+func parseKeyID(text string) (keyID, bool) {
+	raw, err := hex.DecodeString(text)
+	// Only one spelling is an id, so that equal ids are equal text everywhere.
+	if err != nil || len(raw) != len(keyID{}) || strings.ToLower(text) != text {
+		return keyID{}, false
+	}
+	return keyID(raw), true
+}
+
+// keySet is one reading of a ring. It does not change once parsed.
+type keySet struct {
+	order   []keyID // oldest first, never empty
+	ciphers map[keyID]cipher.AEAD
+	sum     [sha256.Size]byte // of the text, to notice a change without keeping the text
+}
+
+func (k *keySet) primary() keyID { return k.order[len(k.order)-1] }
+
+func (k *keySet) madeFrom(text string) bool { return k.sum == sha256.Sum256([]byte(text)) }
+
+func (k *keySet) freshID() keyID {
+	for {
+		id := newKeyID()
+		if _, taken := k.ciphers[id]; !taken {
+			return id
+		}
+	}
+}
+
+func (k *keySet) retirable(text string) (keyID, error) {
+	id, ok := parseKeyID(text)
+	if !ok {
+		return id, fmt.Errorf("%w: a key id is 8 lower-case hex digits", ErrUnknownKey)
+	}
+	if _, known := k.ciphers[id]; !known {
+		return id, fmt.Errorf("%w: there is no key %s", ErrUnknownKey, id)
+	}
+	if id == k.primary() {
+		return id, fmt.Errorf("%w: rotate before retiring key %s", ErrPrimary, id)
+	}
+	return id, nil
+}
+
+func (k *keySet) add(entry string) error {
+	id, key, err := parseKey(entry)
+	if err != nil {
+		return err
+	}
+	if _, taken := k.ciphers[id]; taken {
+		return fmt.Errorf("the key id %s is used twice", id)
+	}
+	if k.ciphers[id], err = newCipher(key); err != nil {
+		return err
+	}
+	k.order = append(k.order, id)
+	return nil
+}
+
+func newCipher(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("set up AES: %w", err)
+	}
+	// This variant draws a fresh nonce itself, so no caller can repeat one.
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("set up GCM: %w", err)
+	}
+	return aead, nil
+}
+
+// parse reads the text of a ring. Its errors name lines and never their content,
+// because a line that is not understood may be a key.
+func parse(text string) (*keySet, error) {
+	keys := &keySet{ciphers: map[keyID]cipher.AEAD{}, sum: sha256.Sum256([]byte(text))}
+	for i, entry := range entries(text) {
+		if !isKey(entry) {
+			continue
+		}
+		if err := keys.add(entry); err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	if len(keys.order) == 0 {
+		return nil, errors.New("there is no key in it")
+	}
+	return keys, nil
+}
+
+func isKey(entry string) bool { return entry != "" && !strings.HasPrefix(entry, "#") }
+
+// entries cuts the text into keys, comments and empty lines.
+func entries(text string) []string {
+	var all []string
+	for line := range strings.SplitSeq(text, "\n") {
+		all = append(all, lineEntries(line)...)
+	}
+	return all
+}
+
+// lineEntries cuts one line at ';' and ',' but leaves a comment whole.
+func lineEntries(line string) []string {
+	var all []string
+	for {
+		line = strings.TrimSpace(line)
+		end := strings.IndexAny(line, ";,")
+		if end < 0 || strings.HasPrefix(line, "#") {
+			return append(all, line)
+		}
+		all = append(all, strings.TrimSpace(line[:end]))
+		line = line[end+1:]
+	}
+}
+
+func parseKey(entry string) (keyID, []byte, error) {
+	fields := strings.Fields(entry)
+	if len(fields) != 2 {
+		return keyID{}, nil, fmt.Errorf("expected a key id, a space and a base64 key, found %d words", len(fields))
+	}
+	id, ok := parseKeyID(fields[0])
+	if !ok {
+		return keyID{}, nil, errors.New("the first word must be a key id of 8 lower-case hex digits")
+	}
+	key, err := base64.StdEncoding.Strict().DecodeString(fields[1])
+	if err != nil {
+		return keyID{}, nil, fmt.Errorf("key %s is not base64 (the standard alphabet, padded with '=')", id)
+	}
+	if len(key) != keySize {
+		return keyID{}, nil, fmt.Errorf("key %s is %d bytes long, it must be %d", id, len(key), keySize)
+	}
+	return id, key, nil
+}
+
+// appendKey adds a new random key with this id at the end of the text.
+func appendKey(text string, id keyID) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	var key [keySize]byte
+	rand.Read(key[:]) // never fails: the runtime stops the program instead
+	return text + id.String() + " " + base64.StdEncoding.EncodeToString(key[:]) + "\n"
+}
+
+// removeKey returns the text without one key. Comments stay: people wrote them.
+func removeKey(text string, id keyID) string {
+	kept := slices.DeleteFunc(entries(text), func(entry string) bool {
+		return isKey(entry) && strings.Fields(entry)[0] == id.String()
+	})
+	return strings.TrimRight(strings.Join(kept, "\n"), "\n") + "\n"
+}
+
+// isInline tells keys from a path. A source that could be a key counts as keys
+// unless such a file exists, because an error about a missing file repeats the
+// path, and a key must not end up in a log.
+func isInline(source string) bool {
+	if _, err := os.Stat(source); err == nil {
+		return false
+	}
+	words := strings.FieldsFunc(source, func(r rune) bool { return strings.ContainsRune(" \t\r\n;,:", r) })
+	if strings.Contains(source, "\n") || slices.ContainsFunc(words, looksSecret) {
+		return true
+	}
+	return !looksLikePath(source) && (len(words) > 1 || source[0] == '#')
+}
+
+func looksLikePath(source string) bool {
+	return filepath.IsAbs(source) || strings.HasPrefix(source, ".")
+}
+
+// looksSecret reports whether a word could be a key in base64 or hex. One in 64
+// keys starts with '/' like a path; an unpadded one of those has 43 characters.
+func looksSecret(word string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	if strings.HasSuffix(word, "=") {
+		return true
+	}
+	encoded := onlyFrom(word, letters+"+/") || onlyFrom(word, letters+"-_")
+	return encoded && (len(word) == 43 || len(word) >= 32 && !looksLikePath(word))
+}
+
+func onlyFrom(word, alphabet string) bool { return strings.Trim(word, alphabet) == "" }

@@ -1,0 +1,114 @@
+package sealed
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// The layout of a sealed value; the package comment describes it.
+const (
+	version   = 1
+	prefixLen = 1 + len(keyID{})
+	nonceLen  = 12
+	tagLen    = 16
+	overhead  = prefixLen + nonceLen + tagLen
+)
+
+// Place is where a sealed value is stored. A value opens only in the place it
+// was sealed for, so every part must be set and must stay the same for the life
+// of the value: seal again when a row gets another id.
+type Place struct{ Table, Column, Row string }
+
+// String returns table:column:row, for messages.
+func (p Place) String() string { return p.Table + ":" + p.Column + ":" + p.Row }
+
+// check refuses a place with a missing part. Values sealed without a row, say,
+// could be swapped between rows unnoticed.
+func (p Place) check() error {
+	if p.Table == "" || p.Column == "" || p.Row == "" {
+		return fmt.Errorf("the place %q needs a table, a column and a row", p.String())
+	}
+	return nil
+}
+
+// bind returns the additional data of a value: its leading bytes and its place.
+// Each part carries its length, so that no two places give the same bytes.
+func (p Place) bind(prefix []byte) []byte {
+	data := slices.Clone(prefix)
+	for _, part := range []string{p.Table, p.Column, p.Row} {
+		data = binary.AppendUvarint(data, uint64(len(part)))
+		data = append(data, part...)
+	}
+	return data
+}
+
+// Seal encrypts plaintext for one place with the primary key. Sealing the same
+// plaintext twice gives different results. It fails only for an incomplete place.
+func (r *Ring) Seal(place Place, plaintext []byte) ([]byte, error) {
+	if err := place.check(); err != nil {
+		return nil, fmt.Errorf("cannot seal a value: %w", err)
+	}
+	keys := r.keys.Load()
+	id := keys.primary()
+	prefix := id.prefix()
+	sealed := slices.Grow(slices.Clone(prefix), overhead-prefixLen+len(plaintext))
+	return keys.ciphers[id].Seal(sealed, nil, plaintext, place.bind(prefix)), nil
+}
+
+// Unseal decrypts a value that was sealed for this place. It returns ErrCorrupt
+// for a value that is damaged or belongs elsewhere, and ErrUnknownKey when the
+// ring lacks the key, even after reading its file again. The result of an empty
+// plaintext is empty and not nil.
+func (r *Ring) Unseal(place Place, sealed []byte) ([]byte, error) {
+	if err := place.check(); err != nil {
+		return nil, fmt.Errorf("cannot unseal a value: %w", err)
+	}
+	id, err := keyOf(sealed)
+	if err != nil {
+		return nil, fmt.Errorf("cannot unseal %s: %w", place, err)
+	}
+	key, err := r.find(id)
+	if err != nil {
+		return nil, fmt.Errorf("cannot unseal %s: %w", place, err)
+	}
+	prefix, body := sealed[:prefixLen], sealed[prefixLen:]
+	plaintext, err := key.Open(make([]byte, 0, len(sealed)-overhead), nil, body, place.bind(prefix))
+	if err != nil {
+		return nil, fmt.Errorf("cannot unseal %s with key %s: %w", place, id, ErrCorrupt)
+	}
+	return plaintext, nil
+}
+
+// KeyOf returns the id of the key that sealed a value. It does not check that
+// the value is intact beyond its version and length: it needs no key for that.
+func KeyOf(sealed []byte) (id string, err error) {
+	key, err := keyOf(sealed)
+	if err != nil {
+		return "", fmt.Errorf("cannot tell the key of a sealed value: %w", err)
+	}
+	return key.String(), nil
+}
+
+// KeyPrefix returns the leading bytes of every value sealed with a key, and of
+// no other value, so that SQL can find them. It returns nil for text that is not
+// a key id; take care not to read that as a prefix of everything.
+func KeyPrefix(id string) []byte {
+	key, ok := parseKeyID(id)
+	if !ok {
+		return nil
+	}
+	return key.prefix()
+}
+
+func (id keyID) prefix() []byte { return append([]byte{version}, id[:]...) }
+
+func keyOf(sealed []byte) (keyID, error) {
+	if len(sealed) < overhead {
+		return keyID{}, fmt.Errorf("%w: it is %d bytes long and must have at least %d", ErrCorrupt, len(sealed), overhead)
+	}
+	if sealed[0] != version {
+		return keyID{}, fmt.Errorf("%w: it has format version %d, this program knows only %d", ErrCorrupt, sealed[0], version)
+	}
+	return keyID(sealed[1:prefixLen]), nil
+}

@@ -1,0 +1,217 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Every parser's error continues the sentence `SETTING: "value" …` and never repeats the value, which may be a secret.
+
+const (
+	day          = 24 * time.Hour
+	maxDays      = 36500 // a century, far below what overflows a duration
+	minRetention = time.Hour
+)
+
+// anyText accepts what another package parses or opens.
+func anyText(text string) (string, error) { return text, nil }
+
+// hostPort accepts an address to listen on. Service names such as "http" are refused: they depend on files of the host.
+func hostPort(text string) (string, error) {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || !validHost(host) || !validPort(port) {
+		return "", errors.New("is not host:port, for example 127.0.0.1:8080")
+	}
+	return text, nil
+}
+
+func validHost(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return !strings.ContainsFunc(host, func(r rune) bool {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+		return !letter && !strings.ContainsRune("-._", r)
+	})
+}
+
+func validPort(port string) bool {
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
+// anyPort tells that the system picks the port, so that two equal addresses do not collide.
+func anyPort(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	number, _ := strconv.Atoi(port)
+	return err == nil && number == 0
+}
+
+// publicURL accepts the base of links and drops the slash at its end, so that paths can be appended.
+func publicURL(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return "", errors.New("is not an absolute http or https URL, for example https://signalbox.example.com")
+	}
+	if strings.ContainsAny(text, "?#") {
+		return "", errors.New("has a query or a fragment; links append paths to it, so it must end before them")
+	}
+	return strings.TrimRight(text, "/"), nil
+}
+
+// postgresURL accepts one URL with one or more hosts. Each host is checked in a URL of its own, because net/url knows only single hosts.
+func postgresURL(text string) (string, error) {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found || scheme != "postgres" && scheme != "postgresql" {
+		return "", errors.New("is not a PostgreSQL URL, for example postgres://user:password@host:5432/name; leave it empty for SQLite")
+	}
+	authority, tail := rest, ""
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority, tail = rest[:end], rest[end:]
+	}
+	at := strings.LastIndex(authority, "@") + 1
+	hosts := strings.Split(authority[at:], ",")
+	for _, host := range hosts {
+		if !validDatabaseHost(scheme+"://"+authority[:at]+host+tail, len(hosts) > 1) {
+			return "", errors.New("is not a valid URL: write host or host:port, separate hosts by commas, and percent-encode " +
+				"special characters in the user, the password and the database name")
+		}
+	}
+	return text, nil
+}
+
+// validDatabaseHost allows an empty host only alone: it means a Unix socket, named in the query or by the driver's default.
+func validDatabaseHost(text string, named bool) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Fragment != "" || named && u.Hostname() == "" {
+		return false
+	}
+	_, err = url.ParseQuery(u.RawQuery)
+	return err == nil && (u.Port() == "" || validPort(u.Port()))
+}
+
+// bootstrapKey accepts what an Authorization header can carry and nobody guesses by accident.
+func bootstrapKey(text string) (string, error) {
+	if !visible(text) || len(text) < 20 || len(text) > 200 {
+		return "", errors.New("is not 20 to 200 visible ASCII characters without spaces")
+	}
+	return text, nil
+}
+
+func nodeName(text string) (string, error) {
+	if !visible(text) || len(text) > 200 {
+		return "", errors.New("is not 1 to 200 visible ASCII characters without spaces")
+	}
+	return text, nil
+}
+
+func visible(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+func rate(text string) (float64, error) {
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
+		return 0, errors.New("is not a number of requests per second, for example 50 or 0.5")
+	}
+	if number < 0 {
+		return 0, errors.New("is negative; 0 means no limit")
+	}
+	return number, nil
+}
+
+// networks accepts CIDRs and single addresses. All bad entries are named at once.
+func networks(text string) ([]netip.Prefix, error) {
+	var prefixes []netip.Prefix
+	var bad []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item == "" {
+			continue
+		}
+		if p, ok := network(item); ok {
+			prefixes = append(prefixes, p)
+		} else {
+			bad = append(bad, strconv.Quote(item))
+		}
+	}
+	if len(bad) > 0 {
+		return nil, fmt.Errorf("has entries that are not networks (%s); write 10.0.0.0/8, fd00::/8 or a single address", strings.Join(bad, ", "))
+	}
+	return prefixes, nil
+}
+
+// network reads one entry. Addresses of IPv4 written as IPv6 become IPv4: dialled addresses are compared in that form.
+func network(item string) (netip.Prefix, bool) {
+	if addr, err := netip.ParseAddr(item); err == nil && addr.Zone() == "" {
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), true
+	}
+	p, err := netip.ParsePrefix(item)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	if p.Addr().Is4In6() && p.Bits() >= 96 {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return p.Masked(), true
+}
+
+// duration accepts Go durations and whole days before them: 30d, 1d12h.
+func duration(text string) (time.Duration, bool) {
+	days, rest, found := strings.Cut(text, "d")
+	if !found {
+		d, err := time.ParseDuration(text)
+		return d, err == nil
+	}
+	count, err := strconv.ParseUint(days, 10, 32)
+	if err != nil || count > maxDays {
+		return 0, false
+	}
+	total := time.Duration(count) * day
+	if rest == "" {
+		return total, true
+	}
+	more, err := time.ParseDuration(rest)
+	if err != nil || more < 0 || more > maxDays*day {
+		return 0, false
+	}
+	return total + more, true
+}
+
+func retention(text string) (time.Duration, error) {
+	d, ok := duration(text)
+	if !ok {
+		return 0, errors.New("is not a duration, for example 30d or 12h")
+	}
+	if d < minRetention {
+		return 0, errors.New("is too short; finished runs are kept for at least 1h")
+	}
+	return d, nil
+}
+
+func shutdownTimeout(text string) (time.Duration, error) {
+	d, ok := duration(text)
+	if !ok || d < 0 {
+		return 0, errors.New("is not a duration from 0s, for example 15s or 1m")
+	}
+	return d, nil
+}
+
+// oneOf accepts the words in any case.
+func oneOf(words ...string) func(string) (string, error) {
+	return func(text string) (string, error) {
+		if word := strings.ToLower(text); slices.Contains(words, word) {
+			return word, nil
+		}
+		last := len(words) - 1
+		return "", fmt.Errorf("is not %s or %s", strings.Join(words[:last], ", "), words[last])
+	}
+}

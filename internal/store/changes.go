@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+const changeColumns = `account_id, seq, kind, key, action, actor_type, actor_id, actor_name, before, after, created_at`
+
+func scanChange(r row) (changes.Change, error) {
+	var change changes.Change
+	var before, after *string
+	var created int64
+	err := r.Scan(&change.Account, &change.Seq, &change.Kind, &change.Key, &change.Action,
+		&change.Actor.Type, &change.Actor.ID, &change.Actor.Name, &before, &after, &created)
+	change.Before, change.After, change.CreatedAt = rawOrNil(before), rawOrNil(after), instant(created)
+	return change, err
+}
+
+// RecordChange appends a change to an account's history. Numbering it takes
+// the account's lock until the commit, so numbers become visible in order.
+func (tx *Tx) RecordChange(ctx context.Context, account string, c changes.Change) error {
+	seq, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt,
+		`UPDATE accounts SET change_seq = change_seq + 1 WHERE id = $1 RETURNING change_seq`, account)
+	if err != nil {
+		return fmt.Errorf("numbering a change: %w", err)
+	}
+	tx.changed = true
+	return tx.run(ctx, `INSERT INTO changes (`+changeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		account, seq, c.Kind, c.Key, string(c.Action), c.Actor.Type, c.Actor.ID, c.Actor.Name,
+		textOrNull(c.Before), textOrNull(c.After), micros(tx.now))
+}
+
+// Change gives one change of an account by its number.
+func (tx *ReadTx) Change(ctx context.Context, account string, seq int64) (changes.Change, error) {
+	return one(ctx, tx.conn, fault.Missing("change", strconv.FormatInt(seq, 10)), scanChange,
+		`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq = $2`, account, seq)
+}
+
+// Changes gives an account's history before a number (0: from the end),
+// newest first.
+func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error) {
+	history := &list{columns: changeColumns, table: "changes"}
+	history.where("account_id = ?", account)
+	if before > 0 {
+		history.where("seq < ?", before)
+	}
+	if filter.Kind != "" {
+		history.where("kind = ? AND key = ?", filter.Kind, filter.Key)
+	}
+	if filter.ActorID != "" {
+		history.where("actor_id = ?", filter.ActorID)
+	}
+	if !filter.From.IsZero() {
+		history.where("created_at >= ?", micros(filter.From))
+	}
+	if !filter.To.IsZero() {
+		history.where("created_at < ?", micros(filter.To))
+	}
+	query := fmt.Sprintf("SELECT %s%s ORDER BY seq DESC LIMIT $%d", history.columns, history.from(), len(history.args)+1)
+	found, err := all(ctx, tx.conn, scanChange, query, append(history.args, size+1)...)
+	return page.Cut(found, size), err
+}
+
+// Heads gives the number of every account's last change.
+func (db *DB) Heads(ctx context.Context) (map[string]int64, error) {
+	heads := map[string]int64{}
+	err := db.Read(ctx, func(tx *ReadTx) error {
+		_, err := all(ctx, tx.conn, func(r row) (string, error) {
+			var account string
+			var seq int64
+			err := r.Scan(&account, &seq)
+			heads[account] = seq
+			return account, err
+		}, `SELECT id, change_seq FROM accounts`)
+		return err
+	})
+	return heads, err
+}
+
+// After gives an account's changes after a number, oldest first.
+func (db *DB) After(ctx context.Context, account string, seq int64, limit int) (found []changes.Change, err error) {
+	err = db.Read(ctx, func(tx *ReadTx) error {
+		found, err = all(ctx, tx.conn, scanChange,
+			`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
+		return err
+	})
+	return found, err
+}
+
+func rawOrNil(text *string) json.RawMessage {
+	if text == nil {
+		return nil
+	}
+	return json.RawMessage(*text)
+}
+
+func textOrNull(document json.RawMessage) *string {
+	if document == nil {
+		return nil
+	}
+	text := string(document)
+	return &text
+}
+
+// History reads recorded changes, outside any transaction.
+type History struct{ db *DB }
+
+// History is the store as readers of the history ask for it.
+func (db *DB) History() History { return History{db} }
+
+// Change gives one change of an account by its number.
+func (h History) Change(ctx context.Context, account string, seq int64) (change changes.Change, err error) {
+	err = h.db.Read(ctx, func(tx *ReadTx) error {
+		change, err = tx.Change(ctx, account, seq)
+		return err
+	})
+	return change, err
+}
+
+// Changes gives an account's history before a number (0: from the end),
+// newest first.
+func (h History) Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (tail page.Tail[changes.Change], err error) {
+	err = h.db.Read(ctx, func(tx *ReadTx) error {
+		tail, err = tx.Changes(ctx, account, filter, before, size)
+		return err
+	})
+	return tail, err
+}

@@ -1,0 +1,25 @@
+package store
+
+// dialect names what differs between the two databases. Everything else is
+// one SQL text.
+type dialect struct {
+	name string // also the folder of the migrations
+	// lockAccount makes a transaction wait for the others of its account.
+	// SQLite has one writer and needs none.
+	lockAccount string
+	// lockSchema makes migrations and the first start wait for those of other nodes.
+	lockSchema string
+	// notify tells other nodes, at the commit, that there are changes.
+	notify string
+}
+
+func sqliteDialect() dialect { return dialect{name: "sqlite"} }
+
+func postgresDialect() dialect {
+	return dialect{
+		name:        "postgres",
+		lockAccount: `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
+		lockSchema:  `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
+		notify:      `SELECT pg_notify('` + changesChannel + `', '')`,
+	}
+}

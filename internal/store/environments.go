@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// Environments is the store as package environments asks for it.
+func (db *DB) Environments() Rooms[environments.ReadTx, environments.Tx] {
+	return NewRooms(db,
+		func(tx *ReadTx) environments.ReadTx { return tx },
+		func(tx *Tx) environments.Tx { return tx })
+}
+
+const environmentColumns = `account_id, key, name, color, classification, managed, created_at, updated_at`
+
+func scanEnvironment(r row) (environments.Environment, error) {
+	var environment environments.Environment
+	var created, updated int64
+	err := r.Scan(&environment.Account, &environment.Key, &environment.Name, &environment.Color,
+		&environment.Classification, &environment.Managed, &created, &updated)
+	environment.CreatedAt, environment.UpdatedAt = instant(created), instant(updated)
+	return environment, err
+}
+
+// Environment gives an environment of an account.
+func (tx *ReadTx) Environment(ctx context.Context, account, key string) (environments.Environment, error) {
+	return one(ctx, tx.conn, fault.Missing("environment", key), scanEnvironment,
+		`SELECT `+environmentColumns+` FROM environments WHERE account_id = $1 AND key = $2`, account, key)
+}
+
+// Environments lists the environments of an account.
+func (tx *ReadTx) Environments(ctx context.Context, account string, filter environments.Filter, request page.Request) (page.List[environments.Environment], error) {
+	found := &list{columns: environmentColumns, table: "environments", byDefault: "name", tie: "key", sorts: sortsByName()}
+	found.where("account_id = ?", account)
+	found.search(filter.Search)
+	if filter.Classification != "" {
+		found.where("classification = ?", string(filter.Classification))
+	}
+	if managed, sent := filter.Managed.Get(); sent {
+		found.where("managed = ?", managed)
+	}
+	return pageOf(ctx, tx, found, request, scanEnvironment)
+}
+
+// ManagedEnvironments gives every environment of an account and whether it is managed.
+func (tx *ReadTx) ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error) {
+	managed := map[string]bool{}
+	_, err := all(ctx, tx.conn, func(r row) (string, error) {
+		var key string
+		var isManaged bool
+		err := r.Scan(&key, &isManaged)
+		managed[key] = isManaged
+		return key, err
+	}, `SELECT key, managed FROM environments WHERE account_id = $1`, account)
+	return managed, err
+}
+
+// KnownEnvironments tells which of the given environments exist.
+func (tx *ReadTx) KnownEnvironments(ctx context.Context, account string, keys []string) (map[string]bool, error) {
+	managed, err := tx.ManagedEnvironments(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		_, known[key] = managed[key]
+	}
+	return known, nil
+}
+
+// CountManagedEnvironments counts the slots in use.
+func (tx *ReadTx) CountManagedEnvironments(ctx context.Context, account string) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM environments WHERE account_id = $1 AND managed = TRUE`, account)
+}
+
+// InsertEnvironment writes a new environment.
+func (tx *Tx) InsertEnvironment(ctx context.Context, e environments.Environment) error {
+	return tx.run(ctx, `INSERT INTO environments (`+environmentColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		e.Account, e.Key, e.Name, e.Color, string(e.Classification), e.Managed, micros(e.CreatedAt), micros(e.UpdatedAt),
+		searchable(e.Key, e.Name))
+}
+
+// UpdateEnvironment writes what may change of an environment.
+func (tx *Tx) UpdateEnvironment(ctx context.Context, e environments.Environment) error {
+	return tx.run(ctx, `UPDATE environments SET name = $3, color = $4, classification = $5, managed = $6, updated_at = $7, search = $8
+		WHERE account_id = $1 AND key = $2`,
+		e.Account, e.Key, e.Name, e.Color, string(e.Classification), e.Managed, micros(e.UpdatedAt), searchable(e.Key, e.Name))
+}
+
+// DeleteEnvironment removes an environment.
+func (tx *Tx) DeleteEnvironment(ctx context.Context, account, key string) error {
+	return tx.run(ctx, `DELETE FROM environments WHERE account_id = $1 AND key = $2`, account, key)
+}
+
+// EnvironmentOrders gives the account's order and those of users who have one.
+func (tx *ReadTx) EnvironmentOrders(ctx context.Context, account string) (environments.Orders, error) {
+	orders := environments.Orders{Users: map[string][]string{}}
+	settings, err := tx.AccountSettings(ctx, account)
+	if err != nil {
+		return orders, err
+	}
+	orders.Account = settings.Order
+	_, err = all(ctx, tx.conn, func(r row) (string, error) {
+		var user, text string
+		if err := r.Scan(&user, &text); err != nil {
+			return "", err
+		}
+		var order []string
+		err := decode(text, &order)
+		orders.Users[user] = order
+		return user, err
+	}, `SELECT id, environment_order FROM users WHERE account_id = $1 AND environment_order IS NOT NULL`, account)
+	return orders, err
+}
+
+// SetAccountOrder writes the account's order of environments.
+func (tx *Tx) SetAccountOrder(ctx context.Context, account string, order []string) error {
+	text, err := encode(order)
+	if err != nil {
+		return err
+	}
+	return tx.run(ctx, `UPDATE accounts SET environment_order = $2 WHERE id = $1`, account, text)
+}
+
+// SetUserOrder writes a user's own order of environments.
+func (tx *Tx) SetUserOrder(ctx context.Context, account, user string, order []string) error {
+	text, err := encode(order)
+	if err != nil {
+		return err
+	}
+	return tx.run(ctx, `UPDATE users SET environment_order = $3 WHERE account_id = $1 AND id = $2`, account, user, text)
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// classify turns what a database says into the refusals that the rest of
+// Signalbox understands. It is the only place that knows the databases' codes.
+func classify(err error) error {
+	switch {
+	case err == nil || fault.All(err) != nil:
+		return err
+	case isDuplicate(err):
+		return fault.New(fault.AlreadyExists, "It exists already.").Because(err)
+	case isFull(err):
+		return fault.New(fault.Unavailable, "The database has no space left; nothing was changed.").Because(err)
+	case isOutage(err):
+		return fault.New(fault.Unavailable, "The database cannot be reached right now. Try again in a moment.").Because(err)
+	}
+	return err
+}
+
+// isDuplicate tells whether a unique key was violated.
+func isDuplicate(err error) bool {
+	return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY ||
+		sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE || postgresCode(err) == "23505"
+}
+
+// isRetryable tells whether PostgreSQL asks to run the transaction again:
+// serialization failure, deadlock.
+func isRetryable(err error) bool {
+	code := postgresCode(err)
+	return code == "40001" || code == "40P01"
+}
+
+// isFull tells whether the disk is full.
+func isFull(err error) bool {
+	return sqliteCode(err)&0xff == sqlite3.SQLITE_FULL || postgresCode(err) == "53100"
+}
+
+// isOutage tells whether the database could not be reached or refused work
+// for a while: the caller may try again.
+func isOutage(err error) bool {
+	switch sqliteCode(err) & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		return true
+	}
+	switch code := postgresCode(err); {
+	case strings.HasPrefix(code, "08"), // connection
+		strings.HasPrefix(code, "53"),    // resources
+		strings.HasPrefix(code, "57P"),   // shutdown, crash, starting up
+		code == "25006", code == "40001", // a standby; too many retries
+		code == "40P01":
+		return true
+	}
+	_, isNetwork := errors.AsType[net.Error](err)
+	_, isConnect := errors.AsType[*pgconn.ConnectError](err)
+	return isNetwork || isConnect || pgconn.SafeToRetry(err) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, errClosed) || errors.Is(err, context.DeadlineExceeded)
+}
+
+func sqliteCode(err error) int {
+	if failure, ok := errors.AsType[*sqlite.Error](err); ok {
+		return failure.Code()
+	}
+	return 0
+}
+
+func postgresCode(err error) string {
+	if failure, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return failure.Code
+	}
+	return ""
+}

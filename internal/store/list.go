@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// list builds the query of one page. Conditions and sort fields are texts of
+// this package; what callers send is always an argument.
+type list struct {
+	columns string
+	table   string
+	// sorts maps the fields a caller may sort by to columns.
+	sorts map[string]string
+	// byDefault is the order without a wish; tie makes every order total.
+	byDefault, tie string
+
+	conditions []string
+	args       []any
+}
+
+// where adds a condition; each ? in it stands for one of the values.
+func (l *list) where(condition string, values ...any) {
+	for _, value := range values {
+		l.args = append(l.args, value)
+		condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(l.args)), 1)
+	}
+	l.conditions = append(l.conditions, condition)
+}
+
+// search adds a condition on the lower-case search column.
+func (l *list) search(text string) {
+	if text != "" {
+		l.where(`search LIKE ? ESCAPE '\'`, "%"+escapeLike(strings.ToLower(text))+"%")
+	}
+}
+
+func escapeLike(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
+}
+
+// searchable is what the search column holds.
+func searchable(key, name string) string { return strings.ToLower(key + "\n" + name) }
+
+func (l *list) from() string {
+	return " FROM " + l.table + " WHERE " + strings.Join(l.conditions, " AND ")
+}
+
+func (l *list) orderBy(orders []page.Order) (string, error) {
+	if len(orders) == 0 {
+		return l.byDefault + ", " + l.tie, nil
+	}
+	terms := make([]string, 0, len(orders)+1)
+	for _, order := range orders {
+		column, ok := l.sorts[order.Field]
+		if !ok {
+			return "", fault.New(fault.InvalidParameter, "This list cannot be sorted by %q.", order.Field).At(fault.Parameter("sort"))
+		}
+		if order.Descending {
+			column += " DESC"
+		}
+		terms = append(terms, column+" NULLS LAST")
+	}
+	return strings.Join(append(terms, l.tie), ", "), nil
+}
+
+// pageOf runs a list for one page, and counts all matches when asked to.
+func pageOf[T any](ctx context.Context, tx *ReadTx, l *list, request page.Request, scan func(row) (T, error)) (page.List[T], error) {
+	order, err := l.orderBy(request.Sort)
+	if err != nil {
+		return page.List[T]{}, err
+	}
+	var found page.List[T]
+	if request.Total {
+		if found.Total, err = one(ctx, tx.conn, nil, scanInt, "SELECT count(*)"+l.from(), l.args...); err != nil {
+			return page.List[T]{}, err
+		}
+	}
+	query := fmt.Sprintf("SELECT %s%s ORDER BY %s LIMIT $%d OFFSET $%d", l.columns, l.from(), order, len(l.args)+1, len(l.args)+2)
+	found.Items, err = all(ctx, tx.conn, scan, query, append(l.args, request.Size, request.Offset())...)
+	return found, err
+}
+
+// sortsByName are the sort fields of everything that has a key and a name.
+func sortsByName() map[string]string {
+	return map[string]string{"key": "key", "name": "name", "created_at": "created_at", "updated_at": "updated_at"}
+}
+
+// inserts writes many rows with few statements: prefix is "INSERT INTO t (…)
+// VALUES", suffix what follows the rows. Chunks have one of two sizes, so that
+// few texts are prepared.
+func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) error {
+	const chunk = 200
+	for len(rows) > 0 {
+		size := 1
+		if len(rows) >= chunk {
+			size = chunk
+		}
+		var args []any
+		for _, values := range rows[:size] {
+			args = append(args, values...)
+		}
+		if err := tx.run(ctx, prefix+" "+placeholders(size, len(rows[0]))+" "+suffix, args...); err != nil {
+			return err
+		}
+		rows = rows[size:]
+	}
+	return nil
+}
+
+// placeholders is "($1,$2),($3,$4)" for two rows of two values.
+func placeholders(rows, columns int) string {
+	var text strings.Builder
+	for i := range rows * columns {
+		switch {
+		case i == 0:
+			text.WriteString("(")
+		case i%columns == 0:
+			text.WriteString("),(")
+		default:
+			text.WriteString(",")
+		}
+		text.WriteString("$" + strconv.Itoa(i+1))
+	}
+	return text.String() + ")"
+}

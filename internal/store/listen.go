@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// changesChannel is what PostgreSQL's nodes notify each other on.
+const changesChannel = "signalbox_changes"
+
+// Listener hears of changes that other nodes commit. SQLite has no other
+// nodes, and its Listener does nothing.
+type Listener struct {
+	db      *DB
+	wake    func()
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// NewListener calls wake for every notification, and once after each time the
+// connection was lost and is back, because something may have been missed.
+func (db *DB) NewListener(wake func()) *Listener { return &Listener{db: db, wake: wake} }
+
+// Start begins to listen.
+func (l *Listener) Start(ctx context.Context) {
+	if l.db.database == "" {
+		return
+	}
+	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	l.running.Go(func() { l.run(ctx) })
+}
+
+// Stop ends listening and waits for it.
+func (l *Listener) Stop() {
+	if l.cancel != nil {
+		l.cancel()
+	}
+	l.running.Wait()
+}
+
+// run connects again, with growing pauses, until it is stopped. The change
+// feed's poll covers the gaps.
+func (l *Listener) run(ctx context.Context) {
+	const first, longest = 100 * time.Millisecond, 10 * time.Second
+	pause := first
+	for ctx.Err() == nil {
+		heard, err := l.listen(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if heard {
+			pause = first
+		}
+		l.db.log.Warn("Lost the connection that hears of other nodes' changes; it is made again.", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause + time.Duration(rand.Int64N(int64(pause)))): //nolint:gosec // jitter needs no secrecy
+		}
+		pause = min(2*pause, longest)
+	}
+}
+
+// listen waits for notifications on a connection of its own until it breaks.
+func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
+	conn, err := pgx.Connect(ctx, l.db.database)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	if _, err := conn.Exec(ctx, "LISTEN "+changesChannel); err != nil {
+		return false, err
+	}
+	l.wake()
+	for {
+		if _, err := conn.WaitForNotification(ctx); err != nil {
+			return true, err
+		}
+		l.wake()
+	}
+}

@@ -1,0 +1,188 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed migrations
+var migrationFiles embed.FS
+
+// migration is one step of the schema. Both dialects have the same steps.
+type migration struct {
+	version  int
+	name     string
+	text     string
+	checksum string
+}
+
+// Migrate brings the schema to what this program needs. Any number of nodes
+// may call it at once. A schema that is newer than the program, or whose steps
+// are not those it knows, is refused: going on would corrupt data.
+func (db *DB) Migrate(ctx context.Context) error {
+	steps, err := migrations(db.dialect.name)
+	if err != nil {
+		return err
+	}
+	if err := db.prepareMigrations(ctx); err != nil {
+		return fmt.Errorf("preparing migrations: %w", err)
+	}
+	return db.Write(ctx, "", func(tx *Tx) error {
+		if err := tx.LockSchema(ctx); err != nil {
+			return err
+		}
+		return tx.migrate(ctx, steps)
+	})
+}
+
+// Migrated tells whether the schema is what this program needs.
+func (db *DB) Migrated(ctx context.Context) error {
+	steps, err := migrations(db.dialect.name)
+	if err != nil {
+		return err
+	}
+	return db.Read(ctx, func(tx *ReadTx) error {
+		applied, err := tx.appliedMigrations(ctx)
+		if err != nil {
+			return err
+		}
+		if len(applied) != len(steps) {
+			return fmt.Errorf("the schema is at version %d and this program needs %d", len(applied), len(steps))
+		}
+		return nil
+	})
+}
+
+const createMigrations = `CREATE TABLE IF NOT EXISTS schema_migrations (
+	version    bigint PRIMARY KEY,
+	name       text NOT NULL,
+	checksum   text NOT NULL,
+	applied_at bigint NOT NULL
+)`
+
+const createSchemaLock = `CREATE TABLE IF NOT EXISTS schema_lock (id bigint PRIMARY KEY)`
+
+// prepareMigrations makes the tables that migrating itself needs. Two nodes
+// that make them at once may fail each other on PostgreSQL, even with IF NOT
+// EXISTS, so it is tried again.
+func (db *DB) prepareMigrations(ctx context.Context) (err error) {
+	for range 5 {
+		err = db.Write(ctx, "", func(tx *Tx) error {
+			for _, statement := range []string{createMigrations, createSchemaLock,
+				`INSERT INTO schema_lock (id) VALUES (1) ON CONFLICT DO NOTHING`} {
+				if err := tx.run(ctx, statement); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (tx *Tx) migrate(ctx context.Context, steps []migration) error {
+	applied, err := tx.appliedMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	if err := compare(applied, steps); err != nil {
+		return err
+	}
+	for _, step := range steps[len(applied):] {
+		if err := tx.apply(ctx, step); err != nil {
+			return fmt.Errorf("migration %04d_%s: %w", step.version, step.name, err)
+		}
+	}
+	return nil
+}
+
+// compare refuses a schema that this program did not make.
+func compare(applied, steps []migration) error {
+	if len(applied) > len(steps) {
+		return fmt.Errorf("the database has schema version %d and this program knows up to %d: it was migrated by a newer Signalbox. Start that version, or restore a backup from before it",
+			applied[len(applied)-1].version, len(steps))
+	}
+	for i, done := range applied {
+		if done.version != steps[i].version || done.checksum != steps[i].checksum {
+			return fmt.Errorf("the database was migrated with another text of step %04d_%s than this program has: it belongs to another build of Signalbox",
+				done.version, done.name)
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) apply(ctx context.Context, step migration) error {
+	for statement := range strings.SplitSeq(step.text, ";\n") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if err := tx.run(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return tx.run(ctx, `INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)`,
+		step.version, step.name, step.checksum, micros(tx.now))
+}
+
+func (tx *ReadTx) appliedMigrations(ctx context.Context) ([]migration, error) {
+	return all(ctx, tx.conn, func(r row) (m migration, err error) {
+		err = r.Scan(&m.version, &m.name, &m.checksum)
+		return m, err
+	}, `SELECT version, name, checksum FROM schema_migrations ORDER BY version`)
+}
+
+// migrations reads the embedded steps of a dialect: NNNN_name.sql, from 1 on.
+func migrations(dialect string) ([]migration, error) {
+	files, err := fs.Glob(migrationFiles, "migrations/"+dialect+"/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]migration, 0, len(files))
+	for _, file := range files {
+		text, err := migrationFiles.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		base := strings.TrimSuffix(file[strings.LastIndex(file, "/")+1:], ".sql")
+		number, name, _ := strings.Cut(base, "_")
+		version, err := strconv.Atoi(number)
+		if err != nil || version != len(steps)+1 {
+			return nil, fmt.Errorf("the migration %s does not follow number %d", file, len(steps))
+		}
+		sum := sha256.Sum256(text)
+		steps = append(steps, migration{version: version, name: name, text: string(text), checksum: hex.EncodeToString(sum[:])})
+	}
+	return steps, nil
+}
+
+// micros is how instants are stored.
+func micros(at time.Time) int64 { return at.UnixMicro() }
+
+// instant is the opposite of micros.
+func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+
+func microsOrNull(at *time.Time) *int64 {
+	if at == nil {
+		return nil
+	}
+	stored := micros(*at)
+	return &stored
+}
+
+func instantOrNil(micros *int64) *time.Time {
+	if micros == nil {
+		return nil
+	}
+	at := instant(*micros)
+	return &at
+}

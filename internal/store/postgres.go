@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	// postgresConnections bounds the pool of one node.
+	postgresConnections = 20
+	// writeAttempts is how often a transaction is run before PostgreSQL's wish
+	// for another try is handed to the caller.
+	writeAttempts = 6
+)
+
+// postgres runs on a pool of connections.
+type postgres struct {
+	db *sql.DB
+}
+
+func openPostgres(ctx context.Context, url string) (*postgres, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("the database URL cannot be read: %w", withoutURL(err))
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 5 * time.Second
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "signalbox"
+	}
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(postgresConnections)
+	db.SetMaxIdleConns(postgresConnections)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	db.SetConnMaxLifetime(time.Hour)
+	engine := &postgres{db: db}
+	if err := engine.ping(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("connecting to PostgreSQL: %w", err), db.Close())
+	}
+	return engine, nil
+}
+
+func (p *postgres) read(_ context.Context, fn func(querier) error) error {
+	return fn(pooled{p.db})
+}
+
+func (p *postgres) write(ctx context.Context, fn func(context.Context, querier) error) error {
+	for attempt := 1; ; attempt++ {
+		err := p.attempt(ctx, fn)
+		if attempt == writeAttempts || !isRetryable(err) {
+			return err
+		}
+		pause := time.Duration(rand.Int64N(int64(attempt * attempt * int(time.Millisecond)))) //nolint:gosec // jitter needs no secrecy
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (p *postgres) attempt(ctx context.Context, fn func(context.Context, querier) error) error {
+	tx, err := p.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := fn(ctx, pooled{tx}); err != nil {
+		// The function's error is what the caller needs; a connection that
+		// cannot roll back is discarded, and the server rolls back.
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}
+
+func (p *postgres) epoch(context.Context) (int64, bool, error) { return 0, false, nil }
+
+func (p *postgres) ping(ctx context.Context) error { return p.db.PingContext(ctx) }
+func (p *postgres) close() error                   { return p.db.Close() }
+func (p *postgres) pools() map[string]func() sql.DBStats {
+	return map[string]func() sql.DBStats{"postgres": p.db.Stats}
+}
+
+// pooled runs statements on a transaction or on any connection of the pool.
+// pgx remembers prepared statements by itself.
+type pooled struct {
+	on interface {
+		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	}
+}
+
+func (p pooled) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return p.on.ExecContext(ctx, query, args...)
+}
+
+func (p pooled) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return p.on.QueryContext(ctx, query, args...)
+}
+
+// withoutURL keeps a password in a URL out of errors and so out of logs.
+func withoutURL(err error) error {
+	if cause := errors.Unwrap(err); cause != nil {
+		return cause
+	}
+	return errors.New("it must look like postgres://user:password@host:5432/database")
+}

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+const serviceColumns = `account_id, key, name, created_at, updated_at`
+
+func scanService(r row) (environments.ReportingService, error) {
+	var service environments.ReportingService
+	var created, updated int64
+	err := r.Scan(&service.Account, &service.Key, &service.Name, &created, &updated)
+	service.CreatedAt, service.UpdatedAt = instant(created), instant(updated)
+	return service, err
+}
+
+// Service gives a service of an account.
+func (tx *ReadTx) Service(ctx context.Context, account, key string) (environments.ReportingService, error) {
+	return one(ctx, tx.conn, fault.Missing("service", key), scanService,
+		`SELECT `+serviceColumns+` FROM services WHERE account_id = $1 AND key = $2`, account, key)
+}
+
+// Services lists the services of an account.
+func (tx *ReadTx) Services(ctx context.Context, account string, filter environments.ReportedFilter, request page.Request) (page.List[environments.ReportingService], error) {
+	found := &list{columns: serviceColumns, table: "services", byDefault: "name", tie: "key", sorts: sortsByName()}
+	found.where("account_id = ?", account)
+	found.search(filter.Search)
+	return pageOf(ctx, tx, found, request, scanService)
+}
+
+// InsertService writes a new service.
+func (tx *Tx) InsertService(ctx context.Context, s environments.ReportingService) error {
+	return tx.run(ctx, `INSERT INTO services (`+serviceColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6)`,
+		s.Account, s.Key, s.Name, micros(s.CreatedAt), micros(s.UpdatedAt), searchable(s.Key, s.Name))
+}
+
+// UpdateService writes what may change of a service.
+func (tx *Tx) UpdateService(ctx context.Context, s environments.ReportingService) error {
+	return tx.run(ctx, `UPDATE services SET name = $3, updated_at = $4, search = $5 WHERE account_id = $1 AND key = $2`,
+		s.Account, s.Key, s.Name, micros(s.UpdatedAt), searchable(s.Key, s.Name))
+}
+
+// DeleteService removes a service.
+func (tx *Tx) DeleteService(ctx context.Context, account, key string) error {
+	return tx.run(ctx, `DELETE FROM services WHERE account_id = $1 AND key = $2`, account, key)
+}
+
+const contextTypeColumns = `account_id, key, name, attributes, created_at, updated_at`
+
+func scanContextType(r row) (environments.ContextType, error) {
+	var contextType environments.ContextType
+	var attributes string
+	var created, updated int64
+	err := r.Scan(&contextType.Account, &contextType.Key, &contextType.Name, &attributes, &created, &updated)
+	contextType.Attributes = json.RawMessage(attributes)
+	contextType.CreatedAt, contextType.UpdatedAt = instant(created), instant(updated)
+	return contextType, err
+}
+
+// ContextType gives a context type of an account.
+func (tx *ReadTx) ContextType(ctx context.Context, account, key string) (environments.ContextType, error) {
+	return one(ctx, tx.conn, fault.Missing("context type", key), scanContextType,
+		`SELECT `+contextTypeColumns+` FROM context_types WHERE account_id = $1 AND key = $2`, account, key)
+}
+
+// ContextTypes lists the context types of an account.
+func (tx *ReadTx) ContextTypes(ctx context.Context, account string, filter environments.ReportedFilter, request page.Request) (page.List[environments.ContextType], error) {
+	found := &list{columns: contextTypeColumns, table: "context_types", byDefault: "key", tie: "key", sorts: sortsByName()}
+	found.where("account_id = ?", account)
+	found.search(filter.Search)
+	return pageOf(ctx, tx, found, request, scanContextType)
+}
+
+// InsertContextType writes a new context type.
+func (tx *Tx) InsertContextType(ctx context.Context, c environments.ContextType) error {
+	return tx.run(ctx, `INSERT INTO context_types (`+contextTypeColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		c.Account, c.Key, c.Name, string(c.Attributes), micros(c.CreatedAt), micros(c.UpdatedAt), searchable(c.Key, c.Name))
+}
+
+// UpdateContextType writes what may change of a context type.
+func (tx *Tx) UpdateContextType(ctx context.Context, c environments.ContextType) error {
+	return tx.run(ctx, `UPDATE context_types SET name = $3, attributes = $4, updated_at = $5, search = $6 WHERE account_id = $1 AND key = $2`,
+		c.Account, c.Key, c.Name, string(c.Attributes), micros(c.UpdatedAt), searchable(c.Key, c.Name))
+}
+
+// DeleteContextType removes a context type and its contexts.
+func (tx *Tx) DeleteContextType(ctx context.Context, account, key string) error {
+	if err := tx.run(ctx, `DELETE FROM contexts WHERE account_id = $1 AND context_type = $2`, account, key); err != nil {
+		return err
+	}
+	return tx.run(ctx, `DELETE FROM context_types WHERE account_id = $1 AND key = $2`, account, key)
+}
+
+const contextColumns = `account_id, context_type, key, name, attributes, created_at, updated_at`
+
+func scanContext(r row) (environments.Context, error) {
+	var found environments.Context
+	var attributes string
+	var created, updated int64
+	err := r.Scan(&found.Account, &found.Type, &found.Key, &found.Name, &attributes, &created, &updated)
+	found.Attributes = json.RawMessage(attributes)
+	found.CreatedAt, found.UpdatedAt = instant(created), instant(updated)
+	return found, err
+}
+
+// Context gives a context of an account.
+func (tx *ReadTx) Context(ctx context.Context, account, typeKey, key string) (environments.Context, error) {
+	return one(ctx, tx.conn, fault.Missing("context", typeKey+":"+key), scanContext,
+		`SELECT `+contextColumns+` FROM contexts WHERE account_id = $1 AND context_type = $2 AND key = $3`, account, typeKey, key)
+}
+
+// Contexts lists the contexts of an account.
+func (tx *ReadTx) Contexts(ctx context.Context, account string, filter environments.ReportedFilter, request page.Request) (page.List[environments.Context], error) {
+	found := &list{columns: contextColumns, table: "contexts", byDefault: "key", tie: "key, context_type", sorts: sortsByName()}
+	found.where("account_id = ?", account)
+	found.search(filter.Search)
+	if filter.ContextType != "" {
+		found.where("context_type = ?", filter.ContextType)
+	}
+	return pageOf(ctx, tx, found, request, scanContext)
+}
+
+// UpsertContexts writes reported contexts. Those that exist keep their names,
+// and their attributes when none are reported; a repeated report writes nothing.
+func (tx *Tx) UpsertContexts(ctx context.Context, contexts []environments.Context) error {
+	var described, bare [][]any
+	for _, c := range contexts {
+		attributes := string(c.Attributes)
+		if c.Attributes == nil {
+			attributes = "{}"
+		}
+		row := []any{c.Account, c.Type, c.Key, c.Name, attributes, micros(c.CreatedAt), micros(c.UpdatedAt), searchable(c.Key, c.Name)}
+		if c.Attributes == nil {
+			bare = append(bare, row)
+		} else {
+			described = append(described, row)
+		}
+	}
+	insert := `INSERT INTO contexts (` + contextColumns + `, search) VALUES`
+	if err := inserts(ctx, tx, insert, `ON CONFLICT (account_id, context_type, key) DO NOTHING`, bare); err != nil {
+		return err
+	}
+	return inserts(ctx, tx, insert, `ON CONFLICT (account_id, context_type, key) DO UPDATE
+		SET attributes = excluded.attributes, updated_at = excluded.updated_at
+		WHERE contexts.attributes <> excluded.attributes`, described)
+}
+
+// UpdateContext writes what may change of a context.
+func (tx *Tx) UpdateContext(ctx context.Context, c environments.Context) error {
+	return tx.run(ctx, `UPDATE contexts SET name = $4, updated_at = $5, search = $6 WHERE account_id = $1 AND context_type = $2 AND key = $3`,
+		c.Account, c.Type, c.Key, c.Name, micros(c.UpdatedAt), searchable(c.Key, c.Name))
+}
+
+// DeleteContext removes a context.
+func (tx *Tx) DeleteContext(ctx context.Context, account, typeKey, key string) error {
+	return tx.run(ctx, `DELETE FROM contexts WHERE account_id = $1 AND context_type = $2 AND key = $3`, account, typeKey, key)
+}
+
+// AddMetrics adds measurements to the minutes they belong to.
+func (tx *Tx) AddMetrics(ctx context.Context, account string, minutes []environments.MetricMinute) error {
+	rows := make([][]any, 0, len(minutes))
+	for _, m := range minutes {
+		rows = append(rows, []any{account, micros(m.Minute), m.Name, m.Unit, m.Dimensions, m.Samples, m.Sum, m.Minimum, m.Maximum})
+	}
+	return inserts(ctx, tx, `INSERT INTO metric_minutes (account_id, minute, name, unit, dimensions, samples, sum, minimum, maximum) VALUES`,
+		`ON CONFLICT (account_id, minute, name, unit, dimensions) DO UPDATE SET
+			samples = metric_minutes.samples + excluded.samples,
+			sum = metric_minutes.sum + excluded.sum,
+			minimum = CASE WHEN excluded.minimum < metric_minutes.minimum THEN excluded.minimum ELSE metric_minutes.minimum END,
+			maximum = CASE WHEN excluded.maximum > metric_minutes.maximum THEN excluded.maximum ELSE metric_minutes.maximum END`, rows)
+}
+
+// DeleteMetricsBefore removes an account's metrics of older minutes.
+func (tx *Tx) DeleteMetricsBefore(ctx context.Context, account string, minute time.Time) error {
+	return tx.run(ctx, `DELETE FROM metric_minutes WHERE account_id = $1 AND minute < $2`, account, micros(minute))
+}
+
+// MetricMinutes gives what was reported of an account's metrics since an instant.
+func (tx *ReadTx) MetricMinutes(ctx context.Context, account string, since time.Time) ([]environments.MetricMinute, error) {
+	return all(ctx, tx.conn, func(r row) (m environments.MetricMinute, err error) {
+		var minute int64
+		err = r.Scan(&minute, &m.Name, &m.Unit, &m.Dimensions, &m.Samples, &m.Sum, &m.Minimum, &m.Maximum)
+		m.Minute = instant(minute)
+		return m, err
+	}, `SELECT minute, name, unit, dimensions, samples, sum, minimum, maximum FROM metric_minutes
+		WHERE account_id = $1 AND minute >= $2 ORDER BY minute, name, unit, dimensions`, account, micros(since))
+}

@@ -1,0 +1,350 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"runtime"
+	"sync"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// errClosed refuses work on a closed database.
+var errClosed = errors.New("the database is closed")
+
+// maxGroup bounds how many writers share a commit, and so how long the first
+// of them waits for the last.
+const maxGroup = 256
+
+// maxStatements bounds what a connection has prepared: callers choose sorts
+// and filters, and so the texts of lists.
+const maxStatements = 500
+
+// sqliteEngine is one writer connection behind a queue, and a pool of readers.
+type sqliteEngine struct {
+	writing, reading *sql.DB
+	writer           *prepared
+	readers          chan *prepared
+	opened           int // readers
+	watcher          *prepared
+	watching         sync.Mutex
+	grouped          func(writers int)
+
+	queue   chan *writeJob
+	stop    chan struct{}
+	stopped sync.Once
+	running sync.WaitGroup
+}
+
+// writeJob is one function that waits for its commit.
+type writeJob struct {
+	ctx  context.Context
+	fn   func(context.Context, querier) error
+	err  error
+	done chan struct{}
+}
+
+func openSQLite(ctx context.Context, file string, grouped func(int)) (*sqliteEngine, error) {
+	e := &sqliteEngine{grouped: grouped, queue: make(chan *writeJob, maxGroup), stop: make(chan struct{})}
+	if e.grouped == nil {
+		e.grouped = func(int) {}
+	}
+	if err := e.connect(ctx, file); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the SQLite database: %w", err), e.closePools())
+	}
+	e.running.Go(e.run)
+	return e, nil
+}
+
+func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {
+	if e.writing, err = sql.Open("sqlite", dsn(file, "")); err != nil {
+		return err
+	}
+	e.writing.SetMaxOpenConns(1)
+	if e.writer, err = newPrepared(ctx, e.writing); err != nil {
+		return err
+	}
+	if e.reading, err = sql.Open("sqlite", dsn(file, "&_pragma=query_only(1)")); err != nil {
+		return err
+	}
+	if e.watcher, err = newPrepared(ctx, e.reading); err != nil {
+		return err
+	}
+	count := max(4, 2*runtime.GOMAXPROCS(0))
+	e.readers = make(chan *prepared, count)
+	for range count {
+		reader, err := newPrepared(ctx, e.reading)
+		if err != nil {
+			return err
+		}
+		e.readers <- reader
+		e.opened++
+	}
+	return nil
+}
+
+// dsn names the file and what every connection is set to. The write-ahead log
+// lets readers go on while one writes; FULL makes a commit survive a power cut.
+func dsn(file, more string) string {
+	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath()}
+	return name.String() + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
+		"&_pragma=foreign_keys(1)&_pragma=temp_store(MEMORY)" + more
+}
+
+// read lends a connection to fn. Statements are short and a page is bounded,
+// so they are not interrupted when the caller leaves: the driver would start a
+// goroutine for each to watch for it.
+func (e *sqliteEngine) read(ctx context.Context, fn func(querier) error) error {
+	select {
+	case reader := <-e.readers:
+		defer func() { e.readers <- reader }()
+		return fn(reader)
+	case <-e.stop:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// write queues fn and waits for its commit. Once the writer has taken it, fn
+// is waited for even if the caller leaves: it may be committed by then.
+func (e *sqliteEngine) write(ctx context.Context, fn func(context.Context, querier) error) error {
+	job := &writeJob{ctx: ctx, fn: fn, done: make(chan struct{})}
+	select {
+	case e.queue <- job:
+	case <-e.stop:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	<-job.done
+	return job.err
+}
+
+// run is the writer. It ends when stop is closed and the queue is empty.
+func (e *sqliteEngine) run() {
+	for {
+		select {
+		case job := <-e.queue:
+			e.commitGroup(job)
+		case <-e.stop:
+			e.refuseQueued()
+			return
+		}
+	}
+}
+
+func (e *sqliteEngine) refuseQueued() {
+	for {
+		select {
+		case job := <-e.queue:
+			job.finish(errClosed)
+		default:
+			return
+		}
+	}
+}
+
+// commitGroup runs the first job and all that wait behind it in one
+// transaction, then tells each what became of it.
+func (e *sqliteEngine) commitGroup(first *writeJob) {
+	ctx := context.Background()
+	if err := e.writer.run(ctx, "BEGIN IMMEDIATE"); err != nil {
+		first.finish(err)
+		return
+	}
+	var kept []*writeJob
+	next := first
+	for count := 0; next != nil && count < maxGroup; count++ {
+		switch lost := e.runInSavepoint(next); {
+		case lost != nil:
+			e.abandon(ctx, append(kept, next), lost)
+			return
+		case next.err != nil:
+			next.finish(next.err)
+		default:
+			kept = append(kept, next)
+		}
+		next = e.waiting(count + 1)
+	}
+	if err := e.writer.run(ctx, "COMMIT"); err != nil {
+		e.abandon(ctx, kept, err)
+		return
+	}
+	e.grouped(len(kept))
+	for _, job := range kept {
+		job.finish(nil)
+	}
+}
+
+// waiting takes the next job that is there already, if the group has room.
+func (e *sqliteEngine) waiting(count int) *writeJob {
+	if count >= maxGroup {
+		return nil
+	}
+	select {
+	case job := <-e.queue:
+		return job
+	default:
+		return nil
+	}
+}
+
+// runInSavepoint runs one job so that its failure takes back its work only.
+// The error it returns means that the whole transaction is gone.
+func (e *sqliteEngine) runInSavepoint(job *writeJob) error {
+	if job.err = job.ctx.Err(); job.err != nil {
+		return nil
+	}
+	ctx := context.WithoutCancel(job.ctx)
+	if err := e.writer.run(ctx, "SAVEPOINT job"); err != nil {
+		return err
+	}
+	job.err = job.call(ctx, e.writer)
+	if job.err != nil {
+		if err := e.writer.run(ctx, "ROLLBACK TO job"); err != nil {
+			return errors.Join(job.err, err)
+		}
+	}
+	return e.writer.run(ctx, "RELEASE job")
+}
+
+// call runs the function. A panic belongs to the caller's goroutine, not to
+// the writer that serves everybody: it comes back as an error.
+func (j *writeJob) call(ctx context.Context, conn querier) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("a transaction panicked: %v", cause)
+		}
+	}()
+	return j.fn(ctx, conn)
+}
+
+// abandon rolls the transaction back and fails the jobs that were part of it.
+func (e *sqliteEngine) abandon(ctx context.Context, jobs []*writeJob, cause error) {
+	// When SQLite has rolled back by itself, as on a full disk, this fails and
+	// nothing is left to do.
+	_ = e.writer.run(ctx, "ROLLBACK")
+	for _, job := range jobs {
+		job.finish(cause)
+	}
+}
+
+func (j *writeJob) finish(err error) {
+	j.err = err
+	close(j.done)
+}
+
+// epoch is the file's commit counter. It is comparable only between looks
+// from one connection, so there is one for it.
+func (e *sqliteEngine) epoch(ctx context.Context) (int64, bool, error) {
+	e.watching.Lock()
+	defer e.watching.Unlock()
+	epoch, err := one(ctx, e.watcher, nil, scanInt, "PRAGMA data_version")
+	return int64(epoch), true, err
+}
+
+func (e *sqliteEngine) ping(ctx context.Context) error {
+	return e.read(ctx, func(conn querier) error {
+		_, err := all(ctx, conn, scanInt, "SELECT 1")
+		return err
+	})
+}
+
+func (e *sqliteEngine) pools() map[string]func() sql.DBStats {
+	return map[string]func() sql.DBStats{"sqlite_write": e.writing.Stats, "sqlite_read": e.reading.Stats}
+}
+
+func (e *sqliteEngine) close() error {
+	e.stopped.Do(func() { close(e.stop) })
+	e.running.Wait()
+	return e.closePools()
+}
+
+func (e *sqliteEngine) closePools() error {
+	var err error
+	if e.writer != nil {
+		err = e.writer.close()
+	}
+	if e.watcher != nil {
+		e.watching.Lock()
+		defer e.watching.Unlock()
+		err = errors.Join(err, e.watcher.close())
+	}
+	for range e.opened { // those that are lent out come back first
+		err = errors.Join(err, (<-e.readers).close())
+	}
+	for _, pool := range []*sql.DB{e.writing, e.reading} {
+		if pool != nil {
+			err = errors.Join(err, pool.Close())
+		}
+	}
+	return err
+}
+
+// prepared is one connection that prepares every statement once.
+type prepared struct {
+	conn       *sql.Conn
+	statements map[string]*sql.Stmt
+}
+
+func newPrepared(ctx context.Context, pool *sql.DB) (*prepared, error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &prepared{conn: conn, statements: map[string]*sql.Stmt{}}, nil
+}
+
+func (p *prepared) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if statement, ok := p.statements[query]; ok {
+		return statement, nil
+	}
+	statement, err := p.conn.PrepareContext(context.WithoutCancel(ctx), query)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.statements) >= maxStatements {
+		if err := p.forget(); err != nil {
+			return nil, err
+		}
+	}
+	p.statements[query] = statement
+	return statement, nil
+}
+
+func (p *prepared) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	statement, err := p.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return statement.ExecContext(context.WithoutCancel(ctx), args...)
+}
+
+func (p *prepared) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	statement, err := p.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return statement.QueryContext(context.WithoutCancel(ctx), args...)
+}
+
+func (p *prepared) run(ctx context.Context, query string) error {
+	_, err := p.exec(ctx, query)
+	return err
+}
+
+// forget closes all statements. Those in use are closed when their rows are.
+func (p *prepared) forget() error {
+	var err error
+	for _, statement := range p.statements {
+		err = errors.Join(err, statement.Close())
+	}
+	clear(p.statements)
+	return err
+}
+
+func (p *prepared) close() error { return errors.Join(p.forget(), p.conn.Close()) }

@@ -1,0 +1,245 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// Options says which database to open and who wants to know about its work.
+type Options struct {
+	// Database is a PostgreSQL URL; empty means SQLite.
+	Database string
+	// File is the SQLite database file.
+	File string
+	Log  *slog.Logger
+	// Now is the clock; nil means the system's.
+	Now func() time.Time
+	// Observe receives the outcome of every transaction; nil does not observe.
+	Observe func(kind string, took time.Duration, err error)
+	// GroupCommitted receives how many writers shared a commit; nil does not observe.
+	GroupCommitted func(writers int)
+}
+
+// DB is an open database.
+type DB struct {
+	dialect  dialect
+	engine   engine
+	log      *slog.Logger
+	clock    func() time.Time
+	observe  func(kind string, took time.Duration, err error)
+	wake     atomic.Pointer[func()]
+	database string // PostgreSQL's URL
+	versions versions
+}
+
+// engine runs functions on the connections of one database.
+type engine interface {
+	// read runs fn outside a transaction.
+	read(ctx context.Context, fn func(querier) error) error
+	// write runs fn in a transaction and returns once it is durable. ctx in fn
+	// is not canceled: a writer that leaves must not take others with it.
+	write(ctx context.Context, fn func(context.Context, querier) error) error
+	// epoch gives a number that differs after any commit, by whatever process;
+	// false when the database has none.
+	epoch(ctx context.Context) (int64, bool, error)
+	ping(ctx context.Context) error
+	// pools names the connection pools, for statistics.
+	pools() map[string]func() sql.DBStats
+	close() error
+}
+
+// querier runs statements on one connection.
+type querier interface {
+	exec(ctx context.Context, query string, args ...any) (sql.Result, error)
+	query(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Open connects to the database. It does not migrate.
+func Open(ctx context.Context, options Options) (*DB, error) {
+	db := &DB{dialect: sqliteDialect(), log: options.Log, clock: options.Now, observe: options.Observe, database: options.Database}
+	if db.clock == nil {
+		db.clock = time.Now
+	}
+	var err error
+	if options.Database != "" {
+		db.dialect = postgresDialect()
+		db.engine, err = openPostgres(ctx, options.Database)
+	} else {
+		db.engine, err = openSQLite(ctx, options.File, options.GroupCommitted)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+// Close waits for writers and closes all connections.
+func (db *DB) Close() error { return db.engine.close() }
+
+// Name is the kind of database: sqlite or postgres.
+func (db *DB) Name() string { return db.dialect.name }
+
+// Ping tells whether the database can be reached.
+func (db *DB) Ping(ctx context.Context) error { return classify(db.engine.ping(ctx)) }
+
+// Pools names the connection pools, for statistics.
+func (db *DB) Pools() map[string]func() sql.DBStats { return db.engine.pools() }
+
+// OnChange sets what is called after a commit that recorded changes.
+func (db *DB) OnChange(wake func()) { db.wake.Store(&wake) }
+
+// Read runs fn, whose statements each see what is committed when they start.
+func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
+	started := time.Now()
+	err := classify(db.engine.read(ctx, func(conn querier) error {
+		return fn(&ReadTx{conn: conn, dialect: db.dialect, now: db.now()})
+	}))
+	db.observed("read", started, err)
+	return err
+}
+
+// Write runs fn in one transaction. With an account it holds the account's
+// lock; "" is for what belongs to no account. See the package's documentation.
+func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) error {
+	started := time.Now()
+	changed := false
+	err := classify(db.engine.write(ctx, func(ctx context.Context, conn querier) error {
+		tx := &Tx{ReadTx: ReadTx{conn: conn, dialect: db.dialect, now: db.now()}}
+		if err := tx.lock(ctx, account); err != nil {
+			return err
+		}
+		if err := fn(tx); err != nil {
+			return err
+		}
+		changed = tx.changed
+		return tx.notify(ctx)
+	}))
+	db.observed("write", started, err)
+	if wake := db.wake.Load(); err == nil && changed && wake != nil {
+		(*wake)()
+	}
+	return err
+}
+
+func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
+
+func (db *DB) observed(kind string, started time.Time, err error) {
+	if db.observe != nil {
+		db.observe(kind, time.Since(started), err)
+	}
+}
+
+// ReadTx runs the reading statements of all concepts.
+type ReadTx struct {
+	conn    querier
+	dialect dialect
+	now     time.Time
+}
+
+// Now is the instant of the transaction, the same for all it writes.
+func (tx *ReadTx) Now() time.Time { return tx.now }
+
+// Tx runs the reading and writing statements of all concepts in one transaction.
+type Tx struct {
+	ReadTx
+	changed bool
+}
+
+func (tx *Tx) lock(ctx context.Context, account string) error {
+	if account == "" || tx.dialect.lockAccount == "" {
+		return nil
+	}
+	if _, err := tx.conn.exec(ctx, tx.dialect.lockAccount, account); err != nil {
+		return fmt.Errorf("locking the account: %w", err)
+	}
+	return nil
+}
+
+// LockSchema makes this transaction wait for those of other nodes that
+// migrate or make the first account.
+func (tx *Tx) LockSchema(ctx context.Context) error {
+	if tx.dialect.lockSchema == "" {
+		return nil
+	}
+	_, err := tx.conn.exec(ctx, tx.dialect.lockSchema)
+	return err
+}
+
+func (tx *Tx) notify(ctx context.Context) error {
+	if !tx.changed || tx.dialect.notify == "" {
+		return nil
+	}
+	_, err := tx.conn.exec(ctx, tx.dialect.notify)
+	return err
+}
+
+// Rooms hands transactions to a domain package as the interfaces it asks for.
+type Rooms[R, W any] struct {
+	db    *DB
+	read  func(*ReadTx) R
+	write func(*Tx) W
+}
+
+// NewRooms pairs a database with the two interfaces of a domain package.
+func NewRooms[R, W any](db *DB, read func(*ReadTx) R, write func(*Tx) W) Rooms[R, W] {
+	return Rooms[R, W]{db: db, read: read, write: write}
+}
+
+// Read is DB.Read in the domain's words.
+func (r Rooms[R, W]) Read(ctx context.Context, fn func(R) error) error {
+	return r.db.Read(ctx, func(tx *ReadTx) error { return fn(r.read(tx)) })
+}
+
+// Write is DB.Write in the domain's words.
+func (r Rooms[R, W]) Write(ctx context.Context, account string, fn func(W) error) error {
+	return r.db.Write(ctx, account, func(tx *Tx) error { return fn(r.write(tx)) })
+}
+
+// row is what a scan function reads: the current one of a result.
+type row interface{ Scan(into ...any) error }
+
+// all reads every row of a query.
+func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (found []T, err error) {
+	rows, err := conn.query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		item, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, item)
+	}
+	return found, rows.Err()
+}
+
+// one reads the only row of a query, or refuses with what was looked for.
+func one[T any](ctx context.Context, conn querier, missing *fault.Error, scan func(row) (T, error), query string, args ...any) (T, error) {
+	var none T
+	found, err := all(ctx, conn, scan, query, args...)
+	if err != nil {
+		return none, err
+	}
+	if len(found) == 0 {
+		return none, missing
+	}
+	return found[0], nil
+}
+
+// run executes a statement.
+func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
+	_, err := tx.conn.exec(ctx, query, args...)
+	return err
+}
+
+func scanInt(r row) (n int, err error)          { err = r.Scan(&n); return n, err }
+func scanString(r row) (text string, err error) { err = r.Scan(&text); return text, err }

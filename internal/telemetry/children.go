@@ -1,0 +1,86 @@
+package telemetry
+
+import (
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// children caches the series of a metric by their label values. A lookup takes no lock and allocates nothing, which neither
+// WithLabelValues nor a sync.Map with a struct as key can say; a new series copies the map, which is rare because the number of series
+// is bounded. Past the bound every new key gets the overflow series: each series lives as long as the process.
+type children[K comparable, V any] struct {
+	limit    int
+	make     func(K) V
+	overflow func() V // called once, when it is first needed
+
+	mu    sync.Mutex
+	known atomic.Pointer[map[K]V]
+	spare atomic.Pointer[V]
+}
+
+func newChildren[K comparable, V any](limit int, series func(K) V, overflow func() V) *children[K, V] {
+	c := &children[K, V]{limit: limit, make: series, overflow: overflow}
+	c.known.Store(&map[K]V{})
+	return c
+}
+
+// get returns the key's series, the overflow series when there are too many.
+func (c *children[K, V]) get(key K) V {
+	if v, ok := c.find(key); ok {
+		return v
+	}
+	return c.add(key)
+}
+
+// find is get without making anything: it tells that the key would be new.
+func (c *children[K, V]) find(key K) (v V, ok bool) {
+	if v, ok = (*c.known.Load())[key]; ok {
+		return v, true
+	}
+	if spare := c.spare.Load(); spare != nil {
+		return *spare, true
+	}
+	return v, false
+}
+
+// add keeps the key for good.
+func (c *children[K, V]) add(key K) V {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := *c.known.Load()
+	if v, ok := known[key]; ok {
+		return v
+	}
+	if len(known) >= c.limit {
+		return c.addSpare()
+	}
+	v := c.make(key)
+	more := maps.Clone(known)
+	more[key] = v
+	c.known.Store(&more)
+	return v
+}
+
+// addSpare makes the overflow series. The caller holds the lock.
+func (c *children[K, V]) addSpare() V {
+	if spare := c.spare.Load(); spare != nil {
+		return *spare
+	}
+	v := c.overflow()
+	c.spare.Store(&v)
+	return v
+}
+
+// maxLabel bounds the bytes of a label value.
+const maxLabel = 200
+
+// label makes a value fit for a label: client_golang panics on invalid UTF-8, and a long value would be repeated in every scrape. A
+// value that is fine comes back without a copy.
+func label(value string) string {
+	if len(value) > maxLabel {
+		value = value[:maxLabel]
+	}
+	return strings.ToValidUTF8(value, "\uFFFD")
+}

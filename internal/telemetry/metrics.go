@@ -1,0 +1,222 @@
+package telemetry
+
+import (
+	"database/sql"
+	"math"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+const (
+	other            = "other"
+	unknownMethod    = "_OTHER"
+	maxRequestSeries = 2000 // routes × methods × statuses of a sane service stay far below
+	maxSmallSeries   = 100  // labels whose values are a handful of words of ours
+	maxReported      = 1000 // labels that clients choose
+	maxScrapes       = 8    // at a time; /metrics needs no credential
+)
+
+// Metrics are the process's metrics. All methods are safe for concurrent use.
+type Metrics struct {
+	registry  *prometheus.Registry
+	inFlight  prometheus.Gauge
+	requests  *children[requestLabels, requestSeries]
+	store     *children[transactionLabels, transactionSeries]
+	auth      *children[string, prometheus.Counter]
+	reported  *children[reportLabels, reportSeries]
+	groupSize prometheus.Histogram
+	pools     *poolCollector
+}
+
+// NewMetrics returns metrics on a registry of their own, with those of the Go runtime and the process.
+func NewMetrics(version string) *Metrics {
+	registry := prometheus.NewRegistry()
+	m := &Metrics{
+		registry:  registry,
+		inFlight:  newGauge("signalbox_http_requests_in_flight", "Requests being answered now."),
+		requests:  newRequests(registry),
+		store:     newTransactions(registry),
+		auth:      newAuthentications(registry),
+		reported:  newReported(registry),
+		groupSize: newGroupSize(),
+		pools:     newPoolCollector(),
+	}
+	registry.MustRegister(m.inFlight, m.groupSize, m.pools, buildInfo(version),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler answers scrapes in the Prometheus text format.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes})
+}
+
+// RequestStarted counts a request as in flight. Every call needs one of RequestFinished.
+func (m *Metrics) RequestStarted() { m.inFlight.Inc() }
+
+// RequestFinished ends what RequestStarted began.
+func (m *Metrics) RequestFinished() { m.inFlight.Dec() }
+
+// ObserveRequest counts an answered request. The route is the pattern that matched, never the path; bytes are those of the response's
+// body, negative when unknown.
+func (m *Metrics) ObserveRequest(route, method string, status int, took time.Duration, bytes int64) {
+	series := m.requests.get(requestLabels{route, knownMethod(method), status})
+	series.count.Inc()
+	series.duration.Observe(took.Seconds())
+	if bytes > 0 {
+		series.bytes.Add(float64(bytes))
+	}
+}
+
+// ObserveTransaction counts a transaction of the store: kind is read or write, outcome ok, refused (by a rule) or error.
+func (m *Metrics) ObserveTransaction(kind string, took time.Duration, outcome string) {
+	series := m.store.get(transactionLabels{kind, outcome})
+	series.count.Inc()
+	series.duration.Observe(took.Seconds())
+}
+
+// ObserveGroupCommit records how many writes shared one commit.
+func (m *Metrics) ObserveGroupCommit(size int) { m.groupSize.Observe(float64(size)) }
+
+// WatchPool reports the state of a connection pool at each scrape. A second call with the name replaces the first.
+func (m *Metrics) WatchPool(name string, stats func() sql.DBStats) { m.pools.watch(label(name), stats) }
+
+// CountAuthentication counts a credential check: hit (known from the cache), miss (looked up) or refused.
+func (m *Metrics) CountAuthentication(result string) { m.auth.get(result).Inc() }
+
+// ReportClientMetric adds a sample that a client sent. Past 1000 distinct combinations, new ones count as name="other" without
+// account and unit. A value that is not finite would spoil the sum for good and is left out.
+func (m *Metrics) ReportClientMetric(account, name, unit string, value float64) {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return
+	}
+	labels := reportLabels{label(account), label(name), label(unit)}
+	series, ok := m.reported.find(labels)
+	if !ok {
+		series = m.reported.get(labels.clone())
+	}
+	series.sum.Add(value)
+	series.samples.Inc()
+}
+
+type requestLabels struct {
+	route, method string
+	status        int
+}
+
+type requestSeries struct {
+	count, bytes prometheus.Counter
+	duration     prometheus.Observer
+}
+
+func newRequests(registry prometheus.Registerer) *children[requestLabels, requestSeries] {
+	count := newCounters("signalbox_http_requests_total", "Answered requests.", "route", "method", "status")
+	bytes := newCounters("signalbox_http_response_bytes_total", "Bytes of response bodies.", "route")
+	duration := newDurations("signalbox_http_request_duration_seconds", "Time to answer a request.", "route")
+	registry.MustRegister(count, bytes, duration)
+	series := func(route, method, status string) requestSeries {
+		return requestSeries{count.WithLabelValues(route, method, status), bytes.WithLabelValues(route), duration.WithLabelValues(route)}
+	}
+	return newChildren(maxRequestSeries,
+		func(k requestLabels) requestSeries { return series(label(k.route), k.method, strconv.Itoa(k.status)) },
+		func() requestSeries { return series(other, other, other) })
+}
+
+// knownMethod folds methods that clients make up into one, under the name OpenTelemetry gives it. It returns a constant, never the
+// argument, which would keep the request's memory alive in the cache.
+func knownMethod(method string) string {
+	for _, known := range [...]string{http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodHead,
+		http.MethodPatch, http.MethodOptions, http.MethodConnect, http.MethodTrace} {
+		if method == known {
+			return known
+		}
+	}
+	return unknownMethod
+}
+
+type transactionLabels struct{ kind, outcome string }
+
+type transactionSeries struct {
+	count    prometheus.Counter
+	duration prometheus.Observer
+}
+
+func newTransactions(registry prometheus.Registerer) *children[transactionLabels, transactionSeries] {
+	count := newCounters("signalbox_store_transactions_total", "Transactions of the store.", "kind", "outcome")
+	duration := newDurations("signalbox_store_transaction_duration_seconds", "Time of a transaction, waiting included.", "kind")
+	registry.MustRegister(count, duration)
+	series := func(kind, outcome string) transactionSeries {
+		return transactionSeries{count.WithLabelValues(kind, outcome), duration.WithLabelValues(kind)}
+	}
+	return newChildren(maxSmallSeries,
+		func(k transactionLabels) transactionSeries { return series(label(k.kind), label(k.outcome)) },
+		func() transactionSeries { return series(other, other) })
+}
+
+func newAuthentications(registry prometheus.Registerer) *children[string, prometheus.Counter] {
+	count := newCounters("signalbox_authentications_total", "Credential checks.", "result")
+	registry.MustRegister(count)
+	return newChildren(maxSmallSeries,
+		func(result string) prometheus.Counter { return count.WithLabelValues(label(result)) },
+		func() prometheus.Counter { return count.WithLabelValues(other) })
+}
+
+type reportLabels struct{ account, name, unit string }
+
+// clone frees the labels from the request body they are part of, before they are kept.
+func (l reportLabels) clone() reportLabels {
+	return reportLabels{strings.Clone(l.account), strings.Clone(l.name), strings.Clone(l.unit)}
+}
+
+type reportSeries struct {
+	sum     prometheus.Gauge
+	samples prometheus.Counter
+}
+
+// newReported makes the sum a gauge: samples may be negative, and a counter would panic.
+func newReported(registry prometheus.Registerer) *children[reportLabels, reportSeries] {
+	labels := []string{"account", "name", "unit"}
+	sum := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_reported_sum_total", Help: "Sum of the samples clients reported."}, labels)
+	samples := newCounters("signalbox_reported_samples_total", "Samples clients reported.", labels...)
+	registry.MustRegister(sum, samples)
+	series := func(account, name, unit string) reportSeries {
+		return reportSeries{sum.WithLabelValues(account, name, unit), samples.WithLabelValues(account, name, unit)}
+	}
+	return newChildren(maxReported,
+		func(k reportLabels) reportSeries { return series(k.account, k.name, k.unit) },
+		func() reportSeries { return series("", other, "") })
+}
+
+func newGauge(name, help string) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+}
+
+func newCounters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+// newDurations has buckets from half a millisecond, where the service usually is, to ten seconds.
+func newDurations(name, help string, labels ...string) *prometheus.HistogramVec {
+	buckets := []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+func newGroupSize() prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "signalbox_store_group_commit_size", Help: "Writes that shared one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 10),
+	})
+}
+
+func buildInfo(version string) prometheus.Collector {
+	labels := prometheus.Labels{"version": label(version), "go": runtime.Version()}
+	gauge := prometheus.NewGauge(prometheus.GaugeOpts{Name: "signalbox_build_info", Help: "Always 1; the labels tell the build.", ConstLabels: labels})
+	gauge.Set(1)
+	return gauge
+}
