@@ -1,6 +1,8 @@
 package api
 
 import (
+	"strings"
+
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jsonapi"
@@ -104,9 +106,9 @@ func (a *API) deleteEnvironment(c *call) (reply, error) {
 
 // rejected is an item of a bulk report that was skipped while it was read.
 func rejected(index int, err error) environments.Rejected {
-	detail := ""
+	var details []string
 	for _, refusal := range fault.All(err) {
-		detail += refusal.Detail + " "
+		details = append(details, refusal.Detail)
 	}
-	return environments.Rejected{Index: index, Detail: detail}
+	return environments.Rejected{Index: index, Detail: strings.Join(details, " ")}
 }

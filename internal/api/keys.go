@@ -18,8 +18,9 @@ type keyAttributes struct {
 // Definition is the key without what is only observed, and without what is
 // only shown once.
 func (k keyAttributes) Definition() any {
-	k.Plaintext, k.LastUsedAt = "", nil
-	return struct{ accounts.Key }{k.Key}
+	definition := k.Key
+	definition.LastUsedAt = nil
+	return definition
 }
 
 func keyResource(k accounts.Key) jsonapi.Resource {

@@ -153,6 +153,8 @@ func acceptsGzip(header string) bool {
 }
 
 // compressors are expensive to make and are used again.
+//
+//nolint:gochecknoglobals // a pool holds no state
 var compressors = sync.Pool{New: func() any {
 	writer, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 	return writer

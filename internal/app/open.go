@@ -65,24 +65,27 @@ func outcome(err error) string {
 	return "error"
 }
 
-// openRing opens the key ring. The first start makes one in the data folder;
-// later a missing ring is an error, because values sealed with it exist.
+// openRing opens the key ring and refuses one that is not the database's.
 func openRing(ctx context.Context, s settings.Settings, db *store.DB) (*sealed.Ring, error) {
-	source := s.Keyring
-	if source == "" {
-		source = filepath.Join(s.Data, keyringFile)
-	}
-	ring, err := sealed.Open(source)
-	if errors.Is(err, fs.ErrNotExist) && s.Keyring == "" {
-		ring, err = firstRing(ctx, source, db)
-	}
+	ring, err := readRing(ctx, s, db)
 	if err != nil {
 		return nil, err
 	}
 	return ring, db.CheckSeal(ctx, ring)
 }
 
-func firstRing(ctx context.Context, path string, db *store.DB) (*sealed.Ring, error) {
+// readRing reads the ring that the settings name, or the one in the data
+// folder. The first start makes that one; later a missing ring is an error,
+// because values sealed with it exist.
+func readRing(ctx context.Context, s settings.Settings, db *store.DB) (*sealed.Ring, error) {
+	if s.Keyring != "" {
+		return sealed.Open(s.Keyring)
+	}
+	path := filepath.Join(s.Data, keyringFile)
+	ring, err := sealed.OpenFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ring, err
+	}
 	used, err := db.HasSeal(ctx)
 	if err != nil {
 		return nil, err

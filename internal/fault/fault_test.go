@@ -42,7 +42,7 @@ func TestProblemsReportEachPlaceOnce(t *testing.T) {
 	}
 	problems.Attribute("name", "must be a string")
 	problems.Attribute("name", "must have 1 to 255 characters")
-	if one, ok := problems.Err().(*fault.Error); !ok || one.Detail != "name must be a string." {
+	if one, ok := errors.AsType[*fault.Error](problems.Err()); !ok || one.Detail != "name must be a string." {
 		t.Fatalf("got %v, want the first problem alone", problems.Err())
 	}
 	problems.Attribute("color", "must be a hex color")

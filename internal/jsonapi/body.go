@@ -112,8 +112,8 @@ func whyNotJSON(text []byte) string {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return ": it is empty"
 	}
-	var any json.RawMessage
-	if err := json.Unmarshal(text, &any); err != nil {
+	var value json.RawMessage
+	if err := json.Unmarshal(text, &value); err != nil {
 		return ": " + err.Error()
 	}
 	return ""

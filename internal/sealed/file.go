@@ -56,7 +56,7 @@ func openChecked(path string, flag int) (*os.File, error) {
 		return nil, fmt.Errorf("cannot open the key ring file: %w", err)
 	}
 	if err := checkPrivate(file); err != nil {
-		file.Close()
+		_ = file.Close() // the first error is the one to tell
 		return nil, err
 	}
 	return file, nil
@@ -163,7 +163,7 @@ func tryLockFile(path string) (*lockedFile, error) {
 		return nil, err
 	}
 	if err := lockCurrent(file, target); err != nil {
-		file.Close()
+		_ = file.Close() // the first error is the one to tell
 		return nil, err
 	}
 	return &lockedFile{File: file, path: target}, nil

@@ -54,7 +54,7 @@ func Open(source string) (*Ring, error) {
 	case isInline(source):
 		return openInline(source)
 	default:
-		return openFile(source)
+		return OpenFile(source)
 	}
 }
 
@@ -66,13 +66,13 @@ func Create(path string) (*Ring, error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("cannot create the key ring file %s: %w", path, err)
 	}
-	return openFile(path)
+	return OpenFile(path)
 }
 
 // OpenOrCreate opens the key ring file at path and creates it when it is
 // missing. Any number of processes may do this at once: all get the same key.
 func OpenOrCreate(path string) (*Ring, error) {
-	ring, err := openFile(path)
+	ring, err := OpenFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Create(path)
 	}
@@ -89,7 +89,9 @@ func openInline(text string) (*Ring, error) {
 	return ring, nil
 }
 
-func openFile(path string) (*Ring, error) {
+// OpenFile reads a key ring file. Unlike Open it never takes the path for keys.
+// A missing file is fs.ErrNotExist.
+func OpenFile(path string) (*Ring, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find the folder of the key ring file %s: %w", path, err)

@@ -278,7 +278,7 @@ func rotateForever(t *testing.T, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		os.Stdout.WriteString("id " + id + "\n")
+		_, _ = os.Stdout.WriteString("id " + id + "\n")
 	}
 }
 
@@ -301,10 +301,10 @@ func rotateAndKill(t *testing.T, path string) (ids []string) {
 			ids = append(ids, id)
 		}
 		if len(ids) == 5 {
-			child.Process.Kill() // what it wrote until it died is still read
+			_ = child.Process.Kill() // what it wrote until it died is still read
 		}
 	}
-	child.Wait()
+	_ = child.Wait()
 	if len(ids) < 5 {
 		t.Errorf("the child reported only %v", ids)
 	}

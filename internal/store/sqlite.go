@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
@@ -29,8 +30,8 @@ type sqliteEngine struct {
 	writer           *prepared
 	readers          chan *prepared
 	opened           int // readers
-	watcher          *prepared
-	watching         sync.Mutex
+	commits          atomic.Int64 // of this process
+	watch            watch        // for the commits of others
 	grouped          func(writers int)
 
 	queue   chan *writeJob
@@ -70,7 +71,7 @@ func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {
 	if e.reading, err = sql.Open("sqlite", dsn(file, "&_pragma=query_only(1)")); err != nil {
 		return err
 	}
-	if e.watcher, err = newPrepared(ctx, e.reading); err != nil {
+	if e.watch.conn, err = newPrepared(ctx, e.reading); err != nil {
 		return err
 	}
 	count := max(4, 2*runtime.GOMAXPROCS(0))
@@ -174,6 +175,7 @@ func (e *sqliteEngine) commitGroup(first *writeJob) {
 		e.abandon(ctx, kept, err)
 		return
 	}
+	e.commits.Add(1)
 	e.grouped(len(kept))
 	for _, job := range kept {
 		job.finish(nil)
@@ -197,7 +199,7 @@ func (e *sqliteEngine) waiting(count int) *writeJob {
 // The error it returns means that the whole transaction is gone.
 func (e *sqliteEngine) runInSavepoint(job *writeJob) error {
 	if job.err = job.ctx.Err(); job.err != nil {
-		return nil
+		return nil //nolint:nilerr // the job's error is not the transaction's
 	}
 	ctx := context.WithoutCancel(job.ctx)
 	if err := e.writer.run(ctx, "SAVEPOINT job"); err != nil {
@@ -238,13 +240,11 @@ func (j *writeJob) finish(err error) {
 	close(j.done)
 }
 
-// epoch is the file's commit counter. It is comparable only between looks
-// from one connection, so there is one for it.
+// epoch counts the commits of this process exactly, and those of others as of
+// the last look at the file.
 func (e *sqliteEngine) epoch(ctx context.Context) (int64, bool, error) {
-	e.watching.Lock()
-	defer e.watching.Unlock()
-	epoch, err := one(ctx, e.watcher, nil, scanInt, "PRAGMA data_version")
-	return int64(epoch), true, err
+	others, err := e.watch.look(ctx)
+	return e.commits.Load() + others, true, err
 }
 
 func (e *sqliteEngine) ping(ctx context.Context) error {
@@ -269,11 +269,7 @@ func (e *sqliteEngine) closePools() error {
 	if e.writer != nil {
 		err = e.writer.close()
 	}
-	if e.watcher != nil {
-		e.watching.Lock()
-		defer e.watching.Unlock()
-		err = errors.Join(err, e.watcher.close())
-	}
+	err = errors.Join(err, e.watch.close())
 	for range e.opened { // those that are lent out come back first
 		err = errors.Join(err, (<-e.readers).close())
 	}
@@ -317,7 +313,7 @@ func (p *prepared) statement(ctx context.Context, query string) (*sql.Stmt, erro
 }
 
 func (p *prepared) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	statement, err := p.statement(ctx, query)
+	statement, err := p.statement(ctx, query) //nolint:sqlclosecheck // it is kept for the next use
 	if err != nil {
 		return nil, err
 	}
@@ -325,7 +321,7 @@ func (p *prepared) exec(ctx context.Context, query string, args ...any) (sql.Res
 }
 
 func (p *prepared) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	statement, err := p.statement(ctx, query)
+	statement, err := p.statement(ctx, query) //nolint:sqlclosecheck // it is kept for the next use
 	if err != nil {
 		return nil, err
 	}

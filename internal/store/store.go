@@ -37,6 +37,7 @@ type DB struct {
 	wake     atomic.Pointer[func()]
 	database string // PostgreSQL's URL
 	versions versions
+	looks    looks
 }
 
 // engine runs functions on the connections of one database.
@@ -241,5 +242,4 @@ func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-func scanInt(r row) (n int, err error)          { err = r.Scan(&n); return n, err }
-func scanString(r row) (text string, err error) { err = r.Scan(&text); return text, err }
+func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }

@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -140,7 +139,7 @@ func TestTraceIDWhileRecording(t *testing.T) {
 
 func TestRequestID(t *testing.T) {
 	t.Parallel()
-	if id := RequestID(context.Background()); id != "" {
+	if id := RequestID(t.Context()); id != "" {
 		t.Errorf("an empty context has the id %q", id)
 	}
 	if id := RequestID(WithRequestID(WithRequestID(t.Context(), "a"), "b")); id != "b" {

@@ -74,7 +74,7 @@ func (s *sink) tracing(t *testing.T) (*Tracing, func()) {
 		t.Fatal(err)
 	}
 	return tracing, func() {
-		if err := tracing.Shutdown(context.Background()); err != nil {
+		if err := tracing.Shutdown(context.Background()); err != nil { //nolint:usetesting // the test's context has ended
 			t.Error(err)
 		}
 	}

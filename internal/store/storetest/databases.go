@@ -76,6 +76,26 @@ func (d Database) Open(t testing.TB) *store.DB {
 	return db
 }
 
+// Raw opens the database beside the store, to look at or damage what the store
+// never shows, until the end of the test.
+func (d Database) Raw(t testing.TB) *sql.DB {
+	t.Helper()
+	driver, source := "pgx", d.URL
+	if d.Kind == "sqlite" {
+		driver, source = "sqlite", "file:"+d.Options().File+"?_pragma=busy_timeout(10000)"
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
 // newPostgres copies a migrated template: much faster than migrating for
 // every test.
 func newPostgres(t testing.TB) string {

@@ -1,0 +1,62 @@
+// Command bench measures Signalbox beside its peers: every comparison is made
+// in one run, on one machine, and prints the ratio. It needs bin/signalbox,
+// which make bench builds first.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/bench/reads"
+	"github.com/signalbox/signalbox/bench/rules"
+)
+
+// benchmark is one comparison.
+type benchmark struct {
+	name string
+	run  func(ctx context.Context, out io.Writer) error
+}
+
+func benchmarks() []benchmark {
+	return []benchmark{
+		{"reads", reads.Run},
+		{"rules", func(_ context.Context, out io.Writer) error { return rules.Run(out) }},
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) > 0 && args[0] == reads.BareCommand {
+		return reads.ServeBare(ctx, args[1:], out)
+	}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	only := flags.String("only", "", "run these benchmarks only, separated by commas")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	for _, each := range benchmarks() {
+		if *only != "" && !slices.Contains(strings.Split(*only, ","), each.name) {
+			continue
+		}
+		fmt.Fprintf(out, "\n== %s\n", each.name)
+		if err := each.run(ctx, out); err != nil {
+			return fmt.Errorf("%s: %w", each.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package reads
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// BareCommand is the argument that turns the bench program into the bare server.
+const BareCommand = "serve-bare"
+
+// process is a server in a process of its own.
+type process struct {
+	command *exec.Cmd
+	address string
+}
+
+func (p *process) stop() {
+	_ = p.command.Process.Signal(syscall.SIGTERM)
+	_ = p.command.Wait() // how it ends says nothing about what was measured
+}
+
+// startSignalbox starts the built binary with an empty store, logging to a file
+// as a service would.
+func startSignalbox(ctx context.Context, folder, database string) (*process, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(folder, "server.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	command := exec.CommandContext(ctx, filepath.Join("..", "bin", "signalbox"), "serve",
+		"--listen", address, "--data", folder, "--database", database, "--bootstrap-key", key)
+	command.Stdout, command.Stderr = log, log
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("starting bin/signalbox (make build makes it): %w", err)
+	}
+	server := &process{command: command, address: address}
+	if err := server.waitUntilReady(ctx); err != nil {
+		server.stop()
+		return nil, err
+	}
+	return server, nil
+}
+
+func (p *process) waitUntilReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := fetch(ctx, http.MethodGet, p.address, "/api/readiness", nil); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("the server did not become ready")
+		case <-tick.C:
+		}
+	}
+}
+
+// startBare starts this program again as a server that only writes the bytes.
+func startBare(ctx context.Context, folder string, body []byte) (*process, error) {
+	file := filepath.Join(folder, "body")
+	if err := os.WriteFile(file, body, 0o600); err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	command := exec.CommandContext(ctx, self, BareCommand, file)
+	output, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	address, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("the bare server did not start: %w", err)
+	}
+	return &process{command: command, address: strings.TrimSpace(address)}, nil
+}
+
+// ServeBare is the bare server: it writes one file's bytes to every request,
+// with the headers that Signalbox sends too.
+func ServeBare(ctx context.Context, args []string, out io.Writer) error {
+	body, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(out, listener.Addr()); err != nil {
+		return err
+	}
+	length := strconv.Itoa(len(body))
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/vnd.api+json")
+		w.Header().Set("Content-Length", length)
+		_, _ = w.Write(body)
+	})}
+	return server.Serve(listener)
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}

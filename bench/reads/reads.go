@@ -1,0 +1,141 @@
+// Package reads compares reading through the whole of Signalbox (routing,
+// authentication, store, encoding, logging, metrics) with a bare net/http
+// handler that writes the same bytes. Each server is a process of its own;
+// they take turns, so that both see the same noise.
+package reads
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/bench/load"
+)
+
+const (
+	connections = 64
+	rounds      = 7
+	turn        = 1500 * time.Millisecond
+	resources   = 100
+	key         = "sk_api_benchmark-key-of-the-first-account-0000000000"
+)
+
+// Run measures on SQLite and, when a server is named, on PostgreSQL.
+func Run(ctx context.Context, out io.Writer) error {
+	folder, err := os.MkdirTemp("", "signalbox-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	databases := map[string]string{"sqlite": ""}
+	if url := os.Getenv("SIGNALBOX_TEST_POSTGRES"); url != "" {
+		databases["postgres"] = url
+	}
+	fmt.Fprintf(out, "GET over %d kept-alive connections; median of %d turns of %s each, taken in turns\n", connections, rounds, turn)
+	fmt.Fprintf(out, "%-9s %-26s %8s %12s %12s %7s\n", "store", "request", "bytes", "bare /s", "signalbox /s", "ratio")
+	for _, name := range []string{"sqlite", "postgres"} {
+		if url, ok := databases[name]; ok {
+			if err := measure(ctx, out, filepath.Join(folder, name), name, url); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func measure(ctx context.Context, out io.Writer, folder, name, url string) error {
+	server, err := startSignalbox(ctx, folder, url)
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	if err := makeEnvironments(ctx, server.address); err != nil {
+		return err
+	}
+	for _, request := range []struct{ what, path string }{
+		{"one environment", "/api/v1/environments/production"},
+		{"a list of 100", fmt.Sprintf("/api/v1/environments?page[size]=%d", resources)},
+	} {
+		if err := compare(ctx, out, server.address, folder, name, request.what, request.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare measures one request against a bare handler that writes its bytes.
+func compare(ctx context.Context, out io.Writer, address, folder, store, what, path string) error {
+	body, err := fetch(ctx, http.MethodGet, address, path, nil)
+	if err != nil {
+		return err
+	}
+	bare, err := startBare(ctx, folder, body)
+	if err != nil {
+		return err
+	}
+	defer bare.stop()
+	header := http.Header{"Authorization": {"Bearer " + key}}
+	ours := load.Target{Address: address, Path: strings.NewReplacer("[", "%5B", "]", "%5D").Replace(path), Header: header}
+	theirs := load.Target{Address: bare.address, Path: "/", Header: header}
+	var rates [2][]float64
+	for range rounds {
+		for i, target := range []load.Target{theirs, ours} {
+			rate, err := load.Rate(ctx, target, connections, turn)
+			if err != nil {
+				return err
+			}
+			rates[i] = append(rates[i], rate)
+		}
+	}
+	bareRate, ourRate := median(rates[0]), median(rates[1])
+	fmt.Fprintf(out, "%-9s %-26s %8d %12.0f %12.0f %6.0f%%\n", store, what, len(body), bareRate, ourRate, 100*ourRate/bareRate)
+	return nil
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// makeEnvironments fills the account up to the number that a list shows.
+func makeEnvironments(ctx context.Context, address string) error {
+	for i := range resources {
+		document, err := json.Marshal(map[string]any{"data": map[string]any{
+			"id": fmt.Sprintf("environment-%03d", i), "type": "environment",
+			"attributes": map[string]any{"name": fmt.Sprintf("Environment %03d", i), "color": "#336699"},
+		}})
+		if err != nil {
+			return err
+		}
+		if _, err := fetch(ctx, http.MethodPost, address, "/api/v1/environments", document); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fetch(ctx context.Context, method, address, path string, body []byte) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+address+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+key)
+	response, err := (&http.Client{}).Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode >= http.StatusBadRequest {
+		err = fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
+	}
+	return text, err
+}

@@ -1,0 +1,181 @@
+package storetest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+func newAccount(t *testing.T, db *store.DB) accounts.Account {
+	t.Helper()
+	id := newID()
+	account := accounts.Account{ID: id, Key: "key-" + id, Name: oddText, CreatedAt: at(1), UpdatedAt: at(2),
+		Plans: plans.Held{plans.Jobs: "pro", plans.Flags: oddText}}
+	do(t, db, "", func(tx *store.Tx) error { return tx.InsertAccount(t.Context(), account) })
+	return account
+}
+
+func readAccount(ctx context.Context, id string) func(*store.ReadTx) (accounts.Account, error) {
+	return func(tx *store.ReadTx) (accounts.Account, error) { return tx.Account(ctx, id) }
+}
+
+func accountConcept(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db), newAccount(t, db)
+	t.Run("an account is found by its id and by its key", func(t *testing.T) {
+		same(t, get(t, db, readAccount(ctx, account.ID)), account)
+		same(t, get(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.AccountByKey(ctx, account.Key) }), account)
+	})
+	t.Run("a missing account is not found", func(t *testing.T) {
+		missing(t, db, readAccount(ctx, account.Key))
+		missing(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.AccountByKey(ctx, account.ID) })
+		_, err := db.Version(ctx, "nobody")
+		refused(t, err, fault.NotFound)
+	})
+	t.Run("an id or a key in use is refused", func(t *testing.T) {
+		for _, duplicate := range []accounts.Account{{ID: account.ID, Key: newID()}, {ID: newID(), Key: account.Key}} {
+			err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.InsertAccount(ctx, duplicate) })
+			refused(t, err, fault.AlreadyExists)
+		}
+		taken := account
+		taken.Key = other.Key
+		refused(t, db.Write(ctx, account.ID, func(tx *store.Tx) error { return tx.UpdateAccount(ctx, taken) }), fault.AlreadyExists)
+		same(t, get(t, db, readAccount(ctx, account.ID)), account)
+	})
+	t.Run("an update changes name, key and plans of one account", func(t *testing.T) { accountUpdate(t, db) })
+	t.Run("all accounts are listed, the oldest first", func(t *testing.T) { accountsByAge(t, db) })
+}
+
+func accountUpdate(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	before, other := newAccount(t, db), newAccount(t, db)
+	chosen := accounts.Settings{Order: []string{"b", "a"}, Other: []byte(oddJSON)}
+	do(t, db, before.ID, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, before.ID, chosen) })
+	after := before
+	after.Name, after.Key, after.UpdatedAt = "renamed", "renamed-"+before.ID, at(77)
+	after.Plans = maps.Clone(before.Plans)
+	after.Plans[plans.Jobs] = "free"
+	do(t, db, before.ID, func(tx *store.Tx) error { return tx.UpdateAccount(ctx, after) })
+	same(t, get(t, db, readAccount(ctx, before.ID)), after)
+	same(t, get(t, db, readAccount(ctx, other.ID)), other)
+	same(t, get(t, db, readSettings(ctx, before.ID)), chosen)
+}
+
+func accountsByAge(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	var made []string
+	for _, age := range []int{30, 10, 20, 10} {
+		account := accounts.Account{ID: newID(), Key: newID(), CreatedAt: at(age), UpdatedAt: at(age)}
+		do(t, db, "", func(tx *store.Tx) error { return tx.InsertAccount(ctx, account) })
+		made = append(made, account.ID)
+	}
+	all := get(t, db, func(tx *store.ReadTx) ([]accounts.Account, error) { return tx.AllAccounts(ctx) })
+	var found []string
+	for _, account := range all { // the database has accounts of other tests as well
+		if slices.Contains(made, account.ID) {
+			found = append(found, account.ID)
+		}
+	}
+	same(t, found, []string{made[1], made[3], made[2], made[0]})
+}
+
+func newUser(t *testing.T, db *store.DB, account, email string, change func(*accounts.User)) accounts.User {
+	t.Helper()
+	user := accounts.User{ID: newID(), Account: account, Email: email, Name: oddText, Role: accounts.Owner, CreatedAt: at(3), UpdatedAt: at(4)}
+	if change != nil {
+		change(&user)
+	}
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertUser(t.Context(), user) })
+	return user
+}
+
+func users(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	user := newUser(t, db, account, "zoë@example.com", nil)
+	byID := func(account, id string) func(*store.ReadTx) (accounts.User, error) {
+		return func(tx *store.ReadTx) (accounts.User, error) { return tx.User(ctx, account, id) }
+	}
+	byEmail := func(account, email string) func(*store.ReadTx) (accounts.User, error) {
+		return func(tx *store.ReadTx) (accounts.User, error) { return tx.UserByEmail(ctx, account, email) }
+	}
+	firstOwner := func(account string) func(*store.ReadTx) (accounts.User, error) {
+		return func(tx *store.ReadTx) (accounts.User, error) { return tx.FirstOwner(ctx, account) }
+	}
+	t.Run("a user is found by id, by e-mail address, and as the first owner", func(t *testing.T) {
+		same(t, get(t, db, byID(account, user.ID)), user)
+		same(t, get(t, db, byEmail(account, user.Email)), user)
+		same(t, get(t, db, firstOwner(account)), user)
+	})
+	t.Run("a user of another account is not found", func(t *testing.T) {
+		missing(t, db, byID(other, user.ID))
+		missing(t, db, byEmail(other, user.Email))
+		missing(t, db, firstOwner(other))
+		missing(t, db, byEmail(account, "nobody@example.com"))
+	})
+	t.Run("an id or an address in use is refused, and an address only within its account", func(t *testing.T) {
+		for _, duplicate := range []accounts.User{{ID: user.ID, Account: account, Email: "x"}, {ID: newID(), Account: account, Email: user.Email}} {
+			err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertUser(ctx, duplicate) })
+			refused(t, err, fault.AlreadyExists)
+		}
+		same(t, get(t, db, byEmail(other, newUser(t, db, other, user.Email, nil).Email)).Account, other)
+	})
+	t.Run("the first owner is the oldest, and no other role", func(t *testing.T) {
+		account := newAccount(t, db).ID
+		newUser(t, db, account, "admin", func(u *accounts.User) { u.Role, u.CreatedAt = accounts.Admin, at(0) })
+		newUser(t, db, account, "young", func(u *accounts.User) { u.CreatedAt = at(9) })
+		oldest := newUser(t, db, account, "old", func(u *accounts.User) { u.CreatedAt = at(5) })
+		newUser(t, db, account, "as old", func(u *accounts.User) { u.CreatedAt = at(5) })
+		same(t, get(t, db, firstOwner(account)), oldest)
+	})
+}
+
+func readSettings(ctx context.Context, account string) func(*store.ReadTx) (accounts.Settings, error) {
+	return func(tx *store.ReadTx) (accounts.Settings, error) { return tx.AccountSettings(ctx, account) }
+}
+
+func settings(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	user, stranger := newUser(t, db, account, "a", nil).ID, newUser(t, db, other, "a", nil).ID
+	ofUser := func(account, user string) func(*store.ReadTx) (accounts.Settings, error) {
+		return func(tx *store.ReadTx) (accounts.Settings, error) { return tx.UserSettings(ctx, account, user) }
+	}
+	setUser := func(t *testing.T, account, user string, settings accounts.Settings) {
+		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserSettings(ctx, account, user, settings) })
+	}
+	t.Run("nothing is set at first", func(t *testing.T) {
+		same(t, get(t, db, readSettings(ctx, account)), accounts.Settings{Order: []string{}, Other: []byte("{}")})
+		same(t, get(t, db, ofUser(account, user)), accounts.Settings{Other: []byte("{}")})
+	})
+	t.Run("settings come back to the letter", func(t *testing.T) {
+		for _, order := range [][]string{{"b", "a", oddText}, {}} {
+			chosen := accounts.Settings{Order: order, Other: []byte(oddJSON)}
+			do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
+			setUser(t, account, user, chosen)
+			same(t, get(t, db, readSettings(ctx, account)), chosen)
+			same(t, get(t, db, ofUser(account, user)), chosen)
+		}
+	})
+	t.Run("no order is an empty one for the account and none for a user", func(t *testing.T) {
+		chosen := accounts.Settings{Other: []byte("{}")}
+		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
+		setUser(t, account, user, chosen)
+		same(t, get(t, db, readSettings(ctx, account)).Order, []string{})
+		same(t, get(t, db, ofUser(account, user)).Order, nil)
+	})
+	t.Run("other accounts and users stay as they are", func(t *testing.T) {
+		setUser(t, other, user, accounts.Settings{Order: []string{"x"}, Other: []byte(`{"x":1}`)})
+		same(t, get(t, db, readSettings(ctx, other)), accounts.Settings{Order: []string{}, Other: []byte("{}")})
+		same(t, get(t, db, ofUser(other, stranger)), accounts.Settings{Other: []byte("{}")})
+		same(t, get(t, db, ofUser(account, user)).Order, nil)
+		missing(t, db, ofUser(other, user))
+		missing(t, db, readSettings(ctx, "nobody"))
+	})
+}

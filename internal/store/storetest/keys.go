@@ -1,0 +1,146 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+func newKey(t *testing.T, db *store.DB, account string, change func(*accounts.Key)) accounts.Key {
+	t.Helper()
+	key := accounts.Key{ID: newID(), Account: account, Hash: newID(), Name: oddText, Role: accounts.Admin, Status: accounts.Active,
+		CreatedBy: newID(), CreatedAt: at(5), UpdatedAt: at(6)}
+	if change != nil {
+		change(&key)
+	}
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertKey(t.Context(), key) })
+	return key
+}
+
+// fullKey has a value everywhere.
+func fullKey(key *accounts.Key) {
+	key.ExpiresAt, key.LastUsedAt = new(at(7)), new(at(8))
+	key.Scopes.Environments = []string{"production", oddText}
+	key.Status, key.Role = accounts.Revoked, accounts.Viewer
+}
+
+func readKey(ctx context.Context, account, id string) func(*store.ReadTx) (accounts.Key, error) {
+	return func(tx *store.ReadTx) (accounts.Key, error) { return tx.Key(ctx, account, id) }
+}
+
+func keys(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	for name, change := range map[string]func(*accounts.Key){"with nulls": nil, "with everything": fullKey} {
+		t.Run("a key "+name+" comes back as it was written", func(t *testing.T) {
+			key := newKey(t, db, account, change)
+			same(t, get(t, db, readKey(ctx, account, key.ID)), key)
+			found, err := db.KeyByHash(ctx, key.Hash)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, found, key)
+			missing(t, db, readKey(ctx, other, key.ID))
+		})
+	}
+	t.Run("an unknown hash is not found", func(t *testing.T) {
+		_, err := db.KeyByHash(ctx, "unknown")
+		refused(t, err, fault.NotFound)
+	})
+	t.Run("an id or a hash in use is refused, in any account", func(t *testing.T) {
+		key := newKey(t, db, account, nil)
+		for _, duplicate := range []accounts.Key{{ID: key.ID, Hash: newID()}, {ID: newID(), Hash: key.Hash}} {
+			for _, duplicate.Account = range []string{account, other} {
+				err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.InsertKey(ctx, duplicate) })
+				refused(t, err, fault.AlreadyExists)
+			}
+		}
+	})
+	t.Run("an update changes what may change, of a key of its account", func(t *testing.T) { keyUpdate(t, db, account, other) })
+	t.Run("a deletion removes a key of its account", func(t *testing.T) {
+		key, kept := newKey(t, db, account, nil), newKey(t, db, account, nil)
+		do(t, db, other, func(tx *store.Tx) error { return tx.DeleteKey(ctx, other, key.ID) })
+		same(t, get(t, db, readKey(ctx, account, key.ID)), key)
+		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteKey(ctx, account, key.ID) })
+		missing(t, db, readKey(ctx, account, key.ID))
+		same(t, get(t, db, readKey(ctx, account, kept.ID)), kept)
+	})
+	t.Run("uses only move forward", func(t *testing.T) { keyUses(t, db, account, other) })
+	t.Run("the list", func(t *testing.T) { keyList(t, db) })
+}
+
+func keyUpdate(t *testing.T, db *store.DB, account, other string) {
+	ctx := t.Context()
+	before := newKey(t, db, account, fullKey)
+	after := before
+	after.Name, after.Role, after.Status, after.UpdatedAt = "renamed", accounts.Owner, accounts.Active, at(99)
+	after.Scopes, after.ExpiresAt = accounts.Scopes{}, nil
+	foreign := after
+	foreign.Account = other
+	do(t, db, other, func(tx *store.Tx) error { return tx.UpdateKey(ctx, foreign) })
+	same(t, get(t, db, readKey(ctx, account, before.ID)), before)
+	sent := after
+	sent.Hash, sent.CreatedBy, sent.CreatedAt, sent.LastUsedAt = "stolen", "somebody", at(1000), nil
+	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateKey(ctx, sent) })
+	same(t, get(t, db, readKey(ctx, account, before.ID)), after)
+}
+
+func keyUses(t *testing.T, db *store.DB, account, other string) {
+	ctx := t.Context()
+	fresh, used, untouched := newKey(t, db, account, nil), newKey(t, db, other, fullKey), newKey(t, db, account, nil)
+	note := func(uses map[string]time.Time) {
+		t.Helper()
+		if err := db.NoteUses(ctx, uses); err != nil {
+			t.Fatal(err)
+		}
+	}
+	note(map[string]time.Time{fresh.ID: at(50), used.ID: at(7), "unknown": at(50)})
+	fresh.LastUsedAt = new(at(50))
+	same(t, get(t, db, readKey(ctx, account, fresh.ID)), fresh)
+	same(t, get(t, db, readKey(ctx, other, used.ID)), used) // at(8) is later
+	note(map[string]time.Time{used.ID: at(60)})
+	note(nil)
+	used.LastUsedAt = new(at(60))
+	same(t, get(t, db, readKey(ctx, other, used.ID)), used)
+	same(t, get(t, db, readKey(ctx, account, untouched.ID)), untouched)
+}
+
+func keyList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	newKey(t, db, newAccount(t, db).ID, nil) // of another account: never listed
+	var written []accounts.Key
+	for i, name := range append(oddNames(), oddNames()...) {
+		written = append(written, newKey(t, db, account, func(key *accounts.Key) {
+			key.Name, key.CreatedAt = name, at(i%4)
+			if i%3 == 0 {
+				fullKey(key)
+				key.ExpiresAt, key.LastUsedAt = new(at(i%5)), new(at(100-i%7))
+			}
+		}))
+	}
+	instant := func(at *time.Time) any {
+		if at == nil {
+			return nil
+		}
+		return at.UnixMicro()
+	}
+	listing[accounts.Key]{
+		byDefault: "name",
+		read: func(tx *store.ReadTx, request page.Request) (page.List[accounts.Key], error) {
+			return tx.Keys(t.Context(), account, request)
+		},
+		id: func(key accounts.Key) string { return key.ID },
+		fields: map[string]func(accounts.Key) any{
+			"name":         func(key accounts.Key) any { return key.Name },
+			"status":       func(key accounts.Key) any { return string(key.Status) },
+			"created_at":   func(key accounts.Key) any { return key.CreatedAt.UnixMicro() },
+			"expires_at":   func(key accounts.Key) any { return instant(key.ExpiresAt) },
+			"last_used_at": func(key accounts.Key) any { return instant(key.LastUsedAt) },
+		},
+	}.check(t, db, written)
+}

@@ -1,0 +1,224 @@
+package storetest
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Proxy stands between a node and PostgreSQL, so that a test can break the
+// network and mend it.
+type Proxy struct {
+	network, server string
+	listener        net.Listener
+	running         sync.WaitGroup
+
+	mu    sync.Mutex
+	down  bool
+	links map[*link]struct{}
+}
+
+// ThroughProxy gives the same PostgreSQL database, reached through a proxy.
+func (d Database) ThroughProxy(t testing.TB) (Database, *Proxy) {
+	t.Helper()
+	config, err := pgconn.ParseConfig(d.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &Proxy{links: map[*link]struct{}{}}
+	proxy.network, proxy.server = pgconn.NetworkAddress(config.Host, config.Port)
+	if proxy.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil { //nolint:noctx // a test's own listener
+		t.Fatal(err)
+	}
+	proxy.running.Go(proxy.accept)
+	t.Cleanup(proxy.close)
+	return d.at(t, proxy.listener.Addr().String()), proxy
+}
+
+func (d Database) at(t testing.TB, address string) Database {
+	t.Helper()
+	parsed, err := url.Parse(d.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed.Host = address
+	d.URL = parsed.String()
+	return d
+}
+
+// Cut drops every connection; new ones are let through.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for each := range p.links {
+		each.close()
+	}
+}
+
+// Down drops every connection and refuses new ones until Up, as a server does
+// that is restarted.
+func (p *Proxy) Down() {
+	p.setDown(true)
+	p.Cut()
+}
+
+// Up lets new connections through again.
+func (p *Proxy) Up() { p.setDown(false) }
+
+func (p *Proxy) setDown(down bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = down
+}
+
+// Stall makes every connection that exists go silent without closing it, as a
+// machine does that lost its power. New connections work, as if another server
+// had taken over. Resume lets what was held back through.
+func (p *Proxy) Stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for each := range p.links {
+		each.hold()
+	}
+}
+
+// Resume ends what Stall began.
+func (p *Proxy) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for each := range p.links {
+		each.release()
+	}
+}
+
+// Connections counts those that exist now.
+func (p *Proxy) Connections() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.links)
+}
+
+func (p *Proxy) close() {
+	_ = p.listener.Close()
+	p.Down()
+	p.running.Wait()
+}
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err == nil {
+			p.running.Go(func() { p.connect(client) })
+		}
+	}
+}
+
+func (p *Proxy) connect(client net.Conn) {
+	server, err := net.Dial(p.network, p.server) //nolint:noctx // a test's own server
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	link := newLink(client, server)
+	if !p.add(link) {
+		link.close()
+		return
+	}
+	p.running.Go(func() { link.pump(server, client) })
+	link.pump(client, server)
+	p.remove(link)
+}
+
+func (p *Proxy) add(link *link) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.down {
+		p.links[link] = struct{}{}
+	}
+	return !p.down
+}
+
+func (p *Proxy) remove(link *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.links, link)
+}
+
+// link is one connection and its other half.
+type link struct {
+	client, server net.Conn
+	closing        sync.Once
+	done           chan struct{}
+
+	mu   sync.Mutex
+	held bool
+	open chan struct{} // closed while bytes may pass
+}
+
+func newLink(client, server net.Conn) *link {
+	made := &link{client: client, server: server, done: make(chan struct{}), open: make(chan struct{})}
+	close(made.open)
+	return made
+}
+
+func (l *link) close() {
+	l.closing.Do(func() {
+		close(l.done)
+		_ = errors.Join(l.client.Close(), l.server.Close())
+	})
+}
+
+func (l *link) hold() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.held {
+		l.held, l.open = true, make(chan struct{})
+	}
+}
+
+func (l *link) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held {
+		l.held = false
+		close(l.open)
+	}
+}
+
+func (l *link) gate() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
+}
+
+func (l *link) pump(to io.Writer, from io.Reader) {
+	defer l.close()
+	bytes := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(bytes)
+		if !l.pass() || err != nil {
+			return
+		}
+		if _, err := to.Write(bytes[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// pass waits while the link is held; false when it was closed meanwhile.
+func (l *link) pass() bool {
+	select {
+	case <-l.gate():
+		return true
+	case <-l.done:
+		return false
+	}
+}

@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// Run holds a database to what the rest of Signalbox expects of the store.
+// Every concept has a file here; a new one adds its line.
+func Run(t *testing.T, database Database) {
+	t.Helper()
+	db := database.Open(t)
+	for name, concept := range map[string]func(*testing.T, *store.DB){
+		"transactions":  transactions,
+		"accounts":      accountConcept,
+		"users":         users,
+		"settings":      settings,
+		"keys":          keys,
+		"environments":  environmentConcept,
+		"orders":        orders,
+		"services":      services,
+		"context types": contextTypes,
+		"contexts":      contexts,
+		"metrics":       metrics,
+		"changes":       changeConcept,
+		"seals":         seals,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			concept(t, db)
+		})
+	}
+}
+
+// oddText is what every text column must give back as it got it.
+const oddText = "Żółw  \"quoted\" 'single' \\ % _ ; -- \U0001F6A6 \t日本語 e\u0301"
+
+// oddJSON must come back to the letter: spaces, the order and repetition of
+// members, the spelling of numbers and of characters.
+const oddJSON = `{ "b":1.0,"a" : 1e5, "b":-0.0, "ü":"\u00e9\/", "n":null,"big":12345678901234567890.123, "e":{} }`
+
+// at is an instant that a coarser clock than the store's would damage.
+func at(micros int) time.Time {
+	return time.Date(2031, 2, 3, 4, 5, 6, 789_012_000, time.UTC).Add(time.Duration(micros) * time.Microsecond)
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// get reads something that must be there.
+func get[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, error)) T {
+	t.Helper()
+	found, err := tryGet(t, db, read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func tryGet[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, error)) (found T, err error) {
+	t.Helper()
+	err = db.Read(t.Context(), func(tx *store.ReadTx) error {
+		found, err = read(tx)
+		return err
+	})
+	return found, err
+}
+
+// do writes something that must work.
+func do(t *testing.T, db *store.DB, account string, write func(*store.Tx) error) {
+	t.Helper()
+	if err := db.Write(t.Context(), account, write); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func same[T any](t *testing.T, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+}
+
+// refused checks that something was refused with a code.
+func refused(t *testing.T, err error, code fault.Code) {
+	t.Helper()
+	if !fault.Is(err, code) {
+		t.Errorf("got %v, want the refusal %s", err, code)
+	}
+}
+
+// missing checks that a reading finds nothing.
+func missing[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, error)) {
+	t.Helper()
+	_, err := tryGet(t, db, read)
+	refused(t, err, fault.NotFound)
+}

@@ -1,0 +1,60 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// Tenant is an account as a first start makes it.
+type Tenant struct {
+	Account accounts.Account
+	Key     accounts.Key
+	// Owner calls services with the account's first key.
+	Owner accounts.Caller
+}
+
+// NewTenant makes an account with its owner, its first key and its
+// environments. Accounts share nothing, so tests may share a database.
+func NewTenant(t testing.TB, db *store.DB, plan string) Tenant {
+	t.Helper()
+	held, err := plans.BuiltIn().Held(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tenant Tenant
+	err = db.Write(t.Context(), "", func(tx *store.Tx) error {
+		tenant.Account, tenant.Key, err = accounts.Found(t.Context(), tx, "Tenant "+uuid.NewString(), held, accounts.NewSecret())
+		if err != nil {
+			return err
+		}
+		return environments.Found(t.Context(), tx, tenant.Account.ID)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenant.Owner = tenant.Key.Caller()
+	return tenant
+}
+
+// Wait waits until a condition holds, and fails the test when it takes too long.
+func Wait(t testing.TB, atMost time.Duration, what string, holds func() bool) {
+	t.Helper()
+	late := time.NewTimer(atMost)
+	defer late.Stop()
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	for !holds() {
+		select {
+		case <-late.C:
+			t.Fatalf("waited %s in vain until %s", atMost, what)
+		case <-again.C:
+		}
+	}
+}
