@@ -66,7 +66,7 @@ func (a *App) build(ctx context.Context, stdout io.Writer) (err error) {
 	}); err != nil {
 		return err
 	}
-	if a.db, err = openStore(ctx, a.settings, a.log, a.metrics); err != nil {
+	if a.db, err = openStore(ctx, a.settings, a.log, a.metrics, a.tracing); err != nil {
 		return err
 	}
 	if a.ring, err = openRing(ctx, a.settings, a.db); err != nil {

@@ -25,8 +25,11 @@ const (
 )
 
 // openStore opens and migrates the database that the settings name.
-func openStore(ctx context.Context, s settings.Settings, log *slog.Logger, metrics *telemetry.Metrics) (*store.DB, error) {
+func openStore(ctx context.Context, s settings.Settings, log *slog.Logger, metrics *telemetry.Metrics, tracing *telemetry.Tracing) (*store.DB, error) {
 	options := store.Options{Database: s.Database, File: filepath.Join(s.Data, databaseFile), Log: log}
+	if s.TracesEnabled && tracing != nil {
+		options.Trace = func(ctx context.Context, name string) (context.Context, func(error)) { return tracing.Start(ctx, name) }
+	}
 	if metrics != nil {
 		options.GroupCommitted = metrics.ObserveGroupCommit
 		options.Observe = func(kind string, took time.Duration, err error) {

@@ -29,7 +29,7 @@ func OpenOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*
 	if err != nil {
 		return nil, err
 	}
-	db, err := openStore(ctx, s, log, nil)
+	db, err := openStore(ctx, s, log, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,8 @@ type Options struct {
 	Now func() time.Time
 	// Observe receives the outcome of every transaction; nil does not observe.
 	Observe func(kind string, took time.Duration, err error)
+	// Trace begins a span of a transaction; nil does not trace.
+	Trace func(ctx context.Context, name string) (context.Context, func(error))
 	// GroupCommitted receives how many writers shared a commit; nil does not observe.
 	GroupCommitted func(writers int)
 }
@@ -34,6 +36,7 @@ type DB struct {
 	log      *slog.Logger
 	clock    func() time.Time
 	observe  func(kind string, took time.Duration, err error)
+	trace    func(ctx context.Context, name string) (context.Context, func(error))
 	wake     atomic.Pointer[func()]
 	database string // PostgreSQL's URL
 	versions versions
@@ -64,7 +67,7 @@ type querier interface {
 
 // Open connects to the database. It does not migrate.
 func Open(ctx context.Context, options Options) (*DB, error) {
-	db := &DB{dialect: sqliteDialect(), log: options.Log, clock: options.Now, observe: options.Observe, database: options.Database}
+	db := &DB{dialect: sqliteDialect(), log: options.Log, clock: options.Now, observe: options.Observe, trace: options.Trace, database: options.Database}
 	if db.clock == nil {
 		db.clock = time.Now
 	}
@@ -98,18 +101,18 @@ func (db *DB) OnChange(wake func()) { db.wake.Store(&wake) }
 
 // Read runs fn, whose statements each see what is committed when they start.
 func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
-	started := time.Now()
+	ctx, end := db.begin(ctx, "read")
 	err := classify(db.engine.read(ctx, func(conn querier) error {
 		return fn(&ReadTx{conn: conn, dialect: db.dialect, now: db.now()})
 	}))
-	db.observed("read", started, err)
+	end(err)
 	return err
 }
 
 // Write runs fn in one transaction. With an account it holds the account's
 // lock; "" is for what belongs to no account. See the package's documentation.
 func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) error {
-	started := time.Now()
+	ctx, end := db.begin(ctx, "write")
 	changed := false
 	err := classify(db.engine.write(ctx, func(ctx context.Context, conn querier) error {
 		tx := &Tx{ReadTx: ReadTx{conn: conn, dialect: db.dialect, now: db.now()}}
@@ -122,7 +125,7 @@ func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) err
 		changed = tx.changed
 		return tx.notify(ctx)
 	}))
-	db.observed("write", started, err)
+	end(err)
 	if wake := db.wake.Load(); err == nil && changed && wake != nil {
 		(*wake)()
 	}
@@ -131,9 +134,18 @@ func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) err
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
 
-func (db *DB) observed(kind string, started time.Time, err error) {
-	if db.observe != nil {
-		db.observe(kind, time.Since(started), err)
+// begin starts to time and to trace a transaction.
+func (db *DB) begin(ctx context.Context, kind string) (context.Context, func(error)) {
+	started := time.Now()
+	endSpan := func(error) {}
+	if db.trace != nil {
+		ctx, endSpan = db.trace(ctx, "store "+kind)
+	}
+	return ctx, func(err error) {
+		endSpan(err)
+		if db.observe != nil {
+			db.observe(kind, time.Since(started), err)
+		}
 	}
 }
 
