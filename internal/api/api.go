@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
@@ -31,8 +32,11 @@ type History interface {
 type Services struct {
 	Accounts     *accounts.Service
 	Environments *environments.Service
-	History      History
-	Auth         Authenticator
+	Flags        *flags.Service
+	// FlagSnapshots gives compiled flags for evaluation.
+	FlagSnapshots *flags.Snapshots
+	History       History
+	Auth          Authenticator
 	// Version gives a number that grows with every recorded change of an
 	// account, as of now.
 	Version func(ctx context.Context, account string) (int64, error)

@@ -1,10 +1,7 @@
 package api
 
 import (
-	"strings"
-
 	"github.com/signalbox/signalbox/internal/environments"
-	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
@@ -102,13 +99,4 @@ func (a *API) deleteEnvironment(c *call) (reply, error) {
 		return failed(err)
 	}
 	return deleted(a.Environments.Delete(c.ctx(), c.caller, id, cascade, ifMatch(c, environmentResource)))
-}
-
-// rejected is an item of a bulk report that was skipped while it was read.
-func rejected(index int, err error) environments.Rejected {
-	var details []string
-	for _, refusal := range fault.All(err) {
-		details = append(details, refusal.Detail)
-	}
-	return environments.Rejected{Index: index, Detail: strings.Join(details, " ")}
 }

@@ -24,6 +24,7 @@ type recorded struct {
 	status int
 	bytes  int64
 	keyID  string
+	quiet  bool // log it only when it fails
 }
 
 func (w *recorded) WriteHeader(status int) {
@@ -75,7 +76,11 @@ func (a *API) finished(w *recorded, r *http.Request, took time.Duration) {
 		route = "none"
 	}
 	a.Metrics.ObserveRequest(route, r.Method, w.status, took, w.bytes)
-	a.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+	level := slog.LevelInfo
+	if w.quiet && w.status < http.StatusBadRequest {
+		level = slog.LevelDebug
+	}
+	a.Log.LogAttrs(r.Context(), level, "request",
 		slog.String("method", r.Method), slog.String("route", route), slog.String("path", r.URL.Path),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Int64("took_us", took.Microseconds()),
 		slog.String("key", w.keyID))
@@ -126,7 +131,7 @@ func (a *API) unrouted(w http.ResponseWriter, r *http.Request) {
 // allowed lists the methods that the path has a route for.
 func (a *API) allowed(r *http.Request) []string {
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
 		other := *r
 		other.Method = method
 		if _, pattern := a.mux.Handler(&other); pattern != everything {
@@ -150,9 +155,13 @@ func (a *API) endpoint(route route) http.Handler {
 		if ctx != r.Context() {
 			r = r.WithContext(ctx)
 		}
+		if route.ofrep {
+			w.quiet = true
+			allowBrowsers(w.Header())
+		}
 		answer, err := a.answer(route, w, r)
 		if err != nil {
-			a.refuse(w, r, err)
+			a.refuseAs(route.renderErrors(), w, r, err)
 			return
 		}
 		if answer != nil {
@@ -193,7 +202,7 @@ func run(route route, c *call) (*response, error) {
 }
 
 func (a *API) authorize(needs access, c *call) error {
-	token, err := bearer(c.request)
+	token, err := token(c.request, needs)
 	if err != nil {
 		return err
 	}
@@ -217,7 +226,10 @@ func allow(needs access, caller accounts.Caller) error {
 	return nil
 }
 
-func bearer(r *http.Request) (string, error) {
+func token(r *http.Request, needs access) (string, error) {
+	if key := r.Header.Get("X-API-Key"); needs.anyHeader && key != "" {
+		return key, nil
+	}
 	header := r.Header.Get("Authorization")
 	scheme, token, _ := strings.Cut(header, " ")
 	switch token = strings.TrimSpace(token); {

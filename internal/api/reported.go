@@ -1,10 +1,8 @@
 package api
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/environments"
@@ -161,64 +159,27 @@ func (a *API) deleteContext(c *call) (reply, error) {
 	return deleted(a.Environments.DeleteContext(c.ctx(), c.caller, id, ifMatch(c, contextResource)))
 }
 
-// bulkOutcome is the answer to a bulk report. It is no envelope, on purpose.
-type bulkOutcome struct {
-	Registered int       `json:"registered"`
-	Meta       *bulkMeta `json:"meta,omitempty"`
-}
-
-type bulkMeta struct {
-	Rejected []environments.Rejected `json:"rejected"`
-}
-
 func (a *API) reportContexts(c *call) (reply, error) {
 	items, err := c.bulkItems("contexts")
 	if err != nil {
 		return failed(err)
 	}
 	var reported []environments.ReportedContext
-	var indices []int
-	var skipped []environments.Rejected
-	for index, text := range items {
+	batch := newBatch(items, func(text json.RawMessage) error {
 		item, err := reportedContext(text)
-		if err != nil {
-			skipped = append(skipped, rejected(index, err))
-			continue
+		if err == nil {
+			reported = append(reported, item)
 		}
-		reported, indices = append(reported, item), append(indices, index)
-	}
+		return err
+	})
 	outcome, err := a.Environments.Report(c.ctx(), c.caller, reported)
 	if err != nil {
 		return failed(err)
 	}
 	for _, refused := range outcome.Rejected {
-		skipped = append(skipped, environments.Rejected{Index: indices[refused.Index], Detail: refused.Detail})
+		batch.refuse(refused.Index, refused.Detail)
 	}
-	return ok(newBulkOutcome(outcome.Registered, skipped))
-}
-
-func newBulkOutcome(registered int, skipped []environments.Rejected) bulkOutcome {
-	if len(skipped) == 0 {
-		return bulkOutcome{Registered: registered}
-	}
-	slices.SortFunc(skipped, func(a, b environments.Rejected) int { return cmp.Compare(a.Index, b.Index) })
-	return bulkOutcome{Registered: registered, Meta: &bulkMeta{Rejected: skipped}}
-}
-
-// bulkItems reads the array that a bulk report consists of.
-func (c *call) bulkItems(name string) ([]json.RawMessage, error) {
-	body, err := c.object()
-	if err != nil {
-		return nil, err
-	}
-	items, sent := body.Array(name).Get()
-	if !sent {
-		if err := body.Problems().Err(); err != nil {
-			return nil, err
-		}
-		return nil, fault.New(fault.Validation, "%s is required and must be an array.", name).At(fault.Pointer("/" + name))
-	}
-	return items, nil
+	return ok(batch.outcome(outcome.Registered))
 }
 
 func reportedContext(text json.RawMessage) (environments.ReportedContext, error) {

@@ -61,7 +61,7 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, answer response) {
 	header := w.Header()
 	if answer.etag != "" {
 		header["Etag"] = []string{answer.etag}
-		if isRead(r.Method) && answer.status == http.StatusOK && matchesTag(r.Header.Get("If-None-Match"), answer.etag) {
+		if conditional(r) && answer.status == http.StatusOK && matchesTag(r.Header.Get("If-None-Match"), answer.etag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -84,14 +84,31 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, answer response) {
 	_, _ = w.Write(body)
 }
 
-// refuse sends an error. What is no refusal is logged here, once.
+// renderer turns an error into a status and a document.
+type renderer func(err error, requestID string) (status int, document any)
+
+func jsonapiErrors(err error, requestID string) (int, any) { return jsonapi.Errors(err, requestID) }
+
+func (r route) renderErrors() renderer {
+	if r.ofrep {
+		return ofrepErrors
+	}
+	return jsonapiErrors
+}
+
+// refuse sends an error as JSON:API has it.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	a.refuseAs(jsonapiErrors, w, r, err)
+}
+
+// refuseAs sends an error. What is no refusal is logged here, once.
+func (a *API) refuseAs(render renderer, w http.ResponseWriter, r *http.Request, err error) {
 	requestID := telemetry.RequestID(r.Context())
 	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
 		w.WriteHeader(statusGone)
 		return
 	}
-	status, document := jsonapi.Errors(err, requestID)
+	status, document := render(err, requestID)
 	if status >= http.StatusInternalServerError {
 		a.Log.ErrorContext(r.Context(), "A request failed.", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
 	}
@@ -101,7 +118,7 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.Is(err, fault.RateLimited) || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	answer, err := reply{status: status, document: document}.encode()
+	answer, err := reply{status: status, document: document, mediaType: errorMediaType(document)}.encode()
 	if err != nil { // the document is ours and always encodes
 		w.WriteHeader(http.StatusInternalServerError)
 		return
@@ -109,7 +126,18 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	a.write(w, r, answer)
 }
 
-func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+func errorMediaType(document any) string {
+	if _, isPlain := document.(ofrepError); isPlain {
+		return plainJSON
+	}
+	return jsonapi.MediaType
+}
+
+// conditional tells whether If-None-Match may save the body: a read, or an
+// evaluation that is posted.
+func conditional(r *http.Request) bool {
+	return r.Method == http.MethodGet || r.Method == http.MethodHead || strings.HasPrefix(r.URL.Path, "/ofrep/")
+}
 
 // definer is a resource that shows more than its definition: an ETag must not
 // change with what is only observed.

@@ -4,8 +4,10 @@ import "github.com/signalbox/signalbox/internal/accounts"
 
 // access says who may call a route.
 type access struct {
-	open bool          // without a key
-	role accounts.Role // the weakest role that may
+	open bool // without a key
+	// anyHeader accepts the key in X-API-Key too.
+	anyHeader bool
+	role      accounts.Role // the weakest role that may
 	// scoped lets keys that are restricted to environments in: the route
 	// reads, or reports, or the domain looks at the scope itself.
 	scoped bool
@@ -19,6 +21,13 @@ func personal() access   { return access{role: accounts.Viewer} }
 func configures() access { return access{role: accounts.Member} }
 func manages() access    { return access{role: accounts.Admin} }
 
+// writesValues lets keys that are restricted to environments in: the domain
+// decides what they may change.
+func writesValues() access { return access{role: accounts.Member, scoped: true} }
+
+// evaluates is for programs of all kinds, browsers included.
+func evaluates() access { return access{role: accounts.Viewer, scoped: true, anyHeader: true} }
+
 // route is one line of the interface.
 type route struct {
 	pattern string
@@ -27,62 +36,79 @@ type route struct {
 	// cached keeps the response while the account's recorded changes stay the
 	// same: for what only recorded changes can alter.
 	cached bool
+	// ofrep speaks the OpenFeature Remote Evaluation Protocol: other errors,
+	// open to browsers, and so frequent that only failures are logged.
+	ofrep bool
 }
 
 // routes is the whole interface.
 func (a *API) routes() []route {
-	const cached = true
 	routes := []route{
-		{"GET /api/liveness", open(), a.liveness, false},
-		{"GET /api/readiness", open(), a.readiness, false},
-		{"GET /api/openapi.json", open(), a.openapi, false},
+		{pattern: "GET /api/liveness", access: open(), handle: a.liveness},
+		{pattern: "GET /api/readiness", access: open(), handle: a.readiness},
+		{pattern: "GET /api/openapi.json", access: open(), handle: a.openapi},
 
-		{"GET /api/v1/accounts/current", reads(), a.account, false},
-		{"PUT /api/v1/accounts/current", manages(), a.replaceAccount, false},
-		{"GET /api/v1/accounts/current/settings", reads(), a.accountSettings, false},
-		{"PUT /api/v1/accounts/current/settings", manages(), a.replaceAccountSettings, false},
-		{"GET /api/v1/users/current", reads(), a.user, false},
-		{"GET /api/v1/users/current/settings", reads(), a.userSettings, false},
-		{"PUT /api/v1/users/current/settings", personal(), a.replaceUserSettings, false},
+		{pattern: "GET /api/v1/accounts/current", access: reads(), handle: a.account},
+		{pattern: "PUT /api/v1/accounts/current", access: manages(), handle: a.replaceAccount},
+		{pattern: "GET /api/v1/accounts/current/settings", access: reads(), handle: a.accountSettings},
+		{pattern: "PUT /api/v1/accounts/current/settings", access: manages(), handle: a.replaceAccountSettings},
+		{pattern: "GET /api/v1/users/current", access: reads(), handle: a.user},
+		{pattern: "GET /api/v1/users/current/settings", access: reads(), handle: a.userSettings},
+		{pattern: "PUT /api/v1/users/current/settings", access: personal(), handle: a.replaceUserSettings},
 
-		{"GET /api/v1/api_keys", reads(), a.keys, false},
-		{"POST /api/v1/api_keys", manages(), a.createKey, false},
-		{"GET /api/v1/api_keys/{id}", reads(), a.key, false},
-		{"PUT /api/v1/api_keys/{id}", manages(), a.replaceKey, false},
-		{"DELETE /api/v1/api_keys/{id}", manages(), a.deleteKey, false},
-		{"POST /api/v1/api_keys/{id}/actions/revoke", manages(), a.revokeKey, false},
+		{pattern: "GET /api/v1/api_keys", access: reads(), handle: a.keys},
+		{pattern: "POST /api/v1/api_keys", access: manages(), handle: a.createKey},
+		{pattern: "GET /api/v1/api_keys/{id}", access: reads(), handle: a.key},
+		{pattern: "PUT /api/v1/api_keys/{id}", access: manages(), handle: a.replaceKey},
+		{pattern: "DELETE /api/v1/api_keys/{id}", access: manages(), handle: a.deleteKey},
+		{pattern: "POST /api/v1/api_keys/{id}/actions/revoke", access: manages(), handle: a.revokeKey},
 
-		{"GET /api/v1/environments", reads(), a.environments, cached},
-		{"POST /api/v1/environments", manages(), a.createEnvironment, false},
-		{"GET /api/v1/environments/{id}", reads(), a.environment, cached},
-		{"PUT /api/v1/environments/{id}", manages(), a.replaceEnvironment, false},
-		{"DELETE /api/v1/environments/{id}", manages(), a.deleteEnvironment, false},
-		{"GET /api/v1/environments/{id}/usage", reads(), a.environmentUsage, false},
+		{pattern: "GET /api/v1/environments", access: reads(), handle: a.environments, cached: true},
+		{pattern: "POST /api/v1/environments", access: manages(), handle: a.createEnvironment},
+		{pattern: "GET /api/v1/environments/{id}", access: reads(), handle: a.environment, cached: true},
+		{pattern: "PUT /api/v1/environments/{id}", access: manages(), handle: a.replaceEnvironment},
+		{pattern: "DELETE /api/v1/environments/{id}", access: manages(), handle: a.deleteEnvironment},
+		{pattern: "GET /api/v1/environments/{id}/usage", access: reads(), handle: a.environmentUsage},
 
-		{"GET /api/v1/services", reads(), a.services, cached},
-		{"POST /api/v1/services", configures(), a.createService, false},
-		{"GET /api/v1/services/{id}", reads(), a.service, cached},
-		{"PUT /api/v1/services/{id}", configures(), a.replaceService, false},
-		{"DELETE /api/v1/services/{id}", configures(), a.deleteService, false},
+		{pattern: "GET /api/v1/services", access: reads(), handle: a.services, cached: true},
+		{pattern: "POST /api/v1/services", access: configures(), handle: a.createService},
+		{pattern: "GET /api/v1/services/{id}", access: reads(), handle: a.service, cached: true},
+		{pattern: "PUT /api/v1/services/{id}", access: configures(), handle: a.replaceService},
+		{pattern: "DELETE /api/v1/services/{id}", access: configures(), handle: a.deleteService},
 
-		{"GET /api/v1/context_types", reads(), a.contextTypes, cached},
-		{"GET /api/v1/context_types/{id}", reads(), a.contextType, cached},
-		{"PUT /api/v1/context_types/{id}", configures(), a.replaceContextType, false},
-		{"DELETE /api/v1/context_types/{id}", configures(), a.deleteContextType, false},
+		{pattern: "GET /api/v1/context_types", access: reads(), handle: a.contextTypes, cached: true},
+		{pattern: "GET /api/v1/context_types/{id}", access: reads(), handle: a.contextType, cached: true},
+		{pattern: "PUT /api/v1/context_types/{id}", access: configures(), handle: a.replaceContextType},
+		{pattern: "DELETE /api/v1/context_types/{id}", access: configures(), handle: a.deleteContextType},
 
-		{"POST /api/v1/contexts/bulk", reports(), a.reportContexts, false},
-		{"GET /api/v1/contexts", reads(), a.contexts, false},
-		{"GET /api/v1/contexts/{id}", reads(), a.context, false},
-		{"PUT /api/v1/contexts/{id}", configures(), a.renameContext, false},
-		{"DELETE /api/v1/contexts/{id}", configures(), a.deleteContext, false},
+		{pattern: "POST /api/v1/contexts/bulk", access: reports(), handle: a.reportContexts},
+		{pattern: "GET /api/v1/contexts", access: reads(), handle: a.contexts},
+		{pattern: "GET /api/v1/contexts/{id}", access: reads(), handle: a.context},
+		{pattern: "PUT /api/v1/contexts/{id}", access: configures(), handle: a.renameContext},
+		{pattern: "DELETE /api/v1/contexts/{id}", access: configures(), handle: a.deleteContext},
 
-		{"POST /api/v1/metrics/bulk", reports(), a.reportMetrics, false},
+		{pattern: "POST /api/v1/metrics/bulk", access: reports(), handle: a.reportMetrics},
 
-		{"GET /api/v1/changes", reads(), a.changes, false},
-		{"GET /api/v1/changes/{seq}", reads(), a.change, false},
+		{pattern: "GET /api/v1/flags", access: reads(), handle: a.flags},
+		{pattern: "POST /api/v1/flags", access: configures(), handle: a.createFlag},
+		{pattern: "POST /api/v1/flags/bulk", access: reports(), handle: a.reportFlags},
+		{pattern: "GET /api/v1/flags/{id}", access: reads(), handle: a.flag},
+		{pattern: "PUT /api/v1/flags/{id}", access: writesValues(), handle: a.replaceFlag},
+		{pattern: "DELETE /api/v1/flags/{id}", access: configures(), handle: a.deleteFlag},
+		{pattern: "GET /api/v1/flags/{id}/sources", access: reads(), handle: a.sourcesOfFlag},
+		{pattern: "POST /api/v1/flags/{id}/actions/evaluate", access: reads(), handle: a.evaluateFlag},
+		{pattern: "GET /api/v1/flag_sources", access: reads(), handle: a.flagSources},
+
+		{pattern: "POST /ofrep/v1/evaluate/flags", access: evaluates(), handle: a.ofrepFlags, ofrep: true},
+		{pattern: "POST /ofrep/v1/evaluate/flags/{key}", access: evaluates(), handle: a.ofrepFlag, ofrep: true},
+		{pattern: "OPTIONS /ofrep/v1/evaluate/flags", access: open(), handle: a.ofrepPreflight, ofrep: true},
+		{pattern: "OPTIONS /ofrep/v1/evaluate/flags/{key}", access: open(), handle: a.ofrepPreflight, ofrep: true},
+
+		{pattern: "GET /api/v1/changes", access: reads(), handle: a.changes},
+		{pattern: "GET /api/v1/changes/{seq}", access: reads(), handle: a.change},
 	}
 	if a.options.ServeMetrics {
-		routes = append(routes, route{"GET /metrics", open(), a.metrics, false})
+		routes = append(routes, route{pattern: "GET /metrics", access: open(), handle: a.metrics})
 	}
 	return routes
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/settings"
@@ -41,6 +42,7 @@ type App struct {
 	listener *store.Listener
 	auth     *accounts.Authenticator
 	resealer *resealer
+	notes    *flags.EvaluationNotes
 
 	api      *api.API
 	servers  []*server
@@ -90,19 +92,32 @@ func (a *App) wire() {
 	a.listener = a.db.NewListener(a.feed.Wake)
 	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Log: a.log, Count: a.metrics.CountAuthentication}
 	a.feed.Subscribe(a.auth.Hear)
+	a.notes = &flags.EvaluationNotes{Write: a.db.NoteEvaluations, Log: a.log}
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
 	a.api = api.New(api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts()},
 		Environments: &environments.Service{Store: a.db.Environments(), Plans: a.plans,
-			Reported: func(account string, metric environments.Metric) {
-				a.metrics.ReportClientMetric(account, metric.Name, metric.Unit, metric.Value)
-			}},
-		History: a.db.History(), Auth: a.auth, Version: a.db.Version, Ready: a.ready,
+			Holders: []environments.Holder{flagValues{}}, Reported: a.reported},
+		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable},
+		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
+		History:       a.db.History(), Auth: a.auth, Version: a.db.Version, Ready: a.ready,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}, api.Options{
 		PublicURL: a.settings.PublicURL, RateLimit: a.settings.RateLimit, ServeMetrics: a.settings.MetricsListen == "",
 	})
+}
+
+// reported takes the metrics that clients send: Prometheus shows them, and
+// those that name a flag tell that it is in use.
+func (a *App) reported(account string, metric environments.Metric) {
+	a.metrics.ReportClientMetric(account, metric.Name, metric.Unit, metric.Value)
+	var dimensions struct {
+		Flag string `json:"flag"`
+	}
+	if json.Unmarshal(metric.Dimensions, &dimensions) == nil && dimensions.Flag != "" {
+		a.notes.Note(account, dimensions.Flag, metric.RecordedAt)
+	}
 }
 
 // ready tells why this node should get no requests, or nil.
@@ -125,6 +140,7 @@ func (a *App) Start(ctx context.Context) error {
 	}
 	a.listener.Start(ctx)
 	a.auth.Start(ctx)
+	a.notes.Start(ctx)
 	a.resealer.start(ctx)
 	for _, server := range a.servers {
 		server.start()
@@ -162,6 +178,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.listener.Stop()
 	a.feed.Stop()
 	a.auth.Stop(ctx)
+	a.notes.Stop(ctx)
 	return errors.Join(err, a.close(ctx))
 }
 

@@ -19,8 +19,8 @@ type ReportedContext struct {
 
 // Rejected is an item of a report that was skipped.
 type Rejected struct {
-	Index  int    `json:"index"`
-	Detail string `json:"detail"`
+	Index  int
+	Detail string
 }
 
 // Outcome says what became of a report.

@@ -22,6 +22,8 @@ func meanings(code fault.Code) meaning {
 		return meaning{http.StatusBadRequest, "Invalid parameter"}
 	case fault.EnvironmentUnmanaged:
 		return meaning{http.StatusBadRequest, "Environment is not managed"}
+	case fault.FlagUnmanaged:
+		return meaning{http.StatusBadRequest, "Flag is not managed"}
 	case fault.Unauthorized:
 		return meaning{http.StatusUnauthorized, "Unauthorized"}
 	case fault.LimitReached:
@@ -36,6 +38,10 @@ func meanings(code fault.Code) meaning {
 		return meaning{http.StatusConflict, "Already exists"}
 	case fault.EnvironmentProtected:
 		return meaning{http.StatusConflict, "Environment is protected"}
+	case fault.FlagDemotion:
+		return meaning{http.StatusConflict, "Flag cannot be demoted"}
+	case fault.RowLimitReached:
+		return meaning{http.StatusConflict, "Row limit reached"}
 	case fault.VersionMismatch:
 		return meaning{http.StatusPreconditionFailed, "Version mismatch"}
 	case fault.PayloadTooLarge:

@@ -60,14 +60,17 @@ func (o *Object) Names() []string { return o.names }
 // Problems is where problems with this object are noted.
 func (o *Object) Problems() *fault.Problems { return o.problems }
 
-// wrong notes that a member breaks a rule ("must be …").
-func (o *Object) wrong(name, format string, args ...any) {
-	path := o.path + escapePointer(name)
+// Refuse notes that a member breaks a rule ("must be …").
+func (o *Object) Refuse(name, rule string) { o.refuse(o.path+escapePointer(name), rule) }
+
+func (o *Object) wrong(name, format string, args ...any) { o.Refuse(name, fmt.Sprintf(format, args...)) }
+
+func (o *Object) refuse(path, rule string) {
 	place := o.place(path)
 	if place.Kind == fault.PointerSource {
 		place.Path = "/" + path
 	}
-	o.problems.Add(fault.New(fault.Validation, "%s %s.", path, fmt.Sprintf(format, args...)).At(place))
+	o.problems.Add(fault.New(fault.Validation, "%s %s.", path, rule).At(place))
 }
 
 func escapePointer(name string) string {
@@ -163,6 +166,31 @@ func (o *Object) RawObject(name string) optional.Value[json.RawMessage] {
 	return read(o, name, "must be an object", func(text json.RawMessage) (json.RawMessage, bool) {
 		return text, text[0] == '{'
 	})
+}
+
+// Raw reads any value but null as its JSON text.
+func (o *Object) Raw(name string) optional.Value[json.RawMessage] {
+	return read(o, name, "", func(text json.RawMessage) (json.RawMessage, bool) { return text, true })
+}
+
+// RawOrNull gives any value, null included, as its JSON text, and whether it
+// was sent.
+func (o *Object) RawOrNull(name string) (json.RawMessage, bool) {
+	text, sent := o.members[name]
+	return text, sent
+}
+
+// Item gives an object that is an item of an array; false, with a problem
+// noted, when the item is something else.
+func (o *Object) Item(name string, index int) (*Object, bool) {
+	items, _ := toArray(o.members[name])
+	path := o.path + escapePointer(name) + "/" + strconv.Itoa(index)
+	child := &Object{path: path + "/", place: o.place, problems: o.problems}
+	if !child.parse(items[index]) {
+		o.refuse(path, "must be an object")
+		return nil, false
+	}
+	return child, true
 }
 
 // Without gives the object's JSON text without some of its members.

@@ -29,7 +29,7 @@ type sqliteEngine struct {
 	writing, reading *sql.DB
 	writer           *prepared
 	readers          chan *prepared
-	opened           int // readers
+	opened           int          // readers
 	commits          atomic.Int64 // of this process
 	watch            watch        // for the commits of others
 	grouped          func(writers int)

@@ -1,0 +1,316 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+func flagResource(f flags.Flag) jsonapi.Resource {
+	return jsonapi.Resource{ID: f.Key, Type: flags.Kind, Attributes: f}
+}
+
+func flagSourceResource(s flags.Source) jsonapi.Resource {
+	return jsonapi.Resource{ID: s.ID, Type: flags.KindSource, Attributes: s}
+}
+
+func (a *API) flags(c *call) (reply, error) {
+	filter := flags.Filter{
+		Search:  c.query.Filter("search").Or(""),
+		Type:    c.flagType(),
+		Managed: c.query.FilterBool("managed"),
+	}
+	c.flagReferences(&filter)
+	request := c.query.Page()
+	if err := c.query.Err(); err != nil {
+		return failed(err)
+	}
+	list, err := a.Flags.Flags(c.ctx(), c.caller, filter, request)
+	if err != nil {
+		return failed(err)
+	}
+	return ok(jsonapi.NewCollection(list, request, flagResource))
+}
+
+func (c *call) flagType() string {
+	text, sent := c.query.Filter("type").Get()
+	if !sent {
+		return ""
+	}
+	parsed, known := flags.ParseType(text)
+	if !known {
+		c.query.Refuse("type", "must be BOOLEAN, STRING, NUMERIC or JSON")
+	}
+	return string(parsed)
+}
+
+// flagReferences reads the filters on what rules refer to. Both at once ask
+// for the narrower.
+func (c *call) flagReferences(filter *flags.Filter) {
+	filter.ContextType = c.query.Filter("references_context_type").Or("")
+	reference, sent := c.query.Filter("references_context").Get()
+	if !sent {
+		return
+	}
+	var complete bool
+	filter.ContextType, filter.ContextKey, complete = strings.Cut(reference, ":")
+	if !complete || filter.ContextType == "" || filter.ContextKey == "" {
+		c.query.Refuse("references_context", "must be type:key, such as user:alice")
+	}
+}
+
+func (a *API) flag(c *call) (reply, error) {
+	id, err := c.id("id")
+	if err != nil {
+		return failed(err)
+	}
+	flag, err := a.Flags.Flag(c.ctx(), c.caller, id)
+	return read(flag, err, flagResource)
+}
+
+func (a *API) createFlag(c *call) (reply, error) {
+	envelope, err := c.envelope(flags.Kind)
+	if err != nil {
+		return failed(err)
+	}
+	flag, err := a.Flags.Create(c.ctx(), c.caller, flagDraft(envelope))
+	return created(flag, err, flagResource)
+}
+
+func (a *API) replaceFlag(c *call) (reply, error) {
+	id, envelope, err := c.target(flags.Kind)
+	if err != nil {
+		return failed(err)
+	}
+	flag, err := a.Flags.Replace(c.ctx(), c.caller, id, flagDraft(envelope), ifMatch(c, flagResource))
+	return read(flag, err, flagResource)
+}
+
+func (a *API) deleteFlag(c *call) (reply, error) {
+	id, err := c.id("id")
+	if err != nil {
+		return failed(err)
+	}
+	return deleted(a.Flags.Delete(c.ctx(), c.caller, id, ifMatch(c, flagResource)))
+}
+
+func flagDraft(envelope *jsonapi.Envelope) flags.Draft {
+	attributes := envelope.Attributes
+	draft := flags.Draft{
+		Key:          envelope.ID,
+		Name:         attributes.String("name"),
+		Description:  attributes.String("description"),
+		Type:         attributes.String("type"),
+		Default:      attributes.Raw("default"),
+		Values:       flagValues(attributes),
+		Managed:      attributes.Bool("managed"),
+		Environments: flagEnvironments(attributes),
+	}
+	draft.Problems = *envelope.Problems
+	return draft
+}
+
+// flagValues reads the choices. An object with exactly name and value is
+// labelled; anything else is a bare value, named by its JSON text.
+func flagValues(attributes *jsonapi.Object) optional.Value[[]flags.Choice] {
+	items, sent := attributes.Array("values").Get()
+	if !sent {
+		return optional.Value[[]flags.Choice]{}
+	}
+	choices := make([]flags.Choice, len(items))
+	for i, item := range items {
+		choices[i] = flagChoice(item)
+	}
+	return optional.Of(choices)
+}
+
+func flagChoice(item json.RawMessage) flags.Choice {
+	if object, err := jsonapi.ParseObject(item); err == nil && len(object.Names()) == 2 {
+		name, named := object.String("name").Get()
+		value, valued := object.RawOrNull("value")
+		if named && valued {
+			return flags.Choice{Name: name, Value: value}
+		}
+	}
+	return flags.Choice{Name: string(item), Value: item}
+}
+
+func flagEnvironments(attributes *jsonapi.Object) map[string]flags.Environment {
+	object, sent := attributes.Object("environments").Get()
+	if !sent {
+		return nil
+	}
+	environments := map[string]flags.Environment{}
+	for _, key := range object.Names() {
+		entry, sent := object.Object(key).Get()
+		if !sent {
+			if object.Object(key).IsNull() {
+				object.Refuse(key, "must be an object")
+			}
+			continue
+		}
+		environments[key] = flags.Environment{
+			Enabled: entry.Bool("enabled").Or(true),
+			Default: entry.Raw("default").Or(nil),
+			Rules:   flagRules(entry),
+		}
+	}
+	return environments
+}
+
+func flagRules(entry *jsonapi.Object) []flags.Rule {
+	items, _ := entry.Array("rules").Get()
+	rules := make([]flags.Rule, 0, len(items))
+	for i := range items {
+		rule, sent := entry.Item("rules", i)
+		if !sent {
+			continue
+		}
+		value, valued := rule.RawOrNull("value")
+		if !valued {
+			rule.Refuse("value", "is required")
+		}
+		logic, present := rule.RawObject("logic").Get()
+		if !present {
+			rule.Refuse("logic", "is required and must be an object: a JSON Logic expression")
+		}
+		rules = append(rules, flags.Rule{Description: rule.String("description").Or(""), Logic: logic, Value: value})
+	}
+	return rules
+}
+
+func (a *API) flagSources(c *call) (reply, error) { return a.listFlagSources(c, "") }
+
+func (a *API) sourcesOfFlag(c *call) (reply, error) {
+	id, err := c.id("id")
+	if err != nil {
+		return failed(err)
+	}
+	return a.listFlagSources(c, id)
+}
+
+func (a *API) listFlagSources(c *call, flag string) (reply, error) {
+	filter := flags.SourceFilter{Flag: flag, Service: c.query.Filter("service").Or(""), Environment: c.query.Filter("environment").Or("")}
+	request := c.query.Page()
+	if err := c.query.Err(); err != nil {
+		return failed(err)
+	}
+	list, err := a.Flags.Sources(c.ctx(), c.caller, filter, request)
+	if err != nil {
+		return failed(err)
+	}
+	return ok(jsonapi.NewCollection(list, request, flagSourceResource))
+}
+
+func (a *API) reportFlags(c *call) (reply, error) {
+	items, err := c.bulkItems("flags")
+	if err != nil {
+		return failed(err)
+	}
+	var declarations []flags.Declaration
+	batch := newBatch(items, func(text json.RawMessage) error {
+		declaration, err := flagDeclaration(text)
+		if err == nil {
+			declarations = append(declarations, declaration)
+		}
+		return err
+	})
+	outcome, err := a.Flags.Report(c.ctx(), c.caller, declarations)
+	if err != nil {
+		return failed(err)
+	}
+	for _, refused := range outcome.Rejected {
+		batch.refuse(refused.Index, refused.Detail)
+	}
+	return ok(batch.outcome(outcome.Registered))
+}
+
+func flagDeclaration(text json.RawMessage) (flags.Declaration, error) {
+	item, err := jsonapi.ParseObject(text)
+	if err != nil {
+		return flags.Declaration{}, fault.New(fault.Validation, "must be an object")
+	}
+	declaration := flags.Declaration{
+		Key:         item.String("id").Or(""),
+		Type:        item.String("type").Or(""),
+		Default:     item.Raw("default").Or(nil),
+		Service:     item.String("service").Or(flags.Unknown),
+		Environment: item.String("environment").Or(flags.Unknown),
+	}
+	return declaration, item.Problems().Err()
+}
+
+// evaluation is the answer to "why do I get this?".
+type evaluation struct {
+	Environment string                `json:"environment"`
+	Value       json.RawMessage       `json:"value"`
+	Reason      flageval.Reason       `json:"reason"`
+	Rule        *int                  `json:"rule"`
+	Explanation *flageval.Explanation `json:"explanation"`
+}
+
+func (a *API) evaluateFlag(c *call) (reply, error) {
+	id, err := c.id("id")
+	if err != nil {
+		return failed(err)
+	}
+	environment, context, err := c.evaluationRequest()
+	if err != nil {
+		return failed(err)
+	}
+	snapshot, err := a.FlagSnapshots.Get(c.ctx(), c.caller.Account)
+	if err != nil {
+		return failed(err)
+	}
+	flag, found := snapshot.Flag(id)
+	switch {
+	case !found:
+		return failed(fault.Missing("flag", id))
+	case !snapshot.HasEnvironment(environment):
+		return failed(fault.New(fault.Validation, "environment must be one of this account; there is no %q.", environment).At(fault.Pointer("/environment")))
+	}
+	decided, explanation := flag.Explain(environment, context)
+	return ok(jsonapi.Single{Data: jsonapi.Resource{ID: id, Type: "evaluation", Attributes: evaluation{
+		Environment: environment, Value: decided.Raw(), Reason: decided.Reason, Rule: ruleIndex(decided), Explanation: explanation,
+	}}})
+}
+
+func ruleIndex(decided flageval.Evaluation) *int {
+	if decided.Rule == flageval.NoRule {
+		return nil
+	}
+	return &decided.Rule
+}
+
+// evaluationRequest reads {environment, context}, alone or as attributes of an envelope.
+func (c *call) evaluationRequest() (string, jsonlogic.Value, error) {
+	body, err := c.object()
+	if err != nil {
+		return "", jsonlogic.Value{}, err
+	}
+	if data, sent := body.Object("data").Get(); sent {
+		if attributes, sent := data.Object("attributes").Get(); sent {
+			body = attributes
+		}
+	}
+	environment, sent := body.String("environment").Get()
+	if !sent {
+		body.Refuse("environment", "is required")
+	}
+	text := body.RawObject("context").Or(json.RawMessage(`{}`))
+	if err := body.Problems().Err(); err != nil {
+		return "", jsonlogic.Value{}, err
+	}
+	context, err := jsonlogic.Parse(text)
+	if err != nil {
+		return "", jsonlogic.Value{}, fmt.Errorf("reading the context: %w", err)
+	}
+	return environment, context, nil
+}

@@ -1,0 +1,217 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+)
+
+// environmentHeader names the environment of an OFREP request whose key is not
+// for a single one.
+const environmentHeader = "X-Signalbox-Environment"
+
+// The error codes of OpenFeature that this package answers with.
+const (
+	ofrepFlagNotFound   = "FLAG_NOT_FOUND"
+	ofrepParseError     = "PARSE_ERROR"
+	ofrepInvalidContext = "INVALID_CONTEXT"
+	ofrepGeneral        = "GENERAL"
+)
+
+// ofrepError is an error as the OpenFeature Remote Evaluation Protocol has it.
+type ofrepError struct {
+	Key     string `json:"key,omitempty"`
+	Code    string `json:"errorCode,omitempty"`
+	Details string `json:"errorDetails"`
+}
+
+// ofrepRequest is what both evaluation endpoints need.
+type ofrepRequest struct {
+	snapshot    *flags.Snapshot
+	environment string
+	context     jsonlogic.Value
+}
+
+// ofrepFlag evaluates one flag.
+func (a *API) ofrepFlag(c *call) (reply, error) {
+	key := c.request.PathValue("key")
+	request, err := a.ofrepRequest(c)
+	if err != nil {
+		return failed(err)
+	}
+	decided := request.snapshot.Evaluate(request.environment, key, request.context)
+	switch decided.Code {
+	case flageval.None:
+		return plain(http.StatusOK, appendEvaluation(nil, request.snapshot, key, decided))
+	case flageval.FlagNotFound:
+		return plainError(http.StatusNotFound, ofrepError{Key: key, Code: ofrepFlagNotFound, Details: "There is no such flag in this account."})
+	default:
+		return plainError(http.StatusBadRequest, ofrepError{Key: key, Code: decided.Code.String(), Details: "This flag cannot be served."})
+	}
+}
+
+// ofrepFlags evaluates all flags. Its ETag is a hash of the whole response, so
+// that a client that polls is told when nothing changed for its context.
+func (a *API) ofrepFlags(c *call) (reply, error) {
+	request, err := a.ofrepRequest(c)
+	if err != nil {
+		return failed(err)
+	}
+	body := []byte(`{"flags":[`)
+	for i, key := range request.snapshot.Keys() {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		decided := request.snapshot.Evaluate(request.environment, key, request.context)
+		body = appendResult(body, request.snapshot, key, decided)
+	}
+	body = append(body, `],"metadata":{}}`...)
+	sum := sha256.Sum256(body)
+	result, err := plain(http.StatusOK, body)
+	result.etag = `"` + base64.RawURLEncoding.EncodeToString(sum[:]) + `"`
+	return result, err
+}
+
+func appendResult(body []byte, snapshot *flags.Snapshot, key string, decided flageval.Evaluation) []byte {
+	if decided.Code == flageval.None {
+		return appendEvaluation(body, snapshot, key, decided)
+	}
+	return append(body, `{"key":"`+key+`","errorCode":"`+decided.Code.String()+`","errorDetails":"This flag cannot be served."}`...)
+}
+
+// appendEvaluation writes a successful evaluation. A key has no character that
+// JSON escapes.
+func appendEvaluation(body []byte, snapshot *flags.Snapshot, key string, decided flageval.Evaluation) []byte {
+	body = append(append(body, `{"key":"`...), key...)
+	body = append(append(body, `","reason":"`...), decided.Reason.String()...)
+	if variant := snapshot.Variant(key, decided.Raw()); variant != "" {
+		quoted, _ := json.Marshal(variant) // a string always encodes
+		body = append(append(body, `","variant":`...), quoted...)
+	} else {
+		body = append(body, '"')
+	}
+	body = append(append(body, `,"value":`...), decided.Raw()...)
+	return append(body, `,"metadata":{}}`...)
+}
+
+// ofrepRequest reads the context and finds the environment and the flags.
+func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
+	context, err := c.ofrepContext()
+	if err != nil {
+		return ofrepRequest{}, err
+	}
+	snapshot, err := a.FlagSnapshots.Get(c.ctx(), c.caller.Account)
+	if err != nil {
+		return ofrepRequest{}, err
+	}
+	environment := c.request.Header.Get(environmentHeader)
+	if environment == "" && len(c.caller.Environments) == 1 {
+		environment = c.caller.Environments[0]
+	}
+	if environment == "" {
+		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "Use a key that is restricted to one environment, or name one in the header "+environmentHeader+".")
+	}
+	if !snapshot.HasEnvironment(environment) {
+		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "There is no environment "+strconv.Quote(environment)+" in this account.")
+	}
+	return ofrepRequest{snapshot: snapshot, environment: environment, context: context}, nil
+}
+
+// ofrepContext turns the context of a request into the one that rules see: an
+// object member is the context type of its name, targetingKey is user.key
+// unless there is one, and all else are attributes of user.
+func (c *call) ofrepContext() (jsonlogic.Value, error) {
+	text, err := jsonapi.ReadBody(c.writer, c.request)
+	if err != nil {
+		return jsonlogic.Value{}, err
+	}
+	if len(text) == 0 {
+		return jsonlogic.Object(), nil
+	}
+	body, err := jsonlogic.Parse(text)
+	if err != nil || body.Kind() != jsonlogic.KindObject {
+		return jsonlogic.Value{}, ofrepRefusal(ofrepParseError, "The body must be a JSON object with a context.")
+	}
+	sent := body.Get("context")
+	switch sent.Kind() {
+	case jsonlogic.KindUndefined, jsonlogic.KindNull:
+		return jsonlogic.Object(), nil
+	case jsonlogic.KindObject:
+		return evaluationContext(sent), nil
+	default:
+		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, "The context must be an object.")
+	}
+}
+
+func evaluationContext(sent jsonlogic.Value) jsonlogic.Value {
+	members := make([]jsonlogic.Member, 0, len(sent.Members())+2)
+	var user []jsonlogic.Member
+	for _, member := range sent.Members() {
+		switch {
+		case member.Key == "targetingKey":
+			user = append([]jsonlogic.Member{{Key: "key", Value: member.Value}}, user...)
+			members = append(members, member)
+		case member.Value.Kind() != jsonlogic.KindObject:
+			user = append(user, member)
+		case member.Key != "user":
+			members = append(members, member)
+		}
+	}
+	// What the caller says about the user itself comes last and wins.
+	if given := sent.Get("user"); given.Kind() == jsonlogic.KindObject {
+		user = append(user, given.Members()...)
+	}
+	if user != nil {
+		members = append(members, jsonlogic.Member{Key: "user", Value: jsonlogic.Object(user...)})
+	}
+	return jsonlogic.Object(members...)
+}
+
+// ofrepRefusal is a refusal that carries OpenFeature's code.
+func ofrepRefusal(code, detail string) error {
+	return fault.New(fault.Validation, "%s", detail).With("errorCode", code)
+}
+
+// ofrepErrors renders errors as the protocol has them.
+func ofrepErrors(err error, requestID string) (int, any) {
+	status, document := jsonapi.Errors(err, requestID)
+	first := document.Errors[0]
+	code, _ := first.Meta["errorCode"].(string)
+	if code == "" && status == http.StatusBadRequest {
+		code = ofrepGeneral
+	}
+	return status, ofrepError{Code: code, Details: first.Detail}
+}
+
+// plain answers with JSON text that is no envelope.
+func plain(status int, text []byte) (reply, error) {
+	return reply{status: status, document: json.RawMessage(text), mediaType: plainJSON}, nil
+}
+
+func plainError(status int, document ofrepError) (reply, error) {
+	return reply{status: status, document: document, mediaType: plainJSON}, nil
+}
+
+// allowBrowsers lets web pages of any origin evaluate: the key is the
+// permission, and no cookies are involved.
+func allowBrowsers(header http.Header) {
+	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
+}
+
+// ofrepPreflight answers a browser that asks before it sends.
+func (a *API) ofrepPreflight(c *call) (reply, error) {
+	header := c.writer.Header()
+	header.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+	header.Set("Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, If-None-Match, "+environmentHeader)
+	header.Set("Access-Control-Max-Age", "86400")
+	return noContent()
+}

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/flags"
+)
+
+// flagValues tells package environments what flags hold per environment. The
+// store's transactions satisfy the interfaces of both packages, which do not
+// know each other.
+type flagValues struct{}
+
+// CountValues adds the rules and defaults that flags hold for an environment.
+func (flagValues) CountValues(ctx context.Context, tx environments.ReadTx, account, environment string, usage *environments.Usage) error {
+	reader, ok := tx.(flags.ReadTx)
+	if !ok {
+		return fmt.Errorf("%T does not read flags", tx)
+	}
+	rules, defaults, err := flags.CountValues(ctx, reader, account, environment)
+	usage.FlagRules += rules
+	usage.FlagEnvDefaults += defaults
+	return err
+}
+
+// StripValues removes what flags hold for an environment.
+func (flagValues) StripValues(ctx context.Context, tx environments.Tx, caller accounts.Caller, environment string) error {
+	writer, ok := tx.(flags.Tx)
+	if !ok {
+		return fmt.Errorf("%T does not write flags", tx)
+	}
+	return flags.StripValues(ctx, writer, caller, environment)
+}

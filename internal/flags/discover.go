@@ -1,0 +1,244 @@
+package flags
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+)
+
+// Unknown is the service or environment of a report that names none.
+const Unknown = "unknown"
+
+// Discovered is the action of the one change that a report leaves when it
+// makes flags. Its key is AllKeys and its document lists the keys.
+const (
+	Discovered changes.Action = "discovered"
+	AllKeys                   = "*"
+)
+
+// Declaration is one flag as a running service declares it.
+type Declaration struct {
+	Key         string
+	Type        string
+	Default     json.RawMessage // nil is null
+	Service     string
+	Environment string
+}
+
+// SourceKey is what a source is one of.
+type SourceKey struct{ Flag, Service, Environment string }
+
+// Rejected is an item of a report that was skipped.
+type Rejected struct {
+	Index  int
+	Detail string
+}
+
+// Outcome says what became of a report.
+type Outcome struct {
+	// Registered counts the distinct declarations that were kept.
+	Registered int
+	Rejected   []Rejected
+}
+
+// Discovery is the document of the change that a report leaves.
+type Discovery struct {
+	Flags []string `json:"flags"`
+}
+
+func (d Declaration) check(caller accounts.Caller) string {
+	kind, known := ParseType(d.Type)
+	switch {
+	case !keyPattern.MatchString(d.Key):
+		return "id must be 1 to 200 letters, digits, dots, underscores or hyphens and start with a letter or digit"
+	case !known:
+		return "type must be BOOLEAN, STRING, NUMERIC or JSON"
+	case !fits(d.base(), kind):
+		return "default must be " + noun(kind)
+	case !reportable(d.Service):
+		return "service must have 1 to 255 characters and no control characters"
+	case !reportable(d.Environment):
+		return "environment must have 1 to 255 characters and no control characters"
+	case caller.RequireEnvironment(d.Environment) != nil:
+		return "this key may not report that environment"
+	}
+	return ""
+}
+
+func reportable(name string) bool {
+	length := utf8.RuneCountInString(name)
+	return length >= 1 && length <= maxName && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+func (d Declaration) base() json.RawMessage {
+	if d.Default == nil {
+		return json.RawMessage("null")
+	}
+	return d.Default
+}
+
+func (d Declaration) source() SourceKey { return SourceKey{d.Key, d.Service, d.Environment} }
+
+// Report takes what services declare: new flags are discovered, and every
+// declaration refreshes its source. The first declaration of a flag decides its
+// type and default. Every role may call it.
+func (s *Service) Report(ctx context.Context, caller accounts.Caller, declarations []Declaration) (Outcome, error) {
+	report := newReport(caller, declarations)
+	if len(report.order) == 0 {
+		return Outcome{Rejected: report.rejected}, nil
+	}
+	return write(ctx, s, caller, func(tx Tx) (Outcome, error) { return report.write(ctx, tx, caller) })
+}
+
+// report is the work of one bulk report.
+type report struct {
+	order    []SourceKey // distinct, in the order of the report
+	latest   map[SourceKey]Declaration
+	keys     []string // distinct flags
+	rejected []Rejected
+}
+
+func newReport(caller accounts.Caller, declarations []Declaration) *report {
+	r := &report{latest: map[SourceKey]Declaration{}}
+	seen := map[string]bool{}
+	for index, declaration := range declarations {
+		if wrong := declaration.check(caller); wrong != "" {
+			r.rejected = append(r.rejected, Rejected{Index: index, Detail: wrong})
+			continue
+		}
+		key := declaration.source()
+		if _, repeated := r.latest[key]; !repeated {
+			r.order = append(r.order, key)
+		}
+		r.latest[key] = declaration
+		if !seen[key.Flag] {
+			seen[key.Flag] = true
+			r.keys = append(r.keys, key.Flag)
+		}
+	}
+	return r
+}
+
+func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller) (Outcome, error) {
+	known, err := r.discover(ctx, tx, caller)
+	if err != nil {
+		return Outcome{}, err
+	}
+	kept, err := r.observe(ctx, tx, caller.Account, known)
+	return Outcome{Registered: kept, Rejected: r.rejected}, err
+}
+
+// discover makes the flags that do not exist, up to the cap, and gives all
+// that do.
+func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller) (map[string]bool, error) {
+	known, err := r.known(ctx, tx, caller.Account)
+	if err != nil {
+		return nil, err
+	}
+	count, err := tx.CountFlags(ctx, caller.Account)
+	if err != nil {
+		return nil, err
+	}
+	var made []Flag
+	var document Discovery
+	for _, key := range r.order {
+		if known[key.Flag] || count+len(made) >= MaxFlags {
+			continue
+		}
+		known[key.Flag] = true
+		made = append(made, r.latest[key].flag(caller.Account, tx.Now()))
+		document.Flags = append(document.Flags, key.Flag)
+	}
+	if len(made) == 0 {
+		return known, nil
+	}
+	if err := tx.InsertFlags(ctx, made); err != nil {
+		return nil, err
+	}
+	return known, changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), Discovered, Kind, AllKeys, nil, &document)
+}
+
+func (r *report) known(ctx context.Context, tx Tx, account string) (map[string]bool, error) {
+	existing, err := tx.ExistingFlags(ctx, account, r.keys)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(r.keys))
+	for _, key := range existing {
+		known[key] = true
+	}
+	return known, nil
+}
+
+func (d Declaration) flag(account string, now time.Time) Flag {
+	kind, _ := ParseType(d.Type)
+	flag := Flag{Account: account, Key: d.Key, Name: readable(d.Key), Type: kind, Default: d.base(),
+		Environments: map[string]Environment{}, CreatedAt: now, UpdatedAt: now}
+	if kind == flageval.Boolean {
+		flag.Values = booleanChoices()
+	}
+	return flag
+}
+
+// observe writes the sources: new ones up to the cap, changed ones, and for
+// the rest only when they were last seen. It counts what was kept.
+func (r *report) observe(ctx context.Context, tx Tx, account string, flags map[string]bool) (int, error) {
+	stored, err := tx.KnownFlagSources(ctx, account, r.keys)
+	if err != nil {
+		return 0, err
+	}
+	total, err := tx.CountFlagSources(ctx, account)
+	if err != nil {
+		return 0, err
+	}
+	var made, changed []Source
+	var seen []string
+	for _, key := range r.order {
+		declaration := r.latest[key]
+		source, exists := stored[key]
+		switch {
+		case !flags[key.Flag]:
+		case exists && source.declares(declaration):
+			seen = append(seen, source.ID)
+		case exists:
+			changed = append(changed, source.redeclared(declaration, tx.Now()))
+		case total+len(made) < MaxSources:
+			made = append(made, newSource(account, declaration, tx.Now()))
+		}
+	}
+	if err := tx.InsertFlagSources(ctx, made); err != nil {
+		return 0, err
+	}
+	if err := tx.UpdateFlagSources(ctx, changed); err != nil {
+		return 0, err
+	}
+	slices.Sort(seen)
+	return len(made) + len(changed) + len(seen), tx.TouchFlagSources(ctx, account, seen, tx.Now())
+}
+
+func newSource(account string, d Declaration, now time.Time) Source {
+	kind, _ := ParseType(d.Type)
+	return Source{ID: uuid.Must(uuid.NewV7()).String(), Account: account, Flag: d.Key, Service: d.Service, Environment: d.Environment,
+		DeclaredType: kind, DeclaredDefault: d.base(), FirstObserved: now, LastSeen: now, CreatedAt: now, UpdatedAt: now}
+}
+
+func (s Source) declares(d Declaration) bool {
+	kind, _ := ParseType(d.Type)
+	return s.DeclaredType == kind && sameJSON(s.DeclaredDefault, d.base())
+}
+
+func (s Source) redeclared(d Declaration, now time.Time) Source {
+	s.DeclaredType, _ = ParseType(d.Type)
+	s.DeclaredDefault, s.LastSeen, s.UpdatedAt = d.base(), now, now
+	return s
+}

@@ -1,0 +1,186 @@
+package flags
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// Draft is what a caller wants a flag to be. Its environments and values have
+// been read, but no rule has been held against them.
+type Draft struct {
+	Key          optional.Value[string]
+	Name         optional.Value[string]
+	Description  optional.Value[string]
+	Type         optional.Value[string]
+	Default      optional.Value[json.RawMessage]
+	Values       optional.Value[[]Choice]
+	Managed      optional.Value[bool]
+	Environments map[string]Environment
+	// Problems holds what reading the input already found.
+	Problems fault.Problems
+}
+
+// validate holds every rule that needs nothing but the draft, and gives the
+// flag that it describes. Names and managed are the caller's to decide.
+func (d *Draft) validate(key string) (Flag, error) {
+	flag := Flag{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(), Environments: d.Environments}
+	if flag.Environments == nil {
+		flag.Environments = map[string]Environment{}
+	}
+	d.checkTexts()
+	flag.Type = d.flagType()
+	if flag.Type == "" {
+		return Flag{}, d.Problems.Err()
+	}
+	flag.Values = d.choices(flag.Type)
+	flag.Default = d.base(flag.Type)
+	if !d.Problems.Mentions("default") {
+		d.checkValue("default", flag.Default, flag)
+	}
+	for environment := range flag.Environments {
+		d.checkEnvironment(environment, flag)
+	}
+	return flag, d.Problems.Err()
+}
+
+func (d *Draft) checkTexts() {
+	if name, sent := d.Name.Get(); sent {
+		if length := utf8.RuneCountInString(name); length < 1 || length > maxName {
+			d.Problems.Attribute("name", "must have 1 to %d characters", maxName)
+		}
+	}
+	if utf8.RuneCountInString(d.Description.Or("")) > maxDescription {
+		d.Problems.Attribute("description", "must have at most %d characters", maxDescription)
+	}
+}
+
+func (d *Draft) checkKey() {
+	key, sent := d.Key.Get()
+	if sent && keyPattern.MatchString(key) {
+		return
+	}
+	detail := "id is required: it is the flag's key."
+	if sent {
+		detail = "id must be 1 to 200 letters, digits, dots, underscores or hyphens and start with a letter or digit."
+	}
+	d.Problems.Add(fault.New(fault.Validation, "%s", detail).At(fault.Pointer("/data/id")))
+}
+
+func (d *Draft) flagType() flageval.Type {
+	text, sent := d.Type.Get()
+	if !sent {
+		d.Problems.Attribute("type", "is required")
+		return ""
+	}
+	parsed, known := ParseType(text)
+	if !known {
+		d.Problems.Attribute("type", "must be BOOLEAN, STRING, NUMERIC or JSON")
+		return ""
+	}
+	return parsed
+}
+
+func (d *Draft) base(of flageval.Type) json.RawMessage {
+	switch value, sent := d.Default.Get(); {
+	case sent:
+		return value
+	case d.Default.IsNull() && of == flageval.JSON:
+		return json.RawMessage("null")
+	case d.Default.IsNull():
+		d.Problems.Attribute("default", "must be %s: only a JSON flag may have null", noun(of))
+	default:
+		d.Problems.Attribute("default", "is required")
+	}
+	return nil
+}
+
+// choices holds the rules of values: of the flag's type, each once, and for a
+// BOOLEAN exactly true and false.
+func (d *Draft) choices(of flageval.Type) []Choice {
+	choices, sent := d.Values.Get()
+	if of == flageval.Boolean && !sent {
+		return booleanChoices()
+	}
+	if !sent {
+		return nil
+	}
+	seen := map[string]bool{}
+	for i, choice := range choices {
+		path := fmt.Sprintf("values/%d", i)
+		text := string(canonical(choice.Value))
+		switch {
+		case !fits(choice.Value, of):
+			d.Problems.Attribute(path, "must be %s, as the flag is %s", noun(of), of)
+		case seen[text]:
+			d.Problems.Attribute(path, "must not repeat another value")
+		case utf8.RuneCountInString(choice.Name) > maxName:
+			d.Problems.Attribute(path+"/name", "must have at most %d characters", maxName)
+		}
+		seen[text] = true
+	}
+	switch {
+	case of == flageval.Boolean && len(choices) != 2:
+		d.Problems.Attribute("values", "must be exactly true and false for a BOOLEAN flag")
+	case len(choices) == 0:
+		d.Problems.Attribute("values", "must have at least one value, or be null for a flag without constraint")
+	}
+	return choices
+}
+
+// checkValue holds the rule of everything that a flag may serve.
+func (d *Draft) checkValue(path string, value json.RawMessage, flag Flag) {
+	if !fits(value, flag.Type) {
+		d.Problems.Attribute(path, "must be %s, as the flag is %s", noun(flag.Type), flag.Type)
+		return
+	}
+	if flag.Values == nil || len(flag.Values) == 0 {
+		return
+	}
+	for _, choice := range flag.Values {
+		if sameJSON(choice.Value, value) {
+			return
+		}
+	}
+	d.Problems.Attribute(path, "must be one of the flag's values")
+}
+
+func (d *Draft) checkEnvironment(key string, flag Flag) {
+	environment := flag.Environments[key]
+	path := "environments/" + escape(key)
+	if environment.Default != nil {
+		d.checkValue(path+"/default", environment.Default, flag)
+	}
+	for i, rule := range environment.Rules {
+		at := fmt.Sprintf("%s/rules/%d", path, i)
+		d.checkValue(at+"/value", rule.Value, flag)
+		d.checkLogic(at+"/logic", rule.Logic, flag.Key)
+		if utf8.RuneCountInString(rule.Description) > maxDescription {
+			d.Problems.Attribute(at+"/description", "must have at most %d characters", maxDescription)
+		}
+	}
+}
+
+func (d *Draft) checkLogic(path string, logic json.RawMessage, key string) {
+	if len(logic) == 0 || logic[0] != '{' {
+		d.Problems.Attribute(path, "must be an object: a JSON Logic expression")
+		return
+	}
+	_, err := jsonlogic.Compile(logic, jsonlogic.FlagKey(key))
+	if refused, ok := errors.AsType[*jsonlogic.Error](err); ok {
+		d.Problems.Add(fault.New(fault.Validation, "%s is no usable rule: %s", path, refused.Detail).
+			At(fault.Attribute(path + refused.Pointer)))
+	}
+}
+
+// escape makes a name a segment of a JSON pointer.
+func escape(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}

@@ -1,0 +1,155 @@
+package flags
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/signalbox/signalbox/client/flageval"
+)
+
+// The JSON:API types of this package.
+const (
+	Kind       = "flag"
+	KindSource = "flag_source"
+)
+
+// Hard caps per account, and the names under which a refusal tells them.
+const (
+	MaxFlags   = 10_000
+	MaxSources = 100_000
+
+	flagRows = "flags.flag_rows"
+)
+
+const (
+	maxName        = 255
+	maxDescription = 2000
+)
+
+var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+
+// Choice is one of the values that a constrained flag may serve.
+type Choice struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+}
+
+// Rule serves a value when its logic is true.
+type Rule struct {
+	Description string          `json:"description"`
+	Logic       json.RawMessage `json:"logic"`
+	Value       json.RawMessage `json:"value"`
+}
+
+// Environment is a flag's configuration for one environment.
+type Environment struct {
+	Enabled bool            `json:"enabled"`
+	Default json.RawMessage `json:"default"` // nil: the flag's default
+	Rules   []Rule          `json:"rules"`
+}
+
+// Flag is a typed, named decision.
+type Flag struct {
+	Account     string          `json:"-"`
+	Key         string          `json:"-"`
+	Name        string          `json:"name"`
+	Description *string         `json:"description"`
+	Type        flageval.Type   `json:"type"`
+	Default     json.RawMessage `json:"default"`
+	// Values are the choices of a constrained flag; nil is unconstrained.
+	Values       []Choice               `json:"values"`
+	Managed      bool                   `json:"managed"`
+	Environments map[string]Environment `json:"environments"`
+	// LastSeen is when a service last declared the flag, LastEvaluated when
+	// one last reported that it used it. Both are observed, not defined.
+	LastSeen      *time.Time `json:"last_seen"`
+	LastEvaluated *time.Time `json:"last_evaluated"`
+	CreatedAt     time.Time  `json:"created_at"`
+	UpdatedAt     time.Time  `json:"updated_at"`
+}
+
+// Definition is the flag without what is only observed.
+func (f Flag) Definition() any {
+	f.LastSeen, f.LastEvaluated = nil, nil
+	return definition(f)
+}
+
+// definition is a Flag that has no Definition of its own.
+type definition Flag
+
+// Compiled makes the flag ready for evaluation.
+func (f Flag) Compiled() *flageval.Flag {
+	compiled := flageval.Definition{Key: f.Key, Type: f.Type, Default: f.Default,
+		Environments: make(map[string]flageval.Environment, len(f.Environments))}
+	for key, environment := range f.Environments {
+		rules := make([]flageval.Rule, len(environment.Rules))
+		for i, rule := range environment.Rules {
+			rules[i] = flageval.Rule{Description: rule.Description, Logic: rule.Logic, Value: rule.Value}
+		}
+		compiled.Environments[key] = flageval.Environment{Enabled: environment.Enabled, Default: environment.Default, Rules: rules}
+	}
+	return flageval.Compile(compiled)
+}
+
+// Variant is the name of the choice that a value is, or "".
+func (f Flag) Variant(value json.RawMessage) string {
+	for _, choice := range f.Values {
+		if sameJSON(choice.Value, value) {
+			return choice.Name
+		}
+	}
+	return ""
+}
+
+// CountRules counts the rules over all environments.
+func (f Flag) CountRules() int {
+	count := 0
+	for _, environment := range f.Environments {
+		count += len(environment.Rules)
+	}
+	return count
+}
+
+// Source is where a flag is declared: one row per flag, service and environment.
+type Source struct {
+	ID              string          `json:"-"`
+	Account         string          `json:"-"`
+	Flag            string          `json:"flag"`
+	Service         string          `json:"service"`
+	Environment     string          `json:"environment"`
+	DeclaredType    flageval.Type   `json:"declared_type"`
+	DeclaredDefault json.RawMessage `json:"declared_default"`
+	FirstObserved   time.Time       `json:"first_observed"`
+	LastSeen        time.Time       `json:"last_seen"`
+	CreatedAt       time.Time       `json:"created_at"`
+	UpdatedAt       time.Time       `json:"updated_at"`
+}
+
+// readable makes a name of a key: "checkout-v2" becomes "Checkout V2".
+func readable(key string) string {
+	words := strings.FieldsFunc(key, func(c rune) bool { return strings.ContainsRune("-_.", c) })
+	for i, word := range words {
+		letters := []rune(word)
+		letters[0] = unicode.ToUpper(letters[0])
+		words[i] = string(letters)
+	}
+	if len(words) == 0 {
+		return key
+	}
+	return strings.Join(words, " ")
+}
+
+// types lists the types of flags.
+func types() []flageval.Type {
+	return []flageval.Type{flageval.Boolean, flageval.String, flageval.Numeric, flageval.JSON}
+}
+
+// ParseType reads a type in any case.
+func ParseType(text string) (flageval.Type, bool) {
+	parsed := flageval.Type(strings.ToUpper(text))
+	return parsed, slices.Contains(types(), parsed)
+}

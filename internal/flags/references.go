@@ -1,0 +1,71 @@
+package flags
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/client/jsonlogic"
+)
+
+// Reference is something that a flag's rules look at: a context type, or with
+// a key one context of it.
+type Reference struct {
+	ContextType string
+	ContextKey  string // "" for the type as a whole
+}
+
+// references lists what a flag's rules refer to, each once.
+func references(flag Flag) []Reference {
+	seen := map[Reference]bool{}
+	for _, environment := range flag.Environments {
+		for _, rule := range environment.Rules {
+			addReferences(rule, seen)
+		}
+	}
+	found := make([]Reference, 0, len(seen))
+	for reference := range seen {
+		found = append(found, reference)
+	}
+	slices.SortFunc(found, func(a, b Reference) int {
+		return strings.Compare(a.ContextType+":"+a.ContextKey, b.ContextType+":"+b.ContextKey)
+	})
+	return found
+}
+
+func addReferences(rule Rule, seen map[Reference]bool) {
+	compiled, err := jsonlogic.Compile(rule.Logic)
+	if err != nil {
+		return // a stored rule compiles; one that does not refers to nothing
+	}
+	for _, reference := range compiled.References() {
+		if contextType, _, _ := strings.Cut(reference.Path, "."); reportable(contextType) {
+			seen[Reference{ContextType: contextType}] = true
+		}
+	}
+	for _, comparison := range compiled.Comparisons() {
+		contextType, member, _ := strings.Cut(comparison.Path, ".")
+		if !reportable(contextType) || member != "key" {
+			continue
+		}
+		for _, key := range comparedKeys(comparison.Literal) {
+			if reportable(key) { // no context has another key
+				seen[Reference{ContextType: contextType, ContextKey: key}] = true
+			}
+		}
+	}
+}
+
+// comparedKeys are the keys in a literal: a scalar, or a list of them.
+func comparedKeys(literal jsonlogic.Value) []string {
+	if literal.Kind() == jsonlogic.KindArray {
+		var keys []string
+		for _, item := range literal.Items() {
+			keys = append(keys, comparedKeys(item)...)
+		}
+		return keys
+	}
+	if literal.Kind() == jsonlogic.KindString || literal.Kind() == jsonlogic.KindNumber {
+		return []string{literal.String()}
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package flags
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/plans"
+)
+
+// Store gives the transactions in which flags are read and written.
+type Store interface {
+	Read(ctx context.Context, fn func(ReadTx) error) error
+	// Write runs fn in one transaction under the account's lock.
+	Write(ctx context.Context, account string, fn func(Tx) error) error
+}
+
+// Filter narrows a list of flags. Zero members do not filter.
+type Filter struct {
+	Search  string
+	Type    string
+	Managed optional.Value[bool]
+	// ContextType, with ContextKey or without, finds flags whose rules refer to it.
+	ContextType, ContextKey string
+}
+
+// SourceFilter narrows a list of sources. Zero members do not filter.
+type SourceFilter struct {
+	Flag, Service, Environment string
+}
+
+// ReadTx is what this package reads.
+type ReadTx interface {
+	Now() time.Time
+	Account(ctx context.Context, id string) (accounts.Account, error)
+	// ManagedEnvironments gives every environment of an account and whether it
+	// is managed.
+	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
+	Flag(ctx context.Context, account, key string) (Flag, error)
+	Flags(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Flag], error)
+	// FlagsByKey gives those of the named flags that exist; nil names all.
+	FlagsByKey(ctx context.Context, account string, keys []string) ([]Flag, error)
+	// ExistingFlags tells which of the named flags exist.
+	ExistingFlags(ctx context.Context, account string, keys []string) ([]string, error)
+	// FlagsWithEnvironment gives the flags that have a configuration for an environment.
+	FlagsWithEnvironment(ctx context.Context, account, environment string) ([]Flag, error)
+	CountFlags(ctx context.Context, account string) (int, error)
+	FlagSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
+	CountFlagSources(ctx context.Context, account string) (int, error)
+	// KnownFlagSources gives the sources of the given flags by flag, service and environment.
+	KnownFlagSources(ctx context.Context, account string, flags []string) (map[SourceKey]Source, error)
+}
+
+// Tx is what this package reads and writes in one transaction.
+type Tx interface {
+	ReadTx
+	changes.Recorder
+	// SaveFlag writes a flag, new or not, over a deleted one of its key if
+	// there is one, together with what its rules refer to.
+	SaveFlag(ctx context.Context, flag Flag, references []Reference) error
+	// InsertFlags writes discovered flags.
+	InsertFlags(ctx context.Context, flags []Flag) error
+	DeleteFlag(ctx context.Context, account, key string, at time.Time) error
+	InsertFlagSources(ctx context.Context, sources []Source) error
+	UpdateFlagSources(ctx context.Context, sources []Source) error
+	// TouchFlagSources sets last_seen of sources by their ids.
+	TouchFlagSources(ctx context.Context, account string, ids []string, at time.Time) error
+}
+
+// Service is the flags' rules on top of a Store.
+type Service struct {
+	Store Store
+	Plans plans.Table
+	// Writable refuses to write a value for an environment that is unmanaged
+	// or does not exist.
+	Writable func(managed map[string]bool, environment string) error
+}
+
+// Flags lists the flags of the caller's account.
+func (s *Service) Flags(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Flag], error) {
+	return read(ctx, s, func(tx ReadTx) (page.List[Flag], error) { return tx.Flags(ctx, caller.Account, filter, request) })
+}
+
+// Flag gives one flag.
+func (s *Service) Flag(ctx context.Context, caller accounts.Caller, key string) (Flag, error) {
+	return read(ctx, s, func(tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
+}
+
+// Sources lists where flags are declared; of one flag, which must exist, when
+// the filter names it.
+func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter SourceFilter, request page.Request) (page.List[Source], error) {
+	return read(ctx, s, func(tx ReadTx) (page.List[Source], error) {
+		if filter.Flag != "" {
+			if _, err := tx.Flag(ctx, caller.Account, filter.Flag); err != nil {
+				return page.List[Source]{}, err
+			}
+		}
+		return tx.FlagSources(ctx, caller.Account, filter, request)
+	})
+}
+
+// Create makes a managed flag. MEMBER or higher; a key that is restricted to
+// environments may not.
+func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Flag, error) {
+	draft.checkKey()
+	if managed, sent := draft.Managed.Get(); sent && !managed {
+		draft.Problems.Attribute("managed", "must be true or left out: only discovery makes discovered flags")
+	}
+	flag, err := draft.validate(draft.Key.Or(""))
+	if err != nil {
+		return Flag{}, err
+	}
+	return write(ctx, s, caller, func(tx Tx) (Flag, error) {
+		flag := flag
+		flag.Account, flag.Managed, flag.CreatedAt, flag.UpdatedAt = caller.Account, true, tx.Now(), tx.Now()
+		if flag.Name == "" {
+			flag.Name = readable(flag.Key)
+		}
+		if err := s.admit(ctx, tx, flag); err != nil {
+			return Flag{}, err
+		}
+		if err := s.save(ctx, tx, caller, Flag{}, flag); err != nil {
+			return Flag{}, err
+		}
+		return flag, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, flag.Key, nil, &flag)
+	})
+}
+
+// admit decides whether there is room for one more flag of this key.
+func (s *Service) admit(ctx context.Context, tx Tx, flag Flag) error {
+	_, err := tx.Flag(ctx, flag.Account, flag.Key)
+	if err == nil {
+		return fault.New(fault.AlreadyExists, "There is a flag %q already.", flag.Key).At(fault.Pointer("/data/id"))
+	}
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	account, err := tx.Account(ctx, flag.Account)
+	if err != nil {
+		return err
+	}
+	count, err := tx.CountFlags(ctx, flag.Account)
+	if err != nil {
+		return err
+	}
+	if count >= MaxFlags {
+		return fault.New(fault.RowLimitReached, "An account may have %d flags. Delete some that are not used.", MaxFlags).
+			With("limit_key", flagRows).With("maximum", MaxFlags)
+	}
+	return s.Plans.Entitlement(account.Plans, plans.FlagsItems).Take(count)
+}
+
+// Replace changes a flag. What it stores for environments that are not managed
+// stays and cannot be changed. MEMBER or higher; a key that is restricted to
+// environments may change those of the flag's environments only.
+func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Flag]) (Flag, error) {
+	wanted, err := draft.validate(key)
+	if err != nil {
+		return Flag{}, err
+	}
+	return write(ctx, s, caller, func(tx Tx) (Flag, error) {
+		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Flag) (Flag, error) {
+			after, err := s.merge(ctx, tx, caller, before, wanted, draft)
+			if err != nil {
+				return Flag{}, err
+			}
+			return after, s.save(ctx, tx, caller, before, after)
+		})
+	})
+}
+
+// merge lays a validated draft over a stored flag.
+func (s *Service) merge(ctx context.Context, tx Tx, caller accounts.Caller, before, wanted Flag, draft Draft) (Flag, error) {
+	after := wanted
+	after.Account, after.CreatedAt, after.UpdatedAt = before.Account, before.CreatedAt, tx.Now()
+	after.LastSeen, after.LastEvaluated = before.LastSeen, before.LastEvaluated
+	after.Name, after.Managed = draft.Name.Or(before.Name), draft.Managed.Or(before.Managed)
+	if err := checkManaged(before, after); err != nil {
+		return Flag{}, err
+	}
+	environments, err := s.mergeEnvironments(ctx, tx, before, wanted)
+	if err != nil {
+		return Flag{}, err
+	}
+	after.Environments = environments
+	if err := checkScope(caller, before, after); err != nil {
+		return Flag{}, err
+	}
+	return after, recheck(after)
+}
+
+// checkManaged holds the state machine: discovered may become managed, and
+// never goes back.
+func checkManaged(before, after Flag) error {
+	switch {
+	case before.Managed && !after.Managed:
+		return fault.New(fault.FlagDemotion, "A managed flag stays managed until it is deleted.").At(fault.Attribute("managed"))
+	case !after.Managed && len(after.Environments) > 0:
+		return fault.New(fault.FlagUnmanaged, "This flag is discovered; send managed: true to configure it per environment.").
+			At(fault.Attribute("environments"))
+	}
+	return nil
+}
+
+// recheck validates what is about to be stored once more when it holds frozen
+// values that the draft did not have: a new type or new values must fit them.
+func recheck(flag Flag) error {
+	draft := Draft{Type: optional.Of(string(flag.Type)), Default: optional.Of(flag.Default), Environments: flag.Environments}
+	if flag.Values != nil {
+		draft.Values = optional.Of(flag.Values)
+	}
+	_, err := draft.validate(flag.Key)
+	return err
+}
+
+// save stores a flag within the plan's rules, with what its rules refer to.
+func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, before, after Flag) error {
+	if before.Key == "" { // a creation has nothing frozen: every environment must be writable
+		if _, err := s.mergeEnvironments(ctx, tx, before, after); err != nil {
+			return err
+		}
+	}
+	account, err := tx.Account(ctx, caller.Account)
+	if err != nil {
+		return err
+	}
+	allowed := s.Plans.Entitlement(account.Plans, plans.FlagsRules)
+	if count := after.CountRules(); allowed.Maximum != plans.Unlimited && count > allowed.Maximum {
+		return allowed.Exceeded(count)
+	}
+	return tx.SaveFlag(ctx, after, references(after))
+}
+
+// Delete removes a flag; the next discovery makes it again. MEMBER or higher;
+// a key that is restricted to environments may not.
+func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Flag]) error {
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(Flag) error {
+			return tx.DeleteFlag(ctx, caller.Account, key, tx.Now())
+		})
+	})
+}
+
+func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Flag]) changes.Target[Flag] {
+	return changes.Target[Flag]{
+		Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
+		Load: func() (Flag, error) { return tx.Flag(ctx, caller.Account, key) },
+	}
+}
+
+// read runs one reading and gives what it found.
+func read[T any](ctx context.Context, s *Service, fn func(ReadTx) (T, error)) (result T, err error) {
+	err = s.Store.Read(ctx, func(tx ReadTx) error {
+		result, err = fn(tx)
+		return err
+	})
+	return result, err
+}
+
+// write runs one transaction under the lock of the caller's account and gives
+// what it made.
+func write[T any](ctx context.Context, s *Service, caller accounts.Caller, fn func(Tx) (T, error)) (result T, err error) {
+	err = s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		result, err = fn(tx)
+		return err
+	})
+	return result, err
+}

@@ -1,0 +1,181 @@
+package flags
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"sync"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/changes"
+)
+
+// maxCatchUp is how many changes a snapshot follows one by one; further behind
+// it is read anew.
+const maxCatchUp = 500
+
+// Snapshots keeps the compiled flags of each account that evaluates on the
+// server. Before a snapshot is used the account's version is asked for, and
+// what changed since is read: an evaluation is never older than the last write
+// that was acknowledged before it began, on whichever node.
+type Snapshots struct {
+	Store Store
+	// Version gives the number of an account's last recorded change, as of now.
+	Version func(ctx context.Context, account string) (int64, error)
+	// History gives an account's changes after a number, oldest first.
+	History func(ctx context.Context, account string, after int64, limit int) ([]changes.Change, error)
+
+	mu       sync.Mutex
+	accounts map[string]*held
+}
+
+// Snapshot is the flags of an account, compiled, and its environments, at a
+// version.
+type Snapshot struct {
+	*flageval.Snapshot
+	version      int64
+	flags        map[string]Flag
+	environments map[string]bool
+}
+
+// Variant is the name of the choice that a flag's value is, or "".
+func (s *Snapshot) Variant(key string, value json.RawMessage) string {
+	return s.flags[key].Variant(value)
+}
+
+// HasEnvironment tells whether the account has an environment.
+func (s *Snapshot) HasEnvironment(key string) bool {
+	_, has := s.environments[key]
+	return has
+}
+
+// held is an account's snapshot. Its lock makes one reader bring it up to date
+// while the others wait for it.
+type held struct {
+	mu       sync.Mutex
+	snapshot *Snapshot
+}
+
+// Get gives the current snapshot of an account.
+func (s *Snapshots) Get(ctx context.Context, account string) (*Snapshot, error) {
+	version, err := s.Version(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	holder := s.holder(account)
+	holder.mu.Lock()
+	defer holder.mu.Unlock()
+	if holder.snapshot != nil && holder.snapshot.version >= version {
+		return holder.snapshot, nil
+	}
+	updated, err := s.update(ctx, account, holder.snapshot, version)
+	if err != nil {
+		return nil, err
+	}
+	holder.snapshot = updated
+	return updated, nil
+}
+
+func (s *Snapshots) holder(account string) *held {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.accounts == nil {
+		s.accounts = map[string]*held{}
+	}
+	holder, ok := s.accounts[account]
+	if !ok {
+		holder = &held{}
+		s.accounts[account] = holder
+	}
+	return holder
+}
+
+// update makes a snapshot of at least a version: out of the old one by
+// following the changes, or anew when there is none or there is a gap.
+func (s *Snapshots) update(ctx context.Context, account string, old *Snapshot, version int64) (*Snapshot, error) {
+	if old == nil {
+		return s.load(ctx, account, version)
+	}
+	news, err := s.History(ctx, account, old.version, maxCatchUp)
+	if err != nil {
+		return nil, err
+	}
+	keys, followed := changedFlags(news, old.version, version)
+	if !followed {
+		return s.load(ctx, account, version)
+	}
+	return s.follow(ctx, account, old, version, keys)
+}
+
+// changedFlags lists the flags that changes are about. It is false when the
+// changes do not reach from one version to the other without a gap.
+func changedFlags(news []changes.Change, from, to int64) ([]string, bool) {
+	keys := []string{}
+	for _, change := range news {
+		if change.Seq != from+1 {
+			return nil, false
+		}
+		from = change.Seq
+		if change.Kind != Kind {
+			continue
+		}
+		if change.Key != AllKeys {
+			keys = append(keys, change.Key)
+			continue
+		}
+		var document Discovery
+		if json.Unmarshal(change.After, &document) != nil {
+			return nil, false
+		}
+		keys = append(keys, document.Flags...)
+	}
+	return keys, from >= to
+}
+
+func (s *Snapshots) load(ctx context.Context, account string, version int64) (*Snapshot, error) {
+	flags, environments, err := s.read(ctx, account, nil)
+	if err != nil {
+		return nil, err
+	}
+	made := &Snapshot{version: version, flags: map[string]Flag{}, environments: environments}
+	made.Snapshot = flageval.NewSnapshot(made.add(flags)...)
+	return made, nil
+}
+
+func (s *Snapshots) follow(ctx context.Context, account string, old *Snapshot, version int64, keys []string) (*Snapshot, error) {
+	flags, environments, err := s.read(ctx, account, keys)
+	if err != nil {
+		return nil, err
+	}
+	updated := &Snapshot{Snapshot: old.Snapshot, version: version, flags: old.flags, environments: environments}
+	if len(keys) == 0 {
+		return updated, nil
+	}
+	updated.flags = maps.Clone(old.flags)
+	for _, key := range keys {
+		delete(updated.flags, key)
+	}
+	updated.Snapshot = old.With(updated.add(flags), keys)
+	return updated, nil
+}
+
+// add takes flags in and gives them compiled.
+func (s *Snapshot) add(flags []Flag) []*flageval.Flag {
+	compiled := make([]*flageval.Flag, len(flags))
+	for i, flag := range flags {
+		compiled[i] = flag.Compiled()
+		s.flags[flag.Key] = flag
+	}
+	return compiled
+}
+
+func (s *Snapshots) read(ctx context.Context, account string, keys []string) (flags []Flag, environments map[string]bool, err error) {
+	err = s.Store.Read(ctx, func(tx ReadTx) error {
+		if flags, err = tx.FlagsByKey(ctx, account, keys); err != nil {
+			return err
+		}
+		environments, err = tx.ManagedEnvironments(ctx, account)
+		return err
+	})
+	return flags, environments, err
+}

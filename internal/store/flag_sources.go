@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+const flagSourceColumns = `id, account_id, flag, service, environment, declared_type, declared_default, first_observed, last_seen, created_at, updated_at`
+
+func scanFlagSource(r row) (flags.Source, error) {
+	var source flags.Source
+	var base string
+	var first, seen, created, updated int64
+	err := r.Scan(&source.ID, &source.Account, &source.Flag, &source.Service, &source.Environment, &source.DeclaredType, &base,
+		&first, &seen, &created, &updated)
+	source.DeclaredDefault = json.RawMessage(base)
+	source.FirstObserved, source.LastSeen = instant(first), instant(seen)
+	source.CreatedAt, source.UpdatedAt = instant(created), instant(updated)
+	return source, err
+}
+
+// FlagSources lists where the flags of an account are declared.
+func (tx *ReadTx) FlagSources(ctx context.Context, account string, filter flags.SourceFilter, request page.Request) (page.List[flags.Source], error) {
+	found := &list{columns: flagSourceColumns, table: "flag_sources", byDefault: "last_seen DESC", tie: "id", sorts: sourceSorts()}
+	found.where("account_id = ?", account)
+	for _, each := range []struct{ column, value string }{
+		{"flag", filter.Flag}, {"service", filter.Service}, {"environment", filter.Environment},
+	} {
+		if each.value != "" {
+			found.where(each.column+" = ?", each.value)
+		}
+	}
+	return pageOf(ctx, tx, found, request, scanFlagSource)
+}
+
+// sourceSorts are the sort fields of everything that services observe.
+func sourceSorts() map[string]string {
+	return map[string]string{"last_seen": "last_seen", "service": "service", "environment": "environment", "created_at": "created_at"}
+}
+
+// CountFlagSources counts the sources of an account.
+func (tx *ReadTx) CountFlagSources(ctx context.Context, account string) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM flag_sources WHERE account_id = $1`, account)
+}
+
+// KnownFlagSources gives the sources of the given flags.
+func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, keys []string) (map[flags.SourceKey]flags.Source, error) {
+	found, err := among(ctx, tx, scanFlagSource, `SELECT `+flagSourceColumns+` FROM flag_sources WHERE account_id = $1 AND flag IN `, account, keys)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[flags.SourceKey]flags.Source, len(found))
+	for _, source := range found {
+		known[flags.SourceKey{Flag: source.Flag, Service: source.Service, Environment: source.Environment}] = source
+	}
+	return known, nil
+}
+
+// InsertFlagSources writes new sources.
+func (tx *Tx) InsertFlagSources(ctx context.Context, sources []flags.Source) error {
+	rows := make([][]any, len(sources))
+	for i, s := range sources {
+		rows[i] = []any{s.ID, s.Account, s.Flag, s.Service, s.Environment, string(s.DeclaredType), string(s.DeclaredDefault),
+			micros(s.FirstObserved), micros(s.LastSeen), micros(s.CreatedAt), micros(s.UpdatedAt)}
+	}
+	return inserts(ctx, tx, `INSERT INTO flag_sources (`+flagSourceColumns+`) VALUES`, "", rows)
+}
+
+// UpdateFlagSources writes sources whose declaration changed.
+func (tx *Tx) UpdateFlagSources(ctx context.Context, sources []flags.Source) error {
+	for _, s := range sources {
+		if err := tx.run(ctx, `UPDATE flag_sources SET declared_type = $3, declared_default = $4, last_seen = $5, updated_at = $6
+			WHERE account_id = $1 AND id = $2`,
+			s.Account, s.ID, string(s.DeclaredType), string(s.DeclaredDefault), micros(s.LastSeen), micros(s.UpdatedAt)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TouchFlagSources sets when sources were last seen.
+func (tx *Tx) TouchFlagSources(ctx context.Context, account string, ids []string, at time.Time) error {
+	query := fmt.Sprintf(`UPDATE flag_sources SET last_seen = $%d WHERE account_id = $1 AND id IN %s`, amongSize+2, listOf(amongSize))
+	for chunk := range slices.Chunk(ids, amongSize) {
+		args := []any{account}
+		for i := range amongSize {
+			args = append(args, chunk[min(i, len(chunk)-1)])
+		}
+		if err := tx.run(ctx, query, append(args, micros(at))...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

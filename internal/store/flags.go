@@ -1,0 +1,229 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// Flags is the store as package flags asks for it.
+func (db *DB) Flags() Rooms[flags.ReadTx, flags.Tx] {
+	return NewRooms(db,
+		func(tx *ReadTx) flags.ReadTx { return tx },
+		func(tx *Tx) flags.Tx { return tx })
+}
+
+// flagColumns reads a flag together with when it was last declared.
+const flagColumns = `account_id, key, name, description, type, base, choices, managed, environments,
+	(SELECT max(last_seen) FROM flag_sources s WHERE s.account_id = flags.account_id AND s.flag = flags.key),
+	last_evaluated, created_at, updated_at`
+
+func scanFlag(r row) (flags.Flag, error) {
+	var flag flags.Flag
+	var base, environments string
+	var choices *string
+	var seen, evaluated *int64
+	var created, updated int64
+	if err := r.Scan(&flag.Account, &flag.Key, &flag.Name, &flag.Description, &flag.Type, &base, &choices, &flag.Managed,
+		&environments, &seen, &evaluated, &created, &updated); err != nil {
+		return flag, err
+	}
+	flag.Default = json.RawMessage(base)
+	flag.LastSeen, flag.LastEvaluated = instantOrNil(seen), instantOrNil(evaluated)
+	flag.CreatedAt, flag.UpdatedAt = instant(created), instant(updated)
+	if choices != nil {
+		if err := decode(*choices, &flag.Values); err != nil {
+			return flag, err
+		}
+	}
+	return flag, decodeEnvironments(environments, &flag)
+}
+
+// decodeEnvironments reads the configuration; a default of null is none.
+func decodeEnvironments(text string, flag *flags.Flag) error {
+	if err := decode(text, &flag.Environments); err != nil {
+		return err
+	}
+	for key, environment := range flag.Environments {
+		if string(environment.Default) == "null" {
+			environment.Default = nil
+			flag.Environments[key] = environment
+		}
+	}
+	return nil
+}
+
+// Flag gives a flag of an account.
+func (tx *ReadTx) Flag(ctx context.Context, account, key string) (flags.Flag, error) {
+	return one(ctx, tx.conn, fault.Missing("flag", key), scanFlag,
+		`SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`, account, key)
+}
+
+// Flags lists the flags of an account.
+func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter, request page.Request) (page.List[flags.Flag], error) {
+	found := &list{columns: flagColumns, table: "flags", byDefault: "key", tie: "key",
+		sorts: map[string]string{"key": "key", "name": "name", "type": "type", "created_at": "created_at", "updated_at": "updated_at"}}
+	found.where("account_id = ?", account)
+	found.where("deleted_at IS NULL")
+	found.search(filter.Search)
+	if filter.Type != "" {
+		found.where("type = ?", filter.Type)
+	}
+	if managed, sent := filter.Managed.Get(); sent {
+		found.where("managed = ?", managed)
+	}
+	if filter.ContextType != "" {
+		found.where(`EXISTS (SELECT 1 FROM flag_references r WHERE r.account_id = flags.account_id AND r.flag = flags.key
+			AND r.context_type = ? AND r.context_key = ?)`, filter.ContextType, filter.ContextKey)
+	}
+	return pageOf(ctx, tx, found, request, scanFlag)
+}
+
+// FlagsByKey gives those of the named flags that exist; nil names all.
+func (tx *ReadTx) FlagsByKey(ctx context.Context, account string, keys []string) ([]flags.Flag, error) {
+	if keys == nil {
+		return all(ctx, tx.conn, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
+	}
+	return among(ctx, tx, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL AND key IN `, account, keys)
+}
+
+// ExistingFlags tells which of the named flags exist.
+func (tx *ReadTx) ExistingFlags(ctx context.Context, account string, keys []string) ([]string, error) {
+	return among(ctx, tx, scanString, `SELECT key FROM flags WHERE account_id = $1 AND deleted_at IS NULL AND key IN `, account, keys)
+}
+
+// FlagsWithEnvironment gives the flags that have a configuration for an
+// environment.
+func (tx *ReadTx) FlagsWithEnvironment(ctx context.Context, account, environment string) ([]flags.Flag, error) {
+	found, err := all(ctx, tx.conn, scanFlag, `SELECT `+flagColumns+` FROM flags
+		WHERE account_id = $1 AND deleted_at IS NULL AND environments LIKE $2 ESCAPE '\'`,
+		account, `%"`+escapeLike(environment)+`"%`)
+	return slices.DeleteFunc(found, func(flag flags.Flag) bool {
+		_, has := flag.Environments[environment]
+		return !has
+	}), err
+}
+
+// CountFlags counts the flags of an account, managed or not.
+func (tx *ReadTx) CountFlags(ctx context.Context, account string) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
+}
+
+const insertFlag = `INSERT INTO flags (account_id, key, name, description, type, base, choices, managed, environments, search,
+	last_evaluated, created_at, updated_at) VALUES`
+
+const overwriteFlag = `ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description,
+	type = excluded.type, base = excluded.base, choices = excluded.choices, managed = excluded.managed,
+	environments = excluded.environments, search = excluded.search, last_evaluated = excluded.last_evaluated,
+	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
+
+func flagRow(f flags.Flag) ([]any, error) {
+	environments, err := encode(f.Environments)
+	if err != nil {
+		return nil, err
+	}
+	var choices *string
+	if f.Values != nil {
+		text, err := encode(f.Values)
+		if err != nil {
+			return nil, err
+		}
+		choices = &text
+	}
+	return []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, environments,
+		searchable(f.Key, f.Name), microsOrNull(f.LastEvaluated), micros(f.CreatedAt), micros(f.UpdatedAt)}, nil
+}
+
+// SaveFlag writes a flag, new or not, together with what its rules refer to.
+func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.Reference) error {
+	if err := tx.InsertFlags(ctx, []flags.Flag{flag}); err != nil {
+		return err
+	}
+	if err := tx.run(ctx, `DELETE FROM flag_references WHERE account_id = $1 AND flag = $2`, flag.Account, flag.Key); err != nil {
+		return err
+	}
+	rows := make([][]any, len(references))
+	for i, reference := range references {
+		rows[i] = []any{flag.Account, reference.ContextType, reference.ContextKey, flag.Key}
+	}
+	return inserts(ctx, tx, `INSERT INTO flag_references (account_id, context_type, context_key, flag) VALUES`, `ON CONFLICT DO NOTHING`, rows)
+}
+
+// InsertFlags writes flags, over deleted ones of their keys if there are any.
+func (tx *Tx) InsertFlags(ctx context.Context, made []flags.Flag) error {
+	rows := make([][]any, len(made))
+	for i, flag := range made {
+		var err error
+		if rows[i], err = flagRow(flag); err != nil {
+			return err
+		}
+	}
+	return inserts(ctx, tx, insertFlag, overwriteFlag, rows)
+}
+
+// DeleteFlag marks a flag deleted and forgets what belonged to it.
+func (tx *Tx) DeleteFlag(ctx context.Context, account, key string, at time.Time) error {
+	for _, table := range []string{"flag_references", "flag_sources"} {
+		if err := tx.run(ctx, `DELETE FROM `+table+` WHERE account_id = $1 AND flag = $2`, account, key); err != nil {
+			return err
+		}
+	}
+	return tx.run(ctx, `UPDATE flags SET deleted_at = $3 WHERE account_id = $1 AND key = $2`, account, key, micros(at))
+}
+
+// NoteEvaluations sets when flags were last evaluated, unless it is later already.
+func (db *DB) NoteEvaluations(ctx context.Context, notes map[flags.FlagRef]time.Time) error {
+	order := slices.SortedFunc(maps.Keys(notes), func(a, b flags.FlagRef) int {
+		return strings.Compare(a.Account+":"+a.Key, b.Account+":"+b.Key) // one order, so that two nodes do not deadlock
+	})
+	return db.Write(ctx, "", func(tx *Tx) error {
+		for _, ref := range order {
+			if err := tx.run(ctx, `UPDATE flags SET last_evaluated = $3
+				WHERE account_id = $1 AND key = $2 AND (last_evaluated IS NULL OR last_evaluated < $3)`,
+				ref.Account, ref.Key, micros(notes[ref])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// amongSize is how many keys one query looks for.
+const amongSize = 200
+
+// among reads the rows whose key is one of many. The last query repeats its
+// last key instead of being shorter, so that one text serves all.
+func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account string, keys []string) ([]T, error) {
+	var found []T
+	for chunk := range slices.Chunk(keys, amongSize) {
+		args := []any{account}
+		for i := range amongSize {
+			args = append(args, chunk[min(i, len(chunk)-1)])
+		}
+		some, err := all(ctx, tx.conn, scan, query+listOf(amongSize), args...)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	return found, nil
+}
+
+// listOf is "($2,$3,…)" for a number of values after the first argument.
+func listOf(size int) string {
+	names := make([]string, size)
+	for i := range names {
+		names[i] = fmt.Sprintf("$%d", i+2)
+	}
+	return "(" + strings.Join(names, ",") + ")"
+}
+
+func scanString(r row) (text string, err error) { err = r.Scan(&text); return text, err }
