@@ -130,24 +130,44 @@ func newReport(caller accounts.Caller, declarations []Declaration) *report {
 }
 
 func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller) (Outcome, error) {
-	known, err := r.discover(ctx, tx, caller)
+	sources, err := tx.KnownFlagSources(ctx, caller.Account, r.keys)
 	if err != nil {
 		return Outcome{}, err
 	}
-	kept, err := r.observe(ctx, tx, caller.Account, known)
+	flags, err := r.discover(ctx, tx, caller, sources)
+	if err != nil {
+		return Outcome{}, err
+	}
+	kept, err := r.observe(ctx, tx, caller.Account, flags, sources)
 	return Outcome{Registered: kept, Rejected: r.rejected}, err
 }
 
 // discover makes the flags that do not exist, up to the cap, and gives all
-// that do.
-func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller) (map[string]bool, error) {
-	known, err := r.known(ctx, tx, caller.Account)
+// that do. A flag that has a source exists: most reports need to look no further.
+func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller, sources map[SourceKey]Source) (map[string]bool, error) {
+	known := make(map[string]bool, len(r.keys))
+	for key := range sources {
+		known[key.Flag] = true
+	}
+	strange := slices.DeleteFunc(slices.Clone(r.keys), func(key string) bool { return known[key] })
+	if len(strange) == 0 {
+		return known, nil
+	}
+	existing, err := tx.ExistingFlags(ctx, caller.Account, strange)
 	if err != nil {
 		return nil, err
 	}
+	for _, key := range existing {
+		known[key] = true
+	}
+	return known, r.create(ctx, tx, caller, known)
+}
+
+// create makes discovered flags and adds them to the known ones.
+func (r *report) create(ctx context.Context, tx Tx, caller accounts.Caller, known map[string]bool) error {
 	count, err := tx.CountFlags(ctx, caller.Account)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var made []Flag
 	var document Discovery
@@ -160,24 +180,12 @@ func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller) (m
 		document.Flags = append(document.Flags, key.Flag)
 	}
 	if len(made) == 0 {
-		return known, nil
+		return nil
 	}
 	if err := tx.InsertFlags(ctx, made); err != nil {
-		return nil, err
+		return err
 	}
-	return known, changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), Discovered, Kind, AllKeys, nil, &document)
-}
-
-func (r *report) known(ctx context.Context, tx Tx, account string) (map[string]bool, error) {
-	existing, err := tx.ExistingFlags(ctx, account, r.keys)
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[string]bool, len(r.keys))
-	for _, key := range existing {
-		known[key] = true
-	}
-	return known, nil
+	return changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), Discovered, Kind, AllKeys, nil, &document)
 }
 
 func (d Declaration) flag(account string, now time.Time) Flag {
@@ -192,15 +200,7 @@ func (d Declaration) flag(account string, now time.Time) Flag {
 
 // observe writes the sources: new ones up to the cap, changed ones, and for
 // the rest only when they were last seen. It counts what was kept.
-func (r *report) observe(ctx context.Context, tx Tx, account string, flags map[string]bool) (int, error) {
-	stored, err := tx.KnownFlagSources(ctx, account, r.keys)
-	if err != nil {
-		return 0, err
-	}
-	total, err := tx.CountFlagSources(ctx, account)
-	if err != nil {
-		return 0, err
-	}
+func (r *report) observe(ctx context.Context, tx Tx, account string, flags map[string]bool, stored map[SourceKey]Source) (int, error) {
 	var made, changed []Source
 	var seen []string
 	for _, key := range r.order {
@@ -212,9 +212,13 @@ func (r *report) observe(ctx context.Context, tx Tx, account string, flags map[s
 			seen = append(seen, source.ID)
 		case exists:
 			changed = append(changed, source.redeclared(declaration, tx.Now()))
-		case total+len(made) < MaxSources:
+		default:
 			made = append(made, newSource(account, declaration, tx.Now()))
 		}
+	}
+	made, err := upToCap(ctx, tx, account, made)
+	if err != nil {
+		return 0, err
 	}
 	if err := tx.InsertFlagSources(ctx, made); err != nil {
 		return 0, err
@@ -222,8 +226,19 @@ func (r *report) observe(ctx context.Context, tx Tx, account string, flags map[s
 	if err := tx.UpdateFlagSources(ctx, changed); err != nil {
 		return 0, err
 	}
-	slices.Sort(seen)
 	return len(made) + len(changed) + len(seen), tx.TouchFlagSources(ctx, account, seen, tx.Now())
+}
+
+// upToCap drops the new sources that an account has no room for.
+func upToCap(ctx context.Context, tx Tx, account string, made []Source) ([]Source, error) {
+	if len(made) == 0 {
+		return nil, nil
+	}
+	count, err := tx.CountFlagSources(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	return made[:min(len(made), max(0, MaxSources-count))], nil
 }
 
 func newSource(account string, d Declaration, now time.Time) Source {

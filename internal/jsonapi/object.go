@@ -63,7 +63,9 @@ func (o *Object) Problems() *fault.Problems { return o.problems }
 // Refuse notes that a member breaks a rule ("must be …").
 func (o *Object) Refuse(name, rule string) { o.refuse(o.path+escapePointer(name), rule) }
 
-func (o *Object) wrong(name, format string, args ...any) { o.Refuse(name, fmt.Sprintf(format, args...)) }
+func (o *Object) wrong(name, format string, args ...any) {
+	o.Refuse(name, fmt.Sprintf(format, args...))
+}
 
 func (o *Object) refuse(path, rule string) {
 	place := o.place(path)

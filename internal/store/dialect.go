@@ -9,17 +9,29 @@ type dialect struct {
 	lockAccount string
 	// lockSchema makes migrations and the first start wait for those of other nodes.
 	lockSchema string
+	// among is a condition on a list of texts, which texts makes one argument
+	// of: any number of them is one statement.
+	among string
+	texts func([]string) (any, error)
 	// notify tells other nodes, at the commit, that there are changes.
 	notify string
 }
 
-func sqliteDialect() dialect { return dialect{name: "sqlite"} }
+func sqliteDialect() dialect {
+	return dialect{
+		name:  "sqlite",
+		among: `IN (SELECT value FROM json_each($2))`,
+		texts: func(list []string) (any, error) { return encode(list) },
+	}
+}
 
 func postgresDialect() dialect {
 	return dialect{
 		name:        "postgres",
 		lockAccount: `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
 		lockSchema:  `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
+		among:       `= ANY(CAST($2 AS text[]))`,
+		texts:       func(list []string) (any, error) { return list, nil },
 		notify:      `SELECT pg_notify('` + changesChannel + `', '')`,
 	}
 }

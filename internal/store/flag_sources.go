@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/flags"
@@ -51,7 +49,7 @@ func (tx *ReadTx) CountFlagSources(ctx context.Context, account string) (int, er
 
 // KnownFlagSources gives the sources of the given flags.
 func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, keys []string) (map[flags.SourceKey]flags.Source, error) {
-	found, err := among(ctx, tx, scanFlagSource, `SELECT `+flagSourceColumns+` FROM flag_sources WHERE account_id = $1 AND flag IN `, account, keys)
+	found, err := among(ctx, tx, scanFlagSource, `SELECT `+flagSourceColumns+` FROM flag_sources WHERE account_id = $1 AND flag `, account, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -86,15 +84,12 @@ func (tx *Tx) UpdateFlagSources(ctx context.Context, sources []flags.Source) err
 
 // TouchFlagSources sets when sources were last seen.
 func (tx *Tx) TouchFlagSources(ctx context.Context, account string, ids []string, at time.Time) error {
-	query := fmt.Sprintf(`UPDATE flag_sources SET last_seen = $%d WHERE account_id = $1 AND id IN %s`, amongSize+2, listOf(amongSize))
-	for chunk := range slices.Chunk(ids, amongSize) {
-		args := []any{account}
-		for i := range amongSize {
-			args = append(args, chunk[min(i, len(chunk)-1)])
-		}
-		if err := tx.run(ctx, query, append(args, micros(at))...); err != nil {
-			return err
-		}
+	if len(ids) == 0 {
+		return nil
 	}
-	return nil
+	list, err := tx.dialect.texts(ids)
+	if err != nil {
+		return err
+	}
+	return tx.run(ctx, `UPDATE flag_sources SET last_seen = $3 WHERE account_id = $1 AND id `+tx.dialect.among, account, list, micros(at))
 }

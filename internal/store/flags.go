@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -92,12 +91,12 @@ func (tx *ReadTx) FlagsByKey(ctx context.Context, account string, keys []string)
 	if keys == nil {
 		return all(ctx, tx.conn, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
 	}
-	return among(ctx, tx, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL AND key IN `, account, keys)
+	return among(ctx, tx, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
 }
 
 // ExistingFlags tells which of the named flags exist.
 func (tx *ReadTx) ExistingFlags(ctx context.Context, account string, keys []string) ([]string, error) {
-	return among(ctx, tx, scanString, `SELECT key FROM flags WHERE account_id = $1 AND deleted_at IS NULL AND key IN `, account, keys)
+	return among(ctx, tx, scanString, `SELECT key FROM flags WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
 }
 
 // FlagsWithEnvironment gives the flags that have a configuration for an
@@ -196,34 +195,16 @@ func (db *DB) NoteEvaluations(ctx context.Context, notes map[flags.FlagRef]time.
 	})
 }
 
-// amongSize is how many keys one query looks for.
-const amongSize = 200
-
-// among reads the rows whose key is one of many. The last query repeats its
-// last key instead of being shorter, so that one text serves all.
-func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account string, keys []string) ([]T, error) {
-	var found []T
-	for chunk := range slices.Chunk(keys, amongSize) {
-		args := []any{account}
-		for i := range amongSize {
-			args = append(args, chunk[min(i, len(chunk)-1)])
-		}
-		some, err := all(ctx, tx.conn, scan, query+listOf(amongSize), args...)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, some...)
+// among reads the rows of an account whose column is one of many texts.
+func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account string, texts []string) ([]T, error) {
+	if len(texts) == 0 {
+		return nil, nil
 	}
-	return found, nil
-}
-
-// listOf is "($2,$3,…)" for a number of values after the first argument.
-func listOf(size int) string {
-	names := make([]string, size)
-	for i := range names {
-		names[i] = fmt.Sprintf("$%d", i+2)
+	list, err := tx.dialect.texts(texts)
+	if err != nil {
+		return nil, err
 	}
-	return "(" + strings.Join(names, ",") + ")"
+	return all(ctx, tx.conn, scan, query+tx.dialect.among, account, list)
 }
 
 func scanString(r row) (text string, err error) { err = r.Scan(&text); return text, err }
