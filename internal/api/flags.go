@@ -132,7 +132,7 @@ func flagValues(attributes *jsonapi.Object) optional.Value[[]flags.Choice] {
 }
 
 func flagChoice(item json.RawMessage) flags.Choice {
-	if object, err := jsonapi.ParseObject(item); err == nil && len(object.Names()) == 2 {
+	if object, isObject := jsonapi.ParseItem(item); isObject && len(object.Names()) == 2 {
 		name, named := object.String("name").Get()
 		value, valued := object.RawOrNull("value")
 		if named && valued {
@@ -233,8 +233,8 @@ func (a *API) reportFlags(c *call) (reply, error) {
 }
 
 func flagDeclaration(text json.RawMessage) (flags.Declaration, error) {
-	item, err := jsonapi.ParseObject(text)
-	if err != nil {
+	item, isObject := jsonapi.ParseItem(text)
+	if !isObject {
 		return flags.Declaration{}, fault.New(fault.Validation, "must be an object")
 	}
 	declaration := flags.Declaration{

@@ -183,8 +183,8 @@ func (a *API) reportContexts(c *call) (reply, error) {
 }
 
 func reportedContext(text json.RawMessage) (environments.ReportedContext, error) {
-	item, err := jsonapi.ParseObject(text)
-	if err != nil {
+	item, isObject := jsonapi.ParseItem(text)
+	if !isObject {
 		return environments.ReportedContext{}, fault.New(fault.Validation, "must be an object")
 	}
 	reported := environments.ReportedContext{
@@ -213,9 +213,9 @@ func (a *API) reportMetrics(c *call) (reply, error) {
 }
 
 func reportedMetric(text json.RawMessage) (environments.Metric, error) {
-	item, err := jsonapi.ParseObject(text)
-	if err != nil {
-		return environments.Metric{}, err
+	item, isObject := jsonapi.ParseItem(text)
+	if !isObject {
+		return environments.Metric{}, fault.New(fault.Validation, "must be an object")
 	}
 	attributes, sent := item.Object("attributes").Get()
 	if !sent {

@@ -94,6 +94,12 @@ func ParseObject(text []byte) (*Object, error) {
 	return object, nil
 }
 
+// ParseItem reads an object that is part of a body that was read already.
+func ParseItem(text json.RawMessage) (*Object, bool) {
+	item := &Object{place: fault.Pointer, problems: &fault.Problems{}}
+	return item, item.parse(text)
+}
+
 // RequireObjectOrNothing accepts what an action may be sent: nothing, or any
 // JSON object.
 func RequireObjectOrNothing(text []byte) error {

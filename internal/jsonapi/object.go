@@ -1,7 +1,6 @@
 package jsonapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -27,23 +26,8 @@ type Object struct {
 // parse takes the members apart; false when text is no object. The text is
 // known to be valid JSON.
 func (o *Object) parse(text []byte) bool {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
-		return false
-	}
 	o.members = map[string]json.RawMessage{}
-	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			return false
-		}
-		var member json.RawMessage
-		if err := decoder.Decode(&member); err != nil {
-			return false
-		}
-		o.set(name.(string), member) // the token before a value in an object is a string
-	}
-	return true
+	return members(text, o.set)
 }
 
 // set keeps the last of members with one name, as JSON readers do.
@@ -136,7 +120,7 @@ func (o *Object) Time(name string) optional.Value[time.Time] {
 // Strings reads an array of strings.
 func (o *Object) Strings(name string) optional.Value[[]string] {
 	return read(o, name, "must be an array of strings", func(text json.RawMessage) ([]string, bool) {
-		items, ok := toArray(text)
+		items, ok := elements(text)
 		if !ok {
 			return nil, false
 		}
@@ -152,7 +136,7 @@ func (o *Object) Strings(name string) optional.Value[[]string] {
 
 // Array reads an array of anything.
 func (o *Object) Array(name string) optional.Value[[]json.RawMessage] {
-	return read(o, name, "must be an array", toArray)
+	return read(o, name, "must be an array", elements)
 }
 
 // Object reads an object, whose problems are noted with this one's.
@@ -185,7 +169,7 @@ func (o *Object) RawOrNull(name string) (json.RawMessage, bool) {
 // Item gives an object that is an item of an array; false, with a problem
 // noted, when the item is something else.
 func (o *Object) Item(name string, index int) (*Object, bool) {
-	items, _ := toArray(o.members[name])
+	items, _ := elements(o.members[name])
 	path := o.path + escapePointer(name) + "/" + strconv.Itoa(index)
 	child := &Object{path: path + "/", place: o.place, problems: o.problems}
 	if !child.parse(items[index]) {
@@ -243,13 +227,8 @@ func ParseTime(text string) (time.Time, bool) {
 }
 
 func toString(text json.RawMessage) (string, bool) {
-	var value string
-	ok := text[0] == '"' && json.Unmarshal(text, &value) == nil
-	return value, ok
-}
-
-func toArray(text json.RawMessage) ([]json.RawMessage, bool) {
-	var items []json.RawMessage
-	ok := text[0] == '[' && json.Unmarshal(text, &items) == nil
-	return items, ok
+	if text[0] != '"' {
+		return "", false
+	}
+	return unquote(text), true
 }

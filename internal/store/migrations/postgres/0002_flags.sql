@@ -41,4 +41,4 @@ CREATE TABLE flag_sources (
 	created_at       bigint NOT NULL,
 	updated_at       bigint NOT NULL,
 	UNIQUE (account_id, flag, service, environment)
-);
+) WITH (fillfactor = 50); -- last_seen is written every minute: room for it on the same page
