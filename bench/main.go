@@ -13,8 +13,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/bench/bulk"
+	"github.com/signalbox/signalbox/bench/ofrep"
 	"github.com/signalbox/signalbox/bench/reads"
 	"github.com/signalbox/signalbox/bench/rules"
+	"github.com/signalbox/signalbox/bench/servers"
 )
 
 // benchmark is one comparison.
@@ -26,6 +29,8 @@ type benchmark struct {
 func benchmarks() []benchmark {
 	return []benchmark{
 		{"reads", reads.Run},
+		{"ofrep", ofrep.Run},
+		{"bulk", bulk.Run},
 		{"rules", func(_ context.Context, out io.Writer) error { return rules.Run(out) }},
 	}
 }
@@ -41,8 +46,8 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) > 0 && args[0] == reads.BareCommand {
-		return reads.ServeBare(ctx, args[1:], out)
+	if len(args) > 0 && args[0] == servers.BareCommand {
+		return servers.ServeBare(ctx, args[1:], out)
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	only := flags.String("only", "", "run these benchmarks only, separated by commas")

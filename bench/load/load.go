@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,7 @@ type Target struct {
 	Address string // host:port
 	Path    string
 	Header  http.Header
+	Body    string // sent with POST when it is not empty
 }
 
 // Rate sends the request over a number of connections for a time and gives the
@@ -45,6 +47,27 @@ func Rate(ctx context.Context, target Target, connections int, duration time.Dur
 	workers.Wait()
 	took := time.Since(started)
 	return float64(answers.Load()) / took.Seconds(), errors.Join(failures...)
+}
+
+// Turns measures targets in turns, so that all see the same noise, and gives
+// the median rate of each.
+func Turns(ctx context.Context, targets []Target, connections, rounds int, turn time.Duration) ([]float64, error) {
+	rates := make([][]float64, len(targets))
+	for range rounds {
+		for i, target := range targets {
+			rate, err := Rate(ctx, target, connections, turn)
+			if err != nil {
+				return nil, err
+			}
+			rates[i] = append(rates[i], rate)
+		}
+	}
+	medians := make([]float64, len(targets))
+	for i := range rates {
+		slices.Sort(rates[i])
+		medians[i] = rates[i][rounds/2]
+	}
+	return medians, nil
 }
 
 func repeat(ctx context.Context, target Target, answers *atomic.Int64) error {
@@ -70,9 +93,16 @@ func repeat(ctx context.Context, target Target, answers *atomic.Int64) error {
 
 func (t Target) bytes() []byte {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "GET %s HTTP/1.1\r\nHost: %s\r\n", t.Path, t.Address)
+	method := http.MethodGet
+	if t.Body != "" {
+		method = http.MethodPost
+	}
+	fmt.Fprintf(&text, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, t.Path, t.Address)
 	_ = t.Header.Write(&text) // a buffer takes everything
-	text.WriteString("\r\n")
+	if t.Body != "" {
+		fmt.Fprintf(&text, "Content-Length: %d\r\n", len(t.Body))
+	}
+	text.WriteString("\r\n" + t.Body)
 	return text.Bytes()
 }
 

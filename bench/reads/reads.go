@@ -5,7 +5,6 @@
 package reads
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,11 +12,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/bench/load"
+	"github.com/signalbox/signalbox/bench/servers"
 )
 
 const (
@@ -25,7 +24,6 @@ const (
 	rounds      = 7
 	turn        = 1500 * time.Millisecond
 	resources   = 100
-	key         = "sk_api_benchmark-key-of-the-first-account-0000000000"
 )
 
 // Run measures on SQLite and, when a server is named, on PostgreSQL.
@@ -52,19 +50,24 @@ func Run(ctx context.Context, out io.Writer) error {
 }
 
 func measure(ctx context.Context, out io.Writer, folder, name, url string) error {
-	server, err := startSignalbox(ctx, folder, url)
+	database, drop, err := servers.NewDatabase(ctx, url)
 	if err != nil {
 		return err
 	}
-	defer server.stop()
-	if err := makeEnvironments(ctx, server.address); err != nil {
+	defer drop()
+	server, err := servers.StartSignalbox(ctx, folder, database)
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	if err := makeEnvironments(ctx, server.Address); err != nil {
 		return err
 	}
 	for _, request := range []struct{ what, path string }{
 		{"one environment", "/api/v1/environments/production"},
 		{"a list of 100", fmt.Sprintf("/api/v1/environments?page[size]=%d", resources)},
 	} {
-		if err := compare(ctx, out, server.address, folder, name, request.what, request.path); err != nil {
+		if err := compare(ctx, out, server.Address, folder, name, request.what, request.path); err != nil {
 			return err
 		}
 	}
@@ -73,36 +76,24 @@ func measure(ctx context.Context, out io.Writer, folder, name, url string) error
 
 // compare measures one request against a bare handler that writes its bytes.
 func compare(ctx context.Context, out io.Writer, address, folder, store, what, path string) error {
-	body, err := fetch(ctx, http.MethodGet, address, path, nil)
+	body, err := servers.Fetch(ctx, http.MethodGet, address, path, nil)
 	if err != nil {
 		return err
 	}
-	bare, err := startBare(ctx, folder, body)
+	bare, err := servers.StartBare(ctx, folder, body)
 	if err != nil {
 		return err
 	}
-	defer bare.stop()
-	header := http.Header{"Authorization": {"Bearer " + key}}
+	defer bare.Stop()
+	header := http.Header{"Authorization": {"Bearer " + servers.Key}}
 	ours := load.Target{Address: address, Path: strings.NewReplacer("[", "%5B", "]", "%5D").Replace(path), Header: header}
-	theirs := load.Target{Address: bare.address, Path: "/", Header: header}
-	var rates [2][]float64
-	for range rounds {
-		for i, target := range []load.Target{theirs, ours} {
-			rate, err := load.Rate(ctx, target, connections, turn)
-			if err != nil {
-				return err
-			}
-			rates[i] = append(rates[i], rate)
-		}
+	theirs := load.Target{Address: bare.Address, Path: "/", Header: header}
+	rates, err := load.Turns(ctx, []load.Target{theirs, ours}, connections, rounds, turn)
+	if err != nil {
+		return err
 	}
-	bareRate, ourRate := median(rates[0]), median(rates[1])
-	fmt.Fprintf(out, "%-9s %-26s %8d %12.0f %12.0f %6.0f%%\n", store, what, len(body), bareRate, ourRate, 100*ourRate/bareRate)
+	fmt.Fprintf(out, "%-9s %-26s %8d %12.0f %12.0f %6.0f%%\n", store, what, len(body), rates[0], rates[1], 100*rates[1]/rates[0])
 	return nil
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
 }
 
 // makeEnvironments fills the account up to the number that a list shows.
@@ -115,27 +106,9 @@ func makeEnvironments(ctx context.Context, address string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fetch(ctx, http.MethodPost, address, "/api/v1/environments", document); err != nil {
+		if _, err := servers.Fetch(ctx, http.MethodPost, address, "/api/v1/environments", document); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func fetch(ctx context.Context, method, address, path string, body []byte) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+address+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Authorization", "Bearer "+key)
-	response, err := (&http.Client{}).Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode >= http.StatusBadRequest {
-		err = fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
-	}
-	return text, err
 }

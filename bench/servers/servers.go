@@ -1,7 +1,11 @@
-package reads
+// Package servers starts what the benchmarks compare, each in a process of
+// its own: the built binary, and a bare net/http handler that writes the same
+// bytes.
+package servers
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,20 +24,24 @@ import (
 // BareCommand is the argument that turns the bench program into the bare server.
 const BareCommand = "serve-bare"
 
-// process is a server in a process of its own.
-type process struct {
+// Key is the OWNER key of every Signalbox that is started here.
+const Key = "sk_api_benchmark-key-of-the-first-account-0000000000"
+
+// Server is a server in a process of its own.
+type Server struct {
+	Address string // host:port
 	command *exec.Cmd
-	address string
 }
 
-func (p *process) stop() {
+// Stop ends the server and waits for it.
+func (p *Server) Stop() {
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	_ = p.command.Wait() // how it ends says nothing about what was measured
 }
 
-// startSignalbox starts the built binary with an empty store, logging to a file
+// StartSignalbox starts the built binary with an empty store, logging to a file
 // as a service would.
-func startSignalbox(ctx context.Context, folder, database string) (*process, error) {
+func StartSignalbox(ctx context.Context, folder, database string) (*Server, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -47,26 +55,26 @@ func startSignalbox(ctx context.Context, folder, database string) (*process, err
 		return nil, err
 	}
 	command := exec.CommandContext(ctx, filepath.Join("..", "bin", "signalbox"), "serve",
-		"--listen", address, "--data", folder, "--database", database, "--bootstrap-key", key)
+		"--listen", address, "--data", folder, "--database", database, "--bootstrap-key", Key)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("starting bin/signalbox (make build makes it): %w", err)
 	}
-	server := &process{command: command, address: address}
+	server := &Server{command: command, Address: address}
 	if err := server.waitUntilReady(ctx); err != nil {
-		server.stop()
+		server.Stop()
 		return nil, err
 	}
 	return server, nil
 }
 
-func (p *process) waitUntilReady(ctx context.Context) error {
+func (p *Server) waitUntilReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if _, err := fetch(ctx, http.MethodGet, p.address, "/api/readiness", nil); err == nil {
+		if _, err := Fetch(ctx, http.MethodGet, p.Address, "/api/readiness", nil); err == nil {
 			return nil
 		}
 		select {
@@ -77,8 +85,8 @@ func (p *process) waitUntilReady(ctx context.Context) error {
 	}
 }
 
-// startBare starts this program again as a server that only writes the bytes.
-func startBare(ctx context.Context, folder string, body []byte) (*process, error) {
+// StartBare starts this program again as a server that only writes the bytes.
+func StartBare(ctx context.Context, folder string, body []byte) (*Server, error) {
 	file := filepath.Join(folder, "body")
 	if err := os.WriteFile(file, body, 0o600); err != nil {
 		return nil, err
@@ -99,7 +107,7 @@ func startBare(ctx context.Context, folder string, body []byte) (*process, error
 	if err != nil {
 		return nil, fmt.Errorf("the bare server did not start: %w", err)
 	}
-	return &process{command: command, address: strings.TrimSpace(address)}, nil
+	return &Server{command: command, Address: strings.TrimSpace(address)}, nil
 }
 
 // ServeBare is the bare server: it writes one file's bytes to every request,
@@ -118,7 +126,8 @@ func ServeBare(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	length := strconv.Itoa(len(body))
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/vnd.api+json")
 		w.Header().Set("Content-Length", length)
 		_, _ = w.Write(body)
@@ -133,4 +142,24 @@ func freeAddress(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return listener.Addr().String(), listener.Close()
+}
+
+// Fetch makes one request with the key and gives the body; an error status is
+// an error.
+func Fetch(ctx context.Context, method, address, path string, body []byte) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+address+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+Key)
+	response, err := (&http.Client{}).Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode >= http.StatusBadRequest {
+		err = fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
+	}
+	return text, err
 }
