@@ -105,12 +105,12 @@ type report struct {
 	order    []SourceKey // distinct, in the order of the report
 	latest   map[SourceKey]Declaration
 	keys     []string // distinct flags
+	first    map[string]Declaration
 	rejected []Rejected
 }
 
 func newReport(caller accounts.Caller, declarations []Declaration) *report {
-	r := &report{latest: map[SourceKey]Declaration{}}
-	seen := map[string]bool{}
+	r := &report{latest: map[SourceKey]Declaration{}, first: map[string]Declaration{}}
 	for index, declaration := range declarations {
 		if wrong := declaration.check(caller); wrong != "" {
 			r.rejected = append(r.rejected, Rejected{Index: index, Detail: wrong})
@@ -121,8 +121,8 @@ func newReport(caller accounts.Caller, declarations []Declaration) *report {
 			r.order = append(r.order, key)
 		}
 		r.latest[key] = declaration
-		if !seen[key.Flag] {
-			seen[key.Flag] = true
+		if _, seen := r.first[key.Flag]; !seen {
+			r.first[key.Flag] = declaration
 			r.keys = append(r.keys, key.Flag)
 		}
 	}
@@ -171,13 +171,13 @@ func (r *report) create(ctx context.Context, tx Tx, caller accounts.Caller, know
 	}
 	var made []Flag
 	var document Discovery
-	for _, key := range r.order {
-		if known[key.Flag] || count+len(made) >= MaxFlags {
+	for _, key := range r.keys {
+		if known[key] || count+len(made) >= MaxFlags {
 			continue
 		}
-		known[key.Flag] = true
-		made = append(made, r.latest[key].flag(caller.Account, tx.Now()))
-		document.Flags = append(document.Flags, key.Flag)
+		known[key] = true
+		made = append(made, r.first[key].flag(caller.Account, tx.Now()))
+		document.Flags = append(document.Flags, key)
 	}
 	if len(made) == 0 {
 		return nil
