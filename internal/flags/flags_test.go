@@ -1,0 +1,166 @@
+package flags
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+func TestValuesCompareAsJSON(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{`1`, `1.0`, true},
+		{`1`, `1e0`, true},
+		{`100`, `1E+2`, true},
+		{`1`, `"1"`, false},
+		{`{"a":1,"b":[1,2]}`, `{ "b": [1.0, 2], "a": 1 }`, true},
+		{`[1,2]`, `[2,1]`, false},
+		{`"\u0061"`, `"a"`, true},
+		{`1e999`, `1e999`, true},
+		{`1e999`, `1e998`, false},
+		{`null`, `false`, false},
+	} {
+		if got := sameJSON(json.RawMessage(c.a), json.RawMessage(c.b)); got != c.same {
+			t.Errorf("%s and %s: same is %v, want %v", c.a, c.b, got, c.same)
+		}
+	}
+	if !sameJSON(nil, json.RawMessage("null")) {
+		t.Error("absent and null are the same")
+	}
+}
+
+func TestNamesAreMadeOfKeys(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"checkout-v2": "Checkout V2", "a.b_c": "A B C", "checkout": "Checkout", "0--9": "0 9",
+	} {
+		if got := readable(key); got != want {
+			t.Errorf("%s: got %q, want %q", key, got, want)
+		}
+	}
+}
+
+func rule(logic string) Rule {
+	return Rule{Logic: json.RawMessage(logic), Value: json.RawMessage("true")}
+}
+
+func flagWith(rules ...Rule) Flag {
+	return Flag{Key: "flag", Type: flageval.Boolean, Default: json.RawMessage("false"),
+		Environments: map[string]Environment{"production": {Enabled: true, Rules: rules}}}
+}
+
+func TestReferencesAreWhatRulesLookAt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, logic string
+		want        []Reference
+	}{
+		{"a member", `{"==":[{"var":"user.plan"},"pro"]}`, []Reference{{ContextType: "user"}}},
+		{"a key", `{"==":[{"var":"user.key"},"alice"]}`, []Reference{{ContextType: "user"}, {"user", "alice"}}},
+		{"a key on the other side", `{"===":["alice",{"var":"user.key"}]}`, []Reference{{ContextType: "user"}, {"user", "alice"}}},
+		{"keys in a list", `{"in":[{"var":"device.key"},["a","b",7]]}`,
+			[]Reference{{ContextType: "device"}, {"device", "7"}, {"device", "a"}, {"device", "b"}}},
+		{"a whole type", `{"var":"user"}`, []Reference{{ContextType: "user"}}},
+		{"an element, not a context", `{"some":[{"var":"user.roles"},{"==":[{"var":"key"},"x"]}]}`, []Reference{{ContextType: "user"}}},
+		{"names that no context has", `{"or":[{"var":"a\u0000b.key"},{"==":[{"var":"user.key"},"x\u0000"]}]}`, []Reference{{ContextType: "user"}}},
+		{"nothing", `{}`, []Reference{}},
+	} {
+		if diff := cmp.Diff(c.want, references(flagWith(rule(c.logic)))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func text(s string) optional.Value[string] { return optional.Of(s) }
+
+func raw(s string) optional.Value[json.RawMessage] { return optional.Of(json.RawMessage(s)) }
+
+func choices(values ...string) optional.Value[[]Choice] {
+	list := make([]Choice, len(values))
+	for i, value := range values {
+		list[i] = Choice{Name: value, Value: json.RawMessage(value)}
+	}
+	return optional.Of(list)
+}
+
+func TestDraftsNameEveryProblem(t *testing.T) {
+	t.Parallel()
+	environment := func(e Environment) map[string]Environment { return map[string]Environment{"production": e} }
+	for _, c := range []struct {
+		name  string
+		draft Draft
+		want  []string
+	}{
+		{"nothing", Draft{}, []string{"type"}},
+		{"an unknown type", Draft{Type: text("DATE"), Default: raw("1")}, []string{"type"}},
+		{"no default", Draft{Type: text("string")}, []string{"default"}},
+		{"null for a STRING", Draft{Type: text("STRING"), Default: optional.Null[json.RawMessage]()}, []string{"default"}},
+		{"null for JSON", Draft{Type: text("JSON"), Default: optional.Null[json.RawMessage]()}, nil},
+		{"a default of another type", Draft{Type: text("NUMERIC"), Default: raw(`"1"`)}, []string{"default"}},
+		{"a number that nothing can hold", Draft{Type: text("NUMERIC"), Default: raw(`1e999`)}, []string{"default"}},
+		{"a default that is no choice", Draft{Type: text("STRING"), Default: raw(`"c"`), Values: choices(`"a"`, `"b"`)}, []string{"default"}},
+		{"a default that is a choice in another spelling", Draft{Type: text("NUMERIC"), Default: raw(`1.0`), Values: choices(`1`)}, nil},
+		{"a choice twice", Draft{Type: text("NUMERIC"), Default: raw(`1`), Values: choices(`1`, `1.0`)}, []string{"values/1"}},
+		{"a choice of another type", Draft{Type: text("STRING"), Default: raw(`"a"`), Values: choices(`"a"`, `2`)}, []string{"values/1"}},
+		{"no choice at all", Draft{Type: text("STRING"), Default: raw(`"a"`), Values: choices()}, []string{"values"}},
+		{"a BOOLEAN with one choice", Draft{Type: text("BOOLEAN"), Default: raw(`true`), Values: choices(`true`)}, []string{"values"}},
+		{"a BOOLEAN with both", Draft{Type: text("BOOLEAN"), Default: raw(`true`), Values: choices(`false`, `true`)}, nil},
+		{"an environment's default", Draft{Type: text("BOOLEAN"), Default: raw(`true`),
+			Environments: environment(Environment{Default: json.RawMessage(`"x"`)})}, []string{"environments/production/default"}},
+		{"a rule's value and logic", Draft{Type: text("BOOLEAN"), Default: raw(`true`),
+			Environments: environment(Environment{Rules: []Rule{{Logic: json.RawMessage(`{"nope":1}`), Value: json.RawMessage(`3`)}}})},
+			[]string{"environments/production/rules/0/value", "environments/production/rules/0/logic/nope"}},
+		{"logic that is no object", Draft{Type: text("BOOLEAN"), Default: raw(`true`),
+			Environments: environment(Environment{Rules: []Rule{{Logic: json.RawMessage(`true`), Value: json.RawMessage(`true`)}}})},
+			[]string{"environments/production/rules/0/logic"}},
+		{"long texts", Draft{Type: text("BOOLEAN"), Default: raw(`true`), Name: text(strings.Repeat("n", 256)), Description: text(strings.Repeat("d", 2001))},
+			[]string{"name", "description"}},
+	} {
+		_, err := c.draft.validate("flag")
+		var got []string
+		for _, refusal := range fault.All(err) {
+			got = append(got, refusal.Source.Path)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestASnapshotFollowsChangesWithoutGaps(t *testing.T) {
+	t.Parallel()
+	flag := func(seq int64, key string) changes.Change { return changes.Change{Seq: seq, Kind: Kind, Key: key} }
+	discovery := changes.Change{Seq: 7, Kind: Kind, Key: AllKeys, After: json.RawMessage(`{"flags":["x","y"]}`)}
+	for _, c := range []struct {
+		name     string
+		news     []changes.Change
+		to       int64
+		want     []string
+		followed bool
+	}{
+		{"other resources", []changes.Change{{Seq: 6, Kind: "api_key", Key: "k"}}, 6, []string{}, true},
+		{"flags", []changes.Change{flag(6, "a"), flag(7, "b")}, 7, []string{"a", "b"}, true},
+		{"more than was asked for", []changes.Change{flag(6, "a"), flag(7, "b")}, 6, []string{"a", "b"}, true},
+		{"a discovery", []changes.Change{flag(6, "a"), discovery}, 7, []string{"a", "x", "y"}, true},
+		{"a gap at the start", []changes.Change{flag(7, "a")}, 7, nil, false},
+		{"not far enough", []changes.Change{flag(6, "a")}, 9, []string{"a"}, false},
+	} {
+		got, followed := changedFlags(c.news, 5, c.to)
+		if followed != c.followed {
+			t.Errorf("%s: followed is %v, want %v", c.name, followed, c.followed)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
