@@ -21,10 +21,10 @@ const Unknown = "unknown"
 
 // Discovered is the action of the one change that a report leaves when it
 // makes flags. Its key is AllKeys and its document lists the keys.
-const (
-	Discovered changes.Action = "discovered"
-	AllKeys                   = "*"
-)
+const Discovered changes.Action = "discovered"
+
+// AllKeys is the key of a change that is about several flags.
+const AllKeys = "*"
 
 // Declaration is one flag as a running service declares it.
 type Declaration struct {

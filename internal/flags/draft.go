@@ -141,7 +141,7 @@ func (d *Draft) checkValue(path string, value json.RawMessage, flag Flag) {
 		d.Problems.Attribute(path, "must be %s, as the flag is %s", noun(flag.Type), flag.Type)
 		return
 	}
-	if flag.Values == nil || len(flag.Values) == 0 {
+	if len(flag.Values) == 0 {
 		return
 	}
 	for _, choice := range flag.Values {

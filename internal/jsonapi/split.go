@@ -1,6 +1,9 @@
 package jsonapi
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // The functions of this file take JSON text apart that is known to be valid UTF-8 JSON:
 // the body was checked as a whole when it came. Taking it apart member by
@@ -127,12 +130,10 @@ func members(text json.RawMessage, add func(name string, value json.RawMessage))
 // unquote gives the text of a JSON string.
 func unquote(quoted json.RawMessage) string {
 	inner := quoted[1 : len(quoted)-1]
-	for _, c := range inner {
-		if c == '\\' {
-			var text string
-			_ = json.Unmarshal(quoted, &text) // the text is valid
-			return text
-		}
+	if !bytes.ContainsRune(inner, '\\') {
+		return string(inner)
 	}
-	return string(inner)
+	var text string
+	_ = json.Unmarshal(quoted, &text) // the text is valid
+	return text
 }
