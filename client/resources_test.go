@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,11 +16,11 @@ import (
 )
 
 // pagesOf serves a collection of numbered services.
-func pagesOf(t *testing.T, count, defaultSize int) (*Client, *int) {
+func pagesOf(t *testing.T, count, defaultSize int) (*Client, *atomic.Int32) {
 	t.Helper()
-	calls := 0
+	calls := new(atomic.Int32)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		calls++
+		calls.Add(1)
 		query := r.URL.Query()
 		number, size := 1, defaultSize
 		if text := query.Get("page[number]"); text != "" {
@@ -39,13 +40,14 @@ func pagesOf(t *testing.T, count, defaultSize int) (*Client, *int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client, &calls
+	return client, calls
 }
 
 func TestAllWalksOverPages(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		count, size, first, want, calls int
+		count, size, first, want int
+		calls                    int32
 	}{
 		"none":                    {0, 3, 0, 0, 1},
 		"less than a page":        {2, 3, 0, 2, 1},
@@ -69,8 +71,8 @@ func TestAllWalksOverPages(t *testing.T) {
 				}
 				got++
 			}
-			if got != test.want || *calls != test.calls {
-				t.Errorf("%d items in %d calls", got, *calls)
+			if got != test.want || calls.Load() != test.calls {
+				t.Errorf("%d items in %d calls", got, calls.Load())
 			}
 		})
 	}
@@ -82,8 +84,8 @@ func TestALoopThatEndsEarlyAsksForNoMore(t *testing.T) {
 	for range client.Services.All(t.Context(), ServiceParams{}) {
 		break
 	}
-	if *calls != 1 {
-		t.Errorf("%d calls", *calls)
+	if calls.Load() != 1 {
+		t.Errorf("%d calls", calls.Load())
 	}
 }
 
@@ -95,7 +97,7 @@ func TestAllEndsWithTheFirstError(t *testing.T) {
 	client, _ := server.client(t)
 	var got []string
 	for service, err := range client.Services.All(t.Context(), ServiceParams{Paging: Paging{Size: 1}}) {
-		got = append(got, fmt.Sprint(service.ID, IsUnauthorized(err)))
+		got = append(got, fmt.Sprintf("%s %t", service.ID, IsUnauthorized(err)))
 	}
 	if diff := cmp.Diff([]string{"a false", " true"}, got); diff != "" {
 		t.Error(diff)
@@ -157,6 +159,27 @@ func TestChangesFollowTheCursorAndNotTheLink(t *testing.T) {
 	const base = "/api/v1/changes?filter%5Bresource%5D=environment%3Ax&"
 	want := []string{base + "page%5Bsize%5D=1", base + "page%5Bafter%5D=9&page%5Bsize%5D=1", base + "page%5Bafter%5D=8&page%5Bsize%5D=1"}
 	if diff := cmp.Diff(want, uris); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestChangesEndEarlyOrWithTheFirstError(t *testing.T) {
+	t.Parallel()
+	first := ok(`{"data":[{"id":"9","attributes":{}},{"id":"8","attributes":{}}],"meta":{"page_size":2},"links":{"next":"/?page[after]=8"}}`)
+	server := newStub(t, first, refused(http.StatusForbidden, CodeForbidden))
+	client, _ := server.client(t)
+	for range client.Changes.All(t.Context(), ChangeParams{}) {
+		break
+	}
+	server.only(t)
+
+	server = newStub(t, first, refused(http.StatusForbidden, CodeForbidden))
+	client, _ = server.client(t)
+	var got []string
+	for change, err := range client.Changes.All(t.Context(), ChangeParams{}) {
+		got = append(got, fmt.Sprintf("%s %t", change.ID, IsForbidden(err)))
+	}
+	if diff := cmp.Diff([]string{"9 false", "8 false", " true"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -3,6 +3,7 @@ package signalbox
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -31,6 +32,8 @@ func TestARefusalForNowIsTriedAgain(t *testing.T) {
 		"unavailable": {[]reply{busy(503, ""), ok(environmentBody)}, []time.Duration{250 * time.Millisecond}},
 		"cut connections": {[]reply{{cut: true}, {cut: true}, ok(environmentBody)},
 			[]time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+		"an answer that breaks off": {[]reply{{status: 200, header: map[string]string{"Content-Length": "5000"}, body: environmentBody}, ok(environmentBody)},
+			[]time.Duration{250 * time.Millisecond}},
 		"what the server asks for, and some": {[]reply{busy(429, "3"), ok(environmentBody)}, []time.Duration{3250 * time.Millisecond}},
 		"no longer than the bound":           {[]reply{busy(503, "10"), ok(environmentBody)}, []time.Duration{10 * time.Second}},
 		"nonsense in the header":             {[]reply{busy(503, "soon"), ok(environmentBody)}, []time.Duration{250 * time.Millisecond}},
@@ -88,17 +91,26 @@ func TestOnlyWhatDoesNoHarmIsTriedAgain(t *testing.T) {
 		call  func(context.Context, *Client) error
 		again bool
 	}{
-		"list":    {func(ctx context.Context, c *Client) error { _, err := c.Keys.List(ctx, KeyParams{}); return err }, true},
-		"replace": {func(ctx context.Context, c *Client) error { _, err := c.Services.Replace(ctx, "s", ServiceDraft{}); return err }, true},
-		"delete":  {func(ctx context.Context, c *Client) error { return c.Services.Delete(ctx, "s") }, true},
-		"revoke":  {func(ctx context.Context, c *Client) error { _, err := c.Keys.Revoke(ctx, "k"); return err }, true},
+		"list": {func(ctx context.Context, c *Client) error { _, err := c.Keys.List(ctx, KeyParams{}); return err }, true},
+		"replace": {func(ctx context.Context, c *Client) error {
+			_, err := c.Services.Replace(ctx, "s", ServiceDraft{})
+			return err
+		}, true},
+		"delete": {func(ctx context.Context, c *Client) error { return c.Services.Delete(ctx, "s") }, true},
+		"revoke": {func(ctx context.Context, c *Client) error { _, err := c.Keys.Revoke(ctx, "k"); return err }, true},
 		"report": {func(ctx context.Context, c *Client) error {
 			_, err := c.Contexts.Report(ctx, []ReportedContext{{Type: "t", Key: "k"}})
 			return err
 		}, true},
-		"create":     {func(ctx context.Context, c *Client) error { _, err := c.Services.Create(ctx, "s", ServiceDraft{}); return err }, false},
-		"create key": {func(ctx context.Context, c *Client) error { _, err := c.Keys.Create(ctx, KeyDraft{Name: "k"}); return err }, false},
-		"measure":    {func(ctx context.Context, c *Client) error { return c.Metrics.Report(ctx, []Metric{{Name: "m"}}) }, false},
+		"create": {func(ctx context.Context, c *Client) error {
+			_, err := c.Services.Create(ctx, "s", ServiceDraft{})
+			return err
+		}, false},
+		"create key": {func(ctx context.Context, c *Client) error {
+			_, err := c.Keys.Create(ctx, KeyDraft{Name: "k"})
+			return err
+		}, false},
+		"measure": {func(ctx context.Context, c *Client) error { return c.Metrics.Report(ctx, []Metric{{Name: "m"}}) }, false},
 	}
 	for name, test := range tests {
 		for fault, broken := range map[string]reply{"unavailable": busy(503, ""), "cut": {cut: true}} {
@@ -138,7 +150,7 @@ func TestARepeatedWriteSendsItsBodyAgain(t *testing.T) {
 func TestAnUntrustedCertificateIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.Config.ErrorLog = nil
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	client, err := New(server.URL, "k", func(t *transport) {
@@ -157,10 +169,11 @@ func TestPausesAreShortenedAtRandom(t *testing.T) {
 	policy := RetryPolicy{Attempts: 100, MinWait: time.Second, MaxWait: 10 * time.Second}
 	read := request{method: http.MethodGet}
 	lost := &connectionError{"", errors.New("reset")}
-	for attempt, longest := range map[int]time.Duration{1: 1, 2: 2, 3: 4, 4: 8, 5: 10, 99: 10} {
+	for attempt, longest := range map[int]time.Duration{
+		1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 4: 8 * time.Second, 5: 10 * time.Second, 99: 10 * time.Second,
+	} {
 		for _, random := range []float64{0, 0.5, 0.999} {
 			pause, again := policy.next(attempt, read, lost, random)
-			longest := longest * time.Second
 			if !again || pause > longest || pause < longest/2 || (random == 0) != (pause == longest) {
 				t.Errorf("attempt %d: %v, %v", attempt, pause, again)
 			}

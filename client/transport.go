@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -94,10 +95,8 @@ func escape(segment string) string {
 
 // check refuses what would not reach the resource that is meant.
 func (r request) check() error {
-	for _, segment := range r.segments {
-		if segment == "" {
-			return fmt.Errorf("%s: an id is empty", r.name())
-		}
+	if slices.Contains(r.segments, "") {
+		return fmt.Errorf("%s: an id is empty", r.name())
 	}
 	if r.ifMatch != nil && *r.ifMatch == "" {
 		return fmt.Errorf("%s: IfMatch needs an ETag, and only a resource that was read by itself has one", r.name())

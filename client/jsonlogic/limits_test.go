@@ -61,6 +61,9 @@ func TestErrorText(t *testing.T) {
 }
 
 func TestCompileAcceptsItsLimits(t *testing.T) {
+	if MaxDepth != 64 || MaxNodes != 2000 || MaxSource != 65536 {
+		t.Error("the limits are part of the interface")
+	}
 	for name, rule := range map[string]string{
 		"depth": nested("!", 64, "1"),
 		"nodes": `{"in":[1,[` + strings.TrimSuffix(strings.Repeat("1,", 1997), ",") + `]]}`,
@@ -79,8 +82,12 @@ func TestEvaluationLimits(t *testing.T) {
 		return strings.Repeat(`{"map":[`+hundred+`,`, depth) + "1" + strings.Repeat("]}", depth)
 	}
 	for name, rule := range map[string]string{
-		"nested loops":    loop(8),
-		"nested some":     strings.ReplaceAll(loop(8), `"map"`, `"none"`),
+		"nested map":      loop(8),
+		"nested none":     strings.ReplaceAll(loop(8), `"map"`, `"none"`),
+		"nested some":     strings.ReplaceAll(strings.ReplaceAll(loop(8), `"map"`, `"some"`), ",1]}", ",0]}"),
+		"nested all":      strings.ReplaceAll(loop(8), `"map"`, `"all"`),
+		"nested filter":   strings.ReplaceAll(loop(8), `"map"`, `"filter"`),
+		"nested reduce":   strings.ReplaceAll(loop(8), `"map"`, `"reduce"`),
 		"doubling text":   `{"reduce":[` + hundred + `,{"cat":[{"var":"accumulator"},{"var":"accumulator"}]},"x"]}`,
 		"doubling list":   `{"reduce":[` + hundred + `,{"merge":[{"var":"accumulator"},{"var":"accumulator"}]},[1]]}`,
 		"doubling tree":   `{"cat":[{"reduce":[` + hundred + `,[{"var":"accumulator"},{"var":"accumulator"}],1]}]}`,

@@ -28,10 +28,14 @@ func TestPropertyNumbersRoundTrip(t *testing.T) {
 	})
 }
 
+// edgeTexts are made of the characters at which UTF-8 and UTF-16 change their ways.
+func edgeTexts() *rapid.Generator[string] {
+	return rapid.StringOf(rapid.SampledFrom([]rune{'a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '\U00010000', '\U0010ffff'}))
+}
+
 // TestPropertyTextOrder: comparing UTF-8 gives the order of UTF-16.
 func TestPropertyTextOrder(t *testing.T) {
-	letters := rapid.SampledFrom([]rune{'a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '\U00010000', '\U0010ffff'})
-	texts := rapid.StringOf(letters)
+	texts := edgeTexts()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := texts.Draw(t, "a"), texts.Draw(t, "b")
 		want := slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
@@ -44,7 +48,7 @@ func TestPropertyTextOrder(t *testing.T) {
 // TestPropertyUnits: lengths and cuts are those of UTF-16.
 func TestPropertyUnits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.String().Draw(t, "s")
+		s := edgeTexts().Draw(t, "s")
 		units := utf16.Encode([]rune(s))
 		if unitLength(s) != len(units) {
 			t.Fatalf("%q has %d units, want %d", s, unitLength(s), len(units))
