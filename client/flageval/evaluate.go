@@ -36,6 +36,9 @@ func (r Reason) String() string {
 	return "ERROR"
 }
 
+// MarshalText writes the reason's name, also in JSON.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
 // Code is why nothing was served, in OpenFeature's terms.
 type Code uint8
 
@@ -59,6 +62,9 @@ func (c Code) String() string {
 	}
 	return ""
 }
+
+// MarshalText writes the code's name, also in JSON.
+func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // NoRule is the Rule of an evaluation that no rule decided.
 const NoRule = -1

@@ -132,7 +132,7 @@ func pointerOf(err error) string {
 
 // escape escapes a key for a JSON pointer.
 func escape(key string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 }
 
 // Key returns the flag's key.

@@ -47,3 +47,25 @@ func BenchmarkRules(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkParse is what a server pays for a context before the first rule.
+func BenchmarkParse(b *testing.B) {
+	b.ReportAllocs()
+	text := []byte(benchData)
+	for b.Loop() {
+		if _, err := Parse(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCompile is what a client pays for a rule that changed.
+func BenchmarkCompile(b *testing.B) {
+	b.ReportAllocs()
+	text := []byte(benchRules()["conditions"])
+	for b.Loop() {
+		if _, err := Compile(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -185,6 +185,7 @@ func (c *compiler) tests(nodes []*node) []testFunc {
 
 // list compiles an array: a new one at every evaluation, as the reference makes, since arrays compare by identity.
 func (c *compiler) list(n *node) evalFunc {
+	c.stateful = true
 	elements := c.values(n.args)
 	return func(st *state, data Value) Value {
 		items := make([]Value, len(elements))

@@ -210,6 +210,21 @@ func TestFractionalForms(t *testing.T) {
 	}
 }
 
+// TestSemVer is every operator on versions that are less, equal and greater.
+func TestSemVer(t *testing.T) {
+	for operator, want := range map[string][3]bool{
+		"=": {false, true, false}, "!=": {true, false, true}, "<": {true, false, false}, "<=": {true, true, false},
+		">": {false, false, true}, ">=": {false, true, true}, "^": {true, true, true}, "~": {false, true, true},
+	} {
+		for i, actual := range []string{"2.3.9", "v2.4.0+build", "2.4.1"} {
+			rule := `{"sem_ver":[{"var":"version"},"` + operator + `","2.4"]}`
+			check(t, rule, `{"version":"`+actual+`"}`, strconv.FormatBool(want[i]))
+		}
+	}
+	check(t, `{"sem_ver":["3.4.0","^","2.4.0"]}`, `null`, `false`)
+	check(t, `{"sem_ver":["3.4.0","~","2.4.0"]}`, `null`, `false`)
+}
+
 // TestDecisionSplit: only a bucket that was looked up makes a decision a split.
 func TestDecisionSplit(t *testing.T) {
 	const rule = `{"or":[{"==":[{"var":"user.plan"},"pro"]},{"fractional":[[true,1]]}]}`
@@ -228,6 +243,11 @@ func TestDecisionSplit(t *testing.T) {
 		}
 		if got := r.Decide(in); got != want {
 			t.Errorf("%s: %+v, want %+v", data, got, want)
+		}
+	}
+	for _, rule := range []string{`{"!":{"fractional":[1]}}`, `{"!":{"fractional":[["a",0]]}}`, `{"!":{"fractional":["by",["a","1"]]}}`} {
+		if got := mustCompile(t, rule).Decide(mustParse(t, `{"targetingKey":"a"}`)); got != (Decision{Matched: true}) {
+			t.Errorf("%s: %+v has no bucket", rule, got)
 		}
 	}
 }

@@ -141,5 +141,5 @@ func refuse(code Code, pointer, detail string) error {
 
 // escapePointer escapes a key for a JSON pointer (RFC 6901).
 func escapePointer(key string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 }

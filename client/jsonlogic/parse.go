@@ -109,7 +109,7 @@ func (p *parser) array() (Value, error) {
 }
 
 func (p *parser) object() (Value, error) {
-	o := newObject(0)
+	o := newObject(4) // a guess that fits most objects of a context
 	err := p.sequence('}', func() error {
 		m, err := p.member()
 		if err == nil {

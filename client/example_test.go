@@ -1,0 +1,49 @@
+package signalbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	signalbox "github.com/signalbox/signalbox/client"
+)
+
+// Promote an environment, and tell a full plan from other problems.
+func Example() {
+	ctx := context.Background()
+	client, err := signalbox.New("http://127.0.0.1:8080", os.Getenv("SIGNALBOX_API_KEY"), signalbox.WithUserAgent("deploy/2.1"))
+	if err != nil {
+		slog.Error("There is no client.", "error", err)
+		return
+	}
+	staging, err := client.Environments.Get(ctx, "staging")
+	if err != nil {
+		slog.Error("The environment cannot be read.", "error", err)
+		return
+	}
+	draft := staging.Draft()
+	draft.Managed = new(true)
+	_, err = client.Environments.Replace(ctx, staging.ID, draft, signalbox.IfMatch(staging.ETag))
+	if refusal, is := errors.AsType[*signalbox.APIError](err); is && signalbox.IsLimitReached(err) {
+		limit, _ := refusal.Limit()
+		slog.Error("The plan is full.", "plan", limit.Plan, "maximum", limit.Maximum)
+	}
+}
+
+// Walk over the history of one resource, the newest change first.
+func ExampleChangesAPI_All() {
+	client, err := signalbox.New("http://127.0.0.1:8080", os.Getenv("SIGNALBOX_API_KEY"))
+	if err != nil {
+		slog.Error("There is no client.", "error", err)
+		return
+	}
+	for change, err := range client.Changes.All(context.Background(), signalbox.ChangeParams{Resource: "environment:staging"}) {
+		if err != nil {
+			slog.Error("The history cannot be read.", "error", err)
+			return
+		}
+		fmt.Fprintln(os.Stdout, change.CreatedAt, change.Action, "by", change.Actor.Name)
+	}
+}

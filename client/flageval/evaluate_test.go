@@ -1,0 +1,266 @@
+package flageval
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/client/jsonlogic"
+)
+
+// decode reads a definition as a client does: from the attributes of a flag document.
+func decode(t testing.TB, key, attributes string) Definition {
+	t.Helper()
+	var d Definition
+	if err := json.Unmarshal([]byte(attributes), &d); err != nil {
+		t.Fatalf("%s: %v", attributes, err)
+	}
+	d.Key = key
+	return d
+}
+
+func context(t testing.TB, text string) jsonlogic.Value {
+	t.Helper()
+	v, err := jsonlogic.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// checkout is a flag with something for every step.
+const checkout = `{
+	"type": "STRING", "default": "base", "description": "ignored", "managed": true,
+	"environments": {
+		"production": {"enabled": true, "default": "prod", "rules": [
+			{"description": "never", "logic": {}, "value": "empty"},
+			{"description": "staff", "logic": {"in": [{"var": "user.key"}, ["ada", "bob"]]}, "value": "staff"},
+			{"description": "fails", "logic": {"and": [{"var": "user.fail"}, {"*": []}]}, "value": "failed"},
+			{"description": "rollout", "logic": {"and": [{"var": "user.trial"}, {"fractional": [[true, 1]]}]}, "value": "trial"},
+			{"description": "plan or rollout", "logic": {"or": [{"==": [{"var": "user.plan"}, "pro"]}, {"fractional": [[false, 1]]}]}, "value": "pro"}
+		]},
+		"off": {"enabled": false, "default": "off", "rules": [{"logic": {"==": [1, 1]}, "value": "never"}]},
+		"off-inherits": {"enabled": false, "default": null, "rules": []},
+		"plain": {"enabled": true, "rules": []},
+		"plain-default": {"default": "plain"},
+		"inherits": {"enabled": true, "default": null, "rules": [{"logic": {"var": "user.never"}, "value": "x"}]}
+	}
+}`
+
+type outcome struct {
+	Value  string
+	Reason string
+	Rule   int
+	Code   string
+}
+
+func outcomeOf(e Evaluation) outcome {
+	return outcome{Value: string(e.Raw()), Reason: e.Reason.String(), Rule: e.Rule, Code: e.Code.String()}
+}
+
+func TestSixSteps(t *testing.T) {
+	flag := Compile(decode(t, "checkout", checkout))
+	if len(flag.Problems()) > 0 {
+		t.Fatalf("%+v", flag.Problems())
+	}
+	for _, c := range []struct {
+		name, environment, context string
+		want                       outcome
+	}{
+		{"a rule matches", "production", `{"user":{"key":"ada"}}`, outcome{`"staff"`, "TARGETING_MATCH", 1, ""}},
+		{"the first of two matches", "production", `{"user":{"key":"ada","plan":"pro"}}`, outcome{`"staff"`, "TARGETING_MATCH", 1, ""}},
+		{"a bucket decides", "production", `{"user":{"key":"u","trial":true}}`, outcome{`"trial"`, "SPLIT", 3, ""}},
+		{"a bucket stands unused beside", "production", `{"user":{"key":"u","plan":"pro"}}`, outcome{`"pro"`, "TARGETING_MATCH", 4, ""}},
+		{"a bucket is false", "production", `{"user":{"key":"u"}}`, outcome{`"prod"`, "DEFAULT", NoRule, ""}},
+		{"a rule that fails is passed over", "production", `{"user":{"key":"u","fail":true,"plan":"pro"}}`, outcome{`"pro"`, "TARGETING_MATCH", 4, ""}},
+		{"nobody", "production", `{}`, outcome{`"prod"`, "DEFAULT", NoRule, ""}},
+		{"no context at all", "production", `null`, outcome{`"prod"`, "DEFAULT", NoRule, ""}},
+		{"switched off", "off", `{"user":{"key":"ada"}}`, outcome{`"off"`, "DISABLED", NoRule, ""}},
+		{"switched off without a default", "off-inherits", `{}`, outcome{`"base"`, "DISABLED", NoRule, ""}},
+		{"no rules", "plain", `{}`, outcome{`"base"`, "STATIC", NoRule, ""}},
+		{"no rules, own default", "plain-default", `{}`, outcome{`"plain"`, "STATIC", NoRule, ""}},
+		{"no match, inherited default", "inherits", `{}`, outcome{`"base"`, "DEFAULT", NoRule, ""}},
+		{"an environment the flag does not know", "elsewhere", `{"user":{"key":"ada"}}`, outcome{`"base"`, "STATIC", NoRule, ""}},
+	} {
+		in := context(t, c.context)
+		if diff := cmp.Diff(c.want, outcomeOf(flag.Evaluate(c.environment, in))); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		}
+		explained, _ := flag.Explain(c.environment, in)
+		if diff := cmp.Diff(c.want, outcomeOf(explained)); diff != "" {
+			t.Errorf("%s, explained (-want +got)\n%s", c.name, diff)
+		}
+		snapshot := NewSnapshot(flag)
+		if diff := cmp.Diff(c.want, outcomeOf(snapshot.Evaluate(c.environment, "checkout", in))); diff != "" {
+			t.Errorf("%s, snapshot (-want +got)\n%s", c.name, diff)
+		}
+		if diff := cmp.Diff(c.want, outcomeOf(snapshot.In(c.environment).Evaluate("checkout", in))); diff != "" {
+			t.Errorf("%s, view (-want +got)\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestNamesOnTheWire are OpenFeature's.
+func TestNamesOnTheWire(t *testing.T) {
+	text, err := json.Marshal(map[string]any{
+		"reasons": []Reason{Error, Static, TargetingMatch, Split, Default, Disabled},
+		"codes":   []Code{None, FlagNotFound, TypeMismatch, ParseError},
+	})
+	const want = `{"codes":["","FLAG_NOT_FOUND","TYPE_MISMATCH","PARSE_ERROR"],"reasons":["ERROR","STATIC","TARGETING_MATCH","SPLIT","DEFAULT","DISABLED"]}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestProblems: what cannot be served is named, and takes nothing else with it.
+func TestProblems(t *testing.T) {
+	flag := Compile(decode(t, "f", `{"type":"NUMERIC","default":1.50,"environments":{
+		"a/b~c":{"default":"text","rules":[
+			{"logic":{"and":[true,{"nope":1}]},"value":2},
+			{"logic":{"==":[1,1]},"value":"two"},
+			{"logic":null,"value":3},
+			{"value":4},
+			{"logic":{"==":[1,1]},"value":5}]},
+		"z":{"rules":[{"logic":{"==":[1,1]}},{"logic":{"==":[1,1]},"value":1e400}]}}}`))
+	var pointers []string
+	for _, p := range flag.Problems() {
+		pointers = append(pointers, p.Pointer)
+		if p.Err == nil || p.Err.Error() == "" {
+			t.Errorf("%s has no error", p.Pointer)
+		}
+	}
+	want := []string{
+		"/environments/a~1b~0c/default", "/environments/a~1b~0c/rules/0/logic/and/1/nope", "/environments/a~1b~0c/rules/1/value",
+		"/environments/a~1b~0c/rules/2/logic", "/environments/a~1b~0c/rules/3/logic", "/environments/z/rules/0/value", "/environments/z/rules/1/value",
+	}
+	if diff := cmp.Diff(want, pointers); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(outcome{"5", "TARGETING_MATCH", 4, ""}, outcomeOf(flag.Evaluate("a/b~c", jsonlogic.Null()))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(outcome{"1.50", "DEFAULT", NoRule, ""}, outcomeOf(flag.Evaluate("z", jsonlogic.Null()))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestNothingToServe: a definition without a usable default is an error only when no rule decides.
+func TestNothingToServe(t *testing.T) {
+	for _, attributes := range []string{
+		`{"type":"BOOLEAN"}`, `{"type":"BOOLEAN","default":null}`, `{"type":"BOOLEAN","default":"true"}`, `{"type":"COLOR","default":true}`, `{"type":"JSON"}`, `{}`,
+	} {
+		flag := Compile(decode(t, "f", attributes))
+		if len(flag.Problems()) == 0 {
+			t.Errorf("%s has no problem", attributes)
+		}
+		e := flag.Evaluate("production", jsonlogic.Null())
+		if diff := cmp.Diff(outcome{"", "ERROR", NoRule, "PARSE_ERROR"}, outcomeOf(e)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", attributes, diff)
+		}
+	}
+	flag := Compile(decode(t, "f", `{"type":"BOOLEAN","environments":{"e":{"rules":[{"logic":{"==":[1,1]},"value":true}]}}}`))
+	if value, ok := flag.Evaluate("e", jsonlogic.Null()).Bool(); !ok || !value {
+		t.Error("a rule that matches is served without a default")
+	}
+}
+
+// TestValuesKeepTheirText: key order and the spelling of numbers belong to the flag's owner.
+func TestValuesKeepTheirText(t *testing.T) {
+	const object = `{"z": 1.0, "a": [1e2, 12345678901234567890], "dup": 1, "dup": 2}`
+	flag := Compile(decode(t, "f", `{"type":"JSON","default":null,"environments":{"e":{"rules":[{"logic":{"==":[1,1]},"value":`+object+`}]}}}`))
+	if got, ok := flag.Evaluate("e", jsonlogic.Null()).JSON(); !ok || string(got) != object {
+		t.Errorf("%s, %v", got, ok)
+	}
+	if got, ok := flag.Evaluate("other", jsonlogic.Null()).JSON(); !ok || string(got) != "null" {
+		t.Errorf("%s, %v", got, ok)
+	}
+}
+
+// TestDefinitionIsCopied: the caller may reuse its buffers.
+func TestDefinitionIsCopied(t *testing.T) {
+	text := json.RawMessage(`"abc"`)
+	flag := Compile(Definition{Key: "f", Type: String, Default: text})
+	copy(text, `"xyz"`)
+	if got, _ := flag.Evaluate("e", jsonlogic.Null()).Text(); got != "abc" {
+		t.Errorf("%s", got)
+	}
+	if flag.Key() != "f" || flag.Type() != String {
+		t.Errorf("%s, %s", flag.Key(), flag.Type())
+	}
+}
+
+func TestEnvironmentDecodes(t *testing.T) {
+	for text, want := range map[string]bool{`{}`: true, `{"enabled":true}`: true, `{"enabled":false}`: false, `{"rules":[]}`: true} {
+		var e Environment
+		if err := json.Unmarshal([]byte(text), &e); err != nil || e.Enabled != want {
+			t.Errorf("%s: enabled is %v, %v", text, e.Enabled, err)
+		}
+	}
+	var e Environment
+	if err := json.Unmarshal([]byte(`{"enabled":"yes"}`), &e); err == nil {
+		t.Error("enabled must be a boolean")
+	}
+}
+
+func TestExplain(t *testing.T) {
+	flag := Compile(decode(t, "checkout", checkout))
+	_, e := flag.Explain("production", context(t, `{"user":{"key":"u","trial":true}}`))
+	var steps []string
+	for _, r := range e.Rules {
+		step := r.Description
+		if r.Evaluated {
+			step += ", evaluated"
+		}
+		if r.Matched {
+			step += ", matched"
+		}
+		if r.Problem != "" {
+			step += ": " + r.Problem
+		}
+		if (r.Logic != nil) != r.Evaluated {
+			t.Errorf("%s: the tree is there when the rule was evaluated", r.Description)
+		}
+		steps = append(steps, step)
+	}
+	want := []string{"never: empty logic never matches", "staff, evaluated", "fails, evaluated", "rollout, evaluated, matched", "plan or rollout"}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if !e.Configured || !e.Enabled || e.Environment != "production" {
+		t.Errorf("%+v", e)
+	}
+	_, e = flag.Explain("off", jsonlogic.Null())
+	if e.Enabled || e.Rules[0].Evaluated {
+		t.Errorf("a disabled environment evaluates nothing: %+v", e)
+	}
+	_, e = flag.Explain("elsewhere", jsonlogic.Null())
+	if text, err := json.Marshal(e); err != nil || string(text) != `{"environment":"elsewhere","configured":false,"enabled":true,"rules":[]}` {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// FuzzEvaluate: no definition and no context makes an evaluation panic, and explaining agrees with it.
+func FuzzEvaluate(f *testing.F) {
+	f.Add(checkout, `{"user":{"key":"ada"}}`)
+	f.Add(`{"type":"BOOLEAN","default":true}`, `[]`)
+	f.Add(`{"type":"JSON","default":{},"environments":{"production":{"rules":[{"logic":{"var":""},"value":1}]}}}`, `1`)
+	f.Fuzz(func(t *testing.T, attributes, text string) {
+		var d Definition
+		if json.Unmarshal([]byte(attributes), &d) != nil {
+			return
+		}
+		in, err := jsonlogic.Parse([]byte(text))
+		if err != nil {
+			in = jsonlogic.String(text)
+		}
+		flag := Compile(d)
+		e := flag.Evaluate("production", in)
+		if explained, _ := flag.Explain("production", in); explained != e {
+			t.Errorf("%+v, explained %+v", e, explained)
+		}
+		if (e.Raw() == nil) != (e.Reason == Error) || (e.Code == None) != (e.Reason != Error) {
+			t.Errorf("%+v", e)
+		}
+	})
+}

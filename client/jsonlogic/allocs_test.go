@@ -1,0 +1,20 @@
+package jsonlogic
+
+import "testing"
+
+// TestEvaluationDoesNotAllocate: neither deciding nor evaluating the rules that people write.
+func TestEvaluationDoesNotAllocate(t *testing.T) {
+	data := mustParse(t, benchData)
+	for name, source := range benchRules() {
+		r, err := Compile([]byte(source), FlagKey("checkout-v2"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(200, func() { r.Decide(data) }); n != 0 {
+			t.Errorf("%s: Decide allocates %v times", name, n)
+		}
+		if n := testing.AllocsPerRun(200, func() { _, _ = r.Evaluate(data) }); n != 0 {
+			t.Errorf("%s: Evaluate allocates %v times", name, n)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package jsonlogic
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func explained(t *testing.T, rule, data string) *Explanation {
+	t.Helper()
+	r, err := Compile([]byte(rule), FlagKey("flag"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := r.Explain(mustParse(t, data))
+	return e
+}
+
+func TestExplainShowsEveryNode(t *testing.T) {
+	const rule = `{"and":[{"==":[{"var":"user.plan"},"pro"]},{"in":[{"var":"user.country"},["DE","FR"]]},{"!":{"var":"user.blocked"}}]}`
+	text, err := json.MarshalIndent(explained(t, rule, `{"user":{"plan":"pro","country":"NL"}}`), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"pointer":"","operator":"and","evaluated":true,"result":false,"arguments":[
+		{"pointer":"/and/0","operator":"==","evaluated":true,"result":true,"arguments":[
+			{"pointer":"/and/0/==/0","operator":"var","evaluated":true,"result":"pro","arguments":[
+				{"pointer":"/and/0/==/0/var","evaluated":true,"result":"user.plan"}]},
+			{"pointer":"/and/0/==/1","evaluated":true,"result":"pro"}]},
+		{"pointer":"/and/1","operator":"in","evaluated":true,"result":false,"arguments":[
+			{"pointer":"/and/1/in/0","operator":"var","evaluated":true,"result":"NL","arguments":[
+				{"pointer":"/and/1/in/0/var","evaluated":true,"result":"user.country"}]},
+			{"pointer":"/and/1/in/1","evaluated":true,"result":["DE","FR"],"arguments":[
+				{"pointer":"/and/1/in/1/0","evaluated":true,"result":"DE"},
+				{"pointer":"/and/1/in/1/1","evaluated":true,"result":"FR"}]}]},
+		{"pointer":"/and/2","operator":"!","evaluated":false,"arguments":[
+			{"pointer":"/and/2/!","operator":"var","evaluated":false,"arguments":[
+				{"pointer":"/and/2/!/var","evaluated":false}]}]}]}`
+	if diff := cmp.Diff(mustParse(t, want).Interface(), mustParse(t, string(text)).Interface()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestExplainMarksWhatWasSkipped(t *testing.T) {
+	e := explained(t, `{"if":[{"var":"a"},"one",{"var":"b"},"two","three"]}`, `{"b":1}`)
+	var seen []bool
+	for _, arg := range e.Arguments {
+		seen = append(seen, arg.Evaluated)
+	}
+	if diff := cmp.Diff([]bool{true, false, true, true, false}, seen); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestExplainShowsIterations(t *testing.T) {
+	e := explained(t, `{"some":[{"var":"list"},{">":[{"var":""},1]}]}`, `{"list":[1,2,3]}`)
+	body := e.Arguments[1]
+	if !body.Evaluated || body.Result != nil || len(body.Iterations) != 2 {
+		t.Fatalf("the body was evaluated for two of three elements: %+v", body)
+	}
+	var results []string
+	for _, i := range body.Iterations {
+		results = append(results, i.Result.json()+" of "+i.Arguments[0].Result.json())
+	}
+	if diff := cmp.Diff([]string{"false of 1", "true of 2"}, results); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if none := explained(t, `{"map":[[],{"var":"x"}]}`, `null`).Arguments[1]; none.Evaluated || len(none.Arguments) != 1 {
+		t.Errorf("a body for no element is not evaluated: %+v", none)
+	}
+}
+
+func TestExplainFailure(t *testing.T) {
+	e := explained(t, `{"and":[1,{"*":[]},2]}`, `null`)
+	if e.Error == "" || e.Result != nil || e.Arguments[0].Result == nil || e.Arguments[1].Result != nil || !e.Arguments[1].Evaluated {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestExplainIsBounded: a loop over much data repeats neither the body nor the data without end.
+func TestExplainIsBounded(t *testing.T) {
+	items := "[" + strings.TrimSuffix(strings.Repeat(`"0123456789",`, 20_000), ",") + "]"
+	e := explained(t, `{"none":[{"var":"l"},{"==":[{"var":""},"x"]}]}`, `{"l":`+items+`}`)
+	text, err := json.Marshal(e)
+	if err != nil || len(text) > 4<<20 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	if !e.Truncated || !e.Arguments[1].Truncated || e.Result == nil || !e.Result.Truthy() {
+		t.Errorf("the rule's own result stays, and the rest is marked: %+v", e)
+	}
+	e = explained(t, `{"map":[[1,2,3,4,5,6,7,8,9],{"var":"l"}]}`, `{"l":1}`)
+	if e.Truncated || len(e.Arguments[1].Iterations) != 9 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestExplainLeavesOutLargeResults: every `var ""` would show the whole context.
+func TestExplainLeavesOutLargeResults(t *testing.T) {
+	data := `{"text":"` + strings.Repeat("x", 400_000) + `"}`
+	e := explained(t, `[{"var":""},{"var":""},{"var":""},{"var":""}]`, data)
+	if e.Arguments[0].Result == nil || e.Arguments[3].Result != nil || !e.Arguments[3].Truncated {
+		t.Error("the first results fit, the last do not")
+	}
+}

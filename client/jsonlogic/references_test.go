@@ -1,0 +1,133 @@
+package jsonlogic
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReferences(t *testing.T) {
+	for rule, want := range map[string][]Reference{
+		`{"==":[{"var":"user.key"},"a"]}`: {{Path: "user.key", Operator: "var", Pointer: "/==/0"}},
+		`{"var":""}`:                      {{Operator: "var"}},
+		`{"var":[]}`:                      {{Operator: "var"}},
+		`{"var":null}`:                    {{Operator: "var"}},
+		`{"var":3}`:                       {{Path: "3", Operator: "var"}},
+		`{"var":["a",{"var":"b"}]}`:       {{Path: "a", Operator: "var"}, {Path: "b", Operator: "var", Pointer: "/var/1"}},
+		`{"var":{"cat":["user.",{"var":"x"}]}}`: {
+			{Dynamic: true, Operator: "var"}, {Path: "x", Operator: "var", Pointer: "/var/cat/1"},
+		},
+		`{"some":[{"var":"user.tags"},{"==":[{"var":"name"},{"var":""}]}]}`: {{Path: "user.tags", Operator: "var", Pointer: "/some/0"}},
+		`{"reduce":[{"var":"list"},{"+":[{"var":"current"},{"var":"accumulator"}]},{"var":"start"}]}`: {
+			{Path: "list", Operator: "var", Pointer: "/reduce/0"}, {Path: "start", Operator: "var", Pointer: "/reduce/2"},
+		},
+		`{"map":[[1],{"filter":[{"var":"inner"},{"var":"x"}]}]}`: nil,
+		`{"all":[{"var":"a"},{"missing":["b"]}]}`:                {{Path: "a", Operator: "var", Pointer: "/all/0"}},
+		`{"missing":["a","b.c"]}`:                                {{Path: "a", Operator: "missing"}, {Path: "b.c", Operator: "missing"}},
+		`{"missing":["a",["b","default"],[]]}`: {
+			{Path: "a", Operator: "missing"}, {Path: "b", Operator: "missing"}, {Operator: "missing"},
+		},
+		`{"missing":[["a","b"],"c"]}`:                                {{Path: "a", Operator: "missing"}, {Path: "b", Operator: "missing"}},
+		`{"missing":{"merge":["a",{"var":"b"}]}}`:                    {{Dynamic: true, Operator: "missing"}, {Path: "b", Operator: "var", Pointer: "/missing/merge/1"}},
+		`{"missing_some":[1,["a"]]}`:                                 {{Path: "a", Operator: "missing_some"}},
+		`{"missing_some":[1]}`:                                       nil,
+		`{"a":{"var":"x"},"b":1}`:                                    nil,
+		`[{"var":"a"},[{"var":"b"}]]`:                                {{Path: "a", Operator: "var", Pointer: "/0"}, {Path: "b", Operator: "var", Pointer: "/1/0"}},
+		`{"fractional":[{"var":"account.key"},["a"]]}`:               {{Path: "targetingKey", Operator: "fractional"}, {Path: "user.key", Operator: "fractional"}, {Path: "account.key", Operator: "var", Pointer: "/fractional/0"}},
+		`{"map":[[1],{"fractional":[["a"]]}]}`:                       {{Path: "targetingKey", Operator: "fractional", Pointer: "/map/1"}, {Path: "user.key", Operator: "fractional", Pointer: "/map/1"}},
+		`{"fractional":["fixed",["a",{"var":"weight"}]]}`:            {{Path: "weight", Operator: "var", Pointer: "/fractional/1/1"}},
+		`{"fractional":[]}`:                                          nil,
+		`true`:                                                       nil,
+		`{"if":[{"var":"a~/b"},{"/":[{"var":"n"},2]},{"!":[true]}]}`: {{Path: "a~/b", Operator: "var", Pointer: "/if/0"}, {Path: "n", Operator: "var", Pointer: "/if/1/~1/0"}},
+	} {
+		got, err := References([]byte(rule))
+		if err != nil {
+			t.Errorf("%s: %v", rule, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", rule, diff)
+		}
+	}
+	if _, err := References([]byte(`{"nope":1}`)); err == nil {
+		t.Error("a rule that does not compile has no references")
+	}
+}
+
+func mustCompile(t *testing.T, rule string) *Rule {
+	t.Helper()
+	r, err := Compile([]byte(rule))
+	if err != nil {
+		t.Fatalf("compile %s: %v", rule, err)
+	}
+	return r
+}
+
+func TestReads(t *testing.T) {
+	r := mustCompile(t, `{"and":[{"var":"user.plan"},{"missing":["account"]},{"fractional":[["a"]]},{"var":{"var":"x.y"}},{"some":[{"var":"list"},{"var":"team.key"}]}]}`)
+	for path, want := range map[string]bool{
+		"user": true, "user.plan": true, "user.pl": false, "user.plan.x": false, "account": true, "x": true, "x.y": true, "list": true,
+		"team": false, "user.key": false, "targetingKey": false, "": false,
+	} {
+		if got := r.Reads(path); got != want {
+			t.Errorf("Reads(%q) = %v", path, got)
+		}
+	}
+}
+
+func TestCompares(t *testing.T) {
+	for rule, want := range map[string]bool{
+		`{"==":[{"var":"user.key"},"alice"]}`:                                      true,
+		`{"==":["alice",{"var":"user.key"}]}`:                                      true,
+		`{"===":[{"var":["user.key","x"]},"alice"]}`:                               true,
+		`{"!=":[{"var":"user.key"},"alice"]}`:                                      true,
+		`{"!":{"!==":["alice",{"var":"user.key"}]}}`:                               true,
+		`{"in":[{"var":"user.key"},["bob","alice"]]}`:                              true,
+		`{"in":["alice",{"var":"user.key"}]}`:                                      true,
+		`{"in":[{"var":"user.key"},"alice"]}`:                                      true,
+		`{"in":[{"var":"user.key"},["bob",{"var":"x"},"alice"]]}`:                  true,
+		`{"if":[{"or":[false,{"==":[{"var":"user.key"},"alice"]}]},1,2]}`:          true,
+		`{"some":[[{"==":[{"var":"user.key"},"alice"]}],{"var":""}]}`:              true,
+		`{"==":[{"var":"user.key"},"bob"]}`:                                        false,
+		`{"==":[{"var":"user.name"},"alice"]}`:                                     false,
+		`{"==":[{"var":"account.key"},"alice"]}`:                                   false,
+		`{"==":[{"var":"user.key"}]}`:                                              false,
+		`{"==":[{"var":{"cat":["user",".key"]}},"alice"]}`:                         false,
+		`{"in":[["alice"],{"var":"user.key"}]}`:                                    false,
+		`{"in":[{"var":"user.key"},"alice,bob"]}`:                                  false,
+		`{"some":[{"var":"users"},{"==":[{"var":"user.key"},"alice"]}]}`:           false,
+		`{">":[{"var":"user.key"},"alice"]}`:                                       false,
+		`{"and":[{"var":"user.key"},"alice"]}`:                                     false,
+		`{"a":{"==":[{"var":"user.key"},"alice"]},"b":1}`:                          false,
+		`{"==":[{"var":"user.key"},["alice"]]}`:                                    false,
+		`{"==":[{"var":"user.key"},{"var":"alice"}]}`:                              false,
+		`{"==":["user.key","alice"]}`:                                              false,
+		`{"filter":[{"in":[{"var":"user.key"},["x","alice"]]},{"var":"ignored"}]}`: true,
+	} {
+		if got := mustCompile(t, rule).Compares("user.key", "alice"); got != want {
+			t.Errorf("%s: Compares = %v", rule, got)
+		}
+	}
+	if !mustCompile(t, `{"==":[{"var":"account.key"},42]}`).Compares("account.key", "42") {
+		t.Error("a number compares by its text")
+	}
+}
+
+func TestComparisons(t *testing.T) {
+	got := mustCompile(t, `{"and":[{"in":[{"var":"a.key"},["x",1]]},{"==":[null,{"var":"b"}]}]}`).Comparisons()
+	want := []Comparison{
+		{Path: "a.key", Operator: "in", Literal: String("x"), Pointer: "/and/0"},
+		{Path: "a.key", Operator: "in", Literal: Number(1), Pointer: "/and/0"},
+		{Path: "b", Operator: "==", Literal: Null(), Pointer: "/and/1"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestConstant(t *testing.T) {
+	for rule, want := range map[string]bool{`true`: true, `{}`: true, `{"a":1,"b":2}`: true, `{"!":1}`: false, `[1]`: false} {
+		if _, got := mustCompile(t, rule).Constant(); got != want {
+			t.Errorf("%s: Constant = %v", rule, got)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package signalbox
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func busy(status int, retryAfter string) reply {
+	r := refused(status, CodeRateLimited)
+	if retryAfter != "" {
+		r.header["Retry-After"] = retryAfter
+	}
+	return r
+}
+
+func TestARefusalForNowIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		replies []reply
+		want    []time.Duration
+	}{
+		"rate limit":  {[]reply{busy(429, ""), ok(environmentBody)}, []time.Duration{250 * time.Millisecond}},
+		"unavailable": {[]reply{busy(503, ""), ok(environmentBody)}, []time.Duration{250 * time.Millisecond}},
+		"cut connections": {[]reply{{cut: true}, {cut: true}, ok(environmentBody)},
+			[]time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+		"an answer that breaks off": {[]reply{{status: 200, header: map[string]string{"Content-Length": "5000"}, body: environmentBody}, ok(environmentBody)},
+			[]time.Duration{250 * time.Millisecond}},
+		"what the server asks for, and some": {[]reply{busy(429, "3"), ok(environmentBody)}, []time.Duration{3250 * time.Millisecond}},
+		"no longer than the bound":           {[]reply{busy(503, "10"), ok(environmentBody)}, []time.Duration{10 * time.Second}},
+		"nonsense in the header":             {[]reply{busy(503, "soon"), ok(environmentBody)}, []time.Duration{250 * time.Millisecond}},
+		"a date that has passed": {[]reply{busy(503, "Wed, 21 Oct 2015 07:28:00 GMT"), ok(environmentBody)},
+			[]time.Duration{250 * time.Millisecond}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newStub(t, test.replies...)
+			client, pauses := server.client(t)
+			if _, err := client.Environments.Get(t.Context(), "staging"); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, pauses.taken); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAttemptsEnd(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reply  reply
+		policy RetryPolicy
+		want   int // attempts
+	}{
+		"after as many as allowed":           {busy(503, ""), DefaultRetry(), 4},
+		"at once without a policy":           {busy(503, ""), RetryPolicy{}, 1},
+		"at once when the wait is too long":  {busy(429, "11"), DefaultRetry(), 1},
+		"at once when it is no use":          {refused(500, CodeInternal), DefaultRetry(), 1},
+		"at once when it is refused":         {refused(404, CodeNotFound), DefaultRetry(), 1},
+		"after as many cuts as are allowed":  {reply{cut: true}, RetryPolicy{Attempts: 3, MaxWait: time.Second}, 3},
+		"at once when the answer is no JSON": {ok("<html>"), DefaultRetry(), 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newStub(t, test.reply)
+			client, _ := server.client(t, WithRetry(test.policy))
+			if _, err := client.Environments.Get(t.Context(), "staging"); err == nil {
+				t.Error("it succeeded")
+			}
+			if got := len(server.requests()); got != test.want {
+				t.Errorf("%d attempts, not %d", got, test.want)
+			}
+		})
+	}
+}
+
+func TestOnlyWhatDoesNoHarmIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		call  func(context.Context, *Client) error
+		again bool
+	}{
+		"list": {func(ctx context.Context, c *Client) error { _, err := c.Keys.List(ctx, KeyParams{}); return err }, true},
+		"replace": {func(ctx context.Context, c *Client) error {
+			_, err := c.Services.Replace(ctx, "s", ServiceDraft{})
+			return err
+		}, true},
+		"delete": {func(ctx context.Context, c *Client) error { return c.Services.Delete(ctx, "s") }, true},
+		"revoke": {func(ctx context.Context, c *Client) error { _, err := c.Keys.Revoke(ctx, "k"); return err }, true},
+		"report": {func(ctx context.Context, c *Client) error {
+			_, err := c.Contexts.Report(ctx, []ReportedContext{{Type: "t", Key: "k"}})
+			return err
+		}, true},
+		"create": {func(ctx context.Context, c *Client) error {
+			_, err := c.Services.Create(ctx, "s", ServiceDraft{})
+			return err
+		}, false},
+		"create key": {func(ctx context.Context, c *Client) error {
+			_, err := c.Keys.Create(ctx, KeyDraft{Name: "k"})
+			return err
+		}, false},
+		"measure": {func(ctx context.Context, c *Client) error { return c.Metrics.Report(ctx, []Metric{{Name: "m"}}) }, false},
+	}
+	for name, test := range tests {
+		for fault, broken := range map[string]reply{"unavailable": busy(503, ""), "cut": {cut: true}} {
+			t.Run(name+" "+fault, func(t *testing.T) {
+				t.Parallel()
+				server := newStub(t, broken)
+				client, _ := server.client(t)
+				if err := test.call(t.Context(), client); err == nil {
+					t.Error("it succeeded")
+				}
+				if got := len(server.requests()); (got > 1) != test.again {
+					t.Errorf("%d attempts", got)
+				}
+			})
+		}
+	}
+}
+
+func TestARepeatedWriteSendsItsBodyAgain(t *testing.T) {
+	t.Parallel()
+	server := newStub(t, busy(503, "1"), reply{cut: true}, ok(environmentBody))
+	client, _ := server.client(t)
+	if _, err := client.Environments.Replace(t.Context(), "staging", EnvironmentDraft{Name: "S"}, IfMatch(`"t"`)); err != nil {
+		t.Fatal(err)
+	}
+	seen := server.requests()
+	if len(seen) != 3 {
+		t.Fatalf("%d attempts", len(seen))
+	}
+	for _, each := range seen {
+		if each.body != seen[0].body || each.header.Get("If-Match") != `"t"` {
+			t.Errorf("an attempt differs: %+v", each)
+		}
+	}
+}
+
+func TestAnUntrustedCertificateIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	client, err := New(server.URL, "k", func(t *transport) {
+		t.wait = func(context.Context, time.Duration) error { return errors.New("it waits") }
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Account.Get(t.Context()); err == nil || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "it waits") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPausesAreShortenedAtRandom(t *testing.T) {
+	t.Parallel()
+	policy := RetryPolicy{Attempts: 100, MinWait: time.Second, MaxWait: 10 * time.Second}
+	read := request{method: http.MethodGet}
+	lost := &connectionError{"", errors.New("reset")}
+	for attempt, longest := range map[int]time.Duration{
+		1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 4: 8 * time.Second, 5: 10 * time.Second, 99: 10 * time.Second,
+	} {
+		for _, random := range []float64{0, 0.5, 0.999} {
+			pause, again := policy.next(attempt, read, lost, random)
+			if !again || pause > longest || pause < longest/2 || (random == 0) != (pause == longest) {
+				t.Errorf("attempt %d: %v, %v", attempt, pause, again)
+			}
+		}
+	}
+}
+
+// answers is a round tripper that does no input or output, so that time in a
+// bubble stands still only for the client.
+type answers func() (*http.Response, error)
+
+func (a answers) RoundTrip(*http.Request) (*http.Response, error) { return a() }
+
+func TestWaitingEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		client, err := New("http://host", "k", WithHTTPClient(&http.Client{Transport: answers(func() (*http.Response, error) {
+			attempts++
+			return nil, errors.New("connection refused")
+		})}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		began := time.Now()
+		time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("the program ends")) })
+		_, err = client.Account.Get(ctx)
+		if err == nil || !strings.Contains(err.Error(), "the program ends") || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(began); took != 100*time.Millisecond || attempts != 1 {
+			t.Errorf("%d attempts in %v", attempts, took)
+		}
+	})
+}
+
+func TestNobodyWaitsForADeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client, err := New("http://host", "k", WithHTTPClient(&http.Client{Transport: answers(func() (*http.Response, error) {
+			return nil, errors.New("connection refused")
+		})}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		if _, err = client.Account.Get(ctx); err == nil || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func TestAllAttemptsTakeTheirTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client, err := New("http://host", "k", WithHTTPClient(&http.Client{Transport: answers(func() (*http.Response, error) {
+			return nil, errors.New("connection refused")
+		})}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		_, err = client.Account.Get(t.Context())
+		if took := time.Since(began); err == nil || took < 875*time.Millisecond || took > 1750*time.Millisecond {
+			t.Errorf("%v in %v", err, took)
+		}
+	})
+}

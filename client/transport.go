@@ -1,0 +1,225 @@
+package signalbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	mediaType = "application/vnd.api+json"
+	userAgent = "signalbox-go"
+	// maxErrorBody bounds what is read of an answer that is no success: it may
+	// come from anything that stands between.
+	maxErrorBody = 1 << 20
+)
+
+// transport is the one way to the server.
+type transport struct {
+	base          string // without a slash at its end
+	authorization string
+	userAgent     string
+	http          *http.Client
+	timeout       time.Duration
+	retry         RetryPolicy
+	wait          func(context.Context, time.Duration) error
+	random        func() float64 // from 0 up to 1
+}
+
+// request is one call of the interface.
+type request struct {
+	method string
+	// segments follow /api/v1/, each still without percent-encoding.
+	segments []string
+	query    url.Values
+	body     any // encoded as JSON unless it is nil
+	// ifMatch is the precondition of a write; nil means there is none.
+	ifMatch *string
+	// repeatable marks a POST whose repetition does no harm.
+	repeatable bool
+}
+
+// answer is a success.
+type answer struct {
+	etag string
+	body []byte
+}
+
+// WriteOption is a choice for one write.
+type WriteOption func(*request)
+
+// IfMatch makes the server refuse the write unless the resource still has this
+// ETag, the one it had when it was read. [IsVersionMismatch] recognizes the
+// refusal. The items of a list carry no ETag: read the resource by itself.
+func IfMatch(etag string) WriteOption {
+	return func(r *request) { r.ifMatch = &etag }
+}
+
+// with applies the choices of a write.
+func (r request) with(options []WriteOption) request {
+	for _, option := range options {
+		option(&r)
+	}
+	return r
+}
+
+// name is the call in the words of messages.
+func (r request) name() string { return "signalbox: " + r.method + " " + r.path() }
+
+func (r request) path() string {
+	var path strings.Builder
+	path.WriteString("/api/v1")
+	for _, segment := range r.segments {
+		path.WriteString("/" + escape(segment))
+	}
+	return path.String()
+}
+
+// escape percent-encodes a path segment with nothing safe but what no
+// intermediary interprets. Names of nothing but dots are encoded too: cleaning
+// a path would remove them.
+func escape(segment string) string {
+	if segment == "." || segment == ".." {
+		return strings.ReplaceAll(segment, ".", "%2E")
+	}
+	return strings.ReplaceAll(url.QueryEscape(segment), "+", "%20")
+}
+
+// check refuses what would not reach the resource that is meant.
+func (r request) check() error {
+	if slices.Contains(r.segments, "") {
+		return fmt.Errorf("%s: an id is empty", r.name())
+	}
+	if r.ifMatch != nil && *r.ifMatch == "" {
+		return fmt.Errorf("%s: IfMatch needs an ETag, and only a resource that was read by itself has one", r.name())
+	}
+	return nil
+}
+
+// call sends a request, again if need be, and decodes the answer into result
+// unless that is nil. It gives the answer's ETag.
+func (t *transport) call(ctx context.Context, r request, result any) (etag string, err error) {
+	if err := r.check(); err != nil {
+		return "", err
+	}
+	var body []byte
+	if r.body != nil {
+		if body, err = json.Marshal(r.body); err != nil {
+			return "", fmt.Errorf("%s: encoding the request: %w", r.name(), err)
+		}
+	}
+	got, err := t.repeat(ctx, r, body)
+	if err != nil || result == nil {
+		return got.etag, err
+	}
+	if err := json.Unmarshal(got.body, result); err != nil {
+		return "", fmt.Errorf("%s: the answer is not one of Signalbox's: %w", r.name(), err)
+	}
+	return got.etag, nil
+}
+
+// repeat makes attempts until one succeeds or the policy says no.
+func (t *transport) repeat(ctx context.Context, r request, body []byte) (answer, error) {
+	for attempt := 1; ; attempt++ {
+		got, err := t.attempt(ctx, r, body)
+		if err == nil {
+			return got, nil
+		}
+		pause, again := t.retry.next(attempt, r, err, t.random())
+		if !again || ctx.Err() != nil || endsWithin(ctx, pause) {
+			return answer{}, err
+		}
+		if waitErr := t.wait(ctx, pause); waitErr != nil {
+			return answer{}, errors.Join(waitErr, err)
+		}
+	}
+}
+
+// attempt sends a request once.
+func (t *transport) attempt(ctx context.Context, r request, body []byte) (answer, error) {
+	if t.timeout > 0 {
+		cause := fmt.Errorf("there was no answer within %s: %w", t.timeout, context.DeadlineExceeded)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, t.timeout, cause)
+		defer cancel()
+	}
+	sent, err := t.newRequest(ctx, r, body)
+	if err != nil {
+		return answer{}, fmt.Errorf("%s: %w", r.name(), err)
+	}
+	response, err := t.http.Do(sent)
+	if err != nil {
+		return answer{}, &connectionError{r.name(), withoutURL(err)}
+	}
+	defer response.Body.Close()
+	return receive(r, response)
+}
+
+func (t *transport) newRequest(ctx context.Context, r request, body []byte) (*http.Request, error) {
+	target := t.base + r.path()
+	if len(r.query) > 0 {
+		target += "?" + r.query.Encode()
+	}
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	sent, err := http.NewRequestWithContext(ctx, r.method, target, reader)
+	if err != nil {
+		return nil, err
+	}
+	sent.Header.Set("Authorization", t.authorization)
+	sent.Header.Set("User-Agent", t.userAgent)
+	sent.Header.Set("Accept", mediaType)
+	if body != nil {
+		sent.Header.Set("Content-Type", mediaType)
+	}
+	if r.ifMatch != nil {
+		sent.Header.Set("If-Match", *r.ifMatch)
+	}
+	return sent, nil
+}
+
+// receive reads an answer, which is a success or an *APIError.
+func receive(r request, response *http.Response) (answer, error) {
+	var reader io.Reader = response.Body
+	success := response.StatusCode >= 200 && response.StatusCode < 300
+	if !success {
+		reader = io.LimitReader(reader, maxErrorBody)
+	}
+	body, err := io.ReadAll(reader)
+	switch {
+	case !success:
+		return answer{}, newAPIError(r, response, body)
+	case err != nil:
+		return answer{}, &connectionError{r.name(), fmt.Errorf("reading the answer: %w", err)}
+	}
+	return answer{etag: response.Header.Get("ETag"), body: body}, nil
+}
+
+// connectionError is a request without an answer.
+type connectionError struct {
+	name string
+	err  error
+}
+
+func (e *connectionError) Error() string { return e.name + ": " + e.err.Error() }
+
+func (e *connectionError) Unwrap() error { return e.err }
+
+// withoutURL takes the cause out of the standard library's error, which names
+// the call a second time.
+func withoutURL(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
