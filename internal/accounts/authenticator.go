@@ -46,6 +46,7 @@ type Authenticator struct {
 	mu         sync.RWMutex
 	byHash     map[string]*session
 	byKey      map[string]*session
+	uses       map[string]*use // by key id; they outlive sessions
 	generation uint64
 
 	cancel  context.CancelFunc
@@ -54,9 +55,14 @@ type Authenticator struct {
 
 // session is a key that has been seen.
 type session struct {
-	key     Key
-	caller  Caller
-	used    atomic.Int64 // microseconds
+	key    Key
+	caller Caller
+	use    *use
+}
+
+// use is when a key was last used.
+type use struct {
+	at      atomic.Int64 // microseconds
 	written int64        // microseconds; owned by the loop
 }
 
@@ -74,7 +80,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, token string) (Caller,
 	if err != nil {
 		return Caller{}, err
 	}
-	known.used.Store(now.UnixMicro())
+	known.use.at.Store(now.UnixMicro())
 	return known.caller, nil
 }
 
@@ -130,6 +136,7 @@ func (a *Authenticator) lookUp(ctx context.Context, hash string, generation uint
 func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	seen.use = a.useOf(seen.key.ID)
 	if a.generation != generation {
 		return seen
 	}
@@ -141,6 +148,19 @@ func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	}
 	a.byHash[seen.key.Hash], a.byKey[seen.key.ID] = seen, seen
 	return seen
+}
+
+// useOf gives the use of a key, which every session of it shares.
+func (a *Authenticator) useOf(keyID string) *use {
+	if a.uses == nil {
+		a.uses = map[string]*use{}
+	}
+	known, ok := a.uses[keyID]
+	if !ok {
+		known = &use{}
+		a.uses[keyID] = known
+	}
+	return known
 }
 
 // Start begins to write when keys were used.
@@ -179,27 +199,39 @@ func (a *Authenticator) writeUses(ctx context.Context, precision time.Duration) 
 		return
 	}
 	uses := make(map[string]time.Time, len(due))
-	for known, used := range due {
-		uses[known.key.ID] = time.UnixMicro(used).UTC()
+	for id, at := range due {
+		uses[id] = time.UnixMicro(at).UTC()
 	}
 	if err := a.Directory.NoteUses(ctx, uses); err != nil {
 		a.Log.Debug("Could not write when keys were last used; it is tried again.", "error", err)
 		return
 	}
-	for known, used := range due {
-		known.written = used
-	}
+	a.written(due)
 }
 
-func (a *Authenticator) usesOlderThan(precision time.Duration) map[*session]int64 {
+func (a *Authenticator) usesOlderThan(precision time.Duration) map[string]int64 {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	due := map[*session]int64{}
-	for _, known := range a.byKey {
-		used := known.used.Load()
-		if used > known.written && (known.written == 0 || used-known.written >= precision.Microseconds()) {
-			due[known] = used
+	due := map[string]int64{}
+	for id, known := range a.uses {
+		at := known.at.Load()
+		if at > known.written && (known.written == 0 || at-known.written >= precision.Microseconds()) {
+			due[id] = at
 		}
 	}
 	return due
+}
+
+// written notes what is in the store by now, and forgets keys that no session
+// uses any more.
+func (a *Authenticator) written(due map[string]int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, at := range due {
+		known := a.uses[id]
+		known.written = at
+		if _, inUse := a.byKey[id]; !inUse && known.at.Load() == at {
+			delete(a.uses, id)
+		}
+	}
 }

@@ -32,5 +32,6 @@ func (l *rateLimits) take(keyID string) error {
 	if bucket.(*rate.Limiter).Allow() {
 		return nil
 	}
-	return fault.New(fault.RateLimited, "This key may make %g requests per second. Slow down and try again.", float64(l.perSecond))
+	return fault.New(fault.RateLimited, "This key may make %g requests per second. Slow down and try again.", float64(l.perSecond)).
+		With("retry_after", max(1, int(math.Ceil(1/float64(l.perSecond)))))
 }

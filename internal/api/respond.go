@@ -99,7 +99,7 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	if fault.Is(err, fault.RateLimited) || status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Retry-After", retryAfter(err))
 	}
 	answer, err := reply{status: status, document: document}.encode()
 	if err != nil { // the document is ours and always encodes
@@ -107,6 +107,16 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	a.write(w, r, answer)
+}
+
+// retryAfter is how many seconds a caller should wait.
+func retryAfter(err error) string {
+	for _, refusal := range fault.All(err) {
+		if seconds, ok := refusal.Meta["retry_after"].(int); ok {
+			return strconv.Itoa(seconds)
+		}
+	}
+	return "1"
 }
 
 func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }

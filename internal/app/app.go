@@ -129,7 +129,11 @@ func (a *App) Start(ctx context.Context) error {
 	for _, server := range a.servers {
 		server.start()
 	}
-	a.log.Info("Signalbox is ready.", "version", version, "address", a.Address(), "store", a.db.Name(), "node", a.settings.Name)
+	facts := []any{"version", version, "address", a.Address(), "store", a.db.Name(), "node", a.settings.Name}
+	if len(a.servers) > 1 {
+		facts = append(facts, "metrics", a.servers[1].listener.Addr().String())
+	}
+	a.log.Info("Signalbox is ready.", facts...)
 	return nil
 }
 

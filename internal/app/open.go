@@ -94,6 +94,9 @@ func readRing(ctx context.Context, s settings.Settings, db *store.DB) (*sealed.R
 		return nil, err
 	}
 	if used {
+		if ring, err := sealed.OpenFile(path); err == nil { // another node has just made it
+			return ring, nil
+		}
 		return nil, fmt.Errorf("the key ring %s is missing, and the database holds values sealed with it: restore the file, or name it with SIGNALBOX_KEYRING", path)
 	}
 	return sealed.OpenOrCreate(path)

@@ -65,7 +65,8 @@ func isOutage(err error) bool {
 		code == "40P01":
 		return true
 	}
-	_, isNetwork := errors.AsType[net.Error](err)
+	// Not net.Error: errors of files satisfy it too.
+	_, isNetwork := errors.AsType[*net.OpError](err)
 	_, isConnect := errors.AsType[*pgconn.ConnectError](err)
 	return isNetwork || isConnect || pgconn.SafeToRetry(err) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -29,7 +30,7 @@ type sqliteEngine struct {
 	writing, reading *sql.DB
 	writer           *prepared
 	readers          chan *prepared
-	opened           int // readers
+	opened           int          // readers
 	commits          atomic.Int64 // of this process
 	watch            watch        // for the commits of others
 	grouped          func(writers int)
@@ -53,11 +54,24 @@ func openSQLite(ctx context.Context, file string, grouped func(int)) (*sqliteEng
 	if e.grouped == nil {
 		e.grouped = func(int) {}
 	}
+	if err := makePrivate(file); err != nil {
+		return nil, err
+	}
 	if err := e.connect(ctx, file); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the SQLite database: %w", err), e.closePools())
 	}
 	e.running.Go(e.run)
 	return e, nil
+}
+
+// makePrivate makes a new database file that its owner alone can read; SQLite
+// gives the files beside it the same mode.
+func makePrivate(file string) error {
+	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the SQLite database: %w", err)
+	}
+	return made.Close()
 }
 
 func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {

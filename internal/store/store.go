@@ -220,6 +220,7 @@ type row interface{ Scan(into ...any) error }
 
 // all reads every row of a query.
 func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (found []T, err error) {
+	defer func() { err = classify(err) }()
 	rows, err := conn.query(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -251,7 +252,7 @@ func one[T any](ctx context.Context, conn querier, missing *fault.Error, scan fu
 // run executes a statement.
 func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
 	_, err := tx.conn.exec(ctx, query, args...)
-	return err
+	return classify(err)
 }
 
 func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }
