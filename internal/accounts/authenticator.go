@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -136,15 +137,18 @@ func (a *Authenticator) lookUp(ctx context.Context, hash string, generation uint
 func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.byHash == nil || len(a.byHash) >= maxRemembered {
+		a.byHash, a.byKey = map[string]*session{}, map[string]*session{}
+	}
+	if len(a.uses) >= maxRemembered {
+		a.dropUses()
+	}
 	seen.use = a.useOf(seen.key.ID)
 	if a.generation != generation {
 		return seen
 	}
 	if known, ok := a.byHash[seen.key.Hash]; ok && a.Live() {
 		return known
-	}
-	if a.byHash == nil || len(a.byHash) >= maxRemembered {
-		a.byHash, a.byKey = map[string]*session{}, map[string]*session{}
 	}
 	a.byHash[seen.key.Hash], a.byKey[seen.key.ID] = seen, seen
 	return seen
@@ -161,6 +165,23 @@ func (a *Authenticator) useOf(keyID string) *use {
 		a.uses[keyID] = known
 	}
 	return known
+}
+
+// dropUses forgets the uses of keys without a session, written or not: memory
+// is bounded before all else.
+func (a *Authenticator) dropUses() {
+	maps.DeleteFunc(a.uses, func(id string, _ *use) bool {
+		_, inUse := a.byKey[id]
+		return !inUse
+	})
+}
+
+// ForgetAll makes the next request of every key look it up again.
+func (a *Authenticator) ForgetAll() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.generation++
+	a.byHash, a.byKey = nil, nil
 }
 
 // Start begins to write when keys were used.
@@ -206,32 +227,29 @@ func (a *Authenticator) writeUses(ctx context.Context, precision time.Duration) 
 		a.Log.Debug("Could not write when keys were last used; it is tried again.", "error", err)
 		return
 	}
-	a.written(due)
-}
-
-func (a *Authenticator) usesOlderThan(precision time.Duration) map[string]int64 {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	due := map[string]int64{}
-	for id, known := range a.uses {
-		at := known.at.Load()
-		if at > known.written && (known.written == 0 || at-known.written >= precision.Microseconds()) {
-			due[id] = at
-		}
-	}
-	return due
-}
-
-// written notes what is in the store by now, and forgets keys that no session
-// uses any more.
-func (a *Authenticator) written(due map[string]int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id, at := range due {
-		known := a.uses[id]
-		known.written = at
-		if _, inUse := a.byKey[id]; !inUse && known.at.Load() == at {
+		if known, ok := a.uses[id]; ok {
+			known.written = at
+		}
+	}
+}
+
+// usesOlderThan lists what is to be written, and drops what is written of keys
+// that no session uses any more.
+func (a *Authenticator) usesOlderThan(precision time.Duration) map[string]int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	due := map[string]int64{}
+	for id, known := range a.uses {
+		at := known.at.Load()
+		switch _, inUse := a.byKey[id]; {
+		case at > known.written && (known.written == 0 || at-known.written >= precision.Microseconds() || !inUse):
+			due[id] = at
+		case at == known.written && !inUse:
 			delete(a.uses, id)
 		}
 	}
+	return due
 }

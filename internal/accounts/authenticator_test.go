@@ -288,7 +288,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	g, crowd := newGate(), &everybody{}
 	g.Directory = crowd
-	for i := range 100_001 { // one more than fits
+	for i := range accounts.MaxRemembered + 1 {
 		if _, err := g.Authenticate(t.Context(), strconv.Itoa(i)); err != nil {
 			t.Fatal(err)
 		}
@@ -296,6 +296,9 @@ func TestMemoryIsBounded(t *testing.T) {
 	before := crowd.lookups
 	if _, err := g.Authenticate(t.Context(), "0"); err != nil || crowd.lookups != before+1 {
 		t.Errorf("the first of all is still known, %v", err)
+	}
+	if sessions, uses := g.Remembered(); sessions > accounts.MaxRemembered || uses > accounts.MaxRemembered {
+		t.Errorf("it remembers %d keys and %d uses", sessions, uses)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/accounts"
 )
 
 // during runs a test on a running gate in a bubble.
@@ -75,6 +77,42 @@ func TestAKeyThatIsLookedUpAgainIsNotWrittenMoreOften(t *testing.T) {
 		if written := len(g.written(g.began)); written > 2 {
 			t.Errorf("within half a minute its use was written %d times", written)
 		}
+	})
+}
+
+// Keys come and go for years while a server runs.
+func TestAKeyThatIsGoneLeavesNothingInMemory(t *testing.T) {
+	t.Parallel()
+	during(t, func(t *testing.T, g *gate) {
+		for i := range 100 {
+			name := fmt.Sprint("short-lived ", i)
+			g.put(name, nil)
+			g.use(t, name, 2)
+			g.put(name, func(key *accounts.Key) { key.Status = accounts.Revoked })
+			g.Forget(name)
+			if i%2 == 0 {
+				g.passes(t, name, false) // somebody tries it once more
+				g.Forget(name)
+			}
+		}
+		<-time.After(5 * time.Minute)
+		synctest.Wait()
+		if sessions, uses := g.Remembered(); sessions != 0 || uses != 0 {
+			t.Errorf("it remembers %d keys and %d uses", sessions, uses)
+		}
+	})
+}
+
+// What was not written yet when a key is changed is written all the same: it
+// tells when a key that leaked was last used.
+func TestTheLastUseBeforeAChangeIsWritten(t *testing.T) {
+	t.Parallel()
+	during(t, func(t *testing.T, g *gate) {
+		g.passes(t, "key", true)
+		g.Forget("key")
+		<-time.After(time.Second)
+		synctest.Wait()
+		g.expect(t, "key at 0s")
 	})
 }
 

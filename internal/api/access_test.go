@@ -88,7 +88,7 @@ func accessTable() []access {
 		{"PUT /api/v1/accounts/current/settings", sending(settingsPath, settings), "401 401 403 403 200 200 401 401 403"},
 		{"GET /api/v1/users/current", at("/api/v1/users/current"), "                401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/users/current/settings", at(ownSettingsPath), "               401 401 200 200 200 200 401 401 200"},
-		{"PUT /api/v1/users/current/settings", sending(ownSettingsPath, settings), "401 401 200 200 200 200 401 401 403"},
+		{"PUT /api/v1/users/current/settings", sending(ownSettingsPath, settings), "401 401 403 200 200 200 401 401 403"},
 
 		{"GET /api/v1/api_keys", at(keysPath), "                                    401 401 200 200 200 200 401 401 200"},
 		{"POST /api/v1/api_keys", sending(keysPath, named), "                       401 401 403 403 201 201 401 401 403"},

@@ -64,6 +64,10 @@ type API struct {
 	limits  *rateLimits
 }
 
+// Forget drops everything that is kept between requests, for when history was
+// rewound under the process.
+func (a *API) Forget() { a.cache.forget() }
+
 // New builds the HTTP interface.
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(),

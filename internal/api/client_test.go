@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -116,12 +117,13 @@ func (c client) send(method, path, body string, options ...option) answer {
 	for _, option := range options {
 		option(&r)
 	}
-	sent, received, text := c.exchange(r)
-	checkExchange(c.t, sent, r, received, text)
-	return answer{t: c.t, what: method + " " + path, status: received.StatusCode, header: received.Header, body: text}
+	sent, got := c.exchange(r)
+	checkExchange(c.t, sent, r, got)
+	return got
 }
 
-func (c client) exchange(r request) (*http.Request, *http.Response, []byte) {
+// exchange sends a request and reads its answer, whatever they are.
+func (c client) exchange(r request) (*http.Request, answer) {
 	c.t.Helper()
 	var body io.Reader
 	if r.body != "" {
@@ -131,9 +133,7 @@ func (c client) exchange(r request) (*http.Request, *http.Response, []byte) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for name, values := range r.header {
-		sent.Header[name] = values
-	}
+	maps.Copy(sent.Header, r.header)
 	received, err := c.http.Do(sent)
 	if err != nil {
 		c.t.Fatalf("%s %s: %v", r.method, r.path, err)
@@ -143,7 +143,7 @@ func (c client) exchange(r request) (*http.Request, *http.Response, []byte) {
 	if err != nil {
 		c.t.Fatalf("%s %s: reading the answer: %v", r.method, r.path, err)
 	}
-	return sent, received, text
+	return sent, answer{t: c.t, what: r.method + " " + r.path, status: received.StatusCode, header: received.Header, body: text}
 }
 
 // answer is what came back.

@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -41,15 +40,13 @@ func TestAClosedDatabaseIsUnavailable(t *testing.T) {
 			sent.Header.Set("X-Request-Id", "req-17")
 			recorder := httptest.NewRecorder()
 			instance.Handler().ServeHTTP(recorder, sent)
-			received, body := recorder.Result(), recorder.Body.Bytes() //nolint:bodyclose // a recorder's body needs no closing
-			checkExchange(t, sent, request{method: method, path: path, offContract: true}, received, body)
+			got := answer{t: t, what: row.route, status: recorder.Code, header: recorder.Header(), body: recorder.Body.Bytes()}
+			checkExchange(t, sent, request{method: method, path: path, offContract: true}, got)
 			switch row.route {
 			case "GET /api/liveness", "GET /api/openapi.json", "GET /metrics":
-				if received.StatusCode != http.StatusOK {
-					t.Errorf("%s: got %d, want 200 without a database", row.route, received.StatusCode)
-				}
+				got.want(200) // without a database
 			default:
-				requireUnavailable(t, row.route, received, body)
+				requireUnavailable(t, got)
 			}
 			if t.Failed() {
 				t.FailNow() // what one route does, all do
@@ -61,25 +58,25 @@ func TestAClosedDatabaseIsUnavailable(t *testing.T) {
 // inside is what a caller must never read in an error.
 var inside = regexp.MustCompile(`(?i)goroutine|\.go:|sql|select |insert |panic|sqlite|postgres|pgx|/tmp|database is closed|127\.0\.0\.1`)
 
-func requireUnavailable(t *testing.T, route string, received *http.Response, body []byte) {
+func requireUnavailable(t *testing.T, got answer) {
 	t.Helper()
 	var document struct{ Errors []refusal }
-	if err := json.Unmarshal(body, &document); err != nil || len(document.Errors) != 1 {
-		t.Errorf("%s: got %s", route, body)
+	if got.decode(&document); len(document.Errors) != 1 {
+		t.Errorf("%s: got %s", got.what, got.body)
 		return
 	}
 	failure := document.Errors[0]
-	if received.StatusCode != http.StatusServiceUnavailable || failure.Status != "503" || failure.Code != "unavailable" {
-		t.Errorf("%s: got %d %s, want 503 unavailable", route, received.StatusCode, body)
+	if got.status != http.StatusServiceUnavailable || failure.Status != "503" || failure.Code != "unavailable" {
+		t.Errorf("%s: got %d %s, want 503 unavailable", got.what, got.status, got.body)
 	}
-	if failure.Meta["request_id"] != received.Header.Get("X-Request-Id") || failure.Meta["request_id"] == "" {
-		t.Errorf("%s: the error has the request id %v, the response %q", route, failure.Meta["request_id"], received.Header.Get("X-Request-Id"))
+	if id := got.header.Get("X-Request-Id"); id == "" || failure.Meta["request_id"] != id {
+		t.Errorf("%s: the error has the request id %v, the response %q", got.what, failure.Meta["request_id"], id)
 	}
 	if inside.MatchString(failure.Detail) {
-		t.Errorf("%s: the error says too much: %q", route, failure.Detail)
+		t.Errorf("%s: the error says too much: %q", got.what, failure.Detail)
 	}
-	if received.Header.Get("Retry-After") == "" {
-		t.Errorf("%s: no Retry-After", route)
+	if got.header.Get("Retry-After") == "" {
+		t.Errorf("%s: no Retry-After", got.what)
 	}
 }
 
@@ -101,8 +98,7 @@ func TestAnOutageOfPostgreSQL(t *testing.T) {
 		},
 		func() answer { return owner.get("/api/readiness") },
 	} {
-		got := ask()
-		requireUnavailable(t, got.what, &http.Response{StatusCode: got.status, Header: got.header}, got.body)
+		requireUnavailable(t, ask())
 	}
 	owner.get("/api/liveness").want(200)
 

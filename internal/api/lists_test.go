@@ -245,6 +245,19 @@ func requireSorted(t *testing.T, got answer, order string) {
 	}
 }
 
+// TestTiesBetweenContextsAreBrokenByTheirIds: the id starts with the type.
+func TestTiesBetweenContextsAreBrokenByTheirIds(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		owner.report(attributes{"type": "b", "key": "a"}, attributes{"type": "a", "key": "z"}, attributes{"type": "c", "key": "m"}).want(200)
+		want := []string{"a:z", "b:a", "c:m"} // all three came at the same time
+		if difference := cmp.Diff(want, owner.get(contextsPath+"?sort=created_at").want(200).ids()); difference != "" {
+			t.Errorf("want (-), got (+):\n%s", difference)
+		}
+	})
+}
+
 // sortableTime fills up the fraction of a time, which is cut off after its
 // last digit that counts.
 func sortableTime(text string) string {

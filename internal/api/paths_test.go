@@ -98,7 +98,7 @@ func TestIdsSurviveAnyEncoding(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database)
 		for _, id := range []string{
-			"plain", "user:alice", "a/b", "a/../b", "/", "//", ".", "..", "100%", "%2F", "%00", "a b", "a+b", "a?b#c", "a&b=c", "ä-ö-ü", "日本", "🚀",
+			"plain", "user:alice", "a/b", "a/../b", "//", ".", "..", "100%", "%2F", "%00", "a b", "a+b", "a?b#c", "a&b=c", "ä-ö-ü", "日本", "🚀",
 			`"quoted"`, `back\slash`, "[brackets]", "semi;colon", "comma,dot.", "UPPER", "upper", "~", "*", "'", "<script>",
 		} {
 			t.Run(id, func(t *testing.T) {

@@ -161,6 +161,10 @@ func (a *API) deleteContext(c *call) (reply, error) {
 	return deleted(a.Environments.DeleteContext(c.ctx(), c.caller, id, ifMatch(c, contextResource)))
 }
 
+// maxBulkItems bounds one bulk report, and so how long it may keep others
+// waiting.
+const maxBulkItems = 10_000
+
 // bulkOutcome is the answer to a bulk report. It is no envelope, on purpose.
 type bulkOutcome struct {
 	Registered int       `json:"registered"`
@@ -217,6 +221,9 @@ func (c *call) bulkItems(name string) ([]json.RawMessage, error) {
 			return nil, err
 		}
 		return nil, fault.New(fault.Validation, "%s is required and must be an array.", name).At(fault.Pointer("/" + name))
+	}
+	if len(items) > maxBulkItems {
+		return nil, fault.New(fault.Validation, "%s must have at most %d items; send the rest in another request.", name, maxBulkItems).At(fault.Pointer("/" + name))
 	}
 	return items, nil
 }

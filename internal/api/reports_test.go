@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -265,9 +266,7 @@ func TestServicesAndContextsAndTheirTypes(t *testing.T) {
 // metric is one measurement as clients send it.
 func metric(name string, value any, more attributes) attributes {
 	measured := attributes{"name": name, "value": value}
-	for key, each := range more {
-		measured[key] = each
-	}
+	maps.Copy(measured, more)
 	return attributes{"type": "metric", "attributes": measured}
 }
 
@@ -351,5 +350,25 @@ func TestMetricsAtTheEdgeOfFloatingPoint(t *testing.T) {
 			owner.measure(batch...).want(202)
 		}
 		owner.get("/metrics").want(200)
+	})
+}
+
+// TestTheLongestKeysFit: a key's length is counted in characters, and the
+// indexes of a database in bytes.
+func TestTheLongestKeysFit(t *testing.T) {
+	t.Parallel()
+	rockets := func(count int) string { return strings.Repeat("🚀", count) }
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		owner.post(servicesPath, envelope("", rockets(255), attributes{"name": rockets(255)})).want(201)
+		owner.get(servicesPath + "/" + encodeAll(rockets(255))).want(200)
+		if got := owner.report(attributes{"type": rockets(100), "key": rockets(255), "attributes": attributes{rockets(1000): "\x00"}}).outcome(); got.Registered != 1 {
+			t.Errorf("registered %+v", got)
+		}
+		owner.put(contextsPath+"/"+encodeAll(rockets(100)+":"+rockets(255)), envelope("", "", attributes{"name": rockets(255)})).want(200)
+		owner.makeKey(attributes{"name": rockets(255)})
+		owner.measure(metric(rockets(255), 1, attributes{"unit": rockets(50), "dimensions": attributes{"a": strings.Repeat("x", 1000)}})).want(202)
+		owner.put(settingsPath, envelope("", "", attributes{rockets(1000): rockets(50_000)})).want(200)
+		owner.get(changesPath + "?filter[resource]=" + "service:" + encodeAll(rockets(255))).want(200)
 	})
 }

@@ -9,10 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jsonapi"
@@ -109,14 +111,13 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	a.write(w, r, answer)
 }
 
-// retryAfter is how many seconds a caller should wait.
+// retryAfter is how many whole seconds a caller should wait.
 func retryAfter(err error) string {
+	wait := time.Second
 	for _, refusal := range fault.All(err) {
-		if seconds, ok := refusal.Meta["retry_after"].(int); ok {
-			return strconv.Itoa(seconds)
-		}
+		wait = max(wait, refusal.RetryAfter)
 	}
-	return "1"
+	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
 }
 
 func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }

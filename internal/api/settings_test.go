@@ -169,7 +169,7 @@ func TestAUserFollowsTheAccountsOrderUntilTheyHaveTheirOwn(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database)
-		user, _ := owner.plantUser(database, accounts.Viewer)
+		user, _ := owner.plantUser(database, accounts.Member)
 		set := func(c client, path string, order any) {
 			body := attributes{"theme": "dark"}
 			if order != nil {

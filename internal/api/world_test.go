@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -62,9 +63,7 @@ type madeKey struct{ id, secret, path string }
 func (c client) makeKey(more attributes) madeKey {
 	c.t.Helper()
 	wanted := attributes{"name": unique("key")}
-	for name, value := range more {
-		wanted[name] = value
-	}
+	maps.Copy(wanted, more)
 	made := c.post(keysPath, envelope("api_key", "", wanted)).want(201)
 	return madeKey{id: made.data().ID, secret: made.text("key"), path: keysPath + "/" + made.data().ID}
 }

@@ -24,6 +24,10 @@ import (
 	"github.com/signalbox/signalbox/openapi"
 )
 
+// endTimeout bounds what is left to do once requests have finished; a database
+// that does not answer must not keep the process.
+const endTimeout = 3 * time.Second
+
 // feedInterval is how late, at the worst, a node hears of another's change.
 const feedInterval = 400 * time.Millisecond
 
@@ -90,6 +94,8 @@ func (a *App) wire() {
 	a.listener = a.db.NewListener(a.feed.Wake)
 	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Log: a.log, Count: a.metrics.CountAuthentication}
 	a.feed.Subscribe(a.auth.Hear)
+	a.feed.OnRewind(a.auth.ForgetAll)
+	a.feed.OnRewind(func() { a.api.Forget() })
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
 	a.api = api.New(api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts()},
@@ -165,8 +171,10 @@ func (a *App) Stop(ctx context.Context) error {
 	a.resealer.stop()
 	a.listener.Stop()
 	a.feed.Stop()
-	a.auth.Stop(ctx)
-	return errors.Join(err, a.close(ctx))
+	ending, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
+	a.auth.Stop(ending)
+	return errors.Join(err, a.close(ending))
 }
 
 // close releases what New opened.

@@ -86,8 +86,11 @@ func writeKeyFile(path, key string) error {
 	if err != nil {
 		return fmt.Errorf("writing the bootstrap key file: %w", err)
 	}
-	_, err = file.WriteString(key + "\n")
-	if err := errors.Join(err, file.Chmod(0o600), file.Sync(), file.Close()); err != nil {
+	err = file.Chmod(0o600) // it may have been there with another mode
+	if err == nil {
+		_, err = file.WriteString(key + "\n")
+	}
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("writing the bootstrap key file: %w", err)
 	}
 	return nil

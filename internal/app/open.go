@@ -36,8 +36,10 @@ func openStore(ctx context.Context, s settings.Settings, log *slog.Logger, metri
 			metrics.ObserveTransaction(kind, took, outcome(err))
 		}
 	}
-	if err := makeDataFolder(s.Data); err != nil {
-		return nil, err
+	if s.Database == "" || s.Keyring == "" { // something is kept there
+		if err := makeDataFolder(s.Data); err != nil {
+			return nil, err
+		}
 	}
 	db, err := store.Open(ctx, options)
 	if err != nil {

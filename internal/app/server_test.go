@@ -271,7 +271,8 @@ func TestTLSComesFromFiles(t *testing.T) {
 	c := newClient(t, "https://"+instance.Address(), apptest.OwnerKey)
 	c.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
 	c.get(t, "/api/v1/environments/production", http.StatusOK)
-	old := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11} //nolint:gosec // must be refused
+	// What is too old must be refused.
+	old := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	conn, err := (&tls.Dialer{Config: old}).DialContext(t.Context(), "tcp", instance.Address())
 	if err == nil {
 		_ = conn.Close()

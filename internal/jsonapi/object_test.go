@@ -2,6 +2,7 @@ package jsonapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -198,4 +199,35 @@ func TestParseTime(t *testing.T) {
 			t.Errorf("%q is read as %v", text, got)
 		}
 	}
+}
+
+// TestManyProblemsCostNoMoreThanTheirNumber: a body of eight megabytes has room
+// for almost a million of them.
+func TestManyProblemsCostNoMoreThanTheirNumber(t *testing.T) {
+	few, many := 2_000, 32_000
+	base := timeOfProblems(t, few)
+	for range 4 {
+		base = min(base, timeOfProblems(t, few))
+	}
+	// Sixteen times as many may take sixteen times as long, and some more.
+	if took := timeOfProblems(t, many); took > 64*base+100*time.Millisecond {
+		t.Errorf("%d problems take %s, and %d take %s", few, base, many, took)
+	}
+}
+
+func timeOfProblems(t *testing.T, count int) time.Duration {
+	t.Helper()
+	var text strings.Builder
+	for i := range count {
+		fmt.Fprintf(&text, `,"%d":0`, i)
+	}
+	object := parse(t, "{"+text.String()[1:]+"}")
+	began := time.Now()
+	object.Unknown("known")
+	took := time.Since(began)
+	const most = 1000 // of one input
+	if found := len(fault.All(object.Problems().Err())); found != min(count, most) {
+		t.Fatalf("%d problems were found, want %d", found, min(count, most))
+	}
+	return took
 }

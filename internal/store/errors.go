@@ -61,7 +61,8 @@ func isOutage(err error) bool {
 	case strings.HasPrefix(code, "08"), // connection
 		strings.HasPrefix(code, "53"),    // resources
 		strings.HasPrefix(code, "57P"),   // shutdown, crash, starting up
-		code == "25006", code == "40001", // a standby; too many retries
+		code == "57014", code == "55P03", // a time limit of a statement or a lock
+		code == readOnly, code == "40001", // a standby; too many retries
 		code == "40P01":
 		return true
 	}
@@ -73,6 +74,9 @@ func isOutage(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, errClosed) || errors.Is(err, context.DeadlineExceeded)
 }
+
+// readOnly is what a standby answers to a write.
+const readOnly = "25006"
 
 func sqliteCode(err error) int {
 	if failure, ok := errors.AsType[*sqlite.Error](err); ok {

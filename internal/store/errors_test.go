@@ -90,7 +90,7 @@ func TestSQLiteOutagesAreUnderstood(t *testing.T) {
 func TestOtherErrorsAreSortedByWhetherToTryAgain(t *testing.T) {
 	t.Parallel()
 	refusedConnection := func() error {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			return err
 		}
@@ -172,5 +172,36 @@ func TestADuplicateIsKnownInsideTheTransaction(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+func TestDamagedDocumentsAreDefectsAndNotRefusals(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := database.Open(t)
+		tenant := storetest.NewTenant(t, db, "pro")
+		raw := database.Raw(t)
+		for _, damage := range []string{`UPDATE accounts SET plans = '{', environment_order = '{'`, `UPDATE api_keys SET scopes = 'x'`} {
+			if _, err := raw.ExecContext(t.Context(), damage); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, read := range map[string]func(tx *store.ReadTx) error{
+			"the account":  func(tx *store.ReadTx) error { _, err := tx.Account(t.Context(), tenant.Account.ID); return err },
+			"its settings": func(tx *store.ReadTx) error { _, err := tx.AccountSettings(t.Context(), tenant.Account.ID); return err },
+			"its orders": func(tx *store.ReadTx) error {
+				_, err := tx.EnvironmentOrders(t.Context(), tenant.Account.ID)
+				return err
+			},
+			"its key": func(tx *store.ReadTx) error {
+				_, err := tx.Key(t.Context(), tenant.Account.ID, tenant.Key.ID)
+				return err
+			},
+		} {
+			err := db.Read(t.Context(), read)
+			if err == nil || fault.All(err) != nil || !strings.Contains(err.Error(), "damaged") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	})
 }

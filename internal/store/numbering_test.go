@@ -27,7 +27,7 @@ func TestChangesAreNumberedInTheOrderOfTheirCommits(t *testing.T) {
 		var followers, running sync.WaitGroup
 		for _, tenant := range tenants {
 			for _, node := range nodes {
-				followers.Go(func() { follow(t, following, node, tenant.Account.ID) })
+				followers.Go(func() { follow(following, t, node, tenant.Account.ID) })
 			}
 		}
 		for i := range writers {
@@ -67,7 +67,7 @@ func recordSome(t *testing.T, db *store.DB, account, key string, count int, fail
 }
 
 // follow reads the news until it is stopped and checks that none is late.
-func follow(t *testing.T, ctx context.Context, db *store.DB, account string) {
+func follow(ctx context.Context, t *testing.T, db *store.DB, account string) {
 	seen := int64(0)
 	pace := time.NewTicker(time.Millisecond) // leaves the processors to the writers
 	defer pace.Stop()

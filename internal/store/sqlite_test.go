@@ -152,6 +152,42 @@ func TestAReaderNeverWaitsForTheWriter(t *testing.T) {
 	}
 }
 
+// Another program holds the file, a backup say. Who waits for it is told so
+// after one timeout, and not one after the other.
+func TestALockedFileIsAnOutageForAllWhoWait(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	db := database.Open(t)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	other := database.Raw(t)
+	other.SetMaxOpenConns(1)
+	if _, err := other.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	var writers sync.WaitGroup
+	for i := range 3 {
+		writers.Go(func() {
+			if err := db.Write(t.Context(), account, insert(t, account, fmt.Sprint("e", i))); !fault.Is(err, fault.Unavailable) {
+				t.Errorf("writer %d got %v", i, err)
+			}
+		})
+	}
+	writers.Wait()
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the last was told after %s", took)
+	}
+	if !holds(t, db, account, "production") {
+		t.Error("a reader sees nothing")
+	}
+	if _, err := other.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Write(t.Context(), account, insert(t, account, "later")); err != nil {
+		t.Errorf("when it is free again: %v", err)
+	}
+}
+
 func TestCloseWaitsForTheWriterAndForReaders(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")

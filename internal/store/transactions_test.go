@@ -48,7 +48,7 @@ func TestOnlyCommitsWithChangesWake(t *testing.T) {
 func TestEveryTransactionIsObserved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		var seen []string
+		var seen, spans []string
 		var mu sync.Mutex
 		db := database.Open(t)
 		observed := database.Open(t, func(options *store.Options) {
@@ -57,14 +57,24 @@ func TestEveryTransactionIsObserved(t *testing.T) {
 				defer mu.Unlock()
 				seen = append(seen, fmt.Sprintf("%s %v %v", kind, took > 0, err))
 			}
+			options.Trace = func(ctx context.Context, name string) (context.Context, func(error)) {
+				return ctx, func(err error) {
+					mu.Lock()
+					defer mu.Unlock()
+					spans = append(spans, fmt.Sprint(name, " ", err))
+				}
+			}
 		})
 		account := storetest.NewTenant(t, db, "pro").Account.ID
-		seen = nil // opening migrates
+		seen, spans = nil, nil // opening migrates
 		holds(t, observed, account, "e")
 		_ = observed.Write(t.Context(), account, insert(t, account, "e"))
 		_ = observed.Write(t.Context(), account, func(*store.Tx) error { return errors.New("no") })
 		if got := strings.Join(seen, ", "); got != "read true <nil>, write true <nil>, write true no" {
 			t.Errorf("observed %s", got)
+		}
+		if got := strings.Join(spans, ", "); got != "store read <nil>, store write <nil>, store write no" {
+			t.Errorf("traced %s", got)
 		}
 	})
 }

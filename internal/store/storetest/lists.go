@@ -127,13 +127,13 @@ func (l listing[T]) sorted(items []T, orders ...page.Order) []T {
 
 // compare sorts what is missing last, in both directions.
 func compare(a, b any, descending bool) int {
-	if a == nil || b == nil {
-		switch {
-		case a == b:
-			return 0
-		case a == nil:
-			return 1
-		}
+	if a == nil && b == nil {
+		return 0
+	}
+	if a == nil {
+		return 1
+	}
+	if b == nil {
 		return -1
 	}
 	decided := 0

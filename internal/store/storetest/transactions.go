@@ -40,24 +40,7 @@ func transactions(t *testing.T, db *store.DB) {
 			return tx.LockSchema(ctx)
 		})
 	})
-	t.Run("an error takes everything back and comes back itself", func(t *testing.T) {
-		account, wrong := newAccount(t, db).ID, errors.New("no")
-		err := db.Write(ctx, account, func(tx *store.Tx) error {
-			if err := tx.InsertEnvironment(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
-				return err
-			}
-			if err := tx.RecordChange(ctx, account, changes.Change{}); err != nil {
-				return err
-			}
-			return wrong
-		})
-		if !errors.Is(err, wrong) {
-			t.Errorf("got %v", err)
-		}
-		missing(t, db, readEnvironment(ctx, account, "e"))
-		missing(t, db, readChange(ctx, account, 1))
-		same(t, record(t, db, account, changes.Change{}).Seq, int64(1))
-	})
+	t.Run("an error takes everything back and comes back itself", func(t *testing.T) { takenBack(t, db) })
 	t.Run("a transaction sees its own writes, and readers only what is committed", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		do(t, db, account, func(tx *store.Tx) error {
@@ -96,4 +79,24 @@ func rooms(t *testing.T, db *store.DB) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+func takenBack(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, wrong := newAccount(t, db).ID, errors.New("no")
+	err := db.Write(ctx, account, func(tx *store.Tx) error {
+		if err := tx.InsertEnvironment(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
+			return err
+		}
+		if err := tx.RecordChange(ctx, account, changes.Change{}); err != nil {
+			return err
+		}
+		return wrong
+	})
+	if !errors.Is(err, wrong) {
+		t.Errorf("got %v", err)
+	}
+	missing(t, db, readEnvironment(ctx, account, "e"))
+	missing(t, db, readChange(ctx, account, 1))
+	same(t, record(t, db, account, changes.Change{}).Seq, int64(1))
 }
