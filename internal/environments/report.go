@@ -85,8 +85,12 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []Re
 			continue
 		}
 		id := item.Type + ":" + item.Key
-		if _, seen := kept[id]; !seen {
+		earlier, seen := kept[id]
+		if !seen {
 			order = append(order, id)
+		}
+		if item.Attributes == nil { // says nothing about them
+			item.Attributes = earlier.Attributes
 		}
 		kept[id] = item
 	}

@@ -157,7 +157,7 @@ func TestLongButLegalItemsAreKept(t *testing.T) {
 		h := newHouse(t, database, "free")
 		widest := strings.Repeat("\U0001F6A6", 255)
 		outcome := h.report(t, reported("user", widest), reported(widest[:400], "a"), reported("service", widest),
-			described("user", "a", `{"a":"`+strings.Repeat("x", 65_000)+`"}`), reported("environment", strings.Repeat("x", 100)))
+			described("user", "a", `{"a":"`+strings.Repeat("x", 16_000)+`"}`), reported("environment", strings.Repeat("x", 100)))
 		same(t, outcome, environments.Outcome{Registered: 5})
 		if _, err := h.ReplaceService(t.Context(), h.owner, widest, nameDraft(widest), nil); err != nil {
 			t.Error(err)
