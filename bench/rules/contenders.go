@@ -10,7 +10,6 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/vm"
 	growthbook "github.com/growthbook/growthbook-golang"
-	"github.com/launchdarkly/go-sdk-common/v3/ldattr"
 	"github.com/launchdarkly/go-sdk-common/v3/ldcontext"
 	"github.com/launchdarkly/go-sdk-common/v3/ldvalue"
 	ldeval "github.com/launchdarkly/go-server-sdk-evaluation/v3"
@@ -24,7 +23,7 @@ import (
 // contender prepares a scenario. What it returns decides once and reports whether the rule matched.
 type contender struct {
 	name    string
-	prepare func(scenario) (func() bool, error)
+	prepare func(scenario, User) (func() bool, error)
 }
 
 // The names of our own two rows; the first is what the others are compared with.
@@ -44,17 +43,17 @@ func contenders() []contender {
 	}
 }
 
-func prepareRule(s scenario) (func() bool, error) {
+func prepareRule(s scenario, u User) (func() bool, error) {
 	rule, err := jsonlogic.Compile([]byte(s.logic), jsonlogic.FlagKey("flag"))
 	if err != nil {
 		return nil, err
 	}
-	data, err := jsonlogic.Parse([]byte(contextJSON))
+	data, err := jsonlogic.Parse(contextJSON(u))
 	return func() bool { return rule.Decide(data).Matched }, err
 }
 
 // prepareTypedRead is what an application does: the newest view, the flag among a thousand, its rules, a bool.
-func prepareTypedRead(s scenario) (func() bool, error) {
+func prepareTypedRead(s scenario, u User) (func() bool, error) {
 	const key, environment = "flag-500", "production"
 	flags := make([]*flageval.Flag, 1000)
 	for i := range flags {
@@ -66,7 +65,7 @@ func prepareTypedRead(s scenario) (func() bool, error) {
 			}},
 		})
 	}
-	data, err := jsonlogic.Parse([]byte(contextJSON))
+	data, err := jsonlogic.Parse(contextJSON(u))
 	live := new(flageval.Live)
 	live.Store(flageval.NewView(environment, flags...))
 	return func() bool {
@@ -75,12 +74,12 @@ func prepareTypedRead(s scenario) (func() bool, error) {
 	}, err
 }
 
-func prepareDiego(s scenario) (func() bool, error) {
+func prepareDiego(s scenario, u User) (func() bool, error) {
 	var rule, data any
 	if err := json.Unmarshal([]byte(s.logic), &rule); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal([]byte(contextJSON), &data); err != nil {
+	if err := json.Unmarshal(contextJSON(u), &data); err != nil {
 		return nil, err
 	}
 	return func() bool {
@@ -95,55 +94,49 @@ type noData struct{}
 func (noData) GetFeatureFlag(string) *ldmodel.FeatureFlag { return nil }
 func (noData) GetSegment(string) *ldmodel.Segment         { return nil }
 
-func prepareLaunchDarkly(s scenario) (func() bool, error) {
+func prepareLaunchDarkly(s scenario, u User) (func() bool, error) {
 	flag := ldbuilders.NewFlagBuilder("flag").On(true).Version(1).
 		Variations(ldvalue.Bool(false), ldvalue.Bool(true)).OffVariation(0).FallthroughVariation(0)
 	for i, conditions := range s.rules {
-		rule := ldbuilders.NewRuleBuilder().ID(fmt.Sprint(i)).Variation(1)
+		var clauses []ldmodel.Clause
 		for _, c := range conditions {
-			operator := ldmodel.OperatorIn
-			if c.operator == atLeast {
-				operator = ldmodel.OperatorGreaterThanOrEqual
-			}
-			values := make([]ldvalue.Value, len(c.values))
-			for j, v := range c.values {
-				values[j] = ldvalue.CopyArbitraryValue(v)
-			}
-			rule.Clauses(ldmodel.Clause{ContextKind: "user", Attribute: ldattr.NewLiteralRef(c.attribute), Op: operator, Values: values})
+			clauses = append(clauses, launchDarklyClause(c))
 		}
-		flag.AddRule(rule)
+		flag.AddRule(ldbuilders.NewRuleBuilder().ID(fmt.Sprint(i)).Variation(1).Clauses(clauses...))
 	}
 	built := flag.Build()
-	ldmodel.PreprocessFlag(&built)
-	user := env().User
-	who := ldcontext.NewBuilder(user.Key).SetString("email", user.Email).SetString("plan", user.Plan).
-		SetFloat64("age", user.Age).SetString("country", user.Country).Build()
+	who := ldcontext.NewBuilder(u.Key).SetString("email", u.Email).SetString("plan", u.Plan).
+		SetFloat64("age", u.Age).SetString("country", u.Country).Build()
 	evaluator := ldeval.NewEvaluator(noData{})
 	return func() bool { return evaluator.Evaluate(&built, who, nil).Detail.Value.BoolValue() }, who.Err()
 }
 
-func prepareGrowthBook(s scenario) (func() bool, error) {
+func launchDarklyClause(c condition) ldmodel.Clause {
+	operator := ldmodel.OperatorIn
+	if c.operator == atLeast {
+		operator = ldmodel.OperatorGreaterThanOrEqual
+	}
+	values := make([]ldvalue.Value, len(c.values))
+	for i, v := range c.values {
+		values[i] = ldvalue.CopyArbitraryValue(v)
+	}
+	return ldbuilders.Clause(c.attribute, operator, values...)
+}
+
+func prepareGrowthBook(s scenario, u User) (func() bool, error) {
 	var rules []any
 	for _, conditions := range s.rules {
-		condition := map[string]any{}
+		all := map[string]any{}
 		for _, c := range conditions {
-			switch {
-			case c.operator == atLeast:
-				condition[c.attribute] = map[string]any{"$gte": c.values[0]}
-			case len(c.values) == 1:
-				condition[c.attribute] = c.values[0]
-			default:
-				condition[c.attribute] = map[string]any{"$in": c.values}
-			}
+			all[c.attribute] = growthBookCondition(c)
 		}
-		rules = append(rules, map[string]any{"condition": condition, "force": true})
+		rules = append(rules, map[string]any{"condition": all, "force": true})
 	}
 	features, err := json.Marshal(map[string]any{"flag": map[string]any{"defaultValue": false, "rules": rules}})
 	if err != nil {
 		return nil, err
 	}
-	user := env().User
-	attributes := growthbook.Attributes{"id": user.Key, "email": user.Email, "plan": user.Plan, "age": user.Age, "country": user.Country}
+	attributes := growthbook.Attributes{"id": u.Key, "email": u.Email, "plan": u.Plan, "age": u.Age, "country": u.Country}
 	ctx := context.Background()
 	client, err := growthbook.NewClient(ctx, growthbook.WithAttributes(attributes), growthbook.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
@@ -152,12 +145,22 @@ func prepareGrowthBook(s scenario) (func() bool, error) {
 	return func() bool { return client.EvalFeature(ctx, "flag").On }, client.SetJSONFeatures(string(features))
 }
 
-func prepareExpr(s scenario) (func() bool, error) {
+func growthBookCondition(c condition) any {
+	switch {
+	case c.operator == atLeast:
+		return map[string]any{"$gte": c.values[0]}
+	case len(c.values) == 1:
+		return c.values[0]
+	}
+	return map[string]any{"$in": c.values}
+}
+
+func prepareExpr(s scenario, u User) (func() bool, error) {
 	program, err := expr.Compile(s.expr, expr.Env(Env{}))
 	if err != nil {
 		return nil, err
 	}
-	data := any(env())
+	data := any(Env{User: u})
 	machine := new(vm.VM)
 	return func() bool {
 		result, err := machine.Run(program, data)

@@ -1,11 +1,14 @@
 package rules
 
-// scenario is one rule, spelled for each engine, that matches the context.
+import "encoding/json"
+
+// scenario is one rule, spelled for each engine. It matches the user of match and none of misses.
 type scenario struct {
-	name  string
-	logic string   // JSON Logic
-	expr  string   // expr-lang
-	rules []clause // for the engines whose rules are lists of clauses: one inner list per rule, all of which must hold
+	name   string
+	logic  string   // JSON Logic
+	expr   string   // expr-lang
+	rules  []clause // for the engines whose rules are lists of conditions: one clause per rule, all of which must hold
+	misses []User
 }
 
 type clause []condition
@@ -24,38 +27,46 @@ const (
 	atLeast
 )
 
-// The context that every engine sees.
-const contextJSON = `{
-	"user": {"key": "u-1234", "email": "ada@example.com", "plan": "pro", "age": 36, "country": "NL"},
-	"service": {"key": "checkout"}
-}`
-
 // Env is the context for expr, which is fastest on a struct.
 type Env struct {
 	User User `expr:"user"`
 }
 
-// User is the part of the context that the rules read.
+// User is what the rules are about.
 type User struct {
-	Key     string  `expr:"key"`
-	Email   string  `expr:"email"`
-	Plan    string  `expr:"plan"`
-	Age     float64 `expr:"age"`
-	Country string  `expr:"country"`
+	Key     string  `expr:"key" json:"key"`
+	Email   string  `expr:"email" json:"email"`
+	Plan    string  `expr:"plan" json:"plan"`
+	Age     float64 `expr:"age" json:"age"`
+	Country string  `expr:"country" json:"country"`
 }
 
-func env() Env {
-	return Env{User: User{Key: "u-1234", Email: "ada@example.com", Plan: "pro", Age: 36, Country: "NL"}}
+func match() User {
+	return User{Key: "u-1234", Email: "ada@example.com", Plan: "pro", Age: 36, Country: "NL"}
+}
+
+// but returns the matching user with a change.
+func but(change func(*User)) User {
+	u := match()
+	change(&u)
+	return u
+}
+
+// contextJSON is a user among what else a context has.
+func contextJSON(u User) []byte {
+	text, _ := json.Marshal(map[string]any{"user": u, "service": map[string]any{"key": "checkout"}})
+	return text
 }
 
 func scenarios() []scenario {
 	plan := func(name string) condition { return condition{attribute: "plan", values: []any{name}} }
+	otherPlan := but(func(u *User) { u.Plan = "enterprise" })
 	return []scenario{
 		{
 			name:  "==",
 			logic: `{"==": [{"var": "user.plan"}, "pro"]}`,
 			expr:  `user.plan == "pro"`,
-			rules: []clause{{plan("pro")}},
+			rules: []clause{{plan("pro")}}, misses: []User{otherPlan},
 		},
 		{
 			name: "three conditions",
@@ -67,6 +78,7 @@ func scenarios() []scenario {
 				{attribute: "age", operator: atLeast, values: []any{18.0}},
 				{attribute: "country", values: []any{"DE", "FR", "BE", "AT", "NL"}},
 			}},
+			misses: []User{otherPlan, but(func(u *User) { u.Age = 17 }), but(func(u *User) { u.Country = "US" })},
 		},
 		{
 			name: "five branches",
@@ -75,7 +87,8 @@ func scenarios() []scenario {
 				{"==": [{"var": "user.plan"}, "pro"]}, "e", null]}`,
 			expr: `user.plan == "free" ? "a" : user.plan == "trial" ? "b" : user.plan == "basic" ? "c" : ` +
 				`user.plan == "team" ? "d" : user.plan == "pro" ? "e" : ""`,
-			rules: []clause{{plan("free")}, {plan("trial")}, {plan("basic")}, {plan("team")}, {plan("pro")}},
+			rules:  []clause{{plan("free")}, {plan("trial")}, {plan("basic")}, {plan("team")}, {plan("pro")}},
+			misses: []User{otherPlan},
 		},
 	}
 }

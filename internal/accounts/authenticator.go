@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,7 @@ type Authenticator struct {
 	mu         sync.RWMutex
 	byHash     map[string]*session
 	byKey      map[string]*session
+	uses       map[string]*use // by key id; they outlive sessions
 	generation uint64
 
 	cancel  context.CancelFunc
@@ -54,9 +56,14 @@ type Authenticator struct {
 
 // session is a key that has been seen.
 type session struct {
-	key     Key
-	caller  Caller
-	used    atomic.Int64 // microseconds
+	key    Key
+	caller Caller
+	use    *use
+}
+
+// use is when a key was last used.
+type use struct {
+	at      atomic.Int64 // microseconds
 	written int64        // microseconds; owned by the loop
 }
 
@@ -74,7 +81,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, token string) (Caller,
 	if err != nil {
 		return Caller{}, err
 	}
-	known.used.Store(now.UnixMicro())
+	known.use.at.Store(now.UnixMicro())
 	return known.caller, nil
 }
 
@@ -130,17 +137,51 @@ func (a *Authenticator) lookUp(ctx context.Context, hash string, generation uint
 func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.byHash == nil || len(a.byHash) >= maxRemembered {
+		a.byHash, a.byKey = map[string]*session{}, map[string]*session{}
+	}
+	if len(a.uses) >= maxRemembered {
+		a.dropUses()
+	}
+	seen.use = a.useOf(seen.key.ID)
 	if a.generation != generation {
 		return seen
 	}
 	if known, ok := a.byHash[seen.key.Hash]; ok && a.Live() {
 		return known
 	}
-	if a.byHash == nil || len(a.byHash) >= maxRemembered {
-		a.byHash, a.byKey = map[string]*session{}, map[string]*session{}
-	}
 	a.byHash[seen.key.Hash], a.byKey[seen.key.ID] = seen, seen
 	return seen
+}
+
+// useOf gives the use of a key, which every session of it shares.
+func (a *Authenticator) useOf(keyID string) *use {
+	if a.uses == nil {
+		a.uses = map[string]*use{}
+	}
+	known, ok := a.uses[keyID]
+	if !ok {
+		known = &use{}
+		a.uses[keyID] = known
+	}
+	return known
+}
+
+// dropUses forgets the uses of keys without a session, written or not: memory
+// is bounded before all else.
+func (a *Authenticator) dropUses() {
+	maps.DeleteFunc(a.uses, func(id string, _ *use) bool {
+		_, inUse := a.byKey[id]
+		return !inUse
+	})
+}
+
+// ForgetAll makes the next request of every key look it up again.
+func (a *Authenticator) ForgetAll() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.generation++
+	a.byHash, a.byKey = nil, nil
 }
 
 // Start begins to write when keys were used.
@@ -179,26 +220,35 @@ func (a *Authenticator) writeUses(ctx context.Context, precision time.Duration) 
 		return
 	}
 	uses := make(map[string]time.Time, len(due))
-	for known, used := range due {
-		uses[known.key.ID] = time.UnixMicro(used).UTC()
+	for id, at := range due {
+		uses[id] = time.UnixMicro(at).UTC()
 	}
 	if err := a.Directory.NoteUses(ctx, uses); err != nil {
 		a.Log.Debug("Could not write when keys were last used; it is tried again.", "error", err)
 		return
 	}
-	for known, used := range due {
-		known.written = used
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, at := range due {
+		if known, ok := a.uses[id]; ok {
+			known.written = at
+		}
 	}
 }
 
-func (a *Authenticator) usesOlderThan(precision time.Duration) map[*session]int64 {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	due := map[*session]int64{}
-	for _, known := range a.byKey {
-		used := known.used.Load()
-		if used > known.written && (known.written == 0 || used-known.written >= precision.Microseconds()) {
-			due[known] = used
+// usesOlderThan lists what is to be written, and drops what is written of keys
+// that no session uses any more.
+func (a *Authenticator) usesOlderThan(precision time.Duration) map[string]int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	due := map[string]int64{}
+	for id, known := range a.uses {
+		at := known.at.Load()
+		switch _, inUse := a.byKey[id]; {
+		case at > known.written && (known.written == 0 || at-known.written >= precision.Microseconds() || !inUse):
+			due[id] = at
+		case at == known.written && !inUse:
+			delete(a.uses, id)
 		}
 	}
 	return due

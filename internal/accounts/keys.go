@@ -56,6 +56,17 @@ type Scopes struct {
 	Environments []string `json:"environments,omitempty"`
 }
 
+// distinct gives the scopes with each environment once.
+func (s Scopes) distinct() Scopes {
+	var once []string
+	for _, key := range s.Environments {
+		if !slices.Contains(once, key) {
+			once = append(once, key)
+		}
+	}
+	return Scopes{Environments: once}
+}
+
 // Key is an API key. Its plaintext is known only to the call that made it.
 type Key struct {
 	ID         string     `json:"-"`
@@ -222,7 +233,7 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 	}
 	key.Name, key.Role, key.UpdatedAt = d.Name.Or(""), role, tx.Now()
 	if !d.Scopes.IsAbsent() {
-		key.Scopes = d.Scopes.Or(Scopes{})
+		key.Scopes = d.Scopes.Or(Scopes{}).distinct()
 	}
 	if !d.ExpiresAt.IsAbsent() {
 		key.ExpiresAt = d.ExpiresAt.Pointer()

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -39,9 +40,10 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	document := append([]byte(`{"environment_order":`), list...)
-	if len(s.Other) > len(`{}`) {
+	members := bytes.TrimSpace(bytes.Trim(bytes.TrimSpace(s.Other), "{}"))
+	if len(members) > 0 {
 		document = append(document, ',')
-		return append(document, s.Other[1:]...), nil
+		return append(document, bytes.TrimSpace(s.Other)[1:]...), nil
 	}
 	return append(document, '}'), nil
 }
@@ -123,7 +125,7 @@ func (s *Service) CurrentUser(ctx context.Context, caller Caller) (User, error) 
 func (d SettingsDraft) settings(ctx context.Context, tx Tx, account string) (Settings, error) {
 	problems := d.Problems
 	if len(d.Other) > maxSettings {
-		problems.Add(fault.New(fault.Validation, "Settings may have at most %d bytes.", maxSettings))
+		problems.Add(fault.New(fault.Validation, "Settings may have at most %d bytes.", maxSettings).At(fault.Attribute("")))
 	}
 	if err := problems.Err(); err != nil {
 		return Settings{}, err

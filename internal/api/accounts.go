@@ -2,6 +2,7 @@ package api
 
 import (
 	"mime"
+	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -119,10 +120,14 @@ func (c *call) replaceSettings(kind string, replace func(accounts.SettingsDraft,
 
 // settingsObject reads the settings that were sent, with or without an envelope.
 func (c *call) settingsObject(kind string) (*jsonapi.Object, error) {
-	if c.wantsBare() {
-		return c.object()
+	text, err := jsonapi.ReadBody(c.writer, c.request)
+	if err != nil {
+		return nil, err
 	}
-	envelope, err := c.envelope(kind)
+	if c.wantsBare() && !c.sendsEnvelope(text) {
+		return jsonapi.ParseObject(text)
+	}
+	envelope, err := jsonapi.ParseEnvelope(text, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -130,18 +135,35 @@ func (c *call) settingsObject(kind string) (*jsonapi.Object, error) {
 	return envelope.Attributes, nil
 }
 
+// sendsEnvelope tells whether a body is called an envelope and is one, whatever
+// answer is wanted: many HTTP libraries accept plain JSON unasked.
+func (c *call) sendsEnvelope(text []byte) bool {
+	if mediaType(c.request.Header.Get("Content-Type")) != jsonapi.MediaType {
+		return false
+	}
+	body, err := jsonapi.ParseObject(text)
+	if err != nil {
+		return false
+	}
+	data, sent := body.Object("data").Get()
+	return sent && slices.Contains(data.Names(), "attributes")
+}
+
 // wantsBare tells whether a caller speaks plain JSON about settings: it names
 // application/json in Accept, or in Content-Type without naming a type in Accept.
 func (c *call) wantsBare() bool {
+	specific := false
 	for item := range strings.SplitSeq(c.request.Header.Get("Accept"), ",") {
-		switch mediaType(item) {
-		case jsonapi.MediaType:
+		switch named := mediaType(item); {
+		case named == jsonapi.MediaType:
 			return false
-		case plainJSON:
+		case named == plainJSON:
 			return true
+		case named != "" && !strings.Contains(named, "*"):
+			specific = true
 		}
 	}
-	return mediaType(c.request.Header.Get("Content-Type")) == plainJSON
+	return !specific && mediaType(c.request.Header.Get("Content-Type")) == plainJSON
 }
 
 func mediaType(header string) string {

@@ -68,6 +68,13 @@ type API struct {
 	limits  *rateLimits
 }
 
+// Forget drops everything that is kept between requests, for when history was
+// rewound under the process.
+func (a *API) Forget() {
+	a.cache.forget()
+	a.FlagSnapshots.Forget()
+}
+
 // New builds the HTTP interface.
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(),

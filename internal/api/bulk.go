@@ -4,10 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/fault"
 )
+
+// maxBulkItems bounds one bulk report, and so how long it may keep others
+// waiting.
+const maxBulkItems = 10_000
 
 // rejectedItem is an item of a bulk report that was skipped.
 type rejectedItem struct {
@@ -76,6 +81,10 @@ func (c *call) bulkItems(name string) ([]json.RawMessage, error) {
 	items, sent := body.Array(name).Get()
 	if !sent {
 		body.Refuse(name, "is required and must be an array")
+		return nil, body.Problems().Err()
+	}
+	if len(items) > maxBulkItems {
+		body.Refuse(name, "must have at most "+strconv.Itoa(maxBulkItems)+" items; send the rest in another request")
 		return nil, body.Problems().Err()
 	}
 	return items, nil

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"sync"
 )
@@ -57,18 +58,36 @@ func (c *responseCache) answer(call *call, run func() (*response, error)) (*resp
 
 // keep stores an entry. A full cache is emptied: what is in use comes back.
 func (c *responseCache) keep(key cacheKey, entry cacheEntry) {
-	size := len(entry.answer.body) + len(key.path) + len(key.query)
-	if size > maxCachedEntry {
+	if cost(key, entry) > maxCachedEntry {
 		return
 	}
+	kept := *entry.answer
+	kept.body = bytes.Clone(kept.body) // without the room that encoding left
+	entry.answer = &kept
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if old, found := c.entries[key]; found {
-		c.size -= len(old.answer.body) + len(key.path) + len(key.query)
-	} else if c.size+size > maxCached {
+		c.size -= cost(key, old)
+		delete(c.entries, key)
+	}
+	if c.size+cost(key, entry) > maxCached {
 		clear(c.entries)
 		c.size = 0
 	}
 	c.entries[key] = entry
-	c.size += size
+	c.size += cost(key, entry)
+}
+
+// forget empties the cache.
+func (c *responseCache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.entries)
+	c.size = 0
+}
+
+// cost is about what an entry takes in memory.
+func cost(key cacheKey, entry cacheEntry) int {
+	const overhead = 300 // of the map, the strings and the structs
+	return overhead + len(entry.answer.body) + len(key.account) + len(key.path) + len(key.query)
 }

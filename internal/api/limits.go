@@ -3,21 +3,41 @@ package api
 import (
 	"math"
 	"sync"
+	"time"
 
 	"golang.org/x/time/rate"
 
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// rateLimits holds a bucket per key. Its memory is bounded by the keys there are.
+// maxBuckets bounds the memory of rateLimits. Past it every key starts over.
+const maxBuckets = 100_000
+
+// rateLimits holds a bucket per key.
 type rateLimits struct {
 	perSecond rate.Limit
 	burst     int
-	buckets   sync.Map // key id → *rate.Limiter
+
+	mu      sync.Mutex
+	buckets map[string]*rate.Limiter // by key id
 }
 
 func newRateLimits(perSecond float64) *rateLimits {
-	return &rateLimits{perSecond: rate.Limit(perSecond), burst: int(math.Ceil(perSecond))}
+	return &rateLimits{perSecond: rate.Limit(perSecond), burst: int(math.Ceil(perSecond)), buckets: map[string]*rate.Limiter{}}
+}
+
+func (l *rateLimits) bucket(keyID string) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	bucket, known := l.buckets[keyID]
+	if !known {
+		if len(l.buckets) >= maxBuckets {
+			clear(l.buckets)
+		}
+		bucket = rate.NewLimiter(l.perSecond, l.burst)
+		l.buckets[keyID] = bucket
+	}
+	return bucket
 }
 
 // take uses one request of a key's allowance, or refuses.
@@ -25,12 +45,10 @@ func (l *rateLimits) take(keyID string) error {
 	if l.perSecond == 0 {
 		return nil
 	}
-	bucket, known := l.buckets.Load(keyID)
-	if !known {
-		bucket, _ = l.buckets.LoadOrStore(keyID, rate.NewLimiter(l.perSecond, l.burst))
-	}
-	if bucket.(*rate.Limiter).Allow() {
+	if l.bucket(keyID).Allow() {
 		return nil
 	}
-	return fault.New(fault.RateLimited, "This key may make %g requests per second. Slow down and try again.", float64(l.perSecond))
+	refusal := fault.New(fault.RateLimited, "This key may make %g requests per second. Slow down and try again.", float64(l.perSecond))
+	refusal.RetryAfter = time.Duration(float64(time.Second) / float64(l.perSecond))
+	return refusal
 }

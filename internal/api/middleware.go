@@ -56,11 +56,11 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	writer.Header()["X-Request-Id"] = []string{requestID}
 	r = r.WithContext(telemetry.WithRequestID(r.Context(), requestID))
 	w := &recorded{ResponseWriter: writer}
+	defer func() { a.finished(w, r, time.Since(started)) }()
 	defer func() {
 		if cause := recover(); cause != nil {
 			a.recovered(w, r, cause)
 		}
-		a.finished(w, r, time.Since(started))
 	}()
 	if escaped := r.URL.EscapedPath(); path.Clean(escaped) != escaped {
 		a.notFound(w, r) // the mux would redirect

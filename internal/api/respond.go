@@ -9,10 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jsonapi"
@@ -116,7 +118,7 @@ func (a *API) refuseAs(render renderer, w http.ResponseWriter, r *http.Request, 
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	if fault.Is(err, fault.RateLimited) || status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Retry-After", retryAfter(err))
 	}
 	answer, err := reply{status: status, document: document, mediaType: errorMediaType(document)}.encode()
 	if err != nil { // the document is ours and always encodes
@@ -124,6 +126,15 @@ func (a *API) refuseAs(render renderer, w http.ResponseWriter, r *http.Request, 
 		return
 	}
 	a.write(w, r, answer)
+}
+
+// retryAfter is how many whole seconds a caller should wait.
+func retryAfter(err error) string {
+	wait := time.Second
+	for _, refusal := range fault.All(err) {
+		wait = max(wait, refusal.RetryAfter)
+	}
+	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
 }
 
 func errorMediaType(document any) string {

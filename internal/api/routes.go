@@ -17,7 +17,7 @@ type access struct {
 func open() access       { return access{open: true} }
 func reads() access      { return access{role: accounts.Viewer, scoped: true} }
 func reports() access    { return access{role: accounts.Viewer, scoped: true} }
-func personal() access   { return access{role: accounts.Viewer} }
+func personal() access   { return access{role: accounts.Member} }
 func configures() access { return access{role: accounts.Member} }
 func manages() access    { return access{role: accounts.Admin} }
 

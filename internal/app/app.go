@@ -25,6 +25,10 @@ import (
 	"github.com/signalbox/signalbox/openapi"
 )
 
+// endTimeout bounds what is left to do once requests have finished; a database
+// that does not answer must not keep the process.
+const endTimeout = 3 * time.Second
+
 // feedInterval is how late, at the worst, a node hears of another's change.
 const feedInterval = 400 * time.Millisecond
 
@@ -93,6 +97,8 @@ func (a *App) wire() {
 	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Log: a.log, Count: a.metrics.CountAuthentication}
 	a.feed.Subscribe(a.auth.Hear)
 	a.notes = &flags.EvaluationNotes{Write: a.db.NoteEvaluations, Log: a.log}
+	a.feed.OnRewind(a.auth.ForgetAll)
+	a.feed.OnRewind(func() { a.api.Forget() })
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
 	a.api = api.New(api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts()},
@@ -145,7 +151,11 @@ func (a *App) Start(ctx context.Context) error {
 	for _, server := range a.servers {
 		server.start()
 	}
-	a.log.Info("Signalbox is ready.", "version", version, "address", a.Address(), "store", a.db.Name(), "node", a.settings.Name)
+	facts := []any{"version", version, "address", a.Address(), "store", a.db.Name(), "node", a.settings.Name}
+	if len(a.servers) > 1 {
+		facts = append(facts, "metrics", a.servers[1].listener.Addr().String())
+	}
+	a.log.Info("Signalbox is ready.", facts...)
 	return nil
 }
 
@@ -177,9 +187,11 @@ func (a *App) Stop(ctx context.Context) error {
 	a.resealer.stop()
 	a.listener.Stop()
 	a.feed.Stop()
-	a.auth.Stop(ctx)
-	a.notes.Stop(ctx)
-	return errors.Join(err, a.close(ctx))
+	ending, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
+	a.auth.Stop(ending)
+	a.notes.Stop(ending)
+	return errors.Join(err, a.close(ending))
 }
 
 // close releases what New opened.

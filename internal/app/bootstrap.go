@@ -25,9 +25,7 @@ func bootstrap(ctx context.Context, db *store.DB, table plans.Table, s settings.
 	if s.BootstrapKey != "" {
 		secret = accounts.ParseSecret(s.BootstrapKey)
 	}
-	var made *accounts.Key
-	err = db.Write(ctx, "", func(tx *store.Tx) error {
-		made = nil
+	return db.Write(ctx, "", func(tx *store.Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}
@@ -36,19 +34,23 @@ func bootstrap(ctx context.Context, db *store.DB, table plans.Table, s settings.
 			return err
 		}
 		_, key, err := found(ctx, tx, "Default", held, secret)
-		if err == nil {
-			err = writeKeyFile(s.BootstrapKeyFile, key.Plaintext)
+		if err != nil {
+			return err
 		}
-		made = &key
-		return err
+		return handOver(key.Plaintext, s, stdout)
 	})
-	if err != nil || made == nil {
+}
+
+// handOver gives the first key to whoever set the server up. It happens before
+// the commit: an account whose key nobody has would be useless.
+func handOver(key string, s settings.Settings, stdout io.Writer) error {
+	if err := writeKeyFile(s.BootstrapKeyFile, key); err != nil {
 		return err
 	}
 	if s.BootstrapKey != "" { // whoever chose it knows it
 		return nil
 	}
-	return show(stdout, made.Plaintext)
+	return show(stdout, key)
 }
 
 // found makes an account with its owner, its first key and its environments.
@@ -69,12 +71,13 @@ func show(stdout io.Writer, key string) error {
   It is shown only once. Make others with: signalbox keys create NAME
 
 `, key)
-	return err
+	if err != nil {
+		return fmt.Errorf("showing the first API key: %w", err)
+	}
+	return nil
 }
 
-// writeKeyFile writes the key for whoever set the server up, readable by this
-// user alone. It happens before the commit: an account whose key nobody has
-// would be useless.
+// writeKeyFile writes the key so that this user alone can read it.
 func writeKeyFile(path, key string) error {
 	if path == "" {
 		return nil
@@ -83,8 +86,11 @@ func writeKeyFile(path, key string) error {
 	if err != nil {
 		return fmt.Errorf("writing the bootstrap key file: %w", err)
 	}
-	_, err = file.WriteString(key + "\n")
-	if err := errors.Join(err, file.Chmod(0o600), file.Sync(), file.Close()); err != nil {
+	err = file.Chmod(0o600) // it may have been there with another mode
+	if err == nil {
+		_, err = file.WriteString(key + "\n")
+	}
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("writing the bootstrap key file: %w", err)
 	}
 	return nil

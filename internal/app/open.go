@@ -36,8 +36,10 @@ func openStore(ctx context.Context, s settings.Settings, log *slog.Logger, metri
 			metrics.ObserveTransaction(kind, took, outcome(err))
 		}
 	}
-	if err := makeDataFolder(s.Data); err != nil {
-		return nil, err
+	if s.Database == "" || s.Keyring == "" { // something is kept there
+		if err := makeDataFolder(s.Data); err != nil {
+			return nil, err
+		}
 	}
 	db, err := store.Open(ctx, options)
 	if err != nil {
@@ -94,6 +96,9 @@ func readRing(ctx context.Context, s settings.Settings, db *store.DB) (*sealed.R
 		return nil, err
 	}
 	if used {
+		if ring, err := sealed.OpenFile(path); err == nil { // another node has just made it
+			return ring, nil
+		}
 		return nil, fmt.Errorf("the key ring %s is missing, and the database holds values sealed with it: restore the file, or name it with SIGNALBOX_KEYRING", path)
 	}
 	return sealed.OpenOrCreate(path)

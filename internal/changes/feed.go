@@ -8,14 +8,19 @@ import (
 	"time"
 )
 
-// feedBatch bounds how many rows one look reads of one account at a time.
-const feedBatch = 500
+const (
+	// feedBatch bounds how many rows are read of one account at a time.
+	feedBatch = 500
+	// lookTimeout is how long a look may take.
+	lookTimeout = 5 * time.Second
+)
 
 // Source is where a Feed reads.
 type Source interface {
 	// Heads gives the last number of every account that exists.
 	Heads(ctx context.Context) (map[string]int64, error)
 	// After gives up to limit changes of an account after a number, in order.
+	// It may give fewer than there are, but not none.
 	After(ctx context.Context, account string, seq int64, limit int) ([]Change, error)
 }
 
@@ -25,6 +30,7 @@ type Feed struct {
 	log         *slog.Logger
 	interval    time.Duration
 	subscribers []func(Change)
+	rewound     []func()
 
 	wake     chan struct{}
 	lastLook atomic.Int64 // monotonic nanoseconds since began, of the last look that worked
@@ -42,13 +48,19 @@ func NewFeed(source Source, log *slog.Logger, interval time.Duration) *Feed {
 // must not block: it is called on the feed's own goroutine.
 func (f *Feed) Subscribe(receive func(Change)) { f.subscribers = append(f.subscribers, receive) }
 
+// OnRewind adds a function that is called when an account's history is shorter
+// than it was, as after a failover to a copy that lagged behind: whatever was
+// learned from the feed is not to be trusted. It must be called before Start.
+func (f *Feed) OnRewind(forget func()) { f.rewound = append(f.rewound, forget) }
+
 // Start reads where history ends and follows it from there.
 func (f *Feed) Start(ctx context.Context) error {
+	began := time.Since(f.began)
 	heads, err := f.source.Heads(ctx)
 	if err != nil {
 		return err
 	}
-	f.looked()
+	f.lastLook.Store(int64(began))
 	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	f.running.Go(func() { f.run(ctx, heads) })
 	return nil
@@ -75,8 +87,6 @@ func (f *Feed) Live() bool {
 	return time.Since(f.began)-time.Duration(f.lastLook.Load()) < time.Second
 }
 
-func (f *Feed) looked() { f.lastLook.Store(int64(time.Since(f.began))) }
-
 func (f *Feed) run(ctx context.Context, seen map[string]int64) {
 	ticker := time.NewTicker(f.interval)
 	defer ticker.Stop()
@@ -100,19 +110,42 @@ func (f *Feed) run(ctx context.Context, seen map[string]int64) {
 }
 
 // look reads what is new in every account. seen is advanced as rows are
-// handed out, so a look that fails half way repeats nothing.
+// handed out, so a look that fails half way repeats nothing. One that gets no
+// answer is given up: the next may get another connection.
 func (f *Feed) look(ctx context.Context, seen map[string]int64) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	began := time.Since(f.began) // what a look finds was true when it began, not when it ended
 	heads, err := f.source.Heads(ctx)
 	if err != nil {
 		return err
 	}
+	f.notice(heads, seen)
 	for account, head := range heads {
 		if err := f.follow(ctx, account, head, seen); err != nil {
 			return err
 		}
 	}
-	f.looked()
+	f.lastLook.Store(int64(began))
 	return nil
+}
+
+// notice looks for accounts whose history was rewound, and starts over there.
+func (f *Feed) notice(heads, seen map[string]int64) {
+	shorter := false
+	for account, head := range heads {
+		if head < seen[account] {
+			shorter = true
+			seen[account] = head
+		}
+	}
+	if !shorter {
+		return
+	}
+	f.log.Warn("The database's history is shorter than it was; everything learned from it is forgotten.")
+	for _, forget := range f.rewound {
+		forget()
+	}
 }
 
 func (f *Feed) follow(ctx context.Context, account string, head int64, seen map[string]int64) error {
@@ -125,8 +158,8 @@ func (f *Feed) follow(ctx context.Context, account string, head int64, seen map[
 			f.publish(change)
 			seen[account] = change.Seq
 		}
-		if len(news) < feedBatch { // the rest was removed by retention
-			seen[account] = max(seen[account], head)
+		if len(news) == 0 { // the rest was removed by retention
+			seen[account] = head
 		}
 	}
 	return nil

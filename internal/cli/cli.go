@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -54,7 +55,8 @@ func (s *shell) root() *cobra.Command {
 		Version:       app.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          unknownCommand,
 	}
 	root.SetOut(s.stdout)
 	root.SetErr(s.stderr)
@@ -64,14 +66,22 @@ func (s *shell) root() *cobra.Command {
 	return root
 }
 
-// complain prints an error: the sentences of refusals, the text of others.
+// complain prints an error: the sentences of refusals with their causes, which
+// an operator may see, and the text of others.
 func (s *shell) complain(err error) {
-	refusals := fault.All(err)
-	for _, refusal := range refusals {
-		s.say(s.stderr, "signalbox: %s\n", refusal.Detail)
+	lines := strings.Split(err.Error(), "\n")
+	if refusals := fault.All(err); len(refusals) > 0 {
+		lines = nil
+		for _, refusal := range refusals {
+			line := refusal.Detail
+			if refusal.Err != nil {
+				line += " (" + refusal.Err.Error() + ")"
+			}
+			lines = append(lines, line)
+		}
 	}
-	if len(refusals) == 0 {
-		s.say(s.stderr, "signalbox: %v\n", err)
+	for _, line := range lines {
+		s.say(s.stderr, "signalbox: %s\n", line)
 	}
 }
 
@@ -125,20 +135,37 @@ func (s *shell) print(value any, text func(io.Writer)) error {
 	return encoder.Encode(value)
 }
 
-// exactly demands a number of arguments and says which.
-func exactly(names ...string) cobra.PositionalArgs {
+// exactly demands these arguments.
+func exactly(names ...string) cobra.PositionalArgs { return between(len(names), names...) }
+
+// between demands at least a number of these arguments.
+func between(least int, names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != len(names) {
-			return usageError{fmt.Errorf("%s takes %d arguments (%v), not %d; see %s --help",
-				cmd.CommandPath(), len(names), names, len(args), cmd.CommandPath())}
+		if len(args) >= least && len(args) <= len(names) {
+			return nil
 		}
-		return nil
+		expected := "no arguments"
+		if len(names) > 0 {
+			expected = strings.Join(names, " ")
+		}
+		return usageError{fmt.Errorf("%s takes %s; see %s --help", cmd.CommandPath(), expected, cmd.CommandPath())}
 	}
+}
+
+// unknownCommand refuses what is no command; without anything it shows the help.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	return usageError{fmt.Errorf("there is no command %q; see %s --help", cmd.CommandPath()+" "+args[0], cmd.CommandPath())}
 }
 
 // group makes a command that only holds others.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(cmd, args)
+		}
 		return usageError{fmt.Errorf("%s needs a command; see %s --help", cmd.CommandPath(), cmd.CommandPath())}
 	}}
 	cmd.AddCommand(commands...)

@@ -34,7 +34,7 @@ func (s *shell) createKey() *cobra.Command {
 	cmd := s.onStore(&cobra.Command{
 		Use:   "create [NAME]",
 		Short: "Make an API key and print it",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  between(0, "NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "Made on the command line"
 			if len(args) == 1 {

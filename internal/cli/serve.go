@@ -61,7 +61,7 @@ within seconds and does the same in the background. Old keys stay in the ring, s
 					return err
 				}
 				return s.print(map[string]any{"key": id, "resealed": resealed}, func(w io.Writer) {
-					s.say(w, "The primary key is now %s; %d values were encrypted again.\n", id, resealed)
+					s.say(w, "The primary key is now %s. Values encrypted again: %d.\n", id, resealed)
 				})
 			})
 		},

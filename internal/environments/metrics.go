@@ -14,8 +14,10 @@ const (
 	// metricsKept is how long per-minute metrics are kept.
 	metricsKept = 7 * 24 * time.Hour
 	// metricsAhead is how far a client's clock may be ahead of ours.
-	metricsAhead  = time.Hour
-	maxUnit       = 50
+	metricsAhead = time.Hour
+	maxUnit      = 50
+	// maxMetric keeps sums far from what a float64 can hold.
+	maxMetric     = 1e100
 	maxDimensions = 1 << 10 // part of a key of the store
 )
 
@@ -107,6 +109,6 @@ func (m Metric) usable(now time.Time) bool {
 	return reportedKey(m.Name, maxReportedKey) == "" &&
 		utf8.RuneCountInString(m.Unit) <= maxUnit &&
 		len(m.Dimensions) <= maxDimensions &&
-		!math.IsNaN(m.Value) && !math.IsInf(m.Value, 0) &&
+		math.Abs(m.Value) <= maxMetric && // false for NaN
 		m.RecordedAt.After(now.Add(-metricsKept)) && m.RecordedAt.Before(now.Add(metricsAhead))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
 )
 
 // ReportedContext is one item of a report.
@@ -84,8 +85,12 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []Re
 			continue
 		}
 		id := item.Type + ":" + item.Key
-		if _, seen := kept[id]; !seen {
+		earlier, seen := kept[id]
+		if !seen {
 			order = append(order, id)
+		}
+		if item.Attributes == nil { // says nothing about them
+			item.Attributes = earlier.Attributes
 		}
 		kept[id] = item
 	}
@@ -93,9 +98,12 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []Re
 	if len(order) == 0 {
 		return outcome, nil
 	}
-	return outcome, s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		return sortReport(tx, caller, order, kept).write(ctx, tx, caller)
+	err := s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		dropped, err := sortReport(tx, caller, order, kept).write(ctx, tx, caller)
+		outcome.Registered = len(order) - dropped
+		return err
 	})
+	return outcome, err
 }
 
 func sortReport(tx Tx, caller accounts.Caller, order []string, kept map[string]ReportedContext) *report {
@@ -127,35 +135,77 @@ func (r *report) addContext(found Context) {
 	r.contexts = append(r.contexts, found)
 }
 
-func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller) error {
-	for _, key := range r.environments {
-		if err := discoverEnvironment(ctx, tx, caller, key); err != nil {
-			return err
+// write stores the report and tells how many items an account had no room for.
+func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller) (dropped int, err error) {
+	for _, each := range []struct {
+		keys     []string
+		room     room
+		discover func(ctx context.Context, tx Tx, caller accounts.Caller, key string, room *room) error
+	}{
+		{r.environments, room{maximum: maxEnvironments, count: countOf(ctx, tx.Environments, caller, Filter{})}, discoverEnvironment},
+		{r.services, room{maximum: maxServices, count: countOf(ctx, tx.Services, caller, ReportedFilter{})}, discoverService},
+		{r.types, room{maximum: maxContextTypes, count: countOf(ctx, tx.ContextTypes, caller, ReportedFilter{})}, r.discoverContextType},
+	} {
+		for _, key := range each.keys {
+			if err := each.discover(ctx, tx, caller, key, &each.room); err != nil {
+				return 0, err
+			}
 		}
+		dropped += each.room.refused
 	}
-	for _, key := range r.services {
-		if err := discoverService(ctx, tx, caller, key); err != nil {
-			return err
-		}
-	}
-	for _, key := range r.types {
-		if err := discoverContextType(ctx, tx, caller, key, r.attributes[key]); err != nil {
-			return err
-		}
-	}
-	return tx.UpsertContexts(ctx, r.contexts)
+	return dropped, tx.UpsertContexts(ctx, r.contexts)
 }
 
-func discoverEnvironment(ctx context.Context, tx Tx, caller accounts.Caller, key string) error {
+// room is how many more rows of a kind an account may have. It is counted when
+// it is first needed: most reports bring nothing new.
+type room struct {
+	maximum int
+	count   func() (int, error)
+	counted bool
+	left    int
+	refused int
+}
+
+func (r *room) take() (bool, error) {
+	if !r.counted {
+		count, err := r.count()
+		if err != nil {
+			return false, err
+		}
+		r.left, r.counted = r.maximum-count, true
+	}
+	if r.left <= 0 {
+		r.refused++
+		return false, nil
+	}
+	r.left--
+	return true, nil
+}
+
+// countOf counts what a list has in all.
+func countOf[F, T any](ctx context.Context, list func(context.Context, string, F, page.Request) (page.List[T], error), caller accounts.Caller, filter F) func() (int, error) {
+	return func() (int, error) {
+		found, err := list(ctx, caller.Account, filter, page.Request{Number: 1, Size: 1, Total: true})
+		return found.Total, err
+	}
+}
+
+func discoverEnvironment(ctx context.Context, tx Tx, caller accounts.Caller, key string, room *room) error {
 	if _, err := tx.Environment(ctx, caller.Account, key); !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if free, err := room.take(); err != nil || !free {
 		return err
 	}
 	return insert(ctx, tx, caller.Actor(), Environment{Account: caller.Account, Key: key, Name: key,
 		Classification: AdHoc, CreatedAt: tx.Now(), UpdatedAt: tx.Now()})
 }
 
-func discoverService(ctx context.Context, tx Tx, caller accounts.Caller, key string) error {
+func discoverService(ctx context.Context, tx Tx, caller accounts.Caller, key string, room *room) error {
 	if _, err := tx.Service(ctx, caller.Account, key); !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if free, err := room.take(); err != nil || !free {
 		return err
 	}
 	return insertService(ctx, tx, caller, ReportingService{Account: caller.Account, Key: key, Name: key,
@@ -164,15 +214,15 @@ func discoverService(ctx context.Context, tx Tx, caller accounts.Caller, key str
 
 // discoverContextType makes a context type, or teaches it attribute names
 // that it does not know yet.
-func discoverContextType(ctx context.Context, tx Tx, caller accounts.Caller, key string, names []string) error {
+func (r *report) discoverContextType(ctx context.Context, tx Tx, caller accounts.Caller, key string, room *room) error {
 	before, err := tx.ContextType(ctx, caller.Account, key)
 	if fault.Is(err, fault.NotFound) {
-		return insertContextType(ctx, tx, caller, key, names)
+		return r.insertContextType(ctx, tx, caller, key, room)
 	}
 	if err != nil {
 		return err
 	}
-	attributes, grown, err := learn(before.Attributes, names)
+	attributes, grown, err := learn(before.Attributes, r.attributes[key])
 	if err != nil || !grown {
 		return err
 	}
@@ -184,8 +234,16 @@ func discoverContextType(ctx context.Context, tx Tx, caller accounts.Caller, key
 	return changes.Record(ctx, tx, caller.Account, caller.Actor(), KindContextType, key, &before, &after)
 }
 
-func insertContextType(ctx context.Context, tx Tx, caller accounts.Caller, key string, names []string) error {
-	attributes, _, err := learn(json.RawMessage(`{}`), names)
+// insertContextType makes a context type. One that there is no room for takes
+// its contexts with it.
+func (r *report) insertContextType(ctx context.Context, tx Tx, caller accounts.Caller, key string, room *room) error {
+	if free, err := room.take(); err != nil || !free {
+		before := len(r.contexts)
+		r.contexts = slices.DeleteFunc(r.contexts, func(found Context) bool { return found.Type == key })
+		room.refused += before - len(r.contexts) - 1 // items count, and the type is none
+		return err
+	}
+	attributes, _, err := learn(json.RawMessage(`{}`), r.attributes[key])
 	if err != nil {
 		return err
 	}
@@ -198,7 +256,7 @@ func insertContextType(ctx context.Context, tx Tx, caller accounts.Caller, key s
 }
 
 // learn adds attribute names to the known ones, each with an empty object for
-// what may be said about it later.
+// what may be said about it later. A type that knows enough learns no more.
 func learn(known json.RawMessage, names []string) (json.RawMessage, bool, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(known, &members); err != nil {
@@ -207,7 +265,7 @@ func learn(known json.RawMessage, names []string) (json.RawMessage, bool, error)
 	grown := false
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if _, ok := members[name]; !ok {
+		if _, ok := members[name]; !ok && len(members) < maxKnownNames && reportedKey(name, maxReportedKey) == "" {
 			members[name], grown = json.RawMessage(`{}`), true
 		}
 	}

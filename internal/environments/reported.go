@@ -26,7 +26,15 @@ const (
 const (
 	maxReportedKey = 255
 	maxTypeKey     = 100
-	maxAttributes  = 64 << 10
+	maxAttributes  = 16 << 10
+	maxKnownNames  = 200
+)
+
+// Hard caps per account on what programs can make without anybody's doing.
+const (
+	maxEnvironments = 1000
+	maxServices     = 10_000
+	maxContextTypes = 1000
 )
 
 // ReportingService is a program that has reported itself.
@@ -59,6 +67,15 @@ type Context struct {
 	Attributes json.RawMessage `json:"attributes"`
 	CreatedAt  time.Time       `json:"created_at"`
 	UpdatedAt  time.Time       `json:"updated_at"`
+}
+
+// Definition is the context without what is only observed: people name it,
+// services report the rest.
+func (c Context) Definition() any {
+	return struct {
+		Name      string
+		CreatedAt time.Time
+	}{c.Name, c.CreatedAt}
 }
 
 // ID is the context's id in the API: type and key.
@@ -128,6 +145,8 @@ func reportedKey(key string, maximum int) string {
 		return "must have 1 to " + strconv.Itoa(maximum) + " characters"
 	case strings.ContainsFunc(key, unicode.IsControl):
 		return "must not contain control characters"
+	case key == "/":
+		return "must not be a slash alone: no path could name it"
 	}
 	return ""
 }

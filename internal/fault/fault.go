@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 )
 
 // Code names a kind of refusal. The values are part of the public interface.
@@ -67,6 +68,8 @@ type Error struct {
 	Detail string
 	Source Source
 	Meta   map[string]any
+	// RetryAfter is how long to wait before trying again; 0 says nothing.
+	RetryAfter time.Duration
 	// Err is the cause. It is logged and never shown to a caller.
 	Err error
 }

@@ -22,16 +22,25 @@ func (e Errors) Error() string {
 // starts it and the domain's rules go on with it, so both kinds of problem
 // reach the caller together. The zero value is ready for use.
 type Problems struct {
-	found Errors
+	found  Errors
+	places map[Source]bool
 }
+
+// maxProblems is how many problems one input is told about; a body that is
+// wrong in more places is wrong as a whole.
+const maxProblems = 1000
 
 // Add notes a refusal, unless its place is known to be wrong already: a
 // member of the wrong type must not be reported as too short as well.
 func (p *Problems) Add(refusal *Error) {
-	if refusal.Source.Kind != NoSource && p.mentions(refusal.Source) {
+	if len(p.found) >= maxProblems || (refusal.Source.Kind != NoSource && p.mentions(refusal.Source)) {
 		return
 	}
 	p.found = append(p.found, refusal)
+	if p.places == nil {
+		p.places = map[Source]bool{}
+	}
+	p.places[refusal.Source] = true
 }
 
 // Attribute notes that an attribute breaks a rule. The sentence starts with
@@ -55,11 +64,4 @@ func (p *Problems) Err() error {
 	return p.found
 }
 
-func (p *Problems) mentions(source Source) bool {
-	for _, refusal := range p.found {
-		if refusal.Source == source {
-			return true
-		}
-	}
-	return false
-}
+func (p *Problems) mentions(source Source) bool { return p.places[source] }

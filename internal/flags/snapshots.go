@@ -76,6 +76,13 @@ func (s *Snapshots) Get(ctx context.Context, account string) (*Snapshot, error) 
 	return updated, nil
 }
 
+// Forget makes every snapshot be read anew.
+func (s *Snapshots) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.accounts = nil
+}
+
 func (s *Snapshots) holder(account string) *held {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,13 +63,14 @@ func ParseEnvelope(text []byte, resourceType string) (*Envelope, error) {
 	if kind, sent := data.String("type").Get(); sent && kind != resourceType {
 		data.wrong("type", "must be %q", resourceType)
 	}
+	id := data.String("id")
 	attributes, err := data.required("attributes")
 	if err != nil {
 		return nil, err
 	}
 	attributes.place = fault.Attribute
 	attributes.path = ""
-	return &Envelope{ID: data.String("id"), Attributes: attributes, Problems: document.problems}, nil
+	return &Envelope{ID: id, Attributes: attributes, Problems: document.problems}, nil
 }
 
 // RequireID notes a problem when the body names another resource than the path.

@@ -115,7 +115,10 @@ func source(place fault.Source) *ErrorSource {
 	case fault.ParameterSource:
 		return &ErrorSource{Parameter: place.Path}
 	case fault.AttributeSource:
-		pointer = attributesPointer + "/" + place.Path
+		pointer = attributesPointer
+		if place.Path != "" {
+			pointer += "/" + place.Path
+		}
 	case fault.PointerSource:
 	case fault.NoSource:
 		return nil

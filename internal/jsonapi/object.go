@@ -220,7 +220,8 @@ func ParseTime(text string) (time.Time, bool) {
 	for _, layout := range []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"} {
 		// A fraction after the seconds is accepted by Parse without being named.
 		if at, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
-			return at.UTC().Truncate(time.Microsecond), true
+			at = at.UTC().Truncate(time.Microsecond)
+			return at, at.Year() >= 0 && at.Year() <= 9999 // an offset may lead out of the calendar
 		}
 	}
 	return time.Time{}, false

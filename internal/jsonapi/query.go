@@ -128,10 +128,12 @@ func (q *Query) Err() error {
 
 // filterName is the spelling that the caller used for a filter.
 func (q *Query) filterName(name string) string {
-	if _, bare := q.values[name]; bare {
+	bracketed := "filter[" + name + "]"
+	_, isBracketed := q.values[bracketed]
+	if _, isBare := q.values[name]; isBare && !isBracketed {
 		return name
 	}
-	return "filter[" + name + "]"
+	return bracketed
 }
 
 func (q *Query) text(name string) (string, bool) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Parse reads a table from JSON: {"free": {"jobs.active_jobs": 10, …}, …}.
@@ -33,6 +34,9 @@ func Parse(file io.Reader) (Table, error) {
 }
 
 func complete(name string, limits map[Limit]int) error {
+	if name == "" || strings.ContainsAny(name, ",= \t\n") {
+		return fmt.Errorf("the plan name %q must not be empty or contain commas, equals signs or spaces", name)
+	}
 	known := BuiltIn()[Free]
 	for _, limit := range slices.Sorted(maps.Keys(limits)) {
 		if _, ok := known[limit]; !ok {

@@ -64,8 +64,24 @@ func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Fi
 		history.where("created_at < ?", micros(filter.To))
 	}
 	query := fmt.Sprintf("SELECT %s%s ORDER BY seq DESC LIMIT $%d", history.columns, history.from(), len(history.args)+1)
-	found, err := all(ctx, tx.conn, scanChange, query, append(history.args, size+1)...)
-	return page.Cut(found, size), err
+	found, cut, err := some(ctx, tx.conn, scanChange, withinBudget(), query, append(history.args, size+1)...)
+	tail := page.Cut(found, size)
+	tail.More = tail.More || cut
+	return tail, err
+}
+
+// maxChangesBytes bounds the documents that are read of the history at once.
+const maxChangesBytes = 8 << 20
+
+// withinBudget keeps changes until their documents are too large together; the
+// first is always kept.
+func withinBudget() func(changes.Change) bool {
+	total := 0
+	return func(change changes.Change) bool {
+		first := total == 0
+		total += 1 + len(change.Before) + len(change.After)
+		return first || total <= maxChangesBytes
+	}
 }
 
 // Heads gives the number of every account's last change.
@@ -84,10 +100,11 @@ func (db *DB) Heads(ctx context.Context) (map[string]int64, error) {
 	return heads, err
 }
 
-// After gives an account's changes after a number, oldest first.
+// After gives an account's changes after a number, oldest first: up to limit,
+// or fewer when they are large.
 func (db *DB) After(ctx context.Context, account string, seq int64, limit int) (found []changes.Change, err error) {
 	err = db.Read(ctx, func(tx *ReadTx) error {
-		found, err = all(ctx, tx.conn, scanChange,
+		found, _, err = some(ctx, tx.conn, scanChange, withinBudget(),
 			`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
 		return err
 	})

@@ -61,17 +61,22 @@ func isOutage(err error) bool {
 	case strings.HasPrefix(code, "08"), // connection
 		strings.HasPrefix(code, "53"),    // resources
 		strings.HasPrefix(code, "57P"),   // shutdown, crash, starting up
-		code == "25006", code == "40001", // a standby; too many retries
+		code == "57014", code == "55P03", // a time limit of a statement or a lock
+		code == readOnly, code == "40001", // a standby; too many retries
 		code == "40P01":
 		return true
 	}
-	_, isNetwork := errors.AsType[net.Error](err)
+	// Not net.Error: errors of files satisfy it too.
+	_, isNetwork := errors.AsType[*net.OpError](err)
 	_, isConnect := errors.AsType[*pgconn.ConnectError](err)
 	return isNetwork || isConnect || pgconn.SafeToRetry(err) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, errClosed) || errors.Is(err, context.DeadlineExceeded)
 }
+
+// readOnly is what a standby answers to a write.
+const readOnly = "25006"
 
 func sqliteCode(err error) int {
 	if failure, ok := errors.AsType[*sqlite.Error](err); ok {

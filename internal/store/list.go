@@ -35,17 +35,27 @@ func (l *list) where(condition string, values ...any) {
 
 // search adds a condition on the lower-case search column.
 func (l *list) search(text string) {
-	if text != "" {
+	switch {
+	case text == "":
+	case len(text) > maxSearch || strings.Contains(text, searchGap):
+		l.conditions = append(l.conditions, "1 = 0") // no key and no name has it
+	default:
 		l.where(`search LIKE ? ESCAPE '\'`, "%"+escapeLike(strings.ToLower(text))+"%")
 	}
 }
+
+// searchGap stands between a key and a name; it is no character of either.
+const searchGap = "\uffff"
+
+// maxSearch is more than the longest key and the longest name have.
+const maxSearch = 4 << 10
 
 func escapeLike(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
 }
 
 // searchable is what the search column holds.
-func searchable(key, name string) string { return strings.ToLower(key + "\n" + name) }
+func searchable(key, name string) string { return strings.ToLower(key + searchGap + name) }
 
 func (l *list) from() string {
 	return " FROM " + l.table + " WHERE " + strings.Join(l.conditions, " AND ")

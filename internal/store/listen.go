@@ -67,7 +67,11 @@ func (l *Listener) run(ctx context.Context) {
 
 // listen waits for notifications on a connection of its own until it breaks.
 func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
-	conn, err := pgx.Connect(ctx, l.db.database)
+	config, err := parseURL(l.db.database)
+	if err != nil {
+		return false, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return false, err
 	}

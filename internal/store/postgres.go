@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/signalbox/signalbox/internal/fault"
 )
 
 const (
@@ -22,10 +26,13 @@ const (
 
 // postgres runs on a pool of connections.
 type postgres struct {
-	db *sql.DB
+	db     *sql.DB
+	closed atomic.Bool
 }
 
-func openPostgres(ctx context.Context, url string) (*postgres, error) {
+// parseURL reads a database URL and fills in what it leaves out. Of several
+// hosts only one that accepts writes will do.
+func parseURL(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("the database URL cannot be read: %w", withoutURL(err))
@@ -35,6 +42,17 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "signalbox"
+	}
+	if len(config.Fallbacks) > 0 && config.ValidateConnect == nil {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	return config, nil
+}
+
+func openPostgres(ctx context.Context, url string) (*postgres, error) {
+	config, err := parseURL(url)
+	if err != nil {
+		return nil, err
 	}
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(postgresConnections)
@@ -49,14 +67,27 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 }
 
 func (p *postgres) read(_ context.Context, fn func(querier) error) error {
-	return fn(pooled{p.db})
+	return p.orClosed(fn(pooled{p.db}))
+}
+
+// orClosed names the reason for all errors of a closed pool, which database/sql
+// gives no name.
+func (p *postgres) orClosed(err error) error {
+	if err != nil && p.closed.Load() && len(fault.All(err)) == 0 {
+		return errors.Join(errClosed, err)
+	}
+	return err
 }
 
 func (p *postgres) write(ctx context.Context, fn func(context.Context, querier) error) error {
 	for attempt := 1; ; attempt++ {
 		err := p.attempt(ctx, fn)
+		if postgresCode(err) == readOnly { // the server has become a standby: look for the new primary
+			p.db.SetMaxIdleConns(0)
+			p.db.SetMaxIdleConns(postgresConnections)
+		}
 		if attempt == writeAttempts || !isRetryable(err) {
-			return err
+			return p.orClosed(err)
 		}
 		pause := time.Duration(rand.Int64N(int64(attempt * attempt * int(time.Millisecond)))) //nolint:gosec // jitter needs no secrecy
 		select {
@@ -83,8 +114,13 @@ func (p *postgres) attempt(ctx context.Context, fn func(context.Context, querier
 
 func (p *postgres) epoch(context.Context) (int64, bool, error) { return 0, false, nil }
 
-func (p *postgres) ping(ctx context.Context) error { return p.db.PingContext(ctx) }
-func (p *postgres) close() error                   { return p.db.Close() }
+func (p *postgres) ping(ctx context.Context) error { return p.orClosed(p.db.PingContext(ctx)) }
+
+func (p *postgres) close() error {
+	p.closed.Store(true)
+	return p.db.Close()
+}
+
 func (p *postgres) pools() map[string]func() sql.DBStats {
 	return map[string]func() sql.DBStats{"postgres": p.db.Stats}
 }

@@ -117,7 +117,7 @@ func (tx *ReadTx) Context(ctx context.Context, account, typeKey, key string) (en
 
 // Contexts lists the contexts of an account.
 func (tx *ReadTx) Contexts(ctx context.Context, account string, filter environments.ReportedFilter, request page.Request) (page.List[environments.Context], error) {
-	found := &list{columns: contextColumns, table: "contexts", byDefault: "key", tie: "key, context_type", sorts: sortsByName()}
+	found := &list{columns: contextColumns, table: "contexts", byDefault: "key", tie: "context_type, key", sorts: sortsByName()}
 	found.where("account_id = ?", account)
 	found.search(filter.Search)
 	if filter.ContextType != "" {

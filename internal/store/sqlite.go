@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -35,9 +36,9 @@ type sqliteEngine struct {
 	grouped          func(writers int)
 
 	queue   chan *writeJob
-	stop    chan struct{}
+	stop    chan struct{} // closed when work is to end
+	ended   chan struct{} // closed when the writer has ended
 	stopped sync.Once
-	running sync.WaitGroup
 }
 
 // writeJob is one function that waits for its commit.
@@ -49,15 +50,28 @@ type writeJob struct {
 }
 
 func openSQLite(ctx context.Context, file string, grouped func(int)) (*sqliteEngine, error) {
-	e := &sqliteEngine{grouped: grouped, queue: make(chan *writeJob, maxGroup), stop: make(chan struct{})}
+	e := &sqliteEngine{grouped: grouped, queue: make(chan *writeJob, maxGroup), stop: make(chan struct{}), ended: make(chan struct{})}
 	if e.grouped == nil {
 		e.grouped = func(int) {}
+	}
+	if err := makePrivate(file); err != nil {
+		return nil, err
 	}
 	if err := e.connect(ctx, file); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the SQLite database: %w", err), e.closePools())
 	}
-	e.running.Go(e.run)
+	go e.run()
 	return e, nil
+}
+
+// makePrivate makes a new database file that its owner alone can read; SQLite
+// gives the files beside it the same mode.
+func makePrivate(file string) error {
+	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the SQLite database: %w", err)
+	}
+	return made.Close()
 }
 
 func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {
@@ -81,6 +95,7 @@ func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {
 		if err != nil {
 			return err
 		}
+		reader.interruptible = true
 		e.readers <- reader
 		e.opened++
 	}
@@ -95,9 +110,8 @@ func dsn(file, more string) string {
 		"&_pragma=foreign_keys(1)&_pragma=temp_store(MEMORY)" + more
 }
 
-// read lends a connection to fn. Statements are short and a page is bounded,
-// so they are not interrupted when the caller leaves: the driver would start a
-// goroutine for each to watch for it.
+// read lends a connection to fn. Its statements are interrupted when the caller
+// leaves or takes too long: there are few connections, and all accounts share them.
 func (e *sqliteEngine) read(ctx context.Context, fn func(querier) error) error {
 	select {
 	case reader := <-e.readers:
@@ -121,12 +135,22 @@ func (e *sqliteEngine) write(ctx context.Context, fn func(context.Context, queri
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	<-job.done
-	return job.err
+	select {
+	case <-job.done:
+		return job.err
+	case <-e.ended:
+	}
+	select { // the writer may have done it before it ended
+	case <-job.done:
+		return job.err
+	default:
+		return errClosed
+	}
 }
 
 // run is the writer. It ends when stop is closed and the queue is empty.
 func (e *sqliteEngine) run() {
+	defer close(e.ended)
 	for {
 		select {
 		case job := <-e.queue:
@@ -162,7 +186,11 @@ func (e *sqliteEngine) commitGroup(first *writeJob) {
 	for count := 0; next != nil && count < maxGroup; count++ {
 		switch lost := e.runInSavepoint(next); {
 		case lost != nil:
-			e.abandon(ctx, append(kept, next), lost)
+			if isFull(next.err) || isOutage(next.err) { // what broke the transaction for all
+				lost = errors.Join(next.err, lost)
+			}
+			next.finish(errors.Join(next.err, lost))
+			e.abandon(ctx, kept, lost)
 			return
 		case next.err != nil:
 			next.finish(next.err)
@@ -205,24 +233,13 @@ func (e *sqliteEngine) runInSavepoint(job *writeJob) error {
 	if err := e.writer.run(ctx, "SAVEPOINT job"); err != nil {
 		return err
 	}
-	job.err = job.call(ctx, e.writer)
+	job.err = job.fn(ctx, e.writer)
 	if job.err != nil {
 		if err := e.writer.run(ctx, "ROLLBACK TO job"); err != nil {
-			return errors.Join(job.err, err)
+			return err
 		}
 	}
 	return e.writer.run(ctx, "RELEASE job")
-}
-
-// call runs the function. A panic belongs to the caller's goroutine, not to
-// the writer that serves everybody: it comes back as an error.
-func (j *writeJob) call(ctx context.Context, conn querier) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("a transaction panicked: %v", cause)
-		}
-	}()
-	return j.fn(ctx, conn)
 }
 
 // abandon rolls the transaction back and fails the jobs that were part of it.
@@ -259,9 +276,13 @@ func (e *sqliteEngine) pools() map[string]func() sql.DBStats {
 }
 
 func (e *sqliteEngine) close() error {
-	e.stopped.Do(func() { close(e.stop) })
-	e.running.Wait()
-	return e.closePools()
+	var err error
+	e.stopped.Do(func() {
+		close(e.stop)
+		<-e.ended
+		err = e.closePools()
+	})
+	return err
 }
 
 func (e *sqliteEngine) closePools() error {
@@ -285,6 +306,9 @@ func (e *sqliteEngine) closePools() error {
 type prepared struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
+	// interruptible makes queries end with their context. It is not for the
+	// writer: SQLite answers an interruption with a rollback of the whole group.
+	interruptible bool
 }
 
 func newPrepared(ctx context.Context, pool *sql.DB) (*prepared, error) {
@@ -325,7 +349,10 @@ func (p *prepared) query(ctx context.Context, query string, args ...any) (*sql.R
 	if err != nil {
 		return nil, err
 	}
-	return statement.QueryContext(context.WithoutCancel(ctx), args...)
+	if !p.interruptible {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return statement.QueryContext(ctx, args...)
 }
 
 func (p *prepared) run(ctx context.Context, query string) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -47,8 +48,9 @@ type DB struct {
 type engine interface {
 	// read runs fn outside a transaction.
 	read(ctx context.Context, fn func(querier) error) error
-	// write runs fn in a transaction and returns once it is durable. ctx in fn
-	// is not canceled: a writer that leaves must not take others with it.
+	// write runs fn in a transaction and returns once it is durable. fn gets
+	// the context for its statements, which on SQLite is never canceled: a
+	// writer that leaves must not take others of its group with it.
 	write(ctx context.Context, fn func(context.Context, querier) error) error
 	// epoch gives a number that differs after any commit, by whatever process;
 	// false when the database has none.
@@ -101,9 +103,11 @@ func (db *DB) OnChange(wake func()) { db.wake.Store(&wake) }
 
 // Read runs fn, whose statements each see what is committed when they start.
 func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
 	ctx, end := db.begin(ctx, "read")
 	err := classify(db.engine.read(ctx, func(conn querier) error {
-		return fn(&ReadTx{conn: conn, dialect: db.dialect, now: db.now()})
+		return safely(func() error { return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, now: db.now()}) })
 	}))
 	end(err)
 	return err
@@ -112,14 +116,17 @@ func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
 // Write runs fn in one transaction. With an account it holds the account's
 // lock; "" is for what belongs to no account. See the package's documentation.
 func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
 	ctx, end := db.begin(ctx, "write")
 	changed := false
 	err := classify(db.engine.write(ctx, func(ctx context.Context, conn querier) error {
-		tx := &Tx{ReadTx: ReadTx{conn: conn, dialect: db.dialect, now: db.now()}}
+		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect}}
 		if err := tx.lock(ctx, account); err != nil {
 			return err
 		}
-		if err := fn(tx); err != nil {
+		tx.now = db.now() // under the lock, so that time does not run against the order of changes
+		if err := safely(func() error { return fn(tx) }); err != nil {
 			return err
 		}
 		changed = tx.changed
@@ -130,6 +137,39 @@ func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) err
 		(*wake)()
 	}
 	return err
+}
+
+// The longest a transaction may take: a database that does not answer is an
+// outage, and whoever waits must hear of it.
+const (
+	readTimeout  = 8 * time.Second
+	writeTimeout = 20 * time.Second
+)
+
+// bounded runs statements with the transaction's context and not with the one
+// that the caller of a statement has, which knows no deadline.
+type bounded struct {
+	ctx  context.Context //nolint:containedctx // it belongs to the transaction, as the connection does
+	conn querier
+}
+
+func (b bounded) exec(_ context.Context, query string, args ...any) (sql.Result, error) {
+	return b.conn.exec(b.ctx, query, args...)
+}
+
+func (b bounded) query(_ context.Context, query string, args ...any) (*sql.Rows, error) {
+	return b.conn.query(b.ctx, query, args...)
+}
+
+// safely turns a panic of a transaction's function into an error: the
+// connection must be given back, and SQLite's writer serves everybody.
+func safely(fn func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("a transaction panicked: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return fn()
 }
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
@@ -220,6 +260,7 @@ type row interface{ Scan(into ...any) error }
 
 // all reads every row of a query.
 func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (found []T, err error) {
+	defer func() { err = classify(err) }()
 	rows, err := conn.query(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -233,6 +274,26 @@ func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), qu
 		found = append(found, item)
 	}
 	return found, rows.Err()
+}
+
+// some reads rows while keep says so; the row it refuses is not part of the
+// result. cut tells whether it refused one.
+func some[T any](ctx context.Context, conn querier, scan func(row) (T, error), keep func(T) bool, query string, args ...any) (found []T, cut bool, err error) {
+	refused := errors.New("enough")
+	_, err = all(ctx, conn, func(r row) (T, error) {
+		item, err := scan(r)
+		if err == nil && !keep(item) {
+			err = refused
+		}
+		if err == nil {
+			found = append(found, item)
+		}
+		return item, err
+	}, query, args...)
+	if errors.Is(err, refused) {
+		return found, true, nil
+	}
+	return found, false, err
 }
 
 // one reads the only row of a query, or refuses with what was looked for.
@@ -251,7 +312,7 @@ func one[T any](ctx context.Context, conn querier, missing *fault.Error, scan fu
 // run executes a statement.
 func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
 	_, err := tx.conn.exec(ctx, query, args...)
-	return err
+	return classify(err)
 }
 
 func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }

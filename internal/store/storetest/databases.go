@@ -53,15 +53,29 @@ func New(t testing.TB, kind string) Database {
 	return Database{Kind: kind, URL: newPostgres(t), Dir: t.TempDir()}
 }
 
+// NewEmpty makes a database of one kind without any table.
+func NewEmpty(t testing.TB, kind string) Database {
+	t.Helper()
+	empty := Database{Kind: kind, Dir: t.TempDir()}
+	if kind == "postgres" {
+		empty.URL = createPostgres(t, "")
+	}
+	return empty
+}
+
 // Options are what the database is opened with.
 func (d Database) Options() store.Options {
 	return store.Options{Database: d.URL, File: filepath.Join(d.Dir, "signalbox.db"), Log: slog.New(slog.DiscardHandler)}
 }
 
-// Open opens the database until the end of the test.
-func (d Database) Open(t testing.TB) *store.DB {
+// Open opens the database until the end of the test. change may alter how.
+func (d Database) Open(t testing.TB, change ...func(*store.Options)) *store.DB {
 	t.Helper()
-	db, err := store.Open(t.Context(), d.Options())
+	options := d.Options()
+	for _, each := range change {
+		each(&options)
+	}
+	db, err := store.Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,16 +114,26 @@ func (d Database) Raw(t testing.TB) *sql.DB {
 // every test.
 func newPostgres(t testing.TB) string {
 	t.Helper()
+	from, err := template(postgresServer(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return createPostgres(t, " TEMPLATE "+from)
+}
+
+func postgresServer(t testing.TB) string {
+	t.Helper()
 	server := os.Getenv(ServerVariable)
 	if server == "" {
 		t.Fatalf("%s is not set: run the tests with scripts/with-postgres, as make test does", ServerVariable)
 	}
-	from, err := template(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := newName()
-	if err := administer(t.Context(), server, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", name, from)); err != nil {
+	return server
+}
+
+func createPostgres(t testing.TB, like string) string {
+	t.Helper()
+	server, name := postgresServer(t), newName()
+	if err := administer(t.Context(), server, "CREATE DATABASE "+name+like); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// interval is how often a request is repeated that is to succeed soon. There
+// is nothing to wait for: what is observed happens in another process.
+const interval = 20 * time.Millisecond
+
+// exchange is one line of a script that sends a request.
+type exchange struct {
+	url, method, path, key string
+	body                   string
+	header                 http.Header
+	certificates           *x509.CertPool
+	within                 time.Duration
+	status                 int
+}
+
+// answer is what came back.
+type answer struct {
+	line   string
+	status int
+	header http.Header
+	body   string
+}
+
+const httpUsage = "usage: http [@NAME] [-key KEY] [-header 'A: b'] [-ca FILE] [-within DURATION] METHOD PATH [BODY] STATUS"
+
+func sendHTTP(ts *testscript.TestScript, _ bool, args []string) {
+	_, target, args := nodesOf(ts).named(ts, args)
+	line := parseExchange(ts, target.url, args)
+	got, err := line.settle()
+	ts.Check(err)
+	fmt.Fprint(ts.Stdout(), got.body)
+	fmt.Fprintln(ts.Stderr(), got.line)
+	for _, name := range slices.Sorted(maps.Keys(got.header)) {
+		fmt.Fprintf(ts.Stderr(), "%s: %s\n", name, strings.Join(got.header[name], ", "))
+	}
+	if got.status != line.status {
+		ts.Fatalf("%s %s: the status is %d, not %d", line.method, line.path, got.status, line.status)
+	}
+}
+
+func parseExchange(ts *testscript.TestScript, url string, args []string) *exchange {
+	line := &exchange{url: url, key: ts.Getenv("KEY"), header: http.Header{}}
+	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
+		line.option(ts, args[0], args[1])
+		args = args[2:]
+	}
+	if len(args) != 3 && len(args) != 4 {
+		ts.Fatalf(httpUsage)
+	}
+	var err error
+	line.method, line.path = args[0], args[1]
+	line.status, err = strconv.Atoi(args[len(args)-1])
+	ts.Check(err)
+	if len(args) == 4 {
+		line.body = args[2]
+		if !strings.ContainsAny(args[2][:1], "{[<") {
+			line.body = ts.ReadFile(args[2])
+		}
+		if line.header.Get("Content-Type") == "" {
+			line.header.Set("Content-Type", "application/vnd.api+json")
+		}
+	}
+	return line
+}
+
+func (e *exchange) option(ts *testscript.TestScript, name, value string) {
+	var err error
+	switch name {
+	case "-key":
+		e.key = value
+	case "-header":
+		header, content, _ := strings.Cut(value, ": ")
+		e.header.Set(header, content)
+	case "-within":
+		e.within, err = time.ParseDuration(value)
+	case "-ca":
+		e.certificates = x509.NewCertPool()
+		if !e.certificates.AppendCertsFromPEM([]byte(ts.ReadFile(value))) {
+			err = errors.New("there is no certificate in " + value)
+		}
+		e.url = strings.Replace(e.url, "http:", "https:", 1)
+	default:
+		err = errors.New(httpUsage)
+	}
+	ts.Check(err)
+}
+
+// settle repeats the request until its status is the expected one or the time
+// has passed. The last request is sent after that time, so a slow machine does
+// not count against the server.
+func (e *exchange) settle() (answer, error) {
+	end := time.Now().Add(e.within)
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		last := !time.Now().Before(end)
+		got, err := e.send()
+		if err != nil || last || got.status == e.status {
+			return got, err
+		}
+		<-tick.C
+	}
+}
+
+// send makes one request on a connection of its own, as a terminal would.
+func (e *exchange) send() (answer, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, e.method, e.url+e.path, strings.NewReader(e.body))
+	if err != nil {
+		return answer{}, err
+	}
+	maps.Copy(request.Header, e.header)
+	if e.key != "" {
+		request.Header.Set("Authorization", "Bearer "+e.key)
+	}
+	client := &http.Client{
+		Transport: &http.Transport{
+			DisableKeepAlives: true, DisableCompression: true, TLSClientConfig: &tls.Config{RootCAs: e.certificates},
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return answer{response.Proto + " " + response.Status, response.StatusCode, response.Header, string(body)}, err
+}

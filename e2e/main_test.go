@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// A server that takes longer than this to start, answer or stop hangs.
+const patience = 60 * time.Second
+
+// version is the one that the tests build the program with.
+const version = "v9.8.7-e2e"
+
+// ownerKey is the key that servers are bootstrapped with.
+const ownerKey = "sk_api_e2e-owner-key-of-the-first-account-000000000"
+
+// binary is the program under test, as a release has it.
+var binary string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	folder, err := os.MkdirTemp("", "signalbox-e2e")
+	if err == nil {
+		defer os.RemoveAll(folder)
+		binary = filepath.Join(folder, "signalbox")
+		err = build(binary)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// build builds the program as make build does.
+func build(to string) error {
+	command := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-buildvcs=false",
+		"-ldflags", "-s -w -X github.com/signalbox/signalbox/internal/app.version="+version, "-o", to, "./cmd/signalbox")
+	command.Dir = ".."
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the program: %w\n%s", err, output)
+	}
+	return nil
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"sqlite", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			testscript.Run(t, params(kind, filepath.Join("testdata", "both")))
+		})
+	}
+}
+
+func TestPostgresScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, params("postgres", filepath.Join("testdata", "postgres")))
+}
+
+func params(kind, folder string) testscript.Params {
+	return testscript.Params{
+		Dir:                folder,
+		RequireUniqueNames: true,
+		Setup:              func(env *testscript.Env) error { return prepare(env, kind) },
+		Condition: func(condition string) (bool, error) {
+			if condition == "sqlite" || condition == "postgres" {
+				return condition == kind, nil
+			}
+			return false, fmt.Errorf("there is no condition %q", condition)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"signalbox": runProgram, "exits": exits,
+			"serve": serve, "terminate": terminate, "crash": crash,
+			"http": sendHTTP, "json": compareJSON, "count": count, "let": let,
+			"mode": mode, "certificate": certificate, "everyroute": everyRoute,
+			"sql": runSQL, "wipe": wipe, "outage": outage,
+		},
+	}
+}
+
+// prepare gives a script its database and its variables.
+func prepare(env *testscript.Env, kind string) error {
+	t, is := env.T().(testing.TB)
+	if !is {
+		return errors.New("scripts need a testing.TB to get a database")
+	}
+	database := storetest.New(t, kind)
+	env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+env.Getenv("PATH"))
+	env.Setenv("SIGNALBOX_DATA", "data")
+	env.Setenv("SIGNALBOX_DATABASE", database.URL)
+	env.Setenv("KEY", ownerKey)
+	nodes := &nodes{folder: env.WorkDir, running: map[string]*node{}, settings: []string{
+		"SIGNALBOX_LISTEN=127.0.0.1:0", "SIGNALBOX_DATA=data", "SIGNALBOX_DATABASE=" + database.URL, "SIGNALBOX_BOOTSTRAP_KEY=" + ownerKey,
+	}}
+	env.Values[nodesKey{}] = nodes
+	env.Defer(nodes.end)
+	return nil
+}

@@ -1,0 +1,324 @@
+package accounts_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// directory is a store of keys in memory that a test can hold up and break.
+// The store itself is tested with databases.
+type directory struct {
+	mu      sync.Mutex
+	keys    map[string]accounts.Key
+	lookups int
+	hold    chan struct{} // when set, a lookup waits for it after it has read
+	err     error
+	uses    []map[string]time.Time
+}
+
+func (d *directory) KeyByHash(_ context.Context, hash string) (accounts.Key, error) {
+	d.mu.Lock()
+	d.lookups++
+	key, known := d.keys[hash]
+	hold, err := d.hold, d.err
+	d.mu.Unlock()
+	if hold != nil {
+		<-hold
+	}
+	if err == nil && !known {
+		err = fault.New(fault.NotFound, "no such key")
+	}
+	return key, err
+}
+
+func (d *directory) NoteUses(_ context.Context, uses map[string]time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err == nil {
+		d.uses = append(d.uses, maps.Clone(uses))
+	}
+	return d.err
+}
+
+// put stores a key whose token and id are its name.
+func (d *directory) put(name string, change func(*accounts.Key)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key := accounts.Key{ID: name, Account: "account", Hash: accounts.ParseSecret(name).Hash(), Name: name, Role: accounts.Member, Status: accounts.Active}
+	if change != nil {
+		change(&key)
+	}
+	d.keys[key.Hash] = key
+}
+
+func (d *directory) set(hold chan struct{}, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hold, d.err = hold, err
+}
+
+// written lists the noted uses, as seconds after the beginning of the test.
+func (d *directory) written(began time.Time) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var found []string
+	for _, uses := range d.uses {
+		for _, id := range slices.Sorted(maps.Keys(uses)) {
+			found = append(found, fmt.Sprintf("%s at %v", id, uses[id].Sub(began)))
+		}
+	}
+	return found
+}
+
+// gate is an authenticator with what it works with.
+type gate struct {
+	*accounts.Authenticator
+	*directory
+	live   bool
+	counts map[string]int
+	began  time.Time
+}
+
+func newGate() *gate {
+	g := &gate{directory: &directory{keys: map[string]accounts.Key{}}, live: true, counts: map[string]int{}, began: time.Now()}
+	var mu sync.Mutex
+	g.Authenticator = &accounts.Authenticator{
+		Directory: g.directory, Live: func() bool { return g.live }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Count: func(result string) {
+			mu.Lock()
+			defer mu.Unlock()
+			g.counts[result]++
+		},
+	}
+	g.put("key", nil)
+	return g
+}
+
+// passes checks whether a token gets in.
+func (g *gate) passes(t *testing.T, token string, want bool) {
+	t.Helper()
+	caller, err := g.Authenticate(t.Context(), token)
+	if (err == nil) != want || err != nil && !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("%s got %v", token, err)
+	}
+	if err == nil && caller.KeyID != token {
+		t.Errorf("%s passes for %s", token, caller.KeyID)
+	}
+}
+
+// cost checks how many lookups something takes.
+func (g *gate) cost(t *testing.T, want int, do func()) {
+	t.Helper()
+	before := g.lookups
+	do()
+	if got := g.lookups - before; got != want {
+		t.Errorf("it took %d lookups, want %d", got, want)
+	}
+}
+
+func TestAKeyThatWasSeenCostsNoLookup(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	g.cost(t, 1, func() {
+		for range 100 {
+			g.passes(t, "key", true)
+		}
+	})
+	if want := map[string]int{"miss": 1, "hit": 99}; !maps.Equal(g.counts, want) {
+		t.Errorf("counted %v", g.counts)
+	}
+}
+
+func TestWhatIsNoKeyIsRefusedEveryTime(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	tokens := []string{"", "nothing", "key ", "Key"}
+	g.cost(t, len(tokens), func() {
+		for _, token := range tokens {
+			g.passes(t, token, false)
+		}
+	})
+	g.put("nothing", nil) // made since
+	g.passes(t, "nothing", true)
+	if want := map[string]int{"refused": 4, "miss": 1}; !maps.Equal(g.counts, want) {
+		t.Errorf("counted %v", g.counts)
+	}
+}
+
+func TestARevokedOrExpiredKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	g.put("revoked", func(key *accounts.Key) { key.Status = accounts.Revoked })
+	g.put("expired", func(key *accounts.Key) { key.ExpiresAt = new(time.Now().Add(-time.Hour)) })
+	for _, token := range []string{"revoked", "expired"} {
+		for range 2 {
+			g.passes(t, token, false)
+		}
+	}
+	if g.counts["refused"] != 4 {
+		t.Errorf("counted %v", g.counts)
+	}
+}
+
+func TestAChangeMakesTheNextRequestLookAgain(t *testing.T) {
+	t.Parallel()
+	for name, each := range map[string]struct {
+		tell    func(*gate)
+		lookups int
+	}{
+		"it is forgotten":           {func(g *gate) { g.Forget("key") }, 1},
+		"its change is heard":       {func(g *gate) { g.Hear(changes.Change{Kind: accounts.KindKey, Key: "key"}) }, 1},
+		"another key changes":       {func(g *gate) { g.Hear(changes.Change{Kind: accounts.KindKey, Key: "other"}) }, 0},
+		"something else of its id":  {func(g *gate) { g.Hear(changes.Change{Kind: "environment", Key: "key"}) }, 0},
+		"it is forgotten for twice": {func(g *gate) { g.Forget("key"); g.Forget("key") }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGate()
+			g.passes(t, "key", true)
+			each.tell(g)
+			g.cost(t, each.lookups, func() { g.passes(t, "key", true) })
+		})
+	}
+}
+
+func TestARevocationCountsFromTheChangeOn(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	g.passes(t, "key", true)
+	g.put("key", func(key *accounts.Key) { key.Status = accounts.Revoked })
+	g.Forget("key")
+	g.passes(t, "key", false)
+	g.cost(t, 0, func() { g.passes(t, "key", false) })
+}
+
+// A lookup may have read the key just before it was revoked, and come back
+// after the change was heard.
+func TestALookupThatOverlapsAChangeIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		hold := make(chan struct{})
+		g.set(hold, nil)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			g.passes(t, "key", true)
+		}()
+		synctest.Wait() // it has read the key, and waits
+		g.put("key", func(key *accounts.Key) { key.Status = accounts.Revoked })
+		g.Forget("key")
+		close(hold)
+		<-done
+		g.set(nil, nil)
+		g.cost(t, 1, func() { g.passes(t, "key", false) })
+	})
+}
+
+func TestNothingIsTrustedWhileChangesAreNotHeard(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	g.passes(t, "key", true)
+	g.live = false
+	g.cost(t, 5, func() {
+		for range 5 {
+			g.passes(t, "key", true)
+		}
+	})
+	g.put("key", func(key *accounts.Key) { key.Status = accounts.Revoked })
+	g.passes(t, "key", false)
+	g.live = true
+	g.cost(t, 0, func() { g.passes(t, "key", false) }) // what was read last counts
+}
+
+func TestAKeyExpiresByTheClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		g.put("key", func(key *accounts.Key) { key.ExpiresAt = new(time.Now().Add(time.Minute)) })
+		g.passes(t, "key", true)
+		g.cost(t, 0, func() {
+			<-time.After(time.Minute - time.Nanosecond)
+			g.passes(t, "key", true)
+			<-time.After(time.Nanosecond)
+			g.passes(t, "key", false)
+		})
+	})
+}
+
+func TestAnOutageIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	outage := fault.New(fault.Unavailable, "down")
+	g.set(nil, outage)
+	if _, err := g.Authenticate(t.Context(), "key"); !errors.Is(err, outage) || fault.Is(err, fault.Unauthorized) {
+		t.Errorf("got %v", err)
+	}
+	g.set(nil, nil)
+	g.passes(t, "key", true)
+	if g.counts["refused"] != 0 {
+		t.Errorf("counted %v", g.counts)
+	}
+}
+
+// everybody is a directory in which every key exists.
+type everybody struct{ lookups int }
+
+func (e *everybody) KeyByHash(_ context.Context, hash string) (accounts.Key, error) {
+	e.lookups++
+	return accounts.Key{ID: hash, Hash: hash, Status: accounts.Active}, nil
+}
+
+func (e *everybody) NoteUses(context.Context, map[string]time.Time) error { return nil }
+
+func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	g, crowd := newGate(), &everybody{}
+	g.Directory = crowd
+	for i := range accounts.MaxRemembered + 1 {
+		if _, err := g.Authenticate(t.Context(), strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := crowd.lookups
+	if _, err := g.Authenticate(t.Context(), "0"); err != nil || crowd.lookups != before+1 {
+		t.Errorf("the first of all is still known, %v", err)
+	}
+	if sessions, uses := g.Remembered(); sessions > accounts.MaxRemembered || uses > accounts.MaxRemembered {
+		t.Errorf("it remembers %d keys and %d uses", sessions, uses)
+	}
+}
+
+func TestManyRequestsAndChangesAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	g.Start(t.Context())
+	defer g.Stop(t.Context())
+	var running sync.WaitGroup
+	for i := range 16 {
+		running.Go(func() {
+			for j := range 200 {
+				if _, err := g.Authenticate(t.Context(), "key"); err != nil {
+					t.Error(err)
+				}
+				if (i+j)%7 == 0 {
+					g.Forget("key")
+				}
+			}
+		})
+	}
+	running.Wait()
+}

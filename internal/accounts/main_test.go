@@ -1,0 +1,62 @@
+package accounts_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// house is a service on a real database with one account.
+type house struct {
+	*accounts.Service
+	db     *store.DB
+	tenant storetest.Tenant
+	owner  accounts.Caller
+}
+
+func newHouse(t *testing.T, database storetest.Database) *house {
+	t.Helper()
+	db := database.Open(t)
+	tenant := storetest.NewTenant(t, db, "pro")
+	return &house{Service: &accounts.Service{Store: db.Accounts()}, db: db, tenant: tenant, owner: tenant.Owner}
+}
+
+// caller makes a key of a role and calls with it.
+func (h *house) caller(t *testing.T, role accounts.Role) accounts.Caller {
+	t.Helper()
+	return h.key(t, role).Caller()
+}
+
+func (h *house) key(t *testing.T, role accounts.Role) accounts.Key {
+	t.Helper()
+	key, err := h.CreateKey(t.Context(), h.owner, accounts.KeyDraft{Name: optional.Of(string(role)), Role: optional.Of(string(role))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// refusal is where and how something was refused.
+type refusal struct {
+	code fault.Code
+	at   fault.Source
+}
+
+// refusals lists all of an error, in order.
+func refusals(err error) []refusal {
+	var found []refusal
+	for _, each := range fault.All(err) {
+		found = append(found, refusal{each.Code, each.Source})
+	}
+	return found
+}
+
+func invalid(attribute string) refusal { return refusal{fault.Validation, fault.Attribute(attribute)} }

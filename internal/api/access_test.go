@@ -1,0 +1,195 @@
+package api_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// target makes what a request is about, fresh for every request, and gives
+// its path and body.
+type target func(owner client) (path, body string)
+
+func at(path string) target { return func(client) (string, string) { return path, "" } }
+
+func sending(path, body string) target {
+	return func(client) (string, string) { return path, body }
+}
+
+// on is about a resource that the owner makes first.
+func on(path func(owner client) string, body string) target {
+	return func(owner client) (string, string) { return path(owner), body }
+}
+
+func anEnvironment(owner client) string { return owner.makeEnvironment(unique("environment")) }
+
+func aKey(owner client) string { return owner.makeKey(nil).path }
+
+func aService(owner client) string {
+	id := unique("service")
+	owner.post(servicesPath, envelope("service", id, attributes{})).want(201)
+	return servicesPath + "/" + id
+}
+
+func aContextType(owner client) string {
+	id := unique("type")
+	owner.discover(id, "key")
+	return typesPath + "/" + id
+}
+
+func aContext(owner client) string {
+	id := unique("context")
+	owner.discover("user", id)
+	return contextsPath + "/user%3A" + id
+}
+
+func below(path func(owner client) string, more string) func(owner client) string {
+	return func(owner client) string { return path(owner) + more }
+}
+
+// creating posts a resource with a new id.
+func creating(path, kind string) target {
+	return func(client) (string, string) {
+		id := unique(kind)
+		return path, envelope(kind, id, attributes{"name": id})
+	}
+}
+
+// access is one line of the table: who may do what.
+type access struct {
+	route  string
+	target target
+	// want has the status for each credential, in the order of credentials.
+	want string
+}
+
+// credentials are the columns of the table.
+var credentials = []string{"none", "garbage", "VIEWER", "MEMBER", "ADMIN", "OWNER", "revoked", "expired", "scoped ADMIN"}
+
+func accessTable() []access {
+	named := envelope("", "", attributes{"name": "Renamed"})
+	settings := envelope("", "", attributes{"environment_order": []string{"staging"}})
+	//                                                                            none    VIEWER  ADMIN   revoked scoped
+	return []access{ //                                                             garbage MEMBER  OWNER   expired
+		{"GET /api/liveness", at("/api/liveness"), "                                200 200 200 200 200 200 200 200 200"},
+		{"GET /api/readiness", at("/api/readiness"), "                              200 200 200 200 200 200 200 200 200"},
+		{"GET /api/openapi.json", at("/api/openapi.json"), "                        200 200 200 200 200 200 200 200 200"},
+		{"GET /metrics", at("/metrics"), "                                          200 200 200 200 200 200 200 200 200"},
+
+		{"GET /api/v1/accounts/current", at(accountPath), "                         401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/accounts/current", sending(accountPath, named), "             401 401 403 403 200 200 401 401 403"},
+		{"GET /api/v1/accounts/current/settings", at(settingsPath), "               401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/accounts/current/settings", sending(settingsPath, settings), "401 401 403 403 200 200 401 401 403"},
+		{"GET /api/v1/users/current", at("/api/v1/users/current"), "                401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/users/current/settings", at(ownSettingsPath), "               401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/users/current/settings", sending(ownSettingsPath, settings), "401 401 403 200 200 200 401 401 403"},
+
+		{"GET /api/v1/api_keys", at(keysPath), "                                    401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/api_keys", sending(keysPath, named), "                       401 401 403 403 201 201 401 401 403"},
+		{"GET /api/v1/api_keys/{id}", on(aKey, ""), "                               401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/api_keys/{id}", on(aKey, named), "                            401 401 403 403 200 200 401 401 403"},
+		{"DELETE /api/v1/api_keys/{id}", on(aKey, ""), "                            401 401 403 403 204 204 401 401 403"},
+		{"POST /api/v1/api_keys/{id}/actions/revoke", on(below(aKey, "/actions/revoke"), ""), "401 401 403 403 200 200 401 401 403"},
+
+		{"GET /api/v1/environments", at(environmentsPath), "                        401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/environments", creating(environmentsPath, "environment"), "  401 401 403 403 201 201 401 401 403"},
+		{"GET /api/v1/environments/{id}", on(anEnvironment, ""), "                  401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/environments/{id}", on(anEnvironment, named), "               401 401 403 403 200 200 401 401 403"},
+		{"DELETE /api/v1/environments/{id}", on(anEnvironment, ""), "               401 401 403 403 204 204 401 401 403"},
+		{"GET /api/v1/environments/{id}/usage", on(below(anEnvironment, "/usage"), ""), "401 401 200 200 200 200 401 401 200"},
+
+		{"GET /api/v1/services", at(servicesPath), "                                401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/services", creating(servicesPath, "service"), "              401 401 403 201 201 201 401 401 403"},
+		{"GET /api/v1/services/{id}", on(aService, ""), "                           401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/services/{id}", on(aService, named), "                        401 401 403 200 200 200 401 401 403"},
+		{"DELETE /api/v1/services/{id}", on(aService, ""), "                        401 401 403 204 204 204 401 401 403"},
+
+		{"GET /api/v1/context_types", at(typesPath), "                              401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/context_types/{id}", on(aContextType, ""), "                  401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/context_types/{id}", on(aContextType, named), "               401 401 403 200 200 200 401 401 403"},
+		{"DELETE /api/v1/context_types/{id}", on(aContextType, ""), "               401 401 403 204 204 204 401 401 403"},
+
+		{"POST /api/v1/contexts/bulk", sending(contextsPath+"/bulk", `{"contexts":[{"type":"user","key":"a"}]}`), "401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/contexts", at(contextsPath), "                                401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/contexts/{id}", on(aContext, ""), "                           401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/contexts/{id}", on(aContext, named), "                        401 401 403 200 200 200 401 401 403"},
+		{"DELETE /api/v1/contexts/{id}", on(aContext, ""), "                        401 401 403 204 204 204 401 401 403"},
+
+		{"POST /api/v1/metrics/bulk", sending("/api/v1/metrics/bulk", `{"data":[]}`), "401 401 202 202 202 202 401 401 202"},
+
+		{"GET /api/v1/changes", at(changesPath), "                                  401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/changes/{seq}", at(changesPath + "/1"), "                     401 401 200 200 200 200 401 401 200"},
+	}
+}
+
+func TestEveryEndpointForEveryRole(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		keys := everyCredential(owner, database)
+		for _, row := range accessTable() {
+			t.Run(row.route, func(t *testing.T) {
+				t.Parallel()
+				statuses := strings.Fields(row.want)
+				if len(statuses) != len(credentials) {
+					t.Fatalf("the row has %d statuses for %d credentials", len(statuses), len(credentials))
+				}
+				for i, credential := range credentials {
+					path, body := row.target(owner.in(t))
+					method, _, _ := strings.Cut(row.route, " ")
+					got := owner.in(t).as(keys[credential]).send(method, path, body)
+					if want := statuses[i]; strconv.Itoa(got.status) != want {
+						t.Errorf("%s: got %d, want %s: %s", credential, got.status, want, got.body)
+					}
+				}
+			})
+		}
+	})
+}
+
+// everyCredential makes one key for each column of the table.
+func everyCredential(owner client, database storetest.Database) map[string]string {
+	revoked := owner.makeKey(attributes{"role": "OWNER"})
+	owner.post(revoked.path+"/actions/revoke", "").want(200)
+	user, past := owner.get("/api/v1/users/current").want(200).data().ID, time.Now().Add(-time.Minute)
+	return map[string]string{
+		"none": "", "garbage": "sk_api_garbage", "revoked": revoked.secret, "OWNER": owner.key,
+		"VIEWER": owner.withRole("VIEWER").key, "MEMBER": owner.withRole("MEMBER").key, "ADMIN": owner.withRole("ADMIN").key,
+		"scoped ADMIN": owner.makeKey(attributes{"role": "ADMIN", "scopes": attributes{"environments": []string{"staging"}}}).secret,
+		"expired": plantKey(owner.t, database, accounts.Key{Account: owner.get(accountPath).data().ID, Name: "expired",
+			Role: accounts.Owner, CreatedBy: user, ExpiresAt: &past}),
+	}
+}
+
+func TestTheAccessTableHasEveryRouteOnce(t *testing.T) {
+	t.Parallel()
+	var covered []string
+	for _, row := range accessTable() {
+		covered = append(covered, row.route)
+	}
+	requireEveryRouteOnce(t, covered)
+}
+
+// requireEveryRouteOnce fails the test when a route has no row, or a row no route.
+func requireEveryRouteOnce(t *testing.T, covered []string) {
+	t.Helper()
+	served := api.RoutePatterns()
+	for _, route := range served {
+		if !slices.Contains(covered, route) {
+			t.Errorf("no row for the route %s", route)
+		}
+	}
+	seen := map[string]bool{}
+	for _, route := range covered {
+		if !slices.Contains(served, route) || seen[route] {
+			t.Errorf("the row %s is for no route, or twice", route)
+		}
+		seen[route] = true
+	}
+}

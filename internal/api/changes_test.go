@@ -1,0 +1,250 @@
+package api_test
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// recorded is a write and the one change that it leaves.
+type recorded struct {
+	// prepare gives the path of what is written, which may not exist yet.
+	prepare      func(owner client) string
+	body         string
+	kind, action string
+}
+
+// recordedWrites has every route that writes, but those that report: see
+// TestReportsRecordWhatTheyMake.
+func recordedWrites() map[string]recorded {
+	named := envelope("", "", attributes{"name": "Renamed"})
+	ordered := envelope("", "", attributes{"environment_order": []string{"production"}, "theme": "dark"})
+	return map[string]recorded{
+		"PUT /api/v1/accounts/current":              {is(accountPath), named, "account", "updated"},
+		"PUT /api/v1/accounts/current/settings":     {is(settingsPath), ordered, "account_settings", "updated"},
+		"PUT /api/v1/users/current/settings":        {is(ownSettingsPath), ordered, "user_settings", "updated"},
+		"POST /api/v1/api_keys":                     {is(keysPath), named, "api_key", "created"},
+		"PUT /api/v1/api_keys/{id}":                 {aKey, named, "api_key", "updated"},
+		"DELETE /api/v1/api_keys/{id}":              {aKey, "", "api_key", "deleted"},
+		"POST /api/v1/api_keys/{id}/actions/revoke": {below(aKey, "/actions/revoke"), "", "api_key", "revoked"},
+		"POST /api/v1/environments":                 {is(environmentsPath), envelope("", "made", attributes{"name": "N"}), "environment", "created"},
+		"PUT /api/v1/environments/{id}":             {anEnvironment, envelope("", "", attributes{"name": "N", "classification": "AD_HOC", "managed": false}), "environment", "updated"},
+		"DELETE /api/v1/environments/{id}":          {anEnvironment, "", "environment", "deleted"},
+		"POST /api/v1/services":                     {is(servicesPath), envelope("", "made", attributes{"name": "N"}), "service", "created"},
+		"PUT /api/v1/services/{id}":                 {aService, named, "service", "updated"},
+		"DELETE /api/v1/services/{id}":              {aService, "", "service", "deleted"},
+		"PUT /api/v1/context_types/{id}":            {aContextType, named, "context_type", "updated"},
+		"DELETE /api/v1/context_types/{id}":         {aContextType, "", "context_type", "deleted"},
+		"PUT /api/v1/contexts/{id}":                 {aContext, named, "context", "updated"},
+		"DELETE /api/v1/contexts/{id}":              {aContext, "", "context", "deleted"},
+	}
+}
+
+func TestEveryWriteLeavesOneChange(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		first := start(t, database)
+		for route, write := range recordedWrites() {
+			t.Run(route, func(t *testing.T) {
+				t.Parallel()
+				owner := first.in(t)
+				owner = owner.as(owner.node.Account(t, unique("History"), "pro"))
+				key := owner.makeKey(attributes{"role": "OWNER", "name": "the actor"})
+				path := write.prepare(owner)
+				resourcePath := strings.TrimSuffix(path, "/actions/revoke")
+				method, _, _ := strings.Cut(route, " ")
+
+				before := owner.get(resourcePath).want(200)
+				seq := owner.seq()
+				written := owner.as(key.secret).send(method, path, write.body)
+				if written.status >= 300 {
+					t.Fatalf("%s: got %d: %s", route, written.status, written.body)
+				}
+				if owner.seq() != seq+1 {
+					t.Fatalf("%s left %d changes, want one", route, owner.seq()-seq)
+				}
+				change := owner.latest()
+				got := change.Attributes
+				actor := map[string]any{"type": "api_key", "id": key.id, "name": "the actor"}
+				if difference := cmp.Diff([]any{write.kind, write.action, actor}, []any{got["kind"], got["action"], got["actor"]}); difference != "" {
+					t.Errorf("want (-), got (+):\n%s", difference)
+				}
+				if write.action == "created" || write.action == "deleted" {
+					requireEnds(t, got, write.action)
+				}
+				if write.action != "created" {
+					requireDocument(t, "before", got["before"], before.data().Attributes)
+				}
+				if write.action != "deleted" {
+					requireDocument(t, "after", got["after"], written.data().Attributes)
+				}
+				if want := keyOf(owner, write, before, written); got["key"] != want {
+					t.Errorf("the change is of %q, want %q", got["key"], want)
+				}
+				same := owner.get(changesPath + "/" + change.ID).want(200)
+				if difference := cmp.Diff(change, same.data()); difference != "" {
+					t.Errorf("the list and the single change differ:\n%s", difference)
+				}
+			})
+		}
+	})
+}
+
+// seq is the number of the account's last change.
+func (c client) seq() int {
+	c.t.Helper()
+	seq, err := strconv.Atoi(c.latest().ID)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return seq
+}
+
+// keyOf is the id under which the history knows a resource.
+func keyOf(c client, write recorded, before, written answer) string {
+	switch {
+	case write.action == "created":
+		return written.data().ID
+	case write.kind == "user_settings":
+		return c.get("/api/v1/users/current").data().ID
+	}
+	return before.data().ID
+}
+
+func requireEnds(t *testing.T, change map[string]any, action string) {
+	t.Helper()
+	if (change["before"] == nil) != (action == "created") || (change["after"] == nil) != (action == "deleted") {
+		t.Errorf("%s from %v to %v", action, change["before"], change["after"])
+	}
+}
+
+// requireDocument compares a document of the history with the resource as the
+// API showed it: all but the plaintext, and when a key was used.
+func requireDocument(t *testing.T, which string, got any, want map[string]any) {
+	t.Helper()
+	document, ok := got.(map[string]any)
+	if !ok {
+		t.Errorf("%s is %v", which, got)
+		return
+	}
+	document, want = maps.Clone(document), maps.Clone(want)
+	for _, name := range []string{"key", "last_used_at"} {
+		if _, isKey := want["scopes"]; isKey {
+			delete(want, name)
+			if name == "last_used_at" {
+				delete(document, name)
+			}
+		}
+	}
+	if difference := cmp.Diff(want, document); difference != "" {
+		t.Errorf("%s: want (-), got (+):\n%s", which, difference)
+	}
+}
+
+func TestEveryWritingRouteIsRecorded(t *testing.T) {
+	t.Parallel()
+	covered := slices.Collect(maps.Keys(recordedWrites()))
+	for _, route := range api.RoutePatterns() {
+		if !strings.HasPrefix(route, "GET ") && !strings.HasSuffix(route, "/bulk") && !slices.Contains(covered, route) {
+			t.Errorf("the change of %s is not tested", route)
+		}
+	}
+}
+
+func TestReportsRecordWhatTheyMake(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		report := []attributes{
+			{"type": "environment", "key": "preview"}, {"type": "service", "key": "checkout"},
+			{"type": "user", "key": "alice", "attributes": attributes{"plan": "pro"}}, {"type": "user", "key": "bob"},
+		}
+		for _, c := range []struct {
+			what  string
+			items []attributes
+			want  []string
+		}{
+			{"the first report", report, []string{"created environment preview", "created service checkout", "created context_type user"}},
+			{"the same again", report, nil},
+			{"another context of a known type", []attributes{{"type": "user", "key": "carol"}}, nil},
+			{"a new attribute", []attributes{{"type": "user", "key": "bob", "attributes": attributes{"age": 1}}}, []string{"updated context_type user"}},
+		} {
+			seq := owner.seq()
+			owner.report(c.items...).want(200)
+			var got []string
+			for number := seq + 1; number <= owner.seq(); number++ {
+				change := owner.get(changesPath + "/" + strconv.Itoa(number)).want(200).data().Attributes
+				got = append(got, change["action"].(string)+" "+change["kind"].(string)+" "+change["key"].(string))
+			}
+			if difference := cmp.Diff(c.want, got); difference != "" {
+				t.Errorf("%s: want (-), got (+):\n%s", c.what, difference)
+			}
+		}
+		seq := owner.seq()
+		owner.measure(metric("m", 1, nil)).want(202)
+		if owner.seq() != seq {
+			t.Error("a measurement is in the history")
+		}
+	})
+}
+
+func TestWhatIsRefusedOrReadLeavesNoChange(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		first := start(t, database)
+		owner := first.as(first.node.Account(t, "Refused", "free"))
+		owner.makeEnvironment("second")
+		key := owner.makeKey(nil)
+		seq := owner.seq()
+		named := envelope("", "", attributes{"name": "N"})
+		for status, got := range map[int]answer{
+			400: owner.put(environmentsPath+"/staging", envelope("", "", attributes{"name": ""})),
+			401: owner.as("").put(environmentsPath+"/staging", named),
+			402: owner.post(environmentsPath, envelope("", "third", attributes{"name": "N"})),
+			403: owner.as(key.secret).put(environmentsPath+"/staging", named),
+			404: owner.put(environmentsPath+"/nowhere", named),
+			409: owner.delete(environmentsPath + "/production"),
+			412: owner.put(environmentsPath+"/staging", named, with("If-Match", `"other"`)),
+			415: owner.put(environmentsPath+"/staging", named, with("Content-Type", "text/plain")),
+		} {
+			if got.status != status {
+				t.Errorf("%s: got %d, want %d", got.what, got.status, status)
+			}
+		}
+		everythingOf(owner)
+		if owner.seq() != seq {
+			t.Errorf("there are %d changes more", owner.seq()-seq)
+		}
+	})
+}
+
+func TestAnAccountBeginsWithTheOperatorsChanges(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		first := start(t, database)
+		owner := first.as(first.node.Account(t, "Beginning", "free"))
+		var got []string
+		for _, change := range slices.Backward(owner.get(changesPath).want(200).page().Data) {
+			actor := change.Attributes["actor"].(map[string]any)
+			got = append(got, change.ID+" "+actor["type"].(string)+" "+change.Attributes["action"].(string)+" "+change.Attributes["kind"].(string))
+		}
+		want := []string{"1 operator created account", "2 operator created api_key", "3 operator created environment", "4 operator created environment"}
+		if difference := cmp.Diff(want, got); difference != "" {
+			t.Errorf("want (-), got (+):\n%s", difference)
+		}
+		for _, got := range []answer{owner.get(changesPath), first.get(changesPath)} {
+			for _, secret := range []string{owner.key, hashOf(owner.key), first.key, hashOf(first.key), "sk_api_"} {
+				if got.contains(secret) {
+					t.Errorf("the history shows a secret: %s", got.body)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,272 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/app/apptest"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// client speaks to one node with one key. Every exchange is checked against
+// the interface description; see contract_test.go.
+type client struct {
+	t    testing.TB
+	node *apptest.Node
+	http *http.Client
+	key  string // empty sends no credential
+}
+
+// start runs a node and gives a client with the OWNER key of its first account.
+func start(t *testing.T, database storetest.Database, change ...func(*settings.Settings)) client {
+	t.Helper()
+	return speakTo(t, apptest.Start(t, database, change...))
+}
+
+func speakTo(t testing.TB, node *apptest.Node) client {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	t.Cleanup(transport.CloseIdleConnections)
+	return client{t: t, node: node, key: node.Key, http: &http.Client{
+		Transport:     transport,
+		Timeout:       time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// as is the same client with another key.
+func (c client) as(key string) client {
+	c.key = key
+	return c
+}
+
+// in is the same client for a subtest.
+func (c client) in(t testing.TB) client {
+	c.t = t
+	return c
+}
+
+// request is one exchange to make. The path is sent as it is, percent-encoded
+// or not.
+type request struct {
+	method, path string
+	body         string
+	header       http.Header
+	// offContract says that the request is not meant to be valid, although
+	// it is answered as if it were.
+	offContract bool
+}
+
+// option alters a request.
+type option func(*request)
+
+// with sets a header; an empty value sends none.
+func with(name, value string) option {
+	return func(r *request) {
+		if value == "" {
+			r.header.Del(name)
+			return
+		}
+		r.header.Set(name, value)
+	}
+}
+
+// offContract is for requests that the service tolerates and its description
+// does not promise to.
+func offContract(r *request) { r.offContract = true }
+
+func (c client) get(path string, options ...option) answer {
+	c.t.Helper()
+	return c.send(http.MethodGet, path, "", options...)
+}
+
+func (c client) post(path, body string, options ...option) answer {
+	c.t.Helper()
+	return c.send(http.MethodPost, path, body, options...)
+}
+
+func (c client) put(path, body string, options ...option) answer {
+	c.t.Helper()
+	return c.send(http.MethodPut, path, body, options...)
+}
+
+func (c client) delete(path string, options ...option) answer {
+	c.t.Helper()
+	return c.send(http.MethodDelete, path, "", options...)
+}
+
+// send makes an exchange and checks it. A body is called a JSON:API document
+// unless an option says otherwise.
+func (c client) send(method, path, body string, options ...option) answer {
+	c.t.Helper()
+	r := request{method: method, path: path, body: body, header: http.Header{}}
+	if body != "" {
+		r.header.Set("Content-Type", jsonapi.MediaType)
+	}
+	if c.key != "" {
+		r.header.Set("Authorization", "Bearer "+c.key)
+	}
+	for _, option := range options {
+		option(&r)
+	}
+	sent, got := c.exchange(r)
+	checkExchange(c.t, sent, r, got)
+	return got
+}
+
+// exchange sends a request and reads its answer, whatever they are.
+func (c client) exchange(r request) (*http.Request, answer) {
+	c.t.Helper()
+	var body io.Reader
+	if r.body != "" {
+		body = strings.NewReader(r.body)
+	}
+	sent, err := http.NewRequestWithContext(c.t.Context(), r.method, c.node.URL+r.path, body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	maps.Copy(sent.Header, r.header)
+	received, err := c.http.Do(sent)
+	if err != nil {
+		c.t.Fatalf("%s %s: %v", r.method, r.path, err)
+	}
+	defer received.Body.Close()
+	text, err := io.ReadAll(received.Body)
+	if err != nil {
+		c.t.Fatalf("%s %s: reading the answer: %v", r.method, r.path, err)
+	}
+	return sent, answer{t: c.t, what: r.method + " " + r.path, status: received.StatusCode, header: received.Header, body: text}
+}
+
+// answer is what came back.
+type answer struct {
+	t      testing.TB
+	what   string
+	status int
+	header http.Header
+	body   []byte
+}
+
+// want ends the test unless the answer has a status.
+func (a answer) want(status int) answer {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("%s: got %d, want %d: %s", a.what, a.status, status, a.body)
+	}
+	return a
+}
+
+// decode reads the whole body.
+func (a answer) decode(into any) {
+	a.t.Helper()
+	if err := json.Unmarshal(a.body, into); err != nil {
+		a.t.Fatalf("%s: %v in %s", a.what, err, a.body)
+	}
+}
+
+// resource is one resource as a client sees it.
+type resource struct {
+	ID         string         `json:"id"`
+	Type       string         `json:"type"`
+	Attributes map[string]any `json:"attributes"`
+}
+
+// data gives the resource of a document with one.
+func (a answer) data() resource {
+	a.t.Helper()
+	var document struct{ Data resource }
+	a.decode(&document)
+	return document.Data
+}
+
+// attribute gives one attribute of the resource.
+func (a answer) attribute(name string) any {
+	a.t.Helper()
+	value, ok := a.data().Attributes[name]
+	if !ok {
+		a.t.Fatalf("%s: no attribute %q in %s", a.what, name, a.body)
+	}
+	return value
+}
+
+// text gives an attribute that is a string.
+func (a answer) text(name string) string {
+	a.t.Helper()
+	value, ok := a.attribute(name).(string)
+	if !ok {
+		a.t.Fatalf("%s: the attribute %q is no string in %s", a.what, name, a.body)
+	}
+	return value
+}
+
+// page is a document with a list.
+type page struct {
+	Data []resource
+	Meta struct {
+		Pagination map[string]int
+		PageSize   int `json:"page_size"`
+	}
+	Links struct{ Next *string }
+}
+
+func (a answer) page() page {
+	a.t.Helper()
+	var document page
+	a.decode(&document)
+	return document
+}
+
+// ids gives the ids of a list.
+func (a answer) ids() []string {
+	a.t.Helper()
+	ids := []string{}
+	for _, each := range a.page().Data {
+		ids = append(ids, each.ID)
+	}
+	return ids
+}
+
+// envelope is a request document; an empty id or type is left out.
+func envelope(resourceType, id string, attributes any) string {
+	data := map[string]any{"attributes": attributes}
+	if resourceType != "" {
+		data["type"] = resourceType
+	}
+	if id != "" {
+		data["id"] = id
+	}
+	text, err := json.Marshal(map[string]any{"data": data})
+	if err != nil {
+		panic(err) // attributes are literals of tests
+	}
+	return string(text)
+}
+
+// attributes is short for what tests send.
+type attributes = map[string]any
+
+// eventually asks until the answer is yes, at most for a deadline.
+func eventually(t testing.TB, deadline time.Duration, what string, yes func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	timeout := time.After(deadline)
+	for !yes() {
+		select {
+		case <-timeout:
+			t.Fatalf("not within %s: %s", deadline, what)
+		case <-ticker.C:
+		}
+	}
+}
+
+// contains tells whether a body has a text in it.
+func (a answer) contains(text string) bool { return bytes.Contains(a.body, []byte(text)) }

@@ -1,0 +1,422 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/openapi"
+)
+
+// The interface description is OpenAPI 3.1, whose schemas are JSON Schema
+// 2020-12. kin-openapi reads it and checks requests and headers. It would check
+// the bodies of responses as well, with the same library as is used for them
+// here; but it compiles a schema anew for every use, which costs more than the
+// exchange itself, and so each is compiled here once. What kin-openapi leaves
+// out is added: that a status is documented, also those it never looks at
+// (304), that a response without a documented body has none, and paths that
+// have no operation at all. TestTheValidatorTellsRightFromWrong shows that
+// wrong responses are found.
+
+// contract is the interface description, read once.
+var contract = sync.OnceValue(func() *openapi3.T {
+	text, err := openapi.JSON()
+	if err != nil {
+		panic(err)
+	}
+	document, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		panic(err)
+	}
+	return document
+})
+
+// operation finds what the description says about a request. Path segments
+// are matched before they are decoded, as the service does; a literal segment
+// wins over a parameter.
+func operation(method string, target *url.URL) (*routers.Route, map[string]string) {
+	var best *routers.Route
+	var parameters map[string]string
+	for path, item := range contract().Paths.Map() {
+		found, ok := matchPath(path, target.EscapedPath())
+		if !ok || item.GetOperation(method) == nil || (best != nil && len(found) > len(parameters)) {
+			continue
+		}
+		best = &routers.Route{Spec: contract(), Path: path, PathItem: item, Method: method, Operation: item.GetOperation(method)}
+		parameters = found
+	}
+	return best, parameters
+}
+
+func matchPath(template, path string) (map[string]string, bool) {
+	wanted, got := strings.Split(template, "/"), strings.Split(path, "/")
+	if len(wanted) != len(got) {
+		return nil, false
+	}
+	parameters := map[string]string{}
+	for i, segment := range wanted {
+		name, isParameter := strings.CutPrefix(segment, "{")
+		if !isParameter {
+			if segment != got[i] {
+				return nil, false
+			}
+			continue
+		}
+		value, err := url.PathUnescape(got[i])
+		if err != nil || value == "" {
+			return nil, false
+		}
+		parameters[strings.TrimSuffix(name, "}")] = value
+	}
+	return parameters, true
+}
+
+// checkExchange fails the test unless the response, and the request where it
+// is meant to be valid, are as the description says.
+func checkExchange(t testing.TB, sent *http.Request, r request, got answer) {
+	t.Helper()
+	if err := validateExchange(sent, r, got); err != nil {
+		t.Errorf("%s %s answered %d against the contract: %v\nrequest: %.2000s\nresponse: %.2000s",
+			r.method, r.path, got.status, err, r.body, got.body)
+	}
+}
+
+func validateExchange(sent *http.Request, r request, got answer) error {
+	if sent.Method == http.MethodHead {
+		return nil // its answer has no body, and its headers are those of GET
+	}
+	route, parameters := operation(sent.Method, sent.URL)
+	if route == nil {
+		return validateUnrouted(sent, got)
+	}
+	input := &openapi3filter.RequestValidationInput{
+		Request: sent, PathParams: parameters, QueryParams: sent.URL.Query(), Route: route,
+		Options: &openapi3filter.Options{AuthenticationFunc: requireBearer, SkipSettingDefaults: true},
+	}
+	if !r.offContract && meansToBeValid(got.status) {
+		if r.body != "" {
+			sent.Body = io.NopCloser(strings.NewReader(r.body)) // the first one has been sent
+		}
+		if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
+			return errors.Join(errors.New("the request was accepted but is not valid"), err)
+		}
+	}
+	return validateResponse(input, got)
+}
+
+// meansToBeValid tells whether a request with this outcome should be one that
+// the description allows: all but those that are refused for their form.
+func meansToBeValid(status int) bool {
+	refused := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	return status < http.StatusInternalServerError && !slices.Contains(refused, status)
+}
+
+func requireBearer(_ context.Context, input *openapi3filter.AuthenticationInput) error {
+	if !strings.HasPrefix(input.RequestValidationInput.Request.Header.Get("Authorization"), "Bearer ") {
+		return errors.New("no bearer token")
+	}
+	return nil
+}
+
+func validateResponse(input *openapi3filter.RequestValidationInput, got answer) error {
+	documented := input.Route.Operation.Responses.Status(got.status)
+	if documented == nil {
+		return errors.New("the status is not documented")
+	}
+	place := documented.Ref
+	if place == "" {
+		place = "#/paths/" + pointer(input.Route.Path) + "/" + strings.ToLower(input.Route.Method) + "/responses/" + strconv.Itoa(got.status)
+	}
+	return validateAs(documented.Value, place, input, got)
+}
+
+// validateAs checks a response against the documented one at a place of the
+// description.
+func validateAs(documented *openapi3.Response, place string, input *openapi3filter.RequestValidationInput, got answer) error {
+	if len(documented.Content) == 0 && len(got.body) > 0 {
+		return errors.New("there is a body where none is documented")
+	}
+	// A copy of the operation with this one response, under a status that
+	// kin-openapi does look at.
+	one := *input.Route
+	operation := *one.Operation
+	operation.Responses = openapi3.NewResponses(openapi3.WithStatus(http.StatusOK, &openapi3.ResponseRef{Value: documented}))
+	one.Operation = &operation
+	err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: input.Request, Route: &one},
+		Status:                 http.StatusOK, Header: got.header, Body: http.NoBody,
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: true},
+	})
+	if err != nil || len(documented.Content) == 0 {
+		return err
+	}
+	return validateBody(documented, place, got.header.Get("Content-Type"), got.body)
+}
+
+// validateBody checks a body against the schema of its media type.
+func validateBody(documented *openapi3.Response, place, contentType string, body []byte) error {
+	name, _, err := mime.ParseMediaType(contentType)
+	if err != nil || documented.Content[name] == nil {
+		return fmt.Errorf("the media type %q is not documented", contentType)
+	}
+	if !strings.HasSuffix(name, "json") {
+		return nil // Prometheus' text has no schema
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	schema, err := compiled(place + "/content/" + pointer(name) + "/schema")
+	if err != nil {
+		return err
+	}
+	return schema.Validate(value)
+}
+
+// schemas are those that were needed so far. The description itself is the
+// document that they are part of, so that references lead where they should.
+var schemas = struct {
+	sync.Mutex
+	compiler *jsonschema.Compiler
+	byPlace  map[string]*jsonschema.Schema
+}{byPlace: map[string]*jsonschema.Schema{}}
+
+func compiled(place string) (*jsonschema.Schema, error) {
+	schemas.Lock()
+	defer schemas.Unlock()
+	if schema, known := schemas.byPlace[place]; known {
+		return schema, nil
+	}
+	if schemas.compiler == nil {
+		text, err := openapi.JSON()
+		if err != nil {
+			return nil, err
+		}
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		schemas.compiler = jsonschema.NewCompiler()
+		schemas.compiler.DefaultDraft(jsonschema.Draft2020)
+		schemas.compiler.AssertFormat()
+		if err := schemas.compiler.AddResource("https://signalbox.example/openapi.json", document); err != nil {
+			return nil, err
+		}
+	}
+	schema, err := schemas.compiler.Compile("https://signalbox.example/openapi.json" + place)
+	if err == nil {
+		schemas.byPlace[place] = schema
+	}
+	return schema, err
+}
+
+// pointer is a name as a step of a JSON pointer in a URL.
+func pointer(name string) string {
+	return url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+}
+
+// validateUnrouted checks the answer to what is no operation: the path or the
+// method is unknown.
+func validateUnrouted(sent *http.Request, got answer) error {
+	name := map[int]string{http.StatusNotFound: "NotFound", http.StatusMethodNotAllowed: "MethodNotAllowed"}[got.status]
+	if name == "" {
+		return errors.New("there is no such operation, and the answer is neither 404 nor 405")
+	}
+	route := &routers.Route{Spec: contract(), Operation: &openapi3.Operation{}}
+	input := &openapi3filter.RequestValidationInput{Request: sent, Route: route}
+	return validateAs(contract().Components.Responses[name].Value, "#/components/responses/"+name, input, got)
+}
+
+func TestTheContractIsValid(t *testing.T) {
+	t.Parallel()
+	if err := contract().Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheContractAndTheRoutesAreTheSame(t *testing.T) {
+	t.Parallel()
+	var documented []string
+	for path, item := range contract().Paths.Map() {
+		for method := range item.Operations() {
+			documented = append(documented, method+" "+path)
+		}
+	}
+	served := api.RoutePatterns()
+	slices.Sort(documented)
+	slices.Sort(served)
+	if difference := cmp.Diff(served, documented); difference != "" {
+		t.Errorf("routes.go (-) and openapi.yaml (+) differ:\n%s", difference)
+	}
+}
+
+// TestEveryOperationSaysWhoMayCallIt holds the house style of the description.
+func TestEveryOperationSaysWhoMayCallIt(t *testing.T) {
+	t.Parallel()
+	for path, item := range contract().Paths.Map() {
+		for method, operation := range item.Operations() {
+			if operation.OperationID == "" || operation.Summary == "" || len(operation.Tags) != 1 {
+				t.Errorf("%s %s: operationId, summary or tag is missing", method, path)
+			}
+			open := operation.Security != nil && len(*operation.Security) == 0
+			says := strings.Contains(operation.Description, "ny role") || strings.Contains(operation.Description, "MEMBER or higher") ||
+				strings.Contains(operation.Description, "ADMIN or OWNER")
+			if open == says || (open && !strings.Contains(operation.Description, "Needs no credential")) {
+				t.Errorf("%s %s: the description does not say who may call it: %q", method, path, operation.Description)
+			}
+		}
+	}
+}
+
+// TestTheValidatorTellsRightFromWrong spoils a good response in one place each
+// and expects to hear of it: a validator that lets things pass proves nothing.
+func TestTheValidatorTellsRightFromWrong(t *testing.T) {
+	t.Parallel()
+	const environment = `{"data":{"id":"qa","type":"environment","attributes":{"name":"Q","color":null,"classification":"STANDARD",` +
+		`"managed":true,"created_at":"2030-01-31T08:00:00.5Z","updated_at":"2030-01-31T08:00:00Z"}}}`
+	const key = `{"data":{"id":"01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f10","type":"api_key","attributes":{"name":"k","role":"ADMIN",` +
+		`"status":"ACTIVE","scopes":{},"expires_at":null,"last_used_at":null,"created_by":"01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f11",` +
+		`"created_at":"2030-01-31T08:00:00Z","updated_at":"2030-01-31T08:00:00Z"}}}`
+	const missing = `{"errors":[{"status":"404","code":"not_found","title":"Not found","detail":"No.","meta":{}}]}`
+	cases := []struct {
+		name, path   string
+		status       int
+		good         string
+		old, changed string // "" is the good one itself
+	}{
+		{"a color that is null", "/api/v1/environments/qa", 200, environment, "", ""},
+		{"a color that is a hex color", "/api/v1/environments/qa", 200, environment, `"color":null`, `"color":"#fff"`},
+		{"an empty color", "/api/v1/environments/qa", 200, environment, `"color":null`, `"color":""`},
+		{"a color that is a number", "/api/v1/environments/qa", 200, environment, `"color":null`, `"color":5`},
+		{"an attribute nobody documented", "/api/v1/environments/qa", 200, environment, `"managed":true`, `"managed":true,"secret":1`},
+		{"a missing attribute", "/api/v1/environments/qa", 200, environment, `"managed":true,`, ``},
+		{"a classification in lower case", "/api/v1/environments/qa", 200, environment, `STANDARD`, `standard`},
+		{"a time with an offset", "/api/v1/environments/qa", 200, environment, `08:00:00.5Z`, `08:00:00+01:00`},
+		{"a time with nanoseconds", "/api/v1/environments/qa", 200, environment, `08:00:00.5Z`, `08:00:00.123456789Z`},
+		{"another type", "/api/v1/environments/qa", 200, environment, `"type":"environment"`, `"type":"service"`},
+		{"a member beside data", "/api/v1/environments/qa", 200, environment, `{"data"`, `{"more":1,"data"`},
+		{"a status nobody documented", "/api/v1/environments/qa", 202, environment, "environment", "environment"},
+		{"a key without its plaintext", "/api/v1/api_keys/x", 200, key, "", ""},
+		{"a key with its plaintext", "/api/v1/api_keys/x", 200, key, `"name":"k"`, `"name":"k","key":"sk_api_1"`},
+		{"a key with a scope nobody knows", "/api/v1/api_keys/x", 200, key, `"scopes":{}`, `"scopes":{"flags":[]}`},
+		{"an error", "/api/v1/environments/qa", 404, missing, "", ""},
+		{"an error without a title", "/api/v1/environments/qa", 404, missing, `"title":"Not found",`, ``},
+		{"an error with a numeric status", "/api/v1/environments/qa", 404, missing, `"404"`, `404`},
+		{"an error with the code of another status", "/api/v1/environments/qa", 404, missing, `not_found`, `forbidden`},
+		{"an error with a stack", "/api/v1/environments/qa", 404, missing, `"meta":{}`, `"meta":{"stack":"main.go:1"}`},
+		{"an error at a path without a route", "/api/v1/nowhere", 404, missing, "", ""},
+		{"anything else at a path without a route", "/api/v1/nowhere", 200, missing, "404", "404"},
+		{"a redirect", "/api/v1/environments/qa", 301, missing, "404", "404"},
+		{"a body with a 304", "/api/v1/environments/qa", 304, missing, "404", "404"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			sent, request, got := fakeExchange(c.path, c.status, strings.Replace(c.good, c.old, c.changed, 1))
+			err := validateExchange(sent, request, got)
+			wantsGood := c.old == "" || strings.Contains(c.changed, "#fff")
+			if (err == nil) != wantsGood {
+				t.Errorf("valid: %v, want %v (%v)", err == nil, wantsGood, err)
+			}
+		})
+	}
+	t.Run("a response without its headers", func(t *testing.T) {
+		t.Parallel()
+		for _, name := range []string{"X-Request-Id", "Etag", "Content-Type"} {
+			sent, request, got := fakeExchange("/api/v1/environments/qa", 200, environment)
+			got.header.Del(name)
+			if validateExchange(sent, request, got) == nil {
+				t.Errorf("nobody misses %s", name)
+			}
+		}
+	})
+}
+
+func fakeExchange(path string, status int, body string) (*http.Request, request, answer) {
+	sent := httptest.NewRequest(http.MethodGet, path, nil)
+	sent.Header.Set("Authorization", "Bearer x")
+	header := http.Header{"X-Request-Id": {"r-1"}, "Etag": {`"tag"`}, "Content-Type": {"application/vnd.api+json"}, "Location": {"/"}}
+	return sent, request{method: http.MethodGet, path: path}, answer{status: status, header: header, body: []byte(body)}
+}
+
+// TestTheValidatorRefusesRequests shows the same for requests.
+func TestTheValidatorRefusesRequests(t *testing.T) {
+	t.Parallel()
+	const scoped = `{"data":{"attributes":{"name":"k","scopes":{"environments":["a"]}}}}`
+	cases := []struct {
+		name, body string
+		valid      bool
+	}{
+		{"a scope", scoped, true},
+		{"an unknown attribute", strings.Replace(scoped, `"name"`, `"more":1,"name"`, 1), true},
+		{"an unknown scope", strings.Replace(scoped, `"environments"`, `"environment"`, 1), false},
+		{"an empty scope", strings.Replace(scoped, `["a"]`, `[]`, 1), false},
+		{"no attributes", `{"data":{}}`, false},
+		{"another type", strings.Replace(scoped, `{"attributes"`, `{"type":"flag","attributes"`, 1), false},
+	}
+	const created = `{"data":{"id":"01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f10","type":"api_key","attributes":{"name":"k","role":"ADMIN",` +
+		`"status":"ACTIVE","scopes":{},"expires_at":null,"last_used_at":null,"created_by":"01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f11",` +
+		`"created_at":"2030-01-31T08:00:00Z","updated_at":"2030-01-31T08:00:00Z","key":"sk_api_abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"}}}`
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			sent, request, got := fakeExchange("/api/v1/api_keys", http.StatusCreated, created)
+			sent.Method, request.method, request.body = http.MethodPost, http.MethodPost, c.body
+			sent.Header.Set("Content-Type", "application/vnd.api+json")
+			err := validateExchange(sent, request, got)
+			if (err == nil) != c.valid {
+				t.Errorf("valid: %v, want %v (%v)", err == nil, c.valid, err)
+			}
+		})
+	}
+}
+
+// knownCodes are the error codes of the description.
+var knownCodes = sync.OnceValue(func() []string {
+	var codes []string
+	for _, code := range contract().Components.Schemas["Error"].Value.Properties["code"].Value.Enum {
+		codes = append(codes, code.(string))
+	}
+	return codes
+})
+
+// checkErrorDocument tells what is wrong with the body of an error, whatever
+// it is about.
+func checkErrorDocument(status int, body []byte) error {
+	var document struct {
+		Errors []struct {
+			Status, Code, Title, Detail string
+		}
+	}
+	if err := json.Unmarshal(body, &document); err != nil {
+		return err
+	}
+	if len(document.Errors) == 0 {
+		return errors.New("no error in the document")
+	}
+	for _, each := range document.Errors {
+		if each.Status != strconv.Itoa(status) || !slices.Contains(knownCodes(), each.Code) || each.Title == "" || each.Detail == "" {
+			return errors.New("an error is incomplete or has an unknown code")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package api_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// marker is in every name and value of the account that must not be seen.
+const marker = "hush-hush"
+
+// neighbour is what another account has. Its ids carry no marker: they are
+// what the stranger guesses, not what they learn.
+type neighbour struct {
+	client
+	account, user, key, seq string
+}
+
+// furnish fills an account with one of everything, twice: "theirs", which the
+// stranger asks for, and "both", which the stranger makes for themselves.
+func furnish(c client) neighbour {
+	for _, id := range []string{"theirs", "both"} {
+		c.post(environmentsPath, envelope("environment", id, attributes{"name": marker})).want(201)
+		c.post(servicesPath, envelope("service", id, attributes{"name": marker})).want(201)
+		c.report(attributes{"type": id, "key": "key", "attributes": attributes{marker: marker}}).want(200)
+		c.put(typesPath+"/"+id, envelope("", "", attributes{"name": marker, "attributes": attributes{marker: attributes{}}})).want(200)
+		c.put(contextsPath+"/"+id+":key", envelope("", "", attributes{"name": marker})).want(200)
+	}
+	c.put(accountPath, envelope("", "", attributes{"name": marker})).want(200)
+	for _, path := range []string{settingsPath, ownSettingsPath} {
+		c.put(path, envelope("", "", attributes{"environment_order": []string{"theirs", "both"}, "mine": marker})).want(200)
+	}
+	key := c.makeKey(attributes{"name": marker, "role": "ADMIN"})
+	c.post("/api/v1/metrics/bulk", `{"data":[{"attributes":{"name":"`+marker+`","value":1}}]}`).want(202)
+	return neighbour{client: c, account: c.get(accountPath).data().ID, user: c.get("/api/v1/users/current").data().ID,
+		key: key.id, seq: c.latest().ID}
+}
+
+// trespass is a request that a stranger makes with ids of the neighbour.
+type trespass struct {
+	path, body string
+	want       int
+}
+
+func trespasses(theirs neighbour) map[string]trespass {
+	named := envelope("", "", attributes{"name": "Mine"})
+	settings := envelope("", "", attributes{"environment_order": []string{"theirs"}})
+	scoped := envelope("", "", attributes{"name": "Mine", "scopes": attributes{"environments": []string{"theirs"}}})
+	return map[string]trespass{
+		"GET /api/liveness":     {"/api/liveness", "", 200},
+		"GET /api/readiness":    {"/api/readiness", "", 200},
+		"GET /api/openapi.json": {"/api/openapi.json", "", 200},
+		"GET /metrics":          {"/metrics", "", 200},
+
+		"GET /api/v1/accounts/current":          {accountPath, "", 200},
+		"PUT /api/v1/accounts/current":          {accountPath, envelope("account", theirs.account, attributes{"name": "Mine"}), 400},
+		"GET /api/v1/accounts/current/settings": {settingsPath, "", 200},
+		"PUT /api/v1/accounts/current/settings": {settingsPath, settings, 200},
+		"GET /api/v1/users/current":             {"/api/v1/users/current", "", 200},
+		"GET /api/v1/users/current/settings":    {ownSettingsPath, "", 200},
+		"PUT /api/v1/users/current/settings":    {ownSettingsPath, settings, 200},
+
+		"GET /api/v1/api_keys":                      {keysPath, "", 200},
+		"POST /api/v1/api_keys":                     {keysPath, scoped, 400},
+		"GET /api/v1/api_keys/{id}":                 {keysPath + "/" + theirs.key, "", 404},
+		"PUT /api/v1/api_keys/{id}":                 {keysPath + "/" + theirs.key, named, 404},
+		"DELETE /api/v1/api_keys/{id}":              {keysPath + "/" + theirs.key, "", 404},
+		"POST /api/v1/api_keys/{id}/actions/revoke": {keysPath + "/" + theirs.key + "/actions/revoke", "", 404},
+
+		"GET /api/v1/environments":            {environmentsPath, "", 200},
+		"POST /api/v1/environments":           {environmentsPath, envelope("", "both", attributes{"name": "Mine"}), 201},
+		"GET /api/v1/environments/{id}":       {environmentsPath + "/theirs", "", 404},
+		"PUT /api/v1/environments/{id}":       {environmentsPath + "/theirs", named, 404},
+		"DELETE /api/v1/environments/{id}":    {environmentsPath + "/theirs?cascade=true", "", 404},
+		"GET /api/v1/environments/{id}/usage": {environmentsPath + "/theirs/usage", "", 404},
+
+		"GET /api/v1/services":         {servicesPath, "", 200},
+		"POST /api/v1/services":        {servicesPath, envelope("", "both", attributes{"name": "Mine"}), 201},
+		"GET /api/v1/services/{id}":    {servicesPath + "/theirs", "", 404},
+		"PUT /api/v1/services/{id}":    {servicesPath + "/theirs", named, 404},
+		"DELETE /api/v1/services/{id}": {servicesPath + "/theirs", "", 404},
+
+		"GET /api/v1/context_types":         {typesPath, "", 200},
+		"GET /api/v1/context_types/{id}":    {typesPath + "/theirs", "", 404},
+		"PUT /api/v1/context_types/{id}":    {typesPath + "/theirs", named, 404},
+		"DELETE /api/v1/context_types/{id}": {typesPath + "/theirs", "", 404},
+
+		"POST /api/v1/contexts/bulk":   {contextsPath + "/bulk", `{"contexts":[{"type":"both","key":"key","attributes":{"mine":1}}]}`, 200},
+		"GET /api/v1/contexts":         {contextsPath, "", 200},
+		"GET /api/v1/contexts/{id}":    {contextsPath + "/theirs%3Akey", "", 404},
+		"PUT /api/v1/contexts/{id}":    {contextsPath + "/theirs%3Akey", named, 404},
+		"DELETE /api/v1/contexts/{id}": {contextsPath + "/theirs%3Akey", "", 404},
+
+		"POST /api/v1/metrics/bulk": {"/api/v1/metrics/bulk", `{"data":[{"attributes":{"name":"mine","value":1}}]}`, 202},
+
+		"GET /api/v1/changes":       {changesPath, "", 200},
+		"GET /api/v1/changes/{seq}": {changesPath + "/" + theirs.seq, "", 404},
+	}
+}
+
+func TestTwoAccountsNeverSeeEachOther(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		theirs := furnish(start(t, database))
+		stranger := theirs.as(theirs.node.Account(t, "Stranger", "pro"))
+		before := everythingOf(theirs.client)
+		table := trespasses(theirs)
+		for _, route := range slices.Sorted(maps.Keys(table)) {
+			try := table[route]
+			method, _, _ := strings.Cut(route, " ")
+			got := stranger.send(method, try.path, try.body)
+			if got.status != try.want {
+				t.Errorf("%s: got %d, want %d: %s", route, got.status, try.want, got.body)
+			}
+			if route != "GET /metrics" { // the operator's, who sees all accounts
+				requireNothingOf(t, theirs, got)
+			}
+			if got.status == 404 {
+				requireLikeNothing(t, stranger, method, try, got)
+			}
+		}
+		for _, path := range []string{
+			changesPath + "?filter[actor]=" + theirs.key, changesPath + "?filter[resource]=environment:theirs",
+			environmentsPath + "?filter[search]=hush", servicesPath + "?filter[search]=hush", contextsPath + "?filter[context_type]=theirs",
+		} {
+			if got := stranger.get(path).want(200); len(got.page().Data) != 0 {
+				t.Errorf("%s: got %s, want nothing", path, got.body)
+			}
+		}
+		if difference := cmp.Diff(before, everythingOf(theirs.client)); difference != "" {
+			t.Errorf("a stranger changed something:\n%s", difference)
+		}
+	})
+}
+
+// everythingOf reads all there is of an account. When keys were used is left
+// out: it changes with every reading.
+func everythingOf(c client) map[string]any {
+	everything := map[string]any{}
+	for _, path := range []string{
+		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath,
+		environmentsPath, servicesPath, typesPath, contextsPath, changesPath + "?page[size]=1000",
+	} {
+		var document any
+		c.get(path).want(200).decode(&document)
+		everything[path] = document
+	}
+	keys := c.get(keysPath).want(200).page().Data
+	for _, key := range keys {
+		delete(key.Attributes, "last_used_at")
+	}
+	everything[keysPath] = keys
+	return everything
+}
+
+func requireNothingOf(t *testing.T, theirs neighbour, got answer) {
+	t.Helper()
+	secrets := []string{marker}
+	if got.status < 400 { // a refusal repeats what was asked for
+		secrets = append(secrets, theirs.account, theirs.user, theirs.key, `"theirs"`)
+	}
+	for _, secret := range secrets {
+		if got.contains(secret) {
+			t.Errorf("%s: shows %q of another account: %s", got.what, secret, got.body)
+		}
+	}
+}
+
+// requireLikeNothing holds that what another account has looks like what
+// nobody has.
+func requireLikeNothing(t *testing.T, stranger client, method string, try trespass, got answer) {
+	t.Helper()
+	asked := strings.Split(strings.TrimPrefix(strings.ReplaceAll(try.path, "%3A", ":"), "/api/v1/"), "/")[1]
+	asked, _, _ = strings.Cut(asked, "?")
+	nobodys := uuid.NewString() + asked[strings.IndexByte(asked+":", ':'):]
+	if strings.HasPrefix(try.path, changesPath) {
+		nobodys = "999999999"
+	}
+	encode := func(id string) string { return strings.ReplaceAll(id, ":", "%3A") }
+	path := strings.Replace(try.path, encode(asked), encode(nobodys), 1)
+	nothing := stranger.send(method, path, try.body).want(404)
+	if want := strings.ReplaceAll(string(nothing.body), nobodys, asked); string(got.body) != want {
+		t.Errorf("%s %s: another account's looks different from nobody's:\n%s\n%s", method, try.path, got.body, want)
+	}
+}
+
+func TestTheIsolationTestCoversEveryRoute(t *testing.T) {
+	t.Parallel()
+	requireEveryRouteOnce(t, slices.Collect(maps.Keys(trespasses(neighbour{}))))
+}

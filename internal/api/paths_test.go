@@ -1,0 +1,190 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestUnknownPathsAreNotFoundAndNeverRedirected(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for _, path := range []string{
+			"/", "/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/environments", "/favicon.ico", "/metrics/", "/api/liveness/",
+			"//api/v1/environments", "/api//v1/environments", "/api/v1//environments", "/api/v1/environments//staging",
+			"/./api/v1/environments", "/api/v1/./environments", "/api/v1/services/../environments", "/../api/v1/environments",
+			"/api/v1/environments/", "/api/v1/environments/staging/", "/api/v1/environments/staging/.", "/api/v1/environments/staging/usage/",
+			"/API/v1/environments", "/api/v1/Environments", "/api%2Fv1/environments", "/api/v1/environments%2Fstaging",
+			"/api/v1/environments/a/b", "/api/v1/api_keys/x/actions/forget", "/api/v1/accounts/other", "/api/v1/accounts/current/",
+		} {
+			for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodOptions} {
+				got := owner.send(method, path, "")
+				got.refused(404, problem{code: "not_found"})
+				if got.header.Get("Location") != "" {
+					t.Errorf("%s %s leads to %s", method, path, got.header.Get("Location"))
+				}
+			}
+			owner.as("").get(path).refused(404, problem{code: "not_found"})
+		}
+	})
+}
+
+// TestEveryPathRefusesTheMethodsItDoesNotHave takes the paths and methods from
+// the interface description.
+func TestEveryPathRefusesTheMethodsItDoesNotHave(t *testing.T) {
+	t.Parallel()
+	methods := []string{"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "get"}
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for template := range contract().Paths.Map() {
+			path := strings.NewReplacer("{id}", "x", "{seq}", "1").Replace(template)
+			var has []string
+			for _, method := range methods {
+				if route, _ := operation(method, &url.URL{Path: path}); route != nil && method != "get" {
+					has = append(has, method)
+				}
+			}
+			for _, method := range methods {
+				if slices.Contains(has, method) {
+					continue
+				}
+				for _, key := range []string{owner.key, ""} {
+					got := owner.as(key).send(method, path, "")
+					got.refused(405, problem{code: "method_not_allowed"})
+					if allow := got.header.Get("Allow"); allow != strings.Join(has, ", ") {
+						t.Errorf("%s %s: Allow is %q, want %q", method, path, allow, strings.Join(has, ", "))
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestHeadIsGetWithoutABody(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for _, path := range []string{environmentsPath, environmentsPath + "/staging", environmentsPath + "/nowhere", "/api/liveness", "/metrics"} {
+			get, head := owner.get(path), owner.send(http.MethodHead, path, "")
+			if head.status != get.status || len(head.body) != 0 {
+				t.Errorf("HEAD %s: got %d and %d bytes, want %d and none", path, head.status, len(head.body), get.status)
+			}
+			for _, name := range []string{"Content-Type", "Etag"} {
+				if head.header.Get(name) != get.header.Get(name) {
+					t.Errorf("HEAD %s: %s is %q, of GET %q", path, name, head.header.Get(name), get.header.Get(name))
+				}
+			}
+		}
+	})
+}
+
+// encodeAll is how the strictest clients write an id: nothing is safe.
+func encodeAll(id string) string {
+	var text strings.Builder
+	for i := range len(id) {
+		fmt.Fprintf(&text, "%%%02X", id[i])
+	}
+	return text.String()
+}
+
+func TestIdsSurviveAnyEncoding(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for _, id := range []string{
+			"plain", "user:alice", "a/b", "a/../b", "//", ".", "..", "100%", "%2F", "%00", "a b", "a+b", "a?b#c", "a&b=c", "ä-ö-ü", "日本", "🚀",
+			`"quoted"`, `back\slash`, "[brackets]", "semi;colon", "comma,dot.", "UPPER", "upper", "~", "*", "'", "<script>",
+		} {
+			t.Run(id, func(t *testing.T) {
+				t.Parallel()
+				owner := owner.in(t)
+				owner.post(servicesPath, envelope("service", id, attributes{})).want(201)
+				for _, encoded := range []string{encodeAll(id), strings.ToLower(encodeAll(id))} {
+					got := owner.get(servicesPath + "/" + encoded).want(200)
+					if got.data().ID != id || got.text("name") != id {
+						t.Errorf("asked for %q, got %s", id, got.body)
+					}
+				}
+				owner.put(servicesPath+"/"+encodeAll(id), envelope("service", id, attributes{"name": "N"})).want(200)
+				owner.put(servicesPath+"/"+encodeAll(id), envelope("service", id+"x", attributes{"name": "N"})).refused(400, invalid("/data/id"))
+				owner.delete(servicesPath + "/" + encodeAll(id)).want(204)
+				owner.get(servicesPath+"/"+encodeAll(id)).refused(404, problem{code: "not_found"})
+			})
+		}
+	})
+}
+
+func TestContextIdsAreSplitAtTheFirstColon(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for _, c := range []struct{ kind, key string }{{"user", "alice"}, {"user", "a:b:c"}, {"user", ":"}, {"a/b", "c/d"}, {"tenant", "ä%20"}} {
+			owner.discover(c.kind, c.key)
+			id := c.kind + ":" + c.key
+			for _, encoded := range []string{encodeAll(id), url.PathEscape(id)} {
+				got := owner.get(contextsPath + "/" + encoded).want(200)
+				if got.data().ID != id || got.text("context_type") != c.kind || got.text("key") != c.key {
+					t.Errorf("asked for %q, got %s", id, got.body)
+				}
+			}
+		}
+		for _, id := range []string{"user", ":alice", "user:", "alice:user", "USER:alice"} {
+			owner.get(contextsPath+"/"+encodeAll(id)).refused(404, problem{code: "not_found"})
+		}
+	})
+}
+
+func TestIdsThatNothingCanHaveAreNotFound(t *testing.T) {
+	t.Parallel()
+	ids := []string{"%00", "a%00b", "%ff", "%c3%28", "user%3A%00", "user%3A%ff", "%ED%A0%80", "nowhere", "00000000-0000-0000-0000-000000000000", "%0A", strings.Repeat("x", 5000)}
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for template, item := range contract().Paths.Map() {
+			if !strings.Contains(template, "{") {
+				continue
+			}
+			for method := range item.Operations() {
+				for _, id := range ids {
+					body := ""
+					if method == http.MethodPut {
+						body = envelope("", "", attributes{"name": "N"})
+					}
+					path := strings.NewReplacer("{id}", id, "{seq}", id).Replace(template)
+					owner.send(method, path, body).refused(404, problem{code: "not_found"})
+				}
+			}
+		}
+		for _, seq := range []string{"0", "-1", "+1", "01", "1.0", "1e0", "0x1", "９", "9223372036854775808", "18446744073709551617"} {
+			owner.get(changesPath+"/"+url.PathEscape(seq)).refused(404, problem{code: "not_found"})
+		}
+	})
+}
+
+func TestTheHostIsIgnored(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for _, host := range []string{"flags.localhost:8080", "app.example.com", "localhost"} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, owner.node.URL+environmentsPath, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = host
+			request.Header.Set("Authorization", "Bearer "+owner.key)
+			response, err := owner.http.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if response.StatusCode != http.StatusOK {
+				t.Errorf("for the host %s: got %d, want 200", host, response.StatusCode)
+			}
+		}
+	})
+}

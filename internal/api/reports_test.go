@@ -1,0 +1,374 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// outcome is the answer to a report.
+type outcome struct {
+	Registered int
+	Meta       *struct {
+		Rejected []struct {
+			Index  int
+			Detail string
+		}
+	}
+}
+
+// rejected gives the indices of skipped items.
+func (o outcome) rejected() []int {
+	var indices []int
+	if o.Meta != nil {
+		for _, each := range o.Meta.Rejected {
+			indices = append(indices, each.Index)
+		}
+	}
+	return indices
+}
+
+func (a answer) outcome() outcome {
+	a.t.Helper()
+	var result outcome
+	a.want(200).decode(&result)
+	if result.Meta != nil {
+		for _, each := range result.Meta.Rejected {
+			if each.Detail == "" || strings.TrimSpace(each.Detail) != each.Detail {
+				a.t.Errorf("%s: the detail of item %d is missing or ragged: %q", a.what, each.Index, each.Detail)
+			}
+		}
+	}
+	return result
+}
+
+func TestAReportMakesWhatIsNew(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		got := owner.report(
+			attributes{"type": "environment", "key": "preview-42"}, attributes{"type": "environment", "key": "production"},
+			attributes{"type": "service", "key": "checkout"},
+			attributes{"type": "user", "key": "alice", "attributes": attributes{"plan": "pro", "age": 7}},
+			attributes{"type": "user", "key": "bob"},
+		)
+		if strings.TrimSpace(string(got.body)) != `{"registered":5}` {
+			t.Errorf("got %s", got.body)
+		}
+		environment := owner.get(environmentsPath + "/preview-42").want(200).data().Attributes
+		delete(environment, "created_at")
+		delete(environment, "updated_at")
+		want := map[string]any{"name": "preview-42", "color": nil, "classification": "AD_HOC", "managed": false}
+		if difference := cmp.Diff(want, environment); difference != "" {
+			t.Error(difference)
+		}
+		if production := owner.get(environmentsPath + "/production").want(200); production.attribute("managed") != true || production.text("name") != "Production" {
+			t.Errorf("a report changed an environment: %s", production.body)
+		}
+		if order := owner.order(settingsPath); len(order) != 2 {
+			t.Errorf("a report put an environment into the order: %v", order)
+		}
+		if service := owner.get(servicesPath + "/checkout").want(200); service.text("name") != "checkout" {
+			t.Errorf("got %s", service.body)
+		}
+		requireJSON(t, owner.get(typesPath+"/user").want(200).attribute("attributes"), `{"plan":{},"age":{}}`)
+		requireJSON(t, owner.get(contextsPath+"/user%3Aalice").want(200).attribute("attributes"), `{"plan":"pro","age":7}`)
+		requireJSON(t, owner.get(contextsPath+"/user%3Abob").want(200).attribute("attributes"), `{}`)
+		for _, missing := range []string{contextsPath + "/environment%3Apreview-42", typesPath + "/service", typesPath + "/environment"} {
+			owner.get(missing).want(404)
+		}
+	})
+}
+
+func requireJSON(t *testing.T, got any, want string) {
+	t.Helper()
+	var wanted any
+	if err := json.Unmarshal([]byte(want), &wanted); err != nil {
+		t.Fatal(err)
+	}
+	if difference := cmp.Diff(wanted, got); difference != "" {
+		t.Errorf("want (-), got (+):\n%s", difference)
+	}
+}
+
+func TestAReportRefreshesWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		alice := contextsPath + "/user%3Aalice"
+		owner.report(attributes{"type": "user", "key": "alice", "attributes": attributes{"plan": "free"}}).want(200)
+		owner.put(alice, envelope("context", "user:alice", attributes{"name": "Alice", "attributes": attributes{"plan": "mine"}, "key": "x"})).want(200)
+		requireJSON(t, owner.get(alice).attribute("attributes"), `{"plan":"free"}`) // PUT changes the name only
+		owner.put(typesPath+"/user", envelope("", "", attributes{"name": "Person", "attributes": attributes{"plan": attributes{"note": "x"}}})).want(200)
+
+		owner.discover("user", "alice") // without attributes: those of before stay
+		requireJSON(t, owner.get(alice).attribute("attributes"), `{"plan":"free"}`)
+		owner.report(attributes{"type": "user", "key": "alice", "attributes": nil}).want(200)
+		requireJSON(t, owner.get(alice).attribute("attributes"), `{"plan":"free"}`)
+		owner.report(attributes{"type": "user", "key": "alice", "attributes": attributes{"country": "de"}}).want(200)
+		requireJSON(t, owner.get(alice).attribute("attributes"), `{"country":"de"}`)
+		owner.report(attributes{"type": "user", "key": "alice", "attributes": attributes{}}).want(200)
+		requireJSON(t, owner.get(alice).attribute("attributes"), `{}`)
+		if name := owner.get(alice).text("name"); name != "Alice" {
+			t.Errorf("a report renamed the context to %q", name)
+		}
+		requireJSON(t, owner.get(typesPath+"/user").attribute("attributes"), `{"plan":{"note":"x"},"country":{}}`)
+		if name := owner.get(typesPath + "/user").text("name"); name != "Person" {
+			t.Errorf("a report renamed the type to %q", name)
+		}
+	})
+}
+
+func TestAReportSkipsBadItemsAndKeepsTheRest(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 256)
+	items := []string{
+		`{"type":"user","key":"kept"}`,         // 0
+		`null`,                                 // 1
+		`"user:alice"`,                         // 2
+		`[]`,                                   // 3
+		`{}`,                                   // 4
+		`{"type":"user"}`,                      // 5
+		`{"key":"alice"}`,                      // 6
+		`{"type":"","key":"alice"}`,            // 7
+		`{"type":"user","key":""}`,             // 8
+		`{"type":7,"key":"alice"}`,             // 9
+		`{"type":"user","key":7}`,              // 10
+		`{"type":"a:b","key":"alice"}`,         // 11
+		`{"type":"user","key":"` + long + `"}`, // 12
+		`{"type":"` + long[:101] + `","key":"alice"}`,                                      // 13
+		`{"type":"user","key":"line\nbreak"}`,                                              // 14
+		`{"type":"user","key":"zero\u0000"}`,                                               // 15
+		`{"type":"environment","key":"no spaces"}`,                                         // 16
+		`{"type":"environment","key":"` + long[:101] + `"}`,                                // 17
+		`{"type":"user","key":"alice","attributes":[]}`,                                    // 18
+		`{"type":"user","key":"alice","attributes":"x"}`,                                   // 19
+		`{"type":"user","key":"` + long[:255] + `"}`,                                       // 20, kept
+		`{"type":"user","key":"kept","attributes":{"a":1}}`,                                // 21, the same as 0
+		`{"type":"` + long[:100] + `","key":"with space"}`,                                 // 22, kept
+		`{"type":"user","key":"a","attributes":{"a":"` + strings.Repeat(long, 257) + `"}}`, // 23
+		`{"type":"service","key":"any thing/at:all"}`,                                      // 24, kept
+	}
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		got := owner.post(contextsPath+"/bulk", `{"contexts":[`+strings.Join(items, ",")+`]}`, offContract).outcome()
+		want := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 23}
+		if difference := cmp.Diff(want, got.rejected()); difference != "" {
+			t.Errorf("rejected: want (-), got (+):\n%s", difference)
+		}
+		if got.Registered != 4 {
+			t.Errorf("registered %d, want 4 distinct ones", got.Registered)
+		}
+		requireJSON(t, owner.get(contextsPath+"/user%3Akept").want(200).attribute("attributes"), `{"a":1}`)
+		owner.get(servicesPath + "/" + encodeAll("any thing/at:all")).want(200)
+		owner.get(contextsPath + "/user%3Aalice").want(404)
+		if got := owner.post(contextsPath+"/bulk", `{"contexts":[]}`).outcome(); got.Registered != 0 || got.Meta != nil {
+			t.Errorf("an empty report: got %+v", got)
+		}
+	})
+}
+
+func TestAScopedKeyReportsItsEnvironmentsOnly(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		scoped := owner.as(owner.makeKey(attributes{"role": "VIEWER", "scopes": attributes{"environments": []string{"staging"}}}).secret)
+		got := scoped.report(attributes{"type": "environment", "key": "preview"}, attributes{"type": "environment", "key": "staging"},
+			attributes{"type": "service", "key": "checkout"}, attributes{"type": "user", "key": "alice"}).outcome()
+		if got.Registered != 3 || !cmp.Equal(got.rejected(), []int{0}) {
+			t.Errorf("got %+v", got)
+		}
+		owner.get(environmentsPath + "/preview").want(404)
+		owner.get(servicesPath + "/checkout").want(200)
+	})
+}
+
+func TestALargeReport(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		var items []attributes
+		for i := range 1500 {
+			items = append(items, attributes{"type": "user", "key": fmt.Sprintf("user-%04d", i), "attributes": attributes{"n": i}})
+		}
+		if got := owner.report(items...).outcome(); got.Registered != len(items) {
+			t.Errorf("registered %d of %d", got.Registered, len(items))
+		}
+		got := owner.get(contextsPath + "?page[number]=2&meta[total]=true").want(200)
+		requirePagination(t, got, map[string]int{"page": 2, "size": 1000, "total": 1500, "total_pages": 2})
+		if first := got.ids()[0]; first != "user:user-1000" {
+			t.Errorf("the second page starts with %s", first)
+		}
+	})
+}
+
+func TestServicesAndContextsAndTheirTypes(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for _, make := range []func(client) string{aService, aContextType, aContext} {
+			path := make(owner)
+			made := owner.get(path).want(200)
+			renamed := owner.put(path, envelope(made.data().Type, made.data().ID, attributes{"name": "Renamed"})).want(200)
+			if renamed.text("name") != "Renamed" || renamed.data().ID != made.data().ID || renamed.text("created_at") != made.text("created_at") {
+				t.Errorf("%s: got %s", path, renamed.body)
+			}
+			for _, body := range []attributes{{}, {"name": nil}} {
+				id := made.data().ID
+				if _, key, isContext := strings.Cut(id, ":"); isContext {
+					id = key
+				}
+				owner.put(path, envelope("", "", attributes{"name": "Again"})).want(200)
+				if got := owner.put(path, envelope("", "", body)).want(200); got.text("name") != id {
+					t.Errorf("%s: without a name it is called %q", path, got.text("name"))
+				}
+			}
+			owner.delete(path).want(204)
+			owner.get(path).refused(404, problem{code: "not_found"})
+			owner.put(path, envelope("", "", attributes{"name": "N"})).refused(404, problem{code: "not_found"})
+			owner.delete(path).refused(404, problem{code: "not_found"})
+		}
+		t.Run("a context type takes its contexts along", func(t *testing.T) {
+			owner := owner.in(t)
+			owner.discover("tenant", "a")
+			owner.discover("tenants", "a")
+			owner.delete(typesPath + "/tenant").want(204)
+			owner.get(contextsPath + "/tenant%3Aa").want(404)
+			owner.get(contextsPath + "/tenants%3Aa").want(200)
+			owner.discover("tenant", "a") // and comes back when it is reported again
+			owner.get(typesPath + "/tenant").want(200)
+		})
+		t.Run("the attributes of a context type are replaced and never null", func(t *testing.T) {
+			owner := owner.in(t)
+			path := aContextType(owner)
+			owner.put(path, envelope("", "", attributes{"attributes": attributes{"b": attributes{}, "a": 1}})).want(200)
+			requireJSON(t, owner.get(path).attribute("attributes"), `{"b":{},"a":1}`)
+			for _, body := range []attributes{{"attributes": nil}, {}} {
+				requireJSON(t, owner.put(path, envelope("", "", body)).want(200).attribute("attributes"), `{}`)
+			}
+		})
+		t.Run("there is no way to make a context or its type by hand", func(t *testing.T) {
+			owner := owner.in(t)
+			owner.post(contextsPath, envelope("", "user:x", attributes{})).refused(405, problem{code: "method_not_allowed"})
+			owner.post(typesPath, envelope("", "user", attributes{})).refused(405, problem{code: "method_not_allowed"})
+		})
+	})
+}
+
+// metric is one measurement as clients send it.
+func metric(name string, value any, more attributes) attributes {
+	measured := attributes{"name": name, "value": value}
+	maps.Copy(measured, more)
+	return attributes{"type": "metric", "attributes": measured}
+}
+
+func (c client) measure(metrics ...any) answer {
+	c.t.Helper()
+	text, err := json.Marshal(attributes{"data": metrics})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return c.post("/api/v1/metrics/bulk", string(text), with("Content-Type", "application/json"), offContract)
+}
+
+func TestReportedMetricsReachPrometheusAndTheStore(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		account := owner.get(accountPath).data().ID
+		now := time.Now().UTC().Format(time.RFC3339Nano)
+		for _, batch := range [][]any{
+			{metric("flags.evaluations", 118, attributes{"unit": "count", "period_seconds": 60, "dimensions": attributes{"flag": "a", "env": "b"}, "recorded_at": now})},
+			{metric("flags.evaluations", 2, attributes{"unit": "count", "dimensions": attributes{"env": "b", "flag": "a"}, "recorded_at": now}), metric("latency", -1.5, nil)},
+			{}, {nil, 5, "x", []any{}, attributes{}, attributes{"attributes": nil}, metric("", 1, nil), metric("no-value", nil, nil), metric("text", "5", nil),
+				metric("bad-time", 1, attributes{"recorded_at": "yesterday"}), metric("old", 1, attributes{"recorded_at": "2001-01-01T00:00:00Z"}),
+				metric("future", 1, attributes{"recorded_at": later(48 * time.Hour)}), metric("bad-unit", 1, attributes{"unit": strings.Repeat("u", 51)}),
+				metric("zero\x00byte", 1, nil), metric("dimensions", 1, attributes{"dimensions": []int{1}})},
+		} {
+			if got := owner.measure(batch...).want(202); len(got.body) != 0 || got.header.Get("Content-Type") != "" {
+				t.Errorf("got the body %q", got.body)
+			}
+		}
+		page := string(owner.get("/metrics").want(200).body)
+		for _, line := range []string{
+			fmt.Sprintf(`signalbox_reported_sum_total{account=%q,name="flags.evaluations",unit="count"} 120`, account),
+			fmt.Sprintf(`signalbox_reported_samples_total{account=%q,name="flags.evaluations",unit="count"} 2`, account),
+			fmt.Sprintf(`signalbox_reported_sum_total{account=%q,name="latency",unit=""} -1.5`, account),
+		} {
+			if !strings.Contains(page, line+"\n") {
+				t.Errorf("/metrics does not have %s", line)
+			}
+		}
+		for _, name := range []string{"no-value", "text", "bad-time", "old", "future", "bad-unit", "dimensions", "zero"} {
+			if strings.Contains(page, `name="`+name) {
+				t.Errorf("/metrics has the unusable %s", name)
+			}
+		}
+		requireMinutes(t, database, account)
+	})
+}
+
+// requireMinutes holds that equal dimensions were added up, whatever the order
+// of their members.
+func requireMinutes(t *testing.T, database storetest.Database, account string) {
+	t.Helper()
+	err := database.Open(t).Read(t.Context(), func(tx *store.ReadTx) error {
+		minutes, err := tx.MetricMinutes(t.Context(), account, time.Now().Add(-time.Hour))
+		for _, minute := range minutes {
+			if minute.Name == "flags.evaluations" && (minute.Samples != 2 || minute.Sum != 120 || minute.Minimum != 2 || minute.Maximum != 118) {
+				t.Errorf("stored %+v", minute)
+			}
+		}
+		if len(minutes) != 2 {
+			t.Errorf("stored %+v, want two series", minutes)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMetricsAtTheEdgeOfFloatingPoint: each value is finite, their sum is not.
+func TestMetricsAtTheEdgeOfFloatingPoint(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for _, batch := range [][]any{
+			{metric("huge", 1e308, nil)}, {metric("huge", 1e308, nil)}, {metric("huge", -1e308, nil), metric("huge", -1e308, nil)},
+			{metric("both", 1.7e308, nil), metric("both", 1.7e308, nil)}, {metric("both", -1.7e308, nil), metric("both", -1.7e308, nil)},
+			{metric("tiny", 5e-324, nil)}, {metric("tiny", -5e-324, nil)},
+		} {
+			owner.measure(batch...).want(202)
+		}
+		owner.get("/metrics").want(200)
+	})
+}
+
+// TestTheLongestKeysFit: a key's length is counted in characters, and the
+// indexes of a database in bytes.
+func TestTheLongestKeysFit(t *testing.T) {
+	t.Parallel()
+	rockets := func(count int) string { return strings.Repeat("🚀", count) }
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		owner.post(servicesPath, envelope("", rockets(255), attributes{"name": rockets(255)})).want(201)
+		owner.get(servicesPath + "/" + encodeAll(rockets(255))).want(200)
+		if got := owner.report(attributes{"type": rockets(100), "key": rockets(255), "attributes": attributes{rockets(1000): "\x00"}}).outcome(); got.Registered != 1 {
+			t.Errorf("registered %+v", got)
+		}
+		owner.put(contextsPath+"/"+encodeAll(rockets(100)+":"+rockets(255)), envelope("", "", attributes{"name": rockets(255)})).want(200)
+		owner.makeKey(attributes{"name": rockets(255)})
+		owner.measure(metric(rockets(255), 1, attributes{"unit": rockets(50), "dimensions": attributes{"a": strings.Repeat("x", 1000)}})).want(202)
+		owner.put(settingsPath, envelope("", "", attributes{rockets(1000): rockets(50_000)})).want(200)
+		owner.get(changesPath + "?filter[resource]=" + "service:" + encodeAll(rockets(255))).want(200)
+	})
+}

@@ -1,0 +1,249 @@
+package api_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func readAll(t *testing.T, response *http.Response) []byte {
+	t.Helper()
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// tagged are single resources, by the route that reads them.
+func tagged() map[string]func(client) string {
+	return map[string]func(client) string{
+		"GET /api/v1/accounts/current":          is(accountPath),
+		"GET /api/v1/accounts/current/settings": is(settingsPath),
+		"GET /api/v1/users/current":             is("/api/v1/users/current"),
+		"GET /api/v1/users/current/settings":    is(ownSettingsPath),
+		"GET /api/v1/api_keys/{id}":             aKey,
+		"GET /api/v1/environments/{id}":         anEnvironment,
+		"GET /api/v1/environments/{id}/usage":   is(environmentsPath + "/staging/usage"),
+		"GET /api/v1/services/{id}":             aService,
+		"GET /api/v1/context_types/{id}":        aContextType,
+		"GET /api/v1/contexts/{id}":             aContext,
+		"GET /api/v1/changes/{seq}":             is(changesPath + "/1"),
+	}
+}
+
+func TestEverySingleResourceHasATag(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		first := start(t, database)
+		for route, make := range tagged() {
+			t.Run(route, func(t *testing.T) {
+				t.Parallel()
+				owner := first.in(t).as(first.node.Account(t, unique("Tags"), "pro"))
+				path := make(owner)
+				tag := owner.get(path).want(200).header.Get("Etag")
+				if again := owner.get(path).want(200).header.Get("Etag"); tag == "" || again != tag {
+					t.Errorf("the tag changes by itself: %q, %q", tag, again)
+				}
+				for _, header := range []string{tag, `"other", ` + tag, "*", `W/"x",` + tag} {
+					got := owner.get(path, with("If-None-Match", header)).want(304)
+					if len(got.body) != 0 || got.header.Get("Etag") != tag {
+						t.Errorf("If-None-Match %s: got the body %q and the tag %q", header, got.body, got.header.Get("Etag"))
+					}
+				}
+				for _, header := range []string{`"other"`, strings.Trim(tag, `"`), `""`, "nonsense"} {
+					owner.get(path, with("If-None-Match", header)).want(200)
+				}
+			})
+		}
+	})
+}
+
+func TestATagFollowsTheDefinition(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for _, make := range []func(client) string{is(accountPath), is(settingsPath), is(ownSettingsPath), aKey, anEnvironment, aService, aContextType, aContext} {
+			path := make(owner)
+			before := owner.get(path).want(200).header.Get("Etag")
+			put := owner.put(path, envelope("", "", attributes{"name": "Changed"})).want(200).header.Get("Etag")
+			after := owner.get(path).want(200).header.Get("Etag")
+			if before == after || put != after {
+				t.Errorf("%s: before %s, PUT %s, after %s", path, before, put, after)
+			}
+		}
+		for path, body := range map[string]string{
+			environmentsPath: envelope("", "tagged", attributes{"name": "N"}), servicesPath: envelope("", "tagged", attributes{}),
+			keysPath: envelope("", "", attributes{"name": "N"}),
+		} {
+			created := owner.post(path, body).want(201)
+			if read := owner.get(path + "/" + created.data().ID).want(200); read.header.Get("Etag") != created.header.Get("Etag") {
+				t.Errorf("%s: created with the tag %s, read with %s", path, created.header.Get("Etag"), read.header.Get("Etag"))
+			}
+		}
+		// Both forms of settings have one definition.
+		if owner.get(settingsPath).header.Get("Etag") != owner.get(settingsPath, with("Accept", bare)).header.Get("Etag") {
+			t.Error("the forms of the settings have different tags")
+		}
+	})
+}
+
+// matched are the routes that honour If-Match.
+func matched() map[string]func(client) string {
+	return map[string]func(client) string{
+		"PUT /api/v1/accounts/current":          is(accountPath),
+		"PUT /api/v1/accounts/current/settings": is(settingsPath),
+		"PUT /api/v1/users/current/settings":    is(ownSettingsPath),
+		"PUT /api/v1/api_keys/{id}":             aKey, "DELETE /api/v1/api_keys/{id}": aKey,
+		"PUT /api/v1/environments/{id}": anEnvironment, "DELETE /api/v1/environments/{id}": anEnvironment,
+		"PUT /api/v1/services/{id}": aService, "DELETE /api/v1/services/{id}": aService,
+		"PUT /api/v1/context_types/{id}": aContextType, "DELETE /api/v1/context_types/{id}": aContextType,
+		"PUT /api/v1/contexts/{id}": aContext, "DELETE /api/v1/contexts/{id}": aContext,
+	}
+}
+
+func TestIfMatchIsHonoured(t *testing.T) {
+	t.Parallel()
+	for _, route := range api.RoutePatterns() {
+		_, tested := matched()[route]
+		if (strings.HasPrefix(route, "PUT ") || strings.HasPrefix(route, "DELETE ")) && !tested {
+			t.Errorf("If-Match of %s is not tested", route)
+		}
+	}
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		first := start(t, database)
+		for route, make := range matched() {
+			t.Run(route, func(t *testing.T) {
+				t.Parallel()
+				owner := first.in(t).as(first.node.Account(t, unique("Matches"), "pro"))
+				method, _, _ := strings.Cut(route, " ")
+				path, body := make(owner), ""
+				if method == http.MethodPut {
+					body = envelope("", "", attributes{"name": unique("Name")})
+				}
+				stale := owner.get(path).want(200).header.Get("Etag")
+				owner.put(path, envelope("", "", attributes{"name": unique("Name")})).want(200)
+				before := owner.get(path).want(200)
+				current := before.header.Get("Etag")
+				for _, header := range []string{stale, `"other"`, stale + `, "other"`, "nonsense", `""`, "W/" + current, strings.Trim(current, `"`)} {
+					owner.send(method, path, body, with("If-Match", header)).refused(412, problem{code: "version_mismatch"})
+				}
+				if after := owner.get(path).want(200); string(after.body) != string(before.body) {
+					t.Errorf("a refused write left something: %s", after.body)
+				}
+				fine := []string{current, stale + ", " + current, "*", ""}
+				for _, header := range fine {
+					if method == http.MethodPut {
+						current = owner.send(method, path, body, with("If-Match", strings.ReplaceAll(header, fine[0], current))).want(200).header.Get("Etag")
+						continue
+					}
+					path := make(owner)
+					current := owner.get(path).want(200).header.Get("Etag")
+					owner.send(method, path, body, with("If-Match", strings.ReplaceAll(header, fine[0], current))).want(204)
+					owner.send(method, path, body, with("If-Match", "*")).refused(404, problem{code: "not_found"})
+				}
+			})
+		}
+	})
+}
+
+// TestOnlyOneOfManyWritersWithATagWins is what If-Match is for.
+func TestOnlyOneOfManyWritersWithATagWins(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		path := anEnvironment(owner)
+		tag := owner.get(path).want(200).header.Get("Etag")
+		results := make(chan int)
+		const writers = 8
+		for i := range writers {
+			go func() {
+				results <- owner.put(path, envelope("", "", attributes{"name": "N" + strconv.Itoa(i)}), with("If-Match", tag)).status
+			}()
+		}
+		var statuses []int
+		for range writers {
+			statuses = append(statuses, <-results)
+		}
+		slices.Sort(statuses)
+		if statuses[0] != 200 || statuses[1] != 412 || statuses[writers-1] != 412 {
+			t.Errorf("got %v, want one 200", statuses)
+		}
+	})
+}
+
+func TestLargeResponsesAreCompressedForThoseWhoAcceptIt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for range 12 {
+			owner.makeEnvironment(unique("environment"))
+		}
+		plain := owner.get(environmentsPath, with("Accept-Encoding", "identity")).want(200)
+		if len(plain.body) < 2048 {
+			t.Fatalf("the list has only %d bytes", len(plain.body))
+		}
+		for accept, compressed := range map[string]bool{
+			"gzip": true, "gzip, deflate, br": true, "br;q=1.0, gzip;q=0.8": true, "deflate": false, "gzip;q=0": false, "gzip; q=0": false, "": false, "identity": false,
+		} {
+			got := rawGet(t, owner, environmentsPath, accept)
+			text := readAll(t, got)
+			if (got.Header.Get("Content-Encoding") == "gzip") != compressed || got.Header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("Accept-Encoding %q: got Content-Encoding %q, Vary %q", accept, got.Header.Get("Content-Encoding"), got.Header.Get("Vary"))
+			}
+			if got.Header.Get("Content-Length") != strconv.Itoa(len(text)) {
+				t.Errorf("Accept-Encoding %q: Content-Length %s for %d bytes", accept, got.Header.Get("Content-Length"), len(text))
+			}
+			if compressed {
+				text = decompress(t, text)
+			}
+			if !bytes.Equal(text, plain.body) {
+				t.Errorf("Accept-Encoding %q: got another document", accept)
+			}
+		}
+		for _, path := range []string{environmentsPath + "/staging", environmentsPath + "/nowhere", "/api/liveness"} {
+			got := rawGet(t, owner, path, "gzip")
+			if text := readAll(t, got); got.Header.Get("Content-Encoding") != "" || len(text) > 2048 || text[0] != '{' {
+				t.Errorf("%s is small and was compressed", path)
+			}
+		}
+	})
+}
+
+// rawGet asks without the transport's own compression.
+func rawGet(t *testing.T, c client, path, acceptEncoding string) *http.Response {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.node.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+c.key)
+	request.Header.Set("Accept-Encoding", acceptEncoding)
+	response, err := c.http.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+func decompress(t *testing.T, text []byte) []byte {
+	t.Helper()
+	reader, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
+}

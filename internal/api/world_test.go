@@ -1,0 +1,123 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// Paths that many tests use.
+const (
+	environmentsPath = "/api/v1/environments"
+	servicesPath     = "/api/v1/services"
+	typesPath        = "/api/v1/context_types"
+	contextsPath     = "/api/v1/contexts"
+	keysPath         = "/api/v1/api_keys"
+	changesPath      = "/api/v1/changes"
+	accountPath      = "/api/v1/accounts/current"
+	settingsPath     = "/api/v1/accounts/current/settings"
+	ownSettingsPath  = "/api/v1/users/current/settings"
+)
+
+var counter atomic.Int64
+
+// unique makes an id that no other test of this process uses.
+func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
+
+// makeEnvironment creates an environment and gives its path.
+func (c client) makeEnvironment(id string) string {
+	c.t.Helper()
+	c.post(environmentsPath, envelope("environment", id, attributes{"name": id})).want(201)
+	return environmentsPath + "/" + id
+}
+
+// report sends a bulk report of contexts.
+func (c client) report(items ...attributes) answer {
+	c.t.Helper()
+	text, err := json.Marshal(attributes{"contexts": items})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return c.post(contextsPath+"/bulk", string(text), with("Content-Type", "application/json"))
+}
+
+// discover reports one context and gives nothing: it is there afterwards.
+func (c client) discover(kind, key string) {
+	c.t.Helper()
+	c.report(attributes{"type": kind, "key": key}).want(200)
+}
+
+// madeKey is a key whose plaintext is known.
+type madeKey struct{ id, secret, path string }
+
+// makeKey creates a key with attributes beside its name.
+func (c client) makeKey(more attributes) madeKey {
+	c.t.Helper()
+	wanted := attributes{"name": unique("key")}
+	maps.Copy(wanted, more)
+	made := c.post(keysPath, envelope("api_key", "", wanted)).want(201)
+	return madeKey{id: made.data().ID, secret: made.text("key"), path: keysPath + "/" + made.data().ID}
+}
+
+// withRole is the client with a new key of a role.
+func (c client) withRole(role string) client {
+	c.t.Helper()
+	return c.as(c.makeKey(attributes{"role": role}).secret)
+}
+
+// plant writes to the store beside a running node: what no route can make.
+func plant(t testing.TB, database storetest.Database, write func(tx *store.Tx) error) {
+	t.Helper()
+	if err := database.Open(t).Write(t.Context(), "", write); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plantKey stores a key as it is and gives its plaintext.
+func plantKey(t testing.TB, database storetest.Database, key accounts.Key) string {
+	t.Helper()
+	text := "sk_api_planted-" + uuid.NewString()
+	key.ID, key.Hash, key.Status = uuid.NewString(), accounts.ParseSecret(text).Hash(), accounts.Active
+	key.CreatedAt, key.UpdatedAt = time.Now(), time.Now()
+	plant(t, database, func(tx *store.Tx) error { return tx.InsertKey(t.Context(), key) })
+	return text
+}
+
+// plantUser stores another user of the client's account and gives a client
+// with a key of theirs. There is no route for users yet.
+func (c client) plantUser(database storetest.Database, role accounts.Role) (client, accounts.User) {
+	c.t.Helper()
+	user := accounts.User{ID: uuid.NewString(), Account: c.get(accountPath).want(200).data().ID, Role: role,
+		Email: unique("user") + "@example.com", Name: "Another", CreatedAt: time.Now(), UpdatedAt: time.Now()}
+	plant(c.t, database, func(tx *store.Tx) error { return tx.InsertUser(c.t.Context(), user) })
+	return c.as(plantKey(c.t, database, accounts.Key{Account: user.Account, Name: "theirs", Role: role, CreatedBy: user.ID})), user
+}
+
+// order reads an environment_order.
+func (c client) order(path string) []string {
+	c.t.Helper()
+	order := []string{}
+	for _, each := range c.get(path).want(200).attribute("environment_order").([]any) {
+		order = append(order, each.(string))
+	}
+	return order
+}
+
+// latest gives the newest change of the account.
+func (c client) latest() resource {
+	c.t.Helper()
+	found := c.get(changesPath + "?page[size]=1").want(200).page().Data
+	if len(found) != 1 {
+		c.t.Fatal("there is no change at all")
+	}
+	return found[0]
+}

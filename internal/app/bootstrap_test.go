@@ -1,0 +1,219 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/app/apptest"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+var printedKey = regexp.MustCompile(`sk_api_[A-Za-z0-9_-]{43}`)
+
+func TestTheFirstStartPrintsAKeyOnce(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"sqlite", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := chosen(storetest.NewEmpty(t, kind), nil)
+			first, printed, err := build(t, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop(t, first)
+			keys := printedKey.FindAllString(printed, -1)
+			if len(keys) != 1 {
+				t.Fatalf("it printed %q", printed)
+			}
+			second, printed := run(t, s)
+			if printed != "" {
+				t.Errorf("the second start printed %q", printed)
+			}
+			newClient(t, "http://"+second.Address(), keys[0]).get(t, "/api/v1/environments/production", http.StatusOK)
+		})
+	}
+}
+
+func TestEightNodesMakeOneAccount(t *testing.T) {
+	t.Parallel()
+	database := storetest.NewEmpty(t, "postgres")
+	file := filepath.Join(database.Dir, "owner-key")
+	s := chosen(database, func(s *settings.Settings) { s.BootstrapKeyFile = file })
+	var mu sync.Mutex
+	var printed []string
+	together(8, func(node int) {
+		var stdout bytes.Buffer
+		instance, err := app.New(t.Context(), s, slog.New(slog.DiscardHandler), &stdout)
+		if err != nil {
+			t.Errorf("node %d does not start: %v", node, err)
+			return
+		}
+		defer stop(t, instance)
+		mu.Lock()
+		defer mu.Unlock()
+		printed = append(printed, printedKey.FindAllString(stdout.String(), -1)...)
+	})
+	if len(printed) != 1 {
+		t.Fatalf("the nodes printed %d keys", len(printed))
+	}
+	expectKeyFile(t, file, printed[0])
+	if list, keys := accountsAndKeys(t, s); len(list) != 1 || keys != 1 {
+		t.Errorf("there are %d accounts with %d keys", len(list), keys)
+	}
+	instance, _ := run(t, s)
+	newClient(t, "http://"+instance.Address(), printed[0]).get(t, "/api/v1/users/current", http.StatusOK)
+}
+
+func expectKeyFile(t *testing.T, file, key string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil || strings.TrimSpace(string(text)) != key {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestAKeyThatTheOperatorChoseIsInstalledAndNotPrinted(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		instance, printed := run(t, apptest.Settings(database))
+		if printed != "" {
+			t.Errorf("it printed %q", printed)
+		}
+		newClient(t, "http://"+instance.Address(), apptest.OwnerKey).get(t, "/api/v1/users/current", http.StatusOK)
+	})
+}
+
+func TestAnotherChosenKeyIsNotInstalledLater(t *testing.T) {
+	t.Parallel()
+	s := apptest.Settings(storetest.New(t, "sqlite"))
+	first, _, err := build(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop(t, first)
+	s.BootstrapKey = "another key of at least twenty"
+	second, _ := run(t, s)
+	newClient(t, "http://"+second.Address(), s.BootstrapKey).get(t, "/api/v1/users/current", http.StatusUnauthorized)
+	newClient(t, "http://"+second.Address(), apptest.OwnerKey).get(t, "/api/v1/users/current", http.StatusOK)
+}
+
+func TestTheKeyFileIsPrivateWhateverWasThere(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte("something longer than any key can be "+strings.Repeat("x", 100)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := chosen(database, func(s *settings.Settings) { s.BootstrapKeyFile = file })
+	_, printed := run(t, s)
+	expectKeyFile(t, file, printedKey.FindString(printed))
+}
+
+// An account whose key nobody has would be useless.
+func TestAKeyFileThatCannotBeWrittenLeavesNoAccount(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	file := filepath.Join(t.TempDir(), "no", "such", "folder")
+	refuses(t, chosen(database, func(s *settings.Settings) { s.BootstrapKeyFile = file }), "bootstrap key file")
+	s := chosen(database, nil)
+	if list, _ := accountsAndKeys(t, s); len(list) != 0 {
+		t.Errorf("there are %d accounts", len(list))
+	}
+	if _, printed := run(t, s); len(printedKey.FindAllString(printed, -1)) != 1 {
+		t.Errorf("the next start printed %q", printed)
+	}
+}
+
+func TestTheFirstAccountsPlanIsASetting(t *testing.T) {
+	t.Parallel()
+	all := func(plan string) map[string]string {
+		return map[string]string{"jobs": plan, "flags": plan, "logging": plan, "config": plan}
+	}
+	mixed := all("free")
+	mixed["jobs"] = "standard"
+	for plan, want := range map[string]map[string]string{"pro": all("pro"), "free": all("free"), "jobs=standard": mixed} {
+		t.Run(plan, func(t *testing.T) {
+			t.Parallel()
+			s := apptest.Settings(storetest.New(t, "sqlite"))
+			s.BootstrapPlan = plan
+			instance, _ := run(t, s)
+			got := newClient(t, "http://"+instance.Address(), apptest.OwnerKey).plans(t)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the plans differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+	s := apptest.Settings(storetest.New(t, "sqlite"))
+	s.BootstrapPlan = "gold"
+	refuses(t, s, "SIGNALBOX_BOOTSTRAP_PLAN")
+}
+
+func TestPlansComeFromAFile(t *testing.T) {
+	t.Parallel()
+	table := plans.BuiltIn()
+	table["gold"] = table["pro"]
+	table["free"][plans.PlatformManagedEnvironments] = 1
+	text, err := json.Marshal(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) string {
+		file := filepath.Join(t.TempDir(), "plans.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	s := apptest.Settings(storetest.New(t, "sqlite"))
+	s.Plans, s.BootstrapPlan = write(string(text)), "jobs=gold"
+	instance, _ := run(t, s)
+	got := newClient(t, "http://"+instance.Address(), apptest.OwnerKey).plans(t)
+	if got["jobs"] != "gold" || got["flags"] != "free" {
+		t.Errorf("the plans are %v", got)
+	}
+	for name, each := range map[string]struct{ file, says string }{
+		"a missing file":  {filepath.Join(t.TempDir(), "none"), "plans file"},
+		"no JSON":         {write("free"), "plans file"},
+		"a missing limit": {write(`{"free":{}}`), "is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := apptest.Settings(storetest.New(t, "sqlite"))
+			s.Plans = each.file
+			refuses(t, s, each.says)
+		})
+	}
+}
+
+func TestTheDataFolderIsMadeAndPrivate(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	database.Dir = filepath.Join(database.Dir, "made", "by itself")
+	run(t, apptest.Settings(database))
+	info, err := os.Stat(database.Dir)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("it is %v, %v", info, err)
+	}
+	for _, name := range []string{"keyring", "signalbox.db"} {
+		info, err := os.Stat(filepath.Join(database.Dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s has mode %v", name, info.Mode())
+	}
+}

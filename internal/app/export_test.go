@@ -1,0 +1,22 @@
+package app
+
+import "net"
+
+// Addresses lists where the app listens: the API first, then the metrics when
+// they have an address of their own.
+func (a *App) Addresses() []string {
+	var addresses []string
+	for _, server := range a.servers {
+		addresses = append(addresses, server.listener.Addr().String())
+	}
+	return addresses
+}
+
+// Listeners gives what the app listens with, for a test to break.
+func (a *App) Listeners() []net.Listener {
+	var listeners []net.Listener
+	for _, server := range a.servers {
+		listeners = append(listeners, server.listener)
+	}
+	return listeners
+}

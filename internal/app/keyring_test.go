@@ -1,0 +1,229 @@
+package app_test
+
+import (
+	"bytes"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/app/apptest"
+	"github.com/signalbox/signalbox/internal/sealed"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// sealedWith tells whether everything in the store is sealed with a key.
+func sealedWith(t *testing.T, raw *sql.DB, key string) bool {
+	t.Helper()
+	rows, err := raw.QueryContext(t.Context(), `SELECT sealed FROM seal_checks`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	count := 0
+	for rows.Next() {
+		var value []byte
+		if err := rows.Scan(&value); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(value, sealed.KeyPrefix(key)) {
+			return false
+		}
+		count++
+	}
+	if err := rows.Err(); err != nil || count == 0 {
+		t.Fatalf("%d sealed values, %v", count, err)
+	}
+	return true
+}
+
+// start makes a store with its ring and stops again.
+func start(t *testing.T, s settings.Settings) {
+	t.Helper()
+	instance, _, err := build(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop(t, instance)
+}
+
+func TestANodeDoesNotStartWithoutItsKeyRing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		ring := apptest.KeyringFile(database)
+		s := apptest.Settings(database)
+		start(t, s)
+		if info, err := os.Stat(ring); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the ring is %v, %v", info, err)
+		}
+		kept, err := os.ReadFile(ring)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := filepath.Join(t.TempDir(), "other")
+		if _, err := sealed.Create(other); err != nil {
+			t.Fatal(err)
+		}
+		foreign, err := os.ReadFile(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run("it is missing", func(t *testing.T) {
+			if err := os.Remove(ring); err != nil {
+				t.Fatal(err)
+			}
+			refuses(t, s, "is missing")
+			if _, err := os.Stat(ring); err == nil {
+				t.Error("another ring was made in its place")
+			}
+		})
+		for name, each := range map[string]struct {
+			text []byte
+			mode os.FileMode
+			says string
+		}{
+			"it is another":      {foreign, 0o600, "key ring does not open"},
+			"it is damaged":      {[]byte("5c0e91d2 garbage\n"), 0o600, "key ring"},
+			"it is empty":        {nil, 0o600, "key ring"},
+			"others may read it": {kept, 0o644, "chmod 600"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				_ = os.Remove(ring)
+				if err := os.WriteFile(ring, each.text, each.mode); err != nil {
+					t.Fatal(err)
+				}
+				refuses(t, s, each.says)
+			})
+		}
+		t.Run("it is back", func(t *testing.T) {
+			if err := os.WriteFile(ring, kept, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(ring, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			start(t, s)
+		})
+	})
+}
+
+func TestAKeyRingMayBeGivenElsewhere(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "ring")
+	ring, err := sealed.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, given := range map[string]string{"as a file": file, "as the keys themselves": string(text)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database := storetest.New(t, "sqlite")
+			s := apptest.Settings(database)
+			s.Keyring = given
+			start(t, s)
+			if !sealedWith(t, database.Raw(t), ring.Primary()) {
+				t.Error("another key sealed")
+			}
+			if _, err := os.Stat(apptest.KeyringFile(database)); err == nil {
+				t.Error("a ring was made in the data folder")
+			}
+			s.Keyring = filepath.Join(t.TempDir(), "none")
+			refuses(t, s, "key ring")
+		})
+	}
+}
+
+func TestNodesOfOneDatabaseNeedOneRing(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	start(t, apptest.Settings(database))
+	elsewhere := apptest.Settings(database)
+	elsewhere.Data = t.TempDir()
+	refuses(t, elsewhere, "key ring")
+}
+
+// A rotation while a node runs is noticed by the node, which seals again what
+// the rotation left.
+func TestARunningNodeSealsAgainAfterARotation(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		run(t, apptest.Settings(database))
+		raw := database.Raw(t)
+		ring, err := sealed.OpenFile(apptest.KeyringFile(database))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !sealedWith(t, raw, ring.Primary()) {
+			t.Error("the first start did not seal with the ring")
+		}
+		key, err := ring.Rotate() // and nothing more, as if the command was interrupted
+		if err != nil {
+			t.Fatal(err)
+		}
+		storetest.Wait(t, 40*time.Second, "the node has sealed again", func() bool { return sealedWith(t, raw, key) })
+	})
+}
+
+func TestAStartSealsWhatAnInterruptedRotationLeft(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	s := apptest.Settings(database)
+	start(t, s)
+	ring, err := sealed.OpenFile(apptest.KeyringFile(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ring.Rotate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, s)
+	raw := database.Raw(t)
+	storetest.Wait(t, soon, "the node has sealed again", func() bool { return sealedWith(t, raw, key) })
+}
+
+func TestTheOperatorRotatesTheKeyRing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		s := apptest.Settings(database)
+		run(t, s)
+		operator := operate(t, s)
+		for range 2 {
+			key, count, err := operator.RotateKeyring(t.Context())
+			if err != nil || count != 1 || !sealedWith(t, database.Raw(t), key) {
+				t.Errorf("%d values sealed with %s, %v", count, key, err)
+			}
+		}
+		start(t, withListen(s))
+	})
+}
+
+// withListen gives the same settings a port of their own.
+func withListen(s settings.Settings) settings.Settings {
+	s.Listen = "127.0.0.1:0"
+	return s
+}
+
+func TestARingOfInlineKeysCannotBeRotatedHere(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "ring")
+	if _, err := sealed.Create(file); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := apptest.Settings(storetest.New(t, "sqlite"))
+	s.Keyring = string(text)
+	start(t, s)
+	if _, _, err := operate(t, s).RotateKeyring(t.Context()); err == nil {
+		t.Error("it was rotated")
+	}
+}

@@ -1,0 +1,161 @@
+package changes_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// recorder keeps what is recorded, or refuses it.
+type recorder struct {
+	account  string
+	recorded []changes.Change
+	err      error
+}
+
+func (r *recorder) RecordChange(_ context.Context, account string, change changes.Change) error {
+	r.account = account
+	r.recorded = append(r.recorded, change)
+	return r.err
+}
+
+// thing is a resource with a secret.
+type thing struct {
+	Name   string `json:"name"`
+	Secret string `json:"-"`
+}
+
+func TestTheActionFollowsFromTheDocuments(t *testing.T) {
+	t.Parallel()
+	actor := changes.Actor{Type: changes.ActorKey, ID: "k", Name: "Key"}
+	a, b := &thing{Name: "a", Secret: "hidden"}, &thing{Name: "b"}
+	for name, each := range map[string]struct {
+		before, after *thing
+		want          changes.Change
+	}{
+		"a creation": {nil, a, changes.Change{Action: changes.Created, After: json.RawMessage(`{"name":"a"}`)}},
+		"an update":  {a, b, changes.Change{Action: changes.Updated, Before: json.RawMessage(`{"name":"a"}`), After: json.RawMessage(`{"name":"b"}`)}},
+		"a deletion": {a, nil, changes.Change{Action: changes.Deleted, Before: json.RawMessage(`{"name":"a"}`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tx := &recorder{}
+			if err := changes.Record(t.Context(), tx, "account", actor, "thing", "key", each.before, each.after); err != nil {
+				t.Fatal(err)
+			}
+			each.want.Kind, each.want.Key, each.want.Actor = "thing", "key", actor
+			if diff := cmp.Diff([]changes.Change{each.want}, tx.recorded); diff != "" || tx.account != "account" {
+				t.Errorf("recorded for %q (-want +got):\n%s", tx.account, diff)
+			}
+		})
+	}
+}
+
+func TestAnActionMayBeNamed(t *testing.T) {
+	t.Parallel()
+	tx := &recorder{}
+	same := &thing{Name: "a"}
+	if err := changes.RecordAs(t.Context(), tx, "account", changes.Operator(), changes.Revoked, "thing", "key", same, same); err != nil {
+		t.Fatal(err)
+	}
+	if got := tx.recorded[0]; got.Action != changes.Revoked || got.Actor.Type != changes.ActorOperator {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestWhatCannotBeEncodedIsAnError(t *testing.T) {
+	t.Parallel()
+	tx := &recorder{}
+	endless := func() {}
+	for _, err := range []error{
+		changes.Record(t.Context(), tx, "account", changes.Operator(), "thing", "key", nil, &endless),
+		changes.Record(t.Context(), tx, "account", changes.Operator(), "thing", "key", &endless, nil),
+	} {
+		if err == nil || len(tx.recorded) > 0 {
+			t.Errorf("got %v and recorded %v", err, tx.recorded)
+		}
+	}
+}
+
+func TestAMatchDecidesAboutAWrite(t *testing.T) {
+	t.Parallel()
+	for name, each := range map[string]struct {
+		match   changes.Match[thing]
+		refused bool
+	}{
+		"nobody asks":     {nil, false},
+		"it matches":      {func(current thing) bool { return current.Name == "stored" }, false},
+		"it is another":   {func(current thing) bool { return current.Name == "read" }, true},
+		"it never can be": {func(thing) bool { return false }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for kind, write := range writes() {
+				tx, touched := &recorder{}, false
+				err := write(t.Context(), tx, target(each.match, nil), func() error {
+					touched = true
+					return nil
+				})
+				if fault.Is(err, fault.VersionMismatch) != each.refused || touched == each.refused || (len(tx.recorded) == 1) == each.refused {
+					t.Errorf("%s: %v, touched %v, recorded %d", kind, err, touched, len(tx.recorded))
+				}
+			}
+		})
+	}
+}
+
+func TestAWriteThatFailsRecordsNothing(t *testing.T) {
+	t.Parallel()
+	gone, full := fault.Missing("thing", "key"), errors.New("full")
+	for kind, write := range writes() {
+		tx := &recorder{}
+		if err := write(t.Context(), tx, target(nil, gone), func() error { return nil }); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s of what is gone got %v", kind, err)
+		}
+		if err := write(t.Context(), tx, target(nil, nil), func() error { return full }); !errors.Is(err, full) {
+			t.Errorf("%s got %v", kind, err)
+		}
+		if len(tx.recorded) > 0 {
+			t.Errorf("%s recorded %v", kind, tx.recorded)
+		}
+		tx.err = full
+		if err := write(t.Context(), tx, target(nil, nil), func() error { return nil }); !errors.Is(err, full) {
+			t.Errorf("%s without a record got %v", kind, err)
+		}
+	}
+}
+
+func TestAReplaceGivesWhatItBecame(t *testing.T) {
+	t.Parallel()
+	tx := &recorder{}
+	after, err := changes.Replace(t.Context(), tx, target(nil, nil), func(before thing) (thing, error) {
+		return thing{Name: before.Name + " and more"}, nil
+	})
+	if err != nil || after.Name != "stored and more" || string(tx.recorded[0].Before) != `{"name":"stored"}` {
+		t.Errorf("got %v, %v, recorded %v", after, err, tx.recorded)
+	}
+}
+
+func target(match changes.Match[thing], err error) changes.Target[thing] {
+	return changes.Target[thing]{Account: "account", Actor: changes.Operator(), Kind: "thing", Key: "key", Match: match,
+		Load: func() (thing, error) { return thing{Name: "stored"}, err }}
+}
+
+// writes are the two shapes of a write.
+func writes() map[string]func(context.Context, changes.Recorder, changes.Target[thing], func() error) error {
+	return map[string]func(context.Context, changes.Recorder, changes.Target[thing], func() error) error{
+		"a replace": func(ctx context.Context, tx changes.Recorder, target changes.Target[thing], do func() error) error {
+			_, err := changes.Replace(ctx, tx, target, func(before thing) (thing, error) { return before, do() })
+			return err
+		},
+		"a deletion": func(ctx context.Context, tx changes.Recorder, target changes.Target[thing], do func() error) error {
+			return changes.Delete(ctx, tx, target, func(thing) error { return do() })
+		},
+	}
+}

@@ -1,0 +1,338 @@
+package changes_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+)
+
+var errBroken = errors.New("broken")
+
+func broken(context.Context, string) error { return errBroken }
+
+func TestAFeedBeginsWhereHistoryEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		from.commit("a", 3)
+		feed := follow(t, from)
+		pass(interval)
+		feed.expect(t, "a", 1, 0)
+		from.commit("a", 2)
+		from.commit("new", 2)
+		pass(interval)
+		feed.expect(t, "a", 4, 5)
+		feed.expect(t, "new", 1, 2) // an account that was made meanwhile is all news
+	})
+}
+
+func TestAWakeDoesNotWaitForTheInterval(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		before := time.Now()
+		from.commit("a", 1)
+		feed.Wake()
+		synctest.Wait()
+		feed.expect(t, "a", 1, 1)
+		if waited := time.Since(before); waited != 0 {
+			t.Errorf("it took %s", waited)
+		}
+	})
+}
+
+func TestAChangeWithoutAWakeIsFoundAfterTheInterval(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		from.commit("a", 1)
+		pass(interval - time.Millisecond)
+		feed.expect(t, "a", 1, 0)
+		pass(time.Millisecond)
+		feed.expect(t, "a", 1, 1)
+	})
+}
+
+func TestALongBacklogIsHandedOutInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		for _, more := range []int{1203, 500, 1, 1000} { // batches are 500
+			from.commit("a", more)
+			from.commit("b", 1)
+			feed.Wake()
+			synctest.Wait()
+		}
+		feed.expect(t, "a", 1, 2704)
+		feed.expect(t, "b", 1, 4)
+	})
+}
+
+func TestWakesDuringALookAreOneMoreLook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		inside := make(chan struct{})
+		from.breakWith(func(_ context.Context, call string) error {
+			if call == "Heads" {
+				inside <- struct{}{}
+			}
+			return nil
+		})
+		before := from.looks()
+		feed.Wake()
+		synctest.Wait() // the look has begun
+		from.commit("a", 1)
+		for range 100 {
+			feed.Wake() // never blocks
+		}
+		<-inside
+		<-inside
+		synctest.Wait()
+		from.breakWith(nil)
+		if looks := from.looks() - before; looks != 2 {
+			t.Errorf("looked %d times, want 2", looks)
+		}
+		feed.expect(t, "a", 1, 1)
+	})
+}
+
+func TestRetentionLeavesHolesAndNotAFeedThatHangs(t *testing.T) {
+	t.Parallel()
+	for name, each := range map[string]struct{ committed, forgotten int }{
+		"all":                       {10, 10},
+		"the beginning":             {10, 7},
+		"a full batch, and all":     {500, 500},
+		"more than a batch":         {1500, 999},
+		"everything but a batch":    {1500, 1000},
+		"everything but the latest": {1500, 1499},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				from := newSource()
+				feed := follow(t, from)
+				from.commit("a", each.committed)
+				from.forget("a", int64(each.forgotten))
+				pass(interval)
+				feed.expect(t, "a", int64(each.forgotten)+1, int64(each.committed))
+				from.commit("a", 1)
+				pass(interval)
+				feed.expect(t, "a", int64(each.forgotten)+1, int64(each.committed)+1)
+				if !feed.Live() {
+					t.Error("it is not live any more")
+				}
+			})
+		})
+	}
+}
+
+func TestAFailureSkipsAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		batches := 0
+		from.breakWith(func(_ context.Context, call string) error {
+			if call == "After a" {
+				if batches++; batches%2 == 0 { // after the first batch of every look
+					return errBroken
+				}
+			}
+			return nil
+		})
+		from.commit("a", 1700)
+		for range 4 {
+			pass(interval)
+		}
+		from.breakWith(nil)
+		pass(interval)
+		feed.expect(t, "a", 1, 1700)
+	})
+}
+
+func TestAnOutageIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		for range 2 {
+			from.breakWith(broken)
+			from.commit("a", 1)
+			for range 20 {
+				pass(interval)
+			}
+			from.breakWith(nil)
+			pass(interval)
+		}
+		feed.expect(t, "a", 1, 2)
+		feed.Stop()
+		if warnings := strings.Count(feed.log.String(), "level=WARN"); warnings != 2 {
+			t.Errorf("two outages gave %d warnings:\n%s", warnings, feed.log.String())
+		}
+	})
+}
+
+func TestAFeedIsLiveWhileItsSourceAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		live := func(want bool) {
+			t.Helper()
+			if feed.Live() != want {
+				t.Errorf("live is %v at %s", !want, time.Now())
+			}
+		}
+		live(true)
+		for range 50 {
+			pass(interval)
+			live(true)
+		}
+		from.breakWith(broken)
+		pass(interval)
+		live(true) // the last look is not a second old
+		pass(time.Second)
+		live(false)
+		pass(time.Hour)
+		live(false)
+		from.breakWith(nil)
+		pass(interval)
+		live(true)
+		feed.Stop()
+		pass(time.Second)
+		live(false)
+	})
+}
+
+func TestAFeedIsNotLiveWhenOnlyTheRowsCannotBeRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		from.breakWith(func(_ context.Context, call string) error {
+			if call == "Heads" {
+				return nil
+			}
+			return errBroken
+		})
+		from.commit("a", 1)
+		pass(2 * time.Second)
+		if feed.Live() {
+			t.Error("it passes for current with a change that it cannot read")
+		}
+	})
+}
+
+// What an answer says was true when it was read, however long it took to
+// arrive. Caches that trust a live feed would otherwise be late by that.
+func TestALateAnswerDoesNotMakeAFeedLive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		from.mu.Lock()
+		from.lag = 3 * time.Second
+		from.mu.Unlock()
+		pass(interval) // the look begins
+		pass(2900 * time.Millisecond)
+		from.commit("a", 1) // not in the answer that is under way
+		pass(100*time.Millisecond + time.Microsecond)
+		feed.expect(t, "a", 1, 0)
+		if feed.Live() {
+			t.Error("it passes for current with an answer that is three seconds old")
+		}
+	})
+}
+
+// A connection that went silent answers nothing and breaks nothing.
+func TestALookThatNeverEndsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		silent := true
+		from.breakWith(func(ctx context.Context, _ string) error {
+			if !silent {
+				return nil
+			}
+			silent = false // the next one gets another connection
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		from.commit("a", 1)
+		pass(time.Minute)
+		feed.expect(t, "a", 1, 1)
+		if !feed.Live() {
+			t.Error("it is not live")
+		}
+	})
+}
+
+func TestStopWaitsForALookAndEndsIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		from.breakWith(func(ctx context.Context, _ string) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		feed.Wake()
+		synctest.Wait()
+		feed.Stop()
+		feed.Stop() // twice is fine
+		if text := feed.log.String(); text != "" {
+			t.Errorf("stopping passes for an outage: %s", text)
+		}
+		from.breakWith(nil)
+		from.commit("a", 1)
+		feed.Wake()
+		pass(time.Minute)
+		feed.expect(t, "a", 1, 0)
+	})
+}
+
+func TestAFeedThatWasNeverStartedCanBeStopped(t *testing.T) {
+	t.Parallel()
+	changes.NewFeed(newSource(), slog.New(slog.DiscardHandler), interval).Stop()
+}
+
+func TestAFeedDoesNotStartWithoutItsSource(t *testing.T) {
+	t.Parallel()
+	from := newSource()
+	from.breakWith(broken)
+	feed := changes.NewFeed(from, slog.New(slog.DiscardHandler), interval)
+	if err := feed.Start(t.Context()); !errors.Is(err, errBroken) {
+		t.Errorf("got %v", err)
+	}
+	feed.Stop()
+}
+
+func TestAFeedOutlivesTheContextItWasStartedWith(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := changes.NewFeed(from, slog.New(slog.DiscardHandler), interval)
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := feed.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		defer feed.Stop()
+		cancel()
+		pass(10 * time.Second)
+		if !feed.Live() {
+			t.Error("it ended with the context")
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package changes_test
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+)
+
+// source is a store in memory that a test can break. It is used inside of a
+// synctest bubble only: the store itself is tested with databases.
+type source struct {
+	mu      sync.Mutex
+	history map[string][]changes.Change
+	heads   map[string]int64
+	// fail, when set, is asked before every call.
+	fail  func(ctx context.Context, call string) error
+	calls []string
+	// lag is how long after reading it an answer arrives.
+	lag time.Duration
+}
+
+func newSource() *source {
+	return &source{history: map[string][]changes.Change{}, heads: map[string]int64{}}
+}
+
+// commit appends changes to an account's history.
+func (s *source) commit(account string, count int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range count {
+		s.heads[account]++
+		s.history[account] = append(s.history[account], changes.Change{Account: account, Seq: s.heads[account]})
+	}
+}
+
+// forget removes what is up to a number, as retention does.
+func (s *source) forget(account string, upTo int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history[account] = slices.DeleteFunc(s.history[account], func(change changes.Change) bool { return change.Seq <= upTo })
+}
+
+func (s *source) breakWith(fail func(ctx context.Context, call string) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail = fail
+}
+
+// looks counts how often the heads were read.
+func (s *source) looks() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Clone(s.calls), func(call string) bool { return call != "Heads" }))
+}
+
+func (s *source) called(ctx context.Context, call string) error {
+	s.mu.Lock()
+	s.calls = append(s.calls, call)
+	fail := s.fail
+	s.mu.Unlock()
+	if fail == nil {
+		return nil
+	}
+	return fail(ctx, call)
+}
+
+func (s *source) Heads(ctx context.Context) (map[string]int64, error) {
+	if err := s.called(ctx, "Heads"); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	heads := maps.Clone(s.heads)
+	lag := s.lag
+	s.mu.Unlock()
+	<-time.After(lag)
+	return heads, nil
+}
+
+func (s *source) After(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
+	if err := s.called(ctx, "After "+account); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []changes.Change
+	for _, change := range s.history[account] {
+		if change.Seq > seq && len(found) < limit {
+			found = append(found, change)
+		}
+	}
+	return found, nil
+}
+
+// interval is what the feeds of these tests look at least.
+const interval = 400 * time.Millisecond
+
+// follower is a feed and what it handed out.
+type follower struct {
+	*changes.Feed
+	mu  sync.Mutex
+	got map[string][]int64
+	log strings.Builder
+}
+
+// follow starts a feed in a bubble, until the end of the test.
+func follow(t *testing.T, from changes.Source) *follower {
+	t.Helper()
+	f := &follower{got: map[string][]int64{}}
+	f.Feed = changes.NewFeed(from, slog.New(slog.NewTextHandler(&f.log, nil)), interval)
+	f.Subscribe(func(change changes.Change) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.got[change.Account] = append(f.got[change.Account], change.Seq)
+	})
+	if err := f.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Stop)
+	synctest.Wait()
+	return f
+}
+
+// received gives what was handed out of an account so far.
+func (f *follower) received(account string) []int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.got[account])
+}
+
+// expect checks that exactly the numbers from…to were handed out, in order.
+func (f *follower) expect(t *testing.T, account string, from, to int64) {
+	t.Helper()
+	var want []int64
+	for seq := from; seq <= to; seq++ {
+		want = append(want, seq)
+	}
+	if got := f.received(account); !slices.Equal(got, want) {
+		t.Errorf("got %d changes of %s, want %d: %v", len(got), account, len(want), got)
+	}
+}
+
+// pass lets time go by in a bubble, and everything that is due happen.
+func pass(duration time.Duration) {
+	<-time.After(duration)
+	synctest.Wait()
+}

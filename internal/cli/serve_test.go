@@ -1,0 +1,225 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/cli"
+)
+
+const patience = 30 * time.Second
+
+// serving is a server that runs in this process.
+type serving struct {
+	url    string
+	stdout *os.File
+	stop   context.CancelFunc
+	code   chan int
+}
+
+// serve starts a server and waits until its log says that it is ready.
+func (term *terminal) serve(args ...string) *serving {
+	t := term.t
+	t.Helper()
+	stdout, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stdout.Close() })
+	ctx, stop := context.WithCancel(t.Context())
+	log, stderr := io.Pipe()
+	s := &serving{stdout: stdout, stop: stop, code: make(chan int, 1)}
+	go func() {
+		s.code <- cli.Run(ctx, append([]string{"serve"}, args...), append(term.environ, "SIGNALBOX_LISTEN=127.0.0.1:0"), stdout, stderr)
+		_ = stderr.Close()
+	}()
+	address := make(chan string, 1)
+	go follow(log, address)
+	select {
+	case where := <-address:
+		s.url = "http://" + where
+	case code := <-s.code:
+		t.Fatalf("the server ended with %d", code)
+	case <-time.After(patience):
+		t.Fatal("the server is not ready")
+	}
+	return s
+}
+
+// follow reads a log to its end and tells where the server listens.
+func follow(log io.Reader, address chan<- string) {
+	for lines := bufio.NewScanner(log); lines.Scan(); {
+		var line struct{ Msg, Address string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Address != "" {
+			address <- line.Address
+		}
+	}
+}
+
+// end stops the server as a signal would and gives its exit code and what it
+// has printed.
+func (s *serving) end(t *testing.T) (int, string) {
+	t.Helper()
+	s.stop()
+	select {
+	case code := <-s.code:
+		printed, err := os.ReadFile(s.stdout.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return code, string(printed)
+	case <-time.After(patience):
+		t.Fatal("the server does not stop")
+		return 0, ""
+	}
+}
+
+func TestServe(t *testing.T) {
+	t.Parallel()
+	term := newTerminal(t)
+	server := term.serve()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.url+"/api/readiness", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("a server that is ready answers %d", response.StatusCode)
+	}
+	code, printed := server.end(t)
+	if code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
+	matches(t, `This is the first start\. Your API key, with the role OWNER, is\n\n +`+secretPattern+`\n\n +It is shown only once\.`, printed)
+	if code, printed := term.serve().end(t); code != 0 || printed != "" {
+		t.Errorf("the second start ends with %d and prints %q", code, printed)
+	}
+}
+
+func TestServeFailures(t *testing.T) {
+	t.Parallel()
+	var config net.ListenConfig
+	taken, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		flags []string
+		want  string
+	}{
+		"the address is taken":        {[]string{"--listen", taken.Addr().String()}, "signalbox: listening on " + taken.Addr().String()},
+		"the metrics address is":      {[]string{"--metrics-listen", taken.Addr().String()}, "signalbox: listening on " + taken.Addr().String()},
+		"no certificate":              {[]string{"--tls-cert", file, "--tls-key", file}, "signalbox: reading the TLS certificate: "},
+		"no plans":                    {[]string{"--plans", file}, "signalbox: the plans file "},
+		"no such plan":                {[]string{"--bootstrap-plan", "gold"}, `signalbox: SIGNALBOX_BOOTSTRAP_PLAN: there is no plan "gold"`},
+		"the data folder is a file":   {[]string{"--data", file}, "signalbox: making the data folder: "},
+		"the key ring is none":        {[]string{"--keyring", file}, "signalbox: "},
+		"the key file has no folder":  {[]string{"--bootstrap-key-file", filepath.Join(file, "key")}, "signalbox: writing the bootstrap key file: "},
+		"the database is not running": {[]string{"--database", "postgres://nobody@127.0.0.1:1/none"}, "signalbox: connecting to PostgreSQL: "},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := newTerminal(t, "SIGNALBOX_LISTEN=127.0.0.1:0").run(append([]string{"serve"}, test.flags...)...)
+			if got.code != 1 || !strings.HasPrefix(got.stderr, test.want) {
+				t.Errorf("got %+v", got)
+			}
+			if strings.Contains(got.stdout, "sk_api_") && !strings.Contains(name, "address") && name != "no certificate" {
+				t.Errorf("a server that does not start has printed a key: %q", got.stdout)
+			}
+		})
+	}
+}
+
+// A start that fails after the account was made has shown its key, because the
+// next start will not: it is in the store by then.
+func TestAFailedFirstStartHasShownTheKey(t *testing.T) {
+	t.Parallel()
+	term := newTerminal(t)
+	got := term.run("serve", "--listen", "203.0.113.1:1")
+	if got.code != 1 {
+		t.Fatalf("got %+v", got)
+	}
+	list := decode[[]account](term, "accounts", "list")
+	if (len(list) == 1) != strings.Contains(got.stdout, "sk_api_") {
+		t.Errorf("there are %d accounts, and it printed %q", len(list), got.stdout)
+	}
+}
+
+// broken is a terminal that is gone.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("the terminal is gone") }
+
+// A key that nobody was shown is worth nothing, so there must be no account
+// that has no other: the next start makes one and shows its key.
+func TestAFirstStartThatCannotShowTheKeyMakesNoAccount(t *testing.T) {
+	t.Parallel()
+	term := newTerminal(t, "SIGNALBOX_LISTEN=127.0.0.1:0")
+	var stderr bytes.Buffer
+	if code := cli.Run(t.Context(), []string{"serve"}, term.environ, broken{}, &stderr); code != 1 || !strings.Contains(stderr.String(), "the terminal is gone") {
+		t.Fatalf("exit code %d, stderr %q", code, stderr.String())
+	}
+	if list := decode[[]account](term, "accounts", "list"); len(list) != 0 {
+		t.Errorf("there is an account whose key nobody has: %+v", list)
+	}
+}
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	term := newTerminal(t)
+	for range 2 { // the second changes nothing
+		if text := term.must("migrate"); text != "The schema is up to date.\n" {
+			t.Errorf("got %q", text)
+		}
+	}
+	if text := term.must("migrate", "--json"); text != "{\"migrated\":true}\n" {
+		t.Errorf("got %q", text)
+	}
+}
+
+func TestKeyringRotate(t *testing.T) {
+	t.Parallel()
+	term := newTerminal(t)
+	matches(t, `^The primary key is now [0-9a-f]{8}\. Values encrypted again: 1\.\n$`, term.must("keyring", "rotate"))
+	rotated := decode[struct {
+		Key      string `json:"key"`
+		Resealed int    `json:"resealed"`
+	}](term, "keyring", "rotate")
+	matches(t, `^[0-9a-f]{8}$`, rotated.Key)
+	if rotated.Resealed != 1 {
+		t.Errorf("got %+v", rotated)
+	}
+	folder := strings.TrimPrefix(term.environ[0], "SIGNALBOX_DATA=")
+	ring, err := os.ReadFile(filepath.Join(folder, "keyring"))
+	if err != nil || !strings.Contains(string(ring), "\n"+rotated.Key+" ") {
+		t.Errorf("the ring has no such key: %v", err)
+	}
+	if err := os.Remove(filepath.Join(folder, "keyring")); err != nil {
+		t.Fatal(err)
+	}
+	got := term.run("keyring", "rotate")
+	if got.code != 1 || !strings.Contains(got.stderr, "is missing, and the database holds values sealed with it") || got.stdout != "" {
+		t.Errorf("got %+v", got)
+	}
+}

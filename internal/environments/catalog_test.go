@@ -1,0 +1,209 @@
+package environments_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func nameDraft(name string) environments.NameDraft {
+	return environments.NameDraft{Name: optional.Of(name)}
+}
+
+func keyDraft(key string) environments.NameDraft {
+	return environments.NameDraft{Key: optional.Of(key)}
+}
+
+func TestAServiceCanBeNamedBeforeItReports(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		made, err := h.CreateService(t.Context(), h.owner, keyDraft("web: app/1"))
+		if err != nil || made.Name != "web: app/1" {
+			t.Fatalf("made %+v, %v", made, err)
+		}
+		before := h.version(t.Context(), t)
+		h.report(t, reported("service", "web: app/1"))
+		same(t, h.version(t.Context(), t), before)
+	})
+}
+
+func TestAServiceThatExistsIsRefusedWhereItStands(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		h.report(t, reported("service", "web"))
+		_, err := h.CreateService(t.Context(), h.owner, keyDraft("web"))
+		same(t, refusals(err), []refusal{{fault.AlreadyExists, fault.Pointer("/data/id")}})
+		if !strings.Contains(fault.All(err)[0].Detail, "web") {
+			t.Errorf("it does not say which: %v", err)
+		}
+	})
+}
+
+func TestServiceDraftsAreChecked(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	atID := []refusal{{fault.Validation, fault.Pointer("/data/id")}}
+	for name, each := range map[string]struct {
+		draft environments.NameDraft
+		want  []refusal
+	}{
+		"a key":              {keyDraft("ok"), nil},
+		"no key":             {environments.NameDraft{}, atID},
+		"a long key":         {keyDraft(strings.Repeat("x", 256)), atID},
+		"a control in a key": {keyDraft("a\x7f"), atID},
+		"an empty name":      {environments.NameDraft{Key: optional.Of("k"), Name: optional.Of("")}, invalid("name")},
+		"a long name":        {environments.NameDraft{Key: optional.Of("k"), Name: optional.Of(strings.Repeat("x", 256))}, invalid("name")},
+		"both":               {environments.NameDraft{Name: optional.Of("")}, append(append([]refusal{}, atID...), invalid("name")...)},
+	} {
+		_, err := h.CreateService(t.Context(), h.owner, each.draft)
+		if got := refusals(err); len(got) != len(each.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		same(t, refusals(err), each.want)
+	}
+}
+
+func TestARenameWithoutANameGoesBackToTheKey(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h.report(t, reported("service", "web"), described("user", "alice", `{"plan":"pro"}`))
+	for draft, want := range map[*environments.NameDraft]string{
+		new(nameDraft("Called so")):                                "Called so",
+		new(environments.NameDraft{}):                              "",
+		new(environments.NameDraft{Name: optional.Null[string]()}): "",
+	} {
+		service, err := h.ReplaceService(t.Context(), h.owner, "web", *draft, nil)
+		same(t, []any{service.Name, err}, []any{or(want, "web"), nil})
+		context, err := h.RenameContext(t.Context(), h.owner, "user:alice", *draft, nil)
+		same(t, []any{context.Name, string(context.Attributes), err}, []any{or(want, "alice"), `{"plan":"pro"}`, nil})
+		contextType, err := h.ReplaceContextType(t.Context(), h.owner, "user", *draft, nil)
+		same(t, []any{contextType.Name, string(contextType.Attributes), err}, []any{or(want, "user"), `{}`, nil})
+	}
+}
+
+func or(text, fallback string) string {
+	if text == "" {
+		return fallback
+	}
+	return text
+}
+
+func TestAContextTypesAttributesAreReplaced(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h.report(t, described("user", "alice", `{"plan":"pro"}`))
+	draft := nameDraft("User")
+	draft.Attributes = optional.Of(json.RawMessage(`{"email":{"label":"E-mail"}}`))
+	if _, err := h.ReplaceContextType(t.Context(), h.owner, "user", draft, nil); err != nil {
+		t.Fatal(err)
+	}
+	same(t, h.learned(t, "user"), `{"email":{"label":"E-mail"}}`)
+	h.report(t, described("user", "alice", `{"plan":"free"}`)) // what was said about an attribute stays
+	same(t, h.learned(t, "user"), `{"email":{"label":"E-mail"},"plan":{}}`)
+	draft.Attributes = optional.Of(json.RawMessage(`{"a":"` + strings.Repeat("x", 64<<10) + `"}`))
+	_, err := h.ReplaceContextType(t.Context(), h.owner, "user", draft, nil)
+	same(t, refusals(err), invalid("attributes"))
+}
+
+func TestWhatIsForgottenComesBackWithTheNextReport(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		items := []environments.ReportedContext{reported("service", "web"), described("user", "alice", `{"plan":"pro"}`)}
+		h.report(t, items...)
+		if err := h.DeleteService(t.Context(), h.owner, "web", nil); err != nil {
+			t.Error(err)
+		}
+		if err := h.DeleteContext(t.Context(), h.owner, "user:alice", nil); err != nil {
+			t.Error(err)
+		}
+		if err := h.DeleteContextType(t.Context(), h.owner, "user", nil); err != nil {
+			t.Error(err)
+		}
+		for name, err := range h.lookups(t) {
+			if !fault.Is(err, fault.NotFound) {
+				t.Errorf("%s is still there: %v", name, err)
+			}
+		}
+		h.report(t, items...)
+		for name, err := range h.lookups(t) {
+			if err != nil {
+				t.Errorf("%s did not come back: %v", name, err)
+			}
+		}
+	})
+}
+
+func (h *house) lookups(t *testing.T) map[string]error {
+	_, service := h.Service.Service(t.Context(), h.owner, "web")
+	_, context := h.Context(t.Context(), h.owner, "user:alice")
+	_, contextType := h.ContextType(t.Context(), h.owner, "user")
+	return map[string]error{"the service": service, "the context": context, "the type": contextType}
+}
+
+func TestIDsOfContextsAreSplitAtTheFirstColon(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string][2]string{"user:alice": {"user", "alice"}, "user:a:b": {"user", "a:b"}, "user:": {"user", ""}, ":a": {"", "a"}} {
+		typeKey, key, ok := environments.SplitContextID(id)
+		if !ok || typeKey != want[0] || key != want[1] || (environments.Context{Type: typeKey, Key: key}).ID() != id {
+			t.Errorf("%q is %q and %q, %v", id, typeKey, key, ok)
+		}
+	}
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	for _, id := range []string{"user", "", "user:nobody", ":"} {
+		if _, err := h.Context(t.Context(), h.owner, id); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%q got %v", id, err)
+		}
+	}
+}
+
+func TestReportedThingsAreListed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h.report(t, reported("service", "Web"), reported("service", "worker"), reported("user", "alice"), reported("device", "phone"))
+	for search, want := range map[string][3]int{"": {2, 2, 2}, "WEB": {1, 0, 0}, "user": {0, 1, 0}, "phone": {0, 0, 1}} {
+		request, filter := page.First(), environments.ReportedFilter{Search: search}
+		services, first := h.Services(t.Context(), h.owner, filter, request)
+		types, second := h.ContextTypes(t.Context(), h.owner, filter, request)
+		contexts, third := h.Contexts(t.Context(), h.owner, filter, request)
+		if err := errors.Join(first, second, third); err != nil {
+			t.Fatal(err)
+		}
+		same(t, [3]int{len(services.Items), len(types.Items), len(contexts.Items)}, want)
+	}
+}
+
+func TestReportedThingsOfOtherAccountsDoNotExist(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		h.report(t, reported("service", "web"), reported("user", "alice"))
+		stranger := &house{Service: h.Service, db: h.db, owner: storetest.NewTenant(t, h.db, "free").Owner}
+		found := stranger.lookups(t)
+		_, found["replacing the service"] = h.ReplaceService(t.Context(), stranger.owner, "web", nameDraft("n"), nil)
+		_, found["replacing the type"] = h.ReplaceContextType(t.Context(), stranger.owner, "user", nameDraft("n"), nil)
+		_, found["renaming the context"] = h.RenameContext(t.Context(), stranger.owner, "user:alice", nameDraft("n"), nil)
+		found["deleting the service"] = h.DeleteService(t.Context(), stranger.owner, "web", nil)
+		found["deleting the type"] = h.DeleteContextType(t.Context(), stranger.owner, "user", nil)
+		found["deleting the context"] = h.DeleteContext(t.Context(), stranger.owner, "user:alice", nil)
+		for name, err := range found {
+			if !fault.Is(err, fault.NotFound) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for name, err := range h.lookups(t) {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}

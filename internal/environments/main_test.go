@@ -1,0 +1,133 @@
+package environments_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// house is a service on a real database with one account.
+type house struct {
+	*environments.Service
+	db    *store.DB
+	owner accounts.Caller
+}
+
+func newHouse(t *testing.T, database storetest.Database, plan string) *house {
+	t.Helper()
+	db := database.Open(t)
+	return &house{Service: newService(db), db: db, owner: storetest.NewTenant(t, db, plan).Owner}
+}
+
+func newService(db *store.DB) *environments.Service {
+	return &environments.Service{Store: db.Environments(), Plans: plans.BuiltIn()}
+}
+
+func (h *house) get(t *testing.T, key string) environments.Environment {
+	t.Helper()
+	environment, err := h.Environment(t.Context(), h.owner, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return environment
+}
+
+// report reports contexts, each a type and a key.
+func (h *house) report(t *testing.T, items ...environments.ReportedContext) environments.Outcome {
+	t.Helper()
+	outcome, err := h.Report(t.Context(), h.owner, items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+func reported(typeKey, key string) environments.ReportedContext {
+	return environments.ReportedContext{Type: typeKey, Key: key}
+}
+
+func described(typeKey, key, attributes string) environments.ReportedContext {
+	return environments.ReportedContext{Type: typeKey, Key: key, Attributes: json.RawMessage(attributes)}
+}
+
+// orders gives the account's order and those of its users.
+func (h *house) orders(t *testing.T) (orders environments.Orders) {
+	t.Helper()
+	err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
+		orders, err = tx.EnvironmentOrders(t.Context(), h.owner.Account)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return orders
+}
+
+func (h *house) version(ctx context.Context, t *testing.T) int64 {
+	t.Helper()
+	version, err := h.db.Version(ctx, h.owner.Account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
+}
+
+// named is a draft with a name and whatever else is changed.
+func named(change func(*environments.Draft)) environments.Draft {
+	draft := environments.Draft{Name: optional.Of("Name")}
+	if change != nil {
+		change(&draft)
+	}
+	return draft
+}
+
+// fresh is the draft of a new environment.
+func fresh(key string) environments.Draft {
+	return named(func(draft *environments.Draft) { draft.Key = optional.Of(key) })
+}
+
+func manage(managed bool) environments.Draft {
+	return named(func(draft *environments.Draft) { draft.Managed = optional.Of(managed) })
+}
+
+func classify(classification environments.Classification) environments.Draft {
+	return named(func(draft *environments.Draft) { draft.Classification = optional.Of(string(classification)) })
+}
+
+func same[T any](t *testing.T, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+}
+
+// refusal is where and how something was refused.
+type refusal struct {
+	Code fault.Code
+	At   fault.Source
+}
+
+func refusals(err error) []refusal {
+	var found []refusal
+	for _, each := range fault.All(err) {
+		found = append(found, refusal{each.Code, each.Source})
+	}
+	return found
+}
+
+func invalid(attribute string) []refusal {
+	return []refusal{{fault.Validation, fault.Attribute(attribute)}}
+}

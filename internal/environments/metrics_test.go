@@ -1,0 +1,174 @@
+package environments_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func metric(name string, value float64, at time.Time) environments.Metric {
+	return environments.Metric{Name: name, Unit: "ms", Value: value, Dimensions: json.RawMessage(`{}`), RecordedAt: at}
+}
+
+// minutes gives what is stored of an account's metrics.
+func (h *house) minutes(t *testing.T) (minutes []environments.MetricMinute) {
+	t.Helper()
+	if err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
+		minutes, err = tx.MetricMinutes(t.Context(), h.owner.Account, time.Unix(0, 0))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return minutes
+}
+
+func (h *house) measure(t *testing.T, metrics ...environments.Metric) {
+	t.Helper()
+	if err := h.ReportMetrics(t.Context(), h.owner, metrics); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// thisMinute does not move while tests run.
+var thisMinute = time.Now().UTC().Truncate(time.Minute)
+
+// ago is an instant inside of a whole minute of the recent past.
+func ago(minutes int, within time.Duration) time.Time {
+	return thisMinute.Add(-time.Duration(minutes) * time.Minute).Add(within)
+}
+
+func TestMeasurementsAreAddedUpPerMinute(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		h.measure(t, metric("m", 3, ago(5, 0)), metric("m", -1.5, ago(5, 59*time.Second)), metric("m", 7, ago(4, 0)))
+		h.measure(t, metric("m", 10, ago(5, 30*time.Second)))
+		same(t, h.minutes(t), []environments.MetricMinute{
+			{Minute: ago(5, 0), Name: "m", Unit: "ms", Dimensions: "{}", Samples: 3, Sum: 11.5, Minimum: -1.5, Maximum: 10},
+			{Minute: ago(4, 0), Name: "m", Unit: "ms", Dimensions: "{}", Samples: 1, Sum: 7, Minimum: 7, Maximum: 7},
+		})
+	})
+}
+
+func TestSeriesAreKeptApart(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	base := metric("m", 1, ago(5, 0))
+	name, unit, dimensions := base, base, base
+	name.Name, unit.Unit, dimensions.Dimensions = "n", "s", json.RawMessage(`{"a":1}`)
+	h.measure(t, base, name, unit, dimensions, base)
+	same(t, len(h.minutes(t)), 4)
+	stranger := &house{Service: h.Service, db: h.db, owner: storetest.NewTenant(t, h.db, "free").Owner}
+	same(t, len(stranger.minutes(t)), 0)
+}
+
+func TestUnusableMeasurementsAreSkipped(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	now := time.Now()
+	var reported []string
+	h.Reported = func(account string, metric environments.Metric) {
+		if account != h.owner.Account || metric.RecordedAt.IsZero() {
+			t.Errorf("reported %+v of %s", metric, account)
+		}
+		reported = append(reported, metric.Name)
+	}
+	long := metric("long unit", 1, now)
+	long.Unit = strings.Repeat("x", 51)
+	wide := metric("wide", 1, now)
+	wide.Dimensions = json.RawMessage(`{"a":"` + strings.Repeat("x", 1<<10) + `"}`)
+	fits := metric("fits", 1, now)
+	fits.Unit, fits.Dimensions = strings.Repeat("é", 50), json.RawMessage(`{"a":"`+strings.Repeat("x", 1000)+`"}`)
+	h.measure(t,
+		metric("no time", 1, time.Time{}), metric("", 1, now), metric("a\nb", 1, now), metric(strings.Repeat("x", 256), 1, now),
+		metric("not a number", math.NaN(), now), metric("infinite", math.Inf(1), now), metric("infinite", math.Inf(-1), now),
+		metric("last week", 1, now.Add(-7*24*time.Hour-time.Minute)), metric("tomorrow", 1, now.Add(2*time.Hour)),
+		metric("soon", 1, now.Add(50*time.Minute)), metric("recent", 1, now.Add(-6*24*time.Hour)), long, wide, fits)
+	same(t, reported, []string{"no time", "soon", "recent", "fits"})
+	same(t, len(h.minutes(t)), 4)
+	h.measure(t) // nothing at all
+	h.Reported = nil
+	h.measure(t, metric("nobody listens", 1, now))
+}
+
+func TestOldMetricsAreRemovedWithTheNextReport(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		old := environments.MetricMinute{Minute: ago(8*24*60, 0), Name: "old", Dimensions: "{}", Samples: 1}
+		if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error {
+			return tx.AddMetrics(t.Context(), h.owner.Account, []environments.MetricMinute{old})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		h.measure(t, metric("new", 1, ago(1, 0)))
+		if left := h.minutes(t); len(left) != 1 || left[0].Name != "new" {
+			t.Errorf("left %+v", left)
+		}
+	})
+}
+
+// A client that measures must not fail for it, whatever it measures.
+func TestHugeValuesDoNotMakeAReportFail(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		for name, values := range map[string][][]float64{
+			"huge in one report":      {{math.MaxFloat64, math.MaxFloat64}, {1}},
+			"huge in two reports":     {{math.MaxFloat64}, {math.MaxFloat64}, {1}},
+			"huge in both directions": {{math.MaxFloat64, math.MaxFloat64}, {-math.MaxFloat64, -math.MaxFloat64}, {1}},
+			"tiny":                    {{math.SmallestNonzeroFloat64}, {-math.SmallestNonzeroFloat64}, {1}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				h := newHouse(t, database, "free")
+				for _, report := range values {
+					var metrics []environments.Metric
+					for _, value := range report {
+						metrics = append(metrics, metric("m", value, ago(5, 0)))
+					}
+					h.measure(t, metrics...)
+				}
+				want := 1 // the huge are skipped
+				if name == "tiny" {
+					want = 3
+				}
+				if found := h.minutes(t); len(found) != 1 || found[0].Samples != want {
+					t.Errorf("kept %+v", found)
+				}
+			})
+		}
+	})
+}
+
+// However measurements are cut into reports, the sums are the same.
+func TestSumsDoNotDependOnTheReports(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "sqlite").Open(t)
+	service := newService(db)
+	rapid.Check(t, func(r *rapid.T) {
+		h := &house{Service: service, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
+		values := rapid.SliceOfN(rapid.IntRange(-1000, 1000), 1, 20).Draw(r, "values")
+		want := environments.MetricMinute{Minute: ago(9, 0), Name: "m", Unit: "ms", Dimensions: "{}", Minimum: math.Inf(1), Maximum: math.Inf(-1)}
+		var pending []environments.Metric
+		for i, value := range values {
+			number := float64(value)
+			want.Samples, want.Sum = want.Samples+1, want.Sum+number
+			want.Minimum, want.Maximum = min(want.Minimum, number), max(want.Maximum, number)
+			pending = append(pending, metric("m", number, want.Minute))
+			if i == len(values)-1 || rapid.IntRange(0, 3).Draw(r, "cut") == 0 {
+				h.measure(t, pending...)
+				pending = nil
+			}
+		}
+		if got := h.minutes(t); len(got) != 1 || got[0] != want {
+			r.Fatalf("got %+v, want %+v", got, want)
+		}
+	})
+}

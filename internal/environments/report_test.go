@@ -1,0 +1,194 @@
+package environments_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestAReportMakesWhatIsNew(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		outcome := h.report(t, reported("environment", "preview"), reported("service", "web app"),
+			described("user", "alice", `{"plan":"pro"}`), reported("device", "a:b"))
+		same(t, outcome, environments.Outcome{Registered: 4})
+		preview := h.get(t, "preview")
+		same(t, []any{preview.Name, preview.Managed, preview.Classification}, []any{"preview", false, environments.AdHoc})
+		service, err := h.Service.Service(t.Context(), h.owner, "web app")
+		same(t, []any{service.Name, err}, []any{"web app", nil})
+		same(t, h.context(t, "user:alice").Attributes, json.RawMessage(`{"plan":"pro"}`))
+		same(t, h.context(t, "device:a:b").Attributes, json.RawMessage(`{}`)) // split at the first colon
+		same(t, h.learned(t, "user"), `{"plan":{}}`)
+		same(t, h.learned(t, "device"), `{}`)
+	})
+}
+
+func (h *house) context(t *testing.T, id string) environments.Context {
+	t.Helper()
+	found, err := h.Context(t.Context(), h.owner, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// learned gives the attributes that a context type is known to have.
+func (h *house) learned(t *testing.T, typeKey string) string {
+	t.Helper()
+	found, err := h.ContextType(t.Context(), h.owner, typeKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(found.Attributes)
+}
+
+func TestARepeatedReportChangesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		items := []environments.ReportedContext{reported("environment", "e"), reported("service", "s"), described("user", "alice", `{"plan":"pro"}`)}
+		h.report(t, items...)
+		version := h.version(t.Context(), t)
+		environment, alice := h.get(t, "e"), h.context(t, "user:alice")
+		for range 3 {
+			same(t, h.report(t, items...).Registered, 3)
+		}
+		same(t, h.version(t.Context(), t), version)
+		same(t, h.get(t, "e"), environment)
+		same(t, h.context(t, "user:alice"), alice)
+	})
+}
+
+func TestAReportOfSomethingThatExistsLeavesIt(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	before := h.get(t, "production")
+	h.report(t, reported("environment", "production"))
+	same(t, h.get(t, "production"), before)
+}
+
+func TestItemsOfOneReportAreMerged(t *testing.T) {
+	t.Parallel()
+	for name, each := range map[string]struct {
+		items      []environments.ReportedContext
+		attributes string
+	}{
+		"the last counts":             {[]environments.ReportedContext{described("user", "a", `{"x":1}`), described("user", "a", `{"y":2}`)}, `{"y":2}`},
+		"one of them has attributes":  {[]environments.ReportedContext{reported("user", "a"), described("user", "a", `{"x":1}`)}, `{"x":1}`},
+		"the other of them has":       {[]environments.ReportedContext{described("user", "a", `{"x":1}`), reported("user", "a")}, `{"x":1}`},
+		"an empty object is said too": {[]environments.ReportedContext{described("user", "a", `{"x":1}`), described("user", "a", `{}`)}, `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, storetest.New(t, "sqlite"), "free")
+			same(t, h.report(t, each.items...).Registered, 1)
+			// The same, said in two reports, must come to the same.
+			same(t, string(h.context(t, "user:a").Attributes), each.attributes)
+			h.report(t, described("user", "b", `{}`))
+			for _, item := range each.items {
+				item.Key = "b"
+				h.report(t, item)
+			}
+			same(t, string(h.context(t, "user:b").Attributes), each.attributes)
+		})
+	}
+}
+
+func TestATypeLearnsTheAttributesOfItsContexts(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	learn := func(attributes, want string, changes int64) {
+		t.Helper()
+		before := h.version(t.Context(), t)
+		h.report(t, described("user", "a", attributes))
+		same(t, h.learned(t, "user"), want)
+		same(t, h.version(t.Context(), t)-before, changes)
+	}
+	learn(`{"b":1,"a":2}`, `{"a":{},"b":{}}`, 1)
+	learn(`{"a":3}`, `{"a":{},"b":{}}`, 0)
+	learn(`{"ü":null,"a":1}`, `{"a":{},"b":{},"ü":{}}`, 1)
+	learn(`{}`, `{"a":{},"b":{},"ü":{}}`, 0)
+	h.report(t, described("user", "b", `{"c":1}`), described("user", "c", `{"d":1}`), described("device", "c", `{"e":1}`))
+	same(t, h.learned(t, "user"), `{"a":{},"b":{},"c":{},"d":{},"ü":{}}`)
+	same(t, h.learned(t, "device"), `{"e":{}}`)
+}
+
+func TestBadItemsAreSkippedAndListed(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 256)
+	for name, item := range map[string]environments.ReportedContext{
+		"no type":                     reported("", "a"),
+		"no key":                      reported("user", ""),
+		"a long type":                 reported(strings.Repeat("x", 101), "a"),
+		"a long key":                  reported("user", long),
+		"a type with a colon":         reported("a:b", "c"),
+		"a type with a tab":           reported("a\tb", "c"),
+		"a key with a NUL":            reported("user", "a\x00"),
+		"large attributes":            described("user", "a", `{"a":"`+strings.Repeat("x", 64<<10)+`"}`),
+		"an environment with a space": reported("environment", "a b"),
+		"an environment of nothing":   reported("environment", "-"),
+		"a long environment":          reported("environment", strings.Repeat("x", 101)),
+		"a long service":              reported("service", long),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, storetest.New(t, "sqlite"), "free")
+			outcome := h.report(t, reported("user", "good"), item, reported("service", "good"))
+			same(t, outcome.Registered, 2)
+			if len(outcome.Rejected) != 1 || outcome.Rejected[0].Index != 1 || outcome.Rejected[0].Detail == "" {
+				t.Errorf("rejected %+v", outcome.Rejected)
+			}
+			h.context(t, "user:good")
+			same(t, h.report(t, item).Registered, 0)
+		})
+	}
+}
+
+func TestLongButLegalItemsAreKept(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		widest := strings.Repeat("\U0001F6A6", 255)
+		outcome := h.report(t, reported("user", widest), reported(widest[:400], "a"), reported("service", widest),
+			described("user", "a", `{"a":"`+strings.Repeat("x", 16_000)+`"}`), reported("environment", strings.Repeat("x", 100)))
+		same(t, outcome, environments.Outcome{Registered: 5})
+		if _, err := h.ReplaceService(t.Context(), h.owner, widest, nameDraft(widest), nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAScopedKeyReportsItsOwnEnvironmentsOnly(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	scoped := h.owner
+	scoped.Role, scoped.Environments = accounts.Viewer, []string{"mine"}
+	outcome, err := h.Report(t.Context(), scoped, []environments.ReportedContext{
+		reported("environment", "others"), reported("environment", "mine"), reported("service", "s"), reported("user", "u")})
+	if err != nil || outcome.Registered != 3 || len(outcome.Rejected) != 1 || outcome.Rejected[0].Index != 0 {
+		t.Errorf("got %+v, %v", outcome, err)
+	}
+}
+
+func TestALargeReportIsOneTransaction(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		var items []environments.ReportedContext
+		for i := range 1000 {
+			items = append(items, described("user", fmt.Sprint(i), fmt.Sprintf(`{"a%d":%d}`, i%7, i)))
+		}
+		same(t, h.report(t, items...).Registered, 1000)
+		list, err := h.Contexts(t.Context(), h.owner, environments.ReportedFilter{ContextType: "user"}, page.Request{Number: 1, Size: 1, Total: true})
+		if err != nil || list.Total != 1000 {
+			t.Errorf("%d contexts, %v", list.Total, err)
+		}
+	})
+}

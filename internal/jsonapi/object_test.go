@@ -1,0 +1,233 @@
+package jsonapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+)
+
+// reader reads one member and tells whether it found a value.
+type reader func(o *jsonapi.Object, name string) (found, null bool)
+
+func readers() map[string]reader {
+	return map[string]reader{
+		"String": func(o *jsonapi.Object, name string) (bool, bool) {
+			value := o.String(name)
+			_, found := value.Get()
+			return found, value.IsNull()
+		},
+		"Bool": func(o *jsonapi.Object, name string) (bool, bool) {
+			value := o.Bool(name)
+			_, found := value.Get()
+			return found, value.IsNull()
+		},
+		"Number": func(o *jsonapi.Object, name string) (bool, bool) {
+			value := o.Number(name)
+			_, found := value.Get()
+			return found, value.IsNull()
+		},
+		"Time": func(o *jsonapi.Object, name string) (bool, bool) {
+			value := o.Time(name)
+			_, found := value.Get()
+			return found, value.IsNull()
+		},
+		"Strings": func(o *jsonapi.Object, name string) (bool, bool) {
+			value := o.Strings(name)
+			_, found := value.Get()
+			return found, value.IsNull()
+		},
+		"Array": func(o *jsonapi.Object, name string) (bool, bool) {
+			value := o.Array(name)
+			_, found := value.Get()
+			return found, value.IsNull()
+		},
+		"Object": func(o *jsonapi.Object, name string) (bool, bool) {
+			value := o.Object(name)
+			_, found := value.Get()
+			return found, value.IsNull()
+		},
+		"RawObject": func(o *jsonapi.Object, name string) (bool, bool) {
+			value := o.RawObject(name)
+			_, found := value.Get()
+			return found, value.IsNull()
+		},
+	}
+}
+
+// TestReadersTakeTheirOwnKindOnly crosses every reader with every kind of value.
+func TestReadersTakeTheirOwnKindOnly(t *testing.T) {
+	t.Parallel()
+	takes := map[string][]string{
+		`"text"`:                 {"String"},
+		`"2030-01-31T08:00:00Z"`: {"String", "Time"},
+		`""`:                     {"String"},
+		`"zero\u0000"`:           {},
+		`true`:                   {"Bool"},
+		`false`:                  {"Bool"},
+		`0`:                      {"Number"},
+		`-1.5e3`:                 {"Number"},
+		`1e999`:                  {},
+		`["a","b"]`:              {"Strings", "Array"},
+		`[]`:                     {"Strings", "Array"},
+		`["a",1]`:                {"Array"},
+		`["a",null]`:             {"Array"},
+		`["zero\u0000"]`:         {"Array"},
+		`{}`:                     {"Object", "RawObject"},
+		`{"a":{"b":1}}`:          {"Object", "RawObject"},
+		`null`:                   {},
+	}
+	for text, takers := range takes {
+		for name, read := range readers() {
+			object := parse(t, `{"member": `+text+` }`)
+			found, null := read(object, "member")
+			problem := object.Problems().Err()
+			want := slices.Contains(takers, name)
+			if found != want || null != (text == "null") || (problem == nil) != (want || text == "null") {
+				t.Errorf("%s of %s: found %v, null %v, problem %v", name, text, found, null, problem)
+			}
+			if found, null := read(object, "absent"); found || null {
+				t.Errorf("%s finds what is absent", name)
+			}
+		}
+	}
+}
+
+func parse(t *testing.T, text string) *jsonapi.Object {
+	t.Helper()
+	object, err := jsonapi.ParseObject([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return object
+}
+
+func TestProblemsPointToTheirPlace(t *testing.T) {
+	t.Parallel()
+	object := parse(t, `{"a":1,"deep":{"er":{"x/y~z":2}},"more":{"known":1,"unknown":2}}`)
+	object.String("a")
+	deep, _ := object.Object("deep").Get()
+	deeper, _ := deep.Object("er").Get()
+	deeper.Bool("x/y~z")
+	deeper.Bool("x/y~z") // the same again is no news
+	more, _ := object.Object("more").Get()
+	more.Unknown("known", "other")
+	var places []string
+	for _, each := range fault.All(object.Problems().Err()) {
+		places = append(places, each.Source.Path)
+	}
+	if difference := cmp.Diff([]string{"/a", "/deep/er/x~1y~0z", "/more/unknown"}, places); difference != "" {
+		t.Error(difference)
+	}
+}
+
+func TestEnvelopesPointIntoTheirAttributes(t *testing.T) {
+	t.Parallel()
+	envelope, err := jsonapi.ParseEnvelope([]byte(`{"data":{"id":7,"type":"b","attributes":{"n":1,"o":{"p":2}}}}`), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope.Attributes.String("n")
+	nested, _ := envelope.Attributes.Object("o").Get()
+	nested.String("p")
+	_, document := jsonapi.Errors(envelope.Problems.Err(), "")
+	var pointers []string
+	for _, each := range document.Errors {
+		pointers = append(pointers, *each.Source.Pointer)
+	}
+	if difference := cmp.Diff([]string{"/data/type", "/data/id", "/data/attributes/n", "/data/attributes/o/p"}, pointers); difference != "" {
+		t.Error(difference)
+	}
+}
+
+func TestAnIdMustBeThatOfThePath(t *testing.T) {
+	t.Parallel()
+	for sent, fine := range map[string]bool{`"A/b"`: true, `"a.b"`: true, `null`: true, `"c"`: false, `""`: false} {
+		envelope, err := jsonapi.ParseEnvelope([]byte(`{"data":{"id":`+sent+`,"attributes":{}}}`), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		envelope.RequireID("a.b", func(id string) string { return strings.ToLower(strings.ReplaceAll(id, "/", ".")) })
+		if err := envelope.Problems.Err(); (err == nil) != fine {
+			t.Errorf("the id %s: %v", sent, err)
+		}
+	}
+}
+
+func TestWithoutKeepsTheRestAsItWas(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{}`:                                `{}`,
+		`{"x":1}`:                           `{}`,
+		`{"b":1.0,"x":2,"a":{"z":1,"a":2}}`: `{"b":1.0,"a":{"z":1,"a":2}}`,
+		`{"a":1,"x":2,"a":3}`:               `{"a":3}`,
+		`{"\u0061":1e400,"\"":"\ud800","X":[ 1 ]}`: `{"a":1e400,"\"":"\ud800","X":[ 1 ]}`,
+	} {
+		got := parse(t, text).Without("x")
+		if string(got) != want || !json.Valid(got) {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestParseTime(t *testing.T) {
+	t.Parallel()
+	at := func(nanoseconds int) time.Time { return time.Date(2030, 1, 31, 8, 0, 0, nanoseconds, time.UTC) }
+	for text, want := range map[string]time.Time{
+		"2030-01-31T08:00:00Z": at(0), "2030-01-31t08:00:00z": at(0), "2030-01-31T08:00:00": at(0), "2030-01-31T08:00": at(0), "2030-01-31T08:00Z": at(0),
+		"2030-01-31T09:30:00+01:30": at(0), "2030-01-31T00:00:00-08:00": at(0), "2030-01-31T08:00:00.25Z": at(250_000_000),
+		"2030-01-31T08:00:00.123456789Z": at(123_456_000), "2030-01-31T08:00:00,5Z": at(500_000_000),
+	} {
+		got, ok := jsonapi.ParseTime(text)
+		if !ok || !got.Equal(want) || got.Location() != time.UTC {
+			t.Errorf("%q: got %v %v, want %v", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{
+		"", "now", "2030", "2030-01-31", "2030-01-31T", "2030-01-31 08:00:00", "2030-1-31T08:00:00Z", "2030-02-30T08:00:00Z", "2030-01-31T25:00:00Z",
+		"2030-01-31T08:00:61Z", "2030-01-31T08:00:00+0100", "2030-01-31T08:00:00 +01:00", "2030-01-31T08:00:00Zulu", "-2030-01-31T08:00:00Z", "20300-01-31T08:00:00Z",
+		"２０３０-01-31T08:00:00Z",
+	} {
+		if got, ok := jsonapi.ParseTime(text); ok {
+			t.Errorf("%q is read as %v", text, got)
+		}
+	}
+}
+
+// TestManyProblemsCostNoMoreThanTheirNumber: a body of eight megabytes has room
+// for almost a million of them.
+func TestManyProblemsCostNoMoreThanTheirNumber(t *testing.T) {
+	few, many := 2_000, 32_000
+	base := timeOfProblems(t, few)
+	for range 4 {
+		base = min(base, timeOfProblems(t, few))
+	}
+	// Sixteen times as many may take sixteen times as long, and some more.
+	if took := timeOfProblems(t, many); took > 64*base+100*time.Millisecond {
+		t.Errorf("%d problems take %s, and %d take %s", few, base, many, took)
+	}
+}
+
+func timeOfProblems(t *testing.T, count int) time.Duration {
+	t.Helper()
+	var text strings.Builder
+	for i := range count {
+		fmt.Fprintf(&text, `,"%d":0`, i)
+	}
+	object := parse(t, "{"+text.String()[1:]+"}")
+	began := time.Now()
+	object.Unknown("known")
+	took := time.Since(began)
+	const most = 1000 // of one input
+	if found := len(fault.All(object.Problems().Err())); found != min(count, most) {
+		t.Fatalf("%d problems were found, want %d", found, min(count, most))
+	}
+	return took
+}

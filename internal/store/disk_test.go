@@ -1,0 +1,90 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// setMaxPages makes SQLite's writer believe that the disk is full, or not.
+func setMaxPages(t *testing.T, db *store.DB, pages int) {
+	t.Helper()
+	if err := db.Write(t.Context(), "", func(tx *store.Tx) error {
+		return tx.Exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAFullDiskIsAnOutageThatLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "sqlite").Open(t)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	large := strings.Repeat("x", 64<<10)
+	fill := func(tx *store.Tx) error {
+		if err := insert(t, account, "small")(tx); err != nil {
+			return err
+		}
+		return insert(t, account, large)(tx)
+	}
+	setMaxPages(t, db, 1) // SQLite takes the pages that are in use
+	err := db.Write(t.Context(), account, fill)
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.All(err)[0].Detail, "space") {
+		t.Fatalf("got %v", err)
+	}
+	if count(t, db, account, "small", large) != 0 {
+		t.Error("half of it was kept")
+	}
+	setMaxPages(t, db, 1<<30)
+	if err := db.Write(t.Context(), account, fill); err != nil {
+		t.Fatalf("with space again: %v", err)
+	}
+	if count(t, db, account, "small", large) != 2 {
+		t.Error("it was not written")
+	}
+}
+
+// SQLite takes the whole transaction back when it runs out of space, and with it
+// the work of all who share the commit: nobody may be told otherwise.
+func TestAFullDiskTellsEveryWriterTheTruth(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "sqlite").Open(t)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	setMaxPages(t, db, 1)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var errs [10]error
+	var writers sync.WaitGroup
+	keys := make([]string, len(errs))
+	for i := range errs {
+		keys[i] = fmt.Sprint(i)
+		if i%3 == 2 {
+			keys[i] += strings.Repeat("x", 64<<10)
+		}
+		writers.Go(func() {
+			errs[i] = db.Write(t.Context(), account, func(tx *store.Tx) error {
+				if i == 0 {
+					close(entered)
+					<-leave
+				}
+				return insert(t, account, keys[i])(tx)
+			})
+		})
+		if i == 0 {
+			<-entered
+		}
+	}
+	storetest.Wait(t, 10*time.Second, "all writers wait", func() bool { return db.Waiting() == len(errs)-1 })
+	close(leave)
+	writers.Wait()
+	for i, err := range errs {
+		if kept := holds(t, db, account, keys[i]); kept != (err == nil) || err != nil && !fault.Is(err, fault.Unavailable) {
+			t.Errorf("writer %d got %v, and its work was kept: %v", i, err, kept)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+//go:build unix
+
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// fullDiskVariable makes the test program play a server whose disk fills up.
+const fullDiskVariable = "SIGNALBOX_TEST_FULL_DISK"
+
+// A limit on the size of files makes the operating system refuse to write, and
+// with it the commit of a group, which no setting of SQLite can. It counts for
+// a whole process, so it is tried in one of its own.
+func TestAGroupWhoseCommitFailsIsTakenBackAsAWhole(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), program)
+	command.Env = append(os.Environ(), fullDiskVariable+"="+t.TempDir())
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+func isFullDiskProcess() bool { return os.Getenv(fullDiskVariable) != "" }
+
+func fullDiskProcess() int {
+	if err := fillDisk(os.Getenv(fullDiskVariable)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func fillDisk(folder string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	ctx := context.Background()
+	file := filepath.Join(folder, "signalbox.db")
+	db, err := store.Open(ctx, store.Options{File: file})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := db.Migrate(ctx); err != nil {
+		return err
+	}
+	if err := db.Write(ctx, "", func(tx *store.Tx) error {
+		return tx.InsertAccount(ctx, accounts.Account{ID: "a", Key: "a"})
+	}); err != nil {
+		return err
+	}
+	log, err := os.Stat(file + "-wal")
+	if err != nil {
+		return err
+	}
+	if err := limitFiles(uint64(log.Size()) + 8192); err != nil {
+		return err
+	}
+	if err := writeGroup(ctx, db, true); err != nil {
+		return fmt.Errorf("with a full disk: %w", err)
+	}
+	if err := limitFiles(1 << 30); err != nil {
+		return err
+	}
+	if err := writeGroup(ctx, db, false); err != nil {
+		return fmt.Errorf("with space again: %w", err)
+	}
+	return nil
+}
+
+func limitFiles(size uint64) error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return err
+	}
+	limit.Cur = size
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
+}
+
+// writeGroup lets many writers share one commit, and tells whether all of them
+// fared as they must: together.
+func writeGroup(ctx context.Context, db *store.DB, full bool) error {
+	const writers = 20
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var running sync.WaitGroup
+	var errs [writers + 1]error
+	running.Go(func() {
+		errs[writers] = db.Write(ctx, "", func(*store.Tx) error {
+			close(entered)
+			<-leave
+			return nil
+		})
+	})
+	<-entered
+	keys := make([]string, writers)
+	for i := range writers {
+		keys[i] = fmt.Sprint(i, strings.Repeat("x", 4000))
+		running.Go(func() {
+			errs[i] = db.Write(ctx, "a", func(tx *store.Tx) error {
+				return tx.InsertEnvironment(ctx, environments.Environment{Account: "a", Key: keys[i]})
+			})
+		})
+	}
+	for deadline := time.Now().Add(10 * time.Second); db.Waiting() < writers; {
+		if time.Now().After(deadline) {
+			return errors.New("the writers do not wait")
+		}
+	}
+	close(leave)
+	running.Wait()
+	for i, err := range errs {
+		if (err == nil) == full || full && !fault.Is(err, fault.Unavailable) {
+			return fmt.Errorf("writer %d got %w", i, err)
+		}
+	}
+	return db.Read(ctx, func(tx *store.ReadTx) error {
+		known, err := tx.KnownEnvironments(ctx, "a", keys)
+		for _, exists := range known {
+			if exists == full {
+				return fmt.Errorf("one of the keys is there: %v", exists)
+			}
+		}
+		return err
+	})
+}

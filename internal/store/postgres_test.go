@@ -1,0 +1,171 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestADeadlockIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "postgres").Open(t)
+	accounts := [2]string{storetest.NewTenant(t, db, "pro").Account.ID, storetest.NewTenant(t, db, "pro").Account.ID}
+	var attempts atomic.Int64
+	var both, writers sync.WaitGroup
+	both.Add(2)
+	meet := [2]func(){sync.OnceFunc(both.Done), sync.OnceFunc(both.Done)}
+	for i := range 2 {
+		writers.Go(func() {
+			mine, others := accounts[i], accounts[1-i]
+			err := db.Write(t.Context(), mine, func(tx *store.Tx) error {
+				attempts.Add(1)
+				meet[i]()
+				both.Wait() // each holds the lock that the other wants
+				return tx.SetAccountOrder(t.Context(), others, []string{mine})
+			})
+			if err != nil {
+				t.Errorf("writer %d got %v", i, err)
+			}
+		})
+	}
+	writers.Wait()
+	if attempts.Load() < 3 {
+		t.Errorf("there were %d attempts: they did not deadlock", attempts.Load())
+	}
+}
+
+func TestASerializationFailureIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	// At this level the second of two writers of a row fails instead of waiting.
+	separator := "?"
+	if strings.Contains(database.URL, "?") {
+		separator = "&"
+	}
+	database.URL += separator + "default_transaction_isolation=repeatable%20read"
+	db := database.Open(t)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	var attempts atomic.Int64
+	var both, writers sync.WaitGroup
+	both.Add(2)
+	meet := [2]func(){sync.OnceFunc(both.Done), sync.OnceFunc(both.Done)}
+	for i := range 2 {
+		writers.Go(func() {
+			// Without an account there is no lock, so that both have begun before
+			// either writes.
+			if err := db.Write(t.Context(), "", func(tx *store.Tx) error {
+				attempts.Add(1)
+				if _, err := tx.Account(t.Context(), account); err != nil {
+					return err
+				}
+				meet[i]()
+				both.Wait()
+				return tx.RecordChange(t.Context(), account, changes.Change{})
+			}); err != nil {
+				t.Errorf("writer %d got %v", i, err)
+			}
+		})
+	}
+	writers.Wait()
+	if attempts.Load() != 3 {
+		t.Errorf("there were %d attempts, want 3: one of the two must fail once", attempts.Load())
+	}
+	complete(t, db, account)
+}
+
+func TestWhatKeepsFailingIsAnOutage(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "postgres").Open(t)
+	for _, code := range []string{"40001", "40P01"} {
+		attempts := 0
+		err := db.Write(t.Context(), "", func(*store.Tx) error {
+			attempts++
+			return fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code})
+		})
+		if !fault.Is(err, fault.Unavailable) || attempts != store.WriteAttempts {
+			t.Errorf("%s: %d attempts, then %v", code, attempts, err)
+		}
+	}
+}
+
+func TestNothingElseIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "postgres").Open(t)
+	for _, wrong := range []error{errors.New("no"), fault.Missing("a", "b"), &pgconn.PgError{Code: "23505"}, &pgconn.PgError{Code: "57P01"}} {
+		attempts := 0
+		err := db.Write(t.Context(), "", func(*store.Tx) error {
+			attempts++
+			return wrong
+		})
+		if err == nil || attempts != 1 {
+			t.Errorf("%v: %d attempts, then %v", wrong, attempts, err)
+		}
+	}
+}
+
+func TestACallerWhoLeavesEndsTheAttempts(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "postgres").Open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	attempts := 0
+	err := db.Write(ctx, "", func(*store.Tx) error {
+		attempts++
+		cancel()
+		return &pgconn.PgError{Code: "40001"}
+	})
+	if attempts != 1 || err == nil {
+		t.Errorf("%d attempts, then %v", attempts, err)
+	}
+	if used := inUse(db); used != 0 {
+		t.Errorf("%d connections are in use", used)
+	}
+}
+
+func TestConnectionsTellWhoTheyAre(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	database.Open(t)
+	var name string
+	err := database.Raw(t).QueryRowContext(t.Context(), `SELECT application_name FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid() LIMIT 1`).Scan(&name)
+	if err != nil || name != "signalbox" {
+		t.Errorf("got %q, %v", name, err)
+	}
+}
+
+func TestAPasswordIsNeverInAnError(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{
+		"postgres://user:s3cret@127.0.0.1:port/db",
+		"postgres://user:s3cret@[::1/db",
+		"postgres://user:s3cret@127.0.0.1:1/db?connect_timeout=1",
+		"postgres://user:s3cret@127.0.0.1:5432/db?sslmode=wrong",
+		"postgres://user:s3cret%zz@127.0.0.1/db",
+		"host=127.0.0.1 port=x password=s3cret",
+		"s3cret",
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		db, err := store.Open(ctx, store.Options{Database: source})
+		cancel()
+		if err == nil {
+			_ = db.Close()
+			t.Errorf("%s was opened", source)
+			continue
+		}
+		if strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("the error repeats the password: %v", err)
+		}
+	}
+}

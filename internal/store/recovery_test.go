@@ -1,0 +1,154 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// network is a PostgreSQL database whose network a test can break.
+type network struct {
+	*store.DB
+	proxy    *storetest.Proxy
+	direct   storetest.Database
+	account  string
+	attempts int
+}
+
+func newNetwork(t *testing.T) *network {
+	t.Helper()
+	n := &network{direct: storetest.New(t, "postgres")}
+	through, proxy := n.direct.ThroughProxy(t)
+	n.DB, n.proxy = through.Open(t), proxy
+	n.account = storetest.NewTenant(t, n.DB, "pro").Account.ID
+	return n
+}
+
+// works waits until the same handle writes and reads again.
+func (n *network) works(t *testing.T) {
+	t.Helper()
+	storetest.Wait(t, 20*time.Second, "the database works again", func() bool {
+		n.attempts++
+		key := fmt.Sprint("again-", n.attempts)
+		err := n.Write(t.Context(), n.account, insert(t, n.account, key))
+		if err != nil && !fault.Is(err, fault.Unavailable) {
+			t.Fatalf("it is no outage: %v", err)
+		}
+		return err == nil && holds(t, n.DB, n.account, key)
+	})
+	if used := inUse(n.DB); used != 0 {
+		t.Errorf("%d connections are in use", used)
+	}
+}
+
+func TestATransactionWhoseConnectionBreaksIsAnOutage(t *testing.T) {
+	t.Parallel()
+	for name, cut := range map[string]func(t *testing.T, n *network, tx *store.Tx){
+		"the network is cut": func(_ *testing.T, n *network, _ *store.Tx) { n.proxy.Cut() },
+		"the server ends it": func(t *testing.T, n *network, _ *store.Tx) {
+			if _, err := n.direct.Raw(t).ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
+				t.Error(err)
+			}
+		},
+		"the server is restarted": func(t *testing.T, n *network, _ *store.Tx) {
+			n.proxy.Down()
+			t.Cleanup(n.proxy.Up)
+		},
+	} {
+		for _, when := range []string{"before a statement", "before the commit"} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				t.Parallel()
+				n := newNetwork(t)
+				err := n.Write(t.Context(), n.account, func(tx *store.Tx) error {
+					if err := insert(t, n.account, "lost")(tx); err != nil {
+						return err
+					}
+					cut(t, n, tx)
+					if when == "before the commit" {
+						return nil
+					}
+					return insert(t, n.account, "lost too")(tx)
+				})
+				if !fault.Is(err, fault.Unavailable) {
+					t.Errorf("got %v", err)
+				}
+				n.proxy.Up()
+				n.works(t)
+				if count(t, n.DB, n.account, "lost", "lost too") != 0 {
+					t.Error("something of it was kept")
+				}
+			})
+		}
+	}
+}
+
+func TestEveryCallDuringAnOutageSaysSo(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	n.proxy.Down()
+	for name, call := range map[string]func() error{
+		"Ping":      func() error { return n.Ping(t.Context()) },
+		"Migrated":  func() error { return n.Migrated(t.Context()) },
+		"Version":   func() error { _, err := n.Version(t.Context(), n.account); return err },
+		"Heads":     func() error { _, err := n.Heads(t.Context()); return err },
+		"After":     func() error { _, err := n.After(t.Context(), n.account, 0, 1); return err },
+		"KeyByHash": func() error { _, err := n.KeyByHash(t.Context(), "a"); return err },
+		"NoteUses":  func() error { return n.NoteUses(t.Context(), map[string]time.Time{"a": time.Now()}) },
+		"HasSeal":   func() error { _, err := n.HasSeal(t.Context()); return err },
+		"Write":     func() error { return n.Write(t.Context(), n.account, insert(t, n.account, "e")) },
+		"Read":      func() error { return n.Read(t.Context(), func(tx *store.ReadTx) error { return reads(t, tx) }) },
+	} {
+		for range 3 { // with what is left in the pool, and with new connections
+			if err := call(); !fault.Is(err, fault.Unavailable) {
+				t.Errorf("%s got %v", name, err)
+			}
+		}
+	}
+	n.proxy.Up()
+	n.works(t)
+}
+
+// A machine without power closes no connection. Whoever brings a deadline must
+// get an answer by then, and the next caller a connection that works.
+func TestASilentConnectionIsGivenUpAtTheDeadline(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	n.proxy.Stall()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := n.Write(ctx, n.account, insert(t, n.account, "late")); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_ = n.Ping(ctx)
+	n.proxy.Cut()
+	n.works(t)
+	if holds(t, n.DB, n.account, "late") {
+		t.Error("it was written after its deadline")
+	}
+}
+
+// Callers share one look at an account's version. A look on a connection that
+// went silent must not keep all later callers of that account waiting.
+func TestASilentConnectionDoesNotBlockAnAccountsVersion(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	n.proxy.Stall()
+	ask := func(patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		_, err := n.Version(ctx, n.account)
+		return err
+	}
+	if err := ask(200 * time.Millisecond); err == nil {
+		t.Fatal("the connection is not silent")
+	}
+	storetest.Wait(t, 15*time.Second, "a version is read on a new connection", func() bool { return ask(time.Second) == nil })
+}

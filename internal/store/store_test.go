@@ -1,0 +1,92 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	if isFullDiskProcess() {
+		os.Exit(fullDiskProcess())
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestBothDatabasesKeepTheStoresPromises(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, storetest.Run)
+}
+
+// A concept that nobody adds to the suite would be tested on no database.
+func TestTheSuiteCallsEveryMethodOfTheStore(t *testing.T) {
+	t.Parallel()
+	suite := sources(t, "storetest/*.go")
+	for _, kind := range []reflect.Type{reflect.TypeFor[*store.Tx](), reflect.TypeFor[*store.DB](), reflect.TypeFor[store.History]()} {
+		for method := range kind.Methods() {
+			if exportedForTests := strings.Contains(sources(t, "export_test.go"), ") "+method.Name+"("); exportedForTests {
+				continue
+			}
+			if !strings.Contains(suite, "."+method.Name+"(") && !strings.Contains(sources(t, "*_test.go"), "."+method.Name+"(") {
+				t.Errorf("no test calls %s of %s", method.Name, kind)
+			}
+		}
+	}
+}
+
+func sources(t *testing.T, pattern string) string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+	}
+	var text strings.Builder
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(content)
+	}
+	return text.String()
+}
+
+// insert makes an environment, as the smallest write there is.
+func insert(t *testing.T, account, key string) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		return tx.InsertEnvironment(t.Context(), environments.Environment{Account: account, Key: key, Name: key})
+	}
+}
+
+// holds tells whether an environment is there.
+func holds(t *testing.T, db *store.DB, account, key string) bool {
+	t.Helper()
+	return count(t, db, account, key) == 1
+}
+
+// count counts which of the environments are there.
+func count(t *testing.T, db *store.DB, account string, keys ...string) int {
+	t.Helper()
+	found := 0
+	err := db.Read(t.Context(), func(tx *store.ReadTx) error {
+		known, err := tx.KnownEnvironments(t.Context(), account, keys)
+		for _, exists := range known {
+			if exists {
+				found++
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

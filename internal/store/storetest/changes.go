@@ -1,0 +1,177 @@
+package storetest
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// record writes a change and gives it as the store must give it back.
+func record(t *testing.T, db *store.DB, account string, change changes.Change) changes.Change {
+	t.Helper()
+	do(t, db, account, func(tx *store.Tx) error {
+		change.CreatedAt = tx.Now()
+		return tx.RecordChange(t.Context(), account, change)
+	})
+	heads, err := db.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	change.Account, change.Seq = account, heads[account]
+	return change
+}
+
+func readChange(ctx context.Context, account string, seq int64) func(*store.ReadTx) (changes.Change, error) {
+	return func(tx *store.ReadTx) (changes.Change, error) { return tx.Change(ctx, account, seq) }
+}
+
+func changeConcept(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	actor := changes.Actor{Type: changes.ActorKey, ID: newID(), Name: oddText}
+	t.Run("a change comes back to the letter", func(t *testing.T) {
+		for seq, written := range []changes.Change{
+			{Kind: "flag", Key: oddText, Action: changes.Updated, Actor: actor, Before: []byte(oddJSON), After: []byte(`[ 1.0 ]`)},
+			{Kind: "flag", Key: "created", Action: changes.Created, Actor: changes.Operator(), After: []byte(`{}`)},
+			{Kind: "flag", Key: "deleted", Action: changes.Deleted, Before: []byte(`null`)},
+		} {
+			want := record(t, db, account, written)
+			same(t, want.Seq, int64(seq+1))
+			same(t, get(t, db, readChange(ctx, account, want.Seq)), want)
+			found, err := db.History().Change(ctx, account, want.Seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, found, want)
+		}
+	})
+	t.Run("every account counts for itself", func(t *testing.T) {
+		same(t, record(t, db, other, changes.Change{}).Seq, int64(1))
+		missing(t, db, readChange(ctx, other, 2))
+		missing(t, db, readChange(ctx, account, 4))
+	})
+	t.Run("several changes of one transaction are numbered in their order", func(t *testing.T) {
+		account := newAccount(t, db).ID
+		do(t, db, account, func(tx *store.Tx) error {
+			for i := range 3 {
+				if err := tx.RecordChange(ctx, account, changes.Change{Key: strconv.Itoa(i)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		found, err := db.After(ctx, account, 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, keysOf(found), []string{"0", "1", "2"})
+	})
+	t.Run("an account that does not exist has no history", func(t *testing.T) {
+		err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.RecordChange(ctx, "nobody", changes.Change{}) })
+		refused(t, err, fault.NotFound)
+	})
+	t.Run("a version is the number of the last change", func(t *testing.T) { versions(t, db) })
+	t.Run("the history is read backwards and the news forwards", func(t *testing.T) { history(t, db) })
+	t.Run("the history can be narrowed", func(t *testing.T) { historyFilters(t, db) })
+}
+
+func versions(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	for want := range int64(4) {
+		for range 2 { // once from the database and once from memory
+			version, err := db.Version(ctx, account)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, version, want)
+		}
+		record(t, db, account, changes.Change{})
+		record(t, db, other, changes.Change{})
+	}
+}
+
+func keysOf(found []changes.Change) []string {
+	return nameOf(found, func(change changes.Change) string { return change.Key })
+}
+
+func history(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	var written []changes.Change
+	for i := range 7 {
+		written = append(written, record(t, db, account, changes.Change{Kind: "flag", Key: strconv.Itoa(i)}))
+		record(t, db, other, changes.Change{Kind: "flag", Key: "foreign"})
+	}
+	t.Run("by pages", func(t *testing.T) {
+		for _, each := range []struct {
+			before int64
+			size   int
+			want   []string
+			more   bool
+		}{
+			{0, 3, []string{"6", "5", "4"}, true},
+			{5, 3, []string{"3", "2", "1"}, true},
+			{2, 3, []string{"0"}, false},
+			{0, 7, []string{"6", "5", "4", "3", "2", "1", "0"}, false},
+			{1, 3, nil, false},
+		} {
+			tail, err := db.History().Changes(ctx, account, changes.Filter{}, each.before, each.size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, keysOf(tail.Items), each.want)
+			same(t, tail.More, each.more)
+		}
+	})
+	t.Run("after a number", func(t *testing.T) {
+		for after, want := range map[int64][]changes.Change{0: written[:3], 2: written[2:5], 6: written[6:], 7: nil, 99: nil} {
+			found, err := db.After(ctx, account, after, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, found, want)
+		}
+	})
+}
+
+func historyFilters(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account := newAccount(t, db).ID
+	alice, bob := changes.Actor{ID: "alice"}, changes.Actor{ID: "bob"}
+	record(t, db, account, changes.Change{Kind: "flag", Key: "a", Actor: alice})
+	second := record(t, db, account, changes.Change{Kind: "flag", Key: "b", Actor: bob})
+	record(t, db, account, changes.Change{Kind: "logger", Key: "a", Actor: bob})
+	third := get(t, db, readChange(ctx, account, 3))
+	for name, each := range map[string]struct {
+		filter changes.Filter
+		want   []int64
+	}{
+		"nothing":           {changes.Filter{}, []int64{3, 2, 1}},
+		"a resource":        {changes.Filter{Kind: "flag", Key: "a"}, []int64{1}},
+		"another kind":      {changes.Filter{Kind: "logger", Key: "b"}, nil},
+		"an actor":          {changes.Filter{ActorID: "bob"}, []int64{3, 2}},
+		"both":              {changes.Filter{ActorID: "bob", Kind: "flag", Key: "b"}, []int64{2}},
+		"from, included":    {changes.Filter{From: second.CreatedAt}, []int64{3, 2}},
+		"to, not included":  {changes.Filter{To: second.CreatedAt}, []int64{1}},
+		"a microsecond":     {changes.Filter{From: second.CreatedAt, To: second.CreatedAt.Add(time.Microsecond)}, []int64{2}},
+		"an empty interval": {changes.Filter{From: third.CreatedAt, To: third.CreatedAt}, nil},
+	} {
+		t.Run("to "+name, func(t *testing.T) {
+			tail := get(t, db, func(tx *store.ReadTx) (page.Tail[changes.Change], error) {
+				return tx.Changes(ctx, account, each.filter, 0, 10)
+			})
+			var found []int64
+			for _, change := range tail.Items {
+				found = append(found, change.Seq)
+			}
+			same(t, found, each.want)
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+func newContext(account, typeKey, key string) environments.Context {
+	return environments.Context{Account: account, Type: typeKey, Key: key, Name: key, Attributes: []byte(oddJSON), CreatedAt: at(40), UpdatedAt: at(41)}
+}
+
+func upsert(t *testing.T, db *store.DB, contexts ...environments.Context) {
+	t.Helper()
+	do(t, db, contexts[0].Account, func(tx *store.Tx) error { return tx.UpsertContexts(t.Context(), contexts) })
+}
+
+func readContext(ctx context.Context, account, typeKey, key string) func(*store.ReadTx) (environments.Context, error) {
+	return func(tx *store.ReadTx) (environments.Context, error) { return tx.Context(ctx, account, typeKey, key) }
+}
+
+func contexts(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	t.Run("a context comes back as it was written", func(t *testing.T) {
+		written := newContext(account, "user", oddText)
+		upsert(t, db, written)
+		same(t, get(t, db, readContext(ctx, account, "user", oddText)), written)
+		missing(t, db, readContext(ctx, account, "device", oddText))
+		missing(t, db, readContext(ctx, other, "user", oddText))
+	})
+	t.Run("reports write only what they change", func(t *testing.T) { contextReports(t, db) })
+	t.Run("a rename and a deletion reach one context", func(t *testing.T) { contextWrites(t, db) })
+	t.Run("a report may be as long as it likes", func(t *testing.T) {
+		account := newAccount(t, db).ID
+		var many []environments.Context
+		for i := range 451 { // more than two full statements, and a rest
+			each := newContext(account, "user", strconv.Itoa(i))
+			if i%2 == 1 {
+				each.Attributes = nil
+			}
+			many = append(many, each)
+		}
+		upsert(t, db, many...)
+		found := get(t, db, func(tx *store.ReadTx) (page.List[environments.Context], error) {
+			return tx.Contexts(ctx, account, environments.ReportedFilter{}, page.First())
+		})
+		same(t, len(found.Items), len(many))
+	})
+	t.Run("the list", func(t *testing.T) { contextList(t, db) })
+}
+
+func contextReports(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account := newAccount(t, db).ID
+	stored := newContext(account, "user", "alice")
+	stored.Name = "Alice"
+	upsert(t, db, stored)
+	report := func(attributes json.RawMessage, micros int) environments.Context {
+		again := newContext(account, "user", "alice")
+		again.Attributes, again.CreatedAt, again.UpdatedAt = attributes, at(micros), at(micros)
+		upsert(t, db, again)
+		return get(t, db, readContext(ctx, account, "user", "alice"))
+	}
+	t.Run("the same attributes change nothing", func(t *testing.T) { same(t, report([]byte(oddJSON), 100), stored) })
+	t.Run("no attributes change nothing", func(t *testing.T) { same(t, report(nil, 200), stored) })
+	t.Run("other attributes replace the stored ones and keep the name", func(t *testing.T) {
+		stored.Attributes, stored.UpdatedAt = []byte(`{"plan": "pro"}`), at(300)
+		same(t, report(stored.Attributes, 300), stored)
+	})
+	t.Run("an empty object removes them", func(t *testing.T) {
+		stored.Attributes, stored.UpdatedAt = []byte(`{}`), at(400)
+		same(t, report(stored.Attributes, 400), stored)
+	})
+	t.Run("a new context without attributes has an empty object", func(t *testing.T) {
+		bare := newContext(account, "user", "bob")
+		bare.Attributes = nil
+		upsert(t, db, bare)
+		bare.Attributes = []byte(`{}`)
+		same(t, get(t, db, readContext(ctx, account, "user", "bob")), bare)
+	})
+	t.Run("nothing reported is nothing written", func(t *testing.T) {
+		do(t, db, account, func(tx *store.Tx) error { return tx.UpsertContexts(ctx, nil) })
+	})
+}
+
+func contextWrites(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	before := newContext(account, "user", "a")
+	upsert(t, db, before, newContext(account, "device", "a"))
+	upsert(t, db, newContext(other, "user", "a"))
+	after := before
+	after.Name, after.UpdatedAt = "renamed", at(99)
+	sent := after
+	sent.Attributes, sent.CreatedAt = []byte(`{"sent":1}`), at(999) // are reported, not changed
+	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateContext(ctx, sent) })
+	same(t, get(t, db, readContext(ctx, account, "user", "a")), after)
+	same(t, get(t, db, readContext(ctx, account, "device", "a")), newContext(account, "device", "a"))
+	same(t, get(t, db, readContext(ctx, other, "user", "a")), newContext(other, "user", "a"))
+	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteContext(ctx, account, "user", "a") })
+	missing(t, db, readContext(ctx, account, "user", "a"))
+	get(t, db, readContext(ctx, account, "device", "a"))
+	get(t, db, readContext(ctx, other, "user", "a"))
+}
+
+func contextList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	upsert(t, db, newContext(newAccount(t, db).ID, "foreign", "foreign"))
+	var written []environments.Context
+	for i, name := range append(oddNames(), oddNames()...) {
+		each := newContext(account, []string{"user", "device"}[i%2], name)
+		each.Name, each.CreatedAt, each.UpdatedAt = []string{"one", "two", name}[i%3], at(i%4), at(i%3)
+		written = append(written, each)
+	}
+	upsert(t, db, written...)
+	list := func(filter environments.ReportedFilter, request page.Request) page.List[environments.Context] {
+		return get(t, db, func(tx *store.ReadTx) (page.List[environments.Context], error) {
+			return tx.Contexts(t.Context(), account, filter, request)
+		})
+	}
+	listing[environments.Context]{
+		byDefault: "key",
+		read: func(tx *store.ReadTx, request page.Request) (page.List[environments.Context], error) {
+			return tx.Contexts(t.Context(), account, environments.ReportedFilter{}, request)
+		},
+		id: environments.Context.ID,
+		fields: map[string]func(environments.Context) any{
+			"key":        func(each environments.Context) any { return each.Key },
+			"name":       func(each environments.Context) any { return each.Name },
+			"created_at": func(each environments.Context) any { return each.CreatedAt.UnixMicro() },
+			"updated_at": func(each environments.Context) any { return each.UpdatedAt.UnixMicro() },
+		},
+	}.check(t, db, written)
+	t.Run("it can be narrowed to a type and a search", func(t *testing.T) {
+		request := page.First()
+		request.Total = true
+		users := list(environments.ReportedFilter{ContextType: "user"}, request)
+		same(t, [2]int{len(users.Items), users.Total}, [2]int{len(oddNames()), len(oddNames())})
+		found := list(environments.ReportedFilter{ContextType: "device", Search: "日"}, request)
+		same(t, nameOf(found.Items, environments.Context.ID), []string{"device:日本"})
+		same(t, list(environments.ReportedFilter{ContextType: "USER"}, request).Total, 0)
+	})
+}

@@ -1,0 +1,211 @@
+package storetest
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+func newEnvironment(t *testing.T, db *store.DB, account, key string, change func(*environments.Environment)) environments.Environment {
+	t.Helper()
+	environment := environments.Environment{Account: account, Key: key, Name: oddText, Classification: environments.AdHoc,
+		CreatedAt: at(10), UpdatedAt: at(11)}
+	if change != nil {
+		change(&environment)
+	}
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertEnvironment(t.Context(), environment) })
+	return environment
+}
+
+func readEnvironment(ctx context.Context, account, key string) func(*store.ReadTx) (environments.Environment, error) {
+	return func(tx *store.ReadTx) (environments.Environment, error) { return tx.Environment(ctx, account, key) }
+}
+
+func managed(environment *environments.Environment) {
+	environment.Managed, environment.Classification = true, environments.Standard
+	environment.Color = new("#ff00AA80")
+}
+
+func environmentConcept(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	for key, change := range map[string]func(*environments.Environment){"with-nulls": nil, "with-everything": managed} {
+		t.Run("an environment "+key+" comes back as it was written", func(t *testing.T) {
+			written := newEnvironment(t, db, account, key, change)
+			same(t, get(t, db, readEnvironment(ctx, account, key)), written)
+			missing(t, db, readEnvironment(ctx, other, key))
+		})
+	}
+	t.Run("keys differ by case and belong to an account", func(t *testing.T) {
+		newEnvironment(t, db, account, "Case", nil)
+		newEnvironment(t, db, account, "case", nil)
+		newEnvironment(t, db, other, "case", nil)
+		err := db.Write(ctx, account, func(tx *store.Tx) error {
+			return tx.InsertEnvironment(ctx, environments.Environment{Account: account, Key: "case"})
+		})
+		refused(t, err, fault.AlreadyExists)
+		missing(t, db, readEnvironment(ctx, other, "Case"))
+	})
+	t.Run("an update and a deletion reach one environment of one account", func(t *testing.T) { environmentWrites(t, db) })
+	t.Run("managed environments are counted and told from others", func(t *testing.T) { managedEnvironments(t, db) })
+	t.Run("the list", func(t *testing.T) { environmentList(t, db) })
+	t.Run("the filters", func(t *testing.T) { environmentFilters(t, db) })
+}
+
+func environmentWrites(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	before := newEnvironment(t, db, account, "e", nil)
+	kept, foreign := newEnvironment(t, db, account, "kept", nil), newEnvironment(t, db, other, "e", nil)
+	after := before
+	after.Name, after.UpdatedAt = "renamed", at(500)
+	managed(&after)
+	sent := after
+	sent.CreatedAt = at(900) // may not change
+	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateEnvironment(ctx, sent) })
+	same(t, get(t, db, readEnvironment(ctx, account, "e")), after)
+	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteEnvironment(ctx, account, "e") })
+	missing(t, db, readEnvironment(ctx, account, "e"))
+	same(t, get(t, db, readEnvironment(ctx, account, "kept")), kept)
+	same(t, get(t, db, readEnvironment(ctx, other, "e")), foreign)
+}
+
+func managedEnvironments(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	newEnvironment(t, db, account, "a", managed)
+	newEnvironment(t, db, account, "b", nil)
+	newEnvironment(t, db, account, "c", managed)
+	newEnvironment(t, db, other, "d", managed)
+	same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountManagedEnvironments(ctx, account) }), 2)
+	same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountManagedEnvironments(ctx, "nobody") }), 0)
+	same(t, get(t, db, func(tx *store.ReadTx) (map[string]bool, error) { return tx.ManagedEnvironments(ctx, account) }),
+		map[string]bool{"a": true, "b": false, "c": true})
+	same(t, get(t, db, func(tx *store.ReadTx) (map[string]bool, error) {
+		return tx.KnownEnvironments(ctx, account, []string{"b", "d", "A", ""})
+	}), map[string]bool{"b": true, "d": false, "A": false, "": false})
+}
+
+func environmentList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	newEnvironment(t, db, newAccount(t, db).ID, "foreign", nil)
+	var written []environments.Environment
+	for i, name := range append(oddNames(), oddNames()...) {
+		written = append(written, newEnvironment(t, db, account, name+strconv.Itoa(i), func(environment *environments.Environment) {
+			environment.Name, environment.CreatedAt, environment.UpdatedAt = name, at(i%4), at(i%5)
+			if i%2 == 0 {
+				managed(environment)
+			}
+		}))
+	}
+	listing[environments.Environment]{
+		byDefault: "name",
+		read: func(tx *store.ReadTx, request page.Request) (page.List[environments.Environment], error) {
+			return tx.Environments(t.Context(), account, environments.Filter{}, request)
+		},
+		id: func(environment environments.Environment) string { return environment.Key },
+		fields: map[string]func(environments.Environment) any{
+			"key":        func(environment environments.Environment) any { return environment.Key },
+			"name":       func(environment environments.Environment) any { return environment.Name },
+			"created_at": func(environment environments.Environment) any { return environment.CreatedAt.UnixMicro() },
+			"updated_at": func(environment environments.Environment) any { return environment.UpdatedAt.UnixMicro() },
+		},
+	}.check(t, db, written)
+}
+
+func environmentFilters(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	names, _ := searches()
+	for i, name := range names {
+		newEnvironment(t, db, account, "k"+strconv.Itoa(i), func(environment *environments.Environment) {
+			environment.Name = name
+			if i == 0 {
+				managed(environment)
+			}
+		})
+	}
+	list := func(t *testing.T, filter environments.Filter) []string {
+		t.Helper()
+		found := get(t, db, func(tx *store.ReadTx) (page.List[environments.Environment], error) {
+			request := page.First()
+			request.Total = true
+			return tx.Environments(t.Context(), account, filter, request)
+		})
+		same(t, found.Total, len(found.Items))
+		return nameOf(found.Items, func(environment environments.Environment) string { return environment.Name })
+	}
+	checkSearch(t, func(t *testing.T, text string) []string { return list(t, environments.Filter{Search: text}) })
+	t.Run("a search looks at the key as well", func(t *testing.T) {
+		same(t, list(t, environments.Filter{Search: "K1"}), names[1:2])
+	})
+	t.Run("a search may be as long as a request", func(t *testing.T) {
+		for _, text := range []string{strings.Repeat("a", 60_000), strings.Repeat("%", 30_000)} {
+			same(t, list(t, environments.Filter{Search: text}), nil)
+		}
+	})
+	t.Run("they narrow, together as well", func(t *testing.T) {
+		same(t, list(t, environments.Filter{Managed: optional.Of(true)}), names[:1])
+		same(t, len(list(t, environments.Filter{Managed: optional.Of(false)})), len(names)-1)
+		same(t, list(t, environments.Filter{Classification: environments.Standard}), names[:1])
+		same(t, len(list(t, environments.Filter{Classification: environments.AdHoc})), len(names)-1)
+		same(t, list(t, environments.Filter{Search: "ä", Classification: environments.AdHoc}), nil)
+		same(t, list(t, environments.Filter{Search: "ä", Classification: environments.Standard, Managed: optional.Of(true)}), names[:1])
+	})
+	t.Run("a rename is found by its new name only", func(t *testing.T) {
+		renamed := get(t, db, readEnvironment(t.Context(), account, "k8"))
+		renamed.Name = "Grün"
+		do(t, db, account, func(tx *store.Tx) error { return tx.UpdateEnvironment(t.Context(), renamed) })
+		same(t, list(t, environments.Filter{Search: "GRÜN"}), []string{"Grün"})
+		same(t, list(t, environments.Filter{Search: "plain"}), nil)
+	})
+}
+
+func nameOf[T any](items []T, name func(T) string) []string {
+	var names []string
+	for _, item := range items {
+		names = append(names, name(item))
+	}
+	return names
+}
+
+func orders(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	own, follows := newUser(t, db, account, "own", nil).ID, newUser(t, db, account, "follows", nil).ID
+	stranger := newUser(t, db, other, "own", nil).ID
+	read := func(account string) environments.Orders {
+		t.Helper()
+		return get(t, db, func(tx *store.ReadTx) (environments.Orders, error) { return tx.EnvironmentOrders(ctx, account) })
+	}
+	t.Run("nobody has an order at first", func(t *testing.T) {
+		same(t, read(account), environments.Orders{Account: []string{}, Users: map[string][]string{}})
+	})
+	t.Run("an account's order and those of users with one of their own are given", func(t *testing.T) {
+		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountOrder(ctx, account, []string{"b", oddText, "a"}) })
+		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserOrder(ctx, account, own, []string{}) })
+		same(t, read(account), environments.Orders{Account: []string{"b", oddText, "a"}, Users: map[string][]string{own: {}}})
+		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserOrder(ctx, account, follows, []string{"a"}) })
+		same(t, read(account).Users, map[string][]string{own: {}, follows: {"a"}})
+	})
+	t.Run("other accounts stay as they are", func(t *testing.T) {
+		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserOrder(ctx, account, stranger, []string{"x"}) })
+		same(t, read(other), environments.Orders{Account: []string{}, Users: map[string][]string{}})
+		_, err := tryGet(t, db, func(tx *store.ReadTx) (environments.Orders, error) { return tx.EnvironmentOrders(ctx, "nobody") })
+		refused(t, err, fault.NotFound)
+	})
+	t.Run("an order leaves the other settings", func(t *testing.T) {
+		chosen := accounts.Settings{Order: []string{"a"}, Other: []byte(oddJSON)}
+		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
+		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountOrder(ctx, account, []string{"c"}) })
+		chosen.Order = []string{"c"}
+		same(t, get(t, db, readSettings(ctx, account)), chosen)
+	})
+}

@@ -1,0 +1,170 @@
+package storetest
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+func newService(t *testing.T, db *store.DB, account, key string, change func(*environments.ReportingService)) environments.ReportingService {
+	t.Helper()
+	service := environments.ReportingService{Account: account, Key: key, Name: key, CreatedAt: at(20), UpdatedAt: at(21)}
+	if change != nil {
+		change(&service)
+	}
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertService(t.Context(), service) })
+	return service
+}
+
+func services(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	read := func(account, key string) func(*store.ReadTx) (environments.ReportingService, error) {
+		return func(tx *store.ReadTx) (environments.ReportingService, error) { return tx.Service(ctx, account, key) }
+	}
+	t.Run("a service comes back as it was written", func(t *testing.T) {
+		written := newService(t, db, account, oddText, nil)
+		same(t, get(t, db, read(account, oddText)), written)
+		missing(t, db, read(other, oddText))
+		missing(t, db, read(account, "unknown"))
+		err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertService(ctx, written) })
+		refused(t, err, fault.AlreadyExists)
+	})
+	t.Run("an update and a deletion reach one service of one account", func(t *testing.T) {
+		before, kept, foreign := newService(t, db, account, "s", nil), newService(t, db, account, "t", nil), newService(t, db, other, "s", nil)
+		after := before
+		after.Name, after.UpdatedAt = "renamed", at(99)
+		sent := after
+		sent.CreatedAt = at(999) // may not change
+		do(t, db, account, func(tx *store.Tx) error { return tx.UpdateService(ctx, sent) })
+		same(t, get(t, db, read(account, "s")), after)
+		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteService(ctx, account, "s") })
+		missing(t, db, read(account, "s"))
+		same(t, get(t, db, read(account, "t")), kept)
+		same(t, get(t, db, read(other, "s")), foreign)
+	})
+	t.Run("the list", func(t *testing.T) { serviceList(t, db) })
+}
+
+func serviceList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	newService(t, db, newAccount(t, db).ID, "foreign", nil)
+	names, _ := searches()
+	var written []environments.ReportingService
+	for i, name := range append(names, append(oddNames(), oddNames()...)...) {
+		written = append(written, newService(t, db, account, name+":"+strconv.Itoa(i), func(service *environments.ReportingService) {
+			service.Name, service.CreatedAt, service.UpdatedAt = name, at(i%4), at(i%3)
+		}))
+	}
+	list := func(tx *store.ReadTx, filter environments.ReportedFilter, request page.Request) (page.List[environments.ReportingService], error) {
+		return tx.Services(t.Context(), account, filter, request)
+	}
+	listing[environments.ReportingService]{
+		byDefault: "name",
+		read: func(tx *store.ReadTx, request page.Request) (page.List[environments.ReportingService], error) {
+			return list(tx, environments.ReportedFilter{}, request)
+		},
+		id: func(service environments.ReportingService) string { return service.Key },
+		fields: map[string]func(environments.ReportingService) any{
+			"key":        func(service environments.ReportingService) any { return service.Key },
+			"name":       func(service environments.ReportingService) any { return service.Name },
+			"created_at": func(service environments.ReportingService) any { return service.CreatedAt.UnixMicro() },
+			"updated_at": func(service environments.ReportingService) any { return service.UpdatedAt.UnixMicro() },
+		},
+	}.check(t, db, written)
+	t.Run("a search finds names and keys", func(t *testing.T) {
+		for text, want := range map[string]string{"ÄPFEL": "Äpfel & Birnen", "50%": "50% off", "N:8": "plain"} {
+			found := get(t, db, func(tx *store.ReadTx) (page.List[environments.ReportingService], error) {
+				return list(tx, environments.ReportedFilter{Search: text}, page.First())
+			})
+			same(t, nameOf(found.Items, func(service environments.ReportingService) string { return service.Name }), []string{want})
+		}
+	})
+}
+
+func newContextType(t *testing.T, db *store.DB, account, key string, change func(*environments.ContextType)) environments.ContextType {
+	t.Helper()
+	contextType := environments.ContextType{Account: account, Key: key, Name: key, Attributes: []byte(oddJSON), CreatedAt: at(30), UpdatedAt: at(31)}
+	if change != nil {
+		change(&contextType)
+	}
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertContextType(t.Context(), contextType) })
+	return contextType
+}
+
+func readContextType(ctx context.Context, account, key string) func(*store.ReadTx) (environments.ContextType, error) {
+	return func(tx *store.ReadTx) (environments.ContextType, error) { return tx.ContextType(ctx, account, key) }
+}
+
+func contextTypes(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	t.Run("a context type comes back as it was written", func(t *testing.T) {
+		written := newContextType(t, db, account, oddText, nil)
+		same(t, get(t, db, readContextType(ctx, account, oddText)), written)
+		missing(t, db, readContextType(ctx, other, oddText))
+		err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertContextType(ctx, written) })
+		refused(t, err, fault.AlreadyExists)
+	})
+	t.Run("an update changes name and attributes of one type", func(t *testing.T) {
+		before, foreign := newContextType(t, db, account, "u", nil), newContextType(t, db, other, "u", nil)
+		after := before
+		after.Name, after.Attributes, after.UpdatedAt = "renamed", []byte(`{"x": 1.50}`), at(99)
+		sent := after
+		sent.CreatedAt = at(999) // may not change
+		do(t, db, account, func(tx *store.Tx) error { return tx.UpdateContextType(ctx, sent) })
+		same(t, get(t, db, readContextType(ctx, account, "u")), after)
+		same(t, get(t, db, readContextType(ctx, other, "u")), foreign)
+	})
+	t.Run("a deletion takes the type's contexts along, and no others", func(t *testing.T) {
+		account, other := newAccount(t, db).ID, newAccount(t, db).ID
+		for _, each := range []string{account, other} {
+			newContextType(t, db, each, "user", nil)
+			newContextType(t, db, each, "device", nil)
+			upsert(t, db, newContext(each, "user", "a"), newContext(each, "device", "a"))
+		}
+		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteContextType(ctx, account, "user") })
+		missing(t, db, readContextType(ctx, account, "user"))
+		missing(t, db, readContext(ctx, account, "user", "a"))
+		get(t, db, readContextType(ctx, account, "device"))
+		get(t, db, readContext(ctx, account, "device", "a"))
+		get(t, db, readContextType(ctx, other, "user"))
+		get(t, db, readContext(ctx, other, "user", "a"))
+	})
+	t.Run("the list", func(t *testing.T) { contextTypeList(t, db) })
+}
+
+func contextTypeList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	newContextType(t, db, newAccount(t, db).ID, "foreign", nil)
+	var written []environments.ContextType
+	for i, name := range append(oddNames(), oddNames()...) {
+		written = append(written, newContextType(t, db, account, name+strconv.Itoa(i), func(contextType *environments.ContextType) {
+			contextType.Name, contextType.CreatedAt, contextType.UpdatedAt = name, at(i%4), at(i%3)
+		}))
+	}
+	listing[environments.ContextType]{
+		byDefault: "key",
+		read: func(tx *store.ReadTx, request page.Request) (page.List[environments.ContextType], error) {
+			return tx.ContextTypes(t.Context(), account, environments.ReportedFilter{}, request)
+		},
+		id: func(contextType environments.ContextType) string { return contextType.Key },
+		fields: map[string]func(environments.ContextType) any{
+			"key":        func(contextType environments.ContextType) any { return contextType.Key },
+			"name":       func(contextType environments.ContextType) any { return contextType.Name },
+			"created_at": func(contextType environments.ContextType) any { return contextType.CreatedAt.UnixMicro() },
+			"updated_at": func(contextType environments.ContextType) any { return contextType.UpdatedAt.UnixMicro() },
+		},
+	}.check(t, db, written)
+	t.Run("a search finds names and keys", func(t *testing.T) {
+		found := get(t, db, func(tx *store.ReadTx) (page.List[environments.ContextType], error) {
+			return tx.ContextTypes(t.Context(), account, environments.ReportedFilter{Search: "Ä"}, page.First())
+		})
+		same(t, nameOf(found.Items, func(contextType environments.ContextType) string { return contextType.Name }), []string{"ä", "ä"})
+	})
+}

@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+func transactions(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	t.Run("the database can be reached and has what this program needs", func(t *testing.T) {
+		if err := errors.Join(db.Ping(ctx), db.Migrated(ctx)); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("its pools are named after it", func(t *testing.T) {
+		if !slices.Contains([]string{"sqlite", "postgres"}, db.Name()) || len(db.Pools()) == 0 {
+			t.Errorf("%q has %d pools", db.Name(), len(db.Pools()))
+		}
+		for name, stats := range db.Pools() {
+			if !strings.HasPrefix(name, db.Name()) || stats().OpenConnections < 1 {
+				t.Errorf("the pool %q of %s has %d connections", name, db.Name(), stats().OpenConnections)
+			}
+		}
+	})
+	t.Run("a transaction has one now, in microseconds", func(t *testing.T) {
+		before := time.Now().Truncate(time.Microsecond)
+		do(t, db, "", func(tx *store.Tx) error {
+			now := tx.Now()
+			if now != tx.Now() || now.Location() != time.UTC || now != now.Truncate(time.Microsecond) || now.Before(before) {
+				t.Errorf("now is %v, then %v, and the clock said %v", now, tx.Now(), before)
+			}
+			return tx.LockSchema(ctx)
+		})
+	})
+	t.Run("an error takes everything back and comes back itself", func(t *testing.T) { takenBack(t, db) })
+	t.Run("a transaction sees its own writes, and readers only what is committed", func(t *testing.T) {
+		account := newAccount(t, db).ID
+		do(t, db, account, func(tx *store.Tx) error {
+			if err := tx.InsertEnvironment(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
+				return err
+			}
+			missing(t, db, readEnvironment(ctx, account, "e"))
+			_, err := tx.Environment(ctx, account, "e")
+			return err
+		})
+		get(t, db, readEnvironment(ctx, account, "e"))
+	})
+	t.Run("what references no account is refused", func(t *testing.T) {
+		err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.InsertUser(ctx, accounts.User{ID: newID(), Account: "nobody"}) })
+		if err == nil {
+			t.Error("a user without an account was written")
+		}
+	})
+	t.Run("the domain's rooms are the same transactions", func(t *testing.T) { rooms(t, db) })
+}
+
+func rooms(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account := newAccount(t, db)
+	err := db.Environments().Write(ctx, account.ID, func(tx environments.Tx) error {
+		return tx.InsertEnvironment(ctx, environments.Environment{Account: account.ID, Key: "e"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Accounts().Read(ctx, func(tx accounts.ReadTx) error {
+		known, err := tx.KnownEnvironments(ctx, account.ID, []string{"e"})
+		same(t, known, map[string]bool{"e": true})
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func takenBack(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, wrong := newAccount(t, db).ID, errors.New("no")
+	err := db.Write(ctx, account, func(tx *store.Tx) error {
+		if err := tx.InsertEnvironment(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
+			return err
+		}
+		if err := tx.RecordChange(ctx, account, changes.Change{}); err != nil {
+			return err
+		}
+		return wrong
+	})
+	if !errors.Is(err, wrong) {
+		t.Errorf("got %v", err)
+	}
+	missing(t, db, readEnvironment(ctx, account, "e"))
+	missing(t, db, readChange(ctx, account, 1))
+	same(t, record(t, db, account, changes.Change{}).Seq, int64(1))
+}

@@ -1,0 +1,219 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestOnlyCommitsWithChangesWake(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := database.Open(t)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		var woken atomic.Int64
+		db.OnChange(func() { woken.Add(1) })
+		change := func(tx *store.Tx) error {
+			return tx.RecordChange(t.Context(), account, changes.Change{Kind: "flag", Key: "a"})
+		}
+		for _, step := range []struct {
+			name  string
+			write func(*store.Tx) error
+			wakes int64
+		}{
+			{"nothing recorded", insert(t, account, "e"), 0},
+			{"a change", change, 1},
+			{"several changes", func(tx *store.Tx) error { return errors.Join(change(tx), change(tx)) }, 1},
+			{"a change taken back", func(tx *store.Tx) error { return errors.Join(change(tx), errors.New("no")) }, 0},
+		} {
+			before := woken.Load()
+			_ = db.Write(t.Context(), account, step.write)
+			if got := woken.Load() - before; got != step.wakes {
+				t.Errorf("%s woke %d times, want %d", step.name, got, step.wakes)
+			}
+		}
+	})
+}
+
+func TestEveryTransactionIsObserved(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		var seen, spans []string
+		var mu sync.Mutex
+		db := database.Open(t)
+		observed := database.Open(t, func(options *store.Options) {
+			options.Observe = func(kind string, took time.Duration, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				seen = append(seen, fmt.Sprintf("%s %v %v", kind, took > 0, err))
+			}
+			options.Trace = func(ctx context.Context, name string) (context.Context, func(error)) {
+				return ctx, func(err error) {
+					mu.Lock()
+					defer mu.Unlock()
+					spans = append(spans, fmt.Sprint(name, " ", err))
+				}
+			}
+		})
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		seen, spans = nil, nil // opening migrates
+		holds(t, observed, account, "e")
+		_ = observed.Write(t.Context(), account, insert(t, account, "e"))
+		_ = observed.Write(t.Context(), account, func(*store.Tx) error { return errors.New("no") })
+		if got := strings.Join(seen, ", "); got != "read true <nil>, write true <nil>, write true no" {
+			t.Errorf("observed %s", got)
+		}
+		if got := strings.Join(spans, ", "); got != "store read <nil>, store write <nil>, store write no" {
+			t.Errorf("traced %s", got)
+		}
+	})
+}
+
+func TestAPanicHarmsOnlyItsOwnTransaction(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := database.Open(t)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		before := inUse(db)
+		// Longer than this test needs: a transaction that is left open keeps its
+		// locks, and whoever comes after it waits.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		t.Cleanup(cancel)
+		for i := range 3 {
+			err := recovered(func() error {
+				return db.Write(ctx, account, func(tx *store.Tx) error {
+					if err := insert(t, account, "taken-back")(tx); err != nil {
+						return err
+					}
+					panic("boom")
+				})
+			})
+			if err == nil || !strings.Contains(err.Error(), "boom") {
+				t.Fatalf("panic %d was swallowed: %v", i, err)
+			}
+		}
+		if err := recovered(func() error { return db.Read(ctx, func(*store.ReadTx) error { panic("boom") }) }); err == nil {
+			t.Error("the panic of a reader was swallowed")
+		}
+		if after := inUse(db); after != before {
+			t.Errorf("%d connections are in use, %d were before", after, before)
+		}
+		if err := db.Write(ctx, account, insert(t, account, "later")); err != nil {
+			t.Fatalf("the account cannot be written any more: %v", err)
+		}
+		if holds(t, db, account, "taken-back") || !holds(t, db, account, "later") {
+			t.Error("the panicked transaction left something behind")
+		}
+	})
+}
+
+// recovered turns a panic into an error. PostgreSQL runs a transaction on the
+// caller's goroutine, where a panic may go on; SQLite must not let it.
+func recovered(fn func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panicked: %v", cause)
+		}
+	}()
+	return fn()
+}
+
+func inUse(db *store.DB) (connections int) {
+	for _, stats := range db.Pools() {
+		connections += stats().InUse
+	}
+	return connections
+}
+
+func TestSQLiteTurnsAPanicIntoAnError(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "sqlite").Open(t)
+	err := db.Write(t.Context(), "", func(*store.Tx) error { panic("boom") })
+	if err == nil || !strings.Contains(err.Error(), "boom") || fault.All(err) != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestACanceledCallerWritesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := database.Open(t)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 20 { // SQLite's queue may take it or not
+			err := db.Write(ctx, account, insert(t, account, "e"))
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("got %v", err)
+			}
+		}
+		if holds(t, db, account, "e") {
+			t.Error("it was written")
+		}
+	})
+}
+
+func TestACallerWhoLeavesInsideKnowsWhatBecameOfIt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := database.Open(t)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		for i := range 10 {
+			key := fmt.Sprint("e", i)
+			ctx, cancel := context.WithCancel(t.Context())
+			err := db.Write(ctx, account, func(tx *store.Tx) error {
+				defer cancel()
+				return insert(t, account, key)(tx)
+			})
+			if written := holds(t, db, account, key); written != (err == nil) {
+				t.Errorf("written is %v and the error %v", written, err)
+			}
+			if err := db.Write(t.Context(), account, insert(t, account, key+"-later")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestADeadlineWhileWaitingIsAnOutage(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := database.Open(t)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		entered, leave := make(chan struct{}), make(chan struct{})
+		var busy sync.WaitGroup
+		defer busy.Wait()
+		busy.Go(func() {
+			if err := db.Write(t.Context(), account, func(*store.Tx) error {
+				close(entered)
+				<-leave
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		<-entered
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		waited := make(chan error, 1)
+		go func() { waited <- db.Write(ctx, account, insert(t, account, "late")) }()
+		<-ctx.Done()
+		close(leave) // SQLite tells the caller when its turn comes
+		if err := <-waited; !fault.Is(err, fault.Unavailable) {
+			t.Errorf("got %v", err)
+		}
+		if holds(t, db, account, "late") {
+			t.Error("it was written after its deadline")
+		}
+	})
+}
