@@ -195,6 +195,34 @@ func TestAChangeMakesTheNextRequestLookAgain(t *testing.T) {
 	}
 }
 
+func TestEverythingCanBeForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		g.put("other", nil)
+		for _, token := range []string{"key", "other"} {
+			g.passes(t, token, true)
+		}
+		hold, done := make(chan struct{}), make(chan struct{})
+		g.put("third", nil)
+		g.set(hold, nil)
+		go func() {
+			defer close(done)
+			g.passes(t, "third", true)
+		}()
+		synctest.Wait() // a lookup is under way
+		g.ForgetAll()
+		close(hold)
+		<-done
+		g.set(nil, nil)
+		g.cost(t, 3, func() {
+			for _, token := range []string{"key", "other", "third"} {
+				g.passes(t, token, true)
+			}
+		})
+	})
+}
+
 func TestARevocationCountsFromTheChangeOn(t *testing.T) {
 	t.Parallel()
 	g := newGate()

@@ -142,7 +142,7 @@ func (c *client) plans(t *testing.T) map[string]string {
 // operate opens the operator's side of a store until the end of the test.
 func operate(t *testing.T, s settings.Settings) *app.Operator {
 	t.Helper()
-	operator, err := app.OpenOperator(t.Context(), s, slog.New(slog.DiscardHandler))
+	operator, err := app.MakeOperator(t.Context(), s, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,11 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
@@ -23,8 +27,19 @@ type Operator struct {
 	plans    plans.Table
 }
 
-// OpenOperator opens and migrates the store.
+// OpenOperator opens and migrates a store that exists: a misspelled folder must
+// not leave a new database behind.
 func OpenOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*Operator, error) {
+	if s.Database == "" {
+		if _, err := os.Stat(filepath.Join(s.Data, databaseFile)); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no database in %s: name the server's data folder with --data, or its PostgreSQL with --database", s.Data)
+		}
+	}
+	return MakeOperator(ctx, s, log)
+}
+
+// MakeOperator is OpenOperator for commands that may make the store.
+func MakeOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*Operator, error) {
 	table, err := planTable(s)
 	if err != nil {
 		return nil, err

@@ -336,3 +336,49 @@ func TestAFeedOutlivesTheContextItWasStartedWith(t *testing.T) {
 		}
 	})
 }
+
+// A failover may lead to a copy of the database that lagged behind.
+func TestAHistoryThatBecameShorterIsNoticed(t *testing.T) {
+	t.Parallel()
+	for name, rewind := range map[string]func(*source){
+		"changes are gone":    func(from *source) { from.rewind("a", 2) },
+		"the account is gone": func(from *source) { from.rewind("a", -1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				from := newSource()
+				from.commit("a", 5)
+				from.commit("b", 5)
+				rewound := 0
+				feed := follow(t, from, func() { rewound++ })
+				pass(10 * interval)
+				if rewound != 0 {
+					t.Errorf("it was noticed %d times before it happened", rewound)
+				}
+				rewind(from)
+				pass(10 * interval)
+				if rewound != 1 {
+					t.Errorf("it was noticed %d times", rewound)
+				}
+				from.commit("b", 1)
+				pass(interval)
+				feed.expect(t, "b", 6, 6)
+			})
+		})
+	}
+}
+
+func TestWhatFollowsAShorterHistoryIsNews(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		from.commit("a", 5)
+		feed := follow(t, from)
+		from.rewind("a", 2)
+		pass(interval)
+		from.commit("a", 2)
+		pass(interval)
+		feed.expect(t, "a", 3, 4)
+	})
+}

@@ -48,6 +48,17 @@ func (s *source) forget(account string, upTo int64) {
 	s.history[account] = slices.DeleteFunc(s.history[account], func(change changes.Change) bool { return change.Seq <= upTo })
 }
 
+// rewind takes back what came after a number; -1 takes the account too.
+func (s *source) rewind(account string, to int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history[account] = slices.DeleteFunc(s.history[account], func(change changes.Change) bool { return change.Seq > to })
+	s.heads[account] = to
+	if to < 0 {
+		delete(s.heads, account)
+	}
+}
+
 func (s *source) breakWith(fail func(ctx context.Context, call string) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +122,7 @@ type follower struct {
 }
 
 // follow starts a feed in a bubble, until the end of the test.
-func follow(t *testing.T, from changes.Source) *follower {
+func follow(t *testing.T, from changes.Source, rewound ...func()) *follower {
 	t.Helper()
 	f := &follower{got: map[string][]int64{}}
 	f.Feed = changes.NewFeed(from, slog.New(slog.NewTextHandler(&f.log, nil)), interval)
@@ -120,6 +131,9 @@ func follow(t *testing.T, from changes.Source) *follower {
 		defer f.mu.Unlock()
 		f.got[change.Account] = append(f.got[change.Account], change.Seq)
 	})
+	for _, each := range rewound {
+		f.OnRewind(each)
+	}
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

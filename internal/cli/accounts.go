@@ -37,7 +37,7 @@ func (s *shell) createAccount() *cobra.Command {
 		Short: "Make an account and print its first key",
 		Args:  exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.operate(cmd, func(operator *app.Operator) error {
+			return s.found(cmd, func(operator *app.Operator) error {
 				account, key, err := operator.CreateAccount(cmd.Context(), args[0], plan)
 				if err != nil {
 					return err

@@ -68,6 +68,10 @@ func TestAccountsCreate(t *testing.T) {
 func TestAccountsList(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
+	if got := term.run("accounts", "list"); got.code != 1 || !strings.Contains(got.stderr, "there is no database in ") {
+		t.Errorf("a folder without a database: %+v", got)
+	}
+	term.must("migrate")
 	if text := term.must("accounts", "list", "--json"); text != "[]\n" {
 		t.Errorf("no account is %q", text)
 	}

@@ -102,13 +102,24 @@ func (s *shell) load(cmd *cobra.Command) (settings.Settings, *slog.Logger, error
 	return loaded, telemetry.NewLogger(s.stderr, loaded.LogLevel, loaded.LogFormat), nil
 }
 
-// operate runs a function on the store that the settings name.
-func (s *shell) operate(cmd *cobra.Command, fn func(*app.Operator) error) (err error) {
+// operate runs a function on the store that the settings name, which must exist.
+func (s *shell) operate(cmd *cobra.Command, fn func(*app.Operator) error) error {
+	return s.operateWith(cmd, app.OpenOperator, fn)
+}
+
+// found is operate for commands that may make the store.
+func (s *shell) found(cmd *cobra.Command, fn func(*app.Operator) error) error {
+	return s.operateWith(cmd, app.MakeOperator, fn)
+}
+
+type openOperator func(context.Context, settings.Settings, *slog.Logger) (*app.Operator, error)
+
+func (s *shell) operateWith(cmd *cobra.Command, open openOperator, fn func(*app.Operator) error) (err error) {
 	loaded, log, err := s.load(cmd)
 	if err != nil {
 		return err
 	}
-	operator, err := app.OpenOperator(cmd.Context(), loaded, log)
+	operator, err := open(cmd.Context(), loaded, log)
 	if err != nil {
 		return err
 	}

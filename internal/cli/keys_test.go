@@ -97,6 +97,7 @@ func TestKeysRevoke(t *testing.T) {
 func TestKeysRefusals(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
+	term.must("migrate")
 	for _, command := range []string{"list", "create", "revoke x"} {
 		got := term.run(append([]string{"keys"}, strings.Fields(command)...)...)
 		want := "signalbox: there is no account yet: start the server once, or make one with signalbox accounts create\n"

@@ -40,7 +40,7 @@ func (s *shell) migrate() *cobra.Command {
 		Short: "Bring the database schema up to date, and stop",
 		Args:  exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.operate(cmd, func(*app.Operator) error { // opening migrates
+			return s.found(cmd, func(*app.Operator) error { // opening migrates
 				return s.print(map[string]bool{"migrated": true}, func(w io.Writer) { s.say(w, "The schema is up to date.\n") })
 			})
 		},

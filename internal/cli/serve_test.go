@@ -201,6 +201,7 @@ func TestMigrate(t *testing.T) {
 func TestKeyringRotate(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
+	term.must("migrate")
 	matches(t, `^The primary key is now [0-9a-f]{8}\. Values encrypted again: 1\.\n$`, term.must("keyring", "rotate"))
 	rotated := decode[struct {
 		Key      string `json:"key"`

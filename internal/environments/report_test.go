@@ -192,3 +192,46 @@ func TestALargeReportIsOneTransaction(t *testing.T) {
 		}
 	})
 }
+
+// What programs make without anybody's doing is bounded; what exists goes on.
+func TestRowsOfReportsAreBounded(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	var items []environments.ReportedContext
+	for i := range 1001 {
+		items = append(items, reported("environment", fmt.Sprint("e", i)))
+	}
+	same(t, h.report(t, items...).Registered, 998) // production and staging count
+	same(t, h.report(t, items[:3]...).Registered, 3)
+	same(t, h.report(t, reported("environment", "more"), reported("service", "s")).Registered, 1)
+	items = nil
+	for i := range 1001 {
+		items = append(items, reported(fmt.Sprint("t", i), "a"), reported(fmt.Sprint("t", i), "b"))
+	}
+	same(t, h.report(t, items...).Registered, 2000)
+	list, err := h.Contexts(t.Context(), h.owner, environments.ReportedFilter{}, page.Request{Number: 1, Size: 1, Total: true})
+	if err != nil || list.Total != 2000 {
+		t.Errorf("%d contexts, %v", list.Total, err)
+	}
+	same(t, h.report(t, described("t0", "c", `{"x":1}`)).Registered, 1)
+}
+
+func TestATypeLearnsOnlySoMuch(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	for i := range 5 {
+		attributes := map[string]int{}
+		for j := range 100 {
+			attributes[fmt.Sprint("a", i, "-", j)] = j
+		}
+		text, err := json.Marshal(attributes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.report(t, described("user", fmt.Sprint(i), string(text)))
+	}
+	var learned map[string]any
+	if err := json.Unmarshal([]byte(h.learned(t, "user")), &learned); err != nil || len(learned) != 200 {
+		t.Errorf("it knows %d names, %v", len(learned), err)
+	}
+}

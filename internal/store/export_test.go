@@ -12,6 +12,11 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) error {
 	return tx.run(ctx, query, args...)
 }
 
+// Ask runs any query whose answer is one number.
+func (tx *ReadTx) Ask(ctx context.Context, query string) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, query)
+}
+
 // Waiting counts the writers that wait for SQLite's writer.
 func (db *DB) Waiting() int { return len(db.engine.(*sqliteEngine).queue) }
 

@@ -152,3 +152,36 @@ func TestASilentConnectionDoesNotBlockAnAccountsVersion(t *testing.T) {
 	}
 	storetest.Wait(t, 15*time.Second, "a version is read on a new connection", func() bool { return ask(time.Second) == nil })
 }
+
+// After a failover the pool may be full of connections to what is a standby
+// now: they read, and refuse to write, for as long as they are kept.
+func TestConnectionsToAStandbyAreGivenUp(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	db := database.Open(t)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	raw := database.Raw(t)
+	statement := func(text string) {
+		t.Helper()
+		if _, err := raw.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alter := `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I %s', current_database(), '`
+	statement(alter + `SET default_transaction_read_only = on'); END $$`)
+	statement(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	storetest.Wait(t, 20*time.Second, "a connection to the standby is made", func() bool {
+		err := db.Write(t.Context(), account, insert(t, account, "refused"))
+		if err == nil || !fault.Is(err, fault.Unavailable) {
+			t.Fatalf("got %v", err)
+		}
+		return db.Ping(t.Context()) == nil
+	})
+	statement(`SET default_transaction_read_only = off`)
+	statement(alter + `RESET default_transaction_read_only'); END $$`)
+	_ = db.Write(t.Context(), account, insert(t, account, "noticed"))
+	storetest.Wait(t, 20*time.Second, "it writes again", func() bool {
+		err := db.Write(t.Context(), account, insert(t, account, "written"))
+		return err == nil || fault.Is(err, fault.AlreadyExists)
+	})
+}

@@ -217,3 +217,47 @@ func TestADeadlineWhileWaitingIsAnOutage(t *testing.T) {
 		}
 	})
 }
+
+// endless is a query that nobody waits for.
+const endless = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 2000000000) SELECT count(*) FROM n`
+
+func TestAReadEndsWhenItsCallerLeaves(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := database.Open(t)
+		for name, each := range map[string]struct {
+			leave  func(context.Context) (context.Context, context.CancelFunc)
+			outage bool
+		}{
+			"at a deadline": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+				return context.WithTimeout(ctx, 100*time.Millisecond)
+			}, true},
+			"by itself": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithCancel(ctx)
+				time.AfterFunc(100*time.Millisecond, cancel)
+				return ctx, cancel
+			}, false},
+		} {
+			t.Run(name, func(t *testing.T) {
+				for range 10 { // more often than there are connections
+					ctx, cancel := each.leave(t.Context())
+					began := time.Now()
+					err := db.Read(ctx, func(tx *store.ReadTx) error {
+						_, err := tx.Ask(ctx, endless)
+						return err
+					})
+					cancel()
+					if err == nil || fault.Is(err, fault.Unavailable) != each.outage {
+						t.Errorf("got %v", err)
+					}
+					if took := time.Since(began); took > 5*time.Second {
+						t.Fatalf("it took %s", took)
+					}
+				}
+				if err := db.Ping(t.Context()); err != nil {
+					t.Errorf("afterwards: %v", err)
+				}
+			})
+		}
+	})
+}

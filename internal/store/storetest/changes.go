@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,6 +79,7 @@ func changeConcept(t *testing.T, db *store.DB) {
 	})
 	t.Run("a version is the number of the last change", func(t *testing.T) { versions(t, db) })
 	t.Run("the history is read backwards and the news forwards", func(t *testing.T) { history(t, db) })
+	t.Run("large documents come in smaller portions", func(t *testing.T) { largeHistory(t, db) })
 	t.Run("the history can be narrowed", func(t *testing.T) { historyFilters(t, db) })
 }
 
@@ -174,4 +176,32 @@ func historyFilters(t *testing.T, db *store.DB) {
 			same(t, found, each.want)
 		})
 	}
+}
+
+// largeHistory has documents that no reader wants in memory all at once.
+func largeHistory(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account := newAccount(t, db).ID
+	document := []byte(`"` + strings.Repeat("x", 3<<20) + `"`)
+	const count = 7
+	for i := range count {
+		record(t, db, account, changes.Change{Key: strconv.Itoa(i), Before: document, After: document})
+	}
+	var news, old []string
+	for seq := int64(0); seq < count; {
+		found, err := db.After(ctx, account, seq, count)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("after %d: %d changes, %v", seq, len(found), err)
+		}
+		news, seq = append(news, keysOf(found)...), found[len(found)-1].Seq
+	}
+	same(t, news, []string{"0", "1", "2", "3", "4", "5", "6"})
+	for before, more := int64(0), true; more; {
+		tail, err := db.History().Changes(ctx, account, changes.Filter{}, before, count)
+		if err != nil || len(tail.Items) == 0 {
+			t.Fatalf("before %d: %d changes, %v", before, len(tail.Items), err)
+		}
+		old, before, more = append(old, keysOf(tail.Items)...), tail.Items[len(tail.Items)-1].Seq, tail.More
+	}
+	same(t, old, []string{"6", "5", "4", "3", "2", "1", "0"})
 }

@@ -151,6 +151,11 @@ func environmentFilters(t *testing.T, db *store.DB) {
 			same(t, list(t, environments.Filter{Search: text}), nil)
 		}
 	})
+	t.Run("a search does not reach from the key into the name", func(t *testing.T) {
+		for _, gap := range []string{"", "\n", " ", "\uffff"} {
+			same(t, list(t, environments.Filter{Search: "k8" + gap + "plain"}), nil)
+		}
+	})
 	t.Run("they narrow, together as well", func(t *testing.T) {
 		same(t, list(t, environments.Filter{Managed: optional.Of(true)}), names[:1])
 		same(t, len(list(t, environments.Filter{Managed: optional.Of(false)})), len(names)-1)
