@@ -133,8 +133,8 @@ func (f *Feed) look(ctx context.Context, seen map[string]int64) error {
 // notice looks for accounts whose history was rewound, and starts over there.
 func (f *Feed) notice(heads, seen map[string]int64) {
 	shorter := false
-	for account, head := range heads {
-		if head < seen[account] {
+	for account, was := range seen {
+		if head, exists := heads[account]; !exists || head < was {
 			shorter = true
 			seen[account] = head
 		}

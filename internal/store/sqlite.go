@@ -156,17 +156,17 @@ func (e *sqliteEngine) run() {
 		case job := <-e.queue:
 			e.commitGroup(job)
 		case <-e.stop:
-			e.refuseQueued()
+			e.refuseQueued(errClosed)
 			return
 		}
 	}
 }
 
-func (e *sqliteEngine) refuseQueued() {
+func (e *sqliteEngine) refuseQueued(cause error) {
 	for {
 		select {
 		case job := <-e.queue:
-			job.finish(errClosed)
+			job.finish(cause)
 		default:
 			return
 		}
@@ -179,6 +179,7 @@ func (e *sqliteEngine) commitGroup(first *writeJob) {
 	ctx := context.Background()
 	if err := e.writer.run(ctx, "BEGIN IMMEDIATE"); err != nil {
 		first.finish(err)
+		e.refuseQueued(err) // they have waited as long, and would wait once more
 		return
 	}
 	var kept []*writeJob
