@@ -49,6 +49,9 @@ func aContext(owner client) string {
 	return contextsPath + "/user%3A" + id
 }
 
+// aFlag is a managed BOOLEAN flag whose default is false.
+func aFlag(owner client) string { return owner.makeFlag(unique("flag"), nil) }
+
 func below(path func(owner client) string, more string) func(owner client) string {
 	return func(owner client) string { return path(owner) + more }
 }
@@ -123,6 +126,21 @@ func accessTable() []access {
 
 		{"POST /api/v1/metrics/bulk", sending("/api/v1/metrics/bulk", `{"data":[]}`), "401 401 202 202 202 202 401 401 202"},
 
+		{"GET /api/v1/flags", at(flagsPath), "                                      401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/flags", creatingFlag, "                                      401 401 403 201 201 201 401 401 403"},
+		{"POST /api/v1/flags/bulk", sending(flagsPath+"/bulk", `{"flags":[]}`), "   401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/flags/{id}", on(aFlag, ""), "                                 401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/flags/{id}", on(aFlag, envelope("", "", boolean(true, nil))), "401 401 403 200 200 200 401 401 403"},
+		{"DELETE /api/v1/flags/{id}", on(aFlag, ""), "                              401 401 403 204 204 204 401 401 403"},
+		{"GET /api/v1/flags/{id}/sources", on(below(aFlag, "/sources"), ""), "      401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/flags/{id}/actions/evaluate", on(below(aFlag, "/actions/evaluate"), `{"environment":"production"}`), "401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/flag_sources", at(sourcesPath), "                             401 401 200 200 200 200 401 401 200"},
+
+		{"POST /ofrep/v1/evaluate/flags", sending(ofrepPath, `{"context":{}}`), "   401 401 200 200 200 200 401 401 200"},
+		{"POST /ofrep/v1/evaluate/flags/{key}", on(aFlagOverOFREP, `{"context":{}}`), "401 401 200 200 200 200 401 401 200"},
+		{"OPTIONS /ofrep/v1/evaluate/flags", at(ofrepPath), "                       204 204 204 204 204 204 204 204 204"},
+		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", at(ofrepPath + "/x"), "          204 204 204 204 204 204 204 204 204"},
+
 		{"GET /api/v1/changes", at(changesPath), "                                  401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/changes/{seq}", at(changesPath + "/1"), "                     401 401 200 200 200 200 401 401 200"},
 	}
@@ -143,7 +161,7 @@ func TestEveryEndpointForEveryRole(t *testing.T) {
 				for i, credential := range credentials {
 					path, body := row.target(owner.in(t))
 					method, _, _ := strings.Cut(row.route, " ")
-					got := owner.in(t).as(keys[credential]).send(method, path, body)
+					got := owner.in(t).as(keys[credential]).send(method, path, body, inProduction(path))
 					if want := statuses[i]; strconv.Itoa(got.status) != want {
 						t.Errorf("%s: got %d, want %s: %s", credential, got.status, want, got.body)
 					}

@@ -40,6 +40,9 @@ func recordedWrites() map[string]recorded {
 		"POST /api/v1/services":                     {is(servicesPath), envelope("", "made", attributes{"name": "N"}), "service", "created"},
 		"PUT /api/v1/services/{id}":                 {aService, named, "service", "updated"},
 		"DELETE /api/v1/services/{id}":              {aService, "", "service", "deleted"},
+		"POST /api/v1/flags":                        {is(flagsPath), envelope("", "made", boolean(true, nil)), "flag", "created"},
+		"PUT /api/v1/flags/{id}":                    {aFlag, envelope("", "", boolean(true, attributes{"name": "Renamed"})), "flag", "updated"},
+		"DELETE /api/v1/flags/{id}":                 {aFlag, "", "flag", "deleted"},
 		"PUT /api/v1/context_types/{id}":            {aContextType, named, "context_type", "updated"},
 		"DELETE /api/v1/context_types/{id}":         {aContextType, "", "context_type", "deleted"},
 		"PUT /api/v1/contexts/{id}":                 {aContext, named, "context", "updated"},
@@ -152,7 +155,7 @@ func TestEveryWritingRouteIsRecorded(t *testing.T) {
 	t.Parallel()
 	covered := slices.Collect(maps.Keys(recordedWrites()))
 	for _, route := range api.RoutePatterns() {
-		if !strings.HasPrefix(route, "GET ") && !strings.HasSuffix(route, "/bulk") && !slices.Contains(covered, route) {
+		if !strings.HasPrefix(route, "GET ") && !strings.Contains(route, "/evaluate") && !strings.HasSuffix(route, "/bulk") && !slices.Contains(covered, route) {
 			t.Errorf("the change of %s is not tested", route)
 		}
 	}

@@ -110,7 +110,7 @@ func validateExchange(sent *http.Request, r request, got answer) error {
 	}
 	input := &openapi3filter.RequestValidationInput{
 		Request: sent, PathParams: parameters, QueryParams: sent.URL.Query(), Route: route,
-		Options: &openapi3filter.Options{AuthenticationFunc: requireBearer, SkipSettingDefaults: true},
+		Options: &openapi3filter.Options{AuthenticationFunc: requireCredential, SkipSettingDefaults: true},
 	}
 	if !r.offContract && meansToBeValid(got.status) {
 		if r.body != "" {
@@ -130,7 +130,13 @@ func meansToBeValid(status int) bool {
 	return status < http.StatusInternalServerError && !slices.Contains(refused, status)
 }
 
-func requireBearer(_ context.Context, input *openapi3filter.AuthenticationInput) error {
+func requireCredential(_ context.Context, input *openapi3filter.AuthenticationInput) error {
+	if scheme := input.SecurityScheme; scheme.Type == "apiKey" {
+		if input.RequestValidationInput.Request.Header.Get(scheme.Name) == "" {
+			return errors.New("no key in " + scheme.Name)
+		}
+		return nil
+	}
 	if !strings.HasPrefix(input.RequestValidationInput.Request.Header.Get("Authorization"), "Bearer ") {
 		return errors.New("no bearer token")
 	}

@@ -34,6 +34,8 @@ var titles = map[string]string{
 	"entitlement_limit_reached": "Subscription limit reached", "forbidden": "Forbidden", "not_found": "Not found",
 	"method_not_allowed": "Method not allowed", "already_exists": "Already exists", "environment_protected": "Environment is protected",
 	"version_mismatch": "Version mismatch", "payload_too_large": "Payload too large", "unsupported_media_type": "Unsupported media type",
+	"environment_unmanaged": "Environment is not managed", "flag_unmanaged": "Flag is not managed",
+	"flag_demotion_unsupported": "Flag cannot be demoted", "row_limit_reached": "Row limit reached",
 	"rate_limited": "Too many requests", "internal_error": "Internal error", "unavailable": "Service unavailable",
 }
 

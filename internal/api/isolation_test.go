@@ -31,6 +31,9 @@ func furnish(c client) neighbour {
 		c.report(attributes{"type": id, "key": "key", "attributes": attributes{marker: marker}}).want(200)
 		c.put(typesPath+"/"+id, envelope("", "", attributes{"name": marker, "attributes": attributes{marker: attributes{}}})).want(200)
 		c.put(contextsPath+"/"+id+":key", envelope("", "", attributes{"name": marker})).want(200)
+		c.makeFlag(id, attributes{"name": marker, "environments": attributes{"theirs": attributes{
+			"rules": []attributes{{"logic": attributes{"==": []any{attributes{"var": "theirs.key"}, marker}}, "value": true, "description": marker}}}}})
+		c.declare(attributes{"id": id, "type": "BOOLEAN", "default": true, "service": marker, "environment": "theirs"}).want(200)
 	}
 	c.put(accountPath, envelope("", "", attributes{"name": marker})).want(200)
 	for _, path := range []string{settingsPath, ownSettingsPath} {
@@ -99,6 +102,20 @@ func trespasses(theirs neighbour) map[string]trespass {
 
 		"POST /api/v1/metrics/bulk": {"/api/v1/metrics/bulk", `{"data":[{"attributes":{"name":"mine","value":1}}]}`, 202},
 
+		"GET /api/v1/flags":                        {flagsPath, "", 200},
+		"POST /api/v1/flags":                       {flagsPath, envelope("", "both", boolean(false, nil)), 201},
+		"POST /api/v1/flags/bulk":                  {flagsPath + "/bulk", `{"flags":[{"id":"both","type":"STRING","default":"mine"}]}`, 200},
+		"GET /api/v1/flags/{id}":                   {flagsPath + "/theirs", "", 404},
+		"PUT /api/v1/flags/{id}":                   {flagsPath + "/theirs", envelope("", "", boolean(false, nil)), 404},
+		"DELETE /api/v1/flags/{id}":                {flagsPath + "/theirs", "", 404},
+		"GET /api/v1/flags/{id}/sources":           {flagsPath + "/theirs/sources", "", 404},
+		"POST /api/v1/flags/{id}/actions/evaluate": {flagsPath + "/theirs/actions/evaluate", `{"environment":"theirs"}`, 404},
+		"GET /api/v1/flag_sources":                 {sourcesPath, "", 200},
+		"POST /ofrep/v1/evaluate/flags":            {ofrepPath, `{"context":{}}`, 200},
+		"POST /ofrep/v1/evaluate/flags/{key}":      {ofrepPath + "/theirs", `{"context":{}}`, 404},
+		"OPTIONS /ofrep/v1/evaluate/flags":         {ofrepPath, "", 204},
+		"OPTIONS /ofrep/v1/evaluate/flags/{key}":   {ofrepPath + "/theirs", "", 204},
+
 		"GET /api/v1/changes":       {changesPath, "", 200},
 		"GET /api/v1/changes/{seq}": {changesPath + "/" + theirs.seq, "", 404},
 	}
@@ -114,7 +131,7 @@ func TestTwoAccountsNeverSeeEachOther(t *testing.T) {
 		for _, route := range slices.Sorted(maps.Keys(table)) {
 			try := table[route]
 			method, _, _ := strings.Cut(route, " ")
-			got := stranger.send(method, try.path, try.body)
+			got := stranger.send(method, try.path, try.body, inProduction(try.path))
 			if got.status != try.want {
 				t.Errorf("%s: got %d, want %d: %s", route, got.status, try.want, got.body)
 			}
@@ -128,6 +145,7 @@ func TestTwoAccountsNeverSeeEachOther(t *testing.T) {
 		for _, path := range []string{
 			changesPath + "?filter[actor]=" + theirs.key, changesPath + "?filter[resource]=environment:theirs",
 			environmentsPath + "?filter[search]=hush", servicesPath + "?filter[search]=hush", contextsPath + "?filter[context_type]=theirs",
+			flagsPath + "?filter[search]=hush", flagsPath + "?filter[references_context_type]=theirs", sourcesPath + "?filter[service]=" + marker,
 		} {
 			if got := stranger.get(path).want(200); len(got.page().Data) != 0 {
 				t.Errorf("%s: got %s, want nothing", path, got.body)
@@ -145,7 +163,7 @@ func everythingOf(c client) map[string]any {
 	everything := map[string]any{}
 	for _, path := range []string{
 		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath,
-		environmentsPath, servicesPath, typesPath, contextsPath, changesPath + "?page[size]=1000",
+		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, changesPath + "?page[size]=1000",
 	} {
 		var document any
 		c.get(path).want(200).decode(&document)
@@ -176,7 +194,7 @@ func requireNothingOf(t *testing.T, theirs neighbour, got answer) {
 // nobody has.
 func requireLikeNothing(t *testing.T, stranger client, method string, try trespass, got answer) {
 	t.Helper()
-	asked := strings.Split(strings.TrimPrefix(strings.ReplaceAll(try.path, "%3A", ":"), "/api/v1/"), "/")[1]
+	asked := strings.Split(strings.TrimPrefix(strings.TrimPrefix(strings.ReplaceAll(try.path, "%3A", ":"), "/ofrep/v1/evaluate/"), "/api/v1/"), "/")[1]
 	asked, _, _ = strings.Cut(asked, "?")
 	nobodys := uuid.NewString() + asked[strings.IndexByte(asked+":", ':'):]
 	if strings.HasPrefix(try.path, changesPath) {
@@ -184,7 +202,7 @@ func requireLikeNothing(t *testing.T, stranger client, method string, try trespa
 	}
 	encode := func(id string) string { return strings.ReplaceAll(id, ":", "%3A") }
 	path := strings.Replace(try.path, encode(asked), encode(nobodys), 1)
-	nothing := stranger.send(method, path, try.body).want(404)
+	nothing := stranger.send(method, path, try.body, inProduction(path)).want(404)
 	if want := strings.ReplaceAll(string(nothing.body), nobodys, asked); string(got.body) != want {
 		t.Errorf("%s %s: another account's looks different from nobody's:\n%s\n%s", method, try.path, got.body, want)
 	}

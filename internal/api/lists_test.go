@@ -23,6 +23,9 @@ type numbered struct {
 	fill func(c client, keys, names []string)
 }
 
+// sourceSorts are the orders of both lists of sources.
+var sourceSorts = []string{"-last_seen", "service", "environment", "created_at"}
+
 func numberedLists() map[string]numbered {
 	byName := []string{"name", "key", "created_at", "updated_at"}
 	byKey := []string{"key", "name", "created_at", "updated_at"}
@@ -51,6 +54,21 @@ func numberedLists() map[string]numbered {
 		"GET /api/v1/contexts": {contextsPath, byKey, reporting(contextsPath, func(key string) (string, string, string) {
 			return "user", key, "user%3A" + key
 		})},
+		"GET /api/v1/flags": {flagsPath, []string{"key", "name", "type", "created_at", "updated_at"}, func(c client, keys, names []string) {
+			for i, key := range keys {
+				c.makeFlag(key, attributes{"name": names[i]})
+			}
+		}},
+		"GET /api/v1/flag_sources": {sourcesPath, sourceSorts, func(c client, keys, names []string) {
+			for i, key := range keys {
+				c.declare(attributes{"id": key, "type": "STRING", "default": "", "service": names[i], "environment": key}).want(200)
+			}
+		}},
+		"GET /api/v1/flags/{id}/sources": {flagsPath + "/declared/sources", sourceSorts, func(c client, keys, names []string) {
+			for i, key := range keys {
+				c.declare(attributes{"id": "declared", "type": "STRING", "default": "", "service": names[i], "environment": key}).want(200)
+			}
+		}},
 		"GET /api/v1/api_keys": {keysPath, []string{"name", "status", "created_at", "expires_at", "last_used_at"},
 			func(c client, _, names []string) {
 				for _, name := range names {
@@ -58,6 +76,11 @@ func numberedLists() map[string]numbered {
 				}
 			}},
 	}
+}
+
+// searchable tells whether a list has filter[search]: keys and sources have none.
+func (l numbered) searchable() bool {
+	return l.path != keysPath && !strings.HasSuffix(l.path, "sources")
 }
 
 func TestEveryListIsTested(t *testing.T) {
@@ -105,7 +128,7 @@ func TestListParametersThatAreWrong(t *testing.T) {
 				owner.get(list.path+"?page[number]=0&page[size]=0&meta[total]=0&sort=,&filter[x]=1").refused(400, wrongParameter("page[number]"),
 					wrongParameter("page[size]"), wrongParameter("meta[total]"), wrongParameter("sort"), wrongParameter("filter[x]"))
 				for _, value := range []string{"%00", "%ff", "a%00b"} {
-					if list.path != keysPath {
+					if list.searchable() {
 						owner.get(list.path+"?filter[search]="+value).refused(400, wrongParameter("filter[search]"))
 					}
 					owner.get(list.path+"?sort="+value).refused(400, wrongParameter("sort"))
@@ -194,11 +217,12 @@ func TestSortsOfEveryList(t *testing.T) {
 					t.Errorf("the default order is not %s:\n%s", list.sorts[0], difference)
 				}
 				for _, field := range list.sorts {
+					field = strings.TrimPrefix(field, "-")
 					for _, order := range []string{field, "-" + field} {
 						got := owner.get(list.path + "?sort=" + order).want(200)
 						requireSorted(t, got, order)
 					}
-					several := strings.Join(append([]string{"-" + field}, slices.DeleteFunc(slices.Clone(list.sorts), func(each string) bool { return each == field })...), ",")
+					several := strings.Join(append([]string{"-" + field}, slices.DeleteFunc(slices.Clone(list.sorts), func(each string) bool { return strings.TrimPrefix(each, "-") == field })...), ",")
 					owner.get(list.path + "?sort=" + several).want(200)
 				}
 			})
@@ -220,7 +244,7 @@ func requireSorted(t *testing.T, got answer, order string) {
 			return each.ID, true
 		}
 		text, ok := each.Attributes[field].(string)
-		if strings.HasSuffix(field, "_at") {
+		if strings.HasSuffix(field, "_at") || field == "last_seen" {
 			text = sortableTime(text)
 		}
 		return text, ok
@@ -270,8 +294,8 @@ func TestSearchIsASubstringOfKeyOrNameInAnyCase(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		first := start(t, database)
 		for route, list := range numberedLists() {
-			if list.path == keysPath {
-				continue // keys have no search
+			if !list.searchable() {
+				continue
 			}
 			t.Run(route, func(t *testing.T) {
 				t.Parallel()

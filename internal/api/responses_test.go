@@ -37,6 +37,7 @@ func tagged() map[string]func(client) string {
 		"GET /api/v1/services/{id}":             aService,
 		"GET /api/v1/context_types/{id}":        aContextType,
 		"GET /api/v1/contexts/{id}":             aContext,
+		"GET /api/v1/flags/{id}":                aFlag,
 		"GET /api/v1/changes/{seq}":             is(changesPath + "/1"),
 	}
 }
@@ -72,10 +73,10 @@ func TestATagFollowsTheDefinition(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database)
-		for _, make := range []func(client) string{is(accountPath), is(settingsPath), is(ownSettingsPath), aKey, anEnvironment, aService, aContextType, aContext} {
+		for _, make := range []func(client) string{is(accountPath), is(settingsPath), is(ownSettingsPath), aKey, anEnvironment, aService, aContextType, aContext, aFlag} {
 			path := make(owner)
 			before := owner.get(path).want(200).header.Get("Etag")
-			put := owner.put(path, envelope("", "", attributes{"name": "Changed"})).want(200).header.Get("Etag")
+			put := owner.put(path, envelope("", "", boolean(false, attributes{"name": "Changed"}))).want(200).header.Get("Etag")
 			after := owner.get(path).want(200).header.Get("Etag")
 			if before == after || put != after {
 				t.Errorf("%s: before %s, PUT %s, after %s", path, before, put, after)
@@ -107,6 +108,7 @@ func matched() map[string]func(client) string {
 		"PUT /api/v1/environments/{id}": anEnvironment, "DELETE /api/v1/environments/{id}": anEnvironment,
 		"PUT /api/v1/services/{id}": aService, "DELETE /api/v1/services/{id}": aService,
 		"PUT /api/v1/context_types/{id}": aContextType, "DELETE /api/v1/context_types/{id}": aContextType,
+		"PUT /api/v1/flags/{id}": aFlag, "DELETE /api/v1/flags/{id}": aFlag,
 		"PUT /api/v1/contexts/{id}": aContext, "DELETE /api/v1/contexts/{id}": aContext,
 	}
 }
@@ -128,10 +130,10 @@ func TestIfMatchIsHonoured(t *testing.T) {
 				method, _, _ := strings.Cut(route, " ")
 				path, body := make(owner), ""
 				if method == http.MethodPut {
-					body = envelope("", "", attributes{"name": unique("Name")})
+					body = envelope("", "", boolean(false, attributes{"name": unique("Name")}))
 				}
 				stale := owner.get(path).want(200).header.Get("Etag")
-				owner.put(path, envelope("", "", attributes{"name": unique("Name")})).want(200)
+				owner.put(path, envelope("", "", boolean(false, attributes{"name": unique("Name")}))).want(200)
 				before := owner.get(path).want(200)
 				current := before.header.Get("Etag")
 				for _, header := range []string{stale, `"other"`, stale + `, "other"`, "nonsense", `""`, "W/" + current, strings.Trim(current, `"`)} {

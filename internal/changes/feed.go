@@ -134,9 +134,14 @@ func (f *Feed) look(ctx context.Context, seen map[string]int64) error {
 func (f *Feed) notice(heads, seen map[string]int64) {
 	shorter := false
 	for account, was := range seen {
-		if head, exists := heads[account]; !exists || head < was {
-			shorter = true
-			seen[account] = head
+		head, exists := heads[account]
+		if exists && head >= was {
+			continue
+		}
+		shorter = true
+		seen[account] = head
+		if !exists {
+			delete(seen, account)
 		}
 	}
 	if !shorter {

@@ -24,13 +24,20 @@ type listing[T any] struct {
 	// fields gives what each sort field sorts by: a string, an int64 or nil.
 	fields    map[string]func(T) any
 	byDefault string
+	// newestFirst makes the order without a wish a descending one.
+	newestFirst bool
+}
+
+// unasked is the order without a wish.
+func (l listing[T]) unasked() page.Order {
+	return page.Order{Field: l.byDefault, Descending: l.newestFirst}
 }
 
 // check holds the list against everything that was written.
 func (l listing[T]) check(t *testing.T, db *store.DB, written []T) {
 	t.Helper()
 	t.Run("without a wish it is sorted by "+l.byDefault, func(t *testing.T) {
-		l.expect(t, db, nil, l.sorted(written, page.Order{Field: l.byDefault}))
+		l.expect(t, db, nil, l.sorted(written, l.unasked()))
 	})
 	for field := range l.fields {
 		for _, descending := range []bool{false, true} {
@@ -84,7 +91,7 @@ func (l listing[T]) checkPages(t *testing.T, db *store.DB, written []T) {
 				}
 				read = append(read, list.Items...)
 			}
-			same(t, read, l.sorted(written, page.Order{Field: l.byDefault}))
+			same(t, read, l.sorted(written, l.unasked()))
 		}
 	})
 }

@@ -31,6 +31,8 @@ func Run(t *testing.T, database Database) {
 		"metrics":       metrics,
 		"changes":       changeConcept,
 		"seals":         seals,
+		"flags":         flagConcept,
+		"flag sources":  flagSources,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
