@@ -2,6 +2,7 @@ package jsonlogic
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 )
 
@@ -26,7 +27,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("\"\xff\\u00\"")
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := Parse([]byte(text))
-		if valid := json.Valid([]byte(text)); valid != (err == nil) && err != errTooDeep {
+		if valid := json.Valid([]byte(text)); valid != (err == nil) && !errors.Is(err, errTooDeep) {
 			t.Fatalf("%q: %v, encoding/json says %v", text, err, valid)
 		}
 		if err != nil {
@@ -44,7 +45,7 @@ func FuzzCompile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rule, _ string) {
 		r, err := Compile([]byte(rule), FlagKey("flag"))
 		if err != nil {
-			if refused, ok := err.(*Error); !ok || refused.Pointer != "" && refused.Pointer[0] != '/' {
+			if refused, ok := errors.AsType[*Error](err); !ok || refused.Pointer != "" && refused.Pointer[0] != '/' {
 				t.Errorf("%q: %v", rule, err)
 			}
 			return
@@ -68,7 +69,7 @@ func FuzzEvaluate(f *testing.F) {
 			in = String(data)
 		}
 		v, err := r.Evaluate(in)
-		if d := r.Decide(in); d.Err != err || d.Matched != (err == nil && v.Truthy()) {
+		if d := r.Decide(in); !errors.Is(d.Err, err) || d.Matched != (err == nil && v.Truthy()) {
 			t.Errorf("%s with %s: %s, %v, but %+v", rule, data, v.json(), err, d)
 		}
 		if !json.Valid(v.AppendJSON(nil)) && json.Valid([]byte(data)) {

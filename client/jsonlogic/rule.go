@@ -1,6 +1,7 @@
 package jsonlogic
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -29,10 +30,10 @@ func Compile(source []byte, options ...Option) (*Rule, error) {
 		return nil, refuse(CodeTooLarge, "", fmt.Sprintf("a rule may have at most %d bytes", MaxSource))
 	}
 	v, err := parse(source, maxRuleNesting)
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		return CompileValue(v, options...)
-	case errTooDeep:
+	case errors.Is(err, errTooDeep):
 		return nil, refuse(CodeTooDeep, "", fmt.Sprintf("a rule may be at most %d levels deep", MaxDepth))
 	}
 	return nil, refuse(CodeMalformed, "", err.Error())

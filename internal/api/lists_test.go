@@ -108,6 +108,7 @@ func TestListParametersThatAreWrong(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database)
+		owner.discoverFlag("declared")
 		for route, list := range numberedLists() {
 			t.Run(route, func(t *testing.T) {
 				t.Parallel()

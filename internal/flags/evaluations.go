@@ -35,7 +35,7 @@ func (n *EvaluationNotes) Note(account, key string, at time.Time) {
 		n.pending = map[FlagRef]time.Time{}
 	}
 	ref := FlagRef{account, key}
-	if at.After(n.pending[ref]) && len(n.pending) < MaxSources {
+	if earlier, known := n.pending[ref]; at.After(earlier) && (known || len(n.pending) < MaxSources) {
 		n.pending[ref] = at
 	}
 }
@@ -64,7 +64,7 @@ func (n *EvaluationNotes) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			n.flush(ctx)
+			n.flush(context.WithoutCancel(ctx)) // Stop waits for it
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -156,9 +157,13 @@ func (tx *Tx) SetUserSettings(ctx context.Context, account, user string, setting
 		account, user, string(settings.Other), order)
 }
 
+// encode gives JSON as people wrote it: < stays <.
 func encode(value any) (string, error) {
-	text, err := json.Marshal(value)
-	return string(text), err
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return strings.TrimSuffix(text.String(), "\n"), err
 }
 
 func decode(text string, into any) error {

@@ -119,9 +119,12 @@ func (tx *ReadTx) CountFlags(ctx context.Context, account string) (int, error) {
 const insertFlag = `INSERT INTO flags (account_id, key, name, description, type, base, choices, managed, environments, search,
 	last_evaluated, created_at, updated_at) VALUES`
 
+// overwriteFlag leaves last_evaluated of a live flag alone: it is noted beside
+// the account's lock and may be newer than what the writer has read.
 const overwriteFlag = `ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description,
 	type = excluded.type, base = excluded.base, choices = excluded.choices, managed = excluded.managed,
-	environments = excluded.environments, search = excluded.search, last_evaluated = excluded.last_evaluated,
+	environments = excluded.environments, search = excluded.search,
+	last_evaluated = CASE WHEN flags.deleted_at IS NULL THEN flags.last_evaluated ELSE excluded.last_evaluated END,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
 
 func flagRow(f flags.Flag) ([]any, error) {

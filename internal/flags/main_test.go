@@ -1,0 +1,183 @@
+package flags_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const racers = 32
+
+// house is a service on a real database with one account.
+type house struct {
+	*flags.Service
+	database storetest.Database
+	db       *store.DB
+	owner    accounts.Caller
+}
+
+func newHouse(t *testing.T, database storetest.Database, plan string) *house {
+	t.Helper()
+	db := database.Open(t)
+	return &house{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, plan).Owner}
+}
+
+func newService(db *store.DB) *flags.Service {
+	return &flags.Service{Store: db.Flags(), Plans: plans.BuiltIn(), Writable: environments.Writable}
+}
+
+// nodes are services that share the database as several nodes would.
+func (h *house) nodes(t *testing.T) []*flags.Service {
+	t.Helper()
+	if h.database.Kind == "sqlite" {
+		return []*flags.Service{h.Service}
+	}
+	return []*flags.Service{h.Service, newService(h.database.Open(t))}
+}
+
+// race lets all racers start at once and gives what each was told.
+func (h *house) race(t *testing.T, run func(node *flags.Service, racer int) error) []error {
+	t.Helper()
+	nodes, start, errs := h.nodes(t), make(chan struct{}), make([]error, racers)
+	var running sync.WaitGroup
+	for i := range racers {
+		running.Go(func() {
+			<-start
+			errs[i] = run(nodes[i%len(nodes)], i)
+		})
+	}
+	close(start)
+	running.Wait()
+	return errs
+}
+
+func (h *house) create(t *testing.T, draft flags.Draft) flags.Flag {
+	t.Helper()
+	flag, err := h.Create(t.Context(), h.owner, draft)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return flag
+}
+
+func (h *house) replace(t *testing.T, key string, draft flags.Draft) flags.Flag {
+	t.Helper()
+	flag, err := h.Replace(t.Context(), h.owner, key, draft, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return flag
+}
+
+func (h *house) report(t *testing.T, declarations ...flags.Declaration) flags.Outcome {
+	t.Helper()
+	outcome, err := h.Report(t.Context(), h.owner, declarations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+func (h *house) get(t *testing.T, key string) flags.Flag {
+	t.Helper()
+	flag, err := h.Flag(t.Context(), h.owner, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return flag
+}
+
+// sources gives all sources by their flag, service and environment.
+func (h *house) sources(t *testing.T) map[flags.SourceKey]flags.Source {
+	t.Helper()
+	list, err := h.Sources(t.Context(), h.owner, flags.SourceFilter{}, page.First())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[flags.SourceKey]flags.Source{}
+	for _, source := range list.Items {
+		found[flags.SourceKey{Flag: source.Flag, Service: source.Service, Environment: source.Environment}] = source
+	}
+	return found
+}
+
+func (h *house) count(t *testing.T) (count int) {
+	t.Helper()
+	h.read(t, func(ctx context.Context, tx *store.ReadTx) (err error) {
+		count, err = tx.CountFlags(ctx, h.owner.Account)
+		return err
+	})
+	return count
+}
+
+func (h *house) read(t *testing.T, fn func(ctx context.Context, tx *store.ReadTx) error) {
+	t.Helper()
+	if err := h.db.Read(t.Context(), func(tx *store.ReadTx) error { return fn(t.Context(), tx) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
+	t.Helper()
+	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error { return fn(t.Context(), tx) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// history gives the changes of flags, oldest first.
+func (h *house) history(t *testing.T) (found []changes.Change) {
+	t.Helper()
+	all, err := h.db.After(t.Context(), h.owner.Account, 0, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range all {
+		if change.Kind == flags.Kind {
+			found = append(found, change)
+		}
+	}
+	return found
+}
+
+// numeric is the draft of a NUMERIC flag with a default.
+func numeric(key, base string) flags.Draft {
+	return flags.Draft{Key: optional.Of(key), Type: optional.Of("NUMERIC"), Default: optional.Of(json.RawMessage(base))}
+}
+
+// ruled is a draft with some rules in production.
+func ruled(key string, rules int) flags.Draft {
+	draft := numeric(key, "0")
+	environment := flags.Environment{Enabled: true, Rules: []flags.Rule{}}
+	for range rules {
+		environment.Rules = append(environment.Rules, flags.Rule{Logic: json.RawMessage(`{}`), Value: json.RawMessage(`1`)})
+	}
+	draft.Environments = map[string]flags.Environment{"production": environment}
+	return draft
+}
+
+func declared(key, kind, base, service, environment string) flags.Declaration {
+	return flags.Declaration{Key: key, Type: kind, Default: json.RawMessage(base), Service: service, Environment: environment}
+}
+
+func same[T any](t *testing.T, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,447 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// oddValue is oddJSON without spaces, as values inside of documents are kept.
+const oddValue = `{"b":1.0,"a":1e5,"b":-0.0,"ü":"\u00e9\/","n":null,"big":12345678901234567890.123,"e":{}}`
+
+// newFlag is a flag with everything that a flag can have.
+func newFlag(account, key string) flags.Flag {
+	return flags.Flag{
+		Account: account, Key: key, Name: oddText, Description: new(oddText), Type: flageval.JSON, Default: json.RawMessage(oddJSON),
+		Values: []flags.Choice{{Name: oddText, Value: json.RawMessage(oddValue)}, {Name: "", Value: json.RawMessage("null")}}, Managed: true,
+		Environments: map[string]flags.Environment{
+			"production": {Enabled: true, Default: json.RawMessage(oddValue), Rules: []flags.Rule{
+				{Description: oddText, Logic: json.RawMessage(`{"==":[{"var":"user.plan"},"pro"]}`), Value: json.RawMessage(`1.50`)},
+				{Logic: json.RawMessage(`{}`), Value: json.RawMessage(`null`)},
+			}},
+			"staging": {Rules: []flags.Rule{}},
+		},
+		LastEvaluated: new(at(3)), CreatedAt: at(4), UpdatedAt: at(5),
+	}
+}
+
+// bareFlag is a flag as discovery makes it: everything that may be missing is.
+func bareFlag(account, key string) flags.Flag {
+	return flags.Flag{Account: account, Key: key, Name: key, Type: flageval.String, Default: json.RawMessage(`""`),
+		Environments: map[string]flags.Environment{}, CreatedAt: at(6), UpdatedAt: at(7)}
+}
+
+func saveFlag(t *testing.T, db *store.DB, flag flags.Flag, references ...flags.Reference) flags.Flag {
+	t.Helper()
+	do(t, db, flag.Account, func(tx *store.Tx) error { return tx.SaveFlag(t.Context(), flag, references) })
+	return flag
+}
+
+func insertFlags(t *testing.T, db *store.DB, made ...flags.Flag) {
+	t.Helper()
+	do(t, db, made[0].Account, func(tx *store.Tx) error { return tx.InsertFlags(t.Context(), made) })
+}
+
+func deleteFlag(t *testing.T, db *store.DB, account, key string) {
+	t.Helper()
+	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteFlag(t.Context(), account, key, at(8)) })
+}
+
+func readFlag(ctx context.Context, account, key string) func(*store.ReadTx) (flags.Flag, error) {
+	return func(tx *store.ReadTx) (flags.Flag, error) { return tx.Flag(ctx, account, key) }
+}
+
+func countFlags(t *testing.T, db *store.DB, account string) int {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountFlags(t.Context(), account) })
+}
+
+// findFlags gives the keys that a filter finds.
+func findFlags(t *testing.T, db *store.DB, account string, filter flags.Filter) []string {
+	t.Helper()
+	found := get(t, db, func(tx *store.ReadTx) (page.List[flags.Flag], error) {
+		return tx.Flags(t.Context(), account, filter, page.Request{Number: 1, Size: page.MaxSize, Total: true})
+	})
+	same(t, found.Total, len(found.Items))
+	return flagKeys(found.Items)
+}
+
+func flagKeys(found []flags.Flag) []string {
+	return nameOf(found, func(flag flags.Flag) string { return flag.Key })
+}
+
+func flagConcept(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	for key, flag := range map[string]flags.Flag{"with-everything": newFlag(account, "with-everything"), "with-nulls": bareFlag(account, "with-nulls")} {
+		t.Run("a flag "+key+" comes back as it was written", func(t *testing.T) {
+			saveFlag(t, db, flag)
+			same(t, get(t, db, readFlag(ctx, account, key)), flag)
+			missing(t, db, readFlag(ctx, other, key))
+		})
+	}
+	t.Run("keys differ by case and belong to an account", func(t *testing.T) {
+		upper, lower, foreign := saveFlag(t, db, newFlag(account, "Case")), saveFlag(t, db, bareFlag(account, "case")), saveFlag(t, db, newFlag(other, "case"))
+		same(t, get(t, db, readFlag(ctx, account, "Case")), upper)
+		same(t, get(t, db, readFlag(ctx, account, "case")), lower)
+		same(t, get(t, db, readFlag(ctx, other, "case")), foreign)
+		missing(t, db, readFlag(ctx, other, "Case"))
+	})
+	t.Run("JSON is kept", func(t *testing.T) { flagJSON(t, db) })
+	t.Run("a flag that is saved again is replaced", func(t *testing.T) { flagReplacement(t, db) })
+	t.Run("a deleted flag is gone with all that belonged to it", func(t *testing.T) { flagDeletion(t, db) })
+	t.Run("many flags are inserted at once, over deleted ones", func(t *testing.T) { flagInsertion(t, db) })
+	t.Run("flags are found by their keys", func(t *testing.T) { flagsByKey(t, db) })
+	t.Run("flags are found by an environment", func(t *testing.T) { flagsWithEnvironment(t, db) })
+	t.Run("evaluations are noted forward only", func(t *testing.T) { evaluations(t, db) })
+	t.Run("the list", func(t *testing.T) { flagList(t, db) })
+	t.Run("the filters", func(t *testing.T) { flagFilters(t, db) })
+	t.Run("the references", func(t *testing.T) { flagReferences(t, db) })
+}
+
+func flagJSON(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	for i, text := range []string{`1`, `1.0`, `1e0`, `-0.0`, `1E+2`, `12345678901234567890.1`, `"a<b>&c"`, `"\u003c"`, `"\u0000"`, `"\ud83d\udea6"`,
+		"\"\U0001F6A6 é e\u0301 \u2028\"", `{"z":1,"a":2,"z":3}`, `[ 1 , 2 ]`, `null`, `"` + `\\%_'` + `"`} {
+		t.Run("the default "+text+" to the letter", func(t *testing.T) {
+			flag := bareFlag(account, "f"+strconv.Itoa(i))
+			flag.Type, flag.Default = flageval.JSON, json.RawMessage(text)
+			saveFlag(t, db, flag)
+			same(t, string(get(t, db, readFlag(t.Context(), account, flag.Key)).Default), text)
+		})
+	}
+	t.Run("values and rules mean what they meant", func(t *testing.T) {
+		const marked = "\"a<b>&c\u2028\""
+		flag := newFlag(account, "marked")
+		flag.Values = []flags.Choice{{Name: "<&>", Value: json.RawMessage(marked)}}
+		flag.Environments = map[string]flags.Environment{"e": {Default: json.RawMessage(marked),
+			Rules: []flags.Rule{{Logic: json.RawMessage(`{"<":[1, 2]}`), Value: json.RawMessage(marked)}}}}
+		saveFlag(t, db, flag)
+		got := get(t, db, readFlag(t.Context(), account, flag.Key))
+		environment := got.Environments["e"]
+		same(t, got.Values[0].Name, "<&>")
+		for _, value := range []json.RawMessage{got.Values[0].Value, environment.Default, environment.Rules[0].Value} {
+			same(t, meaning(t, value), meaning(t, json.RawMessage(marked)))
+		}
+		same(t, meaning(t, environment.Rules[0].Logic), meaning(t, flag.Environments["e"].Rules[0].Logic))
+	})
+	t.Run("an environment's default of null is none", func(t *testing.T) {
+		flag := newFlag(account, "none")
+		flag.Environments = map[string]flags.Environment{"e": {Default: json.RawMessage("null")}}
+		saveFlag(t, db, flag)
+		flag.Environments = map[string]flags.Environment{"e": {}}
+		same(t, get(t, db, readFlag(t.Context(), account, flag.Key)), flag)
+	})
+}
+
+func meaning(t *testing.T, text json.RawMessage) (value any) {
+	t.Helper()
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func flagReplacement(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	first := saveFlag(t, db, newFlag(account, "f"))
+	kept, foreign := saveFlag(t, db, newFlag(account, "kept")), saveFlag(t, db, newFlag(other, "f"))
+	for _, after := range []flags.Flag{bareFlag(account, "f"), newFlag(account, "f"), bareFlag(account, "f")} {
+		after.CreatedAt, after.UpdatedAt = at(100), at(200)
+		saveFlag(t, db, after)
+		after.LastEvaluated = first.LastEvaluated // noted beside the writers, who leave it alone
+		same(t, get(t, db, readFlag(ctx, account, "f")), after)
+	}
+	same(t, get(t, db, readFlag(ctx, account, "kept")), kept)
+	same(t, get(t, db, readFlag(ctx, other, "f")), foreign)
+	same(t, countFlags(t, db, account), 2)
+}
+
+func flagDeletion(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	user := flags.Reference{ContextType: "user"}
+	for _, owner := range []string{account, other} {
+		for _, key := range []string{"f", "kept"} {
+			saveFlag(t, db, newFlag(owner, key), user)
+			insertSources(t, db, newSource(owner, key, "s", "e"))
+		}
+	}
+	deleteFlag(t, db, account, "f")
+	missing(t, db, readFlag(ctx, account, "f"))
+	same(t, countFlags(t, db, account), 1)
+	same(t, findFlags(t, db, account, flags.Filter{}), []string{"kept"})
+	same(t, findFlags(t, db, account, flags.Filter{ContextType: "user"}), []string{"kept"})
+	same(t, existing(t, db, account, "f", "kept"), []string{"kept"})
+	same(t, flagKeys(withEnvironment(t, db, account, "production")), []string{"kept"})
+	same(t, countSources(t, db, account), 1)
+	same(t, len(knownSources(t, db, account, "f")), 0)
+	same(t, findFlags(t, db, other, flags.Filter{ContextType: "user"}), []string{"f", "kept"})
+	same(t, countSources(t, db, other), 2)
+	for name, again := range map[string]func(flags.Flag){
+		"saved":    func(flag flags.Flag) { saveFlag(t, db, flag) },
+		"inserted": func(flag flags.Flag) { insertFlags(t, db, flag) },
+	} {
+		t.Run("and nothing of it comes back when it is "+name+" again", func(t *testing.T) {
+			flag := bareFlag(account, "f")
+			again(flag)
+			same(t, get(t, db, readFlag(ctx, account, "f")), flag)
+			same(t, findFlags(t, db, account, flags.Filter{ContextType: "user"}), []string{"kept"})
+			deleteFlag(t, db, account, "f")
+		})
+	}
+	t.Run("one that does not exist can be deleted", func(t *testing.T) { deleteFlag(t, db, account, "nothing") })
+}
+
+func flagInsertion(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertFlags(t.Context(), nil) })
+	same(t, countFlags(t, db, account), 0)
+	saveFlag(t, db, newFlag(account, "k007"))
+	deleteFlag(t, db, account, "k007")
+	var many []flags.Flag
+	for i := range 451 { // more than two full statements, and a rest
+		key := strconv.Itoa(1000 + i)
+		if i == 7 {
+			key = "k007"
+		}
+		many = append(many, bareFlag(account, key))
+	}
+	insertFlags(t, db, many...)
+	same(t, countFlags(t, db, account), len(many))
+	found := get(t, db, func(tx *store.ReadTx) ([]flags.Flag, error) { return tx.FlagsByKey(t.Context(), account, nil) })
+	same(t, byKey(found), byKey(many))
+}
+
+func byKey(list []flags.Flag) map[string]flags.Flag {
+	found := map[string]flags.Flag{}
+	for _, flag := range list {
+		found[flag.Key] = flag
+	}
+	return found
+}
+
+func existing(t *testing.T, db *store.DB, account string, keys ...string) []string {
+	t.Helper()
+	found := get(t, db, func(tx *store.ReadTx) ([]string, error) { return tx.ExistingFlags(t.Context(), account, keys) })
+	return slices.Sorted(slices.Values(found))
+}
+
+func flagsByKey(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	a, b := saveFlag(t, db, newFlag(account, "a")), saveFlag(t, db, bareFlag(account, "b"))
+	saveFlag(t, db, newFlag(other, "foreign"))
+	saveFlag(t, db, newFlag(account, "gone"))
+	deleteFlag(t, db, account, "gone")
+	for name, each := range map[string]struct {
+		keys []string
+		want []flags.Flag
+	}{
+		"nil names all":            {nil, []flags.Flag{a, b}},
+		"no keys name none":        {[]string{}, nil},
+		"a key names one":          {[]string{"b"}, []flags.Flag{b}},
+		"a repeated key names one": {[]string{"a", "a", "b"}, []flags.Flag{a, b}},
+		"what does not exist":      {[]string{"A", "", "%", "gone", "foreign", `"a"`, `a","b`, "<", oddText}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := get(t, db, func(tx *store.ReadTx) ([]flags.Flag, error) { return tx.FlagsByKey(t.Context(), account, each.keys) })
+			same(t, len(found), len(each.want))
+			same(t, byKey(found), byKey(each.want))
+			if each.keys != nil {
+				same(t, existing(t, db, account, each.keys...), slices.Sorted(slices.Values(flagKeys(each.want))))
+			}
+		})
+	}
+	t.Run("there may be as many keys as flags", func(t *testing.T) {
+		keys := []string{"a"}
+		for i := range 10_000 {
+			keys = append(keys, "k"+strconv.Itoa(i))
+		}
+		same(t, existing(t, db, account, keys...), []string{"a"})
+	})
+}
+
+func withEnvironment(t *testing.T, db *store.DB, account, environment string) []flags.Flag {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) ([]flags.Flag, error) {
+		return tx.FlagsWithEnvironment(t.Context(), account, environment)
+	})
+}
+
+func flagsWithEnvironment(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	save := func(account, key string, names ...string) {
+		flag := newFlag(account, key)
+		flag.Environments = map[string]flags.Environment{}
+		for _, name := range names {
+			flag.Environments[name] = flags.Environment{Enabled: true, Default: json.RawMessage(`"mentioned"`), Rules: []flags.Rule{}}
+		}
+		saveFlag(t, db, flag)
+	}
+	save(account, "one", "prod")
+	save(account, "longer", "production", "a.prod", "prod-2")
+	save(account, "upper", "PROD")
+	save(account, "like", "p_od", "a.b")
+	save(account, "nothing")
+	save(account, "several", "prod", "p-od", "axb")
+	save(newAccount(t, db).ID, "foreign", "prod")
+	for environment, want := range map[string][]string{
+		"prod": {"one", "several"}, "production": {"longer"}, "a.prod": {"longer"}, "PROD": {"upper"}, "Prod": nil,
+		"p_od": {"like"}, "p-od": {"several"}, "a.b": {"like"}, "axb": {"several"}, "%": nil, "p%": nil, `p\od`: nil,
+		"mentioned": nil, "enabled": nil, "": nil,
+	} {
+		t.Run("of "+strconv.Quote(environment), func(t *testing.T) {
+			same(t, slices.Sorted(slices.Values(flagKeys(withEnvironment(t, db, account, environment)))), want)
+		})
+	}
+}
+
+func evaluations(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	written := saveFlag(t, db, bareFlag(account, "f"))
+	foreign, kept := saveFlag(t, db, bareFlag(other, "f")), saveFlag(t, db, bareFlag(account, "kept"))
+	note := func(notes map[flags.FlagRef]time.Time) {
+		t.Helper()
+		if err := db.NoteEvaluations(ctx, notes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ref := flags.FlagRef{Account: account, Key: "f"}
+	for _, each := range []struct{ noted, want int }{{50, 50}, {49, 50}, {50, 50}, {51, 51}, {0, 51}} {
+		note(map[flags.FlagRef]time.Time{ref: at(each.noted)})
+		written.LastEvaluated = new(at(each.want))
+		same(t, get(t, db, readFlag(ctx, account, "f")), written) // and nothing else of it
+	}
+	same(t, get(t, db, readFlag(ctx, other, "f")), foreign)
+	same(t, get(t, db, readFlag(ctx, account, "kept")), kept)
+	note(nil)
+	note(map[flags.FlagRef]time.Time{ref: at(60), {Account: other, Key: "f"}: at(61), {Account: account, Key: "nothing"}: at(62), {Account: "nobody", Key: "f"}: at(63)})
+	written.LastEvaluated, foreign.LastEvaluated = new(at(60)), new(at(61))
+	same(t, get(t, db, readFlag(ctx, account, "f")), written)
+	same(t, get(t, db, readFlag(ctx, other, "f")), foreign)
+	missing(t, db, readFlag(ctx, account, "nothing"))
+}
+
+func flagList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	saveFlag(t, db, newFlag(newAccount(t, db).ID, "foreign"))
+	saveFlag(t, db, newFlag(account, "gone"))
+	deleteFlag(t, db, account, "gone")
+	types := []flageval.Type{flageval.Boolean, flageval.String, flageval.Numeric, flageval.JSON}
+	var written []flags.Flag
+	for i, name := range append(oddNames(), oddNames()...) {
+		flag := newFlag(account, name+strconv.Itoa(i))
+		if i%3 == 0 {
+			flag = bareFlag(account, name+strconv.Itoa(i))
+		}
+		flag.Name, flag.Type, flag.CreatedAt, flag.UpdatedAt = name, types[i%4], at(i%4), at(i%5)
+		written = append(written, flag)
+	}
+	insertFlags(t, db, written...)
+	listing[flags.Flag]{
+		byDefault: "key",
+		read: func(tx *store.ReadTx, request page.Request) (page.List[flags.Flag], error) {
+			return tx.Flags(t.Context(), account, flags.Filter{}, request)
+		},
+		id: func(flag flags.Flag) string { return flag.Key },
+		fields: map[string]func(flags.Flag) any{
+			"key":        func(flag flags.Flag) any { return flag.Key },
+			"name":       func(flag flags.Flag) any { return flag.Name },
+			"type":       func(flag flags.Flag) any { return string(flag.Type) },
+			"created_at": func(flag flags.Flag) any { return flag.CreatedAt.UnixMicro() },
+			"updated_at": func(flag flags.Flag) any { return flag.UpdatedAt.UnixMicro() },
+		},
+	}.check(t, db, written)
+}
+
+func flagFilters(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	names, _ := searches()
+	for i, name := range names {
+		flag := bareFlag(account, "k"+strconv.Itoa(i))
+		if i == 0 {
+			flag = newFlag(account, "k0")
+		}
+		flag.Name = name
+		saveFlag(t, db, flag)
+	}
+	saveFlag(t, db, newFlag(newAccount(t, db).ID, "k0"))
+	checkSearch(t, func(t *testing.T, text string) (found []string) {
+		for _, key := range findFlags(t, db, account, flags.Filter{Search: text}) {
+			found = append(found, get(t, db, readFlag(t.Context(), account, key)).Name)
+		}
+		return found
+	})
+	others := len(names) - 1
+	for name, each := range map[string]struct {
+		filter flags.Filter
+		want   int
+	}{
+		"a search looks at the key as well": {flags.Filter{Search: "K1"}, 1},
+		"JSON":                              {flags.Filter{Type: "JSON"}, 1},
+		"STRING":                            {flags.Filter{Type: "STRING"}, others},
+		"a type that none has":              {flags.Filter{Type: "BOOLEAN"}, 0},
+		"managed":                           {flags.Filter{Managed: optional.Of(true)}, 1},
+		"discovered":                        {flags.Filter{Managed: optional.Of(false)}, others},
+		"null does not filter":              {flags.Filter{Managed: optional.Null[bool]()}, len(names)},
+		"together":                          {flags.Filter{Search: "ä", Type: "JSON", Managed: optional.Of(true)}, 1},
+		"together without a match":          {flags.Filter{Search: "ä", Type: "JSON", Managed: optional.Of(false)}, 0},
+	} {
+		t.Run(name, func(t *testing.T) { same(t, len(findFlags(t, db, account, each.filter)), each.want) })
+	}
+	t.Run("a rename is found by its new name only", func(t *testing.T) {
+		renamed := get(t, db, readFlag(t.Context(), account, "k8"))
+		renamed.Name = "Grün"
+		saveFlag(t, db, renamed)
+		same(t, findFlags(t, db, account, flags.Filter{Search: "GRÜN"}), []string{"k8"})
+		same(t, findFlags(t, db, account, flags.Filter{Search: "plain"}), nil)
+	})
+}
+
+func flagReferences(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	whole, alice := flags.Reference{ContextType: "user"}, flags.Reference{ContextType: "user", ContextKey: "alice"}
+	odd := flags.Reference{ContextType: oddText, ContextKey: oddText}
+	saveFlag(t, db, newFlag(account, "both"), whole, alice, alice) // one twice
+	saveFlag(t, db, newFlag(account, "odd"), odd)
+	saveFlag(t, db, newFlag(account, "whole"), whole)
+	saveFlag(t, db, newFlag(newAccount(t, db).ID, "foreign"), whole, alice)
+	find := func(contextType, key string) []string {
+		t.Helper()
+		return findFlags(t, db, account, flags.Filter{ContextType: contextType, ContextKey: key})
+	}
+	same(t, find("user", ""), []string{"both", "whole"})
+	same(t, find("user", "alice"), []string{"both"})
+	same(t, find(oddText, oddText), []string{"odd"})
+	for _, each := range [][2]string{{"User", ""}, {"user", "Alice"}, {"use", ""}, {"%", ""}, {"user", "%"}, {oddText, ""}} {
+		same(t, find(each[0], each[1]), nil)
+	}
+	saveFlag(t, db, newFlag(account, "both"), odd) // what it referred to is replaced
+	same(t, find("user", ""), []string{"whole"})
+	same(t, find("user", "alice"), nil)
+	same(t, find(oddText, oddText), []string{"both", "odd"})
+	saveFlag(t, db, newFlag(account, "both"))
+	same(t, find(oddText, oddText), []string{"odd"})
+	t.Run("a rollback leaves them", func(t *testing.T) {
+		err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+			if err := tx.SaveFlag(t.Context(), newFlag(account, "whole"), nil); err != nil {
+				return err
+			}
+			return fault.New(fault.VersionMismatch, "no")
+		})
+		refused(t, err, fault.VersionMismatch)
+		same(t, find("user", ""), []string{"whole"})
+	})
+}
