@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -129,9 +130,7 @@ func TestAKeyForAnEnvironmentChangesThatEnvironmentOnly(t *testing.T) {
 						wanted["environments"].(attributes)[key] = value
 					}
 				}
-				for name, value := range more {
-					wanted[name] = value
-				}
+				maps.Copy(wanted, more)
 				return envelope("", "", wanted)
 			}
 			for what, body := range map[string]string{

@@ -2,7 +2,7 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/signalbox/signalbox/client/flageval"
@@ -23,11 +23,11 @@ func flagSourceResource(s flags.Source) jsonapi.Resource {
 
 func (a *API) flags(c *call) (reply, error) {
 	filter := flags.Filter{
-		Search:  c.query.Filter("search").Or(""),
-		Type:    c.flagType(),
-		Managed: c.query.FilterBool("managed"),
+		Search:     c.query.Filter("search").Or(""),
+		Type:       c.flagType(),
+		Managed:    c.query.FilterBool("managed"),
+		References: c.flagReferences(),
 	}
-	c.flagReferences(&filter)
 	request := c.query.Page()
 	if err := c.query.Err(); err != nil {
 		return failed(err)
@@ -51,19 +51,20 @@ func (c *call) flagType() string {
 	return string(parsed)
 }
 
-// flagReferences reads the filters on what rules refer to. Both at once ask
-// for the narrower.
-func (c *call) flagReferences(filter *flags.Filter) {
-	filter.ContextType = c.query.Filter("references_context_type").Or("")
-	reference, sent := c.query.Filter("references_context").Get()
-	if !sent {
-		return
+// flagReferences reads the filters on what rules refer to; both must hold.
+func (c *call) flagReferences() []flags.Reference {
+	var wanted []flags.Reference
+	if contextType, sent := c.query.Filter("references_context_type").Get(); sent {
+		wanted = append(wanted, flags.Reference{ContextType: contextType})
 	}
-	var complete bool
-	filter.ContextType, filter.ContextKey, complete = strings.Cut(reference, ":")
-	if !complete || filter.ContextType == "" || filter.ContextKey == "" {
-		c.query.Refuse("references_context", "must be type:key, such as user:alice")
+	if reference, sent := c.query.Filter("references_context").Get(); sent {
+		contextType, key, _ := strings.Cut(reference, ":")
+		if contextType == "" || key == "" {
+			c.query.Refuse("references_context", "must be type:key, such as user:alice")
+		}
+		wanted = append(wanted, flags.Reference{ContextType: contextType, ContextKey: key})
 	}
+	return wanted
 }
 
 func (a *API) flag(c *call) (reply, error) {
@@ -261,7 +262,7 @@ func (a *API) evaluateFlag(c *call) (reply, error) {
 	if err != nil {
 		return failed(err)
 	}
-	environment, context, err := c.evaluationRequest()
+	asked, err := c.evaluationRequest()
 	if err != nil {
 		return failed(err)
 	}
@@ -270,16 +271,17 @@ func (a *API) evaluateFlag(c *call) (reply, error) {
 		return failed(err)
 	}
 	flag, found := snapshot.Flag(id)
-	switch {
-	case !found:
+	if !found {
 		return failed(fault.Missing("flag", id))
-	case !snapshot.HasEnvironment(environment):
-		return failed(fault.New(fault.Validation, "environment must be one of this account; there is no %q.", environment).At(fault.Pointer("/environment")))
 	}
-	decided, explanation := flag.Explain(environment, context)
-	return ok(jsonapi.Single{Data: jsonapi.Resource{ID: id, Type: "evaluation", Attributes: evaluation{
-		Environment: environment, Value: decided.Raw(), Reason: decided.Reason, Rule: ruleIndex(decided), Explanation: explanation,
-	}}})
+	if !snapshot.HasEnvironment(asked.environment) {
+		asked.body.Refuse("environment", "must be an environment of this account")
+		return failed(asked.body.Problems().Err())
+	}
+	decided, explanation := flag.Explain(asked.environment, asked.context)
+	return one(http.StatusOK, jsonapi.Resource{ID: id, Type: "evaluation", Attributes: evaluation{
+		Environment: asked.environment, Value: decided.Raw(), Reason: decided.Reason, Rule: ruleIndex(decided), Explanation: explanation,
+	}})
 }
 
 func ruleIndex(decided flageval.Evaluation) *int {
@@ -289,28 +291,33 @@ func ruleIndex(decided flageval.Evaluation) *int {
 	return &decided.Rule
 }
 
+// evaluationRequest is a question about a flag, with the object it was read
+// from.
+type evaluationRequest struct {
+	body        *jsonapi.Object
+	environment string
+	context     jsonlogic.Value
+}
+
 // evaluationRequest reads {environment, context}, alone or as attributes of an envelope.
-func (c *call) evaluationRequest() (string, jsonlogic.Value, error) {
+func (c *call) evaluationRequest() (evaluationRequest, error) {
 	body, err := c.object()
 	if err != nil {
-		return "", jsonlogic.Value{}, err
+		return evaluationRequest{}, err
 	}
 	if data, sent := body.Object("data").Get(); sent {
 		if attributes, sent := data.Object("attributes").Get(); sent {
 			body = attributes
 		}
 	}
-	environment, sent := body.String("environment").Get()
-	if !sent {
+	asked := evaluationRequest{body: body}
+	var sent bool
+	if asked.environment, sent = body.String("environment").Get(); !sent {
 		body.Refuse("environment", "is required")
 	}
-	text := body.RawObject("context").Or(json.RawMessage(`{}`))
-	if err := body.Problems().Err(); err != nil {
-		return "", jsonlogic.Value{}, err
-	}
-	context, err := jsonlogic.Parse(text)
+	asked.context, err = jsonlogic.Parse(body.RawObject("context").Or(json.RawMessage(`{}`)))
 	if err != nil {
-		return "", jsonlogic.Value{}, fmt.Errorf("reading the context: %w", err)
+		body.Refuse("context", "cannot be read: "+err.Error())
 	}
-	return environment, context, nil
+	return asked, body.Problems().Err()
 }

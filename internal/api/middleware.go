@@ -161,7 +161,7 @@ func (a *API) endpoint(route route) http.Handler {
 		}
 		answer, err := a.answer(route, w, r)
 		if err != nil {
-			a.refuseAs(route.renderErrors(), w, r, err)
+			a.refuseAs(route.renderErrors(r), w, r, err)
 			return
 		}
 		if answer != nil {

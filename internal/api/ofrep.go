@@ -180,15 +180,21 @@ func ofrepRefusal(code, detail string) error {
 	return fault.New(fault.Validation, "%s", detail).With("errorCode", code)
 }
 
-// ofrepErrors renders errors as the protocol has them.
-func ofrepErrors(err error, requestID string) (int, any) {
-	status, document := jsonapi.Errors(err, requestID)
-	first := document.Errors[0]
-	code, _ := first.Meta["errorCode"].(string)
-	if code == "" && status == http.StatusBadRequest {
-		code = ofrepGeneral
+// ofrepErrors renders errors as the protocol has them; key is "" when the
+// request was about all flags.
+func ofrepErrors(key string) renderer {
+	return func(err error, requestID string) (int, any) {
+		status, document := jsonapi.Errors(err, requestID)
+		first := document.Errors[0]
+		if status != http.StatusBadRequest { // not about the evaluation
+			return status, ofrepError{Details: first.Detail}
+		}
+		code, coded := first.Meta["errorCode"].(string)
+		if !coded {
+			code = ofrepGeneral
+		}
+		return status, ofrepError{Key: key, Code: code, Details: first.Detail}
 	}
-	return status, ofrepError{Code: code, Details: first.Detail}
 }
 
 // plain answers with JSON text that is no envelope.

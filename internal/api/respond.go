@@ -91,9 +91,9 @@ type renderer func(err error, requestID string) (status int, document any)
 
 func jsonapiErrors(err error, requestID string) (int, any) { return jsonapi.Errors(err, requestID) }
 
-func (r route) renderErrors() renderer {
+func (r route) renderErrors(request *http.Request) renderer {
 	if r.ofrep {
-		return ofrepErrors
+		return ofrepErrors(request.PathValue("key"))
 	}
 	return jsonapiErrors
 }

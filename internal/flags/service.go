@@ -24,8 +24,8 @@ type Filter struct {
 	Search  string
 	Type    string
 	Managed optional.Value[bool]
-	// ContextType, with ContextKey or without, finds flags whose rules refer to it.
-	ContextType, ContextKey string
+	// References finds flags whose rules refer to all of these.
+	References []Reference
 }
 
 // SourceFilter narrows a list of sources. Zero members do not filter.

@@ -79,9 +79,9 @@ func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter
 	if managed, sent := filter.Managed.Get(); sent {
 		found.where("managed = ?", managed)
 	}
-	if filter.ContextType != "" {
+	for _, reference := range filter.References {
 		found.where(`EXISTS (SELECT 1 FROM flag_references r WHERE r.account_id = flags.account_id AND r.flag = flags.key
-			AND r.context_type = ? AND r.context_key = ?)`, filter.ContextType, filter.ContextKey)
+			AND r.context_type = ? AND r.context_key = ?)`, reference.ContextType, reference.ContextKey)
 	}
 	return pageOf(ctx, tx, found, request, scanFlag)
 }

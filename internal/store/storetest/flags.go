@@ -182,12 +182,12 @@ func flagDeletion(t *testing.T, db *store.DB) {
 	missing(t, db, readFlag(ctx, account, "f"))
 	same(t, countFlags(t, db, account), 1)
 	same(t, findFlags(t, db, account, flags.Filter{}), []string{"kept"})
-	same(t, findFlags(t, db, account, flags.Filter{ContextType: "user"}), []string{"kept"})
+	same(t, findFlags(t, db, account, flags.Filter{References: []flags.Reference{{ContextType: "user"}}}), []string{"kept"})
 	same(t, existing(t, db, account, "f", "kept"), []string{"kept"})
 	same(t, flagKeys(withEnvironment(t, db, account, "production")), []string{"kept"})
 	same(t, countSources(t, db, account), 1)
 	same(t, len(knownSources(t, db, account, "f")), 0)
-	same(t, findFlags(t, db, other, flags.Filter{ContextType: "user"}), []string{"f", "kept"})
+	same(t, findFlags(t, db, other, flags.Filter{References: []flags.Reference{{ContextType: "user"}}}), []string{"f", "kept"})
 	same(t, countSources(t, db, other), 2)
 	for name, again := range map[string]func(flags.Flag){
 		"saved":    func(flag flags.Flag) { saveFlag(t, db, flag) },
@@ -197,7 +197,7 @@ func flagDeletion(t *testing.T, db *store.DB) {
 			flag := bareFlag(account, "f")
 			again(flag)
 			same(t, get(t, db, readFlag(ctx, account, "f")), flag)
-			same(t, findFlags(t, db, account, flags.Filter{ContextType: "user"}), []string{"kept"})
+			same(t, findFlags(t, db, account, flags.Filter{References: []flags.Reference{{ContextType: "user"}}}), []string{"kept"})
 			deleteFlag(t, db, account, "f")
 		})
 	}
@@ -420,7 +420,7 @@ func flagReferences(t *testing.T, db *store.DB) {
 	saveFlag(t, db, newFlag(newAccount(t, db).ID, "foreign"), whole, alice)
 	find := func(contextType, key string) []string {
 		t.Helper()
-		return findFlags(t, db, account, flags.Filter{ContextType: contextType, ContextKey: key})
+		return findFlags(t, db, account, flags.Filter{References: []flags.Reference{{ContextType: contextType, ContextKey: key}}})
 	}
 	same(t, find("user", ""), []string{"both", "whole"})
 	same(t, find("user", "alice"), []string{"both"})
