@@ -33,6 +33,7 @@ build: ## build bin/signalbox, one static file
 # What tests need besides Go comes from wrappers named scripts/with-…, which nest: one thing each.
 test: ## run every test, with the race detector, on SQLite and PostgreSQL (TESTFLAGS)
 	scripts/ensure-cc
+	scripts/ensure-node
 	scripts/with-postgres scripts/each-module $(TEST_MODULES) -- env CGO_ENABLED=1 go test -race -timeout $(TEST_TIMEOUT) $(TESTFLAGS) ./...
 	$(MAKE) --no-print-directory build
 
