@@ -50,11 +50,12 @@ func TestAListenerHearsTheCommitsOfOtherNodesAtOnce(t *testing.T) {
 	ear := listen(t, here)
 	quickest := time.Hour
 	for range 10 {
-		before := ear.heard.Load()
+		before, began := ear.heard.Load(), time.Now()
 		change(t, there, account)
-		quickest = min(quickest, ear.hears(t, before))
+		ear.hears(t, before)
+		quickest = min(quickest, time.Since(began))
 	}
-	t.Logf("the quickest took %s", quickest)
+	t.Logf("the quickest took %s, the commit included", quickest)
 	if quickest > 50*time.Millisecond { // the machine may be busy, but not ten times
 		t.Errorf("the quickest took %s", quickest)
 	}

@@ -182,8 +182,8 @@ func historyFilters(t *testing.T, db *store.DB) {
 func largeHistory(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account := newAccount(t, db).ID
-	document := []byte(`"` + strings.Repeat("x", 3<<20) + `"`)
-	const count = 7
+	document := []byte(`"` + strings.Repeat("x", 1_900_000) + `"`)
+	const count = 5
 	for i := range count {
 		record(t, db, account, changes.Change{Key: strconv.Itoa(i), Before: document, After: document})
 	}
@@ -195,7 +195,7 @@ func largeHistory(t *testing.T, db *store.DB) {
 		}
 		news, seq = append(news, keysOf(found)...), found[len(found)-1].Seq
 	}
-	same(t, news, []string{"0", "1", "2", "3", "4", "5", "6"})
+	same(t, news, []string{"0", "1", "2", "3", "4"})
 	for before, more := int64(0), true; more; {
 		tail, err := db.History().Changes(ctx, account, changes.Filter{}, before, count)
 		if err != nil || len(tail.Items) == 0 {
@@ -203,5 +203,5 @@ func largeHistory(t *testing.T, db *store.DB) {
 		}
 		old, before, more = append(old, keysOf(tail.Items)...), tail.Items[len(tail.Items)-1].Seq, tail.More
 	}
-	same(t, old, []string{"6", "5", "4", "3", "2", "1", "0"})
+	same(t, old, []string{"4", "3", "2", "1", "0"})
 }
