@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
@@ -227,7 +228,7 @@ func (e *sqliteEngine) waiting(count int) *writeJob {
 // runInSavepoint runs one job so that its failure takes back its work only.
 // The error it returns means that the whole transaction is gone.
 func (e *sqliteEngine) runInSavepoint(job *writeJob) error {
-	if job.err = job.ctx.Err(); job.err != nil {
+	if job.err = expired(job.ctx); job.err != nil {
 		return nil //nolint:nilerr // the job's error is not the transaction's
 	}
 	ctx := context.WithoutCancel(job.ctx)
@@ -251,6 +252,15 @@ func (e *sqliteEngine) abandon(ctx context.Context, jobs []*writeJob, cause erro
 	for _, job := range jobs {
 		job.finish(cause)
 	}
+}
+
+// expired tells why a context has ended. It looks at the clock too: a context
+// hears of its parent's deadline a moment after it has passed.
+func expired(ctx context.Context) error {
+	if deadline, set := ctx.Deadline(); set && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
 }
 
 func (j *writeJob) finish(err error) {
