@@ -128,9 +128,7 @@ func TestACallerWhoLeavesEndsTheAttempts(t *testing.T) {
 	if attempts != 1 || err == nil {
 		t.Errorf("%d attempts, then %v", attempts, err)
 	}
-	if used := inUse(db); used != 0 {
-		t.Errorf("%d connections are in use", used)
-	}
+	givenBack(t, db, 0)
 }
 
 func TestConnectionsTellWhoTheyAre(t *testing.T) {

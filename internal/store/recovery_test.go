@@ -41,9 +41,7 @@ func (n *network) works(t *testing.T) {
 		}
 		return err == nil && holds(t, n.DB, n.account, key)
 	})
-	if used := inUse(n.DB); used != 0 {
-		t.Errorf("%d connections are in use", used)
-	}
+	givenBack(t, n.DB, 0)
 }
 
 func TestATransactionWhoseConnectionBreaksIsAnOutage(t *testing.T) {
