@@ -52,22 +52,3 @@ type Tx interface {
 type Service struct {
 	Store Store
 }
-
-// read runs one reading and gives what it found.
-func read[T any](ctx context.Context, s *Service, fn func(ReadTx) (T, error)) (result T, err error) {
-	err = s.Store.Read(ctx, func(tx ReadTx) error {
-		result, err = fn(tx)
-		return err
-	})
-	return result, err
-}
-
-// write runs one transaction under the lock of the caller's account and gives
-// what it made.
-func write[T any](ctx context.Context, s *Service, caller Caller, fn func(Tx) (T, error)) (result T, err error) {
-	err = s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		result, err = fn(tx)
-		return err
-	})
-	return result, err
-}

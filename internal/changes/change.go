@@ -35,7 +35,16 @@ const (
 	Updated Action = "updated"
 	Deleted Action = "deleted"
 	Revoked Action = "revoked"
+	// Discovered is a report of running services that made resources.
+	Discovered Action = "discovered"
+	// Expired is a value that was removed because its time had come.
+	Expired Action = "expired"
+	// Cascaded is a change that followed from that of another resource.
+	Cascaded Action = "cascaded"
 )
+
+// AllKeys is the key of a change that touches many resources of its kind.
+const AllKeys = "*"
 
 // Change is one write: what it did to which resource, who did it, and the
 // resource before and after. Secrets are never in the documents.

@@ -83,14 +83,14 @@ func Found(ctx context.Context, tx FoundingTx, account string) error {
 
 // Environments lists the environments of the caller's account.
 func (s *Service) Environments(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Environment], error) {
-	return read(ctx, s, func(tx ReadTx) (page.List[Environment], error) {
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Environment], error) {
 		return tx.Environments(ctx, caller.Account, filter, request)
 	})
 }
 
 // Environment gives one environment.
 func (s *Service) Environment(ctx context.Context, caller accounts.Caller, key string) (Environment, error) {
-	return read(ctx, s, func(tx ReadTx) (Environment, error) { return tx.Environment(ctx, caller.Account, key) })
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (Environment, error) { return tx.Environment(ctx, caller.Account, key) })
 }
 
 // Usage counts the values held for an environment.
@@ -147,7 +147,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if err := draft.validate(); err != nil {
 		return Environment{}, err
 	}
-	return write(ctx, s, caller, func(tx Tx) (Environment, error) {
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Environment, error) {
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Environment) (Environment, error) {
 			after := draft.over(before, tx.Now())
 			if err := s.move(ctx, tx, before, after); err != nil {
@@ -238,23 +238,4 @@ func insert(ctx context.Context, tx FoundingTx, actor changes.Actor, environment
 
 func protected(verb string) error {
 	return fault.New(fault.EnvironmentProtected, "The environment %q is always managed and cannot be %s.", Production, verb)
-}
-
-// read runs one reading and gives what it found.
-func read[T any](ctx context.Context, s *Service, fn func(ReadTx) (T, error)) (result T, err error) {
-	err = s.Store.Read(ctx, func(tx ReadTx) error {
-		result, err = fn(tx)
-		return err
-	})
-	return result, err
-}
-
-// write runs one transaction under the lock of the caller's account and gives
-// what it made.
-func write[T any](ctx context.Context, s *Service, caller accounts.Caller, fn func(Tx) (T, error)) (result T, err error) {
-	err = s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		result, err = fn(tx)
-		return err
-	})
-	return result, err
 }

@@ -19,13 +19,6 @@ import (
 // Unknown is the service or environment of a report that names none.
 const Unknown = "unknown"
 
-// Discovered is the action of the one change that a report leaves when it
-// makes flags. Its key is AllKeys and its document lists the keys.
-const Discovered changes.Action = "discovered"
-
-// AllKeys is the key of a change that is about several flags.
-const AllKeys = "*"
-
 // Declaration is one flag as a running service declares it.
 type Declaration struct {
 	Key         string
@@ -49,11 +42,6 @@ type Outcome struct {
 	// Registered counts the distinct declarations that were kept.
 	Registered int
 	Rejected   []Rejected
-}
-
-// Discovery is the document of the change that a report leaves.
-type Discovery struct {
-	Flags []string `json:"flags"`
 }
 
 func (d Declaration) check(caller accounts.Caller) string {
@@ -97,7 +85,7 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, declaratio
 	if len(report.order) == 0 {
 		return Outcome{Rejected: report.rejected}, nil
 	}
-	return write(ctx, s, caller, func(tx Tx) (Outcome, error) { return report.write(ctx, tx, caller) })
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Outcome, error) { return report.write(ctx, tx, caller) })
 }
 
 // report is the work of one bulk report.
@@ -170,14 +158,14 @@ func (r *report) create(ctx context.Context, tx Tx, caller accounts.Caller, know
 		return err
 	}
 	var made []Flag
-	var document Discovery
+	var discovery changes.Several
 	for _, key := range r.keys {
 		if known[key] || count+len(made) >= MaxFlags {
 			continue
 		}
 		known[key] = true
 		made = append(made, r.first[key].flag(caller.Account, tx.Now()))
-		document.Flags = append(document.Flags, key)
+		discovery.Keys = append(discovery.Keys, key)
 	}
 	if len(made) == 0 {
 		return nil
@@ -185,7 +173,7 @@ func (r *report) create(ctx context.Context, tx Tx, caller accounts.Caller, know
 	if err := tx.InsertFlags(ctx, made); err != nil {
 		return err
 	}
-	return changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), Discovered, Kind, AllKeys, nil, &document)
+	return changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Discovered, Kind, discovery)
 }
 
 func (d Declaration) flag(account string, now time.Time) Flag {

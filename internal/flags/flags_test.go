@@ -140,7 +140,7 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 func TestASnapshotFollowsChangesWithoutGaps(t *testing.T) {
 	t.Parallel()
 	flag := func(seq int64, key string) changes.Change { return changes.Change{Seq: seq, Kind: Kind, Key: key} }
-	discovery := changes.Change{Seq: 7, Kind: Kind, Key: AllKeys, After: json.RawMessage(`{"flags":["x","y"]}`)}
+	discovery := changes.Change{Seq: 7, Kind: Kind, Key: changes.AllKeys, After: json.RawMessage(`{"keys":["x","y"]}`)}
 	for _, c := range []struct {
 		name     string
 		news     []changes.Change

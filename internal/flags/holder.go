@@ -29,7 +29,9 @@ func StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment
 	if err != nil {
 		return err
 	}
+	touched := changes.Several{Cause: "environment:" + environment}
 	for _, before := range flags {
+		touched.Keys = append(touched.Keys, before.Key)
 		after := before
 		after.Environments = union(before.Environments, nil)
 		delete(after.Environments, environment)
@@ -37,9 +39,9 @@ func StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment
 		if err := tx.SaveFlag(ctx, after, references(after)); err != nil {
 			return err
 		}
-		if err := changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, before.Key, &before, &after); err != nil {
+		if err := changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, before.Key, &before, &after); err != nil {
 			return err
 		}
 	}
-	return nil
+	return changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, touched)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
@@ -36,7 +37,7 @@ func TestTheFirstDeclarationDecidesAndLaterOnesUpdateTheirSource(t *testing.T) {
 		history := h.history(t)
 		same(t, len(history), 1)
 		same(t, [3]string{string(history[0].Action), history[0].Key, string(history[0].After)},
-			[3]string{string(flags.Discovered), flags.AllKeys, `{"flags":["f","g"]}`})
+			[3]string{string(changes.Discovered), changes.AllKeys, `{"keys":["f","g"]}`})
 		h.report(t, declared("f", "BOOLEAN", "false", "b", "e"))
 		declares("b", flageval.Boolean, "false")
 		after := h.get(t, "f")

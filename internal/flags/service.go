@@ -82,18 +82,18 @@ type Service struct {
 
 // Flags lists the flags of the caller's account.
 func (s *Service) Flags(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Flag], error) {
-	return read(ctx, s, func(tx ReadTx) (page.List[Flag], error) { return tx.Flags(ctx, caller.Account, filter, request) })
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Flag], error) { return tx.Flags(ctx, caller.Account, filter, request) })
 }
 
 // Flag gives one flag.
 func (s *Service) Flag(ctx context.Context, caller accounts.Caller, key string) (Flag, error) {
-	return read(ctx, s, func(tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
 }
 
 // Sources lists where flags are declared; of one flag, which must exist, when
 // the filter names it.
 func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter SourceFilter, request page.Request) (page.List[Source], error) {
-	return read(ctx, s, func(tx ReadTx) (page.List[Source], error) {
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Source], error) {
 		if filter.Flag != "" {
 			if _, err := tx.Flag(ctx, caller.Account, filter.Flag); err != nil {
 				return page.List[Source]{}, err
@@ -114,7 +114,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if err != nil {
 		return Flag{}, err
 	}
-	return write(ctx, s, caller, func(tx Tx) (Flag, error) {
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
 		flag := flag
 		flag.Account, flag.Managed, flag.CreatedAt, flag.UpdatedAt = caller.Account, true, tx.Now(), tx.Now()
 		if flag.Name == "" {
@@ -162,7 +162,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if err != nil {
 		return Flag{}, err
 	}
-	return write(ctx, s, caller, func(tx Tx) (Flag, error) {
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Flag) (Flag, error) {
 			after, err := s.merge(ctx, tx, caller, before, wanted, draft)
 			if err != nil {
@@ -250,23 +250,4 @@ func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, matc
 		Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
 		Load: func() (Flag, error) { return tx.Flag(ctx, caller.Account, key) },
 	}
-}
-
-// read runs one reading and gives what it found.
-func read[T any](ctx context.Context, s *Service, fn func(ReadTx) (T, error)) (result T, err error) {
-	err = s.Store.Read(ctx, func(tx ReadTx) error {
-		result, err = fn(tx)
-		return err
-	})
-	return result, err
-}
-
-// write runs one transaction under the lock of the caller's account and gives
-// what it made.
-func write[T any](ctx context.Context, s *Service, caller accounts.Caller, fn func(Tx) (T, error)) (result T, err error) {
-	err = s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		result, err = fn(tx)
-		return err
-	})
-	return result, err
 }

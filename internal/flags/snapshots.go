@@ -126,15 +126,15 @@ func changedFlags(news []changes.Change, from, to int64) ([]string, bool) {
 		if change.Kind != Kind {
 			continue
 		}
-		if change.Key != AllKeys {
+		if change.Key != changes.AllKeys {
 			keys = append(keys, change.Key)
 			continue
 		}
-		var document Discovery
-		if json.Unmarshal(change.After, &document) != nil {
+		var several changes.Several
+		if json.Unmarshal(change.After, &several) != nil {
 			return nil, false
 		}
-		keys = append(keys, document.Flags...)
+		keys = append(keys, several.Keys...)
 	}
 	return keys, from >= to
 }

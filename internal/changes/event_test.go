@@ -1,0 +1,52 @@
+package changes_test
+
+import (
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/changes"
+)
+
+func TestTheEventFollowsFromTheChange(t *testing.T) {
+	t.Parallel()
+	for _, each := range []struct {
+		kind, key string
+		action    changes.Action
+		want      string
+	}{
+		{"flag", "f", changes.Created, "flag_changed"},
+		{"flag", "f", changes.Updated, "flag_changed"},
+		{"flag", "f", changes.Deleted, "flag_deleted"},
+		{"flag", "f", changes.Cascaded, ""},
+		{"flag", changes.AllKeys, changes.Discovered, "flags_changed"},
+		{"flag", changes.AllKeys, changes.Cascaded, "flags_changed"},
+		{"config", "c", changes.Created, "config_changed"},
+		{"config", "c", changes.Deleted, "config_deleted"},
+		{"config", changes.AllKeys, changes.Cascaded, "configs_changed"},
+		{"logger", "l", changes.Expired, "logger_changed"},
+		{"logger", "l", changes.Deleted, "logger_deleted"},
+		{"logger", changes.AllKeys, changes.Cascaded, "loggers_changed"},
+		{"log_group", "g", changes.Updated, "group_changed"},
+		{"log_group", "g", changes.Deleted, "group_deleted"},
+		{"environment", "e", changes.Updated, ""},
+		{"job", "j", changes.Deleted, ""},
+	} {
+		change := changes.Change{Kind: each.kind, Key: each.key, Action: each.action}
+		if got := change.Event(); got != each.want {
+			t.Errorf("%s %s %s is %q, want %q", each.kind, each.key, each.action, got, each.want)
+		}
+	}
+}
+
+func TestAWriteThatTouchesNothingElseIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	tx := &recorder{}
+	for _, keys := range [][]string{nil, {"a", "b"}} {
+		several := changes.Several{Keys: keys, Cause: "environment:qa"}
+		if err := changes.RecordSeveral(t.Context(), tx, "account", changes.Operator(), changes.Cascaded, "flag", several); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(tx.recorded) != 1 || string(tx.recorded[0].After) != `{"keys":["a","b"],"cause":"environment:qa"}` || tx.recorded[0].Key != changes.AllKeys {
+		t.Errorf("recorded %+v", tx.recorded)
+	}
+}
