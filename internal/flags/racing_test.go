@@ -224,7 +224,7 @@ func TestAReportAtTheCapRefreshesWhatExistsAndDropsTheRest(t *testing.T) {
 		same(t, h.report(t, declared("new-2", "NUMERIC", "0", "s", "e")), flags.Outcome{})
 		discoveries := h.history(t)
 		same(t, len(discoveries), 1)
-		same(t, string(discoveries[0].After), `{"flags":["new-0","new-1"]}`)
+		same(t, string(discoveries[0].After), `{"keys":["new-0","new-1"]}`)
 	})
 }
 
