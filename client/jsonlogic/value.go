@@ -46,6 +46,7 @@ type object struct {
 	tags    []tag          // of the keys: scanning these touches little memory
 	index   map[string]int // only for objects that are too large to scan
 	extent  extent
+	room    [scanLimit]tag // for the tags
 }
 
 // extent bounds what walking a value costs: reduce can share one array a million times inside another, and a walk
@@ -99,11 +100,9 @@ func Object(members ...Member) Value {
 }
 
 func newObject(size int) *object {
-	return &object{
-		members: make([]Member, 0, size),
-		tags:    make([]tag, 0, min(size, scanLimit)),
-		extent:  extent{depth: 1, weight: 1},
-	}
+	o := &object{members: make([]Member, 0, size), extent: extent{depth: 1, weight: 1}}
+	o.tags = o.room[:0]
+	return o
 }
 
 func (o *object) value() Value { return Value{kind: KindObject, ptr: unsafe.Pointer(o)} }

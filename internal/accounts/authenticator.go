@@ -45,7 +45,7 @@ type Authenticator struct {
 	Count func(result string)
 
 	mu         sync.RWMutex
-	byHash     map[string]*session
+	byDigest   map[digest]*session
 	byKey      map[string]*session
 	uses       map[string]*use // by key id; they outlive sessions
 	generation uint64
@@ -56,6 +56,7 @@ type Authenticator struct {
 
 // session is a key that has been seen.
 type session struct {
+	digest digest
 	key    Key
 	caller Caller
 	use    *use
@@ -69,7 +70,7 @@ type use struct {
 
 // Authenticate gives the caller behind a token, or an Unauthorized refusal.
 func (a *Authenticator) Authenticate(ctx context.Context, token string) (Caller, error) {
-	known, result, err := a.find(ctx, ParseSecret(token).Hash())
+	known, result, err := a.find(ctx, ParseSecret(token))
 	now := a.Now()
 	if err == nil && !known.key.Works(now) {
 		err = fault.New(fault.Unauthorized, "This API key has been revoked or has expired.")
@@ -85,12 +86,12 @@ func (a *Authenticator) Authenticate(ctx context.Context, token string) (Caller,
 	return known.caller, nil
 }
 
-func (a *Authenticator) find(ctx context.Context, hash string) (known *session, result string, err error) {
-	known, generation := a.recall(hash)
+func (a *Authenticator) find(ctx context.Context, secret Secret) (known *session, result string, err error) {
+	known, generation := a.recall(secret.digest())
 	if known != nil {
 		return known, "hit", nil
 	}
-	known, err = a.lookUp(ctx, hash, generation)
+	known, err = a.lookUp(ctx, secret, generation)
 	return known, "miss", err
 }
 
@@ -108,28 +109,28 @@ func (a *Authenticator) Forget(keyID string) {
 	a.generation++
 	if known, ok := a.byKey[keyID]; ok {
 		delete(a.byKey, keyID)
-		delete(a.byHash, known.key.Hash)
+		delete(a.byDigest, known.digest)
 	}
 }
 
-func (a *Authenticator) recall(hash string) (*session, uint64) {
+func (a *Authenticator) recall(hash digest) (*session, uint64) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	if !a.Live() {
 		return nil, a.generation
 	}
-	return a.byHash[hash], a.generation
+	return a.byDigest[hash], a.generation
 }
 
-func (a *Authenticator) lookUp(ctx context.Context, hash string, generation uint64) (*session, error) {
-	key, err := a.Directory.KeyByHash(ctx, hash)
+func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation uint64) (*session, error) {
+	key, err := a.Directory.KeyByHash(ctx, secret.Hash())
 	if fault.Is(err, fault.NotFound) {
 		return nil, fault.New(fault.Unauthorized, "This API key is not known here.")
 	}
 	if err != nil {
 		return nil, err
 	}
-	seen := &session{key: key, caller: key.Caller()}
+	seen := &session{digest: secret.digest(), key: key, caller: key.Caller()}
 	return a.remember(seen, generation), nil
 }
 
@@ -137,8 +138,8 @@ func (a *Authenticator) lookUp(ctx context.Context, hash string, generation uint
 func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.byHash == nil || len(a.byHash) >= maxRemembered {
-		a.byHash, a.byKey = map[string]*session{}, map[string]*session{}
+	if a.byDigest == nil || len(a.byDigest) >= maxRemembered {
+		a.byDigest, a.byKey = map[digest]*session{}, map[string]*session{}
 	}
 	if len(a.uses) >= maxRemembered {
 		a.dropUses()
@@ -147,10 +148,10 @@ func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	if a.generation != generation {
 		return seen
 	}
-	if known, ok := a.byHash[seen.key.Hash]; ok && a.Live() {
+	if known, ok := a.byDigest[seen.digest]; ok && a.Live() {
 		return known
 	}
-	a.byHash[seen.key.Hash], a.byKey[seen.key.ID] = seen, seen
+	a.byDigest[seen.digest], a.byKey[seen.key.ID] = seen, seen
 	return seen
 }
 
@@ -181,7 +182,7 @@ func (a *Authenticator) ForgetAll() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.generation++
-	a.byHash, a.byKey = nil, nil
+	a.byDigest, a.byKey = nil, nil
 }
 
 // Start begins to write when keys were used.

@@ -66,6 +66,8 @@ type API struct {
 	mux     *http.ServeMux
 	cache   *responseCache
 	limits  *rateLimits
+
+	requestIDs *requestIDs
 }
 
 // Forget drops everything that is kept between requests, for when history was
@@ -78,7 +80,7 @@ func (a *API) Forget() {
 // New builds the HTTP interface.
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(),
-		cache: newResponseCache(services.Version), limits: newRateLimits(options.RateLimit)}
+		cache: newResponseCache(services.Version), limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs()}
 	for _, route := range a.routes() {
 		a.mux.Handle(route.pattern, a.endpoint(route))
 	}

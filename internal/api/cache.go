@@ -28,7 +28,7 @@ type cacheKey struct{ account, path, query string }
 
 type cacheEntry struct {
 	version int64
-	answer  *response
+	answer  response
 }
 
 func newResponseCache(version func(ctx context.Context, account string) (int64, error)) *responseCache {
@@ -36,10 +36,10 @@ func newResponseCache(version func(ctx context.Context, account string) (int64, 
 }
 
 // answer gives the kept response, or makes one and keeps it.
-func (c *responseCache) answer(call *call, run func() (*response, error)) (*response, error) {
+func (c *responseCache) answer(call *call, run func() (response, error)) (response, error) {
 	version, err := c.version(call.ctx(), call.caller.Account)
 	if err != nil {
-		return nil, err
+		return response{}, err
 	}
 	key := cacheKey{call.caller.Account, call.request.URL.EscapedPath(), call.request.URL.RawQuery}
 	c.mu.RLock()
@@ -50,7 +50,7 @@ func (c *responseCache) answer(call *call, run func() (*response, error)) (*resp
 	}
 	made, err := run()
 	if err != nil {
-		return nil, err
+		return response{}, err
 	}
 	c.keep(key, cacheEntry{version: version, answer: made})
 	return made, nil
@@ -61,9 +61,7 @@ func (c *responseCache) keep(key cacheKey, entry cacheEntry) {
 	if cost(key, entry) > maxCachedEntry {
 		return
 	}
-	kept := *entry.answer
-	kept.body = bytes.Clone(kept.body) // without the room that encoding left
-	entry.answer = &kept
+	entry.answer.body = bytes.Clone(entry.answer.body) // without the room that encoding left
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if old, found := c.entries[key]; found {

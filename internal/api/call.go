@@ -15,12 +15,12 @@ import (
 // call is one authorized request.
 type call struct {
 	request *http.Request
-	writer  http.ResponseWriter // for reading the body within its limit only
+	writer  *recorded // for reading the body within its limit, and for rare headers
 	caller  accounts.Caller
 	query   *jsonapi.Query
 }
 
-func (c *call) ctx() context.Context { return c.request.Context() }
+func (c *call) ctx() context.Context { return c.writer.ctx }
 
 // id gives a path segment, decoded. What no resource can be called is not found.
 func (c *call) id(name string) (string, error) {
@@ -77,6 +77,8 @@ type reply struct {
 	status int
 	// document is encoded as JSON; nil sends no body.
 	document any
+	// text is a document that is JSON already.
+	text []byte
 	// mediaType is JSON:API's unless it is set.
 	mediaType string
 	etag      string

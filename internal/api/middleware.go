@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -9,8 +10,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -21,10 +20,26 @@ import (
 // recorded notes what was sent, for the log and the metrics.
 type recorded struct {
 	http.ResponseWriter
+	ctx    context.Context // the request's, with its id
 	status int
 	bytes  int64
 	keyID  string
 	quiet  bool // log it only when it fails
+
+	values [6]string // of headers: most responses have no more of ours
+	used   int
+}
+
+// set sets a header by its canonical name. net/http wants a slice for every
+// value; here they are pieces of one array.
+func (w *recorded) set(name, value string) {
+	if w.used == len(w.values) {
+		w.Header()[name] = []string{value}
+		return
+	}
+	w.values[w.used] = value
+	w.used++
+	w.Header()[name] = w.values[w.used-1 : w.used : w.used]
 }
 
 func (w *recorded) WriteHeader(status int) {
@@ -52,10 +67,9 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	started := time.Now()
 	a.Metrics.RequestStarted()
 	defer a.Metrics.RequestFinished()
-	requestID := requestID(r)
-	writer.Header()["X-Request-Id"] = []string{requestID}
-	r = r.WithContext(telemetry.WithRequestID(r.Context(), requestID))
-	w := &recorded{ResponseWriter: writer}
+	id := a.requestIDs.of(r)
+	w := &recorded{ResponseWriter: writer, ctx: telemetry.WithRequestID(r.Context(), id)}
+	w.set(requestIDHeader, id)
 	defer func() { a.finished(w, r, time.Since(started)) }()
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -80,7 +94,7 @@ func (a *API) finished(w *recorded, r *http.Request, took time.Duration) {
 	if w.quiet && w.status < http.StatusBadRequest {
 		level = slog.LevelDebug
 	}
-	a.Log.LogAttrs(r.Context(), level, "request",
+	a.Log.LogAttrs(w.ctx, level, "request",
 		slog.String("method", r.Method), slog.String("route", route), slog.String("path", r.URL.Path),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Int64("took_us", took.Microseconds()),
 		slog.String("key", w.keyID))
@@ -94,23 +108,10 @@ func (a *API) recovered(w *recorded, r *http.Request, cause any) {
 	}
 	err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 	if w.status != 0 { // too late for an answer
-		a.Log.ErrorContext(r.Context(), "A request failed after its answer began.", "error", err)
+		a.Log.ErrorContext(w.ctx, "A request failed after its answer began.", "error", err)
 		return
 	}
 	a.refuse(w, r, err)
-}
-
-// requestID takes the caller's id when it is sane, and makes one otherwise.
-func requestID(r *http.Request) string {
-	sent := r.Header.Get("X-Request-Id")
-	if len(sent) >= 1 && len(sent) <= 128 && strings.IndexFunc(sent, notInRequestID) < 0 {
-		return sent
-	}
-	return uuid.NewString()
-}
-
-func notInRequestID(c rune) bool {
-	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_.:/+=@", c)
 }
 
 // everything is the pattern of what no route matches.
@@ -118,7 +119,8 @@ const everything = "/"
 
 // unrouted answers for paths without a route, and for methods that a path
 // does not have.
-func (a *API) unrouted(w http.ResponseWriter, r *http.Request) {
+func (a *API) unrouted(writer http.ResponseWriter, r *http.Request) {
+	w := writer.(*recorded) // ServeHTTP is the only way here
 	methods := a.allowed(r)
 	if len(methods) == 0 {
 		a.notFound(w, r)
@@ -141,7 +143,7 @@ func (a *API) allowed(r *http.Request) []string {
 	return methods
 }
 
-func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
+func (a *API) notFound(w *recorded, r *http.Request) {
 	a.refuse(w, r, fault.New(fault.NotFound, "There is nothing at this path. The interface is described at /api/openapi.json."))
 }
 
@@ -150,55 +152,46 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 func (a *API) endpoint(route route) http.Handler {
 	return http.HandlerFunc(func(writer http.ResponseWriter, r *http.Request) {
 		w := writer.(*recorded) // ServeHTTP is the only way here
-		ctx, endSpan := a.Tracing.StartRequest(r, route.pattern)
+		ctx, endSpan := a.Tracing.StartRequest(w.ctx, r, route.pattern)
+		w.ctx = ctx
 		defer func() { endSpan(cmp.Or(w.status, http.StatusInternalServerError)) }()
-		if ctx != r.Context() {
-			r = r.WithContext(ctx)
-		}
 		if route.ofrep {
 			w.quiet = true
-			allowBrowsers(w.Header())
+			allowBrowsers(w)
 		}
-		answer, err := a.answer(route, w, r)
+		answer, err := a.answer(&route, w, r)
 		if err != nil {
 			a.refuseAs(route.renderErrors(r), w, r, err)
 			return
 		}
-		if answer != nil {
-			a.write(w, r, *answer)
-		}
+		a.write(w, r, answer)
 	})
 }
 
-func (a *API) answer(route route, w *recorded, r *http.Request) (*response, error) {
+func (a *API) answer(route *route, w *recorded, r *http.Request) (response, error) {
 	c := &call{request: r, writer: w}
 	if !route.access.open {
 		if err := a.authorize(route.access, c); err != nil {
-			return nil, err
+			return response{}, err
 		}
 		w.keyID = c.caller.KeyID
 	}
 	if route.cached {
-		return a.cache.answer(c, func() (*response, error) { return run(route, c) })
+		return a.cache.answer(c, func() (response, error) { return run(route, c) })
 	}
 	return run(route, c)
 }
 
-func run(route route, c *call) (*response, error) {
+func run(route *route, c *call) (response, error) {
 	var err error
 	if c.query, err = jsonapi.ParseQuery(c.request.URL.RawQuery); err != nil {
-		return nil, err
+		return response{}, err
 	}
 	result, err := route.handle(c)
 	if err != nil {
-		return nil, err
+		return response{}, err
 	}
-	if result.raw != nil {
-		result.raw.ServeHTTP(c.writer, c.request)
-		return nil, nil //nolint:nilnil // the response has been sent
-	}
-	answer, err := result.encode()
-	return &answer, err
+	return result.encode()
 }
 
 func (a *API) authorize(needs access, c *call) error {
@@ -227,8 +220,10 @@ func allow(needs access, caller accounts.Caller) error {
 }
 
 func token(r *http.Request, needs access) (string, error) {
-	if key := r.Header.Get("X-API-Key"); needs.anyHeader && key != "" {
-		return key, nil
+	if needs.anyHeader {
+		if key := r.Header.Get("X-Api-Key"); key != "" {
+			return key, nil
+		}
 	}
 	header := r.Header.Get("Authorization")
 	scheme, token, _ := strings.Cut(header, " ")

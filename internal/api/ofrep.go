@@ -3,7 +3,6 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -25,6 +24,9 @@ const (
 	ofrepInvalidContext = "INVALID_CONTEXT"
 	ofrepGeneral        = "GENERAL"
 )
+
+// evaluationRoom is enough for an evaluation of most flags.
+const evaluationRoom = 256
 
 // ofrepError is an error as the OpenFeature Remote Evaluation Protocol has it.
 type ofrepError struct {
@@ -50,7 +52,7 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	decided := request.snapshot.Evaluate(request.environment, key, request.context)
 	switch decided.Code {
 	case flageval.None:
-		return plain(http.StatusOK, appendEvaluation(nil, request.snapshot, key, decided))
+		return plain(http.StatusOK, appendEvaluation(make([]byte, 0, evaluationRoom), request.snapshot, key, decided))
 	case flageval.FlagNotFound:
 		return plainError(http.StatusNotFound, ofrepError{Key: key, Code: ofrepFlagNotFound, Details: "There is no such flag in this account."})
 	default:
@@ -92,11 +94,9 @@ func appendResult(body []byte, snapshot *flags.Snapshot, key string, decided fla
 func appendEvaluation(body []byte, snapshot *flags.Snapshot, key string, decided flageval.Evaluation) []byte {
 	body = append(append(body, `{"key":"`...), key...)
 	body = append(append(body, `","reason":"`...), decided.Reason.String()...)
-	if variant := snapshot.Variant(key, decided.Raw()); variant != "" {
-		quoted, _ := json.Marshal(variant) // a string always encodes
-		body = append(append(body, `","variant":`...), quoted...)
-	} else {
-		body = append(body, '"')
+	body = append(body, '"')
+	if variant := snapshot.Variant(key, decided.Raw()); variant != nil {
+		body = append(append(body, `,"variant":`...), variant...)
 	}
 	body = append(append(body, `,"value":`...), decided.Raw()...)
 	return append(body, `,"metadata":{}}`...)
@@ -152,12 +152,14 @@ func (c *call) ofrepContext() (jsonlogic.Value, error) {
 }
 
 func evaluationContext(sent jsonlogic.Value) jsonlogic.Value {
-	members := make([]jsonlogic.Member, 0, len(sent.Members())+2)
-	var user []jsonlogic.Member
+	var room [2][8]jsonlogic.Member // most contexts have no more
+	members, user := room[0][:0], room[1][:0]
+	if key := sent.Get("targetingKey"); key.Kind() != jsonlogic.KindUndefined {
+		user = append(user, jsonlogic.Member{Key: "key", Value: key})
+	}
 	for _, member := range sent.Members() {
 		switch {
 		case member.Key == "targetingKey":
-			user = append([]jsonlogic.Member{{Key: "key", Value: member.Value}}, user...)
 			members = append(members, member)
 		case member.Value.Kind() != jsonlogic.KindObject:
 			user = append(user, member)
@@ -169,7 +171,7 @@ func evaluationContext(sent jsonlogic.Value) jsonlogic.Value {
 	if given := sent.Get("user"); given.Kind() == jsonlogic.KindObject {
 		user = append(user, given.Members()...)
 	}
-	if user != nil {
+	if len(user) > 0 {
 		members = append(members, jsonlogic.Member{Key: "user", Value: jsonlogic.Object(user...)})
 	}
 	return jsonlogic.Object(members...)
@@ -199,7 +201,7 @@ func ofrepErrors(key string) renderer {
 
 // plain answers with JSON text that is no envelope.
 func plain(status int, text []byte) (reply, error) {
-	return reply{status: status, document: json.RawMessage(text), mediaType: plainJSON}, nil
+	return reply{status: status, text: text, mediaType: plainJSON}, nil
 }
 
 func plainError(status int, document ofrepError) (reply, error) {
@@ -208,16 +210,15 @@ func plainError(status int, document ofrepError) (reply, error) {
 
 // allowBrowsers lets web pages of any origin evaluate: the key is the
 // permission, and no cookies are involved.
-func allowBrowsers(header http.Header) {
-	header.Set("Access-Control-Allow-Origin", "*")
-	header.Set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
+func allowBrowsers(w *recorded) {
+	w.set("Access-Control-Allow-Origin", "*")
+	w.set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
 }
 
 // ofrepPreflight answers a browser that asks before it sends.
 func (a *API) ofrepPreflight(c *call) (reply, error) {
-	header := c.writer.Header()
-	header.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
-	header.Set("Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, If-None-Match, "+environmentHeader)
-	header.Set("Access-Control-Max-Age", "86400")
+	c.writer.set("Access-Control-Allow-Methods", "POST, OPTIONS")
+	c.writer.set("Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, If-None-Match, "+environmentHeader)
+	c.writer.set("Access-Control-Max-Age", "86400")
 	return noContent()
 }

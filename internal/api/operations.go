@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
@@ -31,9 +33,7 @@ func (a *API) openapi(*call) (reply, error) {
 	if err != nil {
 		return failed(err)
 	}
-	result, err := ok(description)
-	result.mediaType = plainJSON
-	return result, err
+	return plain(http.StatusOK, description)
 }
 
 func (a *API) metrics(*call) (reply, error) { return reply{raw: a.Metrics.Handler()}, nil }

@@ -33,36 +33,45 @@ type response struct {
 	mediaType string
 	etag      string
 	body      []byte
+	length    string       // of the body
+	raw       http.Handler // serves the response itself
 }
 
 // encode turns a reply into bytes.
 func (r reply) encode() (response, error) {
-	encoded := response{status: r.status, mediaType: r.mediaType, etag: r.etag}
-	if r.document == nil {
-		return encoded, nil
+	encoded := response{status: r.status, mediaType: r.mediaType, etag: r.etag, body: r.text, raw: r.raw}
+	if r.document != nil {
+		text, err := encodeJSON(r.document)
+		if err != nil {
+			return response{}, err
+		}
+		encoded.body = text
 	}
 	if encoded.mediaType == "" {
 		encoded.mediaType = jsonapi.MediaType
 	}
-	if text, isText := r.document.(json.RawMessage); isText {
-		encoded.body = text
-		return encoded, nil
-	}
-	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(r.document); err != nil {
-		return response{}, fmt.Errorf("encoding the response: %w", err)
-	}
-	encoded.body = buffer.Bytes()
+	encoded.length = strconv.Itoa(len(encoded.body))
 	return encoded, nil
 }
 
+func encodeJSON(document any) ([]byte, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(document); err != nil {
+		return nil, fmt.Errorf("encoding the response: %w", err)
+	}
+	return buffer.Bytes(), nil
+}
+
 // write sends a response. A write that fails means the caller left.
-func (a *API) write(w http.ResponseWriter, r *http.Request, answer response) {
-	header := w.Header()
+func (a *API) write(w *recorded, r *http.Request, answer response) {
+	if answer.raw != nil {
+		answer.raw.ServeHTTP(w, r.WithContext(w.ctx))
+		return
+	}
 	if answer.etag != "" {
-		header["Etag"] = []string{answer.etag}
+		w.set("Etag", answer.etag)
 		if conditional(r) && answer.status == http.StatusOK && matchesTag(r.Header.Get("If-None-Match"), answer.etag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
@@ -72,16 +81,17 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, answer response) {
 		w.WriteHeader(answer.status)
 		return
 	}
-	header["Content-Type"] = []string{answer.mediaType}
-	body := answer.body
+	w.set("Content-Type", answer.mediaType)
+	body, length := answer.body, answer.length
 	if len(body) >= compressFrom {
-		header["Vary"] = []string{"Accept-Encoding"}
+		w.set("Vary", "Accept-Encoding")
 		if acceptsGzip(r.Header.Get("Accept-Encoding")) {
 			body = compress(body)
-			header["Content-Encoding"] = []string{"gzip"}
+			length = strconv.Itoa(len(body))
+			w.set("Content-Encoding", "gzip")
 		}
 	}
-	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.set("Content-Length", length)
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(body)
 }
@@ -99,20 +109,20 @@ func (r route) renderErrors(request *http.Request) renderer {
 }
 
 // refuse sends an error as JSON:API has it.
-func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (a *API) refuse(w *recorded, r *http.Request, err error) {
 	a.refuseAs(jsonapiErrors, w, r, err)
 }
 
 // refuseAs sends an error. What is no refusal is logged here, once.
-func (a *API) refuseAs(render renderer, w http.ResponseWriter, r *http.Request, err error) {
-	requestID := telemetry.RequestID(r.Context())
-	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+func (a *API) refuseAs(render renderer, w *recorded, r *http.Request, err error) {
+	requestID := telemetry.RequestID(w.ctx)
+	if w.ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		w.WriteHeader(statusGone)
 		return
 	}
 	status, document := render(err, requestID)
 	if status >= http.StatusInternalServerError {
-		a.Log.ErrorContext(r.Context(), "A request failed.", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+		a.Log.ErrorContext(w.ctx, "A request failed.", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")

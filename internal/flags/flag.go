@@ -95,14 +95,35 @@ func (f Flag) Compiled() *flageval.Flag {
 	return flageval.Compile(compiled)
 }
 
-// Variant is the name of the choice that a value is, or "".
-func (f Flag) Variant(value json.RawMessage) string {
-	for _, choice := range f.Values {
-		if sameJSON(choice.Value, value) {
-			return choice.Name
+// variants are the names of the choices that a flag serves, as JSON text, by
+// the text of the values as they are served.
+type variants map[string]json.RawMessage
+
+// variants is nil for a flag without constraint.
+func (f Flag) variants() variants {
+	if f.Values == nil {
+		return nil
+	}
+	names := variants{}
+	f.nameVariant(names, f.Default)
+	for _, environment := range f.Environments {
+		f.nameVariant(names, environment.Default)
+		for _, rule := range environment.Rules {
+			f.nameVariant(names, rule.Value)
 		}
 	}
-	return ""
+	return names
+}
+
+func (f Flag) nameVariant(names variants, value json.RawMessage) {
+	if _, named := names[string(value)]; named || value == nil {
+		return
+	}
+	for _, choice := range f.Values {
+		if sameJSON(choice.Value, value) {
+			names[string(value)], _ = json.Marshal(choice.Name) // a string always encodes
+		}
+	}
 }
 
 // CountRules counts the rules over all environments.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"sync"
+	"sync/atomic"
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/changes"
@@ -25,7 +26,7 @@ type Snapshots struct {
 	// History gives an account's changes after a number, oldest first.
 	History func(ctx context.Context, account string, after int64, limit int) ([]changes.Change, error)
 
-	mu       sync.Mutex
+	mu       sync.RWMutex
 	accounts map[string]*held
 }
 
@@ -34,13 +35,14 @@ type Snapshots struct {
 type Snapshot struct {
 	*flageval.Snapshot
 	version      int64
-	flags        map[string]Flag
+	variants     map[string]variants // by flag
 	environments map[string]bool
 }
 
-// Variant is the name of the choice that a flag's value is, or "".
-func (s *Snapshot) Variant(key string, value json.RawMessage) string {
-	return s.flags[key].Variant(value)
+// Variant is the name of the choice that a flag's value is, as JSON text, or
+// nil. The value is one that an evaluation gave.
+func (s *Snapshot) Variant(key string, value json.RawMessage) json.RawMessage {
+	return s.variants[key][string(value)]
 }
 
 // HasEnvironment tells whether the account has an environment.
@@ -50,10 +52,18 @@ func (s *Snapshot) HasEnvironment(key string) bool {
 }
 
 // held is an account's snapshot. Its lock makes one reader bring it up to date
-// while the others wait for it.
+// while the others wait for it; who finds it up to date does not wait.
 type held struct {
 	mu       sync.Mutex
-	snapshot *Snapshot
+	snapshot atomic.Pointer[Snapshot]
+}
+
+// atLeast gives the snapshot when it is of a version or newer, else nil.
+func (h *held) atLeast(version int64) *Snapshot {
+	if snapshot := h.snapshot.Load(); snapshot != nil && snapshot.version >= version {
+		return snapshot
+	}
+	return nil
 }
 
 // Get gives the current snapshot of an account.
@@ -63,16 +73,19 @@ func (s *Snapshots) Get(ctx context.Context, account string) (*Snapshot, error) 
 		return nil, err
 	}
 	holder := s.holder(account)
+	if current := holder.atLeast(version); current != nil {
+		return current, nil
+	}
 	holder.mu.Lock()
 	defer holder.mu.Unlock()
-	if holder.snapshot != nil && holder.snapshot.version >= version {
-		return holder.snapshot, nil
+	if current := holder.atLeast(version); current != nil {
+		return current, nil
 	}
-	updated, err := s.update(ctx, account, holder.snapshot, version)
+	updated, err := s.update(ctx, account, holder.snapshot.Load(), version)
 	if err != nil {
 		return nil, err
 	}
-	holder.snapshot = updated
+	holder.snapshot.Store(updated)
 	return updated, nil
 }
 
@@ -84,6 +97,16 @@ func (s *Snapshots) Forget() {
 }
 
 func (s *Snapshots) holder(account string) *held {
+	s.mu.RLock()
+	holder, ok := s.accounts[account]
+	s.mu.RUnlock()
+	if ok {
+		return holder
+	}
+	return s.addHolder(account)
+}
+
+func (s *Snapshots) addHolder(account string) *held {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.accounts == nil {
@@ -144,7 +167,7 @@ func (s *Snapshots) load(ctx context.Context, account string, version int64) (*S
 	if err != nil {
 		return nil, err
 	}
-	made := &Snapshot{version: version, flags: map[string]Flag{}, environments: environments}
+	made := &Snapshot{version: version, variants: map[string]variants{}, environments: environments}
 	made.Snapshot = flageval.NewSnapshot(made.add(flags)...)
 	return made, nil
 }
@@ -154,13 +177,13 @@ func (s *Snapshots) follow(ctx context.Context, account string, old *Snapshot, v
 	if err != nil {
 		return nil, err
 	}
-	updated := &Snapshot{Snapshot: old.Snapshot, version: version, flags: old.flags, environments: environments}
+	updated := &Snapshot{Snapshot: old.Snapshot, version: version, variants: old.variants, environments: environments}
 	if len(keys) == 0 {
 		return updated, nil
 	}
-	updated.flags = maps.Clone(old.flags)
+	updated.variants = maps.Clone(old.variants)
 	for _, key := range keys {
-		delete(updated.flags, key)
+		delete(updated.variants, key)
 	}
 	updated.Snapshot = old.With(updated.add(flags), keys)
 	return updated, nil
@@ -171,7 +194,9 @@ func (s *Snapshot) add(flags []Flag) []*flageval.Flag {
 	compiled := make([]*flageval.Flag, len(flags))
 	for i, flag := range flags {
 		compiled[i] = flag.Compiled()
-		s.flags[flag.Key] = flag
+		if names := flag.variants(); names != nil {
+			s.variants[flag.Key] = names
+		}
 	}
 	return compiled
 }

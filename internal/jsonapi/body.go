@@ -16,10 +16,13 @@ import (
 // MaxBody bounds a request body.
 const MaxBody = 8 << 20
 
+// presized bounds the memory that is taken before a body arrives.
+const presized = 64 << 10
+
 // ReadBody reads a request's JSON text, refusing other media types and what
 // is too large. A missing Content-Type is taken as JSON.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	text, err := readAll(w, r)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return nil, fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", MaxBody)
 	}
@@ -33,8 +36,20 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return text, nil
 }
 
+// readAll reads a body into memory that fits it when its length is announced.
+// No more than presized is believed: to announce costs a caller nothing.
+func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength < 0 || r.ContentLength > presized {
+		return io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	}
+	text := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, text) // the server gives no more than was announced
+	return text, err
+}
+
 func isJSON(contentType string) bool {
-	if contentType == "" {
+	switch contentType {
+	case "", MediaType, "application/json":
 		return true
 	}
 	mediaType, _, err := mime.ParseMediaType(contentType)

@@ -21,7 +21,7 @@ const maxSorts = 8
 // Query reads the query parameters of one request, noting what is wrong.
 type Query struct {
 	values   url.Values
-	read     map[string]bool
+	read     []string // of those that were sent
 	problems fault.Problems
 }
 
@@ -31,7 +31,7 @@ func ParseQuery(raw string) (*Query, error) {
 	if err != nil {
 		return nil, fault.New(fault.InvalidParameter, "The query string is malformed: %v.", err)
 	}
-	return &Query{values: values, read: map[string]bool{}}, nil
+	return &Query{values: values}, nil
 }
 
 // Values gives all parameters, for building a link that keeps them.
@@ -119,7 +119,7 @@ func (q *Query) RefuseParameter(name, rule string) { q.wrong(name, "%s", rule) }
 func (q *Query) Err() error {
 	for name := range q.values {
 		family, _, bracketed := strings.Cut(name, "[")
-		if bracketed && (family == "filter" || family == "page") && !q.read[name] {
+		if bracketed && (family == "filter" || family == "page") && !slices.Contains(q.read, name) {
 			q.wrong(name, "is not known to this list")
 		}
 	}
@@ -137,11 +137,11 @@ func (q *Query) filterName(name string) string {
 }
 
 func (q *Query) text(name string) (string, bool) {
-	q.read[name] = true
 	values, sent := q.values[name]
 	if !sent {
 		return "", false
 	}
+	q.read = append(q.read, name)
 	if !utf8.ValidString(values[0]) || strings.ContainsRune(values[0], 0) {
 		q.wrong(name, "must be valid UTF-8 without the character U+0000")
 		return "", false

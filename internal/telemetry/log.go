@@ -47,15 +47,29 @@ func terminal(w io.Writer) bool {
 
 type requestIDKey struct{}
 
-// WithRequestID returns a context whose log lines carry the request's id.
-func WithRequestID(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, requestIDKey{}, id)
+// identified is a context with a request's id. Every request has one, so it is made in one piece, which context.WithValue is not.
+type identified struct {
+	context.Context
+	id string
 }
+
+// Value gives the context itself for the id, and asks the one around for all else.
+func (c *identified) Value(key any) any {
+	if key == (requestIDKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// WithRequestID returns a context whose log lines carry the request's id.
+func WithRequestID(ctx context.Context, id string) context.Context { return &identified{ctx, id} }
 
 // RequestID returns the id that WithRequestID put into the context, or "".
 func RequestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
+	if found, ok := ctx.Value(requestIDKey{}).(*identified); ok {
+		return found.id
+	}
+	return ""
 }
 
 // contextHandler adds what the context knows to each line. The ids belong at the top of a line, also in loggers with an open group;

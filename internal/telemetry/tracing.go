@@ -93,12 +93,13 @@ func (t *Tracing) Shutdown(ctx context.Context) error {
 func (t *Tracing) off() bool { return t == nil || t.provider == nil }
 
 // StartRequest begins the span of a request, as a child of the caller's when the request carries a traceparent. The route is the
-// pattern that matched, with or without its method. The caller calls end once, with the response's status.
-func (t *Tracing) StartRequest(r *http.Request, route string) (ctx context.Context, end func(status int)) {
+// pattern that matched, with or without its method; ctx need not be the request's own. The caller calls end once, with the response's
+// status.
+func (t *Tracing) StartRequest(ctx context.Context, r *http.Request, route string) (_ context.Context, end func(status int)) {
 	if t.off() {
-		return r.Context(), ignoreStatus
+		return ctx, ignoreStatus
 	}
-	ctx = t.propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx = t.propagator.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	method, path := knownMethod(r.Method), valid(routePath(route))
 	ctx, span := t.tracer.Start(ctx, spanName(method, path), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		semconv.HTTPRequestMethodKey.String(method),

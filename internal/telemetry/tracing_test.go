@@ -124,7 +124,7 @@ func TestRequestWithTransaction(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPut, "/api/v1/flags/a%ff?api_key=secret", nil)
 	r = r.WithContext(WithRequestID(r.Context(), "r-1"))
 	r.Header.Set("Traceparent", "00-"+parentTrace+"-"+parentSpan+"-01")
-	ctx, end := tracing.StartRequest(r, "PUT /api/v1/flags/{key}")
+	ctx, end := tracing.StartRequest(r.Context(), r, "PUT /api/v1/flags/{key}")
 	_, endWork := tracing.Start(ctx, "write", "kind", "flag\xff", "rows", 3)
 	outgoing := http.Header{}
 	tracing.Inject(ctx, outgoing)
@@ -165,7 +165,7 @@ func TestSpanNamesAndStatuses(t *testing.T) {
 	s := newSink(t)
 	tracing, deliver := s.tracing(t)
 	for _, tt := range tests {
-		_, end := tracing.StartRequest(httptest.NewRequest(tt.method, "/x", nil), tt.route)
+		_, end := tracing.StartRequest(t.Context(), httptest.NewRequest(tt.method, "/x", nil), tt.route)
 		end(tt.status)
 	}
 	deliver()
@@ -232,7 +232,7 @@ func TestOffCostsNothing(t *testing.T) {
 	header, name, rows := http.Header{}, strings.Repeat("n", 100), 1<<40
 	for label, tracing := range map[string]*Tracing{"not enabled": made, "zero": {}, "nil": nil} {
 		if n := testing.AllocsPerRun(100, func() {
-			ctx, end := tracing.StartRequest(r, "/")
+			ctx, end := tracing.StartRequest(r.Context(), r, "/")
 			_, endWork := tracing.Start(ctx, "write", "name", name, "rows", rows, "took", time.Duration(rows))
 			tracing.Inject(ctx, header)
 			endWork(nil)
@@ -240,7 +240,7 @@ func TestOffCostsNothing(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("%s allocates %v times", label, n)
 		}
-		ctx, _ := tracing.StartRequest(r, "/")
+		ctx, _ := tracing.StartRequest(r.Context(), r, "/")
 		if trace.SpanContextFromContext(ctx).IsValid() || len(header) != 0 || tracing.Shutdown(t.Context()) != nil {
 			t.Errorf("%s does something", label)
 		}
@@ -345,7 +345,7 @@ func TestTracingConcurrently(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for range 20 {
-				ctx, end := tracing.StartRequest(httptest.NewRequest(http.MethodGet, "/", nil), "/")
+				ctx, end := tracing.StartRequest(t.Context(), httptest.NewRequest(http.MethodGet, "/", nil), "/")
 				_, endWork := tracing.Start(ctx, "read")
 				tracing.Inject(ctx, http.Header{})
 				endWork(nil)
