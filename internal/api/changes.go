@@ -1,7 +1,6 @@
 package api
 
 import (
-	"maps"
 	"strconv"
 	"strings"
 
@@ -75,7 +74,7 @@ func sequence(text string) int64 {
 
 // nextPage is the URL of the page after an item, with the same filters.
 func (a *API) nextPage(c *call, after string, size int) *string {
-	values := maps.Clone(c.query.Values())
+	values := c.query.Values()
 	values.Set("page[after]", after)
 	values.Set("page[size]", strconv.Itoa(size))
 	next := a.baseURL(c) + c.request.URL.EscapedPath() + "?" + values.Encode()

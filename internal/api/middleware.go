@@ -76,11 +76,18 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 			a.recovered(w, r, cause)
 		}
 	}()
-	if escaped := r.URL.EscapedPath(); path.Clean(escaped) != escaped {
+	if !clean(r.URL.EscapedPath()) {
 		a.notFound(w, r) // the mux would redirect
 		return
 	}
 	a.mux.ServeHTTP(w, r)
+}
+
+// clean tells whether a path has nothing that cleaning would change. Almost all
+// paths are, and have nothing that could be changed.
+func clean(escaped string) bool {
+	suspicious := strings.Contains(escaped, "//") || strings.Contains(escaped, "/.") || strings.HasSuffix(escaped, "/")
+	return !suspicious && escaped != "" || path.Clean(escaped) == escaped
 }
 
 // finished counts and logs a request. The query is not logged: it may carry a key.
@@ -157,7 +164,7 @@ func (a *API) endpoint(route route) http.Handler {
 		defer func() { endSpan(cmp.Or(w.status, http.StatusInternalServerError)) }()
 		if route.ofrep {
 			w.quiet = true
-			allowBrowsers(w)
+			allowBrowsers(w, r)
 		}
 		answer, err := a.answer(&route, w, r)
 		if err != nil {
@@ -219,16 +226,23 @@ func allow(needs access, caller accounts.Caller) error {
 	return nil
 }
 
-func token(r *http.Request, needs access) (string, error) {
-	if needs.anyHeader {
-		if key := r.Header.Get("X-Api-Key"); key != "" {
-			return key, nil
-		}
+// header gives a header by its canonical name, which Header.Get would make
+// anew each time.
+func header(r *http.Request, name string) string {
+	if values := r.Header[name]; len(values) > 0 {
+		return values[0]
 	}
-	header := r.Header.Get("Authorization")
-	scheme, token, _ := strings.Cut(header, " ")
+	return ""
+}
+
+func token(r *http.Request, needs access) (string, error) {
+	if key := header(r, "X-Api-Key"); needs.anyHeader && key != "" {
+		return key, nil
+	}
+	sent := header(r, "Authorization")
+	scheme, token, _ := strings.Cut(sent, " ")
 	switch token = strings.TrimSpace(token); {
-	case header == "":
+	case sent == "":
 		return "", fault.New(fault.Unauthorized, "Send an API key as Authorization: Bearer KEY.")
 	case !strings.EqualFold(scheme, "Bearer") || token == "":
 		return "", fault.New(fault.Unauthorized, "The Authorization header must be Bearer KEY.")

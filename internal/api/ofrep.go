@@ -112,7 +112,7 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 	if err != nil {
 		return ofrepRequest{}, err
 	}
-	environment := c.request.Header.Get(environmentHeader)
+	environment := header(c.request, environmentHeader)
 	if environment == "" && len(c.caller.Environments) == 1 {
 		environment = c.caller.Environments[0]
 	}
@@ -209,10 +209,12 @@ func plainError(status int, document ofrepError) (reply, error) {
 }
 
 // allowBrowsers lets web pages of any origin evaluate: the key is the
-// permission, and no cookies are involved.
-func allowBrowsers(w *recorded) {
-	w.set("Access-Control-Allow-Origin", "*")
-	w.set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
+// permission, and no cookies are involved. Only browsers name an origin.
+func allowBrowsers(w *recorded, r *http.Request) {
+	if header(r, "Origin") != "" {
+		w.set("Access-Control-Allow-Origin", "*")
+		w.set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
+	}
 }
 
 // ofrepPreflight answers a browser that asks before it sends.

@@ -173,7 +173,7 @@ func TestOFREPTakesTheKeyInEitherHeader(t *testing.T) {
 		for _, key := range []string{"made", ""} {
 			owner.as("").ofrep(key, `{}`, with("X-API-Key", owner.key)).want(200)
 			owner.as("").ofrep(key, `{}`, with("X-API-Key", "sk_api_nobody")).want(401)
-			got := owner.as("").ofrep(key, `{}`).want(401)
+			got := owner.as("").ofrep(key, `{}`, with("Origin", "https://shop.example")).want(401)
 			if got.header.Get("Access-Control-Allow-Origin") != "*" {
 				t.Error("a web page cannot read why it was refused")
 			}
@@ -189,7 +189,7 @@ func TestTheTagOfOFREPFollowsWhatTheContextGets(t *testing.T) {
 		path := owner.makeFlag("made", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), true)}))
 		alice, bob := `{"context":{"targetingKey":"alice"}}`, `{"context":{"targetingKey":"bob"}}`
 		tag := owner.ofrep("", alice).want(200).header.Get("Etag")
-		again := owner.ofrep("", alice, with("If-None-Match", tag)).want(304)
+		again := owner.ofrep("", alice, with("If-None-Match", tag), with("Origin", "https://shop.example")).want(304)
 		if len(again.body) != 0 || again.header.Get("Etag") != tag || again.header.Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("got %v and %q", again.header, again.body)
 		}
@@ -227,6 +227,9 @@ func TestWebPagesMayEvaluate(t *testing.T) {
 			if answered.header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(answered.header.Get("Access-Control-Expose-Headers"), "ETag") {
 				t.Errorf("got %v", answered.header)
 			}
+		}
+		if got := owner.ofrep("made", `{}`).header.Get("Access-Control-Allow-Origin"); got != "" {
+			t.Errorf("nobody asked, and got %q", got)
 		}
 		if got := owner.get(flagsPath, with("Origin", "https://shop.example")); got.header.Get("Access-Control-Allow-Origin") != "" {
 			t.Error("pages may read more than evaluations")

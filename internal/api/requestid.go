@@ -23,7 +23,7 @@ func newRequestIDs() *requestIDs {
 
 // of takes the caller's id when it is sane, and makes one otherwise.
 func (ids *requestIDs) of(r *http.Request) string {
-	sent := r.Header.Get(requestIDHeader)
+	sent := header(r, requestIDHeader)
 	if len(sent) >= 1 && len(sent) <= 128 && strings.IndexFunc(sent, notInRequestID) < 0 {
 		return sent
 	}

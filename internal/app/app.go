@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -161,6 +162,7 @@ func (a *App) Start(ctx context.Context) error {
 
 // Run serves until ctx ends or a listener fails, then stops.
 func (a *App) Run(ctx context.Context) error {
+	defer runtime.KeepAlive(reserve())
 	if err := a.Start(ctx); err != nil {
 		return errors.Join(err, a.Stop(ctx))
 	}

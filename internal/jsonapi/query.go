@@ -2,6 +2,7 @@ package jsonapi
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -27,6 +28,9 @@ type Query struct {
 
 // ParseQuery takes a raw query apart.
 func ParseQuery(raw string) (*Query, error) {
+	if raw == "" {
+		return &Query{}, nil
+	}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return nil, fault.New(fault.InvalidParameter, "The query string is malformed: %v.", err)
@@ -34,8 +38,12 @@ func ParseQuery(raw string) (*Query, error) {
 	return &Query{values: values}, nil
 }
 
-// Values gives all parameters, for building a link that keeps them.
-func (q *Query) Values() url.Values { return q.values }
+// Values gives a copy of all parameters, for building a link that keeps them.
+func (q *Query) Values() url.Values {
+	values := url.Values{}
+	maps.Copy(values, q.values)
+	return values
+}
 
 // Page reads page[number], page[size], meta[total] and sort.
 func (q *Query) Page() page.Request {
