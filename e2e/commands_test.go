@@ -172,7 +172,7 @@ func certificate(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 var (
-	declaredRoute = regexp.MustCompile(`"((?:GET|POST|PUT|DELETE) /[^"]+)"`)
+	declaredRoute = regexp.MustCompile(`"([A-Z]+ /[^"]+)"`)
 	loggedRoute   = regexp.MustCompile(`"msg":"request".*"route":"([^"]+)"`)
 )
 

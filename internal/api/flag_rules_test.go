@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -64,12 +65,29 @@ func TestRulesThatAreRefused(t *testing.T) {
 	})
 }
 
-func TestTheLargestRulesAreTaken(t *testing.T) {
+// TestTheLimitsOfRulesAreExact: what is at a limit is taken and served, one more
+// is refused and points at what is too much.
+func TestTheLimitsOfRulesAreExact(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database)
-		for _, logic := range []any{nested(60), equals("user.key", strings.Repeat("x", 60<<10))} {
-			owner.makeFlag(unique("large"), inEnvironment("production", attributes{"rules": serving(logic, true)}))
+		for name, c := range map[string]struct {
+			logic   func(size int) string
+			limit   int
+			pointer string // of one more
+		}{
+			"depth": {func(depth int) string { return strings.Repeat(`{"!":[`, depth) + "1" + strings.Repeat(`]}`, depth) }, 64, strings.Repeat("/!/0", 64)},
+			"nodes": {func(nodes int) string { return `{"merge":[1` + strings.Repeat(",1", nodes-2) + `]}` }, 2000, "/merge/1999"},
+			"bytes": {func(bytes int) string { return `{"cat":["` + strings.Repeat("x", bytes-len(`{"cat":[""]}`)) + `"]}` }, 64 << 10, ""},
+		} {
+			body := func(size int) string {
+				return envelope("", unique("limit"), boolean(false, inEnvironment("production", attributes{"rules": serving(json.RawMessage(c.logic(size)), true)})))
+			}
+			key := owner.post(flagsPath, body(c.limit)).want(201).data().ID
+			if got := owner.evaluated(key, "production", nil).want(200); got.attribute("reason") == "ERROR" {
+				t.Errorf("%s at the limit: got %s", name, got.body)
+			}
+			owner.post(flagsPath, body(c.limit+1)).refused(400, invalid(firstLogic+c.pointer))
 		}
 	})
 }
@@ -111,6 +129,18 @@ func TestRulesOfAllEnvironmentsCountAgainstThePlan(t *testing.T) {
 		owner.put(flagsPath+"/ruled", envelope("", "", sent(4, 5))).refused(402, over(9))
 		owner.put(flagsPath+"/ruled", envelope("", "", sent(5, 0))).want(200)
 		first.post(flagsPath, envelope("", "ruled", boolean(false, attributes{"environments": attributes{"production": rules(30)}}))).want(201)
+
+		// Frozen rules count when they are sent, and not when they are left out.
+		owner.put(flagsPath+"/ruled", envelope("", "", sent(3, 2))).want(200)
+		owner.put(environmentsPath+"/qa", envelope("", "", attributes{"name": "QA", "managed": false})).want(200)
+		owner.put(flagsPath+"/ruled", envelope("", "", sent(4, 2))).refused(402, over(6))
+		onlyProduction := func(count int) string {
+			return envelope("", "", boolean(false, attributes{"environments": attributes{"production": rules(count)}}))
+		}
+		owner.put(flagsPath+"/ruled", onlyProduction(6)).refused(402, over(6))
+		if got := owner.put(flagsPath+"/ruled", onlyProduction(5)).want(200).environment("qa"); len(got["rules"].([]any)) != 2 {
+			t.Errorf("the frozen rules are %v", got)
+		}
 	})
 }
 

@@ -24,7 +24,7 @@ type recorded struct {
 	status int
 	bytes  int64
 	keyID  string
-	quiet  bool // log it only when it fails
+	ofrep  bool // it is answered in OFREP's terms, and logged only when it fails
 
 	values [6]string // of headers: most responses have no more of ours
 	used   int
@@ -98,7 +98,7 @@ func (a *API) finished(w *recorded, r *http.Request, took time.Duration) {
 	}
 	a.Metrics.ObserveRequest(route, r.Method, w.status, took, w.bytes)
 	level := slog.LevelInfo
-	if w.quiet && w.status < http.StatusBadRequest {
+	if w.ofrep && w.status < http.StatusBadRequest {
 		level = slog.LevelDebug
 	}
 	a.Log.LogAttrs(w.ctx, level, "request",
@@ -162,13 +162,12 @@ func (a *API) endpoint(route route) http.Handler {
 		ctx, endSpan := a.Tracing.StartRequest(w.ctx, r, route.pattern)
 		w.ctx = ctx
 		defer func() { endSpan(cmp.Or(w.status, http.StatusInternalServerError)) }()
-		if route.ofrep {
-			w.quiet = true
+		if w.ofrep = route.ofrep; w.ofrep {
 			allowBrowsers(w, r)
 		}
 		answer, err := a.answer(&route, w, r)
 		if err != nil {
-			a.refuseAs(route.renderErrors(r), w, r, err)
+			a.refuse(w, r, err)
 			return
 		}
 		a.write(w, r, answer)

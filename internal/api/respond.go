@@ -101,20 +101,13 @@ type renderer func(err error, requestID string) (status int, document any)
 
 func jsonapiErrors(err error, requestID string) (int, any) { return jsonapi.Errors(err, requestID) }
 
-func (r route) renderErrors(request *http.Request) renderer {
-	if r.ofrep {
-		return ofrepErrors(request.PathValue("key"))
-	}
-	return jsonapiErrors
-}
-
-// refuse sends an error as JSON:API has it.
+// refuse sends an error as the route has it. What is no refusal is logged here,
+// once.
 func (a *API) refuse(w *recorded, r *http.Request, err error) {
-	a.refuseAs(jsonapiErrors, w, r, err)
-}
-
-// refuseAs sends an error. What is no refusal is logged here, once.
-func (a *API) refuseAs(render renderer, w *recorded, r *http.Request, err error) {
+	render := renderer(jsonapiErrors)
+	if w.ofrep {
+		render = ofrepErrors(r.PathValue("key"))
+	}
 	requestID := telemetry.RequestID(w.ctx)
 	if w.ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		w.WriteHeader(statusGone)

@@ -118,7 +118,7 @@ func newReport(caller accounts.Caller, declarations []Declaration) *report {
 }
 
 func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller) (Outcome, error) {
-	sources, err := tx.KnownFlagSources(ctx, caller.Account, r.keys)
+	sources, err := tx.KnownFlagSources(ctx, caller.Account, r.order)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -2,6 +2,7 @@ package flags
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -51,8 +52,8 @@ type ReadTx interface {
 	CountFlags(ctx context.Context, account string) (int, error)
 	FlagSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
 	CountFlagSources(ctx context.Context, account string) (int, error)
-	// KnownFlagSources gives the sources of the given flags by flag, service and environment.
-	KnownFlagSources(ctx context.Context, account string, flags []string) (map[SourceKey]Source, error)
+	// KnownFlagSources gives those of the named sources that exist.
+	KnownFlagSources(ctx context.Context, account string, keys []SourceKey) (map[SourceKey]Source, error)
 }
 
 // Tx is what this package reads and writes in one transaction.
@@ -123,7 +124,10 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if err := s.admit(ctx, tx, flag); err != nil {
 			return Flag{}, err
 		}
-		if err := s.save(ctx, tx, caller, Flag{}, flag); err != nil {
+		if _, err := s.mergeEnvironments(ctx, tx, Flag{}, flag); err != nil {
+			return Flag{}, err
+		}
+		if err := s.save(ctx, tx, flag, flag.CountRules()); err != nil {
 			return Flag{}, err
 		}
 		return flag, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, flag.Key, nil, &flag)
@@ -168,7 +172,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 			if err != nil {
 				return Flag{}, err
 			}
-			return after, s.save(ctx, tx, caller, before, after)
+			return after, s.save(ctx, tx, after, wanted.CountRules())
 		})
 	})
 }
@@ -217,22 +221,21 @@ func recheck(flag Flag) error {
 	return err
 }
 
-// save stores a flag within the plan's rules, with what its rules refer to.
-func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, before, after Flag) error {
-	if before.Key == "" { // a creation has nothing frozen: every environment must be writable
-		if _, err := s.mergeEnvironments(ctx, tx, before, after); err != nil {
-			return err
-		}
-	}
-	account, err := tx.Account(ctx, caller.Account)
+// save stores a flag, with what its rules refer to, unless more rules were sent
+// than the plan allows. Frozen rules that were not sent do not count: the caller
+// could do nothing about them.
+func (s *Service) save(ctx context.Context, tx Tx, flag Flag, sentRules int) error {
+	account, err := tx.Account(ctx, flag.Account)
 	if err != nil {
 		return err
 	}
 	allowed := s.Plans.Entitlement(account.Plans, plans.FlagsRules)
-	if count := after.CountRules(); allowed.Maximum != plans.Unlimited && count > allowed.Maximum {
-		return allowed.Exceeded(count)
+	if allowed.Maximum != plans.Unlimited && sentRules > allowed.Maximum {
+		refusal := allowed.Exceeded(sentRules)
+		refusal.Detail = fmt.Sprintf("The %s plan allows %d rules per flag, over all its environments, and %d were sent.", allowed.Plan, allowed.Maximum, sentRules)
+		return refusal
 	}
-	return tx.SaveFlag(ctx, after, references(after))
+	return tx.SaveFlag(ctx, flag, references(flag))
 }
 
 // Delete removes a flag; the next discovery makes it again. MEMBER or higher;

@@ -13,6 +13,9 @@ type dialect struct {
 	// of: any number of them is one statement.
 	among string
 	texts func([]string) (any, error)
+	// each makes a table of a JSON array, with the column value. An array of
+	// arrays is a table of rows: value ->> 0 is the first column, as text.
+	each string
 	// notify tells other nodes, at the commit, that there are changes.
 	notify string
 }
@@ -22,6 +25,7 @@ func sqliteDialect() dialect {
 		name:  "sqlite",
 		among: `IN (SELECT value FROM json_each($2))`,
 		texts: func(list []string) (any, error) { return encode(list) },
+		each:  `json_each`,
 	}
 }
 
@@ -32,6 +36,7 @@ func postgresDialect() dialect {
 		lockSchema:  `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
 		among:       `= ANY(CAST($2 AS text[]))`,
 		texts:       func(list []string) (any, error) { return list, nil },
+		each:        `jsonb_array_elements`,
 		notify:      `SELECT pg_notify('` + changesChannel + `', '')`,
 	}
 }

@@ -47,9 +47,19 @@ func (tx *ReadTx) CountFlagSources(ctx context.Context, account string) (int, er
 	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM flag_sources WHERE account_id = $1`, account)
 }
 
-// KnownFlagSources gives the sources of the given flags.
-func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, keys []string) (map[flags.SourceKey]flags.Source, error) {
-	found, err := among(ctx, tx, scanFlagSource, `SELECT `+flagSourceColumns+` FROM flag_sources WHERE account_id = $1 AND flag `, account, keys)
+// KnownFlagSources gives those of the named sources that exist.
+func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, keys []flags.SourceKey) (map[flags.SourceKey]flags.Source, error) {
+	named := make([][3]string, len(keys))
+	for i, key := range keys {
+		named[i] = [3]string{key.Flag, key.Service, key.Environment}
+	}
+	list, err := encode(named)
+	if err != nil {
+		return nil, err
+	}
+	found, err := all(ctx, tx.conn, scanFlagSource, `SELECT `+flagSourceColumns+`
+		FROM (SELECT value FROM `+tx.dialect.each+`($2)) AS named CROSS JOIN flag_sources
+		WHERE account_id = $1 AND flag = value ->> 0 AND service = value ->> 1 AND environment = value ->> 2`, account, list)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +82,21 @@ func (tx *Tx) InsertFlagSources(ctx context.Context, sources []flags.Source) err
 
 // UpdateFlagSources writes sources whose declaration changed.
 func (tx *Tx) UpdateFlagSources(ctx context.Context, sources []flags.Source) error {
-	for _, s := range sources {
-		if err := tx.run(ctx, `UPDATE flag_sources SET declared_type = $3, declared_default = $4, last_seen = $5, updated_at = $6
-			WHERE account_id = $1 AND id = $2`,
-			s.Account, s.ID, string(s.DeclaredType), string(s.DeclaredDefault), micros(s.LastSeen), micros(s.UpdatedAt)); err != nil {
-			return err
-		}
+	if len(sources) == 0 {
+		return nil
 	}
-	return nil
+	rows := make([][]any, len(sources))
+	for i, s := range sources {
+		rows[i] = []any{s.Account, s.ID, s.DeclaredType, string(s.DeclaredDefault), micros(s.LastSeen), micros(s.UpdatedAt)}
+	}
+	list, err := encode(rows)
+	if err != nil {
+		return err
+	}
+	return tx.run(ctx, `UPDATE flag_sources SET declared_type = value ->> 2, declared_default = value ->> 3,
+		last_seen = CAST(value ->> 4 AS BIGINT), updated_at = CAST(value ->> 5 AS BIGINT)
+		FROM (SELECT value FROM `+tx.dialect.each+`($1)) AS changed
+		WHERE account_id = value ->> 0 AND id = value ->> 1`, list)
 }
 
 // TouchFlagSources sets when sources were last seen.

@@ -3,9 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
@@ -183,18 +181,19 @@ func (tx *Tx) DeleteFlag(ctx context.Context, account, key string, at time.Time)
 
 // NoteEvaluations sets when flags were last evaluated, unless it is later already.
 func (db *DB) NoteEvaluations(ctx context.Context, notes map[flags.FlagRef]time.Time) error {
-	order := slices.SortedFunc(maps.Keys(notes), func(a, b flags.FlagRef) int {
-		return strings.Compare(a.Account+":"+a.Key, b.Account+":"+b.Key) // one order, so that two nodes do not deadlock
-	})
+	rows := make([][]any, 0, len(notes))
+	for ref, at := range notes {
+		rows = append(rows, []any{ref.Account, ref.Key, micros(at)})
+	}
+	list, err := encode(rows)
+	if err != nil {
+		return err
+	}
 	return db.Write(ctx, "", func(tx *Tx) error {
-		for _, ref := range order {
-			if err := tx.run(ctx, `UPDATE flags SET last_evaluated = $3
-				WHERE account_id = $1 AND key = $2 AND (last_evaluated IS NULL OR last_evaluated < $3)`,
-				ref.Account, ref.Key, micros(notes[ref])); err != nil {
-				return err
-			}
-		}
-		return nil
+		return tx.run(ctx, `UPDATE flags SET last_evaluated = CAST(value ->> 2 AS BIGINT)
+			FROM (SELECT value FROM `+tx.dialect.each+`($1)) AS noted
+			WHERE account_id = value ->> 0 AND key = value ->> 1
+				AND (last_evaluated IS NULL OR last_evaluated < CAST(value ->> 2 AS BIGINT))`, list)
 	})
 }
 

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -28,8 +30,10 @@ func countSources(t *testing.T, db *store.DB, account string) int {
 	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountFlagSources(t.Context(), account) })
 }
 
-func knownSources(t *testing.T, db *store.DB, account string, keys ...string) map[flags.SourceKey]flags.Source {
+// knownSources asks an account for sources by what they are sources of.
+func knownSources(t *testing.T, db *store.DB, account string, sources ...flags.Source) map[flags.SourceKey]flags.Source {
 	t.Helper()
+	keys := slices.Collect(maps.Keys(bySource(sources...)))
 	return get(t, db, func(tx *store.ReadTx) (map[flags.SourceKey]flags.Source, error) {
 		return tx.KnownFlagSources(t.Context(), account, keys)
 	})
@@ -49,16 +53,19 @@ func flagSources(t *testing.T, db *store.DB) {
 	t.Run("a source comes back as it was written", func(t *testing.T) {
 		odd, plain := newSource(account, "f", oddText, oddText), newSource(account, "f", "s", "e")
 		insertSources(t, db, odd, plain, newSource(account, "F", "s", "e"), newSource(other, "f", "s", "e"))
-		same(t, knownSources(t, db, account, "f"), bySource(odd, plain))
+		same(t, knownSources(t, db, account, odd, plain), bySource(odd, plain))
 		same(t, countSources(t, db, account), 3)
 		same(t, countSources(t, db, other), 1)
 		same(t, countSources(t, db, "nobody"), 0)
 	})
-	t.Run("sources are known by their flags", func(t *testing.T) {
+	t.Run("sources are known by flag, service and environment together", func(t *testing.T) {
+		named := func(flag, service, environment string) flags.Source {
+			return newSource(account, flag, service, environment)
+		}
 		same(t, len(knownSources(t, db, account)), 0)
-		same(t, len(knownSources(t, db, account, "f", "F", "f")), 3)
-		same(t, len(knownSources(t, db, account, "%", "", `f","F`)), 0)
-		same(t, len(knownSources(t, db, other, "f", "F")), 1)
+		same(t, len(knownSources(t, db, account, named("f", "s", "e"), named("F", "s", "e"), named("f", oddText, oddText))), 3)
+		same(t, len(knownSources(t, db, account, named("f", "s", oddText), named("f", "S", "e"), named("%", "s", "e"), named("", "", ""), named(`f","s","e`, "s", "e"))), 0)
+		same(t, len(knownSources(t, db, other, named("f", "s", "e"), named("F", "s", "e"))), 1)
 	})
 	t.Run("there is one source of a flag, a service and an environment", func(t *testing.T) {
 		err := db.Write(t.Context(), account, func(tx *store.Tx) error {
@@ -116,8 +123,8 @@ func sourceUpdates(t *testing.T, db *store.DB) {
 	stranger.Account, stranger.LastSeen = account, at(999)
 	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateFlagSources(t.Context(), append(sent, stranger)) })
 	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateFlagSources(t.Context(), nil) })
-	same(t, knownSources(t, db, account, "f", "x"), bySource(first, second, kept))
-	same(t, knownSources(t, db, other, "f"), bySource(foreign))
+	same(t, knownSources(t, db, account, first, second, kept, sent[0]), bySource(first, second, kept))
+	same(t, knownSources(t, db, other, foreign), bySource(foreign))
 }
 
 func sourceTouches(t *testing.T, db *store.DB, count int) {
@@ -140,8 +147,8 @@ func sourceTouches(t *testing.T, db *store.DB, count int) {
 	for i := range want[1:] {
 		want[i+1].LastSeen = at(700)
 	}
-	same(t, knownSources(t, db, account, "f"), bySource(want...))
-	same(t, knownSources(t, db, other, "f"), bySource(foreign))
+	same(t, knownSources(t, db, account, want...), bySource(want...))
+	same(t, knownSources(t, db, other, foreign), bySource(foreign))
 }
 
 func sourceList(t *testing.T, db *store.DB) {

@@ -186,7 +186,7 @@ func flagDeletion(t *testing.T, db *store.DB) {
 	same(t, existing(t, db, account, "f", "kept"), []string{"kept"})
 	same(t, flagKeys(withEnvironment(t, db, account, "production")), []string{"kept"})
 	same(t, countSources(t, db, account), 1)
-	same(t, len(knownSources(t, db, account, "f")), 0)
+	same(t, len(knownSources(t, db, account, newSource(account, "f", "s", "e"))), 0)
 	same(t, findFlags(t, db, other, flags.Filter{References: []flags.Reference{{ContextType: "user"}}}), []string{"f", "kept"})
 	same(t, countSources(t, db, other), 2)
 	for name, again := range map[string]func(flags.Flag){

@@ -1,0 +1,126 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/telemetry"
+)
+
+func TestOFREPWhenAKeyAsksTooOften(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database, func(s *settings.Settings) { s.RateLimit = 0.01 })
+		owner.ofrep("", `{}`).want(200)
+		for _, key := range []string{"", "made"} {
+			got := owner.ofrep(key, `{}`).want(429)
+			if seconds, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || seconds < 1 {
+				t.Errorf("Retry-After is %q, want seconds", got.header.Get("Retry-After"))
+			}
+			if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
+				t.Errorf("got %s", got.body)
+			}
+		}
+	})
+}
+
+// anybody lets every key in.
+type anybody struct{}
+
+func (anybody) Authenticate(context.Context, string) (accounts.Caller, error) {
+	return accounts.Caller{Account: "a", KeyID: "k", Role: accounts.Viewer}, nil
+}
+func (anybody) Forget(string) {}
+
+// TestOFREPWhenSomethingBreaksInside: a failure and a panic are told as the
+// protocol has it, and nothing of what is inside.
+func TestOFREPWhenSomethingBreaksInside(t *testing.T) {
+	t.Parallel()
+	for name, version := range map[string]func(context.Context, string) (int64, error){
+		"an error": func(context.Context, string) (int64, error) { return 0, errors.New("sql: broken at main.go:7") },
+		"a panic":  func(context.Context, string) (int64, error) { panic("sql: broken at main.go:7") },
+	} {
+		handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Version: version}, Auth: anybody{},
+			Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
+		for _, path := range []string{ofrepPath, ofrepPath + "/made"} {
+			sent := httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"context":{}}`))
+			sent.Header.Set("Authorization", "Bearer x")
+			sent.Header.Set("Origin", "https://shop.example")
+			recorder := httptest.NewRecorder()
+			handler.ServeHTTP(recorder, sent)
+			got := answer{t: t, what: name, status: recorder.Code, header: recorder.Header(), body: recorder.Body.Bytes()}
+			checkExchange(t, sent, request{method: http.MethodPost, path: path}, got)
+			details, _ := got.want(500).members()["errorDetails"].(string)
+			if details == "" || len(got.members()) != 1 || inside.MatchString(details) {
+				t.Errorf("%s at %s: got %s", name, path, got.body)
+			}
+			if got.header.Get("Content-Type") != "application/json" || got.header.Get("Access-Control-Allow-Origin") != "*" {
+				t.Errorf("%s at %s: got %v", name, path, got.header)
+			}
+		}
+	}
+}
+
+// TestOFREPFlagsThatCannotBeServed: a definition that no write accepts, from
+// another version, say. The other flags are served.
+func TestOFREPFlagsThatCannotBeServed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		owner.makeFlag("fine", nil)
+		broken := flags.Flag{Account: owner.get(accountPath).want(200).data().ID, Key: "broken", Name: "Broken", Type: flageval.Boolean, Default: json.RawMessage(`"yes"`)}
+		plant(t, database, func(tx *store.Tx) error { return tx.SaveFlag(t.Context(), broken, nil) })
+		want := map[string]any{"key": "broken", "errorCode": "PARSE_ERROR", "errorDetails": "This flag cannot be served."}
+		if difference := cmp.Diff(want, owner.ofrep("broken", `{}`).want(400).members()); difference != "" {
+			t.Errorf("want (-), got (+):\n%s", difference)
+		}
+		all := owner.ofrep("", `{}`).want(200).members()["flags"].([]any)
+		if len(all) != 2 || cmp.Diff(want, all[0]) != "" || all[1].(map[string]any)["value"] != false {
+			t.Errorf("got %v", all)
+		}
+	})
+}
+
+// TestTheErrorCodesOfOFREP: every refusal of an evaluation has OpenFeature's
+// code, the flag's key, and a sentence.
+func TestTheErrorCodesOfOFREP(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		owner.makeFlag("made", nil)
+		for name, c := range map[string]struct {
+			key, body, query, environment, code string
+			status                              int
+		}{
+			"no such flag":             {"nothing", `{}`, "", "production", "FLAG_NOT_FOUND", 404},
+			"no JSON":                  {"made", `{"context":`, "", "production", "PARSE_ERROR", 400},
+			"no object":                {"made", `[]`, "", "production", "PARSE_ERROR", 400},
+			"a context of text":        {"made", `{"context":"x"}`, "", "production", "INVALID_CONTEXT", 400},
+			"no environment":           {"made", `{}`, "", "", "GENERAL", 400},
+			"an unknown environment":   {"made", `{}`, "", "nowhere", "GENERAL", 400},
+			"a query that is no query": {"made", `{}`, "?%zz", "production", "GENERAL", 400},
+		} {
+			got := owner.post(ofrepPath+"/"+c.key+c.query, c.body, with("Content-Type", "application/json"), with("X-Signalbox-Environment", c.environment), offContract).want(c.status)
+			members := got.members()
+			if details, _ := members["errorDetails"].(string); members["errorCode"] != c.code || members["key"] != c.key || details == "" || len(members) != 3 {
+				t.Errorf("%s: got %s, want %s", name, got.body, c.code)
+			}
+		}
+	})
+}
