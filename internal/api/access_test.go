@@ -136,6 +136,20 @@ func accessTable() []access {
 		{"POST /api/v1/flags/{id}/actions/evaluate", on(below(aFlag, "/actions/evaluate"), `{"environment":"production"}`), "401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/flag_sources", at(sourcesPath), "                             401 401 200 200 200 200 401 401 200"},
 
+		{"GET /api/v1/loggers", at(loggersPath), "                                  401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/loggers/bulk", sending(loggersPath+"/bulk", `{"loggers":[{"id":"a"}]}`), "401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/loggers/{id}", on(aLogger, ""), "                             401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/loggers/{id}", on(aLogger, named), "                          401 401 403 200 200 200 401 401 403"},
+		{"DELETE /api/v1/loggers/{id}", on(aLogger, ""), "                          401 401 403 204 204 204 401 401 403"},
+		{"GET /api/v1/loggers/{id}/sources", on(below(aLogger, "/sources"), ""), "  401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/logger_sources", at(seenPath), "                              401 401 200 200 200 200 401 401 200"},
+
+		{"GET /api/v1/log_groups", at(groupsPath), "                                401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/log_groups", creating(groupsPath, "log_group"), "            401 401 403 201 201 201 401 401 403"},
+		{"GET /api/v1/log_groups/{id}", on(aGroup, ""), "                           401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/log_groups/{id}", on(aGroup, named), "                        401 401 403 200 200 200 401 401 403"},
+		{"DELETE /api/v1/log_groups/{id}", on(aGroup, ""), "                        401 401 403 204 204 204 401 401 403"},
+
 		{"POST /ofrep/v1/evaluate/flags", sending(ofrepPath, `{"context":{}}`), "   401 401 200 200 200 200 401 401 200"},
 		{"POST /ofrep/v1/evaluate/flags/{key}", on(aFlagOverOFREP, `{"context":{}}`), "401 401 200 200 200 200 401 401 200"},
 		{"OPTIONS /ofrep/v1/evaluate/flags", at(ofrepPath), "                       204 204 204 204 204 204 204 204 204"},

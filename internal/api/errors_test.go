@@ -35,6 +35,7 @@ var titles = map[string]string{
 	"method_not_allowed": "Method not allowed", "already_exists": "Already exists", "environment_protected": "Environment is protected",
 	"version_mismatch": "Version mismatch", "payload_too_large": "Payload too large", "unsupported_media_type": "Unsupported media type",
 	"environment_unmanaged": "Environment is not managed", "flag_unmanaged": "Flag is not managed",
+	"group_nesting_unsupported": "Groups cannot be nested",
 	"flag_demotion_unsupported": "Flag cannot be demoted", "row_limit_reached": "Row limit reached",
 	"rate_limited": "Too many requests", "internal_error": "Internal error", "unavailable": "Service unavailable",
 }

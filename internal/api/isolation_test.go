@@ -33,6 +33,9 @@ func furnish(c client) neighbour {
 		c.put(contextsPath+"/"+id+":key", envelope("", "", attributes{"name": marker})).want(200)
 		c.makeFlag(id, attributes{"name": marker, "environments": attributes{"theirs": attributes{
 			"rules": []attributes{{"logic": attributes{"==": []any{attributes{"var": "theirs.key"}, marker}}, "value": true, "description": marker}}}}})
+		c.post(groupsPath, envelope("", id+"-group", attributes{"name": marker, "environments": attributes{"theirs": attributes{"level": "FATAL"}}})).want(201)
+		c.observe(attributes{"id": id, "level": "WARN", "service": marker, "environment": "theirs"}).want(200)
+		c.put(loggersPath+"/"+id, envelope("", "", attributes{"name": marker, "group": id + "-group", "environments": attributes{"theirs": attributes{"level": "TRACE"}}})).want(200)
 		c.declare(attributes{"id": id, "type": "BOOLEAN", "default": true, "service": marker, "environment": "theirs"}).want(200)
 	}
 	c.put(accountPath, envelope("", "", attributes{"name": marker})).want(200)
@@ -116,6 +119,19 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"OPTIONS /ofrep/v1/evaluate/flags":         {ofrepPath, "", 204},
 		"OPTIONS /ofrep/v1/evaluate/flags/{key}":   {ofrepPath + "/theirs", "", 204},
 
+		"GET /api/v1/loggers":              {loggersPath, "", 200},
+		"POST /api/v1/loggers/bulk":        {loggersPath + "/bulk", `{"loggers":[{"id":"both","level":"ERROR"}]}`, 200},
+		"GET /api/v1/loggers/{id}":         {loggersPath + "/theirs", "", 404},
+		"PUT /api/v1/loggers/{id}":         {loggersPath + "/both", envelope("", "", attributes{"group": "theirs-group"}), 400},
+		"DELETE /api/v1/loggers/{id}":      {loggersPath + "/theirs", "", 404},
+		"GET /api/v1/loggers/{id}/sources": {loggersPath + "/theirs/sources", "", 404},
+		"GET /api/v1/logger_sources":       {seenPath, "", 200},
+		"GET /api/v1/log_groups":           {groupsPath, "", 200},
+		"POST /api/v1/log_groups":          {groupsPath, envelope("", "both-group", attributes{}), 201},
+		"GET /api/v1/log_groups/{id}":      {groupsPath + "/theirs-group", "", 404},
+		"PUT /api/v1/log_groups/{id}":      {groupsPath + "/theirs-group", named, 404},
+		"DELETE /api/v1/log_groups/{id}":   {groupsPath + "/theirs-group", "", 404},
+
 		"GET /api/v1/changes":       {changesPath, "", 200},
 		"GET /api/v1/changes/{seq}": {changesPath + "/" + theirs.seq, "", 404},
 	}
@@ -146,6 +162,8 @@ func TestTwoAccountsNeverSeeEachOther(t *testing.T) {
 			changesPath + "?filter[actor]=" + theirs.key, changesPath + "?filter[resource]=environment:theirs",
 			environmentsPath + "?filter[search]=hush", servicesPath + "?filter[search]=hush", contextsPath + "?filter[context_type]=theirs",
 			flagsPath + "?filter[search]=hush", flagsPath + "?filter[references_context_type]=theirs", sourcesPath + "?filter[service]=" + marker,
+			loggersPath + "?filter[search]=hush", loggersPath + "?filter[service]=" + marker, loggersPath + "?filter[group]=theirs-group",
+			groupsPath + "?filter[search]=hush", seenPath + "?filter[service]=" + marker,
 		} {
 			if got := stranger.get(path).want(200); len(got.page().Data) != 0 {
 				t.Errorf("%s: got %s, want nothing", path, got.body)
@@ -163,7 +181,7 @@ func everythingOf(c client) map[string]any {
 	everything := map[string]any{}
 	for _, path := range []string{
 		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath,
-		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, changesPath + "?page[size]=1000",
+		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, loggersPath, seenPath, groupsPath, changesPath + "?page[size]=1000",
 	} {
 		var document any
 		c.get(path).want(200).decode(&document)

@@ -38,6 +38,8 @@ func tagged() map[string]func(client) string {
 		"GET /api/v1/context_types/{id}":        aContextType,
 		"GET /api/v1/contexts/{id}":             aContext,
 		"GET /api/v1/flags/{id}":                aFlag,
+		"GET /api/v1/loggers/{id}":              aLogger,
+		"GET /api/v1/log_groups/{id}":           aGroup,
 		"GET /api/v1/changes/{seq}":             is(changesPath + "/1"),
 	}
 }
@@ -73,7 +75,7 @@ func TestATagFollowsTheDefinition(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database)
-		for _, make := range []func(client) string{is(accountPath), is(settingsPath), is(ownSettingsPath), aKey, anEnvironment, aService, aContextType, aContext, aFlag} {
+		for _, make := range []func(client) string{is(accountPath), is(settingsPath), is(ownSettingsPath), aKey, anEnvironment, aService, aContextType, aContext, aFlag, aLogger, aGroup} {
 			path := make(owner)
 			before := owner.get(path).want(200).header.Get("Etag")
 			put := owner.put(path, envelope("", "", boolean(false, attributes{"name": "Changed"}))).want(200).header.Get("Etag")
@@ -109,6 +111,8 @@ func matched() map[string]func(client) string {
 		"PUT /api/v1/services/{id}": aService, "DELETE /api/v1/services/{id}": aService,
 		"PUT /api/v1/context_types/{id}": aContextType, "DELETE /api/v1/context_types/{id}": aContextType,
 		"PUT /api/v1/flags/{id}": aFlag, "DELETE /api/v1/flags/{id}": aFlag,
+		"PUT /api/v1/loggers/{id}": aLogger, "DELETE /api/v1/loggers/{id}": aLogger,
+		"PUT /api/v1/log_groups/{id}": aGroup, "DELETE /api/v1/log_groups/{id}": aGroup,
 		"PUT /api/v1/contexts/{id}": aContext, "DELETE /api/v1/contexts/{id}": aContext,
 	}
 }

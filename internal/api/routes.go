@@ -101,6 +101,20 @@ func (a *API) routes() []route {
 		{pattern: "POST /api/v1/flags/{id}/actions/evaluate", access: reads(), handle: a.evaluateFlag},
 		{pattern: "GET /api/v1/flag_sources", access: reads(), handle: a.flagSources},
 
+		{pattern: "GET /api/v1/loggers", access: reads(), handle: a.loggers},
+		{pattern: "POST /api/v1/loggers/bulk", access: reports(), handle: a.reportLoggers},
+		{pattern: "GET /api/v1/loggers/{id}", access: reads(), handle: a.logger},
+		{pattern: "PUT /api/v1/loggers/{id}", access: writesValues(), handle: a.replaceLogger},
+		{pattern: "DELETE /api/v1/loggers/{id}", access: configures(), handle: a.deleteLogger},
+		{pattern: "GET /api/v1/loggers/{id}/sources", access: reads(), handle: a.sourcesOfLogger},
+		{pattern: "GET /api/v1/logger_sources", access: reads(), handle: a.loggerSources},
+
+		{pattern: "GET /api/v1/log_groups", access: reads(), handle: a.logGroups, cached: true},
+		{pattern: "POST /api/v1/log_groups", access: configures(), handle: a.createLogGroup},
+		{pattern: "GET /api/v1/log_groups/{id}", access: reads(), handle: a.logGroup, cached: true},
+		{pattern: "PUT /api/v1/log_groups/{id}", access: writesValues(), handle: a.replaceLogGroup},
+		{pattern: "DELETE /api/v1/log_groups/{id}", access: configures(), handle: a.deleteLogGroup},
+
 		{pattern: "POST /ofrep/v1/evaluate/flags", access: evaluates(), handle: a.ofrepFlags, ofrep: true},
 		{pattern: "POST /ofrep/v1/evaluate/flags/{key}", access: evaluates(), handle: a.ofrepFlag, ofrep: true},
 		{pattern: "OPTIONS /ofrep/v1/evaluate/flags", access: open(), handle: a.ofrepPreflight, ofrep: true},

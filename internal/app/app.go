@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/settings"
@@ -48,6 +49,9 @@ type App struct {
 	auth     *accounts.Authenticator
 	resealer *resealer
 	notes    *flags.EvaluationNotes
+	// sightings writes when loggers were seen, expirer removes levels in time.
+	sightings *logging.Sightings
+	expirer   *logging.Expirer
 
 	api      *api.API
 	servers  []*server
@@ -98,16 +102,21 @@ func (a *App) wire() {
 	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Log: a.log, Count: a.metrics.CountAuthentication}
 	a.feed.Subscribe(a.auth.Hear)
 	a.notes = &flags.EvaluationNotes{Write: a.db.NoteEvaluations, Log: a.log}
+	a.sightings = &logging.Sightings{Store: a.db.Logging(), Log: a.log}
+	a.expirer = logging.NewExpirer(a.db.Logging(), a.log)
+	a.feed.Subscribe(a.expirer.Hear)
 	a.feed.OnRewind(a.auth.ForgetAll)
 	a.feed.OnRewind(func() { a.api.Forget() })
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
 	a.api = api.New(api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts()},
 		Environments: &environments.Service{Store: a.db.Environments(), Plans: a.plans,
-			Holders: []environments.Holder{flagValues{}}, Reported: a.reported},
+			Holders: []environments.Holder{flagValues{}, loggerOverrides{}}, Reported: a.reported},
 		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable},
 		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
-		History:       a.db.History(), Auth: a.auth, Version: a.db.Version, Ready: a.ready,
+		Logging: &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable,
+			Sightings: a.sightings},
+		History: a.db.History(), Auth: a.auth, Version: a.db.Version, Ready: a.ready,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}, api.Options{
@@ -148,6 +157,8 @@ func (a *App) Start(ctx context.Context) error {
 	a.listener.Start(ctx)
 	a.auth.Start(ctx)
 	a.notes.Start(ctx)
+	a.sightings.Start(ctx)
+	a.expirer.Start(ctx)
 	a.resealer.start(ctx)
 	for _, server := range a.servers {
 		server.start()
@@ -187,12 +198,14 @@ func (a *App) Stop(ctx context.Context) error {
 	}
 	a.servers = nil
 	a.resealer.stop()
+	a.expirer.Stop()
 	a.listener.Stop()
 	a.feed.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
 	a.auth.Stop(ending)
 	a.notes.Stop(ending)
+	a.sightings.Stop(ending)
 	return errors.Join(err, a.close(ending))
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/logging"
 )
 
 // flagValues tells package environments what flags hold per environment. The
@@ -33,4 +34,28 @@ func (flagValues) StripValues(ctx context.Context, tx environments.Tx, caller ac
 		return fmt.Errorf("%T does not write flags", tx)
 	}
 	return flags.StripValues(ctx, writer, caller, environment)
+}
+
+// loggerOverrides tells package environments what loggers and log groups hold
+// per environment.
+type loggerOverrides struct{}
+
+// CountValues adds the levels that loggers and groups hold for an environment.
+func (loggerOverrides) CountValues(ctx context.Context, tx environments.ReadTx, account, environment string, usage *environments.Usage) error {
+	reader, ok := tx.(logging.ReadTx)
+	if !ok {
+		return fmt.Errorf("%T does not read loggers", tx)
+	}
+	count, err := logging.CountOverrides(ctx, reader, account, environment)
+	usage.LoggerOverrides += count
+	return err
+}
+
+// StripValues removes the levels that loggers and groups hold for an environment.
+func (loggerOverrides) StripValues(ctx context.Context, tx environments.Tx, caller accounts.Caller, environment string) error {
+	writer, ok := tx.(logging.Tx)
+	if !ok {
+		return fmt.Errorf("%T does not write loggers", tx)
+	}
+	return logging.StripOverrides(ctx, writer, caller, environment)
 }

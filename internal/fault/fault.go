@@ -16,6 +16,7 @@ const (
 	InvalidParameter     Code = "invalid_parameter"
 	EnvironmentUnmanaged Code = "environment_unmanaged"
 	FlagUnmanaged        Code = "flag_unmanaged"
+	GroupNesting         Code = "group_nesting_unsupported"
 	Unauthorized         Code = "unauthorized"
 	LimitReached         Code = "entitlement_limit_reached"
 	Forbidden            Code = "forbidden"

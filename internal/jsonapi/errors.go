@@ -24,6 +24,8 @@ func meanings(code fault.Code) meaning {
 		return meaning{http.StatusBadRequest, "Environment is not managed"}
 	case fault.FlagUnmanaged:
 		return meaning{http.StatusBadRequest, "Flag is not managed"}
+	case fault.GroupNesting:
+		return meaning{http.StatusBadRequest, "Groups cannot be nested"}
 	case fault.Unauthorized:
 		return meaning{http.StatusUnauthorized, "Unauthorized"}
 	case fault.LimitReached:

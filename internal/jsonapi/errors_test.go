@@ -21,6 +21,7 @@ func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
 		fault.Validation:           {400, "Invalid request"},
 		fault.InvalidParameter:     {400, "Invalid parameter"},
 		fault.EnvironmentUnmanaged: {400, "Environment is not managed"},
+		fault.GroupNesting:         {400, "Groups cannot be nested"},
 		fault.Unauthorized:         {401, "Unauthorized"},
 		fault.LimitReached:         {402, "Subscription limit reached"},
 		fault.Forbidden:            {403, "Forbidden"},

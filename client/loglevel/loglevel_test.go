@@ -1,0 +1,242 @@
+package loglevel_test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+)
+
+// The names and numbers of the levels are those of the interface.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	for severity, name := range []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "SILENT"} {
+		level, known := loglevel.Parse(strings.ToLower(name))
+		if !known || level.String() != name || level.Severity() != severity {
+			t.Errorf("%s is %v with the severity %d", name, level, level.Severity())
+		}
+	}
+	for _, text := range []string{"", "WARNING", "null", "INFO ", "0"} {
+		if level, known := loglevel.Parse(text); known || level != loglevel.None {
+			t.Errorf("%q is taken for %v", text, level)
+		}
+	}
+	if loglevel.Default != loglevel.Info || loglevel.None.Severity() != -1 || loglevel.Level(99).String() != "Level(99)" {
+		t.Error("the default is not INFO, or None has a severity")
+	}
+}
+
+func TestLevelsInJSON(t *testing.T) {
+	t.Parallel()
+	type document struct {
+		Level  loglevel.Level            `json:"level"`
+		Others map[string]loglevel.Level `json:"others"`
+	}
+	var read document
+	if err := json.Unmarshal([]byte(`{"level":"debug","others":{"a":null,"b":"SILENT"}}`), &read); err != nil {
+		t.Fatal(err)
+	}
+	written, err := json.Marshal(read)
+	if want := `{"level":"DEBUG","others":{"a":null,"b":"SILENT"}}`; err != nil || string(written) != want {
+		t.Errorf("got %s, %v", written, err)
+	}
+	for _, text := range []string{`"LOUD"`, `3`, `""`, `{}`} {
+		if json.Unmarshal([]byte(text), new(loglevel.Level)) == nil {
+			t.Errorf("%s is taken for a level", text)
+		}
+	}
+}
+
+func TestNamesAreNormalized(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"com.example.Shop": "com.example.shop", "com/example:SHOP": "com.example.shop", "http://x": "http...x",
+		"Ä/Ö": "ä.ö", "plain": "plain", "": "",
+	} {
+		if got := loglevel.Normalize(name); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.String().Draw(t, "name")
+		once := loglevel.Normalize(name)
+		if loglevel.Normalize(once) != once || utf8.RuneCountInString(once) != utf8.RuneCountInString(name) {
+			t.Fatalf("%q becomes %q, and that %q", name, once, loglevel.Normalize(once))
+		}
+	})
+}
+
+// world is the input of the naive implementation: maps, and nothing prepared.
+type world struct {
+	loggers map[string]loglevel.Logger
+	groups  map[string]loglevel.Group
+}
+
+// naive is the chain as the interface words it, step by step.
+func (w world) naive(name, environment string) loglevel.Resolution {
+	// 1. L.environments[E].level.
+	if level := w.loggers[name].Environments[environment]; level != loglevel.None {
+		return loglevel.Resolution{Level: level, Origin: loglevel.FromEnvironment, Of: name}
+	}
+	// 2. L.level.
+	if level := w.loggers[name].Level; level != loglevel.None {
+		return loglevel.Resolution{Level: level, Origin: loglevel.FromBase, Of: name}
+	}
+	// 3. The group's environment override for E, then the group's base level.
+	if level, group := w.naiveGroup(name, environment); level != loglevel.None {
+		return loglevel.Resolution{Level: level, Origin: loglevel.FromGroup, Of: group}
+	}
+	// 4. Each existing dot-notation ancestor, nearest first, applying steps 1 to 3 at each.
+	segments := strings.Split(name, ".")
+	for length := len(segments) - 1; length >= 1; length-- {
+		ancestor := strings.Join(segments[:length], ".")
+		logger, exists := w.loggers[ancestor]
+		if !exists {
+			continue
+		}
+		level := logger.Environments[environment]
+		if level == loglevel.None {
+			level = logger.Level
+		}
+		if level == loglevel.None {
+			level, _ = w.naiveGroup(ancestor, environment)
+		}
+		if level != loglevel.None {
+			return loglevel.Resolution{Level: level, Origin: loglevel.FromAncestor, Of: ancestor}
+		}
+	}
+	// 5. INFO.
+	return loglevel.Resolution{Level: loglevel.Info, Origin: loglevel.FromDefault}
+}
+
+func (w world) naiveGroup(name, environment string) (loglevel.Level, string) {
+	group, exists := w.groups[w.loggers[name].Group]
+	if !exists {
+		return loglevel.None, ""
+	}
+	if level := group.Environments[environment]; level != loglevel.None {
+		return level, group.Key
+	}
+	return group.Level, group.Key
+}
+
+// naiveControls: managed loggers and their descendants.
+func (w world) naiveControls(name string) bool {
+	for key, logger := range w.loggers {
+		if logger.Managed && (key == name || strings.HasPrefix(name, key+".")) {
+			return true
+		}
+	}
+	return false
+}
+
+var environments = []string{"production", "staging", "qa"}
+
+func levels() *rapid.Generator[loglevel.Level] {
+	return rapid.SampledFrom(append(loglevel.Levels(), loglevel.None, loglevel.None, loglevel.None, loglevel.None))
+}
+
+func overrides() *rapid.Generator[map[string]loglevel.Level] {
+	return rapid.MapOfN(rapid.SampledFrom(environments[:2]), levels(), 0, 2)
+}
+
+// names are dotted paths over few segments, so that trees are deep, in any spelling.
+func names() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		segments := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "B", "c-d", "", "é"}), 1, 6).Draw(t, "segments")
+		name := segments[0]
+		for _, segment := range segments[1:] {
+			name += rapid.SampledFrom([]string{".", "/", ":"}).Draw(t, "separator") + segment
+		}
+		return name
+	})
+}
+
+func worlds(t *rapid.T) world {
+	w := world{loggers: map[string]loglevel.Logger{}, groups: map[string]loglevel.Group{}}
+	for _, key := range []string{"sql", "http", "a"} {
+		if rapid.Bool().Draw(t, "has "+key) {
+			w.groups[key] = loglevel.Group{Key: key, Level: levels().Draw(t, "level"), Environments: overrides().Draw(t, "overrides")}
+		}
+	}
+	for _, name := range rapid.SliceOfN(names(), 0, 25).Draw(t, "loggers") {
+		key := loglevel.Normalize(name)
+		w.loggers[key] = loglevel.Logger{Key: key, Level: levels().Draw(t, "level"), Environments: overrides().Draw(t, "overrides"),
+			Group: rapid.SampledFrom([]string{"", "", "sql", "http", "a", "gone"}).Draw(t, "group"), Managed: rapid.Bool().Draw(t, "managed")}
+	}
+	return w
+}
+
+func (w world) tree(t *rapid.T) *loglevel.Tree {
+	var loggers []loglevel.Logger
+	for logger := range maps.Values(w.loggers) {
+		loggers = append(loggers, logger)
+	}
+	var groups []loglevel.Group
+	for group := range maps.Values(w.groups) {
+		groups = append(groups, group)
+	}
+	return loglevel.NewTree(rapid.Permutation(loggers).Draw(t, "order"), groups)
+}
+
+func TestResolutionIsThatOfTheInterface(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := worlds(t)
+		tree := w.tree(t)
+		for _, environment := range environments {
+			got := maps.Collect(tree.All(environment))
+			want := map[string]loglevel.Resolution{}
+			for key := range w.loggers {
+				want[key] = w.naive(key, environment)
+			}
+			if difference := cmp.Diff(want, got); difference != "" {
+				t.Fatalf("all in %s (-want +got):\n%s", environment, difference)
+			}
+			name := loglevel.Normalize(names().Draw(t, "name"))
+			if difference := cmp.Diff(w.naive(name, environment), tree.Resolve(name, environment)); difference != "" {
+				t.Fatalf("%s in %s (-want +got):\n%s", name, environment, difference)
+			}
+			if got := tree.Controls(name); got != w.naiveControls(name) {
+				t.Fatalf("%s: controlled is %v", name, got)
+			}
+		}
+	})
+}
+
+func TestAGroupResolvesByItself(t *testing.T) {
+	t.Parallel()
+	group := loglevel.Group{Key: "sql", Level: loglevel.Warn, Environments: map[string]loglevel.Level{"qa": loglevel.Trace}}
+	for environment, want := range map[string]loglevel.Resolution{
+		"qa":         {Level: loglevel.Trace, Origin: loglevel.FromEnvironment, Of: "sql"},
+		"production": {Level: loglevel.Warn, Origin: loglevel.FromBase, Of: "sql"},
+	} {
+		if got := group.Resolve(environment); got != want {
+			t.Errorf("%s: got %v", environment, got)
+		}
+	}
+	if got := (loglevel.Group{Key: "empty"}).Resolve("qa"); got != (loglevel.Resolution{Level: loglevel.Info, Origin: loglevel.FromDefault}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// The pass over a tree may end early, and the last logger of a key counts.
+func TestATreeTakesWhatItIsGiven(t *testing.T) {
+	t.Parallel()
+	tree := loglevel.NewTree([]loglevel.Logger{{Key: "a.b"}, {Key: "a", Level: loglevel.Warn}, {Key: "a", Level: loglevel.Error}}, nil)
+	for key, resolved := range tree.All("qa") {
+		if key != "a" || resolved.Level != loglevel.Error {
+			t.Errorf("got %s %v first", key, resolved)
+		}
+		break
+	}
+	if got := tree.Resolve("a.b.c.d", "qa"); got != (loglevel.Resolution{Level: loglevel.Error, Origin: loglevel.FromAncestor, Of: "a"}) {
+		t.Errorf("got %v", got)
+	}
+}

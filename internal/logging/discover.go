@@ -1,0 +1,255 @@
+package logging
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+)
+
+// Unknown is the service or environment of a report that names none.
+const Unknown = "unknown"
+
+// Observation is one logger as a running service reports it.
+type Observation struct {
+	Name string // in any spelling
+	// Level is what the framework was told, ResolvedLevel what that came to;
+	// empty for not said.
+	Level, ResolvedLevel string
+	Service, Environment string
+}
+
+// Rejected is an item of a report that was skipped.
+type Rejected struct {
+	Index  int
+	Detail string
+}
+
+// Outcome says what became of a report.
+type Outcome struct {
+	// Registered counts the distinct items that were kept.
+	Registered int
+	Rejected   []Rejected
+}
+
+// seen is an observation that was read.
+type seen struct {
+	SourceKey
+	level, resolved loglevel.Level
+	index           int // in the report
+}
+
+// read gives the observation, or what is wrong with it.
+func (o Observation) read(caller accounts.Caller) (seen, string) {
+	made := seen{SourceKey: SourceKey{loglevel.Normalize(o.Name), o.Service, o.Environment}}
+	known, resolves := o.Level == "", o.ResolvedLevel == ""
+	if !known {
+		made.level, known = loglevel.Parse(o.Level)
+	}
+	if made.resolved = made.level; !resolves {
+		made.resolved, resolves = loglevel.Parse(o.ResolvedLevel)
+	}
+	if made.resolved == loglevel.None {
+		made.resolved = loglevel.Default
+	}
+	switch {
+	case !usable(made.Logger):
+		return made, "id must have 1 to 255 characters and no control characters"
+	case !known:
+		return made, "level must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT"
+	case !resolves:
+		return made, "resolved_level must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT"
+	case !usable(o.Service):
+		return made, "service must have 1 to 255 characters and no control characters"
+	case !usable(o.Environment):
+		return made, "environment must have 1 to 255 characters and no control characters"
+	case caller.RequireEnvironment(o.Environment) != nil:
+		return made, "this key may not report that environment"
+	}
+	return made, ""
+}
+
+// Report takes what services observe: new loggers are discovered, and every
+// observation refreshes its source. The first explicit level of a logger is
+// its level while it is discovered. Every role may call it.
+func (s *Service) Report(ctx context.Context, caller accounts.Caller, observations []Observation) (Outcome, error) {
+	r := newReport(caller, observations)
+	if len(r.ids) == 0 {
+		return Outcome{Rejected: r.rejected}, nil
+	}
+	news, err := changes.Read(ctx, s.Store, func(tx ReadTx) ([]int, error) { return r.news(ctx, tx) })
+	if err != nil {
+		return Outcome{}, err
+	}
+	kept := len(r.ids) - len(news)
+	if len(news) > 0 {
+		written, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (int, error) {
+			r.conflicts = nil // a transaction may run again
+			return r.write(ctx, tx, caller, news)
+		})
+		if err != nil {
+			return Outcome{}, err
+		}
+		kept += written
+	}
+	s.Sightings.Note(caller.Account, r.touched, r.at)
+	return Outcome{Registered: kept, Rejected: append(r.rejected, r.conflicts...)}, nil
+}
+
+// report is the work of one bulk report. Its sources are distinct, in the
+// order in which they first come.
+type report struct {
+	account  string
+	ids      []string
+	latest   []seen // the last observation of each source
+	rejected []Rejected
+	// levels has the first explicit level of each logger, none when there is none.
+	levels map[string]loglevel.Level
+
+	touched   []string // sources that were only seen again
+	at        time.Time
+	conflicts []Rejected // loggers whose key a group has
+}
+
+func newReport(caller accounts.Caller, observations []Observation) *report {
+	r := &report{account: caller.Account, levels: map[string]loglevel.Level{}}
+	places := make(map[SourceKey]int, len(observations))
+	for index, observation := range observations {
+		item, wrong := observation.read(caller)
+		if wrong != "" {
+			r.rejected = append(r.rejected, Rejected{Index: index, Detail: wrong})
+			continue
+		}
+		item.index = index
+		if r.levels[item.Logger] == loglevel.None {
+			r.levels[item.Logger] = item.level
+		}
+		if place, repeated := places[item.SourceKey]; repeated {
+			r.latest[place] = item
+			continue
+		}
+		places[item.SourceKey] = len(r.latest)
+		r.latest = append(r.latest, item)
+		r.ids = append(r.ids, item.ID(caller.Account))
+	}
+	return r
+}
+
+// news lists the sources that are new or say something new. The others are
+// only seen again, which needs no transaction.
+func (r *report) news(ctx context.Context, tx ReadTx) ([]int, error) {
+	r.at = tx.Now()
+	known, err := tx.LoggerSourcesByID(ctx, r.account, r.ids)
+	if err != nil {
+		return nil, err
+	}
+	var news []int
+	for place, item := range r.latest {
+		source, exists := known[r.ids[place]]
+		if exists && source.Level == item.level && source.ResolvedLevel == item.resolved {
+			r.touched = append(r.touched, source.ID)
+		} else {
+			news = append(news, place)
+		}
+	}
+	return news, nil
+}
+
+// write makes the loggers and writes the sources of places, and counts those
+// that were kept.
+func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller, places []int) (int, error) {
+	kinds, err := r.discover(ctx, tx, caller, places)
+	if err != nil {
+		return 0, err
+	}
+	var sources []Source
+	for _, place := range places {
+		item := r.latest[place]
+		switch kinds[item.Logger] {
+		case Kind:
+			sources = append(sources, item.source(r.account, r.ids[place], tx.Now()))
+		case KindGroup:
+			r.conflicts = append(r.conflicts, Rejected{Index: item.index, Detail: "there is a log group with this id"})
+		}
+	}
+	if sources, err = r.upToCap(ctx, tx, sources); err != nil {
+		return 0, err
+	}
+	return len(sources), tx.SaveLoggerSources(ctx, sources)
+}
+
+// discover makes the loggers that do not exist, up to the cap, and tells the
+// kind of every key that is in use then.
+func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller, places []int) (map[string]string, error) {
+	var keys []string
+	listed := make(map[string]bool, len(places))
+	for _, place := range places {
+		if key := r.latest[place].Logger; !listed[key] {
+			listed[key] = true
+			keys = append(keys, key)
+		}
+	}
+	kinds, err := tx.LoggerKinds(ctx, r.account, keys)
+	if err != nil {
+		return nil, err
+	}
+	keys = slices.DeleteFunc(keys, func(key string) bool { return kinds[key] != "" })
+	if len(keys) == 0 {
+		return kinds, nil
+	}
+	return kinds, r.create(ctx, tx, caller, keys, kinds)
+}
+
+func (r *report) create(ctx context.Context, tx Tx, caller accounts.Caller, keys []string, kinds map[string]string) error {
+	count, err := tx.CountLoggers(ctx, r.account)
+	if err != nil {
+		return err
+	}
+	keys = keys[:min(len(keys), max(0, MaxLoggers-count))]
+	made := make([]Logger, len(keys))
+	for i, key := range keys {
+		kinds[key] = Kind
+		made[i] = Logger{Account: r.account, Key: key, Name: key, CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+			Levels: Levels{Level: r.levels[key], Environments: map[string]Override{}}}
+	}
+	if err := tx.SaveLoggers(ctx, made); err != nil {
+		return err
+	}
+	return changes.RecordSeveral(ctx, tx, r.account, caller.Actor(), changes.Discovered, Kind, changes.Several{Keys: keys})
+}
+
+// upToCap drops the new sources that an account has no room for. Which are new
+// matters only when room is short.
+func (r *report) upToCap(ctx context.Context, tx Tx, sources []Source) ([]Source, error) {
+	count, err := tx.CountLoggerSources(ctx, r.account)
+	if err != nil {
+		return nil, err
+	}
+	room := MaxSources - count
+	if len(sources) <= room {
+		return sources, nil
+	}
+	ids := make([]string, len(sources))
+	for i, source := range sources {
+		ids[i] = source.ID
+	}
+	known, err := tx.LoggerSourcesByID(ctx, r.account, ids)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(sources, func(source Source) bool {
+		if _, exists := known[source.ID]; exists {
+			return false
+		}
+		room--
+		return room < 0
+	}), nil
+}
+
+func (s seen) source(account, id string, now time.Time) Source {
+	return Source{ID: id, Account: account, Logger: s.Logger, Service: s.Service, Environment: s.Environment,
+		Level: s.level, ResolvedLevel: s.resolved, FirstObserved: now, LastSeen: now, CreatedAt: now, UpdatedAt: now}
+}

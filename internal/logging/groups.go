@@ -1,0 +1,143 @@
+package logging
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/plans"
+)
+
+// CreateGroup makes a log group. MEMBER or higher; a key that is restricted to
+// environments may not.
+func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft GroupDraft) (GroupView, error) {
+	draft.checkKey()
+	key := draft.Key.Or("")
+	wanted, err := draft.validate(key)
+	if err != nil {
+		return GroupView{}, err
+	}
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
+		group := Group{Account: caller.Account, Key: key, Name: wanted.name, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
+		if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
+			return GroupView{}, err
+		}
+		if group.Levels, err = s.merged(ctx, tx, caller.Account, Levels{}, wanted.levels); err != nil {
+			return GroupView{}, err
+		}
+		if err := tx.SaveLogGroup(ctx, group); err != nil {
+			return GroupView{}, err
+		}
+		if err := changes.Record(ctx, tx, caller.Account, caller.Actor(), KindGroup, key, nil, &group); err != nil {
+			return GroupView{}, err
+		}
+		return groupView(ctx, tx, group)
+	})
+}
+
+// admitGroup decides whether there is room for one more group of this key.
+func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) error {
+	kinds, err := tx.LoggerKinds(ctx, account, []string{key})
+	if err != nil {
+		return err
+	}
+	switch kinds[key] {
+	case KindGroup:
+		return fault.New(fault.AlreadyExists, "There is a log group %q already.", key).At(fault.Pointer("/data/id"))
+	case Kind:
+		refusal := taken(key, "a logger")
+		return fault.All(refusal)[0].At(fault.Pointer("/data/id"))
+	}
+	return s.take(ctx, tx, account, plans.LoggingGroups, tx.CountLogGroups)
+}
+
+// ReplaceGroup changes a log group. What it stores for environments that are
+// not managed stays and cannot be changed. MEMBER or higher; a key that is
+// restricted to environments may change the overrides of those only.
+func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key string, draft GroupDraft, match changes.Match[Group]) (GroupView, error) {
+	wanted, err := draft.validate(key)
+	if err != nil {
+		return GroupView{}, err
+	}
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
+		group, err := changes.Replace(ctx, tx, groupTarget(ctx, tx, caller, key, match), func(before Group) (Group, error) {
+			after, err := s.replacedGroup(ctx, tx, caller, before, wanted)
+			if err != nil {
+				return Group{}, err
+			}
+			return after, tx.SaveLogGroup(ctx, after)
+		})
+		if err != nil {
+			return GroupView{}, err
+		}
+		return groupView(ctx, tx, group)
+	})
+}
+
+func (s *Service) replacedGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted groupRequest) (Group, error) {
+	levels, err := s.merged(ctx, tx, caller.Account, before.Levels, wanted.levels)
+	if err != nil {
+		return Group{}, err
+	}
+	after := before
+	after.Name, after.Levels, after.UpdatedAt = wanted.name, levels, tx.Now()
+	if before.Name != after.Name || !before.sameBase(after.Levels) {
+		if err := caller.RequireUnscoped(); err != nil {
+			return Group{}, err
+		}
+	}
+	return after, checkEnvironments(caller, before.Levels, after.Levels)
+}
+
+// DeleteGroup detaches a group's members, of which those that have nothing else
+// set are released, and removes the group. MEMBER or higher; a key that is
+// restricted to environments may not.
+func (s *Service) DeleteGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Group]) error {
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		var detached []string
+		err := changes.Delete(ctx, tx, groupTarget(ctx, tx, caller, key, match), func(Group) (err error) {
+			if detached, err = detach(ctx, tx, caller, key); err != nil {
+				return err
+			}
+			return tx.DeleteLogGroup(ctx, caller.Account, key, tx.Now())
+		})
+		if err != nil {
+			return err
+		}
+		return changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind,
+			changes.Several{Keys: detached, Cause: KindGroup + ":" + key})
+	})
+}
+
+func detach(ctx context.Context, tx Tx, caller accounts.Caller, group string) ([]string, error) {
+	members, err := tx.LoggersOfGroup(ctx, caller.Account, group)
+	if err != nil {
+		return nil, err
+	}
+	return follow(ctx, tx, caller, members, func(member Logger) Logger {
+		member.Group = ""
+		return member
+	})
+}
+
+// follow changes loggers because something else changed, and gives their keys.
+// Each is in the history; running services are told once, by the caller.
+func follow(ctx context.Context, tx Tx, caller accounts.Caller, loggers []Logger, change func(Logger) Logger) ([]string, error) {
+	keys, after := make([]string, len(loggers)), make([]Logger, len(loggers))
+	for i, before := range loggers {
+		keys[i], after[i] = before.Key, change(before).settled()
+		after[i].UpdatedAt = tx.Now()
+		if err := changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, before.Key, &before, &after[i]); err != nil {
+			return nil, err
+		}
+	}
+	return keys, tx.SaveLoggers(ctx, after)
+}
+
+func groupTarget(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Group]) changes.Target[Group] {
+	return changes.Target[Group]{
+		Account: caller.Account, Actor: caller.Actor(), Kind: KindGroup, Key: key, Match: match,
+		Load: func() (Group, error) { return tx.LogGroup(ctx, caller.Account, key) },
+	}
+}

@@ -1,0 +1,100 @@
+package logging
+
+import (
+	"maps"
+	"time"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// Override is a level and, if it goes back by itself, when.
+type Override struct {
+	Level     loglevel.Level `json:"level"`
+	ExpiresAt *time.Time     `json:"expires_at,omitempty"`
+}
+
+func (o Override) same(other Override) bool {
+	return o.Level == other.Level && sameTime(o.ExpiresAt, other.ExpiresAt)
+}
+
+func sameOverride(a, b Override) bool { return a.same(b) }
+
+func sameTime(a, b *time.Time) bool {
+	return (a == nil) == (b == nil) && (a == nil || a.Equal(*b))
+}
+
+func (o Override) due(at time.Time) bool { return o.ExpiresAt != nil && !o.ExpiresAt.After(at) }
+
+// Levels is what loggers and groups have alike.
+type Levels struct {
+	// Level is the base level; none inherits.
+	Level          loglevel.Level
+	LevelExpiresAt *time.Time
+	// Environments are the overrides. It is never nil.
+	Environments map[string]Override
+}
+
+func (l Levels) base() Override { return Override{l.Level, l.LevelExpiresAt} }
+
+func (l Levels) sameBase(other Levels) bool { return l.base().same(other.base()) }
+
+func (l Levels) empty() bool { return l.Level == loglevel.None && len(l.Environments) == 0 }
+
+// NextExpiry is when the first of the levels is removed; nil for never.
+func (l Levels) NextExpiry() *time.Time {
+	next := l.LevelExpiresAt
+	for _, override := range l.Environments {
+		if at := override.ExpiresAt; at != nil && (next == nil || at.Before(*next)) {
+			next = at
+		}
+	}
+	return next
+}
+
+// expired gives what is left at an instant, and whether that is less.
+func (l Levels) expired(at time.Time) (Levels, bool) {
+	left := Levels{Level: l.Level, LevelExpiresAt: l.LevelExpiresAt, Environments: maps.Clone(l.Environments)}
+	if left.base().due(at) {
+		left.Level, left.LevelExpiresAt = loglevel.None, nil
+	}
+	maps.DeleteFunc(left.Environments, func(_ string, override Override) bool { return override.due(at) })
+	return left, left.Level != l.Level || len(left.Environments) != len(l.Environments)
+}
+
+// without gives the levels without those of an environment.
+func (l Levels) without(environment string) Levels {
+	l.Environments = maps.Clone(l.Environments)
+	delete(l.Environments, environment)
+	return l
+}
+
+// plain gives the overrides as resolution looks at them.
+func (l Levels) plain() map[string]loglevel.Level {
+	levels := make(map[string]loglevel.Level, len(l.Environments))
+	for environment, override := range l.Environments {
+		levels[environment] = override.Level
+	}
+	return levels
+}
+
+// wish is a level that a caller wants, before it is known what is stored.
+type wish struct {
+	level loglevel.Level
+	// expiry is absent when the caller said nothing, null when it is to go.
+	expiry optional.Value[time.Time]
+	ttl    time.Duration // from the instant of the write; 0 for none
+}
+
+// over gives the override that a wish makes of a stored one. A wish that
+// repeats the level and says nothing of an expiry keeps it: clients that do not
+// know of expiries must not make a level permanent.
+func (w wish) over(stored Override, now time.Time) Override {
+	if w.ttl > 0 {
+		return Override{w.level, new(now.Add(w.ttl))}
+	}
+	if w.expiry.IsAbsent() && w.level == stored.Level {
+		return stored
+	}
+	return Override{w.level, w.expiry.Pointer()}
+}

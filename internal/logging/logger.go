@@ -1,0 +1,205 @@
+package logging
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+)
+
+// The JSON:API types of this package.
+const (
+	Kind       = "logger"
+	KindGroup  = "log_group"
+	KindSource = "logger_source"
+)
+
+// Hard caps per account, and the name under which a refusal tells one.
+const (
+	MaxLoggers = 10_000
+	MaxSources = 100_000
+
+	loggerRows = "logging.logger_rows"
+)
+
+const maxName = 255
+
+// usable tells whether a text may be a key, or the name of a service or an
+// environment.
+func usable(name string) bool {
+	length := utf8.RuneCountInString(name)
+	return length >= 1 && length <= maxName && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// Logger is a named category of log records.
+type Logger struct {
+	Account string
+	Key     string // normalized
+	Name    string
+	Levels
+	// Group is the key of its group; empty for none.
+	Group string
+	// Managed tells whether people control it; others were only reported.
+	Managed              bool
+	CreatedAt, UpdatedAt time.Time
+}
+
+// loggerDocument is a logger as the interface and the history show it.
+type loggerDocument struct {
+	Name           string              `json:"name"`
+	Level          loglevel.Level      `json:"level"`
+	LevelExpiresAt *time.Time          `json:"level_expires_at"`
+	Group          *string             `json:"group"`
+	GroupID        *string             `json:"group_id"` // the same: clients read either
+	Managed        bool                `json:"managed"`
+	Environments   map[string]Override `json:"environments"`
+	CreatedAt      time.Time           `json:"created_at"`
+	UpdatedAt      time.Time           `json:"updated_at"`
+}
+
+func (l Logger) document() loggerDocument {
+	document := loggerDocument{Name: l.Name, Level: l.Level, LevelExpiresAt: l.LevelExpiresAt, Managed: l.Managed,
+		Environments: l.Environments, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
+	if l.Group != "" {
+		document.Group, document.GroupID = &l.Group, &l.Group
+	}
+	return document
+}
+
+// MarshalJSON writes the logger's definition.
+func (l Logger) MarshalJSON() ([]byte, error) { return json.Marshal(l.document()) }
+
+// nothingSet tells whether a logger has nothing that makes it managed.
+func (l Logger) nothingSet() bool { return l.empty() && l.Group == "" }
+
+// released is the logger, discovered, with nothing set.
+func (l Logger) released() Logger {
+	l.Levels, l.Group, l.Managed = Levels{Environments: map[string]Override{}}, "", false
+	return l
+}
+
+// settled is the logger in the state that follows from what it has: one with
+// nothing set is discovered.
+func (l Logger) settled() Logger {
+	l.Managed = !l.nothingSet()
+	return l
+}
+
+func (l Logger) node() loglevel.Logger {
+	return loglevel.Logger{Key: l.Key, Level: l.Level, Environments: l.plain(), Group: l.Group, Managed: l.Managed}
+}
+
+// Resolved is an effective level and where it comes from: a logger or a group.
+type Resolved struct {
+	Level  loglevel.Level  `json:"level"`
+	Origin loglevel.Origin `json:"origin"`
+	Of     *string         `json:"of"`
+}
+
+func resolved(from loglevel.Resolution) Resolved {
+	if from.Of == "" {
+		return Resolved{Level: from.Level, Origin: from.Origin}
+	}
+	return Resolved{Level: from.Level, Origin: from.Origin, Of: &from.Of}
+}
+
+// View is a logger with what follows from others and what is observed.
+type View struct {
+	Logger
+	// Resolved has the effective level of every environment of the account.
+	Resolved map[string]Resolved
+	Observed
+}
+
+// MarshalJSON writes the definition and the rest beside each other.
+func (v View) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		loggerDocument
+		Resolved map[string]Resolved `json:"resolved"`
+		Observed
+	}{v.document(), v.Resolved, v.Observed})
+}
+
+// Definition is the logger without what is only observed or derived.
+func (v View) Definition() any { return v.Logger }
+
+// Group is a bundle of loggers that share a level.
+type Group struct {
+	Account string
+	Key     string
+	Name    string
+	Levels
+	CreatedAt, UpdatedAt time.Time
+}
+
+// groupDocument is a group as the interface and the history show it.
+type groupDocument struct {
+	Name           string              `json:"name"`
+	Level          loglevel.Level      `json:"level"`
+	LevelExpiresAt *time.Time          `json:"level_expires_at"`
+	ParentID       *string             `json:"parent_id"` // always null: groups are flat
+	Environments   map[string]Override `json:"environments"`
+	CreatedAt      time.Time           `json:"created_at"`
+	UpdatedAt      time.Time           `json:"updated_at"`
+}
+
+func (g Group) document() groupDocument {
+	return groupDocument{Name: g.Name, Level: g.Level, LevelExpiresAt: g.LevelExpiresAt,
+		Environments: g.Environments, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}
+}
+
+// MarshalJSON writes the group's definition.
+func (g Group) MarshalJSON() ([]byte, error) { return json.Marshal(g.document()) }
+
+func (g Group) node() loglevel.Group {
+	return loglevel.Group{Key: g.Key, Level: g.Level, Environments: g.plain()}
+}
+
+// GroupView is a group with the effective level of every environment.
+type GroupView struct {
+	Group
+	Resolved map[string]Resolved
+}
+
+// MarshalJSON writes the definition and what follows from it.
+func (v GroupView) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		groupDocument
+		Resolved map[string]Resolved `json:"resolved"`
+	}{v.document(), v.Resolved})
+}
+
+// Definition is the group without what is derived.
+func (v GroupView) Definition() any { return v.Group }
+
+// SourceKey is what a source is one of.
+type SourceKey struct{ Logger, Service, Environment string }
+
+// ID is the source's id in an account, the same wherever it is reported.
+func (k SourceKey) ID(account string) string {
+	identity := strings.Join([]string{account, k.Logger, k.Service, k.Environment}, "\x00") // no name has it
+	const custom = 8                                                                        // the version of ids that are made by other rules
+	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(identity), custom).String()
+}
+
+// Source is where a logger is seen.
+type Source struct {
+	ID          string `json:"-"`
+	Account     string `json:"-"`
+	Logger      string `json:"logger"`
+	Service     string `json:"service"`
+	Environment string `json:"environment"`
+	// Level is what the framework was told, ResolvedLevel what it came to.
+	Level         loglevel.Level `json:"level"`
+	ResolvedLevel loglevel.Level `json:"resolved_level"`
+	FirstObserved time.Time      `json:"first_observed"`
+	LastSeen      time.Time      `json:"last_seen"`
+	CreatedAt     time.Time      `json:"created_at"`
+	UpdatedAt     time.Time      `json:"updated_at"`
+}

@@ -1,0 +1,170 @@
+package logging_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const racers = 32
+
+// house is a service on a real database with one account.
+type house struct {
+	*logging.Service
+	database storetest.Database
+	db       *store.DB
+	owner    accounts.Caller
+}
+
+func newHouse(t *testing.T, database storetest.Database, plan string, change ...func(*store.Options)) *house {
+	t.Helper()
+	db := database.Open(t, change...)
+	return &house{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, plan).Owner}
+}
+
+func newService(db *store.DB) *logging.Service {
+	return &logging.Service{Store: db.Logging(), Plans: plans.BuiltIn(), Writable: environments.Writable,
+		Sightings: &logging.Sightings{Store: db.Logging(), Log: slog.New(slog.DiscardHandler)}}
+}
+
+// nodes are services that share the database as several nodes would.
+func (h *house) nodes(t *testing.T) []*logging.Service {
+	t.Helper()
+	if h.database.Kind == "sqlite" {
+		return []*logging.Service{h.Service}
+	}
+	return []*logging.Service{h.Service, newService(h.database.Open(t))}
+}
+
+// race lets all racers start at once and gives what each was told.
+func (h *house) race(t *testing.T, run func(node *logging.Service, racer int) error) []error {
+	t.Helper()
+	nodes, start, errs := h.nodes(t), make(chan struct{}), make([]error, racers)
+	var running sync.WaitGroup
+	for i := range racers {
+		running.Go(func() {
+			<-start
+			errs[i] = run(nodes[i%len(nodes)], i)
+		})
+	}
+	close(start)
+	running.Wait()
+	return errs
+}
+
+func (h *house) replace(t *testing.T, key string, draft logging.Draft) logging.View {
+	t.Helper()
+	view, err := h.Replace(t.Context(), h.owner, key, draft, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return view
+}
+
+func (h *house) report(t *testing.T, observations ...logging.Observation) logging.Outcome {
+	t.Helper()
+	outcome, err := h.Report(t.Context(), h.owner, observations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+func (h *house) get(t *testing.T, key string) logging.View {
+	t.Helper()
+	view, err := h.Logger(t.Context(), h.owner, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return view
+}
+
+// all gives every logger.
+func (h *house) all(t *testing.T) []logging.View {
+	t.Helper()
+	list, err := h.Loggers(t.Context(), h.owner, logging.Filter{}, page.First())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+func (h *house) sources(t *testing.T, filter logging.SourceFilter) []logging.Source {
+	t.Helper()
+	list, err := h.Sources(t.Context(), h.owner, filter, page.First())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+func (h *house) count(t *testing.T, count func(ctx context.Context, tx *store.ReadTx) (int, error)) (found int) {
+	t.Helper()
+	if err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
+		found, err = count(t.Context(), tx)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func (h *house) managed(t *testing.T) int {
+	t.Helper()
+	return h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) { return tx.CountManagedLoggers(ctx, h.owner.Account) })
+}
+
+func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {
+	t.Helper()
+	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error { return fn(t.Context(), tx) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// history gives the changes of a kind, oldest first.
+func (h *house) history(t *testing.T, kind string) (found []changes.Change) {
+	t.Helper()
+	all, err := h.db.After(t.Context(), h.owner.Account, 0, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range all {
+		if change.Kind == kind {
+			found = append(found, change)
+		}
+	}
+	return found
+}
+
+func level(name string) logging.Draft {
+	return logging.Draft{LevelsDraft: logging.LevelsDraft{Base: logging.OverrideDraft{Level: optional.Of(name)}}}
+}
+
+func released() logging.Draft { return logging.Draft{Managed: optional.Of(false)} }
+
+func seen(name, level, service string) logging.Observation {
+	return logging.Observation{Name: name, Level: level, Service: service, Environment: "e"}
+}
+
+func same[T any](t *testing.T, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,287 @@
+package logging_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// tally counts who won and checks how the others lost.
+func tally(t *testing.T, errs []error, code fault.Code) (won int) {
+	t.Helper()
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			won++
+		case !fault.Is(err, code):
+			t.Errorf("got %v, want the refusal %s", err, code)
+		}
+	}
+	return won
+}
+
+func TestRacingPromotionsNeverExceedTheCap(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		for i := range racers / 2 { // half of them are discovered, half do not exist
+			h.report(t, seen("racer."+strconv.Itoa(i), "INFO", "s"))
+		}
+		errs := h.race(t, func(node *logging.Service, racer int) error {
+			_, err := node.Replace(t.Context(), h.owner, "racer."+strconv.Itoa(racer), level("DEBUG"), nil)
+			return err
+		})
+		same(t, tally(t, errs, fault.LimitReached), 15)
+		same(t, h.managed(t), 15)
+		for _, err := range errs {
+			if err != nil {
+				same(t, fault.All(err)[0].Meta, map[string]any{"limit_key": "logging.managed_loggers", "current": 15, "maximum": 15, "plan": "free"})
+			}
+		}
+	})
+}
+
+func TestRacingCreationsOfGroupsNeverExceedTheCap(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		errs := h.race(t, func(node *logging.Service, racer int) error {
+			_, err := node.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("g" + strconv.Itoa(racer))})
+			return err
+		})
+		same(t, tally(t, errs, fault.LimitReached), 3)
+	})
+}
+
+// One key is a logger or a group, whoever comes first.
+func TestALoggerAndAGroupRaceForAKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		for round := range 5 {
+			key := "key" + strconv.Itoa(round)
+			errs := h.race(t, func(node *logging.Service, racer int) error {
+				if racer%2 == 0 {
+					_, err := node.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of(key)})
+					return err
+				}
+				_, err := node.Replace(t.Context(), h.owner, key, level("DEBUG"), nil)
+				return err
+			})
+			won := tally(t, errs, fault.AlreadyExists)
+			_, asGroup := h.Group(t.Context(), h.owner, key)
+			_, asLogger := h.Logger(t.Context(), h.owner, key)
+			if isGroup, isLogger := asGroup == nil, asLogger == nil; isGroup == isLogger || won != map[bool]int{true: 1, false: racers / 2}[isGroup] {
+				t.Errorf("group %v, logger %v, %d have won", asGroup, asLogger, won)
+			}
+		}
+	})
+}
+
+// Promotion, release, discovery and deletion at once: whatever the order, no
+// logger is unmanaged and has more than its reported level, none is managed with
+// nothing set, and the history ends where the rows are.
+func TestAStormLeavesEveryLoggerInAState(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		names := []string{"a", "a.b", "a.b.c", "a.d", "e"}
+		errs := h.race(t, func(node *logging.Service, racer int) (err error) {
+			for step := range 6 {
+				name := names[(racer+step)%len(names)]
+				switch (racer + step) % 4 {
+				case 0:
+					_, err = node.Replace(t.Context(), h.owner, name, level("TRACE"), nil)
+				case 1:
+					_, err = node.Report(t.Context(), h.owner, []logging.Observation{seen(name, "ERROR", "s"+strconv.Itoa(racer%3))})
+				case 2:
+					_, err = node.Replace(t.Context(), h.owner, name, released(), nil)
+				case 3:
+					if err = node.Delete(t.Context(), h.owner, name, nil); fault.Is(err, fault.NotFound) {
+						err = nil
+					}
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		same(t, tally(t, errs, fault.NotFound), racers)
+		managed := 0
+		for _, logger := range h.all(t) {
+			if logger.Managed {
+				managed++
+			}
+			reported := logger.Level == loglevel.None || logger.Level == loglevel.Error
+			if logger.Managed != (logger.Level == loglevel.Trace) || (!logger.Managed && (!reported || logger.Group != "" || len(logger.Environments) > 0)) {
+				t.Errorf("%s: managed %v with %v", logger.Key, logger.Managed, logger.Level)
+			}
+			same(t, last(t, h, logger.Key), string(must(json.Marshal(logger.Logger))))
+		}
+		same(t, h.managed(t), managed)
+	})
+}
+
+// last is what the history says that a logger is, when it was last written by
+// itself; otherwise what it is.
+func last(t *testing.T, h *house, key string) string {
+	t.Helper()
+	history := h.history(t, logging.Kind)
+	for _, change := range slices.Backward(history) {
+		var several changes.Several
+		if change.Key == changes.AllKeys && json.Unmarshal(change.After, &several) == nil && slices.Contains(several.Keys, key) {
+			break
+		}
+		if change.Key == key {
+			return string(change.After)
+		}
+	}
+	return string(must(json.Marshal(h.get(t, key).Logger)))
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func TestOfRacersThatPromoteOneLoggerOneCascades(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		h.report(t, seen("a.b", "WARN", "s"), seen("a.c", "WARN", "s"))
+		errs := h.race(t, func(node *logging.Service, racer int) error {
+			_, err := node.Replace(t.Context(), h.owner, "a", level([]string{"INFO", "DEBUG"}[racer%2]), nil)
+			return err
+		})
+		same(t, tally(t, errs, fault.NotFound), racers)
+		cascades := 0
+		for _, change := range h.history(t, logging.Kind) {
+			if change.Action == changes.Cascaded {
+				cascades++
+				same(t, string(change.After), `{"keys":["a.b","a.c"],"cause":"logger:a"}`)
+				same(t, change.Event(), "loggers_changed")
+			}
+		}
+		same(t, cascades, 1)
+	})
+}
+
+func TestRacingReportsDiscoverALoggerOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		errs := h.race(t, func(node *logging.Service, racer int) error {
+			outcome, err := node.Report(t.Context(), h.owner, []logging.Observation{seen("One", "INFO", "shared"), seen("one", "WARN", "own"+strconv.Itoa(racer))})
+			if err == nil && outcome.Registered != 2 {
+				err = fmt.Errorf("registered %d", outcome.Registered)
+			}
+			return err
+		})
+		same(t, tally(t, errs, fault.NotFound), racers)
+		same(t, len(h.all(t)), 1)
+		same(t, len(h.sources(t, logging.SourceFilter{})), racers+1)
+		same(t, len(h.history(t, logging.Kind)), 1)
+	})
+}
+
+// A group's deletion and an assignment to it: no member of a group that is gone.
+func TestNoLoggerIsLeftInADeletedGroup(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		if _, err := h.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("g")}); err != nil {
+			t.Fatal(err)
+		}
+		h.race(t, func(node *logging.Service, racer int) error {
+			if racer == racers/2 {
+				return node.DeleteGroup(t.Context(), h.owner, "g", nil)
+			}
+			_, err := node.Replace(t.Context(), h.owner, "l"+strconv.Itoa(racer), logging.Draft{Group: optional.Of("g")}, nil)
+			return err
+		})
+		for _, logger := range h.all(t) {
+			if logger.Group != "" || logger.Managed {
+				t.Errorf("%s is in %q, managed %v", logger.Key, logger.Group, logger.Managed)
+			}
+		}
+	})
+}
+
+// fill makes loggers until the account has room for a few only.
+func (h *house) fill(t *testing.T, room int) {
+	t.Helper()
+	made := make([]logging.Logger, logging.MaxLoggers-room)
+	for i := range made {
+		made[i] = logging.Logger{Account: h.owner.Account, Key: "filler." + strconv.Itoa(i), Name: "Filler",
+			Levels: logging.Levels{Environments: map[string]logging.Override{}}}
+	}
+	for batch := range slices.Chunk(made, 1000) { // a transaction may not take long
+		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveLoggers(ctx, batch) })
+	}
+}
+
+func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		h.fill(t, 5)
+		errs := h.race(t, func(node *logging.Service, racer int) error {
+			_, err := node.Replace(t.Context(), h.owner, "new."+strconv.Itoa(racer), level("DEBUG"), nil)
+			return err
+		})
+		same(t, tally(t, errs, fault.RowLimitReached), 5)
+		for _, err := range errs {
+			if err != nil {
+				same(t, fault.All(err)[0].Meta, map[string]any{"limit_key": "logging.logger_rows", "maximum": logging.MaxLoggers})
+			}
+		}
+		outcome := h.report(t, seen("more", "INFO", "s"), seen("filler.1", "INFO", "s"))
+		same(t, outcome, logging.Outcome{Registered: 1})
+		h.replace(t, "filler.1", level("DEBUG"))
+		if err := h.Delete(t.Context(), h.owner, "filler.1", nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("a group is no logger")}); err != nil {
+			t.Fatal(err)
+		}
+		same(t, h.report(t, seen("more", "INFO", "s"), seen("even.more", "INFO", "s")), logging.Outcome{Registered: 1})
+		same(t, h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) { return tx.CountLoggers(ctx, h.owner.Account) }), logging.MaxLoggers)
+	})
+}
+
+func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		h.report(t, seen("l", "INFO", "known"))
+		if _, err := database.Raw(t).ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 99998)
+			INSERT INTO logger_sources (id, account_id, logger, service, environment, resolved_level, first_observed, last_seen, created_at, updated_at)
+			SELECT 'filler-' || i, id, 'filler', 'filler-' || i, 'e', 'INFO', 0, 0, 0, 0 FROM n, accounts WHERE id = $1`, h.owner.Account); err != nil {
+			t.Fatal(err)
+		}
+		outcome := h.report(t, seen("l", "INFO", "first"), seen("l", "INFO", "second"), seen("l", "WARN", "known"))
+		same(t, outcome, logging.Outcome{Registered: 2})
+		same(t, h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) { return tx.CountLoggerSources(ctx, h.owner.Account) }), logging.MaxSources)
+		for service, want := range map[string]loglevel.Level{"first": loglevel.Info, "second": loglevel.None, "known": loglevel.Warn} {
+			got := loglevel.None
+			for _, source := range h.sources(t, logging.SourceFilter{Logger: "l", Service: service}) {
+				got = source.Level
+			}
+			same(t, got, want)
+		}
+	})
+}

@@ -1,0 +1,216 @@
+package logging
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/overrides"
+	"github.com/signalbox/signalbox/internal/plans"
+)
+
+// Replace changes a logger, and makes one that does not exist. What it sets
+// promotes a discovered logger, unless it says managed: false, which releases.
+// What a logger stores for environments that are not managed stays and cannot
+// be changed. MEMBER or higher; a key that is restricted to environments may
+// change the overrides of those and nothing else.
+func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Logger]) (View, error) {
+	wanted, err := draft.validate(key)
+	if err != nil {
+		return View{}, err
+	}
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (View, error) {
+		before, exists, err := stored(ctx, tx, caller.Account, key, match)
+		if err != nil {
+			return View{}, err
+		}
+		after, err := s.replaced(ctx, tx, caller, before, exists, wanted)
+		if err != nil {
+			return View{}, err
+		}
+		if err := s.save(ctx, tx, caller, before, after, exists); err != nil {
+			return View{}, err
+		}
+		return view(ctx, tx, after)
+	})
+}
+
+// stored gives the logger of a key, or an empty one when there is none.
+func stored(ctx context.Context, tx Tx, account, key string, match changes.Match[Logger]) (Logger, bool, error) {
+	logger, err := tx.Logger(ctx, account, key)
+	if err == nil {
+		return logger, true, match.Check(logger)
+	}
+	if !fault.Is(err, fault.NotFound) {
+		return Logger{}, false, err
+	}
+	if match != nil {
+		return Logger{}, false, fault.New(fault.VersionMismatch, "The logger does not exist, and If-Match says that it does.")
+	}
+	kinds, err := tx.LoggerKinds(ctx, account, []string{key})
+	if err == nil && kinds[key] == KindGroup {
+		err = taken(key, "a log group")
+	}
+	return Logger{Account: account, Key: key, Name: key, CreatedAt: tx.Now()}.released(), false, err
+}
+
+// taken refuses a key that is in use by the other kind.
+func taken(key, by string) error {
+	return fault.New(fault.AlreadyExists, "There is %s %q already, and loggers and log groups share their ids.", by, key)
+}
+
+// replaced lays a request over a stored logger.
+func (s *Service) replaced(ctx context.Context, tx Tx, caller accounts.Caller, before Logger, exists bool, wanted request) (Logger, error) {
+	after := before
+	after.Name, after.UpdatedAt = wanted.name, tx.Now()
+	if wanted.release {
+		after = after.released()
+	} else {
+		levels, err := s.merged(ctx, tx, caller.Account, before.Levels, wanted.levels)
+		if err != nil {
+			return Logger{}, err
+		}
+		after.Levels, after.Group = levels, wanted.group
+		after = after.settled()
+		if err := checkGroup(ctx, tx, before, after); err != nil {
+			return Logger{}, err
+		}
+	}
+	return after, checkScope(caller, before, after, exists)
+}
+
+// merged lays wishes over stored levels, of which some may be frozen.
+func (s *Service) merged(ctx context.Context, tx Tx, account string, before Levels, wanted wishes) (Levels, error) {
+	levels, err := wanted.over(before, tx.Now())
+	if err != nil {
+		return Levels{}, err
+	}
+	managed, err := tx.ManagedEnvironments(ctx, account)
+	if err != nil {
+		return Levels{}, err
+	}
+	levels.Environments, err = overrides.Merge(managed, before.Environments, levels.Environments, sameOverride, s.Writable)
+	return levels, err
+}
+
+// checkGroup refuses a group that does not exist.
+func checkGroup(ctx context.Context, tx Tx, before, after Logger) error {
+	if after.Group == "" || after.Group == before.Group {
+		return nil
+	}
+	_, err := tx.LogGroup(ctx, after.Account, after.Group)
+	if fault.Is(err, fault.NotFound) {
+		return fault.New(fault.Validation, "group must be a log group of this account; there is no %q.", after.Group).At(fault.Attribute("group"))
+	}
+	return err
+}
+
+// checkScope refuses a key that is restricted to environments and would change
+// anything else. To promote takes a slot and clears the levels of descendants,
+// so such a key may not; a logger that it leaves empty is released, which
+// follows from a change that it may make.
+func checkScope(caller accounts.Caller, before, after Logger, exists bool) error {
+	if caller.Environments == nil {
+		return nil
+	}
+	promotes := !before.Managed && after.Managed
+	if !exists || promotes || before.Name != after.Name || before.Group != after.Group || !before.sameBase(after.Levels) {
+		return caller.RequireUnscoped()
+	}
+	return checkEnvironments(caller, before.Levels, after.Levels)
+}
+
+func checkEnvironments(caller accounts.Caller, before, after Levels) error {
+	for _, environment := range overrides.Changed(before.Environments, after.Environments, sameOverride) {
+		if err := caller.RequireEnvironment(environment); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// save stores a logger within the limits and records what that touched.
+func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, before, after Logger, exists bool) error {
+	promotes := !before.Managed && after.Managed
+	if err := s.admit(ctx, tx, caller.Account, !exists, promotes); err != nil {
+		return err
+	}
+	if err := tx.SaveLoggers(ctx, []Logger{after}); err != nil {
+		return err
+	}
+	var was *Logger
+	if exists {
+		was = &before
+	}
+	if err := changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, after.Key, was, &after); err != nil {
+		return err
+	}
+	if !promotes {
+		return nil
+	}
+	return cascade(ctx, tx, caller, after.Key)
+}
+
+// admit decides, under the account's lock, whether there is room for one more
+// logger and for one more that is managed.
+func (s *Service) admit(ctx context.Context, tx Tx, account string, creates, promotes bool) error {
+	if creates {
+		count, err := tx.CountLoggers(ctx, account)
+		if err != nil {
+			return err
+		}
+		if count >= MaxLoggers {
+			return fault.New(fault.RowLimitReached, "An account may have %d loggers. Delete some that are not used.", MaxLoggers).
+				With("limit_key", loggerRows).With("maximum", MaxLoggers)
+		}
+	}
+	if !promotes {
+		return nil
+	}
+	return s.take(ctx, tx, account, plans.LoggingManagedLoggers, tx.CountManagedLoggers)
+}
+
+// take decides whether one more slot of a limit may be used.
+func (s *Service) take(ctx context.Context, tx Tx, account string, limit plans.Limit, count func(context.Context, string) (int, error)) error {
+	holder, err := tx.Account(ctx, account)
+	if err != nil {
+		return err
+	}
+	current, err := count(ctx, account)
+	if err != nil {
+		return err
+	}
+	return s.Plans.Entitlement(holder.Plans, limit).Take(current)
+}
+
+// cascade makes the unmanaged descendants of a logger follow it, once in the
+// life of its key.
+func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) error {
+	before, err := tx.LoggerCascaded(ctx, caller.Account, key)
+	if err != nil || before {
+		return err
+	}
+	if err := tx.MarkLoggerCascaded(ctx, caller.Account, key); err != nil {
+		return err
+	}
+	touched, err := tx.ClearDescendants(ctx, caller.Account, key, tx.Now())
+	if err != nil {
+		return err
+	}
+	return changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind,
+		changes.Several{Keys: touched, Cause: Kind + ":" + key})
+}
+
+// Delete removes a logger with its sources; the next report makes it again, as
+// a discovered one. MEMBER or higher; a key that is restricted to environments
+// may not.
+func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Logger]) error {
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		target := changes.Target[Logger]{
+			Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
+			Load: func() (Logger, error) { return tx.Logger(ctx, caller.Account, key) },
+		}
+		return changes.Delete(ctx, tx, target, func(Logger) error { return tx.DeleteLogger(ctx, caller.Account, key, tx.Now()) })
+	})
+}

@@ -1,0 +1,179 @@
+package logging
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/overrides"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/plans"
+)
+
+// Store gives the transactions in which loggers are read and written.
+type Store interface {
+	Read(ctx context.Context, fn func(ReadTx) error) error
+	// Write runs fn in one transaction under the account's lock.
+	Write(ctx context.Context, account string, fn func(Tx) error) error
+}
+
+// Filter narrows a list of loggers. Zero members do not filter.
+type Filter struct {
+	Search  string
+	Managed optional.Value[bool]
+	Group   string
+	// Service finds loggers that a service reports.
+	Service string
+	// SeenFrom and SeenTo find loggers that were last seen in between.
+	SeenFrom, SeenTo time.Time
+}
+
+// GroupFilter narrows a list of groups. Zero members do not filter.
+type GroupFilter struct{ Search string }
+
+// SourceFilter narrows a list of sources. Zero members do not filter.
+type SourceFilter struct{ Logger, Service, Environment string }
+
+// Expiring is a logger or group with a level that expires.
+type Expiring struct {
+	Account, Kind, Key string
+	At                 time.Time // of the first of its levels
+}
+
+// ReadTx is what this package reads.
+type ReadTx interface {
+	Now() time.Time
+	Account(ctx context.Context, id string) (accounts.Account, error)
+	// ManagedEnvironments gives every environment of an account and whether it
+	// is managed.
+	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
+
+	Logger(ctx context.Context, account, key string) (Logger, error)
+	Loggers(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Logger], error)
+	// LoggersByKey gives those of the named loggers that exist.
+	LoggersByKey(ctx context.Context, account string, keys []string) ([]Logger, error)
+	// LoggersOfGroup gives the members of a group.
+	LoggersOfGroup(ctx context.Context, account, group string) ([]Logger, error)
+	// LoggersWithEnvironment gives the loggers that have an override for an environment.
+	LoggersWithEnvironment(ctx context.Context, account, environment string) ([]Logger, error)
+	// LoggerKinds tells which of the named keys are in use, and by what kind:
+	// loggers and groups share their keys.
+	LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error)
+	CountLoggers(ctx context.Context, account string) (int, error)
+	CountManagedLoggers(ctx context.Context, account string) (int, error)
+	// LoggerCascaded tells whether a logger was ever promoted, also before it
+	// was deleted.
+	LoggerCascaded(ctx context.Context, account, key string) (bool, error)
+
+	LogGroup(ctx context.Context, account, key string) (Group, error)
+	LogGroups(ctx context.Context, account string, filter GroupFilter, request page.Request) (page.List[Group], error)
+	LogGroupsByKey(ctx context.Context, account string, keys []string) ([]Group, error)
+	LogGroupsWithEnvironment(ctx context.Context, account, environment string) ([]Group, error)
+	CountLogGroups(ctx context.Context, account string) (int, error)
+
+	LoggerSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
+	// SourcesOfLoggers gives all sources of the named loggers.
+	SourcesOfLoggers(ctx context.Context, account string, loggers []string) ([]Source, error)
+	// LoggerSourcesByID gives those of the named sources that exist, by id.
+	LoggerSourcesByID(ctx context.Context, account string, ids []string) (map[string]Source, error)
+	CountLoggerSources(ctx context.Context, account string) (int, error)
+
+	// ExpiringLevels gives what expires next, of all accounts, soonest first.
+	ExpiringLevels(ctx context.Context, limit int) ([]Expiring, error)
+}
+
+// Tx is what this package reads and writes in one transaction.
+type Tx interface {
+	ReadTx
+	changes.Recorder
+	// SaveLoggers writes loggers, new or not, over deleted rows of their keys
+	// if there are any.
+	SaveLoggers(ctx context.Context, loggers []Logger) error
+	DeleteLogger(ctx context.Context, account, key string, at time.Time) error
+	// MarkLoggerCascaded remembers that a logger was promoted, for ever.
+	MarkLoggerCascaded(ctx context.Context, account, key string) error
+	// ClearDescendants removes the levels of the unmanaged descendants of a
+	// logger and gives the keys of those that had one.
+	ClearDescendants(ctx context.Context, account, key string, at time.Time) ([]string, error)
+
+	SaveLogGroup(ctx context.Context, group Group) error
+	DeleteLogGroup(ctx context.Context, account, key string, at time.Time) error
+
+	// SaveLoggerSources writes sources, new or not; those that exist keep when
+	// they were first observed.
+	SaveLoggerSources(ctx context.Context, sources []Source) error
+	// TouchLoggerSources sets when sources were last seen, unless it is later already.
+	TouchLoggerSources(ctx context.Context, account string, ids []string, at time.Time) error
+}
+
+// Service is the loggers' rules on top of a Store.
+type Service struct {
+	Store Store
+	Plans plans.Table
+	// Writable refuses to write a level for an environment that is unmanaged
+	// or does not exist.
+	Writable overrides.Writable
+	// Sightings takes reports that change nothing but when a source was seen.
+	Sightings *Sightings
+}
+
+// Loggers lists the loggers of the caller's account.
+func (s *Service) Loggers(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[View], error) {
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[View], error) {
+		list, err := tx.Loggers(ctx, caller.Account, filter, request)
+		if err != nil {
+			return page.List[View]{}, err
+		}
+		items, err := views(ctx, tx, caller.Account, list.Items)
+		return page.List[View]{Items: items, Total: list.Total}, err
+	})
+}
+
+// Logger gives one logger.
+func (s *Service) Logger(ctx context.Context, caller accounts.Caller, key string) (View, error) {
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (View, error) {
+		logger, err := tx.Logger(ctx, caller.Account, key)
+		if err != nil {
+			return View{}, err
+		}
+		return view(ctx, tx, logger)
+	})
+}
+
+// Sources lists where loggers are seen; of one logger, which must exist, when
+// the filter names it.
+func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter SourceFilter, request page.Request) (page.List[Source], error) {
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Source], error) {
+		if filter.Logger != "" {
+			if _, err := tx.Logger(ctx, caller.Account, filter.Logger); err != nil {
+				return page.List[Source]{}, err
+			}
+		}
+		return tx.LoggerSources(ctx, caller.Account, filter, request)
+	})
+}
+
+// Groups lists the log groups of the caller's account.
+func (s *Service) Groups(ctx context.Context, caller accounts.Caller, filter GroupFilter, request page.Request) (page.List[GroupView], error) {
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[GroupView], error) {
+		list, err := tx.LogGroups(ctx, caller.Account, filter, request)
+		if err != nil {
+			return page.List[GroupView]{}, err
+		}
+		items, err := groupViews(ctx, tx, caller.Account, list.Items)
+		return page.List[GroupView]{Items: items, Total: list.Total}, err
+	})
+}
+
+// Group gives one log group.
+func (s *Service) Group(ctx context.Context, caller accounts.Caller, key string) (GroupView, error) {
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (GroupView, error) {
+		group, err := tx.LogGroup(ctx, caller.Account, key)
+		if err != nil {
+			return GroupView{}, err
+		}
+		return groupView(ctx, tx, group)
+	})
+}

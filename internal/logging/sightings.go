@@ -1,0 +1,113 @@
+package logging
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// sightingInterval is the pace at which sightings are written.
+const sightingInterval = 10 * time.Second
+
+// sightingBatch is how many are written under one hold of an account's lock.
+const sightingBatch = 5_000
+
+// Sightings remembers that known sources were seen again and writes it in
+// batches: a fleet reports everything it has every minute, and nearly always
+// nothing but the time is new.
+type Sightings struct {
+	Store Store
+	Log   *slog.Logger
+
+	mu      sync.Mutex
+	pending map[string]map[string]time.Time // by account and source
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// Note remembers that sources were seen.
+func (s *Sightings) Note(account string, ids []string, at time.Time) {
+	if len(ids) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pending == nil {
+		s.pending = map[string]map[string]time.Time{}
+	}
+	if s.pending[account] == nil {
+		s.pending[account] = make(map[string]time.Time, len(ids))
+	}
+	for _, id := range ids {
+		if at.After(s.pending[account][id]) {
+			s.pending[account][id] = at
+		}
+	}
+}
+
+// Start begins to write.
+func (s *Sightings) Start(ctx context.Context) {
+	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	s.running.Go(func() { s.run(ctx) })
+}
+
+// Stop writes what is left and ends.
+func (s *Sightings) Stop(ctx context.Context) {
+	if s.cancel == nil {
+		return
+	}
+	s.cancel()
+	s.running.Wait()
+	s.Flush(ctx)
+}
+
+func (s *Sightings) run(ctx context.Context) {
+	ticker := time.NewTicker(sightingInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.Flush(context.WithoutCancel(ctx)) // Stop waits for it
+		}
+	}
+}
+
+// Flush writes what is remembered. What cannot be written now is remembered on.
+func (s *Sightings) Flush(ctx context.Context) {
+	s.mu.Lock()
+	pending := s.pending
+	s.pending = nil
+	s.mu.Unlock()
+	for account, times := range pending {
+		for at, ids := range together(times) {
+			if err := s.write(ctx, account, ids, at); err != nil {
+				s.Log.Debug("Could not write when loggers were last seen; it is tried again.", "error", err)
+				s.Note(account, ids, at)
+			}
+		}
+	}
+}
+
+// together gives the sources that were seen at the same instant: those of one
+// report, written with one statement.
+func together(times map[string]time.Time) map[time.Time][]string {
+	reports := map[time.Time][]string{}
+	for id, at := range times {
+		reports[at] = append(reports[at], id)
+	}
+	return reports
+}
+
+func (s *Sightings) write(ctx context.Context, account string, ids []string, at time.Time) error {
+	for len(ids) > 0 {
+		batch := ids[:min(len(ids), sightingBatch)]
+		if err := s.Store.Write(ctx, account, func(tx Tx) error { return tx.TouchLoggerSources(ctx, account, batch, at) }); err != nil {
+			return err
+		}
+		ids = ids[len(batch):]
+	}
+	return nil
+}

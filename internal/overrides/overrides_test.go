@@ -1,0 +1,57 @@
+package overrides_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/overrides"
+)
+
+func same(a, b int) bool { return a == b }
+
+func writable(managed map[string]bool, environment string) error {
+	if managed[environment] {
+		return nil
+	}
+	return fault.New(fault.EnvironmentUnmanaged, "No.")
+}
+
+func TestFrozenValuesStay(t *testing.T) {
+	t.Parallel()
+	managed := map[string]bool{"production": true, "staging": false}
+	stored := map[string]int{"production": 1, "staging": 2, "gone": 3}
+	for _, c := range []struct {
+		name         string
+		wanted, want map[string]int
+		refused      []string
+	}{
+		{"left out", nil, map[string]int{"staging": 2, "gone": 3}, nil},
+		{"repeated", map[string]int{"production": 9, "staging": 2, "gone": 3}, map[string]int{"production": 9, "staging": 2, "gone": 3}, nil},
+		{"changed and added", map[string]int{"staging": 9, "a/b~c": 1}, nil, []string{"environments/a~1b~0c", "environments/staging"}},
+	} {
+		merged, err := overrides.Merge(managed, stored, c.wanted, same, writable)
+		var refused []string
+		for _, refusal := range fault.All(err) {
+			refused = append(refused, refusal.Source.Path)
+		}
+		if diff := cmp.Diff(c.refused, refused); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+		if diff := cmp.Diff(c.want, merged); err == nil && diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestWhatDiffersIsListed(t *testing.T) {
+	t.Parallel()
+	got := overrides.Changed(map[string]int{"same": 1, "other": 1, "gone": 1}, map[string]int{"same": 1, "other": 2, "new": 1}, same)
+	if diff := cmp.Diff([]string{"gone", "new", "other"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := overrides.Changed[int](nil, nil, same); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+}

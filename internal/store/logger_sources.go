@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+const loggerSourceColumns = `id, account_id, logger, service, environment, level, resolved_level, first_observed, last_seen, created_at, updated_at`
+
+func scanLoggerSource(r row) (logging.Source, error) {
+	var source logging.Source
+	var level *string
+	var resolved string
+	var first, seen, created, updated int64
+	err := r.Scan(&source.ID, &source.Account, &source.Logger, &source.Service, &source.Environment, &level, &resolved,
+		&first, &seen, &created, &updated)
+	source.Level, source.ResolvedLevel = parseLevel(level), parseLevel(&resolved)
+	source.FirstObserved, source.LastSeen = instant(first), instant(seen)
+	source.CreatedAt, source.UpdatedAt = instant(created), instant(updated)
+	return source, err
+}
+
+// LoggerSources lists where the loggers of an account are seen.
+func (tx *ReadTx) LoggerSources(ctx context.Context, account string, filter logging.SourceFilter, request page.Request) (page.List[logging.Source], error) {
+	found := &list{columns: loggerSourceColumns, table: "logger_sources", byDefault: "last_seen DESC", tie: "id", sorts: sourceSorts()}
+	found.where("account_id = ?", account)
+	for _, each := range []struct{ column, value string }{
+		{"logger", filter.Logger}, {"service", filter.Service}, {"environment", filter.Environment},
+	} {
+		if each.value != "" {
+			found.where(each.column+" = ?", each.value)
+		}
+	}
+	return pageOf(ctx, tx, found, request, scanLoggerSource)
+}
+
+// SourcesOfLoggers gives all sources of the named loggers.
+func (tx *ReadTx) SourcesOfLoggers(ctx context.Context, account string, loggers []string) ([]logging.Source, error) {
+	return among(ctx, tx, scanLoggerSource, `SELECT `+loggerSourceColumns+` FROM logger_sources WHERE account_id = $1 AND logger `, account, loggers)
+}
+
+// LoggerSourcesByID gives those of the named sources that exist, by id.
+func (tx *ReadTx) LoggerSourcesByID(ctx context.Context, account string, ids []string) (map[string]logging.Source, error) {
+	found, err := among(ctx, tx, scanLoggerSource, `SELECT `+loggerSourceColumns+` FROM logger_sources WHERE account_id = $1 AND id `, account, ids)
+	known := make(map[string]logging.Source, len(found))
+	for _, source := range found {
+		known[source.ID] = source
+	}
+	return known, err
+}
+
+// CountLoggerSources counts the sources of an account.
+func (tx *ReadTx) CountLoggerSources(ctx context.Context, account string) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM logger_sources WHERE account_id = $1`, account)
+}
+
+// SaveLoggerSources writes sources, new or not; those that exist keep when they
+// were first observed.
+func (tx *Tx) SaveLoggerSources(ctx context.Context, sources []logging.Source) error {
+	rows := make([][]any, len(sources))
+	for i, s := range sources {
+		rows[i] = []any{s.ID, s.Account, s.Logger, s.Service, s.Environment, levelOrNull(s.Level), s.ResolvedLevel.String(),
+			micros(s.FirstObserved), micros(s.LastSeen), micros(s.CreatedAt), micros(s.UpdatedAt)}
+	}
+	return inserts(ctx, tx, `INSERT INTO logger_sources (`+loggerSourceColumns+`) VALUES`,
+		`ON CONFLICT (id) DO UPDATE SET level = excluded.level, resolved_level = excluded.resolved_level,
+			last_seen = excluded.last_seen, updated_at = excluded.updated_at`, rows)
+}
+
+// TouchLoggerSources sets when sources were last seen, unless it is later already.
+func (tx *Tx) TouchLoggerSources(ctx context.Context, account string, ids []string, at time.Time) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	list, err := tx.dialect.texts(ids)
+	if err != nil {
+		return err
+	}
+	return tx.run(ctx, `UPDATE logger_sources SET last_seen = $3 WHERE account_id = $1 AND last_seen < $3 AND id `+tx.dialect.among,
+		account, list, micros(at))
+}

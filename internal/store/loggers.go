@@ -1,0 +1,222 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// Logging is the store as package logging asks for it.
+func (db *DB) Logging() Rooms[logging.ReadTx, logging.Tx] {
+	return NewRooms(db,
+		func(tx *ReadTx) logging.ReadTx { return tx },
+		func(tx *Tx) logging.Tx { return tx })
+}
+
+// Loggers and groups are rows of one table: their keys are unique across both.
+// These conditions are those of the indexes.
+const (
+	isLogger = ` kind = 'logger' AND deleted_at IS NULL `
+	isGroup  = ` kind = 'log_group' AND deleted_at IS NULL `
+)
+
+const loggerColumns = `account_id, key, name, level, level_expires_at, environments, group_key, managed, created_at, updated_at`
+
+func scanLogger(r row) (logging.Logger, error) {
+	var logger logging.Logger
+	var level, group *string
+	var environments string
+	var expires *int64
+	var created, updated int64
+	if err := r.Scan(&logger.Account, &logger.Key, &logger.Name, &level, &expires, &environments, &group, &logger.Managed,
+		&created, &updated); err != nil {
+		return logger, err
+	}
+	if group != nil {
+		logger.Group = *group
+	}
+	logger.Level, logger.LevelExpiresAt = parseLevel(level), instantOrNil(expires)
+	logger.CreatedAt, logger.UpdatedAt = instant(created), instant(updated)
+	return logger, decode(environments, &logger.Environments)
+}
+
+func parseLevel(text *string) loglevel.Level {
+	if text == nil {
+		return loglevel.None
+	}
+	level, _ := loglevel.Parse(*text) // only names of levels are written
+	return level
+}
+
+func levelOrNull(level loglevel.Level) *string {
+	if level == loglevel.None {
+		return nil
+	}
+	return new(level.String())
+}
+
+// Logger gives a logger of an account.
+func (tx *ReadTx) Logger(ctx context.Context, account, key string) (logging.Logger, error) {
+	return one(ctx, tx.conn, fault.Missing("logger", key), scanLogger,
+		`SELECT `+loggerColumns+` FROM loggers WHERE account_id = $1 AND key = $2 AND`+isLogger, account, key)
+}
+
+// Loggers lists the loggers of an account.
+func (tx *ReadTx) Loggers(ctx context.Context, account string, filter logging.Filter, request page.Request) (page.List[logging.Logger], error) {
+	found := &list{columns: loggerColumns, table: "loggers", byDefault: "key", tie: "key", sorts: sortsByName()}
+	found.where("account_id = ?", account)
+	found.where(isLogger)
+	found.search(filter.Search)
+	if managed, sent := filter.Managed.Get(); sent {
+		found.where("managed = ?", managed)
+	}
+	if filter.Group != "" {
+		found.where("group_key = ?", filter.Group)
+	}
+	if filter.Service != "" {
+		found.where(`EXISTS (SELECT 1 FROM logger_sources s WHERE s.account_id = loggers.account_id
+			AND s.service = ? AND s.logger = loggers.key)`, filter.Service)
+	}
+	const seenSince = `EXISTS (SELECT 1 FROM logger_sources s WHERE s.account_id = loggers.account_id
+		AND s.logger = loggers.key AND s.last_seen >= ?)`
+	if !filter.SeenFrom.IsZero() {
+		found.where(seenSince, micros(filter.SeenFrom))
+	}
+	if !filter.SeenTo.IsZero() {
+		found.where("NOT "+seenSince, micros(filter.SeenTo))
+		found.where(`EXISTS (SELECT 1 FROM logger_sources s WHERE s.account_id = loggers.account_id AND s.logger = loggers.key)`)
+	}
+	return pageOf(ctx, tx, found, request, scanLogger)
+}
+
+// LoggersByKey gives those of the named loggers that exist.
+func (tx *ReadTx) LoggersByKey(ctx context.Context, account string, keys []string) ([]logging.Logger, error) {
+	return among(ctx, tx, scanLogger, `SELECT `+loggerColumns+` FROM loggers WHERE account_id = $1 AND`+isLogger+`AND key `, account, keys)
+}
+
+// LoggersOfGroup gives the members of a group.
+func (tx *ReadTx) LoggersOfGroup(ctx context.Context, account, group string) ([]logging.Logger, error) {
+	return all(ctx, tx.conn, scanLogger, `SELECT `+loggerColumns+` FROM loggers
+		WHERE account_id = $1 AND group_key = $2 AND`+isLogger+`ORDER BY key`, account, group)
+}
+
+// LoggersWithEnvironment gives the loggers that have an override for an
+// environment.
+func (tx *ReadTx) LoggersWithEnvironment(ctx context.Context, account, environment string) ([]logging.Logger, error) {
+	found, err := all(ctx, tx.conn, scanLogger, `SELECT `+loggerColumns+` FROM loggers
+		WHERE account_id = $1 AND`+isLogger+`AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, mentions(environment))
+	return slices.DeleteFunc(found, func(logger logging.Logger) bool { return !overrides(logger.Levels, environment) }), err
+}
+
+// mentions is a pattern that finds at least the objects with a member.
+func mentions(name string) string { return `%"` + escapeLike(name) + `"%` }
+
+func overrides(levels logging.Levels, environment string) bool {
+	_, has := levels.Environments[environment]
+	return has
+}
+
+// LoggerKinds tells which of the named keys are in use, and by what kind.
+func (tx *ReadTx) LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error) {
+	found, err := among(ctx, tx, scanPair, `SELECT key, kind FROM loggers WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
+	kinds := make(map[string]string, len(found))
+	for _, pair := range found {
+		kinds[pair[0]] = pair[1]
+	}
+	return kinds, err
+}
+
+func scanPair(r row) (pair [2]string, err error) { err = r.Scan(&pair[0], &pair[1]); return pair, err }
+
+// CountLoggers counts the loggers of an account, managed or not.
+func (tx *ReadTx) CountLoggers(ctx context.Context, account string) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isLogger, account)
+}
+
+// CountManagedLoggers counts the managed loggers of an account.
+func (tx *ReadTx) CountManagedLoggers(ctx context.Context, account string) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND managed = $2 AND`+isLogger, account, true)
+}
+
+// LoggerCascaded tells whether a logger was ever promoted, also before it was
+// deleted.
+func (tx *ReadTx) LoggerCascaded(ctx context.Context, account, key string) (bool, error) {
+	count, err := one(ctx, tx.conn, nil, scanInt,
+		`SELECT count(*) FROM loggers WHERE account_id = $1 AND key = $2 AND cascaded = $3`, account, key, true)
+	return count > 0, err
+}
+
+const insertLogger = `INSERT INTO loggers (account_id, key, kind, name, level, level_expires_at, environments, group_key, managed,
+	next_expiry, search, created_at, updated_at) VALUES`
+
+// overwriteLogger leaves cascaded alone: it is of the key, not of one life of it.
+const overwriteLogger = `ON CONFLICT (account_id, key) DO UPDATE SET kind = excluded.kind, name = excluded.name, level = excluded.level,
+	level_expires_at = excluded.level_expires_at, environments = excluded.environments, group_key = excluded.group_key,
+	managed = excluded.managed, next_expiry = excluded.next_expiry, search = excluded.search,
+	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
+
+// SaveLoggers writes loggers, new or not, over deleted rows of their keys if
+// there are any.
+func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
+	rows := make([][]any, len(loggers))
+	for i, logger := range loggers {
+		environments, err := encode(logger.Environments)
+		if err != nil {
+			return err
+		}
+		var group *string
+		if logger.Group != "" {
+			group = &logger.Group
+		}
+		rows[i] = []any{logger.Account, logger.Key, logging.Kind, logger.Name, levelOrNull(logger.Level), microsOrNull(logger.LevelExpiresAt),
+			environments, group, logger.Managed, microsOrNull(logger.NextExpiry()), searchable(logger.Key, logger.Name),
+			micros(logger.CreatedAt), micros(logger.UpdatedAt)}
+	}
+	return inserts(ctx, tx, insertLogger, overwriteLogger, rows)
+}
+
+// DeleteLogger marks a logger deleted and forgets where it was seen.
+func (tx *Tx) DeleteLogger(ctx context.Context, account, key string, at time.Time) error {
+	if err := tx.run(ctx, `DELETE FROM logger_sources WHERE account_id = $1 AND logger = $2`, account, key); err != nil {
+		return err
+	}
+	return tx.bury(ctx, account, key, logging.Kind, at)
+}
+
+// bury marks a row deleted: it belongs to no group, and nothing of it expires.
+func (tx *Tx) bury(ctx context.Context, account, key, kind string, at time.Time) error {
+	return tx.run(ctx, `UPDATE loggers SET deleted_at = $4, group_key = NULL, next_expiry = NULL
+		WHERE account_id = $1 AND key = $2 AND kind = $3`, account, key, kind, micros(at))
+}
+
+// MarkLoggerCascaded remembers that a logger was promoted, for ever.
+func (tx *Tx) MarkLoggerCascaded(ctx context.Context, account, key string) error {
+	return tx.run(ctx, `UPDATE loggers SET cascaded = $3 WHERE account_id = $1 AND key = $2`, account, key, true)
+}
+
+// ClearDescendants removes the levels of the unmanaged descendants of a logger
+// and gives the keys of those that had one. "/" follows "." in the order of
+// keys, so all that begin with "key." stand between "key." and "key/".
+func (tx *Tx) ClearDescendants(ctx context.Context, account, key string, at time.Time) ([]string, error) {
+	cleared, err := all(ctx, tx.conn, scanString, `UPDATE loggers SET level = NULL, level_expires_at = NULL, updated_at = $5
+		WHERE account_id = $1 AND key >= $2 AND key < $3 AND managed = $4 AND level IS NOT NULL AND`+isLogger+`RETURNING key`,
+		account, key+".", key+"/", false, micros(at))
+	slices.Sort(cleared)
+	return cleared, err
+}
+
+// ExpiringLevels gives what expires next, of all accounts, soonest first.
+func (tx *ReadTx) ExpiringLevels(ctx context.Context, limit int) ([]logging.Expiring, error) {
+	return all(ctx, tx.conn, func(r row) (logging.Expiring, error) {
+		var expiring logging.Expiring
+		var at int64
+		err := r.Scan(&expiring.Account, &expiring.Kind, &expiring.Key, &at)
+		expiring.At = instant(at)
+		return expiring, err
+	}, `SELECT account_id, kind, key, next_expiry FROM loggers WHERE next_expiry IS NOT NULL ORDER BY next_expiry LIMIT $1`, limit)
+}

@@ -1,0 +1,146 @@
+package storetest
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+func seenBy(account, logger, service, environment string) logging.Source {
+	key := logging.SourceKey{Logger: logger, Service: service, Environment: environment}
+	return logging.Source{ID: key.ID(account), Account: account, Logger: logger, Service: service, Environment: environment,
+		Level: loglevel.Debug, ResolvedLevel: loglevel.Info, FirstObserved: at(60), LastSeen: at(61), CreatedAt: at(62), UpdatedAt: at(63)}
+}
+
+// at2 is a source that was last seen at another instant.
+func at2(source logging.Source, micros int) logging.Source {
+	source.LastSeen = at(micros)
+	return source
+}
+
+func saveSources(t *testing.T, db *store.DB, sources ...logging.Source) {
+	t.Helper()
+	do(t, db, sources[0].Account, func(tx *store.Tx) error { return tx.SaveLoggerSources(t.Context(), sources) })
+}
+
+func countSeen(t *testing.T, db *store.DB, account string) int {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountLoggerSources(t.Context(), account) })
+}
+
+func seenByID(t *testing.T, db *store.DB, account string, ids ...string) map[string]logging.Source {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (map[string]logging.Source, error) {
+		return tx.LoggerSourcesByID(t.Context(), account, ids)
+	})
+}
+
+func byID(sources ...logging.Source) map[string]logging.Source {
+	found := map[string]logging.Source{}
+	for _, source := range sources {
+		found[source.ID] = source
+	}
+	return found
+}
+
+func loggerSources(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	odd, plain, foreign := seenBy(account, "l", oddText, oddText), seenBy(account, "l", "s", "e"), seenBy(other, "l", "s", "e")
+	odd.Level = loglevel.None
+	t.Run("a source comes back as it was written", func(t *testing.T) {
+		saveSources(t, db, odd, plain)
+		saveSources(t, db, foreign)
+		same(t, seenByID(t, db, account, odd.ID, plain.ID, foreign.ID, "nothing"), byID(odd, plain))
+		same(t, []int{countSeen(t, db, account), countSeen(t, db, other), countSeen(t, db, "nobody")}, []int{2, 1, 0})
+	})
+	t.Run("a source that is saved again keeps when it was first observed", func(t *testing.T) {
+		again := plain
+		again.Level, again.ResolvedLevel, again.LastSeen, again.UpdatedAt = loglevel.None, loglevel.Silent, at(70), at(71)
+		sent := again
+		sent.FirstObserved, sent.CreatedAt = at(72), at(73)
+		saveSources(t, db, sent)
+		same(t, seenByID(t, db, account, plain.ID), byID(again))
+		saveSources(t, db, plain)
+	})
+	t.Run("sources are found by their loggers", func(t *testing.T) {
+		saveSources(t, db, seenBy(account, "m", "s", "e"))
+		for _, each := range []struct {
+			loggers []string
+			want    int
+		}{{nil, 0}, {[]string{"l"}, 2}, {[]string{"l", "m", "l"}, 3}, {[]string{"%", "L"}, 0}} {
+			found := get(t, db, func(tx *store.ReadTx) ([]logging.Source, error) {
+				return tx.SourcesOfLoggers(ctx, account, each.loggers)
+			})
+			same(t, len(found), each.want)
+		}
+	})
+	t.Run("touching moves last_seen forward only", func(t *testing.T) {
+		touch := func(instant int, ids ...string) {
+			t.Helper()
+			do(t, db, account, func(tx *store.Tx) error { return tx.TouchLoggerSources(ctx, account, ids, at(instant)) })
+		}
+		touch(80, plain.ID, foreign.ID, "nothing")
+		touch(79, plain.ID)
+		touch(99)
+		same(t, seenByID(t, db, account, plain.ID), byID(at2(plain, 80)))
+		same(t, seenByID(t, db, other, foreign.ID), byID(foreign))
+	})
+	t.Run("many are written and touched at once", func(t *testing.T) { manySources(t, db) })
+	t.Run("the list and its filters", func(t *testing.T) { loggerSourceList(t, db) })
+}
+
+func manySources(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	var many, want []logging.Source
+	var ids []string
+	for i := range 2_351 {
+		source := seenBy(account, "l", strconv.Itoa(i), "e")
+		many, want, ids = append(many, source), append(want, at2(source, 90)), append(ids, source.ID)
+	}
+	saveSources(t, db, many...)
+	do(t, db, account, func(tx *store.Tx) error { return tx.TouchLoggerSources(t.Context(), account, ids, at(90)) })
+	same(t, seenByID(t, db, account, ids...), byID(want...))
+}
+
+func loggerSourceList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	saveSources(t, db, seenBy(newAccount(t, db).ID, "l", "s", "e"))
+	var written []logging.Source
+	for i, name := range slices.Concat(oddNames(), oddNames()) {
+		source := at2(seenBy(account, []string{"l", "m"}[i%2], name, []string{"x", "Y", name}[i%3]+strconv.Itoa(i)), i%5)
+		source.CreatedAt = at(i % 4)
+		written = append(written, source)
+	}
+	saveSources(t, db, written...)
+	listing[logging.Source]{
+		byDefault: "last_seen", newestFirst: true,
+		read: func(tx *store.ReadTx, request page.Request) (page.List[logging.Source], error) {
+			return tx.LoggerSources(t.Context(), account, logging.SourceFilter{}, request)
+		},
+		id: func(source logging.Source) string { return source.ID },
+		fields: map[string]func(logging.Source) any{
+			"last_seen":   func(source logging.Source) any { return source.LastSeen.UnixMicro() },
+			"service":     func(source logging.Source) any { return source.Service },
+			"environment": func(source logging.Source) any { return source.Environment },
+			"created_at":  func(source logging.Source) any { return source.CreatedAt.UnixMicro() },
+		},
+	}.check(t, db, written)
+	for _, each := range []struct {
+		filter logging.SourceFilter
+		want   int
+	}{
+		{logging.SourceFilter{Logger: "l"}, 19}, {logging.SourceFilter{Service: "b"}, 2}, {logging.SourceFilter{Environment: "x0"}, 1},
+		{logging.SourceFilter{Logger: "m", Service: "B"}, 1}, {logging.SourceFilter{Logger: "L"}, 0}, {logging.SourceFilter{Service: "%"}, 0},
+	} {
+		found := get(t, db, func(tx *store.ReadTx) (page.List[logging.Source], error) {
+			return tx.LoggerSources(t.Context(), account, each.filter, page.Request{Number: 1, Size: 100, Total: true})
+		})
+		same(t, [2]int{len(found.Items), found.Total}, [2]int{each.want, each.want})
+	}
+}

@@ -1,0 +1,304 @@
+package storetest
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// newLevels have everything that levels can have.
+func newLevels() logging.Levels {
+	return logging.Levels{Level: loglevel.Warn, LevelExpiresAt: new(at(101)), Environments: map[string]logging.Override{
+		"production": {Level: loglevel.Trace, ExpiresAt: new(at(100))}, "staging": {Level: loglevel.Silent},
+	}}
+}
+
+func noLevels() logging.Levels { return logging.Levels{Environments: map[string]logging.Override{}} }
+
+// newLogger is a logger with everything that a logger can have.
+func newLogger(account, key string) logging.Logger {
+	return logging.Logger{Account: account, Key: key, Name: oddText, Levels: newLevels(), Group: "group", Managed: true, CreatedAt: at(40), UpdatedAt: at(41)}
+}
+
+// bareLogger is a logger as discovery makes it.
+func bareLogger(account, key string) logging.Logger {
+	return logging.Logger{Account: account, Key: key, Name: key, Levels: noLevels(), CreatedAt: at(42), UpdatedAt: at(43)}
+}
+
+func leveled(logger logging.Logger, level loglevel.Level) logging.Logger {
+	logger.Level = level
+	return logger
+}
+
+func saveLoggers(t *testing.T, db *store.DB, loggers ...logging.Logger) {
+	t.Helper()
+	do(t, db, loggers[0].Account, func(tx *store.Tx) error { return tx.SaveLoggers(t.Context(), loggers) })
+}
+
+func deleteLogger(t *testing.T, db *store.DB, account, key string) {
+	t.Helper()
+	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteLogger(t.Context(), account, key, at(44)) })
+}
+
+func readLogger(ctx context.Context, account, key string) func(*store.ReadTx) (logging.Logger, error) {
+	return func(tx *store.ReadTx) (logging.Logger, error) { return tx.Logger(ctx, account, key) }
+}
+
+func loggerKeys(found []logging.Logger) []string {
+	return nameOf(found, func(logger logging.Logger) string { return logger.Key })
+}
+
+func loggersByKey(t *testing.T, db *store.DB, account string, keys ...string) []logging.Logger {
+	t.Helper()
+	found := get(t, db, func(tx *store.ReadTx) ([]logging.Logger, error) { return tx.LoggersByKey(t.Context(), account, keys) })
+	slices.SortFunc(found, func(a, b logging.Logger) int { return slices.Compare([]string{a.Key}, []string{b.Key}) })
+	return found
+}
+
+func countLoggers(t *testing.T, db *store.DB, account string) (all, managed int) {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountLoggers(t.Context(), account) }),
+		get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountManagedLoggers(t.Context(), account) })
+}
+
+func loggerConcept(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	for key, logger := range map[string]logging.Logger{"with.everything": newLogger(account, "with.everything"), "with.nulls": bareLogger(account, "with.nulls")} {
+		t.Run("a logger "+key+" comes back as it was written", func(t *testing.T) {
+			saveLoggers(t, db, logger)
+			same(t, get(t, db, readLogger(ctx, account, key)), logger)
+			missing(t, db, readLogger(ctx, other, key))
+		})
+	}
+	t.Run("every level comes back", func(t *testing.T) {
+		for _, level := range append(loglevel.Levels(), loglevel.None) {
+			logger := leveled(bareLogger(account, "level"), level)
+			saveLoggers(t, db, logger)
+			same(t, get(t, db, readLogger(ctx, account, "level")), logger)
+		}
+	})
+	t.Run("package logging gets the same transactions", func(t *testing.T) {
+		err := db.Logging().Write(ctx, account, func(tx logging.Tx) error { return tx.SaveLoggers(ctx, []logging.Logger{bareLogger(account, "room")}) })
+		same(t, err, nil)
+		err = db.Logging().Read(ctx, func(tx logging.ReadTx) error {
+			_, err := tx.Logger(ctx, account, "room")
+			return err
+		})
+		same(t, err, nil)
+	})
+	t.Run("a logger that is saved again is replaced", func(t *testing.T) {
+		saveLoggers(t, db, newLogger(account, "again"))
+		saveLoggers(t, db, bareLogger(account, "again"))
+		same(t, get(t, db, readLogger(ctx, account, "again")), bareLogger(account, "again"))
+	})
+	t.Run("a deleted logger is gone with its sources", func(t *testing.T) { loggerDeletion(t, db) })
+	t.Run("many loggers are saved at once", func(t *testing.T) { loggerInsertion(t, db) })
+	t.Run("loggers are found by keys, groups and environments", func(t *testing.T) { loggersFound(t, db) })
+	t.Run("a cascade reaches unmanaged descendants only", func(t *testing.T) { descendants(t, db) })
+	t.Run("a promotion is remembered for ever", func(t *testing.T) { promotions(t, db) })
+	t.Run("what expires next", func(t *testing.T) { expiries(t, db) })
+	t.Run("the list", func(t *testing.T) { loggerList(t, db) })
+	t.Run("the filters", func(t *testing.T) { loggerFilters(t, db) })
+}
+
+func loggerDeletion(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	for _, each := range []string{account, other} {
+		saveLoggers(t, db, newLogger(each, "l"), newLogger(each, "kept"))
+		saveSources(t, db, seenBy(each, "l", "s", "e"), seenBy(each, "kept", "s", "e"))
+	}
+	deleteLogger(t, db, account, "l")
+	deleteLogger(t, db, account, "nothing")
+	missing(t, db, readLogger(ctx, account, "l"))
+	same(t, loggerKeys(loggersByKey(t, db, account, "l", "kept")), []string{"kept"})
+	all, managed := countLoggers(t, db, account)
+	same(t, [2]int{all, managed}, [2]int{1, 1})
+	same(t, countSeen(t, db, account), 1)
+	same(t, countSeen(t, db, other), 2)
+	saveLoggers(t, db, bareLogger(account, "l"))
+	same(t, get(t, db, readLogger(ctx, account, "l")), bareLogger(account, "l"))
+}
+
+func loggerInsertion(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	do(t, db, account, func(tx *store.Tx) error { return tx.SaveLoggers(t.Context(), nil) })
+	var many []logging.Logger
+	var keys []string
+	for i := range 451 { // more than two full statements, and a rest
+		many = append(many, bareLogger(account, strconv.Itoa(1000+i)))
+		keys = append(keys, many[i].Key)
+	}
+	many[3].Managed = true
+	saveLoggers(t, db, many...)
+	all, managed := countLoggers(t, db, account)
+	same(t, [2]int{all, managed}, [2]int{451, 1})
+	same(t, loggersByKey(t, db, account, keys...), many)
+	kinds := get(t, db, func(tx *store.ReadTx) (map[string]string, error) {
+		return tx.LoggerKinds(t.Context(), account, append(keys, "nothing"))
+	})
+	same(t, len(kinds), 451)
+}
+
+func loggersFound(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	a, b, c := newLogger(account, "a"), newLogger(account, "b"), bareLogger(account, "c")
+	b.Group, b.Environments = "Group", map[string]logging.Override{"prod": {Level: loglevel.Info}, "p_od": {Level: loglevel.Info}}
+	saveLoggers(t, db, a, b, c)
+	saveLoggers(t, db, newLogger(other, "a"))
+	saveGroup(t, db, newGroup(account, "g"))
+	same(t, loggersByKey(t, db, account), nil)
+	same(t, loggersByKey(t, db, account, "b", "a", "a", "g", "%", `a","c`), []logging.Logger{a, b})
+	for group, want := range map[string][]string{"group": {"a"}, "Group": {"b"}, "g": nil, "": nil} {
+		found := get(t, db, func(tx *store.ReadTx) ([]logging.Logger, error) {
+			return tx.LoggersOfGroup(t.Context(), account, group)
+		})
+		same(t, loggerKeys(found), want)
+	}
+	for environment, want := range map[string][]string{"production": {"a"}, "prod": {"b"}, "p_od": {"b"}, "p%": nil, "level": nil, "Prod": nil} {
+		found := get(t, db, func(tx *store.ReadTx) ([]logging.Logger, error) {
+			return tx.LoggersWithEnvironment(t.Context(), account, environment)
+		})
+		same(t, loggerKeys(found), want)
+	}
+	kinds := get(t, db, func(tx *store.ReadTx) (map[string]string, error) {
+		return tx.LoggerKinds(t.Context(), account, []string{"a", "g", "G", "nothing"})
+	})
+	same(t, kinds, map[string]string{"a": logging.Kind, "g": logging.KindGroup})
+}
+
+func descendants(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	var family []logging.Logger
+	for _, key := range []string{"a", "a.b", "a.b.c", "a.", "a-b", "ab", "a%", "b", "a.é"} {
+		family = append(family, leveled(bareLogger(account, key), loglevel.Warn))
+	}
+	managed, empty := newLogger(account, "a.managed"), bareLogger(account, "a.empty")
+	saveLoggers(t, db, append(family, managed, empty)...)
+	saveLoggers(t, db, leveled(bareLogger(other, "a.b"), loglevel.Warn))
+	saveGroup(t, db, newGroup(account, "a.group"))
+	var cleared []string
+	do(t, db, account, func(tx *store.Tx) (err error) {
+		cleared, err = tx.ClearDescendants(t.Context(), account, "a", at(99))
+		return err
+	})
+	same(t, cleared, []string{"a.", "a.b", "a.b.c", "a.é"})
+	after := bareLogger(account, "a.b")
+	after.UpdatedAt = at(99)
+	same(t, get(t, db, readLogger(t.Context(), account, "a.b")), after)
+	same(t, get(t, db, readLogger(t.Context(), account, "a.managed")), managed)
+	same(t, get(t, db, readLogger(t.Context(), account, "a.empty")), empty)
+	for _, key := range []string{"a", "a-b", "ab", "a%", "b"} {
+		same(t, get(t, db, readLogger(t.Context(), account, key)).Level, loglevel.Warn)
+	}
+	same(t, get(t, db, readLogger(t.Context(), other, "a.b")).Level, loglevel.Warn)
+	same(t, get(t, db, readGroup(t.Context(), account, "a.group")), newGroup(account, "a.group"))
+}
+
+func promotions(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	cascaded := func(account, key string) bool {
+		t.Helper()
+		return get(t, db, func(tx *store.ReadTx) (bool, error) { return tx.LoggerCascaded(t.Context(), account, key) })
+	}
+	saveLoggers(t, db, bareLogger(account, "a"), bareLogger(account, "b"))
+	saveLoggers(t, db, bareLogger(other, "a"))
+	do(t, db, account, func(tx *store.Tx) error { return tx.MarkLoggerCascaded(t.Context(), account, "a") })
+	same(t, []bool{cascaded(account, "a"), cascaded(account, "b"), cascaded(account, "c"), cascaded(other, "a")}, []bool{true, false, false, false})
+	deleteLogger(t, db, account, "a")
+	same(t, cascaded(account, "a"), true)
+	saveGroup(t, db, newGroup(account, "a")) // a group may have the key in between
+	deleteGroup(t, db, account, "a")
+	saveLoggers(t, db, bareLogger(account, "a"))
+	same(t, cascaded(account, "a"), true)
+}
+
+func expiries(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	at := func(years int) *time.Time { return new(time.Date(1900+years, 1, 1, 0, 0, 0, 0, time.UTC)) } // before what other tests write
+	expiring := func(key string, base, override *time.Time) logging.Logger {
+		logger := bareLogger(account, key)
+		logger.LevelExpiresAt, logger.Environments = base, map[string]logging.Override{"e": {Level: loglevel.Info, ExpiresAt: override}}
+		return logger
+	}
+	group := newGroup(account, "group")
+	group.LevelExpiresAt = at(2)
+	saveLoggers(t, db, expiring("third", at(5), at(3)), expiring("never", nil, nil), expiring("first", at(1), at(4)), expiring("gone", at(0), nil))
+	saveGroup(t, db, group)
+	deleteLogger(t, db, account, "gone")
+	want := []logging.Expiring{{Account: account, Kind: logging.Kind, Key: "first", At: *at(1)},
+		{Account: account, Kind: logging.KindGroup, Key: "group", At: *at(2)}, {Account: account, Kind: logging.Kind, Key: "third", At: *at(3)}}
+	same(t, get(t, db, func(tx *store.ReadTx) ([]logging.Expiring, error) { return tx.ExpiringLevels(t.Context(), 3) }), want)
+	saveLoggers(t, db, expiring("first", nil, nil))
+	same(t, get(t, db, func(tx *store.ReadTx) ([]logging.Expiring, error) { return tx.ExpiringLevels(t.Context(), 1) }), want[1:2])
+}
+
+func loggerList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	saveLoggers(t, db, newLogger(newAccount(t, db).ID, "foreign"))
+	saveGroup(t, db, newGroup(account, "a group"))
+	var written []logging.Logger
+	for i, name := range oddNames() {
+		logger := newLogger(account, "k"+strconv.Itoa(i))
+		logger.Name, logger.CreatedAt, logger.UpdatedAt = name, at(i%5), at(i%4)
+		written = append(written, logger)
+	}
+	saveLoggers(t, db, written...)
+	listing[logging.Logger]{
+		byDefault: "key",
+		read: func(tx *store.ReadTx, request page.Request) (page.List[logging.Logger], error) {
+			return tx.Loggers(t.Context(), account, logging.Filter{}, request)
+		},
+		id: func(logger logging.Logger) string { return logger.Key },
+		fields: map[string]func(logging.Logger) any{
+			"key":        func(logger logging.Logger) any { return logger.Key },
+			"name":       func(logger logging.Logger) any { return logger.Name },
+			"created_at": func(logger logging.Logger) any { return logger.CreatedAt.UnixMicro() },
+			"updated_at": func(logger logging.Logger) any { return logger.UpdatedAt.UnixMicro() },
+		},
+	}.check(t, db, written)
+}
+
+func loggerFilters(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	a, b, c := newLogger(account, "a"), bareLogger(account, "b"), bareLogger(account, "c")
+	saveLoggers(t, db, a, b, c)
+	saveSources(t, db, at2(seenBy(account, "a", "s", "e"), 10), at2(seenBy(account, "a", "t", "e"), 20), at2(seenBy(account, "b", "s", "e"), 15))
+	for name, each := range map[string]struct {
+		filter logging.Filter
+		want   []string
+	}{
+		"none":                    {logging.Filter{}, []string{"a", "b", "c"}},
+		"managed":                 {logging.Filter{Managed: optional.Of(true)}, []string{"a"}},
+		"discovered":              {logging.Filter{Managed: optional.Of(false)}, []string{"b", "c"}},
+		"of a group":              {logging.Filter{Group: "group"}, []string{"a"}},
+		"of a group, discovered":  {logging.Filter{Group: "group", Managed: optional.Of(false)}, nil},
+		"of a service":            {logging.Filter{Service: "s"}, []string{"a", "b"}},
+		"of another service":      {logging.Filter{Service: "t"}, []string{"a"}},
+		"of a service in a case":  {logging.Filter{Service: "S"}, nil},
+		"seen from":               {logging.Filter{SeenFrom: at(15)}, []string{"a", "b"}},
+		"seen later":              {logging.Filter{SeenFrom: at(16)}, []string{"a"}},
+		"seen before":             {logging.Filter{SeenTo: at(20)}, []string{"b"}},
+		"seen between":            {logging.Filter{SeenFrom: at(5), SeenTo: at(21)}, []string{"a", "b"}},
+		"of all at once":          {logging.Filter{Service: "s", SeenFrom: at(5), Managed: optional.Of(true), Group: "group", Search: "A"}, []string{"a"}},
+		"of a search in a key":    {logging.Filter{Search: "C"}, []string{"c"}},
+		"of a search in any name": {logging.Filter{Search: "żółw"}, []string{"a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := get(t, db, func(tx *store.ReadTx) (page.List[logging.Logger], error) {
+				return tx.Loggers(t.Context(), account, each.filter, page.Request{Number: 1, Size: page.MaxSize, Total: true})
+			})
+			same(t, loggerKeys(found.Items), each.want)
+			same(t, found.Total, len(each.want))
+		})
+	}
+}
