@@ -101,6 +101,13 @@ func (a *API) routes() []route {
 		{pattern: "POST /api/v1/flags/{id}/actions/evaluate", access: reads(), handle: a.evaluateFlag},
 		{pattern: "GET /api/v1/flag_sources", access: reads(), handle: a.flagSources},
 
+		{pattern: "GET /api/v1/configs", access: reads(), handle: a.configs, cached: true},
+		{pattern: "POST /api/v1/configs", access: configures(), handle: a.createConfig},
+		{pattern: "GET /api/v1/configs/{id}", access: reads(), handle: a.config, cached: true},
+		{pattern: "PUT /api/v1/configs/{id}", access: writesValues(), handle: a.replaceConfig},
+		{pattern: "DELETE /api/v1/configs/{id}", access: configures(), handle: a.deleteConfig},
+		{pattern: "GET /api/v1/configs/{id}/resolved", access: reads(), handle: a.resolvedConfig, cached: true},
+
 		{pattern: "POST /ofrep/v1/evaluate/flags", access: evaluates(), handle: a.ofrepFlags, ofrep: true},
 		{pattern: "POST /ofrep/v1/evaluate/flags/{key}", access: evaluates(), handle: a.ofrepFlag, ofrep: true},
 		{pattern: "OPTIONS /ofrep/v1/evaluate/flags", access: open(), handle: a.ofrepPreflight, ofrep: true},
