@@ -19,6 +19,7 @@ var fuzzedPaths = []string{
 	"/api/v1/api_keys", "/api/v1/api_keys/%", "/api/v1/api_keys/%/actions/revoke", "/api/v1/changes", "/api/v1/changes/%",
 	"/api/v1/accounts/current", "/api/v1/accounts/current/settings", "/api/v1/users/current", "/api/v1/users/current/settings",
 	"/api/v1/flags", "/api/v1/flags/%", "/api/v1/flags/bulk", "/api/v1/flags/%/sources", "/api/v1/flags/%/actions/evaluate", "/api/v1/flag_sources",
+	"/api/v1/configs", "/api/v1/configs/%", "/api/v1/configs/%/resolved",
 	"/%", "/api/%", "/api/v1/%", "/api/v1/%/%",
 }
 

@@ -38,6 +38,8 @@ func tagged() map[string]func(client) string {
 		"GET /api/v1/context_types/{id}":        aContextType,
 		"GET /api/v1/contexts/{id}":             aContext,
 		"GET /api/v1/flags/{id}":                aFlag,
+		"GET /api/v1/configs/{id}":              aConfig,
+		"GET /api/v1/configs/{id}/resolved":     below(aConfig, "/resolved?environment=production"),
 		"GET /api/v1/changes/{seq}":             is(changesPath + "/1"),
 	}
 }
@@ -109,6 +111,7 @@ func matched() map[string]func(client) string {
 		"PUT /api/v1/services/{id}": aService, "DELETE /api/v1/services/{id}": aService,
 		"PUT /api/v1/context_types/{id}": aContextType, "DELETE /api/v1/context_types/{id}": aContextType,
 		"PUT /api/v1/flags/{id}": aFlag, "DELETE /api/v1/flags/{id}": aFlag,
+		"PUT /api/v1/configs/{id}": aConfig, "DELETE /api/v1/configs/{id}": aConfig,
 		"PUT /api/v1/contexts/{id}": aContext, "DELETE /api/v1/contexts/{id}": aContext,
 	}
 }

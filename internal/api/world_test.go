@@ -25,6 +25,7 @@ const (
 	flagsPath        = "/api/v1/flags"
 	sourcesPath      = "/api/v1/flag_sources"
 	ofrepPath        = "/ofrep/v1/evaluate/flags"
+	configsPath      = "/api/v1/configs"
 	changesPath      = "/api/v1/changes"
 	accountPath      = "/api/v1/accounts/current"
 	settingsPath     = "/api/v1/accounts/current/settings"
