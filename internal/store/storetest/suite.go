@@ -33,6 +33,7 @@ func Run(t *testing.T, database Database) {
 		"seals":         seals,
 		"flags":         flagConcept,
 		"flag sources":  flagSources,
+		"configs":       configConcept,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
