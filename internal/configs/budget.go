@@ -13,10 +13,13 @@ import (
 )
 
 // maxWork bounds what checking schemas may cost one write, in steps of roughly
-// a tenth of a microsecond. A schema of a few lines can ask for more work than
-// a machine can do, by referring to itself twice at every level, and the
-// account's lock is held meanwhile.
-const maxWork = 2_000_000
+// a microsecond. A schema of a few lines can ask for more work than a machine
+// can do, by referring to itself twice at every level, and the account's lock
+// is held meanwhile.
+const maxWork = 500_000
+
+// compileCost is what compiling costs per value that a schema is made of.
+const compileCost = 40
 
 // Limits of a pattern in a schema. Patterns are matched in linear time; these
 // keep the line short.
@@ -45,40 +48,44 @@ func (b *budget) spent() bool { return b.left < 0 }
 // place is free. False when a part belongs to another document.
 func (b *budget) watch(compiler *jsonschema.Compiler, compiled *jsonschema.Schema, document any) bool {
 	seen := map[*jsonschema.Schema]bool{}
-	if !b.watchFrom(compiled, seen) {
-		return false
-	}
+	collect(compiled, seen)
 	// What a $dynamicRef leads to is decided while a value is looked at.
 	for _, place := range dynamicAnchors(document, "") {
-		if part, err := compiler.Compile(schemaURL + "#" + place); err == nil && !b.watchFrom(part, seen) {
+		if part, err := compiler.Compile(schemaURL + "#" + place); err == nil {
+			collect(part, seen)
+		}
+	}
+	remembers := false
+	for part := range seen {
+		remembers = remembers || part.UnevaluatedItems != nil || part.UnevaluatedProperties != nil
+		if !strings.HasPrefix(part.Location, schemaURL) {
 			return false
 		}
+	}
+	for part := range seen {
+		b.charge(part, remembers)
 	}
 	return true
 }
 
-func (b *budget) watchFrom(part *jsonschema.Schema, seen map[*jsonschema.Schema]bool) bool {
-	if part == nil || seen[part] {
-		return true
+// collect finds all parts of a schema.
+func collect(part *jsonschema.Schema, seen map[*jsonschema.Schema]bool) {
+	if seen[part] {
+		return
 	}
 	seen[part] = true
-	if !strings.HasPrefix(part.Location, schemaURL) {
-		return false
-	}
 	once, often := parts(part)
-	b.charge(part, once, often)
-	for _, each := range append(once, often...) {
-		if !b.watchFrom(each, seen) {
-			return false
-		}
+	for _, below := range append(once, often...) {
+		collect(below, seen)
 	}
-	return true
 }
 
 // charge sets what a part costs. It pays for what the parts below do before
 // they are asked themselves, which they are not when a value is of another
-// type than theirs.
-func (b *budget) charge(part *jsonschema.Schema, once, often []*jsonschema.Schema) {
+// type than theirs. A schema that remembers which values were looked at makes
+// a list of them for every part.
+func (b *budget) charge(part *jsonschema.Schema, remembers bool) {
+	once, often := parts(part)
 	fixed, perValue := 1+len(part.Required), 1+len(part.PatternProperties)
 	for _, below := range once {
 		fixed += own(below)
@@ -86,10 +93,13 @@ func (b *budget) charge(part *jsonschema.Schema, once, often []*jsonschema.Schem
 	for _, below := range often {
 		perValue += own(below)
 	}
+	if remembers {
+		perValue += len(once)
+	}
 	part.Format = &jsonschema.Format{Name: "budget", Validate: func(value any) error {
 		cost := fixed + perValue*size(value)
 		if part.UniqueItems {
-			cost += 10 * weight(value)
+			cost += 3 * weight(value)
 		}
 		if b.spend(cost); b.spent() {
 			return fmt.Errorf("it takes more than %d steps", maxWork)
@@ -184,7 +194,7 @@ type meteredPattern struct {
 
 // MatchString matches unless the budget is used up; then nothing matters any more.
 func (p meteredPattern) MatchString(text string) bool {
-	p.budget.spend(1 + len(text)*p.cost/16)
+	p.budget.spend(1 + len(text)*p.cost/100)
 	return !p.budget.spent() && p.Regexp.MatchString(text)
 }
 

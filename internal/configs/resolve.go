@@ -1,9 +1,7 @@
 package configs
 
 import (
-	"bytes"
 	"encoding/json"
-	"strconv"
 
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
@@ -35,39 +33,55 @@ type Resolved struct {
 // Resolve computes what the last config of a chain comes to. The chain begins
 // with its root. Without an environment only items count.
 func Resolve(chain []Config, environment *string) Resolved {
-	resolved := Resolved{Environment: environment, Values: map[string]json.RawMessage{}, Origins: map[string]Origin{}}
-	layers := map[string]stack{} // of the keys whose values may have to be merged
+	found := findings{index: map[string]int{}}
+	resolved := Resolved{Environment: environment}
 	for _, config := range chain {
 		resolved.Key = config.Key
 		base := Origin{Config: config.Key, Source: Base}
 		for key, item := range config.Items {
-			resolved.put(layers, key, item.Value, base)
+			found.lay(key, item.Value, base)
 		}
 		if environment == nil {
 			continue
 		}
 		overridden := Origin{Config: config.Key, Source: SourceEnvironment}
 		for key, value := range config.Environments[*environment] {
-			resolved.put(layers, key, value, overridden)
+			found.lay(key, value, overridden)
 		}
 	}
-	for key, each := range layers {
-		resolved.Values[key] = each.merge()
-	}
+	resolved.Values, resolved.Origins = found.values()
 	return resolved
 }
 
-// put lays a value over what the key has so far. A key gets a stack with its
-// second value: most have one.
-func (r Resolved) put(layers map[string]stack, key string, value json.RawMessage, origin Origin) {
-	if first, again := r.Values[key]; again && (isObject(value) || layers[key] != nil) {
-		below := layers[key]
-		if below == nil {
-			below = stack{first}
-		}
-		layers[key] = below.with(value)
+// findings are the values of keys while a chain is walked.
+type findings struct {
+	index map[string]int // into the list
+	list  []finding
+}
+
+type finding struct {
+	key    string
+	layers stack
+	origin Origin
+}
+
+// lay puts a value over what its key has so far.
+func (f *findings) lay(key string, value json.RawMessage, origin Origin) {
+	at, known := f.index[key]
+	if !known {
+		at = len(f.list)
+		f.index[key] = at
+		f.list = append(f.list, finding{key: key})
 	}
-	r.Values[key], r.Origins[key] = value, origin
+	f.list[at].layers, f.list[at].origin = f.list[at].layers.with(value), origin
+}
+
+func (f *findings) values() (map[string]json.RawMessage, map[string]Origin) {
+	values, origins := make(map[string]json.RawMessage, len(f.list)), make(map[string]Origin, len(f.list))
+	for _, each := range f.list {
+		values[each.key], origins[each.key] = each.layers.merge(), each.origin
+	}
+	return values, origins
 }
 
 func isObject(value json.RawMessage) bool { return value[0] == '{' }
@@ -79,10 +93,10 @@ type stack []json.RawMessage
 // with lays another value on top: an object merges with objects, and
 // everything else hides what is below it.
 func (s stack) with(value json.RawMessage) stack {
-	if len(s) > 0 && (!isObject(value) || !isObject(s[len(s)-1])) {
-		return append(s[:0], value)
+	if len(s) > 0 && isObject(value) && isObject(s[0]) {
+		return append(s, value)
 	}
-	return append(s, value)
+	return stack{value}
 }
 
 // merge gives the one value that the stack comes to, made of the bytes of its
@@ -92,75 +106,79 @@ func (s stack) merge() json.RawMessage {
 		return s[0]
 	}
 	var merged members
-	for _, layer := range s {
-		merged.lay(layer)
+	size := 2
+	for layer, object := range s {
+		size += len(object)
+		rawjson.Members(object, func(name string, value json.RawMessage) { merged.lay(layer, name, value) })
 	}
-	var text bytes.Buffer
-	text.WriteByte('{')
-	for i, name := range merged.names {
+	text := append(make([]byte, 0, size), '{')
+	for i, member := range merged.list {
 		if i > 0 {
-			text.WriteByte(',')
+			text = append(text, ',')
 		}
-		text.Write(quoted(name))
-		text.WriteByte(':')
-		text.Write(merged.values[i].merge())
+		text = append(appendQuoted(text, member.name), ':')
+		text = append(text, member.value.merge()...)
 	}
-	text.WriteByte('}')
-	return text.Bytes()
+	return append(text, '}')
 }
 
-// quoted is a name as JSON text; plain ones, which most are, need no encoder.
-func quoted(name string) []byte {
+// appendQuoted appends a name as JSON text; plain ones, which most are, need
+// no encoder.
+func appendQuoted(text []byte, name string) []byte {
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
-			text, _ := json.Marshal(name) // a string always encodes
-			return text
+			quoted, _ := json.Marshal(name) // a string always encodes
+			return append(text, quoted...)
 		}
 	}
-	return strconv.AppendQuote(nil, name)
+	return append(append(append(text, '"'), name...), '"')
 }
 
 // members are the members of objects that are merged, in the order in which
 // their names first appear.
 type members struct {
-	names  []string
-	values []stack
-	index  map[string]int // made when there are many
+	list  []member
+	index map[string]int // made when there are many
 }
 
-// lay puts the members of one object over those that are there.
-func (m *members) lay(object json.RawMessage) {
-	var own members // of members with one name the last counts, as JSON readers have it
-	rawjson.Members(object, func(name string, value json.RawMessage) {
-		own.values[own.place(name)] = stack{value}
-	})
-	for i, name := range own.names {
-		at := m.place(name)
-		m.values[at] = m.values[at].with(own.values[i][0])
+type member struct {
+	name  string
+	layer int   // the object that was last laid
+	below stack // what there was before that object
+	value stack
+}
+
+// lay puts a member of one object over those of the objects before it. Of
+// members of one object with one name the last counts, as JSON readers have it.
+func (m *members) lay(layer int, name string, value json.RawMessage) {
+	at := m.place(name)
+	if m.list[at].layer != layer {
+		m.list[at].layer, m.list[at].below = layer, m.list[at].value
 	}
+	m.list[at].value = m.list[at].below.with(value)
 }
 
 // place finds the index of a name, or makes one.
 func (m *members) place(name string) int {
 	const many = 16
-	if m.index != nil {
-		if at, known := m.index[name]; known {
-			return at
-		}
-		m.index[name] = len(m.names)
-	} else {
-		for at, known := range m.names {
-			if known == name {
+	if m.index == nil {
+		for at := range m.list {
+			if m.list[at].name == name {
 				return at
 			}
 		}
-		if len(m.names) == many {
-			m.index = map[string]int{name: many}
-			for at, known := range m.names {
-				m.index[known] = at
-			}
+	} else if at, known := m.index[name]; known {
+		return at
+	}
+	m.list = append(m.list, member{name: name, layer: -1})
+	switch last := len(m.list) - 1; {
+	case m.index != nil:
+		m.index[name] = last
+	case last == many:
+		m.index = make(map[string]int, 2*many)
+		for at := range m.list {
+			m.index[m.list[at].name] = at
 		}
 	}
-	m.names, m.values = append(m.names, name), append(m.values, nil)
-	return len(m.names) - 1
+	return len(m.list) - 1
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -56,7 +57,11 @@ func compileSchema(text json.RawMessage, work *budget) (schema, *breach) {
 		return schema{}, &breach{detail: fmt.Sprintf("is nested more than %d levels deep", MaxSchemaNesting)}
 	}
 	document := plain(text)
-	if weight(document) > MaxSchemaNodes {
+	nodes := weight(document)
+	if work.spend(nodes * compileCost); work.spent() {
+		return schema{budget: work}, &breach{detail: "comes with others, and together they take too much work; make them simpler"}
+	}
+	if nodes > MaxSchemaNodes {
 		return schema{}, &breach{detail: fmt.Sprintf("is made of more than %d values", MaxSchemaNodes)}
 	}
 	if at, found := otherDialect(document, ""); found {
@@ -135,22 +140,27 @@ func within(location string) string {
 
 // check gives the places where a value breaks the schema.
 func (s schema) check(value json.RawMessage) []breach {
-	document := plain(value)
-	s.budget.spend(weight(document))
-	if s.compiled.Bool == nil {
-		s.budget.spend(own(s.compiled))
-	}
-	var found []breach
-	if err := s.compiled.Validate(document); err != nil {
-		found = []breach{{detail: "does not fit the schema"}}
-		if broken, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
-			found = breaches(broken)
-		}
-	}
+	found := s.validate(value)
 	if s.budget.spent() {
-		return []breach{{detail: "takes too much work to check against its schema; make the value or the schema simpler"}}
+		return []breach{{detail: "takes too much work to check; make the value or the schema simpler"}}
 	}
 	return found
+}
+
+func (s schema) validate(value json.RawMessage) []breach {
+	if s.budget.spent() {
+		return nil
+	}
+	document := plain(value)
+	s.budget.spend(weight(document) + own(s.compiled))
+	err := s.compiled.Validate(document)
+	if err == nil {
+		return nil
+	}
+	if broken, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return breaches(broken)
+	}
+	return []breach{{detail: err.Error()}}
 }
 
 // maxBreaches is how many places of one value are named.
@@ -177,6 +187,7 @@ func breaches(err *jsonschema.ValidationError) []breach {
 		}
 	}
 	visit(err)
+	slices.SortStableFunc(found, func(a, b breach) int { return strings.Compare(a.pointer, b.pointer) })
 	return found
 }
 
