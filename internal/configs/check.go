@@ -16,13 +16,14 @@ type check struct {
 	levels  map[string]*level
 
 	problems *fault.Problems
+	broken   map[string]bool // keys that do not fit already where they are written
 	work     *budget
 	schemas  map[string]schema // compiled, by their text
 }
 
 func newCheck(before, after *level, problems *fault.Problems) *check {
-	c := &check{before: before, after: after, problems: problems, work: newBudget(), schemas: map[string]schema{},
-		levels: map[string]*level{after.config.Key: after}}
+	c := &check{before: before, after: after, problems: problems, broken: map[string]bool{}, work: newBudget(),
+		schemas: map[string]schema{}, levels: map[string]*level{after.config.Key: after}}
 	if before != nil && sameText(before.config.Parent, after.config.Parent) {
 		c.changed = changedKeys(before, after)
 	}
@@ -53,6 +54,7 @@ func (c *check) own() {
 		}
 	})
 	c.fit(c.after, func(environment, key string, found breach) {
+		c.broken[key] = true
 		c.problems.Attribute(c.ownPlace(environment, key)+found.pointer, "does not fit the schema of %q%s: %s",
 			key, inside(environment), found.detail)
 	})
@@ -102,7 +104,14 @@ func (c *check) below(config Config) {
 		}
 	})
 	c.fit(l, func(environment, key string, found breach) {
-		c.problems.Attribute(c.cause(key), "would make %q of the config %q below break its schema%s: at %q it has this wrong: %s",
+		if c.broken[key] {
+			return // and is told where it begins
+		}
+		place := c.cause(key)
+		if c.overridesAnew(environment, key) {
+			place = c.ownPlace(environment, key)
+		}
+		c.problems.Attribute(place, "would make %q of the config %q below break its schema%s: at %q it has this wrong: %s",
 			key, config.Key, inside(environment), found.pointer, found.detail)
 	})
 }
@@ -119,6 +128,8 @@ func (c *check) cause(key string) string {
 		was, declared = c.before.config.Items[key]
 	}
 	switch {
+	case !declares && !declared:
+		return "environments" // an override was removed
 	case !declares || !declared:
 		return path
 	case was.Type != item.Type:
@@ -127,6 +138,16 @@ func (c *check) cause(key string) string {
 		return path + "/schema"
 	}
 	return path + "/value"
+}
+
+// overridesAnew tells whether the write gives a key another override.
+func (c *check) overridesAnew(environment, key string) bool {
+	is, has := c.after.config.Environments[environment][key]
+	if c.before == nil || !has {
+		return has
+	}
+	was, had := c.before.config.Environments[environment][key]
+	return !had || !sameJSON(was, is)
 }
 
 // fit holds what a level's keys resolve to against their schemas. Keys that
