@@ -45,8 +45,11 @@ func TestCommonIsMadeWhenItIsNeeded(t *testing.T) {
 				return err
 			}, true},
 			"a child by default": {func(h *house) error { _, err := h.Create(t.Context(), h.owner, absent("child")); return err }, true},
-			"a child by name":    {func(h *house) error { _, err := h.Create(t.Context(), h.owner, draft("child", configs.Common, nil)); return err }, true},
-			"its own creation":   {func(h *house) error { _, err := h.Create(t.Context(), h.owner, absent(configs.Common)); return err }, true},
+			"a child by name": {func(h *house) error {
+				_, err := h.Create(t.Context(), h.owner, draft("child", configs.Common, nil))
+				return err
+			}, true},
+			"its own creation": {func(h *house) error { _, err := h.Create(t.Context(), h.owner, absent(configs.Common)); return err }, true},
 			"a child that moves below it": {func(h *house) error {
 				h.create(t, draft("child", "", nil))
 				_, err := h.Replace(t.Context(), h.owner, "child", draft("child", configs.Common, nil), nil)

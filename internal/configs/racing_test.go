@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
@@ -180,11 +181,17 @@ func TestWhateverIsWrittenChainsStayWhole(t *testing.T) {
 	db := storetest.New(t, "sqlite")
 	rapid.Check(t, func(r *rapid.T) {
 		h := newHouse(t, db, "pro")
-		names := []string{"c1", "c2", "c3", "c4", "c5"}
-		item, value := rapid.SampledFrom([]string{"x", "y", "z"}), rapid.SampledFrom([]string{`1`, `"s"`, `{"a":1}`, `{"b":1}`, `{}`})
+		names := []string{"c1", "c2", "c3", "c4"}
+		item, value := rapid.SampledFrom([]string{"x", "y"}), rapid.SampledFrom([]string{`{"a":1}`, `{"b":1}`, `{"a":2}`, `{"b":2}`, `{}`, `"s"`})
+		for i, name := range names { // a chain to begin with
+			h.create(t, draft(name, append([]string{""}, names...)[i], nil))
+		}
 		for range rapid.IntRange(5, 25).Draw(r, "writes") {
-			key, parent := rapid.SampledFrom(names).Draw(r, "key"), rapid.SampledFrom(append([]string{"", ""}, names...)).Draw(r, "parent")
-			made := in(draft(key, parent, rapid.MapOfN(item, value, 0, 3).Draw(r, "items")), "production", rapid.MapOfN(item, value, 0, 2).Draw(r, "overrides"))
+			made := in(draft(rapid.SampledFrom(names).Draw(r, "key"), rapid.SampledFrom(append([]string{""}, names...)).Draw(r, "parent"),
+				rapid.MapOfN(item, value, 0, 3).Draw(r, "items")), "production", rapid.MapOfN(item, value, 0, 2).Draw(r, "overrides"))
+			if rapid.IntRange(0, 4).Draw(r, "move") > 0 {
+				made.Parent = optional.Value[string]{}
+			}
 			for name, each := range made.Items {
 				if each.Value[0] == '{' && rapid.Bool().Draw(r, "fitting") {
 					fitting(made, name, `{"not":{"required":["a","b"]}}`)
