@@ -52,6 +52,9 @@ func aContext(owner client) string {
 // aFlag is a managed BOOLEAN flag whose default is false.
 func aFlag(owner client) string { return owner.makeFlag(unique("flag"), nil) }
 
+// aConfig inherits from common and has one item of each type.
+func aConfig(owner client) string { return owner.makeConfig(unique("config"), nil) }
+
 func below(path func(owner client) string, more string) func(owner client) string {
 	return func(owner client) string { return path(owner) + more }
 }
@@ -149,6 +152,12 @@ func accessTable() []access {
 		{"GET /api/v1/log_groups/{id}", on(aGroup, ""), "                           401 401 200 200 200 200 401 401 200"},
 		{"PUT /api/v1/log_groups/{id}", on(aGroup, named), "                        401 401 403 200 200 200 401 401 403"},
 		{"DELETE /api/v1/log_groups/{id}", on(aGroup, ""), "                        401 401 403 204 204 204 401 401 403"},
+		{"GET /api/v1/configs", at(configsPath), "                                  401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/configs", creating(configsPath, "config"), "                 401 401 403 201 201 201 401 401 403"},
+		{"GET /api/v1/configs/{id}", on(aConfig, ""), "                             401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/configs/{id}", on(aConfig, named), "                          401 401 403 200 200 200 401 401 403"},
+		{"DELETE /api/v1/configs/{id}", on(aConfig, ""), "                          401 401 403 204 204 204 401 401 403"},
+		{"GET /api/v1/configs/{id}/resolved", on(below(aConfig, "/resolved"), ""), "401 401 200 200 200 200 401 401 200"},
 
 		{"POST /ofrep/v1/evaluate/flags", sending(ofrepPath, `{"context":{}}`), "   401 401 200 200 200 200 401 401 200"},
 		{"POST /ofrep/v1/evaluate/flags/{key}", on(aFlagOverOFREP, `{"context":{}}`), "401 401 200 200 200 200 401 401 200"},

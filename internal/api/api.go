@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -37,6 +38,7 @@ type Services struct {
 	// FlagSnapshots gives compiled flags for evaluation.
 	FlagSnapshots *flags.Snapshots
 	Logging       *logging.Service
+	Configs       *configs.Service
 	History       History
 	Auth          Authenticator
 	// Version gives a number that grows with every recorded change of an

@@ -21,6 +21,7 @@ var fuzzedPaths = []string{
 	"/api/v1/flags", "/api/v1/flags/%", "/api/v1/flags/bulk", "/api/v1/flags/%/sources", "/api/v1/flags/%/actions/evaluate", "/api/v1/flag_sources",
 	"/api/v1/loggers", "/api/v1/loggers/%", "/api/v1/loggers/bulk", "/api/v1/loggers/%/sources", "/api/v1/logger_sources",
 	"/api/v1/log_groups", "/api/v1/log_groups/%",
+	"/api/v1/configs", "/api/v1/configs/%", "/api/v1/configs/%/resolved",
 	"/%", "/api/%", "/api/v1/%", "/api/v1/%/%",
 }
 

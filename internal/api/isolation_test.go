@@ -36,6 +36,8 @@ func furnish(c client) neighbour {
 		c.post(groupsPath, envelope("", id+"-group", attributes{"name": marker, "environments": attributes{"theirs": attributes{"level": "FATAL"}}})).want(201)
 		c.observe(attributes{"id": id, "level": "WARN", "service": marker, "environment": "theirs"}).want(200)
 		c.put(loggersPath+"/"+id, envelope("", "", attributes{"name": marker, "group": id + "-group", "environments": attributes{"theirs": attributes{"level": "TRACE"}}})).want(200)
+		c.makeConfig(id, attributes{"name": marker, "items": attributes{"key": attributes{"value": marker, "description": marker}},
+			"environments": attributes{"theirs": attributes{"key": marker + "!"}}})
 		c.declare(attributes{"id": id, "type": "BOOLEAN", "default": true, "service": marker, "environment": "theirs"}).want(200)
 	}
 	c.put(accountPath, envelope("", "", attributes{"name": marker})).want(200)
@@ -114,6 +116,12 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"GET /api/v1/flags/{id}/sources":           {flagsPath + "/theirs/sources", "", 404},
 		"POST /api/v1/flags/{id}/actions/evaluate": {flagsPath + "/theirs/actions/evaluate", `{"environment":"theirs"}`, 404},
 		"GET /api/v1/flag_sources":                 {sourcesPath, "", 200},
+		"GET /api/v1/configs":                      {configsPath, "", 200},
+		"POST /api/v1/configs":                     {configsPath, envelope("", "both", attributes{"parent": "theirs"}), 400},
+		"GET /api/v1/configs/{id}":                 {configsPath + "/theirs", "", 404},
+		"PUT /api/v1/configs/{id}":                 {configsPath + "/theirs", named, 404},
+		"DELETE /api/v1/configs/{id}":              {configsPath + "/theirs", "", 404},
+		"GET /api/v1/configs/{id}/resolved":        {configsPath + "/theirs/resolved?environment=theirs", "", 404},
 		"POST /ofrep/v1/evaluate/flags":            {ofrepPath, `{"context":{}}`, 200},
 		"POST /ofrep/v1/evaluate/flags/{key}":      {ofrepPath + "/theirs", `{"context":{}}`, 404},
 		"OPTIONS /ofrep/v1/evaluate/flags":         {ofrepPath, "", 204},
@@ -164,6 +172,7 @@ func TestTwoAccountsNeverSeeEachOther(t *testing.T) {
 			flagsPath + "?filter[search]=hush", flagsPath + "?filter[references_context_type]=theirs", sourcesPath + "?filter[service]=" + marker,
 			loggersPath + "?filter[search]=hush", loggersPath + "?filter[service]=" + marker, loggersPath + "?filter[group]=theirs-group",
 			groupsPath + "?filter[search]=hush", seenPath + "?filter[service]=" + marker,
+			configsPath + "?filter[search]=hush", configsPath + "?filter[parent]=theirs",
 		} {
 			if got := stranger.get(path).want(200); len(got.page().Data) != 0 {
 				t.Errorf("%s: got %s, want nothing", path, got.body)
@@ -181,7 +190,8 @@ func everythingOf(c client) map[string]any {
 	everything := map[string]any{}
 	for _, path := range []string{
 		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath,
-		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, loggersPath, seenPath, groupsPath, changesPath + "?page[size]=1000",
+		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, loggersPath, seenPath, groupsPath,
+		configsPath, configsPath + "/theirs/resolved?environment=theirs", changesPath + "?page[size]=1000",
 	} {
 		var document any
 		c.get(path).want(200).decode(&document)

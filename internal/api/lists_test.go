@@ -85,6 +85,11 @@ func numberedLists() map[string]numbered {
 				c.observe(attributes{"id": "declared", "service": names[i], "environment": key}).want(200)
 			}
 		}},
+		"GET /api/v1/configs": {configsPath, byKey, func(c client, keys, names []string) {
+			for i, key := range keys {
+				c.makeConfig(key, attributes{"name": names[i]})
+			}
+		}},
 		"GET /api/v1/api_keys": {keysPath, []string{"name", "status", "created_at", "expires_at", "last_used_at"},
 			func(c client, _, names []string) {
 				for _, name := range names {

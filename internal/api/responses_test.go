@@ -40,6 +40,8 @@ func tagged() map[string]func(client) string {
 		"GET /api/v1/flags/{id}":                aFlag,
 		"GET /api/v1/loggers/{id}":              aLogger,
 		"GET /api/v1/log_groups/{id}":           aGroup,
+		"GET /api/v1/configs/{id}":              aConfig,
+		"GET /api/v1/configs/{id}/resolved":     below(aConfig, "/resolved?environment=production"),
 		"GET /api/v1/changes/{seq}":             is(changesPath + "/1"),
 	}
 }
@@ -113,6 +115,7 @@ func matched() map[string]func(client) string {
 		"PUT /api/v1/flags/{id}": aFlag, "DELETE /api/v1/flags/{id}": aFlag,
 		"PUT /api/v1/loggers/{id}": aLogger, "DELETE /api/v1/loggers/{id}": aLogger,
 		"PUT /api/v1/log_groups/{id}": aGroup, "DELETE /api/v1/log_groups/{id}": aGroup,
+		"PUT /api/v1/configs/{id}": aConfig, "DELETE /api/v1/configs/{id}": aConfig,
 		"PUT /api/v1/contexts/{id}": aContext, "DELETE /api/v1/contexts/{id}": aContext,
 	}
 }

@@ -114,6 +114,12 @@ func (a *API) routes() []route {
 		{pattern: "GET /api/v1/log_groups/{id}", access: reads(), handle: a.logGroup, cached: true},
 		{pattern: "PUT /api/v1/log_groups/{id}", access: writesValues(), handle: a.replaceLogGroup},
 		{pattern: "DELETE /api/v1/log_groups/{id}", access: configures(), handle: a.deleteLogGroup},
+		{pattern: "GET /api/v1/configs", access: reads(), handle: a.configs, cached: true},
+		{pattern: "POST /api/v1/configs", access: configures(), handle: a.createConfig},
+		{pattern: "GET /api/v1/configs/{id}", access: reads(), handle: a.config, cached: true},
+		{pattern: "PUT /api/v1/configs/{id}", access: writesValues(), handle: a.replaceConfig},
+		{pattern: "DELETE /api/v1/configs/{id}", access: configures(), handle: a.deleteConfig},
+		{pattern: "GET /api/v1/configs/{id}/resolved", access: reads(), handle: a.resolvedConfig, cached: true},
 
 		{pattern: "POST /ofrep/v1/evaluate/flags", access: evaluates(), handle: a.ofrepFlags, ofrep: true},
 		{pattern: "POST /ofrep/v1/evaluate/flags/{key}", access: evaluates(), handle: a.ofrepFlag, ofrep: true},

@@ -28,6 +28,7 @@ const (
 	seenPath         = "/api/v1/logger_sources"
 	groupsPath       = "/api/v1/log_groups"
 	ofrepPath        = "/ofrep/v1/evaluate/flags"
+	configsPath      = "/api/v1/configs"
 	changesPath      = "/api/v1/changes"
 	accountPath      = "/api/v1/accounts/current"
 	settingsPath     = "/api/v1/accounts/current/settings"

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -111,8 +112,9 @@ func (a *App) wire() {
 	a.api = api.New(api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts()},
 		Environments: &environments.Service{Store: a.db.Environments(), Plans: a.plans,
-			Holders: []environments.Holder{flagValues{}, loggerOverrides{}}, Reported: a.reported},
+			Holders: []environments.Holder{flagValues{}, loggerOverrides{}, configValues{}}, Reported: a.reported},
 		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable},
+		Configs:       &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
 		Logging: &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable,
 			Sightings: a.sightings},

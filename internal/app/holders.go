@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -58,4 +59,27 @@ func (loggerOverrides) StripValues(ctx context.Context, tx environments.Tx, call
 		return fmt.Errorf("%T does not write loggers", tx)
 	}
 	return logging.StripOverrides(ctx, writer, caller, environment)
+}
+
+// configValues tells package environments what configs hold per environment.
+type configValues struct{}
+
+// CountValues adds the overrides that configs hold for an environment.
+func (configValues) CountValues(ctx context.Context, tx environments.ReadTx, account, environment string, usage *environments.Usage) error {
+	reader, ok := tx.(configs.ReadTx)
+	if !ok {
+		return fmt.Errorf("%T does not read configs", tx)
+	}
+	overrides, err := configs.CountValues(ctx, reader, account, environment)
+	usage.ConfigOverrides += overrides
+	return err
+}
+
+// StripValues removes what configs hold for an environment.
+func (configValues) StripValues(ctx context.Context, tx environments.Tx, caller accounts.Caller, environment string) error {
+	writer, ok := tx.(configs.Tx)
+	if !ok {
+		return fmt.Errorf("%T does not write configs", tx)
+	}
+	return configs.StripValues(ctx, writer, caller, environment)
 }

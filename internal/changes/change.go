@@ -26,6 +26,11 @@ func Operator() Actor {
 	return Actor{Type: ActorOperator, ID: "command-line", Name: "signalbox command line"}
 }
 
+// System is the actor of what Signalbox does by itself.
+func System() Actor {
+	return Actor{Type: ActorSystem, ID: "signalbox", Name: "Signalbox"}
+}
+
 // Action says what was done to a resource.
 type Action string
 

@@ -25,6 +25,8 @@ const (
 	AlreadyExists        Code = "already_exists"
 	EnvironmentProtected Code = "environment_protected"
 	FlagDemotion         Code = "flag_demotion_unsupported"
+	ConfigInUse          Code = "config_in_use"
+	ConfigProtected      Code = "config_protected"
 	RowLimitReached      Code = "row_limit_reached"
 	VersionMismatch      Code = "version_mismatch"
 	PayloadTooLarge      Code = "payload_too_large"

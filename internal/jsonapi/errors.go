@@ -42,6 +42,10 @@ func meanings(code fault.Code) meaning {
 		return meaning{http.StatusConflict, "Environment is protected"}
 	case fault.FlagDemotion:
 		return meaning{http.StatusConflict, "Flag cannot be demoted"}
+	case fault.ConfigInUse:
+		return meaning{http.StatusConflict, "Config is in use"}
+	case fault.ConfigProtected:
+		return meaning{http.StatusConflict, "Config is protected"}
 	case fault.RowLimitReached:
 		return meaning{http.StatusConflict, "Row limit reached"}
 	case fault.VersionMismatch:

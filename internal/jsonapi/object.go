@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Object is a JSON object of a request. Its methods read one member each,
@@ -27,7 +28,7 @@ type Object struct {
 // known to be valid JSON.
 func (o *Object) parse(text []byte) bool {
 	o.members = map[string]json.RawMessage{}
-	return members(text, o.set)
+	return rawjson.Members(text, o.set)
 }
 
 // set keeps the last of members with one name, as JSON readers do.
@@ -120,7 +121,7 @@ func (o *Object) Time(name string) optional.Value[time.Time] {
 // Strings reads an array of strings.
 func (o *Object) Strings(name string) optional.Value[[]string] {
 	return read(o, name, "must be an array of strings", func(text json.RawMessage) ([]string, bool) {
-		items, ok := elements(text)
+		items, ok := rawjson.Elements(text)
 		if !ok {
 			return nil, false
 		}
@@ -136,7 +137,7 @@ func (o *Object) Strings(name string) optional.Value[[]string] {
 
 // Array reads an array of anything.
 func (o *Object) Array(name string) optional.Value[[]json.RawMessage] {
-	return read(o, name, "must be an array", elements)
+	return read(o, name, "must be an array", rawjson.Elements)
 }
 
 // Object reads an object, whose problems are noted with this one's.
@@ -169,7 +170,7 @@ func (o *Object) RawOrNull(name string) (json.RawMessage, bool) {
 // Item gives an object that is an item of an array; false, with a problem
 // noted, when the item is something else.
 func (o *Object) Item(name string, index int) (*Object, bool) {
-	items, _ := elements(o.members[name])
+	items, _ := rawjson.Elements(o.members[name])
 	path := o.path + escapePointer(name) + "/" + strconv.Itoa(index)
 	child := &Object{path: path + "/", place: o.place, problems: o.problems}
 	if !child.parse(items[index]) {
@@ -231,5 +232,5 @@ func toString(text json.RawMessage) (string, bool) {
 	if text[0] != '"' {
 		return "", false
 	}
-	return unquote(text), true
+	return rawjson.Unquote(text), true
 }

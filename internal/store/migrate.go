@@ -54,7 +54,7 @@ func (db *DB) Migrated(ctx context.Context) error {
 			return err
 		}
 		if len(applied) < len(steps) { // a newer node may have migrated further; its steps leave us working
-			return fmt.Errorf("the schema is at version %d and this program needs %d", len(applied), len(steps))
+			return fmt.Errorf("the schema is at version %d and this program needs %d", last(applied), last(steps))
 		}
 		return nil
 	})
@@ -110,7 +110,7 @@ func (tx *Tx) migrate(ctx context.Context, steps []migration) error {
 func compare(applied, steps []migration) error {
 	if len(applied) > len(steps) {
 		return fmt.Errorf("the database has schema version %d and this program knows up to %d: it was migrated by a newer Signalbox. Start that version, or restore a backup from before it",
-			applied[len(applied)-1].version, len(steps))
+			last(applied), last(steps))
 	}
 	for i, done := range applied {
 		if done.version != steps[i].version || done.checksum != steps[i].checksum {
@@ -141,7 +141,9 @@ func (tx *ReadTx) appliedMigrations(ctx context.Context) ([]migration, error) {
 	}, `SELECT version, name, checksum FROM schema_migrations ORDER BY version`)
 }
 
-// migrations reads the embedded steps of a dialect: NNNN_name.sql, from 1 on.
+// migrations reads the embedded steps of a dialect: NNNN_name.sql, in the
+// order of their numbers. A number may be left out: steps are compared one by
+// one with those of the database, so what comes later cannot fill a gap.
 func migrations(dialect string) ([]migration, error) {
 	files, err := fs.Glob(migrationFiles, "migrations/"+dialect+"/*.sql")
 	if err != nil {
@@ -156,13 +158,21 @@ func migrations(dialect string) ([]migration, error) {
 		base := strings.TrimSuffix(file[strings.LastIndex(file, "/")+1:], ".sql")
 		number, name, _ := strings.Cut(base, "_")
 		version, err := strconv.Atoi(number)
-		if err != nil || version != len(steps)+1 {
-			return nil, fmt.Errorf("the migration %s does not follow number %d", file, len(steps))
+		if err != nil || version <= last(steps) {
+			return nil, fmt.Errorf("the migration %s does not follow number %d", file, last(steps))
 		}
 		sum := sha256.Sum256(text)
 		steps = append(steps, migration{version: version, name: name, text: string(text), checksum: hex.EncodeToString(sum[:])})
 	}
 	return steps, nil
+}
+
+// last is the number of the last step; 0 when there is none.
+func last(steps []migration) int {
+	if len(steps) == 0 {
+		return 0
+	}
+	return steps[len(steps)-1].version
 }
 
 // micros is how instants are stored.

@@ -102,7 +102,7 @@ func TestAForeignSchemaIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newer := fmt.Sprintf(`INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (%d, 'later', 'x', 1)`, len(steps)+1)
+	newer := fmt.Sprintf(`INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (%d, 'later', 'x', 1)`, steps[len(steps)-1].Version+1)
 	for name, foreign := range map[string]struct{ damage, says string }{
 		"a newer schema":        {newer, "newer Signalbox"},
 		"a changed checksum":    {`UPDATE schema_migrations SET checksum = 'other' WHERE version = 1`, "another build"},

@@ -36,6 +36,7 @@ func Run(t *testing.T, database Database) {
 		"loggers":        loggerConcept,
 		"log groups":     logGroups,
 		"logger sources": loggerSources,
+		"configs":        configConcept,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,10 +1,12 @@
-package jsonapi
+package rawjson_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // FuzzSplit compares taking apart with what encoding/json finds.
@@ -16,7 +18,7 @@ func FuzzSplit(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if !utf8.Valid(text) || !json.Valid(text) { // as ParseObject demands
+		if !utf8.Valid(text) || !json.Valid(text) { // as the package demands
 			return
 		}
 		compareArray(t, text)
@@ -28,7 +30,7 @@ func compareArray(t *testing.T, text []byte) {
 	t.Helper()
 	var want []json.RawMessage
 	isArray := json.Unmarshal(text, &want) == nil && bytes.TrimSpace(text)[0] == '['
-	got, ok := elements(text)
+	got, ok := rawjson.Elements(text)
 	if ok != isArray || len(got) != len(want) {
 		t.Fatalf("%q: got %d items (%v), want %d (%v)", text, len(got), ok, len(want), isArray)
 	}
@@ -44,7 +46,7 @@ func compareObject(t *testing.T, text []byte) {
 	var want map[string]json.RawMessage
 	isObject := json.Unmarshal(text, &want) == nil && bytes.TrimSpace(text)[0] == '{'
 	got := map[string]json.RawMessage{}
-	if ok := members(text, func(name string, value json.RawMessage) { got[name] = value }); ok != isObject || len(got) != len(want) {
+	if ok := rawjson.Members(text, func(name string, value json.RawMessage) { got[name] = value }); ok != isObject || len(got) != len(want) {
 		t.Fatalf("%q: got %d members (%v), want %d (%v)", text, len(got), ok, len(want), isObject)
 	}
 	for name := range want {

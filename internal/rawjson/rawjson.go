@@ -1,13 +1,13 @@
-package jsonapi
+// Package rawjson takes JSON text apart that is known to be valid UTF-8 JSON:
+// a body was checked as a whole when it came, and what is stored was written
+// by us. Taking it apart member by member with a decoder would check every
+// piece again at every level.
+package rawjson
 
 import (
 	"bytes"
 	"encoding/json"
 )
-
-// The functions of this file take JSON text apart that is known to be valid UTF-8 JSON:
-// the body was checked as a whole when it came. Taking it apart member by
-// member with a decoder would check every piece again at every level.
 
 // splitter walks over valid JSON text.
 type splitter struct {
@@ -99,8 +99,8 @@ func (s *splitter) space() {
 	}
 }
 
-// elements gives the items of an array; false when text is none.
-func elements(text json.RawMessage) ([]json.RawMessage, bool) {
+// Elements gives the items of an array; false when text is none.
+func Elements(text json.RawMessage) ([]json.RawMessage, bool) {
 	s := splitter{text: text}
 	if !s.enter('[') {
 		return nil, false
@@ -112,8 +112,8 @@ func elements(text json.RawMessage) ([]json.RawMessage, bool) {
 	return items, true
 }
 
-// members calls add for every member of an object in order; false when text is none.
-func members(text json.RawMessage, add func(name string, value json.RawMessage)) bool {
+// Members calls add for every member of an object in order; false when text is none.
+func Members(text json.RawMessage, add func(name string, value json.RawMessage)) bool {
 	s := splitter{text: text}
 	if !s.enter('{') {
 		return false
@@ -122,13 +122,13 @@ func members(text json.RawMessage, add func(name string, value json.RawMessage))
 		name := s.value()
 		s.space()
 		s.at++ // the colon
-		add(unquote(name), s.value())
+		add(Unquote(name), s.value())
 	}
 	return true
 }
 
-// unquote gives the text of a JSON string.
-func unquote(quoted json.RawMessage) string {
+// Unquote gives the text of a JSON string.
+func Unquote(quoted json.RawMessage) string {
 	inner := quoted[1 : len(quoted)-1]
 	if !bytes.ContainsRune(inner, '\\') {
 		return string(inner)

@@ -1,0 +1,158 @@
+package configs
+
+import (
+	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
+)
+
+// level is one config of a chain, with those above it.
+type level struct {
+	config Config
+	above  *level // nil at the root
+	depth  int    // 1 at the root
+}
+
+// under is the level of a config below this one.
+func (l *level) under(config Config) *level {
+	if l == nil {
+		return &level{config: config, depth: 1}
+	}
+	return &level{config: config, above: l, depth: l.depth + 1}
+}
+
+// lowest is the level of a chain's last config; nil when there is none.
+func lowest(chain []Config) *level {
+	var last *level
+	for _, config := range chain {
+		last = last.under(config)
+	}
+	return last
+}
+
+// declared finds the item of a key here or above, the nearest first, and the
+// config that has it.
+func (l *level) declared(key string) (Item, string, bool) {
+	for ; l != nil; l = l.above {
+		if item, found := l.config.Items[key]; found {
+			return item, l.config.Key, true
+		}
+	}
+	return Item{}, "", false
+}
+
+// chain gives the configs from the root to this one.
+func (l *level) chain() []Config {
+	var chain []Config
+	for ; l != nil; l = l.above {
+		chain = append(chain, l.config)
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+// keys gives the keys that a config says anything about.
+func (c Config) keys() iter.Seq[string] {
+	keys := map[string]bool{}
+	for key := range c.Items {
+		keys[key] = true
+	}
+	for _, overrides := range c.Environments {
+		for key := range overrides {
+			keys[key] = true
+		}
+	}
+	return maps.Keys(keys)
+}
+
+// schemasOf gives the schemas that a key's values must fit at the end of a
+// chain: those of all levels.
+func schemasOf(chain []Config, key string) (schemas []json.RawMessage) {
+	for _, config := range chain {
+		if schema := config.Items[key].Schema; schema != nil {
+			schemas = append(schemas, schema)
+		}
+	}
+	return schemas
+}
+
+// environmentsOf gives the environments in which a key resolves to another
+// value than without one.
+func environmentsOf(chain []Config, key string) []string {
+	found := map[string]bool{}
+	for _, config := range chain {
+		for environment, overrides := range config.Environments {
+			if _, has := overrides[key]; has {
+				found[environment] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// valueOf resolves one key; nil when the chain has no value for it. No
+// environment is "", which is the key of none.
+func valueOf(chain []Config, key, environment string) json.RawMessage {
+	var layers stack
+	for _, config := range chain {
+		if item, has := config.Items[key]; has {
+			layers = layers.with(item.Value)
+		}
+		if value, has := config.Environments[environment][key]; has {
+			layers = layers.with(value)
+		}
+	}
+	if layers == nil {
+		return nil
+	}
+	return layers.merge()
+}
+
+// changedKeys names the items of which a write may alter what is resolved
+// below, as far as a rule looks at it: whether they are declared, their type,
+// their schema, and the values of JSON items, which may have to fit a schema.
+func changedKeys(before, after *level) map[string]bool {
+	changed := map[string]bool{}
+	was, is := before.config, after.config
+	for key, item := range was.Items {
+		if now, still := is.Items[key]; !still || alters(item, now) {
+			changed[key] = true
+		}
+	}
+	for key := range is.Items {
+		if _, had := was.Items[key]; !had {
+			changed[key] = true
+		}
+	}
+	for _, pair := range [][2]Config{{was, is}, {is, was}} {
+		pair[0].overrides(func(environment, key string, value json.RawMessage) {
+			if item, _, _ := after.declared(key); item.Type != JSON {
+				return
+			}
+			if other, has := pair[1].Environments[environment][key]; !has || !sameJSON(value, other) {
+				changed[key] = true
+			}
+		})
+	}
+	return changed
+}
+
+func alters(was, is Item) bool {
+	return was.Type != is.Type || string(was.Schema) != string(is.Schema) || (is.Type == JSON && !sameJSON(was.Value, is.Value))
+}
+
+// about is a config with nothing but what it says about some keys; nil keeps all.
+func (c Config) about(keys map[string]bool) Config {
+	if keys == nil {
+		return c
+	}
+	c.Items, c.Environments = maps.Clone(c.Items), maps.Clone(c.Environments)
+	maps.DeleteFunc(c.Items, func(key string, _ Item) bool { return !keys[key] })
+	for environment, overrides := range c.Environments {
+		kept := maps.Clone(overrides)
+		maps.DeleteFunc(kept, func(key string, _ json.RawMessage) bool { return !keys[key] })
+		c.Environments[environment] = kept
+	}
+	return c
+}

@@ -1,0 +1,186 @@
+package configs
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// check holds one write against the chains that it touches.
+type check struct {
+	before  *level // nil for a creation
+	after   *level
+	changed map[string]bool // nil: every key, because the parent is another
+	levels  map[string]*level
+
+	problems *fault.Problems
+	broken   map[string]bool // keys that do not fit already where they are written
+	work     *budget
+	schemas  map[string]schema // compiled, by their text
+}
+
+func newCheck(before, after *level, problems *fault.Problems) *check {
+	c := &check{before: before, after: after, problems: problems, broken: map[string]bool{}, work: newBudget(),
+		schemas: map[string]schema{}, levels: map[string]*level{after.config.Key: after}}
+	if before != nil && sameText(before.config.Parent, after.config.Parent) {
+		c.changed = changedKeys(before, after)
+	}
+	return c
+}
+
+// reachesBelow tells whether configs below may be affected.
+func (c *check) reachesBelow() bool {
+	return c.before != nil && (c.changed == nil || len(c.changed) > 0)
+}
+
+// own checks the config that is written.
+func (c *check) own() {
+	config := c.after.config
+	for _, key := range slices.Sorted(maps.Keys(config.Items)) {
+		if above, by, found := c.after.above.declared(key); found && above.Type != config.Items[key].Type {
+			c.problems.Attribute("items/"+escape(key)+"/type", "must be %s, as the config %q above declares it", above.Type, by)
+		}
+	}
+	config.overrides(func(environment, key string, value json.RawMessage) {
+		path := "environments/" + escape(environment) + "/" + escape(key)
+		item, _, found := c.after.declared(key)
+		switch {
+		case !found:
+			c.problems.Attribute(path, "overrides an item that neither this config nor one above it declares")
+		case !item.Type.fits(value):
+			c.problems.Attribute(path, "must be %s, as the item is %s", item.Type.noun(), item.Type)
+		}
+	})
+	c.fit(c.after, func(environment, key string, found breach) {
+		c.broken[key] = true
+		c.problems.Attribute(c.ownPlace(environment, key)+found.pointer, "does not fit the schema of %q%s: %s",
+			key, inside(environment), found.detail)
+	})
+}
+
+// inside says in which environment.
+func inside(environment string) string {
+	if environment == "" {
+		return ""
+	}
+	return " in " + environment
+}
+
+// ownPlace is the part of the written config that decides what a key resolves
+// to in an environment.
+func (c *check) ownPlace(environment, key string) string {
+	if _, has := c.after.config.Environments[environment][key]; has {
+		return "environments/" + escape(environment) + "/" + escape(key)
+	}
+	return "items/" + escape(key) + "/value"
+}
+
+// below checks a config under the one that is written. Parents come before
+// their children.
+func (c *check) below(config Config) {
+	above := c.levels[*config.Parent]
+	l := above.under(config.about(c.changed))
+	c.levels[config.Key] = l
+	if l.depth > MaxDepth {
+		c.problems.Attribute("parent", "would make the chain of the config %q longer than %d", config.Key, MaxDepth)
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.config.Items)) {
+		if item, _, found := above.declared(key); found && item.Type != l.config.Items[key].Type {
+			c.problems.Attribute(c.cause(key), "does not agree with the config %q below, which declares %q as %s",
+				config.Key, key, l.config.Items[key].Type)
+		}
+	}
+	l.config.overrides(func(environment, key string, value json.RawMessage) {
+		item, _, found := l.declared(key)
+		switch {
+		case !found:
+			c.problems.Attribute(c.cause(key), "would leave the config %q below without an item %q, which it overrides in %s",
+				config.Key, key, environment)
+		case !item.Type.fits(value):
+			c.problems.Attribute(c.cause(key), "does not agree with the config %q below, whose override of %q in %s is not %s",
+				config.Key, key, environment, item.Type.noun())
+		}
+	})
+	c.fit(l, func(environment, key string, found breach) {
+		if c.broken[key] {
+			return // and is told where it begins
+		}
+		place := c.cause(key)
+		if c.overridesAnew(environment, key) {
+			place = c.ownPlace(environment, key)
+		}
+		c.problems.Attribute(place, "would make %q of the config %q below break its schema%s: at %q it has this wrong: %s",
+			key, config.Key, inside(environment), found.pointer, found.detail)
+	})
+}
+
+// cause is the part of the write that a problem of a config below comes from.
+func (c *check) cause(key string) string {
+	item, declares := c.after.config.Items[key]
+	if !declares && c.changed == nil {
+		return "parent"
+	}
+	path := "items/" + escape(key)
+	was, declared := Item{}, false
+	if c.before != nil {
+		was, declared = c.before.config.Items[key]
+	}
+	switch {
+	case !declares && !declared:
+		return "environments" // an override was removed
+	case !declares || !declared:
+		return path
+	case was.Type != item.Type:
+		return path + "/type"
+	case string(was.Schema) != string(item.Schema):
+		return path + "/schema"
+	}
+	return path + "/value"
+}
+
+// overridesAnew tells whether the write gives a key another override.
+func (c *check) overridesAnew(environment, key string) bool {
+	is, has := c.after.config.Environments[environment][key]
+	if c.before == nil || !has {
+		return has
+	}
+	was, had := c.before.config.Environments[environment][key]
+	return !had || !sameJSON(was, is)
+}
+
+// fit holds what a level's keys resolve to against their schemas. Keys that
+// the level says nothing about resolve as its parent's.
+func (c *check) fit(l *level, report func(environment, key string, found breach)) {
+	chain := l.chain()
+	for _, key := range slices.Sorted(l.config.keys()) {
+		schemas := schemasOf(chain, key)
+		if len(schemas) == 0 || (c.changed != nil && !c.changed[key]) {
+			continue
+		}
+		for _, environment := range append([]string{""}, environmentsOf(chain, key)...) {
+			found := c.breaches(schemas, valueOf(chain, key, environment))
+			for _, each := range found {
+				report(environment, key, each)
+			}
+			if len(found) > 0 && environment == "" {
+				break // the environments inherit what is wrong
+			}
+		}
+	}
+}
+
+// breaches gives the places where a value breaks any of the schemas, which are
+// stored ones, or were compiled before.
+func (c *check) breaches(schemas []json.RawMessage, value json.RawMessage) (found []breach) {
+	for _, text := range schemas {
+		compiled, known := c.schemas[string(text)]
+		if !known {
+			compiled, _ = compileSchema(text, c.work)
+			c.schemas[string(text)] = compiled
+		}
+		found = append(found, compiled.check(value)...)
+	}
+	return found
+}

@@ -1,0 +1,172 @@
+package configs
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// Draft is what a caller wants a config to be. No rule has been held against
+// it yet.
+type Draft struct {
+	Key         optional.Value[string]
+	Name        optional.Value[string]
+	Description optional.Value[string]
+	// Parent is the default parent of a new config, and the stored one on a
+	// replace, when it is absent; null is none.
+	Parent       optional.Value[string]
+	Items        map[string]ItemDraft
+	Environments map[string]Overrides
+	// Problems holds what reading the input already found.
+	Problems fault.Problems
+}
+
+// ItemDraft is what a caller wants an item to be.
+type ItemDraft struct {
+	Value       json.RawMessage // nil: none was sent
+	Type        optional.Value[string]
+	Description optional.Value[string]
+	// Schema leaves the stored one when it is absent: writers that do not know
+	// schemas must not remove them.
+	Schema optional.Value[json.RawMessage]
+}
+
+// validate holds every rule that needs nothing but the draft, and gives the
+// config that it describes. Its parent is the caller's to decide.
+func (d *Draft) validate(key string) (Config, error) {
+	config := Config{Key: key, Name: d.Name.Or(key), Description: d.Description.Pointer(), Parent: d.Parent.Pointer(),
+		Items: make(map[string]Item, len(d.Items)), Environments: map[string]Overrides{}}
+	d.checkTexts()
+	if len(d.Items) > MaxItems {
+		d.Problems.Attribute("items", "must have at most %d items", MaxItems)
+		return Config{}, d.Problems.Err()
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Items)) {
+		config.Items[name] = d.item(name)
+	}
+	d.checkSchemas(config)
+	for _, environment := range slices.Sorted(maps.Keys(d.Environments)) {
+		if overrides := d.overrides(environment); len(overrides) > 0 {
+			config.Environments[environment] = overrides
+		}
+	}
+	return config, d.Problems.Err()
+}
+
+func (d *Draft) checkTexts() {
+	if name, sent := d.Name.Get(); sent {
+		if length := utf8.RuneCountInString(name); length < 1 || length > maxName {
+			d.Problems.Attribute("name", "must have 1 to %d characters", maxName)
+		}
+	}
+	if utf8.RuneCountInString(d.Description.Or("")) > maxDescription {
+		d.Problems.Attribute("description", "must have at most %d characters", maxDescription)
+	}
+}
+
+func (d *Draft) checkKey() {
+	key, sent := d.Key.Get()
+	if sent && keyPattern.MatchString(key) {
+		return
+	}
+	detail := "id is required: it is the config's key."
+	if sent {
+		detail = "id must be 1 to 200 letters, digits, dots, underscores or hyphens and start with a letter or digit."
+	}
+	d.Problems.Add(fault.New(fault.Validation, "%s", detail).At(fault.Pointer("/data/id")))
+}
+
+func (d *Draft) item(name string) Item {
+	draft, path := d.Items[name], "items/"+escape(name)
+	item := Item{Value: draft.Value, Description: draft.Description.Pointer(), Schema: draft.Schema.Or(nil)}
+	d.checkItemKey(path, name)
+	if utf8.RuneCountInString(draft.Description.Or("")) > maxDescription {
+		d.Problems.Attribute(path+"/description", "must have at most %d characters", maxDescription)
+	}
+	if draft.Value == nil {
+		d.Problems.Attribute(path+"/value", "is required")
+		return item
+	}
+	if !d.checkSize(path+"/value", draft.Value) {
+		return item
+	}
+	item.Type = d.itemType(path, draft)
+	if item.Type != "" && !item.Type.fits(item.Value) {
+		d.Problems.Attribute(path+"/value", "must be %s, as the item is %s", item.Type.noun(), item.Type)
+	}
+	if item.Type != "" && item.Type != JSON && item.Schema != nil {
+		d.Problems.Attribute(path+"/schema", "must be null or left out: only JSON items have a schema, and this one is %s", item.Type)
+	}
+	return item
+}
+
+// checkItemKey bounds what an item may be called.
+func (d *Draft) checkItemKey(path, name string) {
+	length := utf8.RuneCountInString(name)
+	if length < 1 || length > maxItemKey || strings.ContainsFunc(name, unicode.IsControl) {
+		d.Problems.Attribute(path, "must be called by a key of 1 to %d characters, none of them a control character", maxItemKey)
+	}
+}
+
+// itemType is the type that was named, or else the one that the value has.
+func (d *Draft) itemType(path string, draft ItemDraft) Type {
+	text, sent := draft.Type.Get()
+	if !sent {
+		return typeOf(draft.Value)
+	}
+	parsed, known := ParseType(text)
+	if !known {
+		d.Problems.Attribute(path+"/type", "must be STRING, NUMBER, BOOLEAN or JSON, or null for the type that the value has")
+		return ""
+	}
+	return parsed
+}
+
+func (d *Draft) checkSize(path string, value json.RawMessage) bool {
+	switch {
+	case len(value) > MaxValue:
+		d.Problems.Attribute(path, "must have at most %d bytes of JSON text", MaxValue)
+	case nesting(value) > MaxNesting:
+		d.Problems.Attribute(path, "must be nested at most %d levels deep", MaxNesting)
+	default:
+		return true
+	}
+	return false
+}
+
+// checkSchemas compiles what was sent: a schema that is stored can be used.
+func (d *Draft) checkSchemas(config Config) {
+	schemas, work := 0, newBudget()
+	for _, name := range slices.Sorted(maps.Keys(config.Items)) {
+		item, path := config.Items[name], "items/"+escape(name)+"/schema"
+		if item.Schema == nil || d.Problems.Mentions(path) {
+			continue
+		}
+		if schemas++; schemas > MaxSchemas {
+			return // which is refused for their number
+		}
+		if _, wrong := compileSchema(item.Schema, work); wrong != nil {
+			d.Problems.Attribute(path+wrong.pointer, "%s", wrong.detail)
+		}
+	}
+}
+
+// overrides reads those of an environment. A null override is none.
+func (d *Draft) overrides(environment string) Overrides {
+	kept := Overrides{}
+	for _, name := range slices.Sorted(maps.Keys(d.Environments[environment])) {
+		value := d.Environments[environment][name]
+		if string(value) == "null" {
+			continue
+		}
+		d.checkSize("environments/"+escape(environment)+"/"+escape(name), value)
+		kept[name] = value
+	}
+	return kept
+}

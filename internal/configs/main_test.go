@@ -1,0 +1,181 @@
+package configs_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const racers = 32
+
+// house is a service on a real database with one account.
+type house struct {
+	*configs.Service
+	database storetest.Database
+	db       *store.DB
+	owner    accounts.Caller
+}
+
+func newHouse(t testing.TB, database storetest.Database, plan string) *house {
+	t.Helper()
+	db := database.Open(t)
+	return &house{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, plan).Owner}
+}
+
+func newService(db *store.DB) *configs.Service {
+	return &configs.Service{Store: db.Configs(), Plans: plans.BuiltIn(), Writable: environments.Writable}
+}
+
+// nodes are services that share the database as several nodes would.
+func (h *house) nodes(t *testing.T) []*configs.Service {
+	t.Helper()
+	if h.database.Kind == "sqlite" {
+		return []*configs.Service{h.Service}
+	}
+	return []*configs.Service{h.Service, newService(h.database.Open(t))}
+}
+
+// race lets all racers start at once and gives what each was told.
+func (h *house) race(t *testing.T, count int, run func(node *configs.Service, racer int) error) []error {
+	t.Helper()
+	nodes, start, errs := h.nodes(t), make(chan struct{}), make([]error, count)
+	var running sync.WaitGroup
+	for i := range count {
+		running.Go(func() {
+			<-start
+			errs[i] = run(nodes[i%len(nodes)], i)
+		})
+	}
+	close(start)
+	running.Wait()
+	return errs
+}
+
+// tally counts who won and checks how the others lost.
+func tally(t *testing.T, errs []error, code fault.Code) (won int) {
+	t.Helper()
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			won++
+		case !fault.Is(err, code):
+			t.Errorf("got %v, want the refusal %s", err, code)
+		}
+	}
+	return won
+}
+
+func (h *house) create(t testing.TB, draft configs.Draft) configs.Config {
+	t.Helper()
+	config, err := h.Create(t.Context(), h.owner, draft)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func (h *house) replace(t testing.TB, draft configs.Draft) configs.Config {
+	t.Helper()
+	config, err := h.Replace(t.Context(), h.owner, draft.Key.Or(""), draft, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func (h *house) get(t testing.TB, key string) configs.Config {
+	t.Helper()
+	config, err := h.Config(t.Context(), h.owner, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// count reads beside the service, which would make the common config.
+func (h *house) count(t testing.TB) (count int) {
+	t.Helper()
+	err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
+		count, err = tx.CountConfigs(t.Context(), h.owner.Account)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return count
+}
+
+func (h *house) write(t testing.TB, fn func(ctx context.Context, tx *store.Tx) error) {
+	t.Helper()
+	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error { return fn(t.Context(), tx) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// history gives the changes of configs, oldest first.
+func (h *house) history(t testing.TB) []changes.Change {
+	t.Helper()
+	all, err := h.db.After(t.Context(), h.owner.Account, 0, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(change changes.Change) bool { return change.Kind != configs.Kind })
+}
+
+// draft is a config below another, or below none, with items whose types are
+// read off their values.
+func draft(key, parent string, values map[string]string) configs.Draft {
+	made := configs.Draft{Key: optional.Of(key), Parent: optional.Of(parent), Items: map[string]configs.ItemDraft{},
+		Environments: map[string]configs.Overrides{}}
+	if parent == "" {
+		made.Parent = optional.Null[string]()
+	}
+	for name, value := range values {
+		made.Items[name] = configs.ItemDraft{Value: json.RawMessage(value)}
+	}
+	return made
+}
+
+// in adds overrides of an environment to a draft.
+func in(made configs.Draft, environment string, values map[string]string) configs.Draft {
+	overrides := configs.Overrides{}
+	for name, value := range values {
+		overrides[name] = json.RawMessage(value)
+	}
+	made.Environments[environment] = overrides
+	return made
+}
+
+// fitting gives an item of a draft a schema.
+func fitting(made configs.Draft, item, schema string) configs.Draft {
+	changed := made.Items[item]
+	changed.Schema = optional.Of(json.RawMessage(schema))
+	made.Items[item] = changed
+	return made
+}
+
+type values = map[string]string
+
+func same[T any](t testing.TB, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,250 @@
+package configs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// Two writers, each of which makes one half of a circle: on PostgreSQL they
+// are on different nodes.
+func TestOfTwoWritersThatWouldMakeACircleOneIsRefused(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		for round := range 20 {
+			names := []string{fmt.Sprint("a-", round), fmt.Sprint("b-", round)}
+			for _, name := range names {
+				h.create(t, draft(name, "", nil))
+			}
+			errs := h.race(t, 2, func(node *configs.Service, racer int) error {
+				_, err := node.Replace(t.Context(), h.owner, names[racer], draft(names[racer], names[1-racer], nil), nil)
+				return err
+			})
+			same(t, tally(t, errs, fault.Validation), 1)
+			for i, err := range errs {
+				if err != nil {
+					requireRefused(t, err, values{"parent": "back"})
+					same(t, h.get(t, names[i]).Parent, nil)
+				}
+			}
+		}
+	})
+}
+
+func TestOfManyWritersThatWouldMakeARingOneIsRefused(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		const ring = 12
+		name := func(i int) string { return fmt.Sprint("ring-", i%ring) }
+		for i := range ring {
+			h.create(t, draft(name(i), "", nil))
+		}
+		errs := h.race(t, ring, func(node *configs.Service, racer int) error {
+			_, err := node.Replace(t.Context(), h.owner, name(racer), draft(name(racer), name(racer+1), nil), nil)
+			return err
+		})
+		same(t, tally(t, errs, fault.Validation), ring-1)
+	})
+}
+
+// A child that overrides an item races with a parent that removes it, and a
+// new child with the deletion of its parent.
+func TestRacersLeaveNoChainBroken(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		for round := range 10 {
+			parent, child := fmt.Sprint("parent-", round), fmt.Sprint("child-", round)
+			h.create(t, draft(parent, "", values{"a": "1"}))
+			h.create(t, draft(child, parent, nil))
+			errs := h.race(t, 2, func(node *configs.Service, racer int) error {
+				made := []configs.Draft{draft(parent, "", nil), in(draft(child, parent, nil), "production", values{"a": "2"})}[racer]
+				_, err := node.Replace(t.Context(), h.owner, made.Key.Or(""), made, nil)
+				return err
+			})
+			same(t, tally(t, errs, fault.Validation), 1)
+		}
+		for round := range 10 {
+			parent := fmt.Sprint("short-lived-", round)
+			h.create(t, draft(parent, "", nil))
+			errs := h.race(t, 2, func(node *configs.Service, racer int) error {
+				if racer == 0 {
+					return node.Delete(t.Context(), h.owner, parent, nil)
+				}
+				_, err := node.Create(t.Context(), h.owner, draft(parent+"-child", parent, nil))
+				return err
+			})
+			if (errs[0] == nil) == (errs[1] == nil) {
+				t.Errorf("got %v, want one refusal", errs)
+			}
+		}
+		requireWholeChains(t, h)
+	})
+}
+
+func TestRacersMakeCommonOnceAndTakeNoSlotTooMany(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		errs := h.race(t, racers, func(node *configs.Service, racer int) error {
+			if racer%2 == 0 {
+				_, err := node.Configs(t.Context(), h.owner, configs.Filter{}, page.First())
+				return err
+			}
+			_, err := node.Create(t.Context(), h.owner, draft(fmt.Sprint("config-", racer), configs.Common, nil))
+			return err
+		})
+		same(t, tally(t, errs, fault.LimitReached), racers/2+9)
+		same(t, h.count(t), 10)
+		same(t, len(h.history(t)), 10)
+	})
+}
+
+func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		seen := h.create(t, draft("one", "", values{"a": "-1"}))
+		match := func(current configs.Config) bool { return current.UpdatedAt.Equal(seen.UpdatedAt) }
+		errs := h.race(t, racers, func(node *configs.Service, racer int) error {
+			_, err := node.Replace(t.Context(), h.owner, "one", draft("one", "", values{"a": fmt.Sprint(racer)}), match)
+			return err
+		})
+		same(t, tally(t, errs, fault.VersionMismatch), 1)
+		same(t, len(h.history(t)), 2)
+	})
+}
+
+// requireWholeChains holds every rule of chains against what is stored.
+func requireWholeChains(t testing.TB, h *house) {
+	t.Helper()
+	list, err := h.Configs(t.Context(), h.owner, configs.Filter{}, page.First())
+	if err != nil {
+		t.Fatal(err)
+	}
+	byKey := map[string]configs.Config{}
+	for _, config := range list.Items {
+		byKey[config.Key] = config
+	}
+	for _, config := range list.Items {
+		types, above := map[string]configs.Type{}, []configs.Config{config}
+		for next := config.Parent; next != nil; next = byKey[*next].Parent {
+			if _, exists := byKey[*next]; !exists || len(above) > configs.MaxDepth {
+				t.Fatalf("the chain of %s is broken at %s", config.Key, *next)
+			}
+			above = append(above, byKey[*next])
+		}
+		for _, each := range slices.Backward(above) {
+			for key, item := range each.Items {
+				if known, declared := types[key]; declared && known != item.Type {
+					t.Fatalf("%s of %s is %s and %s", key, each.Key, known, item.Type)
+				}
+				types[key] = item.Type
+			}
+			for environment, overrides := range each.Environments {
+				for key, value := range overrides {
+					if declared := types[key]; declared == "" || !isOf(value, declared) {
+						t.Fatalf("%s overrides %s in %s with %s; it is %q", each.Key, key, environment, value, declared)
+					}
+				}
+			}
+		}
+	}
+}
+
+func isOf(value json.RawMessage, declared configs.Type) bool {
+	switch decoded(value).(type) {
+	case string:
+		return declared == configs.String || declared == configs.JSON
+	case float64:
+		return declared == configs.Number || declared == configs.JSON
+	}
+	return declared == configs.JSON
+}
+
+// Whatever is written, in whatever order, what is stored keeps the rules, and
+// every JSON value resolves to what its schemas allow: here, objects without b
+// beside a.
+func TestWhateverIsWrittenChainsStayWhole(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "sqlite")
+	rapid.Check(t, func(r *rapid.T) {
+		h := newHouse(t, db, "pro")
+		names := []string{"c1", "c2", "c3", "c4"}
+		item, value := rapid.SampledFrom([]string{"x", "y"}), rapid.SampledFrom([]string{`{"a":1}`, `{"b":1}`, `{"a":2}`, `{"b":2}`, `{}`, `"s"`})
+		for i, name := range names { // a chain to begin with
+			h.create(t, draft(name, append([]string{""}, names...)[i], nil))
+		}
+		for range rapid.IntRange(5, 25).Draw(r, "writes") {
+			made := in(draft(rapid.SampledFrom(names).Draw(r, "key"), rapid.SampledFrom(append([]string{""}, names...)).Draw(r, "parent"),
+				rapid.MapOfN(item, value, 0, 3).Draw(r, "items")), "production", rapid.MapOfN(item, value, 0, 2).Draw(r, "overrides"))
+			if rapid.IntRange(0, 4).Draw(r, "move") > 0 {
+				made.Parent = optional.Value[string]{}
+			}
+			for name, each := range made.Items {
+				if each.Value[0] == '{' && rapid.Bool().Draw(r, "fitting") {
+					fitting(made, name, `{"not":{"required":["a","b"]}}`)
+				}
+			}
+			apply(t, h, made, rapid.IntRange(0, 9).Draw(r, "action"))
+		}
+		requireWholeChains(t, h)
+		requireFitting(t, h, names)
+	})
+}
+
+// apply creates, replaces or, now and then, deletes.
+func apply(t *testing.T, h *house, made configs.Draft, action int) {
+	t.Helper()
+	key := made.Key.Or("")
+	var err error
+	if action == 0 {
+		err = h.Delete(t.Context(), h.owner, key, nil)
+	} else if _, err = h.Replace(t.Context(), h.owner, key, made, nil); fault.Is(err, fault.NotFound) {
+		_, err = h.Create(t.Context(), h.owner, made)
+	}
+	if err != nil && !fault.Is(err, fault.Validation) && !fault.Is(err, fault.ConfigInUse) && !fault.Is(err, fault.NotFound) {
+		t.Fatal(err)
+	}
+}
+
+// requireFitting holds that what has a schema anywhere in its chain fits it.
+func requireFitting(t *testing.T, h *house, names []string) {
+	t.Helper()
+	for _, name := range names {
+		fitting := map[string]bool{}
+		for next := &name; next != nil; {
+			config, err := h.Config(t.Context(), h.owner, *next)
+			if err != nil {
+				break
+			}
+			for key, item := range config.Items {
+				fitting[key] = fitting[key] || item.Schema != nil
+			}
+			next = config.Parent
+		}
+		for _, environment := range []*string{nil, new("production")} {
+			resolved, err := h.Resolved(t.Context(), h.owner, name, environment)
+			if err != nil {
+				continue // it does not exist
+			}
+			for key, value := range resolved.Values {
+				object, _ := decoded(value).(map[string]any)
+				if fitting[key] && object["a"] != nil && object["b"] != nil {
+					t.Fatalf("%s of %s resolves to %s", key, name, value)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package configs
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// checked compiles a schema and gives the pointers at which a value breaks it.
+func checked(t *testing.T, text, value string) []string {
+	t.Helper()
+	compiled, wrong := compileSchema(json.RawMessage(text), newBudget())
+	if wrong != nil {
+		t.Fatalf("%s: %s %s", text, wrong.pointer, wrong.detail)
+	}
+	pointers := []string{}
+	for _, found := range compiled.check(json.RawMessage(value)) {
+		if found.detail == "" {
+			t.Errorf("%s breaks %s at %q and nobody says why", value, text, found.pointer)
+		}
+		pointers = append(pointers, found.pointer)
+	}
+	return pointers
+}
+
+func TestSchemasPointInsideOfValues(t *testing.T) {
+	t.Parallel()
+	const server = `{"type":"object","required":["host"],"properties":{"host":{"type":"string"},"port":{"type":"integer","maximum":65535}},"additionalProperties":false}`
+	for name, each := range map[string]struct {
+		schema, value string
+		want          []string
+	}{
+		"a value that fits":                   {server, `{"host":"db","port":5432}`, []string{}},
+		"a number of another spelling":        {server, `{"host":"db","port":5432.0}`, []string{}},
+		"another type":                        {server, `{"host":"db","port":"x"}`, []string{"/port"}},
+		"two places":                          {server, `{"host":1,"port":70000}`, []string{"/host", "/port"}},
+		"a member that is missing":            {server, `{}`, []string{""}},
+		"a member too many":                   {server, `{"host":"db","prot":1}`, []string{""}},
+		"another kind of value":               {server, `[1]`, []string{""}},
+		"inside of an array":                  {`{"items":{"properties":{"a":{"const":1}}}}`, `[{"a":1},{"a":2}]`, []string{"/1/a"}},
+		"names that pointers escape":          {`{"properties":{"a/b~":{"type":"null"}}}`, `{"a/b~":1}`, []string{"/a~1b~0"}},
+		"alternatives are named as one":       {`{"properties":{"a":{"anyOf":[{"type":"null"},{"type":"string"}]}}}`, `{"a":1}`, []string{"/a"}},
+		"a reference into the schema":         {`{"$defs":{"p":{"minimum":1}},"properties":{"a":{"$ref":"#/$defs/p"}}}`, `{"a":0}`, []string{"/a"}},
+		"a schema that refers to itself":      {`{"properties":{"next":{"$ref":"#"}},"required":["v"]}`, `{"v":1,"next":{"v":2,"next":{}}}`, []string{"/next/next"}},
+		"parts that have ids":                 {`{"$id":"https://example.com/a","$defs":{"b":{"$id":"b","type":"string"}},"$ref":"b"}`, `1`, []string{""}},
+		"a dynamic reference":                 {`{"$dynamicAnchor":"node","properties":{"next":{"$dynamicRef":"#node"}},"required":["v"]}`, `{"v":1,"next":{}}`, []string{"/next"}},
+		"a pattern":                           {`{"pattern":"^[a-z]+$"}`, `"A"`, []string{""}},
+		"formats are no assertions":           {`{"format":"date-time"}`, `"never"`, []string{}},
+		"a schema that nothing fits":          {`false`, `1`, []string{""}},
+		"a schema that everything fits":       {`true`, `1`, []string{}},
+		"the draft by its name":               {`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"null"}`, `null`, []string{}},
+		"a huge number is still a number":     {`{"type":"number","minimum":1}`, `1e999999999`, []string{}},
+		"a tiny number is still a number":     {`{"type":"number","maximum":1}`, `1e-999999999`, []string{}},
+		"more than a few places are not told": {`{"items":{"type":"null"}}`, "[" + strings.Repeat("1,", 99) + "1]", twenty()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(each.want, checked(t, each.schema, each.value)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func twenty() (pointers []string) {
+	for i := range maxBreaches {
+		pointers = append(pointers, fmt.Sprint("/", i))
+	}
+	slices.Sort(pointers)
+	return pointers
+}
+
+func TestSchemasThatCannotBeUsedAreRefusedAtTheirPlace(t *testing.T) {
+	t.Parallel()
+	for name, each := range map[string]struct{ schema, pointer, says string }{
+		"a type that is none":        {`{"properties":{"a":{"type":"text"}}}`, "/properties/a/type", "no valid schema"},
+		"a keyword of another type":  {`{"minimum":"1"}`, "/minimum", "no valid schema"},
+		"a pattern that is none":     {`{"properties":{"a":{"pattern":"("}}}`, "/properties/a/pattern", "no valid schema"},
+		"a pattern that looks ahead": {`{"pattern":"a(?=b)"}`, "/pattern", "no valid schema"},
+		"a pattern that is long":     {`{"pattern":"` + strings.Repeat("a", MaxPattern+1) + `"}`, "/pattern", "no valid schema"},
+		"a pattern that grows":       {`{"pattern":"((a{100}){100}){10}"}`, "/pattern", "no valid schema"},
+		"properties with a pattern":  {`{"patternProperties":{"(":true}}`, "/patternProperties", "no valid schema"},
+		"a reference to nothing":     {`{"$ref":"#/$defs/x"}`, "", "no valid schema"},
+		"an anchor of nothing":       {`{"$ref":"#x"}`, "", "no valid schema"},
+		"a reference to a web page":  {`{"$ref":"https://example.com/schema.json"}`, "", "may refer to itself only"},
+		"a reference to a file":      {`{"$ref":"file:///etc/passwd"}`, "", "may refer to itself only"},
+		"a reference to a neighbour": {`{"$ref":"other.json"}`, "", "may refer to itself only"},
+		"a reference to the draft":   {`{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, "", "refer to itself only"},
+		"another draft":              {`{"$schema":"http://json-schema.org/draft-07/schema#"}`, "/$schema", "draft"},
+		"another draft inside":       {`{"$defs":{"a":{"$id":"x","$schema":"http://json-schema.org/draft-04/schema"}}}`, "/$defs/a/$schema", "draft"},
+		"a dialect of one's own":     {`{"$schema":"https://example.com/mine"}`, "/$schema", "draft"},
+		"a long one":                 {`{"$comment":"` + strings.Repeat("a", MaxSchema) + `"}`, "", "bytes"},
+		"a deep one":                 {strings.Repeat(`{"not":`, 70) + "true" + strings.Repeat("}", 70), "", "levels"},
+		"one of many parts":          {`{"allOf":[` + strings.Repeat("true,", MaxSchemaNodes) + `true]}`, "", "values"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, wrong := compileSchema(json.RawMessage(each.schema), newBudget())
+			if wrong == nil || wrong.pointer != each.pointer || !strings.Contains(wrong.detail, each.says) {
+				t.Errorf("got %+v, want %q at %q", wrong, each.says, each.pointer)
+			}
+		})
+	}
+}
+
+// Schemas that would keep a machine busy for longer than anybody waits.
+func TestHostileSchemasRunOutOfBudget(t *testing.T) {
+	t.Parallel()
+	doubling := func(keyword, leaf string) string {
+		parts := []string{`"a0":` + leaf}
+		for i := range 40 {
+			parts = append(parts, fmt.Sprintf(`"a%d":{%q:[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]}`, i+1, keyword, i, i))
+		}
+		return `{"$defs":{` + strings.Join(parts, ",") + `},"$ref":"#/$defs/a40"}`
+	}
+	deep := strings.Repeat(`{"a":`, 60) + "1" + strings.Repeat("}", 60)
+	wide := "[" + strings.Repeat("1,", 100_000) + "1]"
+	for name, each := range map[string]struct{ schema, value string }{
+		"all of two, over and over":        {doubling("allOf", `{"type":"number"}`), `1`},
+		"any of two, which always fail":    {doubling("anyOf", `{"type":"string"}`), `1`},
+		"one of two, which always fail":    {doubling("oneOf", `{"const":2}`), `1`},
+		"itself twice at every level":      {`{"anyOf":[{"properties":{"a":{"$ref":"#"}},"required":["b"]},{"properties":{"a":{"$ref":"#"}},"required":["c"]}]}`, deep},
+		"dynamically twice at every level": {`{"$dynamicAnchor":"n","allOf":[{"properties":{"a":{"$dynamicRef":"#n"}}},{"properties":{"a":{"$dynamicRef":"#n"}}}]}`, deep},
+		"many constants for many values":   {`{"items":{"enum":[` + strings.Repeat("2,", 1900) + `3]}}`, wide},
+		"many parts for many values":       {`{"allOf":[` + strings.Repeat(`{"items":{"type":"null"}},`, 300) + `true]}`, wide},
+		"unevaluated items of many parts":  {`{"allOf":[` + strings.Repeat(`{"unevaluatedItems":{"type":"number"}},`, 300) + `true]}`, wide},
+		"large patterns on long texts":     {`{"allOf":[` + strings.Repeat(`{"pattern":"(x+x+){200}y"},`, 200) + `true]}`, `"` + strings.Repeat("x", 200_000) + `"`},
+		"names against many patterns":      {`{"propertyNames":{"allOf":[` + strings.Repeat(`{"pattern":"(a|b){500}c"},`, 300) + `true]}}`, manyMembers(10_000)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			found := checked(t, each.schema, each.value)
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("it took %s", took)
+			} else {
+				t.Log(took)
+			}
+			if len(found) != 1 || found[0] != "" {
+				t.Errorf("got %v, want one refusal of the whole value", found)
+			}
+		})
+	}
+}
+
+// manyMembers is an object with many members.
+func manyMembers(count int) string {
+	names := make([]string, count)
+	for i := range names {
+		names[i] = fmt.Sprintf(`"ab%d":1`, i)
+	}
+	return "{" + strings.Join(names, ",") + "}"
+}
+
+func TestUsualSchemasOfLargeValuesAreWithinTheBudget(t *testing.T) {
+	t.Parallel()
+	const schema = `{"type":"array","uniqueItems":true,"items":{"type":"object","required":["host","port"],"properties":{
+		"host":{"type":"string","pattern":"^[a-z0-9.-]+$","maxLength":253},"port":{"type":"integer","minimum":1,"maximum":65535},
+		"mode":{"enum":["a","b","c"]},"tags":{"type":"array","items":{"type":"string"}}},"additionalProperties":false}}`
+	servers := make([]string, 3000)
+	for i := range servers {
+		servers[i] = fmt.Sprintf(`{"host":"host-%d.example.com","port":%d,"mode":"b","tags":["x","y"]}`, i, i+1)
+	}
+	if found := checked(t, schema, "["+strings.Join(servers, ",")+"]"); len(found) > 0 {
+		t.Errorf("got %v", found)
+	}
+}
+
+func TestManyLargeSchemasAreTooMuchTogether(t *testing.T) {
+	t.Parallel()
+	work, large := newBudget(), json.RawMessage(`{"allOf":[`+strings.Repeat(`{"type":"object"},`, 900)+`true]}`)
+	for range 10 {
+		if _, wrong := compileSchema(large, work); wrong != nil {
+			if !strings.Contains(wrong.detail, "together") {
+				t.Errorf("got %+v", wrong)
+			}
+			return
+		}
+	}
+	t.Error("ten of them are compiled")
+}

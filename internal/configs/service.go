@@ -1,0 +1,352 @@
+package configs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/plans"
+)
+
+// Store gives the transactions in which configs are read and written.
+type Store interface {
+	Read(ctx context.Context, fn func(ReadTx) error) error
+	// Write runs fn in one transaction under the account's lock.
+	Write(ctx context.Context, account string, fn func(Tx) error) error
+}
+
+// Filter narrows a list of configs. Zero members do not filter.
+type Filter struct {
+	Search string
+	// Parent finds the children of a config; "" finds those without a parent.
+	Parent optional.Value[string]
+}
+
+// ReadTx is what this package reads.
+type ReadTx interface {
+	Now() time.Time
+	Account(ctx context.Context, id string) (accounts.Account, error)
+	// ManagedEnvironments gives every environment of an account and whether it
+	// is managed.
+	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
+	Config(ctx context.Context, account, key string) (Config, error)
+	Configs(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Config], error)
+	// ConfigChain gives a config and all above it, the root first, as of one
+	// instant.
+	ConfigChain(ctx context.Context, account, key string) ([]Config, error)
+	// EachConfigBelow visits all descendants of a config, each after its
+	// parent. visit must not use the transaction.
+	EachConfigBelow(ctx context.Context, account, key string, visit func(Config) error) error
+	// ConfigChildren names some of a config's children.
+	ConfigChildren(ctx context.Context, account, key string, atMost int) ([]string, error)
+	// ConfigsWithEnvironment gives the configs that override anything in an environment.
+	ConfigsWithEnvironment(ctx context.Context, account, environment string) ([]Config, error)
+	CountConfigs(ctx context.Context, account string) (int, error)
+}
+
+// Tx is what this package reads and writes in one transaction.
+type Tx interface {
+	ReadTx
+	changes.Recorder
+	// SaveConfig writes a config, new or not.
+	SaveConfig(ctx context.Context, config Config) error
+	DeleteConfig(ctx context.Context, account, key string) error
+}
+
+// Service is the configs' rules on top of a Store.
+type Service struct {
+	Store Store
+	Plans plans.Table
+	// Writable refuses to write a value for an environment that is unmanaged
+	// or does not exist.
+	Writable func(managed map[string]bool, environment string) error
+}
+
+// Configs lists the configs of the caller's account.
+func (s *Service) Configs(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Config], error) {
+	if err := s.provideCommon(ctx, caller.Account); err != nil {
+		return page.List[Config]{}, err
+	}
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Config], error) {
+		return tx.Configs(ctx, caller.Account, filter, request)
+	})
+}
+
+// Config gives one config.
+func (s *Service) Config(ctx context.Context, caller accounts.Caller, key string) (Config, error) {
+	if key == Common {
+		if err := s.provideCommon(ctx, caller.Account); err != nil {
+			return Config{}, err
+		}
+	}
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (Config, error) { return tx.Config(ctx, caller.Account, key) })
+}
+
+// Resolved gives what a config comes to in an environment, which must exist,
+// or without one.
+func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key string, environment *string) (Resolved, error) {
+	if key == Common {
+		if err := s.provideCommon(ctx, caller.Account); err != nil {
+			return Resolved{}, err
+		}
+	}
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (Resolved, error) {
+		chain, err := tx.ConfigChain(ctx, caller.Account, key)
+		if err != nil {
+			return Resolved{}, err
+		}
+		if environment != nil {
+			managed, err := tx.ManagedEnvironments(ctx, caller.Account)
+			if err != nil {
+				return Resolved{}, err
+			}
+			if _, exists := managed[*environment]; !exists {
+				return Resolved{}, fault.New(fault.InvalidParameter, "environment must be an environment of this account, or be left out.").
+					At(fault.Parameter("environment"))
+			}
+		}
+		return Resolve(chain, environment), nil
+	})
+}
+
+// Create makes a config. MEMBER or higher; a key that is restricted to
+// environments may not.
+func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Config, error) {
+	draft.checkKey()
+	wanted, err := draft.validate(draft.Key.Or(""))
+	if err != nil {
+		return Config{}, err
+	}
+	if draft.Parent.IsAbsent() && wanted.Key != Common {
+		wanted.Parent = new(Common)
+	}
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Config, error) {
+		made := wanted
+		made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
+		if err := ensureCommonParent(ctx, tx, made); err != nil {
+			return Config{}, err
+		}
+		if err := s.admit(ctx, tx, made); err != nil {
+			return Config{}, err
+		}
+		if made, err = s.save(ctx, tx, caller, nil, made); err != nil {
+			return Config{}, err
+		}
+		return made, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, made.Key, nil, &made)
+	})
+}
+
+// admit decides whether there is room for one more config of this key.
+func (s *Service) admit(ctx context.Context, tx Tx, config Config) error {
+	_, err := tx.Config(ctx, config.Account, config.Key)
+	if err == nil {
+		return fault.New(fault.AlreadyExists, "There is a config %q already.", config.Key).At(fault.Pointer("/data/id"))
+	}
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if config.Key == Common {
+		return nil // it is never refused
+	}
+	account, err := tx.Account(ctx, config.Account)
+	if err != nil {
+		return err
+	}
+	count, err := tx.CountConfigs(ctx, config.Account)
+	if err != nil {
+		return err
+	}
+	if count >= MaxConfigs {
+		return fault.New(fault.RowLimitReached, "An account may have %d configs. Delete some that are not used.", MaxConfigs).
+			With("limit_key", configRows).With("maximum", MaxConfigs)
+	}
+	return s.Plans.Entitlement(account.Plans, plans.ConfigItems).Take(count)
+}
+
+// Replace changes a config. What it overrides in environments that are not
+// managed stays and cannot be changed. MEMBER or higher; a key that is
+// restricted to environments may change overrides of those only.
+func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Config]) (Config, error) {
+	wanted, err := draft.validate(key)
+	if err != nil {
+		return Config{}, err
+	}
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Config, error) {
+		if key == Common {
+			if err := ensureCommon(ctx, tx, caller.Account); err != nil {
+				return Config{}, err
+			}
+		}
+		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Config) (Config, error) {
+			after := draft.over(before, wanted)
+			after.UpdatedAt = tx.Now()
+			if err := ensureCommonParent(ctx, tx, after); err != nil {
+				return Config{}, err
+			}
+			return s.save(ctx, tx, caller, &before, after)
+		})
+	})
+}
+
+// over completes what a replace leaves unsaid with what is stored.
+func (d *Draft) over(before, wanted Config) Config {
+	after := wanted
+	after.Account, after.CreatedAt = before.Account, before.CreatedAt
+	if d.Parent.IsAbsent() {
+		after.Parent = before.Parent
+	}
+	after.Items = make(map[string]Item, len(wanted.Items))
+	for key, item := range wanted.Items {
+		if d.Items[key].Schema.IsAbsent() && item.Type == JSON {
+			item.Schema = before.Items[key].Schema
+		}
+		after.Items[key] = item
+	}
+	return after
+}
+
+// save stores a config if it keeps the rules, and gives it as it is stored.
+// before is nil for a creation.
+func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, before *Config, after Config) (Config, error) {
+	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
+	if err != nil {
+		return Config{}, err
+	}
+	stored := Config{}
+	if before != nil {
+		stored = *before
+	}
+	var problems fault.Problems
+	after.Environments = s.mergeEnvironments(managed, stored, after, &problems)
+	if before != nil {
+		if err := checkScope(caller, stored, after); err != nil {
+			return Config{}, err
+		}
+	}
+	checkDefinition(after, &problems)
+	if err := s.checkChains(ctx, tx, before, after, &problems); err != nil {
+		return Config{}, err
+	}
+	if err := problems.Err(); err != nil {
+		return Config{}, err
+	}
+	return after, tx.SaveConfig(ctx, after)
+}
+
+// checkDefinition bounds what is about to be stored.
+func checkDefinition(config Config, problems *fault.Problems) {
+	schemas := 0
+	for _, item := range config.Items {
+		if item.Schema != nil {
+			schemas++
+		}
+	}
+	if schemas > MaxSchemas {
+		problems.Attribute("items", "must have at most %d items with a schema", MaxSchemas)
+	}
+	if size := config.size(); size > MaxDefinition {
+		problems.Attribute("items", "must have, with the overrides, at most %d bytes in all, and these have %d", MaxDefinition, size)
+	}
+}
+
+// checkChains notes what a write would break in the chains that it touches.
+func (s *Service) checkChains(ctx context.Context, tx Tx, before *Config, after Config, problems *fault.Problems) error {
+	above, err := parentsOf(ctx, tx, after, problems)
+	if err != nil || problems.Mentions("parent") {
+		return err
+	}
+	written := lowest(above).under(after)
+	var stored *level
+	if before != nil {
+		stored = &level{config: *before}
+	}
+	check := newCheck(stored, written, problems)
+	check.own()
+	if !check.reachesBelow() {
+		return nil
+	}
+	return tx.EachConfigBelow(ctx, after.Account, after.Key, func(config Config) error {
+		check.below(config)
+		return nil
+	})
+}
+
+// parentsOf gives the chain that a config hangs on, and notes when there is
+// none to hang on.
+func parentsOf(ctx context.Context, tx Tx, config Config, problems *fault.Problems) ([]Config, error) {
+	if config.Parent == nil {
+		return nil, nil
+	}
+	parent := *config.Parent
+	if parent == config.Key {
+		problems.Attribute("parent", "must be another config, or null for none")
+		return nil, nil
+	}
+	if !keyPattern.MatchString(parent) {
+		problems.Attribute("parent", "must be the key of a config, or null for none")
+		return nil, nil
+	}
+	chain, err := tx.ConfigChain(ctx, config.Account, parent)
+	if fault.Is(err, fault.NotFound) {
+		problems.Attribute("parent", "must be a config of this account, or null for none: there is no config %q", parent)
+		return nil, nil
+	}
+	if at := slices.IndexFunc(chain, func(above Config) bool { return above.Key == config.Key }); at >= 0 {
+		problems.Attribute("parent", "must not lead back to this config: %s", circle(chain[at:]))
+	} else if len(chain) >= MaxDepth {
+		problems.Attribute("parent", "must leave chains of at most %d configs, and %q has %d above it", MaxDepth, parent, len(chain)-1)
+	}
+	return chain, err
+}
+
+// circle tells the way from a config down to what is to become its parent.
+func circle(chain []Config) string {
+	names := make([]string, len(chain))
+	for i, config := range chain {
+		names[i] = config.Key
+	}
+	return "the chain of " + names[len(names)-1] + " is " + strings.Join(names, " → ")
+}
+
+// Delete removes a config that none inherits from. MEMBER or higher; a key
+// that is restricted to environments may not.
+func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Config]) error {
+	if key == Common {
+		return fault.New(fault.ConfigProtected, "The config %q is the parent of those that name none and cannot be deleted.", Common)
+	}
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(Config) error {
+			const named = 5
+			children, err := tx.ConfigChildren(ctx, caller.Account, key, named+1)
+			if err != nil {
+				return err
+			}
+			if len(children) > 0 {
+				return inUse(key, children, named)
+			}
+			return tx.DeleteConfig(ctx, caller.Account, key)
+		})
+	})
+}
+
+func inUse(key string, children []string, named int) error {
+	more := ""
+	if len(children) > named {
+		children, more = children[:named], " and others"
+	}
+	return fault.New(fault.ConfigInUse, "The config %q is the parent of %s%s. Give them another parent, or none, before it is deleted.",
+		key, strings.Join(children, ", "), more)
+}
+
+func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Config]) changes.Target[Config] {
+	return changes.Target[Config]{
+		Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
+		Load: func() (Config, error) { return tx.Config(ctx, caller.Account, key) },
+	}
+}

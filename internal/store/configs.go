@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/rawjson"
+)
+
+// Configs is the store as package configs asks for it.
+func (db *DB) Configs() Rooms[configs.ReadTx, configs.Tx] {
+	return NewRooms(db,
+		func(tx *ReadTx) configs.ReadTx { return tx },
+		func(tx *Tx) configs.Tx { return tx })
+}
+
+const configColumns = `account_id, key, name, description, parent, items, environments, created_at, updated_at`
+
+func scanConfig(r row) (configs.Config, error) {
+	var config configs.Config
+	var items, environments []byte
+	var created, updated int64
+	err := r.Scan(&config.Account, &config.Key, &config.Name, &config.Description, &config.Parent, &items, &environments, &created, &updated)
+	if err != nil {
+		return config, err
+	}
+	config.CreatedAt, config.UpdatedAt = instant(created), instant(updated)
+	config.Items, config.Environments = decodeItems(items), decodeOverrides(environments)
+	return config, nil
+}
+
+// decodeItems reads stored items. A chain has thousands of them and is read as
+// a whole, which a decoder would take several times as long for.
+func decodeItems(text []byte) map[string]configs.Item {
+	items := map[string]configs.Item{}
+	rawjson.Members(text, func(key string, stored json.RawMessage) {
+		var item configs.Item
+		rawjson.Members(stored, func(name string, value json.RawMessage) {
+			switch {
+			case name == "value":
+				item.Value = value
+			case name == "type":
+				item.Type = configs.Type(rawjson.Unquote(value))
+			case name == "description" && value[0] == '"':
+				item.Description = new(rawjson.Unquote(value))
+			case name == "schema":
+				item.Schema = value
+			}
+		})
+		items[key] = item
+	})
+	return items
+}
+
+func decodeOverrides(text []byte) map[string]configs.Overrides {
+	environments := map[string]configs.Overrides{}
+	rawjson.Members(text, func(environment string, stored json.RawMessage) {
+		overrides := configs.Overrides{}
+		rawjson.Members(stored, func(key string, value json.RawMessage) { overrides[key] = value })
+		environments[environment] = overrides
+	})
+	return environments
+}
+
+// Config gives a config of an account.
+func (tx *ReadTx) Config(ctx context.Context, account, key string) (configs.Config, error) {
+	return one(ctx, tx.conn, fault.Missing("config", key), scanConfig,
+		`SELECT `+configColumns+` FROM configs WHERE account_id = $1 AND key = $2`, account, key)
+}
+
+// Configs lists the configs of an account.
+func (tx *ReadTx) Configs(ctx context.Context, account string, filter configs.Filter, request page.Request) (page.List[configs.Config], error) {
+	found := &list{columns: configColumns, table: "configs", byDefault: "key", tie: "key", sorts: sortsByName()}
+	found.where("account_id = ?", account)
+	found.search(filter.Search)
+	if parent, sent := filter.Parent.Get(); sent && parent == "" {
+		found.where("parent IS NULL")
+	} else if sent {
+		found.where("parent = ?", parent)
+	}
+	return pageOf(ctx, tx, found, request, scanConfig)
+}
+
+// longestChain is more than any chain has: a walk ends even if the stored
+// parents go round in a circle, which no writer makes.
+const longestChain = "64"
+
+// ConfigChain gives a config and all above it, the root first. One statement
+// reads it, so that it is the chain of one instant.
+func (tx *ReadTx) ConfigChain(ctx context.Context, account, key string) ([]configs.Config, error) {
+	chain, err := all(ctx, tx.conn, scanConfig, `WITH RECURSIVE chain (link, above, distance) AS (
+			SELECT key, parent, 0 FROM configs WHERE account_id = $1 AND key = $2
+			UNION ALL
+			SELECT c.key, c.parent, chain.distance + 1 FROM chain JOIN configs c ON c.account_id = $1 AND c.key = chain.above
+				WHERE chain.distance < `+longestChain+`
+		)
+		SELECT `+configColumns+` FROM chain JOIN configs ON account_id = $1 AND key = link ORDER BY distance DESC`, account, key)
+	if err == nil && len(chain) == 0 {
+		err = fault.Missing("config", key)
+	}
+	return chain, err
+}
+
+// EachConfigBelow visits all descendants of a config, each after its parent.
+func (tx *ReadTx) EachConfigBelow(ctx context.Context, account, key string, visit func(configs.Config) error) error {
+	_, err := all(ctx, tx.conn, func(r row) (struct{}, error) {
+		config, err := scanConfig(r)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, visit(config)
+	}, `WITH RECURSIVE below (link, distance) AS (
+			SELECT key, 1 FROM configs WHERE account_id = $1 AND parent = $2
+			UNION ALL
+			SELECT c.key, below.distance + 1 FROM below JOIN configs c ON c.account_id = $1 AND c.parent = below.link
+				WHERE below.distance < `+longestChain+`
+		)
+		SELECT `+configColumns+` FROM below JOIN configs ON account_id = $1 AND key = link ORDER BY distance, key`, account, key)
+	return err
+}
+
+// ConfigChildren names some of a config's children.
+func (tx *ReadTx) ConfigChildren(ctx context.Context, account, key string, atMost int) ([]string, error) {
+	return all(ctx, tx.conn, scanString, `SELECT key FROM configs WHERE account_id = $1 AND parent = $2 ORDER BY key LIMIT $3`, account, key, atMost)
+}
+
+// ConfigsWithEnvironment gives the configs that override anything in an
+// environment.
+func (tx *ReadTx) ConfigsWithEnvironment(ctx context.Context, account, environment string) ([]configs.Config, error) {
+	found, err := all(ctx, tx.conn, scanConfig, `SELECT `+configColumns+` FROM configs
+		WHERE account_id = $1 AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, `%"`+escapeLike(environment)+`"%`)
+	return slices.DeleteFunc(found, func(config configs.Config) bool {
+		_, has := config.Environments[environment]
+		return !has
+	}), err
+}
+
+// CountConfigs counts the configs of an account.
+func (tx *ReadTx) CountConfigs(ctx context.Context, account string) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM configs WHERE account_id = $1`, account)
+}
+
+// SaveConfig writes a config, new or not.
+func (tx *Tx) SaveConfig(ctx context.Context, c configs.Config) error {
+	items, err := encode(c.Items)
+	if err != nil {
+		return err
+	}
+	environments, err := encode(c.Environments)
+	if err != nil {
+		return err
+	}
+	return tx.run(ctx, `INSERT INTO configs (`+configColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description, parent = excluded.parent,
+			items = excluded.items, environments = excluded.environments, created_at = excluded.created_at,
+			updated_at = excluded.updated_at, search = excluded.search`,
+		c.Account, c.Key, c.Name, c.Description, c.Parent, items, environments, micros(c.CreatedAt), micros(c.UpdatedAt),
+		searchable(c.Key, c.Name))
+}
+
+// DeleteConfig removes a config.
+func (tx *Tx) DeleteConfig(ctx context.Context, account, key string) error {
+	return tx.run(ctx, `DELETE FROM configs WHERE account_id = $1 AND key = $2`, account, key)
+}

@@ -1,0 +1,18 @@
+-- Configurations. Items and overrides are read and written as a whole.
+
+CREATE TABLE configs (
+	account_id   TEXT NOT NULL REFERENCES accounts (id),
+	key          TEXT NOT NULL,
+	name         TEXT NOT NULL,
+	description  TEXT,
+	parent       TEXT,
+	items        TEXT NOT NULL, -- JSON object
+	environments TEXT NOT NULL, -- JSON object
+	search       TEXT NOT NULL,
+	created_at   INTEGER NOT NULL,
+	updated_at   INTEGER NOT NULL,
+	PRIMARY KEY (account_id, key),
+	FOREIGN KEY (account_id, parent) REFERENCES configs (account_id, key)
+) STRICT;
+
+CREATE INDEX configs_by_parent ON configs (account_id, parent);

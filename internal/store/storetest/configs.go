@@ -1,0 +1,268 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// newConfig is a config with everything that a config can have but a parent.
+func newConfig(account, key string) configs.Config {
+	return configs.Config{
+		Account: account, Key: key, Name: oddText, Description: new(oddText),
+		Items: map[string]configs.Item{
+			oddText: {Value: json.RawMessage(oddValue), Type: configs.JSON, Description: new(oddText),
+				Schema: json.RawMessage(`{"type":["object","null"],"minProperties":1.0,"$comment":"\u003c\/"}`)},
+			"":  {Value: json.RawMessage(`null`), Type: configs.JSON},
+			"a": {Value: json.RawMessage(`"\u0000\ud83d\udea6 é"`), Type: configs.String, Description: new("")},
+			"b": {Value: json.RawMessage(`-0.0`), Type: configs.Number},
+			"c": {Value: json.RawMessage(`false`), Type: configs.Boolean},
+		},
+		Environments: map[string]configs.Overrides{
+			"production": {oddText: json.RawMessage(oddValue), "b": json.RawMessage(`1E+2`)},
+			"staging":    {},
+		},
+		CreatedAt: at(1), UpdatedAt: at(2),
+	}
+}
+
+// bareConfig is a config below another, or below none, that has nothing.
+func bareConfig(account, key, parent string) configs.Config {
+	config := configs.Config{Account: account, Key: key, Name: key, Items: map[string]configs.Item{},
+		Environments: map[string]configs.Overrides{}, CreatedAt: at(3), UpdatedAt: at(4)}
+	if parent != "" {
+		config.Parent = &parent
+	}
+	return config
+}
+
+func saveConfigs(t *testing.T, db *store.DB, saved ...configs.Config) {
+	t.Helper()
+	do(t, db, saved[0].Account, func(tx *store.Tx) error {
+		for _, config := range saved {
+			if err := tx.SaveConfig(t.Context(), config); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func readConfig(ctx context.Context, account, key string) func(*store.ReadTx) (configs.Config, error) {
+	return func(tx *store.ReadTx) (configs.Config, error) { return tx.Config(ctx, account, key) }
+}
+
+func configKeys(found []configs.Config) []string {
+	return nameOf(found, func(config configs.Config) string { return config.Key })
+}
+
+func findConfigs(t *testing.T, db *store.DB, account string, filter configs.Filter) []configs.Config {
+	t.Helper()
+	found := get(t, db, func(tx *store.ReadTx) (page.List[configs.Config], error) {
+		return tx.Configs(t.Context(), account, filter, page.Request{Number: 1, Size: page.MaxSize, Total: true})
+	})
+	same(t, found.Total, len(found.Items))
+	return found.Items
+}
+
+func countConfigs(t *testing.T, db *store.DB, account string) int {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountConfigs(t.Context(), account) })
+}
+
+func configConcept(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	t.Run("a config comes back as it was written, to the letter", func(t *testing.T) {
+		for _, config := range []configs.Config{newConfig(account, "full"), bareConfig(account, "bare", "full")} {
+			saveConfigs(t, db, config)
+			same(t, get(t, db, readConfig(ctx, account, config.Key)), config)
+			missing(t, db, readConfig(ctx, other, config.Key))
+		}
+	})
+	t.Run("keys differ by case and belong to an account", func(t *testing.T) {
+		upper, lower, foreign := newConfig(account, "Case"), bareConfig(account, "case", "Case"), bareConfig(other, "case", "")
+		saveConfigs(t, db, upper, lower)
+		saveConfigs(t, db, foreign)
+		same(t, get(t, db, readConfig(ctx, account, "Case")), upper)
+		same(t, get(t, db, readConfig(ctx, account, "case")), lower)
+		same(t, get(t, db, readConfig(ctx, other, "case")), foreign)
+	})
+	t.Run("a config that is saved again is replaced", func(t *testing.T) {
+		again := bareConfig(account, "full", "")
+		saveConfigs(t, db, again)
+		same(t, get(t, db, readConfig(ctx, account, "full")), again)
+		same(t, countConfigs(t, db, account), 4)
+		same(t, countConfigs(t, db, other), 1)
+	})
+	t.Run("a parent cannot be missing, and not be deleted", func(t *testing.T) { configParents(t, db) })
+	t.Run("chains", func(t *testing.T) { configChains(t, db) })
+	t.Run("configs are found by an environment", func(t *testing.T) { configsWithEnvironment(t, db) })
+	t.Run("the list", func(t *testing.T) { configList(t, db) })
+	t.Run("the filters", func(t *testing.T) { configFilters(t, db) })
+}
+
+func configParents(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	saveConfigs(t, db, bareConfig(other, "theirs", ""))
+	for _, parent := range []string{"nothing", "theirs"} {
+		if err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+			return tx.SaveConfig(t.Context(), bareConfig(account, "lost", parent))
+		}); err == nil {
+			t.Errorf("a config below %s was saved", parent)
+		}
+	}
+	saveConfigs(t, db, bareConfig(account, "parent", ""), bareConfig(account, "child", "parent"))
+	remove := func(key string) error {
+		return db.Write(t.Context(), account, func(tx *store.Tx) error { return tx.DeleteConfig(t.Context(), account, key) })
+	}
+	if remove("parent") == nil {
+		t.Error("a parent was deleted")
+	}
+	for _, key := range []string{"child", "parent", "parent"} { // the last time it is not there
+		if err := remove(key); err != nil {
+			t.Error(err)
+		}
+	}
+	same(t, countConfigs(t, db, account), 0)
+	same(t, countConfigs(t, db, other), 1)
+}
+
+func configChains(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	tree := func(account string) []configs.Config {
+		return []configs.Config{newConfig(account, "root"), bareConfig(account, "z-left", "root"), bareConfig(account, "right", "root"),
+			bareConfig(account, "a-leaf", "z-left"), bareConfig(account, "b-leaf", "right"), bareConfig(account, "alone", "")}
+	}
+	saveConfigs(t, db, tree(account)...)
+	saveConfigs(t, db, append(tree(other), bareConfig(other, "theirs", "a-leaf"))...)
+	chain := func(key string) []configs.Config {
+		t.Helper()
+		return get(t, db, func(tx *store.ReadTx) ([]configs.Config, error) { return tx.ConfigChain(ctx, account, key) })
+	}
+	below := func(key string) (visited []string) {
+		t.Helper()
+		get(t, db, func(tx *store.ReadTx) (any, error) {
+			return nil, tx.EachConfigBelow(ctx, account, key, func(config configs.Config) error {
+				visited = append(visited, config.Key)
+				return nil
+			})
+		})
+		return visited
+	}
+	same(t, configKeys(chain("a-leaf")), []string{"root", "z-left", "a-leaf"})
+	same(t, chain("z-left"), tree(account)[:2])
+	same(t, configKeys(chain("alone")), []string{"alone"})
+	same(t, below("root"), []string{"right", "z-left", "a-leaf", "b-leaf"})
+	same(t, below("z-left"), []string{"a-leaf"})
+	same(t, below("alone"), nil)
+	same(t, below("nothing"), nil)
+	missing(t, db, func(tx *store.ReadTx) ([]configs.Config, error) { return tx.ConfigChain(ctx, account, "theirs") })
+	children := func(key string, atMost int) []string {
+		t.Helper()
+		return get(t, db, func(tx *store.ReadTx) ([]string, error) { return tx.ConfigChildren(ctx, account, key, atMost) })
+	}
+	same(t, children("root", 9), []string{"right", "z-left"})
+	same(t, children("root", 1), []string{"right"})
+	same(t, children("a-leaf", 9), nil)
+	t.Run("a visit can end early", func(t *testing.T) {
+		enough := errors.New("enough")
+		_, err := tryGet(t, db, func(tx *store.ReadTx) (any, error) {
+			return nil, tx.EachConfigBelow(ctx, account, "root", func(configs.Config) error { return enough })
+		})
+		if !errors.Is(err, enough) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a circle, which no writer makes, ends", func(t *testing.T) {
+		saveConfigs(t, db, bareConfig(account, "root", "a-leaf"))
+		if length := len(chain("root")); length < 32 {
+			t.Errorf("got a chain of %d", length)
+		}
+		below("root")
+	})
+}
+
+func configsWithEnvironment(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	deceptive := bareConfig(account, "deceptive", "") // the name is only in a value
+	deceptive.Environments = map[string]configs.Overrides{"x": {"production": json.RawMessage(`"\"production\""`)}}
+	saveConfigs(t, db, newConfig(account, "b"), newConfig(account, "a"), bareConfig(account, "none", ""), deceptive)
+	saveConfigs(t, db, newConfig(other, "foreign"))
+	with := func(environment string) []configs.Config {
+		t.Helper()
+		return get(t, db, func(tx *store.ReadTx) ([]configs.Config, error) {
+			return tx.ConfigsWithEnvironment(t.Context(), account, environment)
+		})
+	}
+	same(t, with("production"), []configs.Config{newConfig(account, "a"), newConfig(account, "b")})
+	same(t, configKeys(with("x")), []string{"deceptive"})
+	for _, none := range []string{"Production", "productio_", "%", "b"} {
+		same(t, len(with(none)), 0)
+	}
+}
+
+func configList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	saveConfigs(t, db, newConfig(newAccount(t, db).ID, "foreign"))
+	var written []configs.Config
+	for i, name := range oddNames() {
+		config := bareConfig(account, "k"+strconv.Itoa(i*7%10)+strconv.Itoa(i), "")
+		config.Name, config.CreatedAt, config.UpdatedAt = name, at(i%3), at(i%4)
+		written = append(written, config)
+	}
+	saveConfigs(t, db, written...)
+	listing[configs.Config]{
+		byDefault: "key",
+		read: func(tx *store.ReadTx, request page.Request) (page.List[configs.Config], error) {
+			return tx.Configs(t.Context(), account, configs.Filter{}, request)
+		},
+		id: func(config configs.Config) string { return config.Key },
+		fields: map[string]func(configs.Config) any{
+			"key":        func(config configs.Config) any { return config.Key },
+			"name":       func(config configs.Config) any { return config.Name },
+			"created_at": func(config configs.Config) any { return config.CreatedAt.UnixMicro() },
+			"updated_at": func(config configs.Config) any { return config.UpdatedAt.UnixMicro() },
+		},
+	}.check(t, db, written)
+}
+
+func configFilters(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	saveConfigs(t, db, bareConfig(account, "k-root", ""))
+	names, _ := searches()
+	for i, name := range names {
+		config := bareConfig(account, "k"+strconv.Itoa(i), "k-root")
+		config.Name = name
+		saveConfigs(t, db, config)
+	}
+	checkSearch(t, func(t *testing.T, text string) (found []string) {
+		return nameOf(findConfigs(t, db, account, configs.Filter{Search: text, Parent: optional.Of("k-root")}),
+			func(config configs.Config) string { return config.Name })
+	})
+	for _, each := range []struct {
+		filter configs.Filter
+		want   int
+	}{
+		{configs.Filter{}, len(names) + 1},
+		{configs.Filter{Search: "K1"}, 1},
+		{configs.Filter{Parent: optional.Of("k-root")}, len(names)},
+		{configs.Filter{Parent: optional.Of("K-root")}, 0},
+		{configs.Filter{Parent: optional.Of("")}, 1},
+		{configs.Filter{Parent: optional.Of(""), Search: "k1"}, 0},
+	} {
+		found := findConfigs(t, db, account, each.filter)
+		if len(found) != each.want {
+			t.Errorf("%+v finds %s, want %d", each.filter, slices.Sorted(slices.Values(configKeys(found))), each.want)
+		}
+	}
+}
