@@ -230,6 +230,9 @@ func token(r *http.Request, needs access) (string, error) {
 	if key := r.Header.Get("X-API-Key"); needs.anyHeader && key != "" {
 		return key, nil
 	}
+	if key := r.URL.Query().Get("api_key"); needs.inQuery && key != "" {
+		return key, nil
+	}
 	header := r.Header.Get("Authorization")
 	scheme, token, _ := strings.Cut(header, " ")
 	switch token = strings.TrimSpace(token); {
