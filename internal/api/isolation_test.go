@@ -116,6 +116,7 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"OPTIONS /ofrep/v1/evaluate/flags":         {ofrepPath, "", 204},
 		"OPTIONS /ofrep/v1/evaluate/flags/{key}":   {ofrepPath + "/theirs", "", 204},
 
+		"GET /api/ws/v1/events":     {"/api/ws/v1/events?since=1", "", 400}, // sockets themselves: see package stream
 		"GET /api/v1/changes":       {changesPath, "", 200},
 		"GET /api/v1/changes/{seq}": {changesPath + "/" + theirs.seq, "", 404},
 	}
