@@ -255,3 +255,9 @@ func bulk(name string, seq int64) string { return fmt.Sprintf(`{"event":%q,"seq"
 func everything(seq int64) []string {
 	return []string{bulk("flags_changed", seq), bulk("configs_changed", seq), bulk("loggers_changed", seq)}
 }
+
+// anotherNode starts a second node on the same database.
+func anotherNode(t testing.TB, database storetest.Database, change ...func(*settings.Settings)) *apptest.Node {
+	t.Helper()
+	return apptest.Start(t, database, append([]func(*settings.Settings){func(s *settings.Settings) { s.Name = "other" }}, change...)...)
+}
