@@ -8,6 +8,7 @@ replace (
 )
 
 require (
+	github.com/coder/websocket v1.8.15
 	github.com/diegoholiveira/jsonlogic/v3 v3.5.1
 	github.com/expr-lang/expr v1.17.8
 	github.com/growthbook/growthbook-golang v0.6.0

@@ -33,6 +33,8 @@ type Client struct {
 	Contexts ContextsAPI
 	// Changes is the history of the account.
 	Changes ChangesAPI
+	// Events is what happens in the account, as it happens.
+	Events EventsAPI
 	// Metrics receives measurements of running services.
 	Metrics MetricsAPI
 }
@@ -91,7 +93,7 @@ func newClient(t *transport) *Client {
 	return &Client{
 		Account: AccountAPI{t}, User: UserAPI{t}, Keys: KeysAPI{t},
 		Environments: EnvironmentsAPI{t}, Services: ServicesAPI{t}, ContextTypes: ContextTypesAPI{t}, Contexts: ContextsAPI{t},
-		Changes: ChangesAPI{t}, Metrics: MetricsAPI{t},
+		Changes: ChangesAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t},
 	}
 }
 

@@ -2,6 +2,7 @@ package signalbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,7 +38,9 @@ type transport struct {
 // request is one call of the interface.
 type request struct {
 	method string
-	// segments follow /api/v1/, each still without percent-encoding.
+	// root is what the path begins with, /api/v1 unless it is set.
+	root string
+	// segments follow it, each still without percent-encoding.
 	segments []string
 	query    url.Values
 	body     any // encoded as JSON unless it is nil
@@ -76,7 +79,7 @@ func (r request) name() string { return "signalbox: " + r.method + " " + r.path(
 
 func (r request) path() string {
 	var path strings.Builder
-	path.WriteString("/api/v1")
+	path.WriteString(cmp.Or(r.root, "/api/v1"))
 	for _, segment := range r.segments {
 		path.WriteString("/" + escape(segment))
 	}

@@ -91,11 +91,16 @@ func StartBare(ctx context.Context, folder string, body []byte) (*Server, error)
 	if err := os.WriteFile(file, body, 0o600); err != nil {
 		return nil, err
 	}
+	return StartSelf(ctx, BareCommand, file)
+}
+
+// StartSelf starts this program again as a server that prints its address.
+func StartSelf(ctx context.Context, arguments ...string) (*Server, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	command := exec.CommandContext(ctx, self, BareCommand, file)
+	command := exec.CommandContext(ctx, self, arguments...)
 	output, err := command.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package accounts
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -17,6 +18,8 @@ type Caller struct {
 	Role    Role
 	// Environments restricts writes to these environments; nil does not restrict.
 	Environments []string
+	// ExpiresAt is when the key stops working; nil is never.
+	ExpiresAt *time.Time
 }
 
 // Actor is the caller as the history names it.

@@ -100,7 +100,7 @@ func (k Key) Works(now time.Time) bool {
 // Caller is the key as the rest of the domain sees it.
 func (k Key) Caller() Caller {
 	return Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name, UserID: k.CreatedBy,
-		Role: k.Role, Environments: k.Scopes.Environments}
+		Role: k.Role, Environments: k.Scopes.Environments, ExpiresAt: k.ExpiresAt}
 }
 
 // KeyDraft is what a caller wants a key to be. On a replace, what grants power

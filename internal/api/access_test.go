@@ -164,6 +164,8 @@ func accessTable() []access {
 		{"OPTIONS /ofrep/v1/evaluate/flags", at(ofrepPath), "                       204 204 204 204 204 204 204 204 204"},
 		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", at(ofrepPath + "/x"), "          204 204 204 204 204 204 204 204 204"},
 
+		{"GET /api/ws/v1/events", at("/api/ws/v1/events"), "                        401 401 400 400 400 400 401 401 400"},
+
 		{"GET /api/v1/changes", at(changesPath), "                                  401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/changes/{seq}", at(changesPath + "/1"), "                     401 401 200 200 200 200 401 401 200"},
 	}

@@ -30,6 +30,14 @@ type History interface {
 	Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error)
 }
 
+// EventStream turns requests into event sockets.
+type EventStream interface {
+	// Open takes over the connection, or refuses; then nothing was sent. since
+	// is what the caller resumes after, nil when it did not say; recheck
+	// authenticates the caller again.
+	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, since *string, recheck func(context.Context) error) error
+}
+
 // Services is what the API is made of.
 type Services struct {
 	Accounts     *accounts.Service
@@ -41,6 +49,8 @@ type Services struct {
 	Configs       *configs.Service
 	History       History
 	Auth          Authenticator
+	// Events is the event stream.
+	Events EventStream
 	// Version gives a number that grows with every recorded change of an
 	// account, as of now.
 	Version func(ctx context.Context, account string) (int64, error)

@@ -238,6 +238,11 @@ func token(r *http.Request, needs access) (string, error) {
 	if key := header(r, "X-Api-Key"); needs.anyHeader && key != "" {
 		return key, nil
 	}
+	if needs.inQuery {
+		if key := r.URL.Query().Get("api_key"); key != "" {
+			return key, nil
+		}
+	}
 	sent := header(r, "Authorization")
 	scheme, token, _ := strings.Cut(sent, " ")
 	switch token = strings.TrimSpace(token); {

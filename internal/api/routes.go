@@ -7,7 +7,10 @@ type access struct {
 	open bool // without a key
 	// anyHeader accepts the key in X-API-Key too.
 	anyHeader bool
-	role      accounts.Role // the weakest role that may
+	// inQuery accepts the key as the parameter api_key too: browsers and many
+	// WebSocket libraries cannot set headers.
+	inQuery bool
+	role    accounts.Role // the weakest role that may
 	// scoped lets keys that are restricted to environments in: the route
 	// reads, or reports, or the domain looks at the scope itself.
 	scoped bool
@@ -27,6 +30,9 @@ func writesValues() access { return access{role: accounts.Member, scoped: true} 
 
 // evaluates is for programs of all kinds, browsers included.
 func evaluates() access { return access{role: accounts.Viewer, scoped: true, anyHeader: true} }
+
+// listens is for the event stream.
+func listens() access { return access{role: accounts.Viewer, scoped: true, inQuery: true} }
 
 // route is one line of the interface.
 type route struct {
@@ -125,6 +131,8 @@ func (a *API) routes() []route {
 		{pattern: "POST /ofrep/v1/evaluate/flags/{key}", access: evaluates(), handle: a.ofrepFlag, ofrep: true},
 		{pattern: "OPTIONS /ofrep/v1/evaluate/flags", access: open(), handle: a.ofrepPreflight, ofrep: true},
 		{pattern: "OPTIONS /ofrep/v1/evaluate/flags/{key}", access: open(), handle: a.ofrepPreflight, ofrep: true},
+
+		{pattern: "GET /api/ws/v1/events", access: listens(), handle: a.events},
 
 		{pattern: "GET /api/v1/changes", access: reads(), handle: a.changes},
 		{pattern: "GET /api/v1/changes/{seq}", access: reads(), handle: a.change},

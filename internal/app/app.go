@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/stream"
 	"github.com/signalbox/signalbox/internal/telemetry"
 	"github.com/signalbox/signalbox/openapi"
 )
@@ -53,6 +54,7 @@ type App struct {
 	// sightings writes when loggers were seen, expirer removes levels in time.
 	sightings *logging.Sightings
 	expirer   *logging.Expirer
+	stream    *stream.Hub
 
 	api      *api.API
 	servers  []*server
@@ -107,6 +109,12 @@ func (a *App) wire() {
 	a.expirer = logging.NewExpirer(a.db.Logging(), a.log)
 	a.feed.Subscribe(a.expirer.Hear)
 	a.feed.OnRewind(a.auth.ForgetAll)
+	a.stream = stream.New(a.db, a.metrics, time.Now, stream.Options{
+		Server: "signalbox/" + version, MaxAge: a.settings.StreamMaxAge,
+		Sockets: a.settings.StreamSockets, AccountSockets: a.settings.StreamAccountSockets,
+	})
+	a.feed.Subscribe(a.stream.Hear) // after the authenticator: a socket that opens meanwhile checks its key again
+	a.feed.OnRewind(a.stream.Rewound)
 	a.feed.OnRewind(func() { a.api.Forget() })
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
 	a.api = api.New(api.Services{
@@ -118,7 +126,7 @@ func (a *App) wire() {
 		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
 		Logging: &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable,
 			Sightings: a.sightings},
-		History: a.db.History(), Auth: a.auth, Version: a.db.Version, Ready: a.ready,
+		History: a.db.History(), Auth: a.auth, Events: a.stream, Version: a.db.Version, Ready: a.ready,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}, api.Options{
@@ -161,6 +169,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.notes.Start(ctx)
 	a.sightings.Start(ctx)
 	a.expirer.Start(ctx)
+	a.stream.Start(ctx)
 	a.resealer.start(ctx)
 	for _, server := range a.servers {
 		server.start()
@@ -194,11 +203,14 @@ func (a *App) Stop(ctx context.Context) error {
 	a.stopping.Store(true)
 	draining, cancel := context.WithTimeout(ctx, a.settings.ShutdownTimeout)
 	defer cancel()
+	var leaving sync.WaitGroup
+	leaving.Go(func() { a.stream.Stop(draining) })
 	var err error
 	for _, server := range a.servers {
 		err = errors.Join(err, server.stop(draining))
 	}
 	a.servers = nil
+	leaving.Wait()
 	a.resealer.stop()
 	a.expirer.Stop()
 	a.listener.Stop()

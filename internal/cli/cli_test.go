@@ -79,6 +79,8 @@ func TestCalledWrongly(t *testing.T) {
 		"migrate with an argument": {[]string{"migrate", "now"}, "signalbox migrate takes"},
 		"a group alone":            {[]string{"keys"}, "signalbox keys needs a command; see signalbox keys --help"},
 		"another group alone":      {[]string{"keyring"}, "signalbox keyring needs a command; see signalbox keyring --help"},
+		"no key for a server":      {[]string{"events", "tail"}, "there is no API key; set SIGNALBOX_API_KEY or --api-key"},
+		"no server at all":         {[]string{"events", "tail", "--api-key", "k", "--url", "nowhere"}, "is not an absolute http or https URL"},
 		"an argument is missing":   {[]string{"keys", "revoke"}, "see signalbox keys revoke --help"},
 		"one of two is missing":    {[]string{"accounts", "plan", "acme"}, "see signalbox accounts plan --help"},
 		"too many":                 {[]string{"accounts", "create", "a", "b"}, "see signalbox accounts create --help"},
@@ -113,7 +115,8 @@ func TestCalledWrongly(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	tests := map[string][]string{
-		"--help":                {"Usage:", "serve", "migrate", "keys", "accounts", "keyring"},
+		"--help":                {"Usage:", "serve", "migrate", "keys", "accounts", "keyring", "events"},
+		"events tail --help":    {"--since NUMBER", "SIGNALBOX_URL", "SIGNALBOX_API_KEY", "--json"},
 		"serve --help":          {"--listen HOST:PORT", "SIGNALBOX_LISTEN, default: 127.0.0.1:8080", "--shutdown-timeout"},
 		"keys --help":           {"create", "list", "revoke"},
 		"keys create --help":    {"[NAME]", "--role", `(default "MEMBER")`, "--environment", "--expires-in", "--account", "--json", "--data DIRECTORY"},

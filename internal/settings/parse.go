@@ -205,6 +205,22 @@ func shutdownTimeout(text string) (time.Duration, error) {
 	return d, nil
 }
 
+func age(text string) (time.Duration, error) {
+	d, ok := duration(text)
+	if !ok || d < 0 {
+		return 0, errors.New("is not a duration from 0s, for example 1h or 30m")
+	}
+	return d, nil
+}
+
+func count(text string) (int, error) {
+	number, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, errors.New("is not a whole number from 0")
+	}
+	return int(number), nil
+}
+
 // oneOf accepts the words in any case.
 func oneOf(words ...string) func(string) (string, error) {
 	return func(text string) (string, error) {

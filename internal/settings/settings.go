@@ -31,6 +31,10 @@ type Settings struct {
 	PublicURL string
 	// RateLimit is the number of requests per second that one key may make. Zero means no limit.
 	RateLimit float64
+	// StreamMaxAge is how long an event socket may be open. Zero means for ever.
+	StreamMaxAge time.Duration
+	// StreamSockets and StreamAccountSockets are how many event sockets this node holds, in all and for one account. Zero means no limit.
+	StreamSockets, StreamAccountSockets int
 	// Plans is a file that replaces the built-in plans. Empty means the built-in ones.
 	Plans string
 	// AllowNetworks are the networks jobs may reach although they are not public.

@@ -27,6 +27,7 @@ func defaults(t *testing.T) settings.Settings {
 	return settings.Settings{
 		Listen: "127.0.0.1:8080", Data: "./data", BootstrapPlan: "pro", Retention: 30 * 24 * time.Hour,
 		LogLevel: "info", LogFormat: "auto", Name: host, ShutdownTimeout: 15 * time.Second,
+		StreamMaxAge: time.Hour, StreamSockets: 50_000,
 	}
 }
 
@@ -78,6 +79,7 @@ func TestEverySettingFromEachSource(t *testing.T) {
 		"SIGNALBOX_BOOTSTRAP_KEY=sk_api_0123456789abcdef", "SIGNALBOX_BOOTSTRAP_KEY_FILE=/run/key",
 		"SIGNALBOX_BOOTSTRAP_PLAN=jobs=pro,logging=free", "SIGNALBOX_PUBLIC_URL=https://box.example.com/base/",
 		"SIGNALBOX_RATE_LIMIT=2.5", "SIGNALBOX_PLANS=/etc/plans.json",
+		"SIGNALBOX_STREAM_MAX_AGE=30m", "SIGNALBOX_STREAM_SOCKETS=7", "SIGNALBOX_STREAM_ACCOUNT_SOCKETS=3",
 		"SIGNALBOX_ALLOW_NETWORKS=10.1.2.3/8, 192.168.1.7,fd00::1,::ffff:172.16.0.0/108,", "SIGNALBOX_RETENTION=1d12h",
 		"SIGNALBOX_TLS_CERT=/c.pem", "SIGNALBOX_TLS_KEY=/k.pem", "SIGNALBOX_KEYRING=/etc/keys",
 		"SIGNALBOX_LOG_LEVEL=WARN", "SIGNALBOX_LOG_FORMAT=json", "SIGNALBOX_NODE=node-1", "SIGNALBOX_SHUTDOWN_TIMEOUT=0s",
@@ -87,6 +89,7 @@ func TestEverySettingFromEachSource(t *testing.T) {
 		Database:     "postgres://u:p%40w@one:5432,two:5433/signalbox?target_session_attrs=read-write",
 		BootstrapKey: "sk_api_0123456789abcdef", BootstrapKeyFile: "/run/key", BootstrapPlan: "jobs=pro,logging=free",
 		PublicURL: "https://box.example.com/base", RateLimit: 2.5, Plans: "/etc/plans.json",
+		StreamMaxAge: 30 * time.Minute, StreamSockets: 7, StreamAccountSockets: 3,
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.1.7/32"),
 			netip.MustParsePrefix("fd00::1/128"), netip.MustParsePrefix("172.16.0.0/12")},
 		Retention: 36 * time.Hour, TLSCert: "/c.pem", TLSKey: "/k.pem", Keyring: "/etc/keys",

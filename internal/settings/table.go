@@ -71,6 +71,7 @@ func configRow() setting {
 func table() []setting {
 	rows := []setting{configRow()}
 	rows = append(rows, listenRows()...)
+	rows = append(rows, streamRows()...)
 	rows = append(rows, storeRows()...)
 	rows = append(rows, accountRows()...)
 	return append(rows, runtimeRows()...)
@@ -96,6 +97,20 @@ func listenRows() []setting {
 		{name: "SIGNALBOX_RATE_LIMIT", value: "NUMBER", fallback: "0",
 			help: "requests per second that one key may make; 0 means no limit",
 			set:  into(func(s *Settings) *float64 { return &s.RateLimit }, rate)},
+	}
+}
+
+func streamRows() []setting {
+	return []setting{
+		{name: "SIGNALBOX_STREAM_MAX_AGE", value: "DURATION", fallback: "1h",
+			help: "how long an event socket stays open at most, so that load balancers can spread sockets again; 0s means for ever",
+			set:  into(func(s *Settings) *time.Duration { return &s.StreamMaxAge }, age)},
+		{name: "SIGNALBOX_STREAM_SOCKETS", value: "NUMBER", fallback: "50000",
+			help: "event sockets that this node holds at most; 0 means no limit",
+			set:  into(func(s *Settings) *int { return &s.StreamSockets }, count)},
+		{name: "SIGNALBOX_STREAM_ACCOUNT_SOCKETS", value: "NUMBER", fallback: "0",
+			help: "event sockets that this node holds at most for one account; 0 means no limit of its own",
+			set:  into(func(s *Settings) *int { return &s.StreamAccountSockets }, count)},
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -149,4 +151,39 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 		return err
 	})
 	return tail, err
+}
+
+// EventsAfter gives what the events of an account's changes after a number are
+// made of, oldest first: of the documents only a logger's, which has the level.
+func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit int) (found []changes.Change, err error) {
+	err = db.Read(ctx, func(tx *ReadTx) error {
+		found, err = all(ctx, tx.conn, func(r row) (changes.Change, error) {
+			change := changes.Change{Account: account}
+			var after *string
+			var created int64
+			err := r.Scan(&change.Seq, &change.Kind, &change.Key, &change.Action, &after, &created)
+			change.After, change.CreatedAt = rawOrNil(after), instant(created)
+			return change, err
+		}, `SELECT seq, kind, key, action, CASE WHEN kind = 'logger' THEN after END, created_at
+			FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
+		return err
+	})
+	return found, err
+}
+
+// ChangedKinds tells which of the kinds an account has changes of since an
+// instant. Each is a question of its own, so that a busy hour is read only
+// until the first change of the kind.
+func (db *DB) ChangedKinds(ctx context.Context, account string, since time.Time, kinds ...string) (found []string, err error) {
+	questions, args := make([]string, len(kinds)), []any{account, micros(since)}
+	for i, kind := range kinds {
+		args = append(args, kind)
+		questions[i] = fmt.Sprintf(`SELECT CAST($%[1]d AS TEXT) WHERE EXISTS (
+			SELECT 1 FROM changes WHERE account_id = $1 AND created_at >= $2 AND kind = $%[1]d)`, len(args))
+	}
+	err = db.Read(ctx, func(tx *ReadTx) error {
+		found, err = all(ctx, tx.conn, scanString, strings.Join(questions, " UNION ALL "), args...)
+		return err
+	})
+	return found, err
 }

@@ -81,6 +81,7 @@ func changeConcept(t *testing.T, db *store.DB) {
 	t.Run("the history is read backwards and the news forwards", func(t *testing.T) { history(t, db) })
 	t.Run("large documents come in smaller portions", func(t *testing.T) { largeHistory(t, db) })
 	t.Run("the history can be narrowed", func(t *testing.T) { historyFilters(t, db) })
+	t.Run("events are made of part of the history", func(t *testing.T) { eventHistory(t, db) })
 }
 
 func versions(t *testing.T, db *store.DB) {
@@ -175,6 +176,41 @@ func historyFilters(t *testing.T, db *store.DB) {
 			}
 			same(t, found, each.want)
 		})
+	}
+}
+
+// eventHistory is what the event stream reads.
+func eventHistory(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	document := []byte(oddJSON)
+	var written []changes.Change
+	for _, kind := range []string{"flag", "logger", "environment", "flag"} {
+		change := record(t, db, account, changes.Change{Kind: kind, Key: oddText, Action: changes.Updated, Before: document, After: document})
+		change.Before, change.Actor = nil, changes.Actor{}
+		if kind != "logger" {
+			change.After = nil
+		}
+		written = append(written, change)
+		record(t, db, other, changes.Change{Kind: "config"})
+	}
+	for after, want := range map[int64][]changes.Change{0: written[:3], 2: written[2:], 4: nil, 99: nil} {
+		found, err := db.EventsAfter(ctx, account, after, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, found, want)
+	}
+	for since, want := range map[time.Time][]string{
+		written[0].CreatedAt:                  {"flag", "logger"},
+		written[3].CreatedAt:                  {"flag"},
+		written[3].CreatedAt.Add(time.Second): nil,
+	} {
+		found, err := db.ChangedKinds(ctx, account, since, "flag", "config", "logger")
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, found, want)
 	}
 }
 

@@ -1,0 +1,161 @@
+// Package stream compares the event sockets of Signalbox with the two obvious
+// ways to push events from Go: a plain server-sent events handler on net/http,
+// and a handler on coder/websocket. Each server is a process of its own; the
+// same client opens the same number of connections to each, in turn, measures
+// what they cost while they are idle, and how long one change takes to the
+// last of them.
+package stream
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/signalbox/signalbox/bench/servers"
+)
+
+const (
+	changes = 60
+	warmUp  = 5
+	pause   = 50 * time.Millisecond
+)
+
+// contender is a server that pushes.
+type contender struct {
+	name  string
+	path  string
+	start func(ctx context.Context, folder string) (*servers.Server, error)
+	// change makes the server push one event to everybody.
+	change func(ctx context.Context, address string) error
+}
+
+func contenders() []contender {
+	return []contender{
+		{"signalbox", "/api/ws/v1/events?api_key=" + servers.Key, startSignalbox, changeFlag},
+		{"plain SSE", "/sse", startPlain, push},
+		{"coder/websocket", "/ws", startPlain, push},
+	}
+}
+
+// figures are what was measured of one contender.
+type figures struct {
+	idle         float64 // KiB of resident memory for each idle connection
+	p50, p99     time.Duration
+	longest      time.Duration
+	cpu          time.Duration // of the server, for one change to everybody
+	reachedFirst time.Duration // median time to the first connection
+}
+
+// Run measures all contenders with the number of sockets in BENCH_SOCKETS,
+// 10,000 unless it is set.
+func Run(ctx context.Context, out io.Writer) error {
+	sockets := 10_000
+	if text := os.Getenv("BENCH_SOCKETS"); text != "" {
+		var err error
+		if sockets, err = strconv.Atoi(text); err != nil {
+			return err
+		}
+	}
+	folder, err := os.MkdirTemp("", "signalbox-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	fmt.Fprintf(out, "%d connections to one node; %d changes, one after the other, each to all of them\n", sockets, changes)
+	fmt.Fprintf(out, "%-16s %12s %9s %9s %9s %9s %11s\n", "server", "KiB/socket", "first", "p50", "p99", "max", "CPU/change")
+	var all []figures
+	for i, each := range contenders() {
+		measured, err := measure(ctx, each, filepath.Join(folder, strconv.Itoa(i)), sockets)
+		if err != nil {
+			return fmt.Errorf("%s: %w", each.name, err)
+		}
+		all = append(all, measured)
+		fmt.Fprintf(out, "%-16s %12.1f %9s %9s %9s %9s %11s\n", each.name, measured.idle, short(measured.reachedFirst),
+			short(measured.p50), short(measured.p99), short(measured.longest), short(measured.cpu))
+	}
+	for i, each := range contenders()[1:] {
+		fmt.Fprintf(out, "signalbox : %s: memory %.0f%%, p50 %.0f%%, max %.0f%%, CPU %.0f%%\n", each.name,
+			percent(all[0].idle, all[i+1].idle), percent(all[0].p50, all[i+1].p50),
+			percent(all[0].longest, all[i+1].longest), percent(all[0].cpu, all[i+1].cpu))
+	}
+	return nil
+}
+
+func percent[T float64 | time.Duration](ours, theirs T) float64 {
+	return 100 * float64(ours) / float64(theirs)
+}
+
+func short(d time.Duration) string { return d.Round(100 * time.Microsecond).String() }
+
+func measure(ctx context.Context, each contender, folder string, sockets int) (figures, error) {
+	server, err := each.start(ctx, folder)
+	if err != nil {
+		return figures{}, err
+	}
+	defer server.Stop()
+	before, err := server.Resident()
+	if err != nil {
+		return figures{}, err
+	}
+	crowd, err := gather(ctx, server.Address, each.path, sockets)
+	if err != nil {
+		return figures{}, err
+	}
+	defer crowd.leave()
+	after, err := settled(ctx, server)
+	if err != nil {
+		return figures{}, err
+	}
+	measured, err := pushAll(ctx, each, server, crowd)
+	measured.idle = float64(after-before) / 1024 / float64(sockets)
+	return measured, err
+}
+
+// settled gives the server a few seconds, as an idle one has, and reads what
+// memory it holds then.
+func settled(ctx context.Context, server *servers.Server) (int64, error) {
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(5 * time.Second):
+	}
+	return server.Resident()
+}
+
+// pushAll makes changes and times each until the last connection has it.
+func pushAll(ctx context.Context, each contender, server *servers.Server, crowd *crowd) (figures, error) {
+	var spent time.Duration
+	var first, last []time.Duration
+	for i := range warmUp + changes {
+		busy, err := server.CPU()
+		if err != nil {
+			return figures{}, err
+		}
+		crowd.expect()
+		started := time.Now()
+		if err := each.change(ctx, server.Address); err != nil {
+			return figures{}, err
+		}
+		reached, err := crowd.wait(ctx)
+		if err != nil {
+			return figures{}, err
+		}
+		now, err := server.CPU()
+		if err != nil {
+			return figures{}, err
+		}
+		if i >= warmUp {
+			first, last = append(first, reached.first.Sub(started)), append(last, reached.last.Sub(started))
+			spent += now - busy
+		}
+		<-time.After(pause)
+	}
+	slices.Sort(first)
+	slices.Sort(last)
+	return figures{p50: last[changes/2], p99: last[changes*99/100], longest: last[changes-1], cpu: spent / changes, reachedFirst: first[changes/2]}, nil
+}

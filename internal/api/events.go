@@ -1,0 +1,31 @@
+package api
+
+import (
+	"context"
+	"net/http"
+)
+
+// events opens an event socket.
+func (a *API) events(c *call) (reply, error) {
+	var since *string
+	if query := c.request.URL.Query(); query.Has("since") {
+		sent := query.Get("since")
+		since = &sent
+	}
+	err := a.Events.Open(c.writer, c.request, c.caller, since, func(ctx context.Context) error {
+		key, err := token(c.request, listens())
+		if err == nil {
+			_, err = a.Auth.Authenticate(ctx, key)
+		}
+		return err
+	})
+	if err != nil {
+		return failed(err)
+	}
+	return reply{raw: http.HandlerFunc(switched)}, nil
+}
+
+// switched notes that the connection speaks another protocol now.
+func switched(w http.ResponseWriter, _ *http.Request) {
+	w.(*recorded).status = http.StatusSwitchingProtocols
+}

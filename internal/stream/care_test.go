@@ -1,0 +1,265 @@
+package stream_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/stream"
+)
+
+func TestHeartbeatsComeWhileNothingHappens(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Heartbeat: 300 * time.Millisecond})
+	p, _ := s.open("")
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		for {
+			kind, text, err := p.ReadMessage()
+			if err != nil {
+				return
+			}
+			if kind == websocket.TextMessage && string(text) == "ping" {
+				p.heartbeats.Add(1)
+				_ = p.WriteMessage(websocket.TextMessage, []byte("pong"))
+			}
+		}
+	}()
+	storetest.Wait(t, soon, "ten heartbeats came", func() bool { return p.heartbeats.Load() >= 10 })
+	_ = p.Close()
+	<-answered
+}
+
+func TestASilentPeerIsDropped(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Heartbeat: 200 * time.Millisecond})
+	silent, _ := s.open("")
+	began := time.Now()
+	pinging, _ := s.open("")
+	done := make(chan struct{})
+	go func() { // a protocol ping is a frame as well
+		defer close(done)
+		for pinging.WriteControl(websocket.PingMessage, nil, time.Now().Add(soon)) == nil {
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-t.Context().Done():
+				return
+			}
+		}
+	}()
+	_, err := silent.read(soon)
+	if closed, is := errors.AsType[*websocket.CloseError](err); is && closed.Code != websocket.CloseAbnormalClosure {
+		t.Errorf("it ended with %v", err)
+	}
+	if took := time.Since(began); took < 500*time.Millisecond {
+		t.Errorf("it was dropped after %s", took)
+	}
+	if got := count(&s.closed, "silent"); got.Load() != 1 {
+		storetest.Wait(t, soon, "it is counted", func() bool { return got.Load() == 1 })
+	}
+	s.commit(flagChange("f"))
+	pinging.expect(event("flag_changed", "f", 1))
+	_ = pinging.Close()
+	<-done
+}
+
+func TestASocketHasAnAge(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{MaxAge: 500 * time.Millisecond, Heartbeat: 600 * time.Millisecond})
+	began := time.Now()
+	p, _ := s.open("")
+	p.ends(websocket.CloseServiceRestart, soon)
+	if took := time.Since(began); took < 400*time.Millisecond {
+		t.Errorf("it was closed after %s", took)
+	}
+}
+
+func TestAPeerThatClosesIsAnswered(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	p, _ := s.open("")
+	if err := p.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, ""), time.Now().Add(soon)); err != nil {
+		t.Fatal(err)
+	}
+	p.ends(websocket.CloseGoingAway, soon)
+	storetest.Wait(t, soon, "it is gone", func() bool { return count(&s.closed, "peer").Load() == 1 })
+}
+
+func TestWhatPeersSayIsSkipped(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	p, _ := s.open("")
+	for _, kind := range []int{websocket.TextMessage, websocket.BinaryMessage} {
+		if err := p.WriteMessage(kind, []byte(strings.Repeat("x", 3<<10))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.commit(flagChange("f"))
+	p.expect(event("flag_changed", "f", 1))
+}
+
+func TestAKeyThatEndsTakesItsSocketsAlong(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		w := newWorld(t, database)
+		other := *w
+		if database.Kind == "postgres" {
+			other.Node = anotherNode(t, database)
+		}
+		for name, end := range map[string]func(key madeKey){
+			"revoked": func(key madeKey) {
+				w.call(t, http.MethodPost, "/api/v1/api_keys/"+key.id+"/actions/revoke", "", http.StatusOK)
+			},
+			"deleted": func(key madeKey) { w.call(t, http.MethodDelete, "/api/v1/api_keys/"+key.id, "", http.StatusNoContent) },
+			"given an expiry that comes": func(key madeKey) {
+				soonOver := time.Now().Add(300 * time.Millisecond).UTC().Format(time.RFC3339Nano)
+				w.call(t, http.MethodPut, "/api/v1/api_keys/"+key.id,
+					`{"data":{"type":"api_key","attributes":{"name":"k","expires_at":"`+soonOver+`"}}}`, http.StatusOK)
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				key := w.makeKey(t, "")
+				node := *other.Node
+				node.Key = key.secret
+				as := other
+				as.Node = &node
+				p, bystander := as.open(t, ""), w.open(t, strconv.FormatInt(w.head(t), 10))
+				p.next()
+				bystander.next()
+				began := time.Now()
+				end(key)
+				p.ends(websocket.ClosePolicyViolation, soon)
+				t.Logf("closed after %s", time.Since(began))
+				w.record(t, flagChange("f"))
+				bystander.expect(event("flag_changed", "f", w.head(t)))
+			})
+		}
+	})
+}
+
+func TestAKeyThatExpiresTakesItsSocketsAlong(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	began := time.Now()
+	p, _ := s.open("key=k&expires=" + began.Add(time.Second).UTC().Format(time.RFC3339Nano))
+	p.ends(websocket.ClosePolicyViolation, soon)
+	if took := time.Since(began); took < time.Second || took > 5*time.Second {
+		t.Errorf("it was closed after %s", took)
+	}
+}
+
+func TestAKeyThatIsRenamedKeepsItsSockets(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	p, _ := s.open("key=k&expires=" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano))
+	s.commit(changes.Change{Kind: accounts.KindKey, Key: "k", Action: changes.Updated, After: keyDocument(t, accounts.Active, nil)})
+	s.commit(changes.Change{Kind: accounts.KindKey, Key: "another", Action: changes.Revoked, After: keyDocument(t, accounts.Revoked, nil)})
+	s.commit(flagChange("f"))
+	p.expect(event("flag_changed", "f", 3))
+	s.commit(changes.Change{Kind: accounts.KindKey, Key: "k", Action: changes.Revoked, After: keyDocument(t, accounts.Revoked, nil)})
+	p.ends(websocket.ClosePolicyViolation, soon)
+}
+
+func TestSocketsAreLimited(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Sockets: 3, AccountSockets: 2})
+	first, _ := s.open("")
+	s.open("")
+	if _, status := s.dial(""); status != http.StatusTooManyRequests {
+		t.Errorf("a third of one account got %d", status)
+	}
+	s.open("account=other")
+	if _, status := s.dial("account=third"); status != http.StatusTooManyRequests {
+		t.Errorf("a fourth got %d", status)
+	}
+	_ = first.Close()
+	storetest.Wait(t, soon, "there is a place again", func() bool {
+		_, status := s.dial("")
+		return status == http.StatusSwitchingProtocols
+	})
+}
+
+func TestAStoreThatFailsRefusesTheUpgrade(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Sockets: 1})
+	s.mu.Lock()
+	s.broken = errors.New("no database")
+	s.mu.Unlock()
+	for _, query := range []string{"", "since=0", "since=x"} {
+		if _, status := s.dial(query); status != http.StatusBadRequest {
+			t.Errorf("%q got %d", query, status)
+		}
+	}
+	s.mu.Lock()
+	s.broken = nil
+	s.mu.Unlock()
+	s.open("") // the places were given back
+}
+
+func TestAShutdownClosesEverySocketWith1012(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	const sockets = 200
+	var peers []*peer
+	for range sockets {
+		p, _ := s.open("")
+		peers = append(peers, p)
+	}
+	stopped := make(chan time.Duration)
+	go func() {
+		began := time.Now()
+		s.stop(10 * time.Second)
+		stopped <- time.Since(began)
+	}()
+	storetest.Wait(t, soon, "no socket is opened any more", func() bool {
+		p, status := s.dial("")
+		if p != nil {
+			_ = p.Close()
+		}
+		return status == http.StatusServiceUnavailable
+	})
+	var first, last time.Time
+	for _, p := range peers {
+		p.ends(websocket.CloseServiceRestart, soon)
+		_ = p.Close()
+		if last = time.Now(); first.IsZero() {
+			first = last
+		}
+	}
+	t.Logf("stopped after %s", <-stopped)
+}
+
+func TestAStopDoesNotWaitForThoseWhoDoNotAnswer(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	s.open("") // it never reads that it is closed
+	began := time.Now()
+	s.stop(200 * time.Millisecond)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestEventsGoThroughTLS(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Queue: 1 << 16}, (*httptest.Server).StartTLS)
+	p, _ := s.open("")
+	for range 5000 { // more than the buffers hold: a goroutine waits for the reader
+		s.commit(flagChange(strings.Repeat("x", 200)))
+	}
+	for seq := range int64(5000) {
+		if got := p.next(); got.Seq != seq+1 {
+			t.Fatalf("got %s", got.text)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package stream_test
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/stream"
+)
+
+// stage is a hub on a server of its own, with a history in memory: for what
+// needs other times and sizes than a node has.
+type stage struct {
+	*stream.Hub
+	t      testing.TB
+	server *httptest.Server
+
+	mu      sync.Mutex
+	history map[string][]changes.Change
+	floor   int64 // changes up to it are forgotten
+	broken  error
+	calls   int // of the history
+
+	opened, closed sync.Map // word -> *atomic.Int64
+	sent           atomic.Int64
+}
+
+const here = "account"
+
+func newStage(t testing.TB, options stream.Options, start ...func(*httptest.Server)) *stage {
+	t.Helper()
+	s := &stage{t: t, history: map[string][]changes.Change{}}
+	s.Hub = stream.New(s, s, time.Now, options)
+	s.Start(t.Context())
+	s.server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	if len(start) == 0 {
+		start = append(start, (*httptest.Server).Start)
+	}
+	start[0](s.server)
+	t.Cleanup(func() {
+		s.stop(2 * time.Second)
+		s.server.Close()
+	})
+	return s
+}
+
+func (s *stage) stop(within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), within) //nolint:usetesting // the test's context has ended
+	defer cancel()
+	s.Stop(ctx)
+}
+
+// serve lets everybody in, as the account and with the key that the query names.
+func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	caller := accounts.Caller{Account: here, KeyID: query.Get("key")}
+	if query.Has("account") {
+		caller.Account = query.Get("account")
+	}
+	if query.Has("expires") {
+		at, _ := time.Parse(time.RFC3339Nano, query.Get("expires"))
+		caller.ExpiresAt = &at
+	}
+	var since *string
+	if query.Has("since") {
+		sent := query.Get("since")
+		since = &sent
+	}
+	err := s.Open(w, r, caller, since, func(context.Context) error { return nil })
+	switch {
+	case fault.Is(err, fault.RateLimited):
+		w.WriteHeader(http.StatusTooManyRequests)
+	case fault.Is(err, fault.Unavailable):
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case err != nil:
+		w.WriteHeader(http.StatusBadRequest)
+	}
+}
+
+// commit records changes and tells the hub, as the feed does.
+func (s *stage) commit(several ...changes.Change) int64 {
+	seq := int64(0)
+	for _, change := range several {
+		change.Account, change.CreatedAt = here, time.Now()
+		s.mu.Lock()
+		seq = int64(len(s.history[here])) + 1
+		change.Seq = seq
+		s.history[here] = append(s.history[here], change)
+		s.mu.Unlock()
+		s.Hear(change)
+	}
+	return seq
+}
+
+func flagChange(id string) changes.Change {
+	return changes.Change{Kind: "flag", Key: id, Action: changes.Updated}
+}
+
+func (s *stage) Version(_ context.Context, account string) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(len(s.history[account])), s.broken
+}
+
+func (s *stage) EventsAfter(_ context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	seq = max(seq, s.floor)
+	all := s.history[account]
+	return all[min(seq, int64(len(all))):min(seq+int64(limit), int64(len(all)))], s.broken
+}
+
+func (s *stage) ChangedKinds(_ context.Context, account string, since time.Time, _ ...string) (kinds []string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, change := range s.history[account] {
+		if !change.CreatedAt.Before(since) {
+			kinds = append(kinds, change.Kind)
+		}
+	}
+	return kinds, s.broken
+}
+
+func count(of *sync.Map, word string) *atomic.Int64 {
+	found, _ := of.LoadOrStore(word, &atomic.Int64{})
+	return found.(*atomic.Int64)
+}
+
+func (s *stage) SocketOpened(how string)    { count(&s.opened, how).Add(1) }
+func (s *stage) SocketClosed(reason string) { count(&s.closed, reason).Add(1) }
+func (s *stage) EventsSent(n int)           { s.sent.Add(int64(n)) }
+func (s *stage) PushLag(time.Duration)      {}
+
+// dial opens a socket; the status is that of a refusal.
+func (s *stage) dial(query string) (*peer, int) {
+	s.t.Helper()
+	dialer := websocket.Dialer{NetDialContext: (&net.Dialer{}).DialContext}
+	if client, ok := s.server.Client().Transport.(*http.Transport); ok {
+		dialer.TLSClientConfig = client.TLSClientConfig
+	}
+	target := "ws" + strings.TrimPrefix(s.server.URL, "http") + "/?" + query
+	conn, response, err := dialer.DialContext(s.t.Context(), target, nil)
+	if err != nil {
+		if response == nil {
+			s.t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return nil, response.StatusCode
+	}
+	s.t.Cleanup(func() { _ = conn.Close() })
+	return &peer{Conn: conn, t: s.t}, response.StatusCode
+}
+
+// open opens a socket and takes its first frame.
+func (s *stage) open(query string) (*peer, message) {
+	s.t.Helper()
+	p, status := s.dial(query)
+	if p == nil {
+		s.t.Fatalf("refused with %d", status)
+	}
+	return p, p.next()
+}
+
+func keyDocument(t testing.TB, status accounts.Status, expires *time.Time) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(accounts.Key{Status: status, ExpiresAt: expires})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func sinceQuery(text string) string { return url.Values{"since": {text}}.Encode() }

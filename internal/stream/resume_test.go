@@ -1,0 +1,185 @@
+package stream_test
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/stream"
+)
+
+func TestWhatWasMissedIsReplayed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		w := newWorld(t, database)
+		for name, companions := range map[string]int{"from the history": 0, "from the log": 1} {
+			t.Run(name, func(t *testing.T) {
+				since := w.head(t)
+				for range companions {
+					w.open(t, "").next()
+				}
+				for i := range 5 {
+					w.makeFlag(t, fmt.Sprintf("f-%d-%d", companions, i))
+				}
+				p := w.open(t, strconv.FormatInt(since+2, 10))
+				if got := p.next(); got.Seq != since+2 {
+					t.Errorf("it does not go on after %d: %s", since+2, got.text)
+				}
+				for i := int64(2); i < 5; i++ {
+					p.expect(event("flag_changed", fmt.Sprintf("f-%d-%d", companions, i), since+i+1))
+				}
+				w.record(t, flagChange("live"))
+				p.expect(event("flag_changed", "live", w.head(t)))
+				_ = p.Close()
+			})
+		}
+	})
+}
+
+func TestANumberThatCannotBeResumedFromMakesClientsLoadEverything(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		w := newWorld(t, database)
+		w.record(t, flagChange("f"))
+		head := w.head(t)
+		for name, since := range map[string]string{
+			"greater than the last": strconv.FormatInt(head+1000, 10), "no number": "yesterday", "negative": "-1",
+			"a fraction": "1.5", "beyond all numbers": "99999999999999999999",
+		} {
+			t.Run(name, func(t *testing.T) {
+				p := w.open(t, since)
+				if got := p.next(); got.Seq != head {
+					t.Errorf("got %s", got.text)
+				}
+				p.expect(everything(head)...)
+				w.record(t, flagChange("live"))
+				head = w.head(t)
+				p.expect(event("flag_changed", "live", head))
+			})
+		}
+		t.Run("removed by retention", func(t *testing.T) {
+			if _, err := database.Raw(t).ExecContext(t.Context(), `DELETE FROM changes WHERE seq <= $1`, head-1); err != nil {
+				t.Fatal(err)
+			}
+			p := w.open(t, strconv.FormatInt(head-2, 10))
+			p.next()
+			p.expect(everything(head)...)
+			p = w.open(t, strconv.FormatInt(head-1, 10))
+			p.next()
+			p.expect(event("flag_changed", "live", head))
+		})
+	})
+}
+
+func TestAnEmptySinceIsNoNumber(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	p, _ := s.open("since=")
+	p.expect(everything(0)...)
+}
+
+func TestANumberThatIsTooOldIsNotReplayed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Replay: 10})
+	for range 11 {
+		s.commit(flagChange("f"))
+	}
+	p, first := s.open("since=0")
+	if first.Seq != 11 {
+		t.Errorf("got %s", first.text)
+	}
+	p.expect(everything(11)...)
+	p, first = s.open("since=1")
+	if first.Seq != 1 {
+		t.Errorf("got %s", first.text)
+	}
+	p.expect(event("flag_changed", "f", 2))
+	if fresh, resumed, resynced := count(&s.opened, "fresh").Load(), count(&s.opened, "resumed").Load(), count(&s.opened, "resynced").Load(); fresh != 0 || resumed != 1 || resynced != 1 {
+		t.Errorf("counted %d fresh, %d resumed, %d resynced", fresh, resumed, resynced)
+	}
+}
+
+func TestAWholeFleetResumesFromTheLog(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	s.commit(flagChange("before"))
+	s.open("")
+	for range 20 {
+		s.commit(flagChange("f"))
+	}
+	for since := 1; since <= 20; since++ {
+		p, _ := s.open(sinceQuery(strconv.Itoa(since)))
+		for seq := since + 1; seq <= 21; seq++ {
+			p.expect(event("flag_changed", "f", int64(seq)))
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls != 0 {
+		t.Errorf("the history was read %d times", s.calls)
+	}
+}
+
+func TestTheLogIsNotTrustedBeyondWhatItHolds(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Queue: 8, Replay: 100})
+	companion, _ := s.open("")
+	for range 40 {
+		s.commit(flagChange("f"))
+		companion.next()
+	}
+	for since := range 41 {
+		p, _ := s.open(sinceQuery(strconv.Itoa(since)))
+		for seq := since + 1; seq <= 40; seq++ {
+			p.expect(event("flag_changed", "f", int64(seq)))
+		}
+	}
+}
+
+func TestClientsThatCannotResumeAreToldWhatChangedLately(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		w := newWorld(t, database)
+		p := w.open(t, "")
+		p.next()
+		w.record(t, changes.Change{Kind: "flag", Key: "old", Action: changes.Updated}, changes.Change{Kind: "log_group", Key: "g", Action: changes.Updated})
+		p.expect(event("flag_changed", "old", w.head(t)-1), event("group_changed", "g", w.head(t)))
+		p = w.open(t, "") // the room has heard of it
+		p.next()
+		p.expect(bulk("flags_changed", w.head(t)), bulk("loggers_changed", w.head(t)))
+		// Another node, which has heard of nothing, and history that is older than an hour.
+		if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE changes SET created_at = created_at - 3601000000 WHERE kind = 'flag'`); err != nil {
+			t.Fatal(err)
+		}
+		other := *w
+		other.Node = anotherNode(t, database)
+		p = other.open(t, "")
+		p.next()
+		p.expect(bulk("loggers_changed", w.head(t)))
+		other.record(t, changes.Change{Kind: "config", Key: "c", Action: changes.Updated})
+		p.expect(event("config_changed", "c", w.head(t)))
+	})
+}
+
+func TestARewoundHistoryMakesClientsLoadEverything(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	for range 5 {
+		s.commit(flagChange("f"))
+	}
+	p, _ := s.open("since=5")
+	s.mu.Lock()
+	s.history[here] = s.history[here][:2]
+	s.mu.Unlock()
+	s.Rewound()
+	p.expect(everything(0)...)
+	s.commit(flagChange("again")) // its number is one that the socket was told of before
+	p.expect(event("flag_changed", "again", 3))
+	p, first := s.open("since=5")
+	if first.Seq != 3 {
+		t.Errorf("got %s", first.text)
+	}
+	p.expect(everything(3)...)
+}

@@ -1,0 +1,242 @@
+package stream_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/stream"
+)
+
+// stuck opens a socket whose peer reads nothing after the handshake.
+func (s *stage) stuck() net.Conn {
+	s.t.Helper()
+	dialer := net.Dialer{}
+	conn, err := dialer.DialContext(s.t.Context(), "tcp", s.server.Listener.Addr().String())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		s.t.Fatal(err)
+	}
+	_, err = fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+		s.t.Fatalf("got %v, %v", response, err)
+	}
+	_ = response.Body.Close()
+	return conn
+}
+
+// flood commits events until the kernel holds no more of them for anybody who
+// does not read.
+func (s *stage) flood() {
+	for range 1500 {
+		s.commit(flagChange(strings.Repeat("x", 200)))
+	}
+}
+
+func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Queue: 64, Replay: 1 << 20})
+	slow, _ := s.open("")
+	quick, _ := s.open("")
+	const events = 20_000
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for seq := range int64(events) {
+			if got, err := quick.read(soon); err != nil || got.Seq != seq+1 {
+				t.Errorf("got %v, %v, want %d", got.text, err, seq+1)
+				return
+			}
+			if seq%32 == 0 {
+				progress.Store(seq)
+			}
+		}
+	})
+	for seq := range int64(events) {
+		storetest.Wait(t, soon, "the quick one keeps up", func() bool { return seq-progress.Load() < 33 })
+		s.commit(flagChange(strings.Repeat("x", 200)))
+	}
+	reading.Wait()
+	last := int64(0)
+	for {
+		got, err := slow.read(soon)
+		if err != nil {
+			if closed, is := errors.AsType[*websocket.CloseError](err); !is || closed.Code != websocket.CloseTryAgainLater {
+				t.Fatalf("it ended with %v", err)
+			}
+			break
+		}
+		if got.Seq != last+1 {
+			t.Fatalf("after %d came %s", last, got.text)
+		}
+		last = got.Seq
+	}
+	if last == 0 || last == events {
+		t.Errorf("it was closed after %d of %d events", last, events)
+	}
+	slow, _ = s.open(sinceQuery(fmt.Sprint(last)))
+	for ; last < events; last++ {
+		if got := slow.next(); got.Seq != last+1 {
+			t.Fatalf("after %d came %s", last, got.text)
+		}
+	}
+	if count(&s.closed, "slow_reader").Load() != 1 {
+		t.Error("it is not counted")
+	}
+}
+
+// progress is how far the quick reader of a test is.
+var progress atomic.Int64
+
+func TestAReaderThatPausesCatchesUp(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Queue: 1 << 16})
+	p, _ := s.open("")
+	for range 3 {
+		base := s.commit(flagChange("first"))
+		s.flood()
+		for seq := base; seq <= base+1500; seq++ {
+			if got := p.next(); got.Seq != seq {
+				t.Fatalf("got %s, want %d", got.text, seq)
+			}
+		}
+	}
+}
+
+func TestAPeerThatSendsAndNeverReadsIsCut(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Queue: 16, Heartbeat: 200 * time.Millisecond})
+	conn := s.stuck()
+	s.flood()
+	ping := []byte{0x89, 0x80, 0, 0, 0, 0} // masked, without payload
+	for {
+		if _, err := conn.Write(ping); err != nil {
+			return
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("it is never cut")
+		}
+	}
+}
+
+// crowd are healthy sockets of a stage whose delays are measured.
+type crowd struct {
+	*stage
+	began  []time.Time
+	delays []atomic.Int64 // by event and socket
+	size   int
+	got    atomic.Int64
+	whole  chan struct{}
+}
+
+const measuredEvents = 20
+
+func gather(ctx context.Context, s *stage, size int) *crowd {
+	c := &crowd{stage: s, size: size, whole: make(chan struct{}, 1)}
+	c.reset()
+	for i := range size {
+		p, _ := s.open("")
+		go func() {
+			for ctx.Err() == nil {
+				got, err := p.read(5 * time.Minute)
+				if err != nil {
+					return
+				}
+				c.note(i, got)
+			}
+		}()
+	}
+	return c
+}
+
+func (c *crowd) reset() {
+	c.began, c.delays = make([]time.Time, measuredEvents), make([]atomic.Int64, measuredEvents*c.size)
+}
+
+// note takes the time of an event whose id is its number in the round.
+func (c *crowd) note(socket int, got message) {
+	var number int
+	if _, err := fmt.Sscanf(got.ID, "round-%d", &number); err != nil {
+		return
+	}
+	c.delays[number*c.size+socket].Store(int64(time.Since(c.began[number])))
+	if c.got.Add(1)%int64(c.size) == 0 {
+		c.whole <- struct{}{}
+	}
+}
+
+// round sends some events one after the other and gives the 99th percentile
+// of all delays.
+func (c *crowd) round() time.Duration {
+	for i := range measuredEvents {
+		c.began[i] = time.Now()
+		c.commit(flagChange(fmt.Sprint("round-", i)))
+		<-c.whole
+	}
+	var all []int64
+	for i := range c.delays {
+		all = append(all, c.delays[i].Load())
+	}
+	slices.Sort(all)
+	return time.Duration(all[len(all)*99/100])
+}
+
+// Rounds with and without stuck readers take turns, so that both see the same
+// noise of the machine.
+func TestStuckReadersDelayNobody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it opens 2000 sockets")
+	}
+	const healthy, stuckOnes, rounds = 1000, 50, 5
+	options := stream.Options{Queue: 1 << 20}
+	clean, burdened := newStage(t, options), newStage(t, options)
+	for range stuckOnes {
+		burdened.stuck()
+	}
+	burdened.flood()
+	clean.flood()
+	without, with := gather(t.Context(), clean, healthy), gather(t.Context(), burdened, healthy)
+	without.round()
+	with.round()
+	ratio := 0.0
+	for range 5 { // a busy machine may spoil an attempt
+		var withs, withouts []time.Duration
+		for range rounds {
+			withouts, withs = append(withouts, without.round()), append(withs, with.round())
+		}
+		slices.Sort(withs)
+		slices.Sort(withouts)
+		ratio = float64(withs[rounds/2]) / float64(withouts[rounds/2])
+		t.Logf("fan-out to %d sockets, p99: %s, with %d stuck ones %s (%.2f times)", healthy, withouts[rounds/2], stuckOnes, withs[rounds/2], ratio)
+		if ratio <= 1.5 {
+			break
+		}
+	}
+	if ratio > 1.5 {
+		t.Errorf("stuck readers make the others wait %.2f times as long", ratio)
+	}
+	if slow := count(&burdened.closed, "slow_reader").Load(); slow > 0 {
+		t.Errorf("%d of the stuck ones were closed already", slow)
+	}
+}

@@ -1,0 +1,263 @@
+package stream_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/signalbox/signalbox/internal/app/apptest"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// soon is how long something that happens at once may take on a busy machine.
+const soon = 20 * time.Second
+
+// message is any frame of the server.
+type message struct {
+	Type   string  `json:"type"`
+	Event  string  `json:"event"`
+	ID     string  `json:"id"`
+	Level  *string `json:"level"`
+	Seq    int64   `json:"seq"`
+	Server string  `json:"server"`
+	text   string
+}
+
+// world is a node, its database opened a second time, and its first account.
+type world struct {
+	*apptest.Node
+	database storetest.Database
+	db       *store.DB
+	account  string
+	http     *http.Client
+}
+
+func newWorld(t testing.TB, database storetest.Database, change ...func(*settings.Settings)) *world {
+	t.Helper()
+	return worldOf(t, database, apptest.Start(t, database, change...))
+}
+
+func worldOf(t testing.TB, database storetest.Database, node *apptest.Node) *world {
+	t.Helper()
+	w := &world{Node: node, database: database, db: database.Open(t), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}
+	t.Cleanup(w.http.CloseIdleConnections)
+	w.account = w.call(t, http.MethodGet, "/api/v1/accounts/current", "", http.StatusOK).id(t)
+	return w
+}
+
+// answer is the body of a response.
+type answer string
+
+func (a answer) id(t testing.TB) string {
+	t.Helper()
+	return a.read(t).Data.ID
+}
+
+type document struct {
+	Data struct {
+		ID         string
+		Attributes map[string]any
+	}
+}
+
+func (a answer) read(t testing.TB) document {
+	t.Helper()
+	var found document
+	if err := json.Unmarshal([]byte(a), &found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// call makes a request with the owner's key.
+func (w *world) call(t testing.TB, method, path, body string, want int) answer {
+	t.Helper()
+	status, text := w.send(t, method, path, body)
+	if status != want {
+		t.Fatalf("%s %s got %d: %s", method, path, status, text)
+	}
+	return answer(text)
+}
+
+func (w *world) send(t testing.TB, method, path, body string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, w.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+w.Key)
+	response, err := w.http.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(response.Body)
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// makeFlag creates a flag.
+func (w *world) makeFlag(t testing.TB, id string) {
+	t.Helper()
+	w.call(t, http.MethodPost, "/api/v1/flags", fmt.Sprintf(`{"data":{"id":%q,"type":"flag","attributes":{"type":"BOOLEAN","default":false}}}`, id), http.StatusCreated)
+}
+
+// record writes changes of any kind, as the products do, in one transaction.
+func (w *world) record(t testing.TB, several ...changes.Change) {
+	t.Helper()
+	if err := w.write(t.Context(), several...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) write(ctx context.Context, several ...changes.Change) error {
+	return w.db.Write(ctx, w.account, func(tx *store.Tx) error {
+		for _, change := range several {
+			if err := tx.RecordChange(ctx, w.account, change); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// head is the account's last number.
+func (w *world) head(t testing.TB) int64 {
+	t.Helper()
+	heads, err := w.db.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return heads[w.account]
+}
+
+// madeKey is an API key.
+type madeKey struct{ id, secret string }
+
+func (w *world) makeKey(t testing.TB, more string) madeKey {
+	t.Helper()
+	made := w.call(t, http.MethodPost, "/api/v1/api_keys", `{"data":{"type":"api_key","attributes":{"name":"k"`+more+`}}}`, http.StatusCreated).read(t)
+	return madeKey{id: made.Data.ID, secret: made.Data.Attributes["key"].(string)}
+}
+
+// peer is an open socket.
+type peer struct {
+	*websocket.Conn
+	t testing.TB
+	// heartbeats counts those that came between events.
+	heartbeats atomic.Int64
+}
+
+// target is where sockets are opened.
+func (w *world) target(query url.Values) string {
+	return "ws" + strings.TrimPrefix(w.URL, "http") + "/api/ws/v1/events?" + query.Encode()
+}
+
+// open opens a socket until the end of the test. since may be empty.
+func (w *world) open(t testing.TB, since string) *peer {
+	t.Helper()
+	query := url.Values{"api_key": {w.Key}}
+	if since != "" {
+		query.Set("since", since)
+	}
+	return w.openWith(t, query)
+}
+
+func (w *world) openWith(t testing.TB, query url.Values) *peer {
+	t.Helper()
+	conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), w.target(query), nil)
+	if err != nil {
+		t.Fatalf("opening a socket: %v (%v)", err, response)
+	}
+	_ = response.Body.Close()
+	t.Cleanup(func() { _ = conn.Close() })
+	return &peer{Conn: conn, t: t}
+}
+
+// next gives the next frame that is no heartbeat.
+func (p *peer) next() message {
+	p.t.Helper()
+	got, err := p.read(soon)
+	if err != nil {
+		p.t.Fatalf("reading a frame: %v", err)
+	}
+	return got
+}
+
+func (p *peer) read(within time.Duration) (message, error) {
+	if err := p.SetReadDeadline(time.Now().Add(within)); err != nil {
+		return message{}, err
+	}
+	for {
+		kind, text, err := p.ReadMessage()
+		switch {
+		case err != nil:
+			return message{}, err
+		case kind != websocket.TextMessage:
+			return message{}, fmt.Errorf("a frame of kind %d", kind)
+		case string(text) == "ping":
+			p.heartbeats.Add(1)
+			continue
+		}
+		got := message{text: string(text)}
+		return got, json.Unmarshal(text, &got)
+	}
+}
+
+// expect compares the next frames with texts.
+func (p *peer) expect(texts ...string) {
+	p.t.Helper()
+	for _, want := range texts {
+		if got := p.next(); got.text != want {
+			p.t.Errorf("got %s, want %s", got.text, want)
+		}
+	}
+}
+
+// ends expects the socket to be closed with a code after any events.
+func (p *peer) ends(code int, within time.Duration) {
+	p.t.Helper()
+	for {
+		_, err := p.read(within)
+		if err == nil {
+			continue
+		}
+		if closed, is := errors.AsType[*websocket.CloseError](err); !is || closed.Code != code {
+			p.t.Errorf("it ended with %v, want %d", err, code)
+		}
+		return
+	}
+}
+
+// event is the text of an event about one resource.
+func event(name, id string, seq int64) string {
+	return fmt.Sprintf(`{"event":%q,"id":%q,"seq":%d}`, name, id, seq)
+}
+
+// bulk is the text of an event without id.
+func bulk(name string, seq int64) string { return fmt.Sprintf(`{"event":%q,"seq":%d}`, name, seq) }
+
+// everything are the events that make a client load all again.
+func everything(seq int64) []string {
+	return []string{bulk("flags_changed", seq), bulk("configs_changed", seq), bulk("loggers_changed", seq)}
+}
+
+// anotherNode starts a second node on the same database.
+func anotherNode(t testing.TB, database storetest.Database, change ...func(*settings.Settings)) *apptest.Node {
+	t.Helper()
+	return apptest.Start(t, database, append([]func(*settings.Settings){func(s *settings.Settings) { s.Name = "other" }}, change...)...)
+}
