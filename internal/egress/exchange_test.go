@@ -19,7 +19,8 @@ import (
 	"github.com/signalbox/signalbox/internal/egress"
 )
 
-const short = 150 * time.Millisecond
+// short is a time that runs out soon, yet not before a connection is made on a busy machine.
+const short = 500 * time.Millisecond
 
 // received gives the bytes of one request as they came.
 func received(t *testing.T, request egress.Request, path string) string {

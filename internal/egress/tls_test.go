@@ -163,6 +163,7 @@ func TestAServerWithoutTLSIsNamedAsSuch(t *testing.T) {
 func TestAHandshakeThatHangsRunsOutOfTimeOrIsCancelled(t *testing.T) {
 	started := make(chan struct{}, 2)
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 1)) // the client has begun
 		started <- struct{}{}
 		waitForEnd(conn)
 	})
