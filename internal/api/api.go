@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/telemetry"
@@ -47,6 +48,7 @@ type Services struct {
 	FlagSnapshots *flags.Snapshots
 	Logging       *logging.Service
 	Configs       *configs.Service
+	Jobs          *jobs.Service
 	History       History
 	Auth          Authenticator
 	// Events is the event stream.

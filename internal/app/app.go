@@ -17,8 +17,11 @@ import (
 	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/egress"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/sealed"
@@ -50,11 +53,16 @@ type App struct {
 	listener *store.Listener
 	auth     *accounts.Authenticator
 	resealer *resealer
+	removal  *retention
 	notes    *flags.EvaluationNotes
 	// sightings writes when loggers were seen, expirer removes levels in time.
 	sightings *logging.Sightings
 	expirer   *logging.Expirer
 	stream    *stream.Hub
+
+	egress    *egress.Client
+	scheduler *scheduler.Scheduler
+	worker    *worker.Worker
 
 	api      *api.API
 	servers  []*server
@@ -89,6 +97,7 @@ func (a *App) build(ctx context.Context, stdout io.Writer) (err error) {
 	if err := bootstrap(ctx, a.db, a.plans, a.settings, stdout); err != nil {
 		return err
 	}
+	a.db.SealWith(a.ring)
 	a.wire()
 	return a.listen(ctx)
 }
@@ -116,6 +125,7 @@ func (a *App) wire() {
 	a.feed.Subscribe(a.stream.Hear) // after the authenticator: a socket that opens meanwhile checks its key again
 	a.feed.OnRewind(a.stream.Rewound)
 	a.feed.OnRewind(func() { a.api.Forget() })
+	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now}
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
 	a.api = api.New(api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts()},
@@ -127,6 +137,7 @@ func (a *App) wire() {
 		Logging: &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable,
 			Sightings: a.sightings},
 		History: a.db.History(), Auth: a.auth, Events: a.stream, Version: a.db.Version, Ready: a.ready,
+		Jobs:    a.wireJobs(),
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}, api.Options{
@@ -171,6 +182,10 @@ func (a *App) Start(ctx context.Context) error {
 	a.expirer.Start(ctx)
 	a.stream.Start(ctx)
 	a.resealer.start(ctx)
+	a.removal.start(ctx)
+	a.worker.Node = a.settings.Name + "@" + a.Address()
+	a.worker.Start(ctx)
+	a.scheduler.Start(ctx)
 	for _, server := range a.servers {
 		server.start()
 	}
@@ -203,16 +218,20 @@ func (a *App) Stop(ctx context.Context) error {
 	a.stopping.Store(true)
 	draining, cancel := context.WithTimeout(ctx, a.settings.ShutdownTimeout)
 	defer cancel()
+	a.scheduler.Stop()
 	var leaving sync.WaitGroup
 	leaving.Go(func() { a.stream.Stop(draining) })
+	leaving.Go(func() { a.worker.Stop(draining) })
 	var err error
 	for _, server := range a.servers {
 		err = errors.Join(err, server.stop(draining))
 	}
-	a.servers = nil
 	leaving.Wait()
+	a.egress.Close()
+	a.servers = nil
 	a.resealer.stop()
 	a.expirer.Stop()
+	a.removal.stop()
 	a.listener.Stop()
 	a.feed.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)

@@ -16,6 +16,14 @@ type dialect struct {
 	// each makes a table of a JSON array, with the column value. An array of
 	// arrays is a table of rows: value ->> 0 is the first column, as text.
 	each string
+	// forUpdate and forShare end a SELECT whose row must not be changed, or not
+	// be deleted, by others until the transaction ends.
+	forUpdate, forShare string
+	// skipLocked ends a SELECT that takes rows which no other transaction has
+	// taken.
+	skipLocked string
+	// notifyRun tells other nodes that a run was cancelled.
+	notifyRun string
 	// notify tells other nodes, at the commit, that there are changes.
 	notify string
 }
@@ -37,6 +45,10 @@ func postgresDialect() dialect {
 		among:       `= ANY(CAST($2 AS text[]))`,
 		texts:       func(list []string) (any, error) { return list, nil },
 		each:        `jsonb_array_elements`,
+		forUpdate:   ` FOR UPDATE OF jobs`,
+		forShare:    ` FOR SHARE OF jobs`,
+		skipLocked:  ` FOR UPDATE SKIP LOCKED`,
+		notifyRun:   `SELECT pg_notify('` + runsChannel + `', $1)`,
 		notify:      `SELECT pg_notify('` + changesChannel + `', '')`,
 	}
 }

@@ -34,6 +34,7 @@ type Metrics struct {
 	groupSize prometheus.Histogram
 	pools     *poolCollector
 	*streamMetrics
+	jobs jobMetrics
 }
 
 // NewMetrics returns metrics on a registry of their own, with those of the Go runtime and the process.
@@ -50,6 +51,7 @@ func NewMetrics(version string) *Metrics {
 		pools:     newPoolCollector(),
 
 		streamMetrics: newStreamMetrics(registry),
+		jobs:          newJobMetrics(registry),
 	}
 	registry.MustRegister(m.inFlight, m.groupSize, m.pools, buildInfo(version),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -1,0 +1,100 @@
+package egress_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/egress"
+)
+
+// smallAnswers is a server that allocates nothing: every read is taken for one request.
+func smallAnswers(b *testing.B) string {
+	var config net.ListenConfig
+	listener, err := config.Listen(b.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var handlers sync.WaitGroup
+	b.Cleanup(func() { listener.Close(); handlers.Wait() })
+	handlers.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			handlers.Go(func() { answerAll(conn) })
+		}
+	})
+	return "http://" + listener.Addr().String()
+}
+
+func answerAll(conn net.Conn) {
+	defer conn.Close()
+	request := make([]byte, 4<<10)
+	answer := []byte("HTTP/1.1 200 OK\r\nDate: Mon, 02 Nov 2026 15:04:05 GMT\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\nok")
+	for {
+		if _, err := conn.Read(request); err != nil {
+			return
+		}
+		if _, err := conn.Write(answer); err != nil {
+			return
+		}
+	}
+}
+
+// BenchmarkDo shares its processors with the server.
+func BenchmarkDo(b *testing.B) {
+	server := smallAnswers(b)
+	client := egress.New(egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, UserAgent: "signalbox/bench"})
+	b.Cleanup(client.Close)
+	request := egress.Request{
+		Method: http.MethodPost, URL: server + "/hook", Body: []byte(`{"hello":"world"}`), Timeout: 10 * time.Second,
+		Headers: []egress.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "X-Signalbox-Run", Value: "0199f8a0-0000-7000-8000-000000000000"}},
+	}
+	b.ReportAllocs()
+	b.SetParallelism(16)
+	b.RunParallel(func(pb *testing.PB) {
+		ctx, cancel := context.WithCancel(b.Context())
+		defer cancel()
+		for pb.Next() {
+			if result, err := client.Do(ctx, request); err != nil || result.Status != http.StatusOK {
+				b.Error(result.Status, err)
+				return
+			}
+		}
+	})
+}
+
+// BenchmarkNetHTTP is the same with http.Transport.
+func BenchmarkNetHTTP(b *testing.B) {
+	server := smallAnswers(b)
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
+	b.Cleanup(client.CloseIdleConnections)
+	b.ReportAllocs()
+	b.SetParallelism(16)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server+"/hook", bytes.NewReader([]byte(`{"hello":"world"}`)))
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			request.Header.Set("Content-Type", "application/json")
+			request.Header.Set("X-Signalbox-Run", "0199f8a0-0000-7000-8000-000000000000")
+			answer, err := client.Do(request)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			_, _ = io.Copy(io.Discard, answer.Body)
+			_ = answer.Body.Close()
+		}
+	})
+}

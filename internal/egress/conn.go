@@ -1,0 +1,118 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"time"
+)
+
+// conn is one connection, used for one exchange at a time.
+type conn struct {
+	net.Conn // the stream requests travel on: TLS, or the connection itself
+	endpoint endpoint
+	raw      *net.TCPConn
+	system   syscall.RawConn
+	incoming incoming
+	reader   *bufio.Reader
+
+	idleSince time.Time
+	stale     bool // it has waited too long
+	quiet     bool // what peek found
+	reusable  bool // after the exchange
+
+	stop func() bool // lets go of the context
+	// Made once, because they would be made anew for every exchange.
+	abort func()
+	peek  func(fd uintptr) bool
+}
+
+func newConn(raw *net.TCPConn, to endpoint) *conn {
+	c := &conn{Conn: raw, endpoint: to, raw: raw}
+	c.incoming.conn = c
+	c.reader = bufio.NewReader(&c.incoming)
+	c.abort = func() { _ = c.raw.Close() } // whoever reads or writes is told
+	c.peek = func(fd uintptr) bool { c.quiet = nothingToRead(fd); return true }
+	c.system, _ = raw.SyscallConn() // fails on a closed connection only
+	return c
+}
+
+// secure agrees on TLS. The context ends it.
+func (c *conn) secure(ctx context.Context, config *tls.Config, host string) error {
+	config = config.Clone()
+	config.ServerName = host
+	secured := tls.Client(c.raw, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	c.Conn = secured
+	return nil
+}
+
+// isQuiet tells whether the peer has neither closed the connection nor said anything since the last answer.
+func (c *conn) isQuiet() bool {
+	if c.stale || c.system == nil || c.reader.Buffered() > 0 {
+		return false
+	}
+	c.quiet = false
+	return c.system.Read(c.peek) == nil && c.quiet
+}
+
+// begin starts an exchange that ends at a deadline or with the context.
+func (c *conn) begin(ctx context.Context, deadline time.Time) {
+	_ = c.SetDeadline(deadline) // fails on a closed connection only, and so will the exchange
+	c.stop = context.AfterFunc(ctx, c.abort)
+	c.reusable = false
+}
+
+// end finishes an exchange and tells whether another one may follow on the connection.
+func (c *conn) end() bool {
+	untouched := c.stop()
+	c.stop = nil
+	return untouched && c.reusable && c.SetDeadline(time.Time{}) == nil
+}
+
+// close closes the connection without waiting for the peer.
+func (c *conn) close() { _ = c.raw.Close() } // there is nothing left to lose
+
+// errHeadersTooLarge ends an answer that does not come to its body.
+var errHeadersTooLarge = errors.New("the answer's headers are larger than 64 KiB")
+
+// incoming reads from the connection for the buffer. While headers are read it stops at their limit.
+type incoming struct {
+	conn  *conn
+	limit int // bytes that may still come; negative is any number
+	err   error
+}
+
+func (i *incoming) Read(p []byte) (n int, err error) {
+	switch {
+	case i.limit == 0:
+		err = errHeadersTooLarge
+	case i.limit > 0:
+		n, err = i.conn.Read(p[:min(len(p), i.limit)])
+		i.limit -= n
+	default:
+		n, err = i.conn.Read(p)
+	}
+	if err != nil {
+		i.err = err
+	}
+	return n, err
+}
+
+// cause is why an answer could not be read: what ended the stream, if anything did, because half an answer is never well
+// formed.
+func (i *incoming) cause(err error) error {
+	if i.err == nil {
+		return err
+	}
+	if errors.Is(i.err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return i.err
+}

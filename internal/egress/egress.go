@@ -1,0 +1,179 @@
+package egress
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// What is read of an answer.
+const (
+	keptBody    = 64 << 10 // bytes of the body that are kept
+	countedBody = 64 << 20 // bytes of the body that are read at all
+	headerLimit = 64 << 10 // bytes of status line and headers, interim answers included
+)
+
+const defaultTimeout = 30 * time.Second
+
+// Request is what to send. Headers are sent in their order and as they are spelled; Host sets the request's host.
+// User information in the URL becomes basic authorization unless there is an Authorization header.
+type Request struct {
+	Method  string
+	URL     string
+	Headers []Header
+	Body    []byte
+	// Insecure accepts any certificate, and CACert, PEM certificates that are trusted beside the system's, is not used.
+	Insecure bool
+	CACert   string
+	// Timeout covers everything from the lookup to the last byte; 0 is 30 seconds.
+	Timeout time.Duration
+}
+
+// Header is one header of a request.
+type Header struct{ Name, Value string }
+
+// Result is what came back. After an error it holds what had come until then.
+type Result struct {
+	Status int // 0 without an answer
+	// Header has lower-case names. Several values of one name are joined by ", ".
+	Header    map[string]string
+	Body      []byte // the first 64 KiB
+	BodyBytes int64  // all that came, up to 64 MiB
+	Truncated bool   // there was more than Body holds
+	Timings   Timings
+}
+
+// Timings says where the time went. A request over a kept connection has no DNS, Connect and TLS.
+type Timings struct {
+	DNS       time.Duration // looking up the name
+	Connect   time.Duration
+	TLS       time.Duration // the handshake
+	FirstByte time.Duration // from the first byte of the request to the first of the answer
+	Total     time.Duration
+}
+
+// Resolver looks names up; net.Resolver does.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Options are what a Client needs to know. The zero Options reach public addresses only.
+type Options struct {
+	// Allow lists networks that may be reached although they are not public.
+	Allow []netip.Prefix
+	// Self gives the addresses this server listens on, which are never reached. An unspecified address means all
+	// addresses of the machine. It is asked before every connection.
+	Self func() []netip.AddrPort
+	// UserAgent is sent with requests that bring none.
+	UserAgent string
+	// Resolver is the system's when nil.
+	Resolver Resolver
+}
+
+// Client sends requests. It is safe for concurrent use.
+type Client struct {
+	userAgent string
+	dialer    dialer
+	tls       tlsConfigs
+	idle      *pool
+	scratch   sync.Pool // of *scratch
+}
+
+// scratch is the memory that one exchange needs.
+type scratch struct {
+	head []byte         // the request as it is written
+	body [16 << 10]byte // the answer's body as it is read
+}
+
+// New makes a Client. Close it to let go of the connections it keeps.
+func New(options Options) *Client {
+	if options.Resolver == nil {
+		options.Resolver = net.DefaultResolver
+	}
+	return &Client{
+		userAgent: options.UserAgent,
+		dialer:    newDialer(newGuard(options.Allow, options.Self), options.Resolver),
+		tls:       newTLSConfigs(),
+		idle:      newPool(),
+		scratch:   sync.Pool{New: func() any { return new(scratch) }},
+	}
+}
+
+// Close closes the connections that are kept for reuse. Requests under way go on.
+func (c *Client) Close() { c.idle.close() }
+
+// Do sends a request and reads the answer. Every error is an *Error.
+func (c *Client) Do(ctx context.Context, request Request) (Result, error) {
+	started := time.Now()
+	var result Result
+	err := c.do(ctx, request, started, &result)
+	result.Timings.Total = time.Since(started)
+	return result, err
+}
+
+func (c *Client) do(ctx context.Context, request Request, started time.Time, result *Result) error {
+	if ctx.Err() != nil {
+		return ended(ctx, preparing)
+	}
+	destination, err := c.destination(request)
+	if err != nil {
+		return err
+	}
+	memory := c.scratch.Get().(*scratch)
+	defer c.scratch.Put(memory)
+	if memory.head, err = appendHead(memory.head[:0], request, destination, c.userAgent); err != nil {
+		return err
+	}
+	deadline := deadline(ctx, started, request.Timeout)
+	conn, err := c.connection(ctx, destination, deadline, &result.Timings)
+	if err != nil {
+		return err
+	}
+	conn.begin(ctx, deadline)
+	err = conn.exchange(memory, request.Body, result)
+	if reusable := conn.end(); reusable && err == nil {
+		c.idle.put(conn)
+	} else {
+		conn.close()
+	}
+	return classified(ctx, err)
+}
+
+// connection gives a kept connection or a new one.
+func (c *Client) connection(ctx context.Context, to destination, deadline time.Time, timings *Timings) (*conn, error) {
+	if kept := c.idle.get(to.endpoint); kept != nil {
+		return kept, nil
+	}
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	raw, err := c.dialer.dial(ctx, to.host, to.port, timings)
+	if err != nil {
+		return nil, err
+	}
+	made := newConn(raw, to.endpoint)
+	if to.tls == nil {
+		return made, nil
+	}
+	started := time.Now()
+	err = made.secure(ctx, to.tls, to.host)
+	timings.TLS = time.Since(started)
+	if err != nil {
+		made.close()
+		return nil, classified(ctx, &failure{securing, err})
+	}
+	return made, nil
+}
+
+// deadline is when all must be over: the request's timeout or the context's deadline, whichever comes first.
+func deadline(ctx context.Context, started time.Time, timeout time.Duration) time.Time {
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	at := started.Add(timeout)
+	if limit, ok := ctx.Deadline(); ok && limit.Before(at) {
+		return limit
+	}
+	return at
+}

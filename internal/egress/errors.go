@@ -1,0 +1,128 @@
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+)
+
+// Reason says in one word why a request failed.
+type Reason string
+
+// The reasons. Canceled means that the caller's context was cancelled.
+const (
+	Timeout         Reason = "TIMEOUT"
+	ConnectionError Reason = "CONNECTION_ERROR"
+	SSRFBlocked     Reason = "SSRF_BLOCKED"
+	Canceled        Reason = "CANCELED"
+)
+
+// Error is the failure of a request. Its detail is a sentence for the owner of the request; it names hosts and
+// addresses, and nothing that was sent.
+type Error struct {
+	Reason Reason
+	Detail string
+	Err    error // the cause, when there is one
+}
+
+// Error gives the detail.
+func (e *Error) Error() string { return e.Detail }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// phase is a part of an exchange, in words that follow "while".
+type phase string
+
+const (
+	preparing  phase = "preparing the request"
+	resolving  phase = "looking up the host's address"
+	connecting phase = "connecting"
+	securing   phase = "agreeing on TLS"
+	sending    phase = "sending the request"
+	waiting    phase = "waiting for the answer"
+	receiving  phase = "reading the answer's body"
+)
+
+// failure is an error with the phase it happened in.
+type failure struct {
+	phase phase
+	err   error
+}
+
+func (f *failure) Error() string { return "while " + string(f.phase) + ": " + f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// classified turns whatever ended an exchange into an *Error; nil stays nil.
+func classified(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	at := connecting
+	if f, ok := errors.AsType[*failure](err); ok {
+		at, err = f.phase, f.err
+	}
+	if ctx.Err() != nil {
+		return ended(ctx, at)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+		return timedOut(at, err)
+	}
+	return &Error{Reason: ConnectionError, Detail: "The request failed while " + string(at) + ": " + cause(err) + ".", Err: err}
+}
+
+// ended is the error of a request whose context has ended.
+func ended(ctx context.Context, at phase) *Error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return timedOut(at, ctx.Err())
+	}
+	return &Error{Reason: Canceled, Detail: "The request was canceled while " + string(at) + ".", Err: context.Cause(ctx)}
+}
+
+func timedOut(at phase, err error) *Error {
+	return &Error{Reason: Timeout, Detail: "The time ran out while " + string(at) + ".", Err: err}
+}
+
+// refused is the error of a request that cannot be sent as it is.
+func refused(detail string) *Error {
+	return &Error{Reason: ConnectionError, Detail: "The request cannot be sent: " + detail + "."}
+}
+
+// cause says what happened, without the local addresses and system calls that Go's errors name.
+func cause(err error) string {
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
+		return lookup.Err
+	}
+	if system, ok := errors.AsType[*os.SyscallError](err); ok {
+		return system.Err.Error()
+	}
+	if record, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "the server does not speak TLS on this port (" + record.Msg + ")"
+	}
+	if operation, ok := errors.AsType[*net.OpError](err); ok {
+		err = operation.Err
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the server closed the connection in the middle of its answer"
+	case errors.Is(err, io.EOF):
+		return "the server closed the connection without an answer"
+	}
+	return shortened(err.Error())
+}
+
+// shortened keeps what a server made of an error small and readable.
+func shortened(text string) string {
+	const most = 300
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}

@@ -1,0 +1,351 @@
+package egress_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/egress"
+)
+
+// short is a time that runs out soon, yet not before a connection is made on a busy machine.
+const short = 500 * time.Millisecond
+
+// received gives the bytes of one request as they came.
+func received(t *testing.T, request egress.Request, path string) string {
+	t.Helper()
+	texts := make(chan string, 1)
+	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		var text bytes.Buffer
+		if readRequest(bufio.NewReader(io.TeeReader(conn, &text))) {
+			texts <- text.String()
+			_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+		}
+	})
+	request.URL = strings.Replace(path, "HOST", server.Addr().String(), 1)
+	do(t, localClient(t), request)
+	return strings.ReplaceAll(<-texts, server.Addr().String(), "HOST")
+}
+
+func TestARequestIsWrittenAsItWasGiven(t *testing.T) {
+	for _, c := range []struct {
+		url     string
+		request egress.Request
+		want    string
+	}{
+		{"http://HOST", egress.Request{Method: "GET"}, "GET / HTTP/1.1\r\nHost: HOST\r\nUser-Agent: signalbox/test\r\n\r\n"},
+		{"http://HOST?a=b#part", egress.Request{Method: "DELETE"}, "DELETE /?a=b HTTP/1.1\r\nHost: HOST\r\nUser-Agent: signalbox/test\r\n\r\n"},
+		{"http://HOST/a%2Fb/ü?q=ä b&c=%20+", egress.Request{Method: "GET"}, "GET /a%2Fb/%C3%BC?q=%C3%A4%20b&c=%20+ HTTP/1.1\r\nHost: HOST\r\nUser-Agent: signalbox/test\r\n\r\n"},
+		{"http://HOST/", egress.Request{Method: "POST"}, "POST / HTTP/1.1\r\nHost: HOST\r\nUser-Agent: signalbox/test\r\nContent-Length: 0\r\n\r\n"},
+		{"http://HOST/", egress.Request{Method: "GET", Body: []byte("x")}, "GET / HTTP/1.1\r\nHost: HOST\r\nUser-Agent: signalbox/test\r\nContent-Length: 1\r\n\r\nx"},
+		{
+			"http://HOST/",
+			egress.Request{Method: "PUT", Body: []byte("hello"), Headers: []egress.Header{{Name: "x-odd-CASE", Value: "1"}, {Name: "host", Value: "other.test"}, {Name: "X-Odd-Case", Value: "ü"}, {Name: "user-agent", Value: "mine"}}},
+			"PUT / HTTP/1.1\r\nHost: other.test\r\nx-odd-CASE: 1\r\nX-Odd-Case: ü\r\nuser-agent: mine\r\nContent-Length: 5\r\n\r\nhello",
+		},
+		{"http://me:pass%20word@HOST/", egress.Request{Method: "GET"}, "GET / HTTP/1.1\r\nHost: HOST\r\nUser-Agent: signalbox/test\r\nAuthorization: Basic bWU6cGFzcyB3b3Jk\r\n\r\n"},
+		{
+			"http://me:password@HOST/",
+			egress.Request{Method: "GET", Headers: []egress.Header{{Name: "authorization", Value: "Bearer x"}}},
+			"GET / HTTP/1.1\r\nHost: HOST\r\nauthorization: Bearer x\r\nUser-Agent: signalbox/test\r\n\r\n",
+		},
+	} {
+		if diff := cmp.Diff(c.want, received(t, c.request, c.url)); diff != "" {
+			t.Errorf("%s:\n%s", c.url, diff)
+		}
+	}
+}
+
+func TestALargeBodyArrivesWhole(t *testing.T) {
+	body := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	text := received(t, egress.Request{Method: "POST", Body: body, Timeout: 10 * time.Second}, "http://HOST/")
+	if _, got, _ := strings.Cut(text, "\r\n\r\n"); got != string(body) {
+		t.Errorf("%d bytes of %d", len(got), len(body))
+	}
+}
+
+func TestARequestThatCannotBeSentSaysWhyWithoutItsSecrets(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", nil)
+	at := "http://user:secret@" + server.Addr().String()
+	header := func(name, value string) egress.Request {
+		return egress.Request{Method: "GET", URL: at, Headers: []egress.Header{{Name: name, Value: value}}}
+	}
+	for want, request := range map[string]egress.Request{
+		"URL is not valid":                          {Method: "GET", URL: "http://user:secret@[::1/"},
+		"no valid host":                             {Method: "GET", URL: "http://:80/"},
+		"no valid port":                             {Method: "GET", URL: "http://user:secret@127.0.0.1:99999/"},
+		"neither http nor https":                    {Method: "GET", URL: "ftp://user:secret@127.0.0.1/"},
+		"method is not valid":                       {Method: "GET / HTTP/1.1\r\nX: y\r\n\r\nGET", URL: at},
+		`header is not valid: "X\r\nY"`:             header("X\r\nY", "secret"),
+		`header is not valid: "X-Token"`:            header("X-Token", "secret\r\nY: z"),
+		"host is not valid":                         header("Host", "a b/secret"),
+		"Content-Length is the connection's own":    header("Content-Length", "1"),
+		"Transfer-encoding is the connection's own": header("Transfer-encoding", "chunked"),
+	} {
+		failure := fails(t, localClient(t), request, egress.ConnectionError)
+		if !strings.Contains(failure.Detail, want) || strings.Contains(failure.Detail, "secret") {
+			t.Errorf("got %q, want %q in it and no secret", failure.Detail, want)
+		}
+	}
+	if n := server.connections.Load(); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+func TestAnAnswerIsKeptAsItCame(t *testing.T) {
+	chunked := "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nTrailer: X-End\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-End: 1\r\n\r\n"
+	for name, c := range map[string]struct {
+		answer string
+		want   egress.Result
+	}{
+		"length":     {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Many: a\r\nx-many: b\r\n\r\nok", egress.Result{Status: 200, Body: []byte("ok"), BodyBytes: 2, Header: map[string]string{"content-length": "2", "x-many": "a, b"}}},
+		"chunked":    {chunked, egress.Result{Status: 201, Body: []byte("abcde"), BodyBytes: 5, Header: map[string]string{}}},
+		"to the end": {"HTTP/1.0 500 No\r\n\r\nall of it", egress.Result{Status: 500, Body: []byte("all of it"), BodyBytes: 9, Header: map[string]string{}}},
+		"no body":    {"HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n", egress.Result{Status: 304, Header: map[string]string{"content-length": "10"}}},
+		"gzip":       {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x00\xff", egress.Result{Status: 200, Body: []byte("\x1f\x8b\x00\xff"), BodyBytes: 4, Header: map[string]string{"content-length": "4", "content-encoding": "gzip"}}},
+		"interim":    {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", egress.Result{Status: 202, Header: map[string]string{"content-length": "0"}}},
+		"upgrade":    {"HTTP/1.1 101 Switching Protocols\r\n\r\n", egress.Result{Status: 101, Header: map[string]string{}}},
+		"bad text":   {"HTTP/1.1 299 Odd\r\nX-Odd: \xffz\r\nContent-Length: 0\r\n\r\n", egress.Result{Status: 299, Header: map[string]string{"content-length": "0", "x-odd": "\uFFFDz"}}},
+	} {
+		server := listen(t, "127.0.0.1:0", answeringOnce(c.answer))
+		result := do(t, localClient(t), get(server.url()))
+		if result.Timings.Total <= 0 || result.Timings.Connect <= 0 || result.Timings.FirstByte <= 0 || result.Timings.TLS != 0 {
+			t.Errorf("%s: %+v", name, result.Timings)
+		}
+		result.Timings = egress.Timings{}
+		if diff := cmp.Diff(c.want, result); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestABodyIsKeptUpToItsLimitAndCountedFurther(t *testing.T) {
+	for _, size := range []int{64<<10 - 1, 64 << 10, 64<<10 + 1, 3 << 20} {
+		server := listen(t, "127.0.0.1:0", answering(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", size))))
+		result := do(t, localClient(t), get(server.url()))
+		if len(result.Body) != min(size, 64<<10) || result.BodyBytes != int64(size) || result.Truncated != (size > 64<<10) {
+			t.Errorf("%d: %d bytes kept, %d counted, truncated %v", size, len(result.Body), result.BodyBytes, result.Truncated)
+		}
+	}
+}
+
+func TestAnEndlessBodyEndsAsItIs(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
+		block := make([]byte, 1<<20)
+		for {
+			if _, err := conn.Write(block); err != nil {
+				return
+			}
+		}
+	})
+	result := do(t, localClient(t), get(server.url()))
+	if result.Status != 200 || len(result.Body) != 64<<10 || result.BodyBytes != 64<<20 || !result.Truncated {
+		t.Errorf("%d: %d bytes kept, %d counted, truncated %v", result.Status, len(result.Body), result.BodyBytes, result.Truncated)
+	}
+}
+
+func TestAnAnswerThatIsNoneIsAConnectionError(t *testing.T) {
+	for name, c := range map[string]struct{ answer, want string }{
+		"nothing":         {"", "waiting for the answer: the server closed the connection without an answer"},
+		"garbage":         {"garbage\r\n\r\n", "malformed HTTP"},
+		"SSH":             {"SSH-2.0-OpenSSH_9.2\r\n", "malformed HTTP"},
+		"half a line":     {"HTTP/1.1 20", "in the middle of its answer"},
+		"half a header":   {"HTTP/1.1 200 OK\r\nContent-Le", "in the middle of its answer"},
+		"half a body":     {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "reading the answer's body: the server closed the connection in the middle of its answer"},
+		"half a chunk":    {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", "in the middle of its answer"},
+		"bad chunk":       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab", "chunk"},
+		"bad length":      {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "Content-Length"},
+		"status 000":      {"HTTP/1.1 000 Zero\r\n\r\n", "status is not valid"},
+		"huge header":     {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20), "larger than 64 KiB"},
+		"many headers":    {"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 1<<15), "larger than 64 KiB"},
+		"endless interim": {strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 1<<14), "larger than 64 KiB"},
+	} {
+		server := listen(t, "127.0.0.1:0", answeringOnce(c.answer))
+		failure := fails(t, localClient(t), get(server.url()), egress.ConnectionError)
+		if !strings.Contains(failure.Detail, c.want) || len(failure.Detail) > 500 {
+			t.Errorf("%s: got %q, want %q in it", name, failure.Detail, c.want)
+		}
+	}
+}
+
+func TestWhatCameBeforeAFailureIsKept(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", answeringOnce("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
+	result, err := localClient(t).Do(t.Context(), get(server.url()))
+	if err == nil || result.Status != 200 || string(result.Body) != "half" || result.Header["content-length"] != "10" {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+func TestWhoCannotBeReachedIsAConnectionError(t *testing.T) {
+	reset := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		readRequest(bufio.NewReader(conn))
+		_ = conn.(*net.TCPConn).SetLinger(0)
+	})
+	gone := listen(t, "127.0.0.1:0", nil)
+	gone.Close()
+	client := newClient(t, egress.Options{Allow: networks("127.0.0.0/8"), Resolver: &names{}})
+	for url, want := range map[string]string{
+		reset.url():               "The request failed while waiting for the answer: connection reset by peer.",
+		gone.url():                "The request failed while connecting to " + gone.Addr().String() + ": connection refused.",
+		"http://nowhere.test/":    "The request failed while looking up the host's address: no such host.",
+		"http://1.2.3.4.5/":       "The request failed while looking up the host's address: no such host.",
+		"http://999.999.999.999/": "The request failed while looking up the host's address: no such host.",
+	} {
+		if failure := fails(t, client, get(url), egress.ConnectionError); failure.Detail != want {
+			t.Errorf("got  %s\nwant %s", failure.Detail, want)
+		}
+	}
+}
+
+// waitForEnd blocks until the peer has closed the connection.
+func waitForEnd(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
+
+func TestTheTimeCoversEveryPhase(t *testing.T) {
+	slowly := func(text string) func(net.Conn) {
+		return func(conn net.Conn) {
+			_, _ = io.WriteString(conn, text)
+			waitForEnd(conn)
+		}
+	}
+	for want, handle := range map[string]func(net.Conn){
+		"waiting for the answer":    slowly("HTTP/1.1 200 OK\r\nX-Slow"),
+		"reading the answer's body": slowly("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nslow"),
+	} {
+		server := listen(t, "127.0.0.1:0", handle)
+		request := get(server.url())
+		request.Timeout = short
+		if failure := fails(t, localClient(t), request, egress.Timeout); failure.Detail != "The time ran out while "+want+"." {
+			t.Error(failure.Detail)
+		}
+	}
+}
+
+func TestAServerThatSendsByteAfterByteRunsOutOfTime(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for range tick.C {
+			if _, err := conn.Write([]byte("x")); err != nil {
+				return
+			}
+		}
+	})
+	request := get(server.url())
+	request.Timeout = short
+	result, err := localClient(t).Do(t.Context(), request)
+	if failure, ok := errors.AsType[*egress.Error](err); !ok || failure.Reason != egress.Timeout || result.Timings.Total > 5*time.Second {
+		t.Errorf("%v after %v", err, result.Timings.Total)
+	}
+}
+
+func TestAServerThatDoesNotReadRunsOutOfTime(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 1))
+		<-t.Context().Done()
+	})
+	request := egress.Request{Method: "POST", URL: server.url(), Body: make([]byte, 32<<20), Timeout: short}
+	failure := fails(t, localClient(t), request, egress.Timeout)
+	if !strings.Contains(failure.Detail, "sending the request") {
+		t.Error(failure.Detail)
+	}
+}
+
+// hanging is a resolver that does not answer.
+type hanging struct{}
+
+func (hanging) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestALookupThatHangsRunsOutOfTime(t *testing.T) {
+	request := get("http://slow.test/")
+	request.Timeout = short
+	client := newClient(t, egress.Options{Resolver: hanging{}})
+	if failure := fails(t, client, request, egress.Timeout); failure.Detail != "The time ran out while looking up the host's address." {
+		t.Error(failure.Detail)
+	}
+}
+
+func TestAnEarlyAnswerToALargeBodyIsTheAnswer(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 1))
+		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!")
+		<-t.Context().Done() // it reads no more
+	})
+	request := egress.Request{Method: "POST", URL: server.url(), Body: make([]byte, 32<<20), Timeout: 10 * time.Second}
+	if result := do(t, localClient(t), request); result.Status != 413 || string(result.Body) != "no!" {
+		t.Errorf("%d %q", result.Status, result.Body)
+	}
+}
+
+func TestCancellingClosesTheConnectionAtOnce(t *testing.T) {
+	for name, begin := range map[string]string{"before the answer": "", "within the body": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"} {
+		started, closed := make(chan struct{}), make(chan time.Time, 1)
+		server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+			_, _ = io.WriteString(conn, begin)
+			_, _ = conn.Read(make([]byte, 1))
+			close(started)
+			waitForEnd(conn)
+			closed <- time.Now()
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var cancelled time.Time
+		go func() {
+			<-started
+			cancelled = time.Now()
+			cancel()
+		}()
+		_, err := localClient(t).Do(ctx, get(server.url()))
+		failure, ok := errors.AsType[*egress.Error](err)
+		if !ok || failure.Reason != egress.Canceled || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := (<-closed).Sub(cancelled); took > 100*time.Millisecond {
+			t.Errorf("%s: the connection was closed after %v", name, took)
+		}
+	}
+}
+
+func TestACancelledContextSendsNothing(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := localClient(t).Do(ctx, get(server.url()))
+	if failure, ok := errors.AsType[*egress.Error](err); !ok || failure.Reason != egress.Canceled || server.connections.Load() != 0 {
+		t.Errorf("%v, %d connections", err, server.connections.Load())
+	}
+}
+
+func TestTheDeadlineOfTheContextCountsToo(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", waitForEnd)
+	ctx, cancel := context.WithTimeout(t.Context(), short)
+	defer cancel()
+	_, err := localClient(t).Do(ctx, get(server.url()))
+	if failure, ok := errors.AsType[*egress.Error](err); !ok || failure.Reason != egress.Timeout {
+		t.Error(err)
+	}
+}
+
+func TestBothFamiliesAreTried(t *testing.T) {
+	answer := answering("HTTP/1.1 204 No Content\r\n\r\n")
+	four := listen(t, "127.0.0.1:0", answer)
+	resolver := &names{answers: map[string][][]netip.Addr{"dual.test": {addrs("::1", "127.0.0.9", "127.0.0.1")}}}
+	client := newClient(t, egress.Options{Allow: networks("127.0.0.0/8", "::1/128"), Resolver: resolver})
+	if result := do(t, client, get("http://dual.test:"+four.port())); result.Status != http.StatusNoContent {
+		t.Error(result.Status)
+	}
+}

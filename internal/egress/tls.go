@@ -1,0 +1,89 @@
+package egress
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"sync"
+)
+
+// tlsSettings are what requests may differ in.
+type tlsSettings struct {
+	insecure bool
+	caCert   string
+}
+
+// tlsConfigs keeps one configuration for all requests with the same settings, so that they share connections and TLS
+// sessions. The least recently used one makes room for a new one.
+type tlsConfigs struct {
+	mu    sync.Mutex
+	kept  map[tlsSettings]*tlsConfig
+	clock uint64
+}
+
+type tlsConfig struct {
+	*tls.Config
+	used uint64
+}
+
+const (
+	keptConfigs  = 64
+	keptSessions = 64 // per configuration
+)
+
+func newTLSConfigs() tlsConfigs { return tlsConfigs{kept: map[tlsSettings]*tlsConfig{}} }
+
+// get gives the configuration for a request. The certificates are the caller's; they were checked when they came.
+func (c *tlsConfigs) get(request Request) (*tls.Config, error) {
+	settings := tlsSettings{request.Insecure, request.CACert}
+	if settings.insecure {
+		settings.caCert = ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock++
+	if kept, ok := c.kept[settings]; ok {
+		kept.used = c.clock
+		return kept.Config, nil
+	}
+	made, err := newTLSConfig(settings)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.kept) >= keptConfigs {
+		c.dropOldest()
+	}
+	c.kept[settings] = &tlsConfig{made, c.clock}
+	return made, nil
+}
+
+func (c *tlsConfigs) dropOldest() {
+	var oldest tlsSettings
+	used := c.clock
+	for settings, config := range c.kept {
+		if config.used < used {
+			oldest, used = settings, config.used
+		}
+	}
+	delete(c.kept, oldest)
+}
+
+func newTLSConfig(settings tlsSettings) (*tls.Config, error) {
+	config := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		NextProtos:         []string{"http/1.1"},
+		ClientSessionCache: tls.NewLRUClientSessionCache(keptSessions),
+		InsecureSkipVerify: settings.insecure, //nolint:gosec // the owner of the request asked for it
+	}
+	if settings.caCert == "" {
+		return config, nil
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, &Error{Reason: ConnectionError, Detail: "The system's certificates cannot be read.", Err: err}
+	}
+	if !roots.AppendCertsFromPEM([]byte(settings.caCert)) {
+		return nil, refused("ca_cert holds no certificate")
+	}
+	config.RootCAs = roots
+	return config, nil
+}

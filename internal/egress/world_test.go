@@ -1,0 +1,173 @@
+package egress_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/egress"
+)
+
+// names is a resolver that knows the answers to give, one per lookup; the last one stays.
+type names struct {
+	mu      sync.Mutex
+	answers map[string][][]netip.Addr
+}
+
+func (n *names) LookupNetIP(ctx context.Context, _, host string) ([]netip.Addr, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	answers := n.answers[host]
+	if len(answers) == 0 {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	if len(answers) > 1 {
+		n.answers[host] = answers[1:]
+	}
+	return answers[0], ctx.Err()
+}
+
+func addrs(texts ...string) []netip.Addr {
+	var list []netip.Addr
+	for _, text := range texts {
+		list = append(list, netip.MustParseAddr(text))
+	}
+	return list
+}
+
+func networks(texts ...string) []netip.Prefix {
+	var list []netip.Prefix
+	for _, text := range texts {
+		list = append(list, netip.MustParsePrefix(text))
+	}
+	return list
+}
+
+func newClient(t *testing.T, options egress.Options) *egress.Client {
+	t.Helper()
+	client := egress.New(options)
+	t.Cleanup(client.Close)
+	return client
+}
+
+// localClient may reach the machine itself.
+func localClient(t *testing.T) *egress.Client {
+	t.Helper()
+	return newClient(t, egress.Options{Allow: networks("127.0.0.0/8", "::1/128"), UserAgent: "signalbox/test"})
+}
+
+// peer is a TCP server that handles every connection with a function, and counts them.
+type peer struct {
+	net.Listener
+	connections atomic.Int64
+	bytes       atomic.Int64
+	handlers    sync.WaitGroup
+}
+
+// listen starts a peer; handle may be nil, and its connection is closed when it returns.
+func listen(t *testing.T, address string, handle func(net.Conn)) *peer {
+	t.Helper()
+	var config net.ListenConfig
+	listener, err := config.Listen(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &peer{Listener: listener}
+	p.handlers.Go(func() { p.accept(handle) })
+	t.Cleanup(func() {
+		listener.Close()
+		p.handlers.Wait()
+	})
+	return p
+}
+
+func (p *peer) accept(handle func(net.Conn)) {
+	for {
+		conn, err := p.Accept()
+		if err != nil {
+			return
+		}
+		p.connections.Add(1)
+		p.handlers.Go(func() {
+			defer conn.Close()
+			if handle == nil {
+				n, _ := io.Copy(io.Discard, conn)
+				p.bytes.Add(n)
+				return
+			}
+			handle(conn)
+		})
+	}
+}
+
+func (p *peer) url() string { return "http://" + p.Addr().String() + "/" }
+
+func (p *peer) port() string {
+	_, port, _ := net.SplitHostPort(p.Addr().String())
+	return port
+}
+
+// answering reads one request after the other and writes the same text to each.
+func answering(text string) func(net.Conn) {
+	return func(conn net.Conn) {
+		reader := bufio.NewReader(conn)
+		for readRequest(reader) {
+			if _, err := io.WriteString(conn, text); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// answeringOnce closes the connection after its answer.
+func answeringOnce(text string) func(net.Conn) {
+	return func(conn net.Conn) {
+		if readRequest(bufio.NewReader(conn)) {
+			_, _ = io.WriteString(conn, text)
+		}
+	}
+}
+
+func readRequest(reader *bufio.Reader) bool {
+	request, err := http.ReadRequest(reader)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, request.Body)
+	return err == nil
+}
+
+func get(url string) egress.Request {
+	return egress.Request{Method: http.MethodGet, URL: url, Timeout: 10 * time.Second}
+}
+
+func do(t *testing.T, client *egress.Client, request egress.Request) egress.Result {
+	t.Helper()
+	result, err := client.Do(t.Context(), request)
+	if err != nil {
+		t.Fatalf("%s: %v", request.URL, err)
+	}
+	return result
+}
+
+// fails makes a request that must fail and gives why.
+func fails(t *testing.T, client *egress.Client, request egress.Request, want egress.Reason) egress.Error {
+	t.Helper()
+	result, err := client.Do(t.Context(), request)
+	failure, ok := errors.AsType[*egress.Error](err)
+	if !ok {
+		t.Fatalf("%s: %v with status %d, want %s", request.URL, err, result.Status, want)
+	}
+	if failure.Reason != want {
+		t.Fatalf("%s: %s (%s), want %s", request.URL, failure.Reason, failure.Detail, want)
+	}
+	return *failure
+}
