@@ -17,10 +17,9 @@ type discarding struct {
 	status int
 }
 
-func (w *discarding) Header() http.Header                  { return w.header }
-func (w *discarding) WriteHeader(status int)               { w.status = status }
-func (w *discarding) Write(body []byte) (int, error)       { return len(body), nil }
-func (w *discarding) WriteString(text string) (int, error) { return len(text), nil }
+func (w *discarding) Header() http.Header            { return w.header }
+func (w *discarding) WriteHeader(status int)         { w.status = status }
+func (w *discarding) Write(body []byte) (int, error) { return len(body), nil }
 
 // BenchmarkEvaluation is what the service itself costs of an evaluation over
 // OFREP, without net/http and the socket.

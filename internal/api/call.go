@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"strings"
@@ -59,6 +60,19 @@ func (c *call) object() (*jsonapi.Object, error) {
 	text, err := jsonapi.ReadBody(c.writer, c.request)
 	if err != nil {
 		return nil, err
+	}
+	return jsonapi.ParseObject(text)
+}
+
+// objectOrNothing reads the body of an action that may say something; nothing is
+// an empty object.
+func (c *call) objectOrNothing() (*jsonapi.Object, error) {
+	text, err := jsonapi.ReadBody(c.writer, c.request)
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}")
 	}
 	return jsonapi.ParseObject(text)
 }

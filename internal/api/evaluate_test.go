@@ -66,6 +66,7 @@ func TestEvaluationsInOtherEnvironments(t *testing.T) {
 		owner.evaluated("nowhere", "production", nil).refused(404, problem{code: "not_found"})
 		path := flagsPath + "/made/actions/evaluate"
 		owner.post(path, `{}`).refused(400, invalid("/environment"))
+		owner.post(path, "").refused(400, invalid("/environment")) // an action takes nothing for an empty object
 		owner.post(path, `{"environment":5,"context":[]}`).want(400)
 		owner.post(path, `{"environment":"production","context":5}`).refused(400, invalid("/context"))
 		owner.post(path, `{"data":{"attributes":{"environment":"production","context":{"user":{"key":"a"}}}}}`).want(200)

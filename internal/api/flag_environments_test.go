@@ -23,6 +23,8 @@ func TestValuesForEnvironmentsThatAreNotManagedAreRefused(t *testing.T) {
 			owner.post(flagsPath, envelope("", "refused", sent)).refused(400, unmanaged(environment))
 			owner.put(path, envelope("", "", sent)).refused(400, unmanaged(environment))
 		}
+		both := boolean(true, attributes{"environments": attributes{"staging": attributes{}, "production": attributes{}, "nowhere": attributes{}}})
+		owner.put(path, envelope("", "", both)).refused(400, unmanaged("nowhere"), unmanaged("staging"))
 		if got := owner.get(path); got.attribute("default") != false {
 			t.Errorf("a refused write left something: %s", got.body)
 		}

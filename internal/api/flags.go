@@ -301,7 +301,7 @@ type evaluationRequest struct {
 
 // evaluationRequest reads {environment, context}, alone or as attributes of an envelope.
 func (c *call) evaluationRequest() (evaluationRequest, error) {
-	body, err := c.object()
+	body, err := c.objectOrNothing()
 	if err != nil {
 		return evaluationRequest{}, err
 	}

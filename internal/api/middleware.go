@@ -26,7 +26,7 @@ type recorded struct {
 	keyID  string
 	ofrep  bool // it is answered in OFREP's terms, and logged only when it fails
 
-	values [6]string // of headers: most responses have no more of ours
+	values [8]string // of headers: responses have no more of ours
 	used   int
 }
 

@@ -175,7 +175,7 @@ func (d *Draft) checkLogic(path string, logic json.RawMessage, key string) {
 	}
 	_, err := jsonlogic.Compile(logic, jsonlogic.FlagKey(key))
 	if refused, ok := errors.AsType[*jsonlogic.Error](err); ok {
-		d.Problems.Add(fault.New(fault.Validation, "%s is no usable rule: %s", path, refused.Detail).
+		d.Problems.Add(fault.New(fault.Validation, "%s is no usable rule: %s.", path, refused.Detail).
 			At(fault.Attribute(path + refused.Pointer)))
 	}
 }

@@ -27,8 +27,13 @@ type EvaluationNotes struct {
 // FlagRef names a flag of any account.
 type FlagRef struct{ Account, Key string }
 
-// Note remembers that a flag was evaluated.
+// Note remembers that a flag was evaluated. What no flag can be called is
+// ignored: clients report what they like, and it must not fill the memory or
+// spoil the batch.
 func (n *EvaluationNotes) Note(account, key string, at time.Time) {
+	if !keyPattern.MatchString(key) {
+		return
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.pending == nil {

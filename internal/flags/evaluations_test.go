@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -92,6 +93,9 @@ func TestOnlyTheNewestEvaluationOfAFlagIsWritten(t *testing.T) {
 	during(t, func(t *testing.T, n *notebook) {
 		for _, second := range []int{3, 7, 5, 7, 1} {
 			n.note("a", "f", second)
+		}
+		for _, nothing := range []string{"", "a b", "a\x00", "\xff", strings.Repeat("x", 201)} {
+			n.note("a", nothing, 3) // clients report what they like
 		}
 		pass(10)
 		same(t, n.written(), map[int]map[string]int{10: {"a/f": 7}})

@@ -2,6 +2,7 @@ package flags
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -23,18 +24,22 @@ func (s *Service) mergeEnvironments(ctx context.Context, tx Tx, before, wanted F
 			merged[key] = stored
 		}
 	}
+	var problems fault.Problems
 	for _, key := range slices.Sorted(maps.Keys(wanted.Environments)) {
 		environment := wanted.Environments[key]
 		stored, frozen := merged[key]
 		if frozen && sameEnvironment(stored, environment) {
 			continue
 		}
-		if err := s.Writable(managed, key); err != nil {
-			return nil, placed(err, key)
+		err := s.Writable(managed, key)
+		if refusal, ok := errors.AsType[*fault.Error](err); ok {
+			problems.Add(refusal.At(fault.Attribute("environments/" + escape(key))))
+		} else if err != nil {
+			return nil, err
 		}
 		merged[key] = environment
 	}
-	return merged, nil
+	return merged, problems.Err()
 }
 
 func (f Flag) accountOr(other Flag) string {
@@ -42,14 +47,6 @@ func (f Flag) accountOr(other Flag) string {
 		return f.Account
 	}
 	return other.Account
-}
-
-// placed points a refusal at the environment it is about.
-func placed(err error, environment string) error {
-	if refusals := fault.All(err); len(refusals) == 1 {
-		return refusals[0].At(fault.Attribute("environments/" + escape(environment)))
-	}
-	return err
 }
 
 func sameEnvironment(a, b Environment) bool {

@@ -116,6 +116,7 @@ func sourceUpdates(t *testing.T, db *store.DB) {
 		sent[i].DeclaredType, sent[i].DeclaredDefault = flageval.Numeric, json.RawMessage(`1.0`)
 		sent[i].LastSeen, sent[i].UpdatedAt = at(300+i), at(400+i)
 	}
+	sent[1].DeclaredDefault = json.RawMessage(`"a\u0000\\\"\ud800ü"`) // escapes stay escapes
 	first, second = sent[0], sent[1]
 	sent[0].Service, sent[0].Flag, sent[0].Environment = "x", "x", "x" // may not change
 	sent[1].FirstObserved, sent[1].CreatedAt = at(999), at(999)
