@@ -102,23 +102,20 @@ func sortsByName() map[string]string {
 }
 
 // inserts writes many rows with few statements: prefix is "INSERT INTO t (…)
-// VALUES", suffix what follows the rows. Chunks have one of two sizes, so that
+// VALUES", suffix what follows the rows. Chunks have one of few sizes, so that
 // few texts are prepared.
 func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) error {
-	const chunk = 200
-	for len(rows) > 0 {
-		size := 1
-		if len(rows) >= chunk {
-			size = chunk
+	for _, size := range []int{200, 20, 1} {
+		for len(rows) >= size {
+			args := make([]any, 0, size*len(rows[0]))
+			for _, values := range rows[:size] {
+				args = append(args, values...)
+			}
+			if err := tx.run(ctx, prefix+" "+placeholders(size, len(rows[0]))+" "+suffix, args...); err != nil {
+				return err
+			}
+			rows = rows[size:]
 		}
-		var args []any
-		for _, values := range rows[:size] {
-			args = append(args, values...)
-		}
-		if err := tx.run(ctx, prefix+" "+placeholders(size, len(rows[0]))+" "+suffix, args...); err != nil {
-			return err
-		}
-		rows = rows[size:]
 	}
 	return nil
 }
