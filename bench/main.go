@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/bench/bulk"
+	"github.com/signalbox/signalbox/bench/logging"
 	"github.com/signalbox/signalbox/bench/ofrep"
 	"github.com/signalbox/signalbox/bench/reads"
 	"github.com/signalbox/signalbox/bench/rules"
@@ -33,6 +34,7 @@ func benchmarks() []benchmark {
 		{"ofrep", ofrep.Run},
 		{"bulk", bulk.Run},
 		{"stream", stream.Run},
+		{"logging", logging.Run},
 		{"rules", func(_ context.Context, out io.Writer) error { return rules.Run(out) }},
 	}
 }

@@ -31,6 +31,10 @@ type Client struct {
 	ContextTypes ContextTypesAPI
 	// Contexts are the things that rules look at.
 	Contexts ContextsAPI
+	// Loggers are the loggers of the account's services.
+	Loggers LoggersAPI
+	// LogGroups are bundles of loggers that share a level.
+	LogGroups LogGroupsAPI
 	// Changes is the history of the account.
 	Changes ChangesAPI
 	// Events is what happens in the account, as it happens.
@@ -93,6 +97,7 @@ func newClient(t *transport) *Client {
 	return &Client{
 		Account: AccountAPI{t}, User: UserAPI{t}, Keys: KeysAPI{t},
 		Environments: EnvironmentsAPI{t}, Services: ServicesAPI{t}, ContextTypes: ContextTypesAPI{t}, Contexts: ContextsAPI{t},
+		Loggers: LoggersAPI{t}, LogGroups: LogGroupsAPI{t},
 		Changes: ChangesAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t},
 	}
 }

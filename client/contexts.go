@@ -198,7 +198,12 @@ func (a ContextsAPI) Report(ctx context.Context, contexts []ReportedContext) (Re
 	if len(contexts) == 0 {
 		return Reported{}, nil
 	}
-	r := post(map[string]any{"contexts": contexts}, contextsCollection, "bulk")
+	return report(ctx, a.transport, map[string]any{"contexts": contexts}, contextsCollection)
+}
+
+// report sends a bulk report about a collection.
+func report(ctx context.Context, t *transport, body any, collection string) (Reported, error) {
+	r := post(body, collection, "bulk")
 	r.repeatable = true // a report says what is, however often
 	var outcome struct {
 		Registered int `json:"registered"`
@@ -206,6 +211,6 @@ func (a ContextsAPI) Report(ctx context.Context, contexts []ReportedContext) (Re
 			Rejected []Rejection `json:"rejected"`
 		} `json:"meta"`
 	}
-	_, err := a.transport.call(ctx, r, &outcome)
+	_, err := t.call(ctx, r, &outcome)
 	return Reported{Registered: outcome.Registered, Rejected: outcome.Meta.Rejected}, err
 }

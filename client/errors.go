@@ -19,6 +19,7 @@ const (
 	CodeValidation           Code = "validation_error"
 	CodeInvalidParameter     Code = "invalid_parameter"
 	CodeEnvironmentUnmanaged Code = "environment_unmanaged"
+	CodeGroupNesting         Code = "group_nesting_unsupported"
 	CodeUnauthorized         Code = "unauthorized"
 	CodeLimitReached         Code = "entitlement_limit_reached"
 	CodeForbidden            Code = "forbidden"

@@ -107,6 +107,11 @@ func one[T any, P identified[T]](ctx context.Context, t *transport, r request) (
 
 // listed reads one page of a collection.
 func listed[T any, P identified[T]](ctx context.Context, t *transport, collection string, query url.Values) (Page[T], error) {
+	return listedAt[T, P](ctx, t, query, collection)
+}
+
+// listedAt reads one page of a collection that stands below other things.
+func listedAt[T any, P identified[T]](ctx context.Context, t *transport, query url.Values, segments ...string) (Page[T], error) {
 	var document struct {
 		Data []item[T] `json:"data"`
 		Meta struct {
@@ -118,7 +123,7 @@ func listed[T any, P identified[T]](ctx context.Context, t *transport, collectio
 			} `json:"pagination"`
 		} `json:"meta"`
 	}
-	if _, err := t.call(ctx, request{method: http.MethodGet, segments: []string{collection}, query: query}, &document); err != nil {
+	if _, err := t.call(ctx, request{method: http.MethodGet, segments: segments, query: query}, &document); err != nil {
 		return Page[T]{}, err
 	}
 	used := document.Meta.Pagination

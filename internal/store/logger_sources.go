@@ -42,9 +42,13 @@ func (tx *ReadTx) SourcesOfLoggers(ctx context.Context, account string, loggers 
 	return among(ctx, tx, scanLoggerSource, `SELECT `+loggerSourceColumns+` FROM logger_sources WHERE account_id = $1 AND logger `, account, loggers)
 }
 
+// ofAccount is a condition that must not lead SQLite to an index: it has no
+// idea how many sources an account has, and ids find them at once.
+const ofAccount = ` account_id || '' = $1 `
+
 // LoggerSourcesByID gives those of the named sources that exist, by id.
 func (tx *ReadTx) LoggerSourcesByID(ctx context.Context, account string, ids []string) (map[string]logging.Source, error) {
-	found, err := among(ctx, tx, scanLoggerSource, `SELECT `+loggerSourceColumns+` FROM logger_sources WHERE account_id = $1 AND id `, account, ids)
+	found, err := among(ctx, tx, scanLoggerSource, `SELECT `+loggerSourceColumns+` FROM logger_sources WHERE`+ofAccount+`AND id `, account, ids)
 	known := make(map[string]logging.Source, len(found))
 	for _, source := range found {
 		known[source.ID] = source
@@ -79,6 +83,6 @@ func (tx *Tx) TouchLoggerSources(ctx context.Context, account string, ids []stri
 	if err != nil {
 		return err
 	}
-	return tx.run(ctx, `UPDATE logger_sources SET last_seen = $3 WHERE account_id = $1 AND last_seen < $3 AND id `+tx.dialect.among,
+	return tx.run(ctx, `UPDATE logger_sources SET last_seen = $3 WHERE`+ofAccount+`AND last_seen < $3 AND id `+tx.dialect.among,
 		account, list, micros(at))
 }

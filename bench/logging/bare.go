@@ -1,0 +1,106 @@
+package logging
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
+	_ "modernc.org/sqlite"             // registers the driver "sqlite"
+
+	"github.com/signalbox/signalbox/bench/servers"
+)
+
+// chunk is how many rows one statement inserts.
+const chunk = 250
+
+// insertBare inserts the rows that a fleet's reports make into the table that
+// Signalbox has made, with its indexes, through the same driver: a prepared
+// statement of many rows, one durable transaction for each service.
+func insertBare(ctx context.Context, folder, server string) (float64, error) {
+	database, drop, err := servers.NewDatabase(ctx, server)
+	if err != nil {
+		return 0, err
+	}
+	defer drop()
+	node, err := servers.StartSignalbox(ctx, folder, database)
+	if err != nil {
+		return 0, err
+	}
+	node.Stop() // it has made the tables and an account
+	db, workers, err := openBare(folder, database)
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	var account string
+	if err := db.QueryRowContext(ctx, `SELECT id FROM accounts`).Scan(&account); err != nil {
+		return 0, err
+	}
+	statement, err := db.PrepareContext(ctx, insertion())
+	if err != nil {
+		return 0, err
+	}
+	defer statement.Close()
+	return perSecond(workers, func(service int) error { return insertService(ctx, db, statement, account, service) })
+}
+
+func openBare(folder, database string) (*sql.DB, int, error) {
+	if database != "" {
+		db, err := sql.Open("pgx", database)
+		return db, connections, err
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, "signalbox.db")+
+		"?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, 1, err // SQLite has one writer
+}
+
+func insertion() string {
+	const columns = 11
+	var text strings.Builder
+	text.WriteString(`INSERT INTO logger_sources (id, account_id, logger, service, environment, level, resolved_level,
+		first_observed, last_seen, created_at, updated_at) VALUES `)
+	for row := range chunk {
+		if row > 0 {
+			text.WriteString(",")
+		}
+		text.WriteString("(")
+		for column := range columns {
+			if column > 0 {
+				text.WriteString(",")
+			}
+			text.WriteString("$" + strconv.Itoa(row*columns+column+1))
+		}
+		text.WriteString(")")
+	}
+	return text.String()
+}
+
+func insertService(ctx context.Context, db *sql.DB, statement *sql.Stmt, account string, service int) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing to do after the commit
+	insert := tx.StmtContext(ctx, statement)
+	now := time.Now().UnixMicro()
+	for first := 0; first < loggersEach; first += chunk {
+		var args []any
+		for i := range chunk {
+			args = append(args, uuid.NewString(), account, loggerName(first+i), fmt.Sprintf("service-%d", service), "production",
+				"INFO", "INFO", now, now, now, now)
+		}
+		if _, err := insert.ExecContext(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
