@@ -31,6 +31,8 @@ type Client struct {
 	ContextTypes ContextTypesAPI
 	// Contexts are the things that rules look at.
 	Contexts ContextsAPI
+	// Configs are the configurations.
+	Configs ConfigsAPI
 	// Changes is the history of the account.
 	Changes ChangesAPI
 	// Metrics receives measurements of running services.
@@ -91,7 +93,7 @@ func newClient(t *transport) *Client {
 	return &Client{
 		Account: AccountAPI{t}, User: UserAPI{t}, Keys: KeysAPI{t},
 		Environments: EnvironmentsAPI{t}, Services: ServicesAPI{t}, ContextTypes: ContextTypesAPI{t}, Contexts: ContextsAPI{t},
-		Changes: ChangesAPI{t}, Metrics: MetricsAPI{t},
+		Configs: ConfigsAPI{t}, Changes: ChangesAPI{t}, Metrics: MetricsAPI{t},
 	}
 }
 
