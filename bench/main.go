@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/bench/bulk"
+	"github.com/signalbox/signalbox/bench/configs"
 	"github.com/signalbox/signalbox/bench/ofrep"
 	"github.com/signalbox/signalbox/bench/reads"
 	"github.com/signalbox/signalbox/bench/rules"
@@ -31,6 +32,7 @@ func benchmarks() []benchmark {
 		{"reads", reads.Run},
 		{"ofrep", ofrep.Run},
 		{"bulk", bulk.Run},
+		{"configs", configs.Run},
 		{"rules", func(_ context.Context, out io.Writer) error { return rules.Run(out) }},
 	}
 }
