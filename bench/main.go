@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/bench/bulk"
+	"github.com/signalbox/signalbox/bench/configs"
 	"github.com/signalbox/signalbox/bench/logging"
 	"github.com/signalbox/signalbox/bench/ofrep"
 	"github.com/signalbox/signalbox/bench/reads"
@@ -35,6 +36,7 @@ func benchmarks() []benchmark {
 		{"bulk", bulk.Run},
 		{"stream", stream.Run},
 		{"logging", logging.Run},
+		{"configs", configs.Run},
 		{"rules", func(_ context.Context, out io.Writer) error { return rules.Run(out) }},
 	}
 }

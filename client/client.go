@@ -35,6 +35,8 @@ type Client struct {
 	Loggers LoggersAPI
 	// LogGroups are bundles of loggers that share a level.
 	LogGroups LogGroupsAPI
+	// Configs are the configurations.
+	Configs ConfigsAPI
 	// Changes is the history of the account.
 	Changes ChangesAPI
 	// Events is what happens in the account, as it happens.
@@ -98,7 +100,7 @@ func newClient(t *transport) *Client {
 		Account: AccountAPI{t}, User: UserAPI{t}, Keys: KeysAPI{t},
 		Environments: EnvironmentsAPI{t}, Services: ServicesAPI{t}, ContextTypes: ContextTypesAPI{t}, Contexts: ContextsAPI{t},
 		Loggers: LoggersAPI{t}, LogGroups: LogGroupsAPI{t},
-		Changes: ChangesAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t},
+		Configs: ConfigsAPI{t}, Changes: ChangesAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t},
 	}
 }
 

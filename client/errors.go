@@ -27,6 +27,8 @@ const (
 	CodeMethodNotAllowed     Code = "method_not_allowed"
 	CodeAlreadyExists        Code = "already_exists"
 	CodeEnvironmentProtected Code = "environment_protected"
+	CodeConfigInUse          Code = "config_in_use"
+	CodeConfigProtected      Code = "config_protected"
 	CodeVersionMismatch      Code = "version_mismatch"
 	CodePayloadTooLarge      Code = "payload_too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
@@ -176,6 +178,12 @@ func IsEnvironmentUnmanaged(err error) bool { return has(err, CodeEnvironmentUnm
 // IsEnvironmentProtected tells whether the environment may not be demoted or
 // deleted.
 func IsEnvironmentProtected(err error) bool { return has(err, CodeEnvironmentProtected) }
+
+// IsConfigInUse recognizes the deletion of a config that others inherit from.
+func IsConfigInUse(err error) bool { return has(err, CodeConfigInUse) }
+
+// IsConfigProtected recognizes the deletion of [CommonConfig].
+func IsConfigProtected(err error) bool { return has(err, CodeConfigProtected) }
 
 // has looks at codes, not at the status: a proxy's 404 says nothing about a
 // resource.

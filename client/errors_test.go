@@ -78,7 +78,7 @@ func TestKindsOfRefusalAreRecognized(t *testing.T) {
 		CodeNotFound: IsNotFound, CodeAlreadyExists: IsAlreadyExists, CodeVersionMismatch: IsVersionMismatch,
 		CodeLimitReached: IsLimitReached, CodeValidation: IsValidation, CodeUnauthorized: IsUnauthorized,
 		CodeForbidden: IsForbidden, CodeRateLimited: IsRateLimited, CodeEnvironmentUnmanaged: IsEnvironmentUnmanaged,
-		CodeEnvironmentProtected: IsEnvironmentProtected,
+		CodeEnvironmentProtected: IsEnvironmentProtected, CodeConfigInUse: IsConfigInUse, CodeConfigProtected: IsConfigProtected,
 	}
 	for code := range tests {
 		err := fmt.Errorf("wrapped: %w", &APIError{Errors: []ErrorEntry{{Code: "other"}, {Code: code}}})

@@ -117,6 +117,7 @@ func TestParamsBecomeAQuery(t *testing.T) {
 		{ContextParams{Type: "user", Search: "x"}.query(), url.Values{"filter[context_type]": {"user"}, "filter[search]": {"x"}}},
 		{ContextTypeParams{Search: "x"}.query(), url.Values{"filter[search]": {"x"}}},
 		{ServiceParams{Search: "x"}.query(), url.Values{"filter[search]": {"x"}}},
+		{ConfigParams{Parent: "common", Search: "x"}.query(), url.Values{"filter[parent]": {"common"}, "filter[search]": {"x"}}},
 		{ChangeParams{}.query(), url.Values{}},
 		{ChangeParams{Resource: "flag:x", Actor: "a", From: from, Size: 3, After: "9"}.query(),
 			url.Values{"filter[resource]": {"flag:x"}, "filter[actor]": {"a"}, "filter[created_at]": {"[2030-01-01T12:00:00Z,*)"},
@@ -218,6 +219,11 @@ func TestDraftsSayWhatIsReplaced(t *testing.T) {
 		{ServiceDraft{}, `{}`},
 		{ContextTypeDraft{Name: "U", Attributes: map[string]json.RawMessage{"plan": []byte(`{}`)}}, `{"name":"U","attributes":{"plan":{}}}`},
 		{ContextDraft{Name: "A"}, `{"name":"A"}`},
+		{ConfigDraft{}, `{"description":null,"environments":null,"items":null}`},
+		{ConfigDraft{Name: "A", Standalone: true, Items: map[string]ConfigItem{"a": {Value: []byte("1")}}},
+			`{"description":null,"environments":null,"items":{"a":{"value":1,"description":null}},"name":"A","parent":null}`},
+		{ConfigDraft{Parent: &color, Environments: map[string]ConfigOverrides{"e": {"a": []byte("2")}}},
+			`{"description":null,"environments":{"e":{"a":2}},"items":null,"parent":"#0a7"}`},
 	}
 	for _, test := range tests {
 		if got, err := json.Marshal(test.draft); err != nil || string(got) != test.want {

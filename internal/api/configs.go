@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"net/http"
+	"slices"
 
 	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/jsonapi"
@@ -10,10 +12,6 @@ import (
 
 func configResource(c configs.Config) jsonapi.Resource {
 	return jsonapi.Resource{ID: c.Key, Type: configs.Kind, Attributes: c}
-}
-
-func resolvedResource(r configs.Resolved) jsonapi.Resource {
-	return jsonapi.Resource{ID: r.Key, Type: configs.KindResolved, Attributes: r}
 }
 
 func (a *API) configs(c *call) (reply, error) {
@@ -48,7 +46,21 @@ func (a *API) resolvedConfig(c *call) (reply, error) {
 		return failed(err)
 	}
 	resolved, err := a.Configs.Resolved(c.ctx(), c.caller, id, environment.Pointer())
-	return read(resolved, err, resolvedResource)
+	if err != nil {
+		return failed(err)
+	}
+	return resolvedDocument(resolved)
+}
+
+// resolvedDocument encodes once what may be thousands of values: the text is
+// sent as it is, and hashed as it is.
+func resolvedDocument(resolved configs.Resolved) (reply, error) {
+	attributes, err := resolved.MarshalJSON()
+	if err != nil {
+		return failed(err)
+	}
+	text := slices.Concat([]byte(`{"data":{"id":"`+resolved.Key+`","type":"`+configs.KindResolved+`","attributes":`), attributes, []byte("}}\n"))
+	return reply{status: http.StatusOK, document: json.RawMessage(text), etag: hashed(text)}, nil
 }
 
 func (a *API) createConfig(c *call) (reply, error) {

@@ -166,8 +166,13 @@ func etag(resource jsonapi.Resource) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("hashing a resource: %w", err)
 	}
+	return hashed(text), nil
+}
+
+// hashed is the ETag of a text.
+func hashed(text []byte) string {
 	sum := sha256.Sum256(text)
-	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, nil
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 
 // matchesTag tells whether a header such as If-Match lists a tag, or is "*".

@@ -2,6 +2,8 @@ package configs
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
@@ -84,6 +86,35 @@ func (f *findings) values() (map[string]json.RawMessage, map[string]Origin) {
 	return values, origins
 }
 
+// MarshalJSON writes the values with the bytes that they have. There may be
+// thousands, which an encoder would all check again.
+func (r Resolved) MarshalJSON() ([]byte, error) {
+	keys := slices.Sorted(maps.Keys(r.Values))
+	text := []byte(`{"environment":null,"values":{`)
+	if r.Environment != nil {
+		text = append(appendQuoted([]byte(`{"environment":`), *r.Environment), `,"values":{`...)
+	}
+	for i, key := range keys {
+		text = append(appendName(text, i, key), r.Values[key]...)
+	}
+	text = append(text, `},"origins":{`...)
+	for i, key := range keys {
+		origin := r.Origins[key]
+		text = appendQuoted(append(appendName(text, i, key), `{"config":`...), origin.Config)
+		text = append(appendQuoted(append(text, `,"source":`...), string(origin.Source)), '}')
+	}
+	return append(text, `}}`...), nil
+}
+
+// appendName appends the name of a member, and the comma before it unless it
+// is the first.
+func appendName(text []byte, index int, name string) []byte {
+	if index > 0 {
+		text = append(text, ',')
+	}
+	return append(appendQuoted(text, name), ':')
+}
+
 func isObject(value json.RawMessage) bool { return value[0] == '{' }
 
 // stack is the values of one key that are merged, the first lying lowest: one
@@ -113,11 +144,7 @@ func (s stack) merge() json.RawMessage {
 	}
 	text := append(make([]byte, 0, size), '{')
 	for i, member := range merged.list {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = append(appendQuoted(text, member.name), ':')
-		text = append(text, member.value.merge()...)
+		text = append(appendName(text, i, member.name), member.value.merge()...)
 	}
 	return append(text, '}')
 }

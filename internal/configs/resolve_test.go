@@ -179,3 +179,23 @@ func BenchmarkResolve(b *testing.B) {
 		})
 	}
 }
+
+func TestAResolutionIsEncodedAsAnEncoderWould(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		environment := rapid.SampledFrom([]*string{nil, new("production"), new("é\"<")}).Draw(t, "environment")
+		resolved := configs.Resolve(anyChain().Draw(t, "chain"), environment)
+		text, err := json.Marshal(resolved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type plain configs.Resolved // without its own encoding
+		want, err := json.Marshal(plain(resolved))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(decoded(text), decoded(want)) {
+			t.Fatalf("got %s, want %s", text, want)
+		}
+	})
+}
