@@ -90,9 +90,15 @@ func (r *room) restart(limit int, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.floor = unknown
-	for i, each := range products() {
-		r.append(limit, frame{text: each.bulkFrame(0), restart: i == 0, at: now.UnixMicro()})
-	}
+	r.append(limit, frame{text: bulkFrames(0), restart: true, at: now.UnixMicro()})
+}
+
+// skip tells every socket to load everything, because changes up to a number
+// were removed from the history before this node could read them.
+func (r *room) skip(limit int, seq int64, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.append(limit, frame{text: bulkFrames(seq), seq: seq, at: now.UnixMicro()})
 }
 
 // knows notes that every event above a number is in the log from a position

@@ -150,7 +150,7 @@ type crowd struct {
 	whole  chan struct{}
 }
 
-const measuredEvents = 20
+const measuredEvents = 10
 
 func gather(ctx context.Context, s *stage, size int) *crowd {
 	c := &crowd{stage: s, size: size, whole: make(chan struct{}, 1)}
