@@ -58,7 +58,7 @@ func newStage(t testing.TB, options stream.Options, start ...func(*httptest.Serv
 }
 
 func (s *stage) stop(within time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), within) //nolint:usetesting // the test's context has ended
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	s.Stop(ctx)
 }

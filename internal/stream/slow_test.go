@@ -59,6 +59,7 @@ func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
 	slow, _ := s.open("")
 	quick, _ := s.open("")
 	const events = 20_000
+	var progress atomic.Int64 // of the quick one
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		for seq := range int64(events) {
@@ -103,9 +104,6 @@ func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
 		t.Error("it is not counted")
 	}
 }
-
-// progress is how far the quick reader of a test is.
-var progress atomic.Int64
 
 func TestAReaderThatPausesCatchesUp(t *testing.T) {
 	t.Parallel()
