@@ -182,3 +182,26 @@ func TestAStreamEndsWithItsContext(t *testing.T) {
 		t.Errorf("got %d items", count)
 	}
 }
+
+func TestAStreamGoesThroughTLSAsRequestsDo(t *testing.T) {
+	t.Parallel()
+	server := &pusher{t: t, list: []connection{{frames: []string{`{"type":"connected","seq":1}`}}}}
+	server.Server = httptest.NewUnstartedServer(server)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	trusting, err := New(server.URL, "sk_api_secret", WithHTTPClient(server.Server.Client()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := follow(t.Context(), trusting, EventParams{}, 1); err != nil || got[0].Seq != 1 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	other, err := New(server.URL, "sk_api_secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := follow(t.Context(), other, EventParams{}, 1); err == nil {
+		t.Error("a certificate of nobody is trusted")
+	}
+}

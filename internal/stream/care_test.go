@@ -242,6 +242,22 @@ func TestAShutdownClosesEverySocketWith1012(t *testing.T) {
 	}
 }
 
+func TestANodeThatStopsClosesItsSocketsWith1012(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		ended := make(chan struct{})
+		t.Run("a node until it stops", func(node *testing.T) {
+			p := newWorld(node, database).open(t, "")
+			p.next()
+			go func() {
+				defer close(ended)
+				p.ends(websocket.CloseServiceRestart, soon)
+			}()
+		})
+		<-ended
+	})
+}
+
 func TestAStopDoesNotWaitForThoseWhoDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
