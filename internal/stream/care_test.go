@@ -159,6 +159,17 @@ func TestAKeyThatExpiresTakesItsSocketsAlong(t *testing.T) {
 	}
 }
 
+// The feed may tell of a key between its check and the place in the room.
+func TestAKeyIsCheckedAgainOnceItsChangesAreHeard(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Sockets: 1})
+	if _, status := s.dial("key=k&recheck=revoked"); status != http.StatusUnauthorized {
+		t.Errorf("a key that was revoked meanwhile got %d", status)
+	}
+	p, _ := s.open("key=k&recheck=" + time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano))
+	p.ends(websocket.ClosePolicyViolation, soon)
+}
+
 func TestAKeyThatIsRenamedKeepsItsSockets(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})

@@ -79,12 +79,23 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 		sent := query.Get("since")
 		since = &sent
 	}
-	err := s.Open(w, r, caller, since, func(context.Context) error { return nil })
+	err := s.Open(w, r, caller, since, func(context.Context) (accounts.Caller, error) {
+		if query.Has("recheck") {
+			at, err := time.Parse(time.RFC3339Nano, query.Get("recheck"))
+			if err != nil {
+				return accounts.Caller{}, fault.New(fault.Unauthorized, "It was revoked.")
+			}
+			caller.ExpiresAt = &at
+		}
+		return caller, nil
+	})
 	switch {
 	case fault.Is(err, fault.RateLimited):
 		w.WriteHeader(http.StatusTooManyRequests)
 	case fault.Is(err, fault.Unavailable):
 		w.WriteHeader(http.StatusServiceUnavailable)
+	case fault.Is(err, fault.Unauthorized):
+		w.WriteHeader(http.StatusUnauthorized)
 	case err != nil:
 		w.WriteHeader(http.StatusBadRequest)
 	}

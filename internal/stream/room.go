@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync"
@@ -125,6 +126,17 @@ type credential struct {
 	members int          // guarded by the hub's lock
 	expires atomic.Int64 // microseconds; 0 is never
 	dead    atomic.Bool
+}
+
+// check makes sure that the key works now that the hub hears of its changes.
+// What the hub hears meanwhile is newer than the answer.
+func (c *credential) check(ctx context.Context, again Recheck) error {
+	before := c.expires.Load()
+	caller, err := again(ctx)
+	if err == nil {
+		c.expires.CompareAndSwap(before, microsOrNever(caller.ExpiresAt))
+	}
+	return err
 }
 
 func (c *credential) works(now time.Time) bool {
