@@ -29,6 +29,12 @@
 // With [IfMatch] the server refuses the write when somebody else has changed
 // the resource since it was read; [IsVersionMismatch] recognizes that.
 //
+// # Events
+//
+// [EventsAPI.Follow] tells what happens as it happens. It connects again by
+// itself and goes on where it was; [EventConnected] says whether anything was
+// missed meanwhile.
+//
 // # Errors
 //
 // What the server refuses is an [*APIError] with every problem it named. The

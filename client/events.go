@@ -191,19 +191,15 @@ func streamRequest() request {
 	return request{method: http.MethodGet, root: "/api/ws/v1", segments: []string{"events"}}
 }
 
-// openStream connects with what the HTTP client connects with: its proxy,
-// certificates and dialer.
+// openStream opens a connection, which goes on after a number unless that is nil.
 func (t *transport) openStream(ctx context.Context, since *int64) (*websocket.Conn, error) {
-	dialer := websocket.Dialer{HandshakeTimeout: t.timeout, ReadBufferSize: 1 << 10, WriteBufferSize: 256}
-	if inner, is := t.http.Transport.(*http.Transport); is {
-		dialer.Proxy, dialer.TLSClientConfig, dialer.NetDialContext = inner.Proxy, http1Only(inner.TLSClientConfig), inner.DialContext
-	}
+	dialer := t.dialer()
 	r := streamRequest()
 	target := "ws" + strings.TrimPrefix(t.base, "http") + r.path()
 	if since != nil {
 		target += "?" + url.Values{"since": {strconv.FormatInt(*since, 10)}}.Encode()
 	}
-	conn, response, err := dialer.DialContext(ctx, target, http.Header{"Authorization": {t.authorization}, "User-Agent": {t.userAgent}})
+	conn, response, err := dialer.DialContext(ctx, target, http.Header{"Authorization": {t.authorization}, "User-Agent": {t.userAgent}}) //nolint:bodyclose // the library has read it
 	switch {
 	case err == nil:
 		return conn, nil
@@ -214,13 +210,20 @@ func (t *transport) openStream(ctx context.Context, since *int64) (*websocket.Co
 	return nil, &connectionError{r.name(), err}
 }
 
-// http1Only is a configuration that does not offer HTTP/2, over which this
+// dialer connects as the HTTP client does. The configuration is a copy: the
+// original changes when it is first used, and offers HTTP/2, over which this
 // kind of stream cannot be opened.
-func http1Only(config *tls.Config) *tls.Config {
-	if config == nil {
-		return nil
+func (t *transport) dialer() websocket.Dialer {
+	dialer := websocket.Dialer{HandshakeTimeout: t.timeout, ReadBufferSize: 1 << 10, WriteBufferSize: 256}
+	inner, is := t.http.Transport.(*http.Transport)
+	if !is {
+		dialer.Proxy = http.ProxyFromEnvironment
+		return dialer
 	}
-	own := config.Clone()
-	own.NextProtos = nil
-	return own
+	own := inner.Clone()
+	if own.TLSClientConfig != nil {
+		own.TLSClientConfig.NextProtos = nil
+	}
+	dialer.Proxy, dialer.TLSClientConfig, dialer.NetDialContext = own.Proxy, own.TLSClientConfig, own.DialContext
+	return dialer
 }

@@ -47,3 +47,24 @@ func ExampleChangesAPI_All() {
 		fmt.Fprintln(os.Stdout, change.CreatedAt, change.Action, "by", change.Actor.Name)
 	}
 }
+
+// Follow what happens. Whatever was read before is read again when something
+// may have been missed.
+func ExampleEventsAPI_Follow() {
+	ctx := context.Background()
+	client, err := signalbox.New("http://127.0.0.1:8080", os.Getenv("SIGNALBOX_API_KEY"))
+	if err != nil {
+		slog.Error("There is no client.", "error", err)
+		return
+	}
+	for event, err := range client.Events.Follow(ctx, signalbox.EventParams{}) {
+		switch {
+		case err != nil:
+			slog.Error("The stream has ended.", "error", err)
+		case event.Name == signalbox.EventConnected && !event.Resumed, event.Name == signalbox.EventFlagsChanged:
+			fmt.Println("read all flags")
+		case event.Name == signalbox.EventFlagChanged, event.Name == signalbox.EventFlagDeleted:
+			fmt.Println("read the flag", event.ID)
+		}
+	}
+}

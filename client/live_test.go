@@ -533,3 +533,55 @@ func TestMetricsOfAServer(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestEventsOfAServer(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	client, ctx := server.client(t), t.Context()
+	declare := func(id string) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/api/v1/flags/bulk",
+			strings.NewReader(`{"flags":[{"id":"`+id+`","type":"BOOLEAN","default":true}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+ownerKey)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Fatal(response, err)
+		}
+		response.Body.Close()
+	}
+	var since int64
+	for event, err := range client.Events.Follow(ctx, signalbox.EventParams{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.Name == signalbox.EventConnected {
+			declare("first")
+			continue
+		}
+		if event.Name != signalbox.EventFlagsChanged || event.Seq == 0 {
+			t.Errorf("got %+v", event)
+		}
+		since = event.Seq
+		break
+	}
+	declare("second")
+	var names []string
+	for event, err := range client.Events.Follow(ctx, signalbox.EventParams{Since: &since}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names = append(names, event.Name+" "+strconv.FormatBool(event.Resumed)); len(names) == 2 {
+			break
+		}
+	}
+	if diff := cmp.Diff([]string{"connected true", "flags_changed false"}, names); diff != "" {
+		t.Error(diff)
+	}
+	for _, err := range server.clientOf(t, "sk_api_nobody").Events.Follow(ctx, signalbox.EventParams{}) {
+		if !signalbox.IsUnauthorized(err) {
+			t.Errorf("got %v", err)
+		}
+	}
+}

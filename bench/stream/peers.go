@@ -131,7 +131,7 @@ func (p *plain) ws(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	channel, leave := p.join()
 	defer leave()
 	ctx := conn.CloseRead(r.Context())

@@ -36,7 +36,7 @@ type EventStream interface {
 	// Open takes over the connection, or refuses; then nothing was sent. since
 	// is what the caller resumes after, nil when it did not say; recheck
 	// authenticates the caller again.
-	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, since *string, recheck func(context.Context) error) error
+	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, since *string, recheck func(context.Context) (accounts.Caller, error)) error
 }
 
 // Services is what the API is made of.

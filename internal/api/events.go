@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
+
+	"github.com/signalbox/signalbox/internal/accounts"
 )
 
 // events opens an event socket.
@@ -12,12 +14,12 @@ func (a *API) events(c *call) (reply, error) {
 		sent := query.Get("since")
 		since = &sent
 	}
-	err := a.Events.Open(c.writer, c.request, c.caller, since, func(ctx context.Context) error {
+	err := a.Events.Open(c.writer, c.request, c.caller, since, func(ctx context.Context) (accounts.Caller, error) {
 		key, err := token(c.request, listens())
-		if err == nil {
-			_, err = a.Auth.Authenticate(ctx, key)
+		if err != nil {
+			return accounts.Caller{}, err
 		}
-		return err
+		return a.Auth.Authenticate(ctx, key)
 	})
 	if err != nil {
 		return failed(err)

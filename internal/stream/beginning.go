@@ -72,6 +72,9 @@ func (h *Hub) changedLately(ctx context.Context, here *room) (map[string]bool, e
 	here.mu.Lock()
 	known := time.Since(here.asked) < recentFor
 	kinds := here.together()
+	if !known {
+		clear(here.heard) // what is asked for now includes it
+	}
 	here.mu.Unlock()
 	if known {
 		return kinds, nil
@@ -90,8 +93,7 @@ func (h *Hub) changedLately(ctx context.Context, here *room) (map[string]bool, e
 	return here.together(), nil
 }
 
-// together joins what was read with what was heard. What was heard is never
-// too much: at worst a client loads once more than it had to.
+// together joins what was read with what was heard since.
 func (r *room) together() map[string]bool {
 	kinds := map[string]bool{}
 	for _, from := range []map[string]bool{r.recent, r.heard} {
@@ -145,9 +147,6 @@ func complete(found []changes.Change, after, head int64) bool {
 
 // resync makes a client load everything: what it missed is not known.
 func (h *Hub) resync(begin beginning) beginning {
-	begin.how, begin.text = resynced, connectedFrame(begin.seq, h.Server)
-	for _, each := range products() {
-		begin.text = append(begin.text, each.bulkFrame(begin.seq)...)
-	}
+	begin.how, begin.text = resynced, append(connectedFrame(begin.seq, h.Server), bulkFrames(begin.seq)...)
 	return begin
 }

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 
 func TestHeartbeatsComeWhileNothingHappens(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Heartbeat: 300 * time.Millisecond})
+	s := newStage(t, stream.Options{Heartbeat: time.Second})
 	p, _ := s.open("")
 	answered := make(chan struct{})
 	go func() {
@@ -35,7 +36,7 @@ func TestHeartbeatsComeWhileNothingHappens(t *testing.T) {
 			}
 		}
 	}()
-	storetest.Wait(t, soon, "ten heartbeats came", func() bool { return p.heartbeats.Load() >= 10 })
+	storetest.Wait(t, soon, "three heartbeats came", func() bool { return p.heartbeats.Load() >= 3 })
 	_ = p.Close()
 	<-answered
 }
@@ -158,6 +159,17 @@ func TestAKeyThatExpiresTakesItsSocketsAlong(t *testing.T) {
 	}
 }
 
+// The feed may tell of a key between its check and the place in the room.
+func TestAKeyIsCheckedAgainOnceItsChangesAreHeard(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Sockets: 1})
+	if _, status := s.dial("key=k&recheck=revoked"); status != http.StatusUnauthorized {
+		t.Errorf("a key that was revoked meanwhile got %d", status)
+	}
+	p, _ := s.open("key=k&recheck=" + time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano))
+	p.ends(websocket.ClosePolicyViolation, soon)
+}
+
 func TestAKeyThatIsRenamedKeepsItsSockets(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
@@ -228,15 +240,33 @@ func TestAShutdownClosesEverySocketWith1012(t *testing.T) {
 		}
 		return status == http.StatusServiceUnavailable
 	})
-	var first, last time.Time
+	var closing sync.WaitGroup
 	for _, p := range peers {
-		p.ends(websocket.CloseServiceRestart, soon)
-		_ = p.Close()
-		if last = time.Now(); first.IsZero() {
-			first = last
-		}
+		closing.Go(func() {
+			p.ends(websocket.CloseServiceRestart, soon)
+			_ = p.Close()
+		})
 	}
-	t.Logf("stopped after %s", <-stopped)
+	closing.Wait()
+	if took := <-stopped; took < 100*time.Millisecond {
+		t.Errorf("all were closed at once, within %s", took)
+	}
+}
+
+func TestANodeThatStopsClosesItsSocketsWith1012(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		ended := make(chan struct{})
+		t.Run("a node until it stops", func(node *testing.T) {
+			p := newWorld(node, database).open(t, "")
+			p.next()
+			go func() {
+				defer close(ended)
+				p.ends(websocket.CloseServiceRestart, soon)
+			}()
+		})
+		<-ended
+	})
 }
 
 func TestAStopDoesNotWaitForThoseWhoDoNotAnswer(t *testing.T) {

@@ -84,6 +84,14 @@ func (p product) bulkFrame(seq int64) []byte {
 	return made.text
 }
 
+// bulkFrames are the events that make clients load everything.
+func bulkFrames(seq int64) (text []byte) {
+	for _, each := range products() {
+		text = append(text, each.bulkFrame(seq)...)
+	}
+	return text
+}
+
 // quoted is a JSON string. Keys are shown as they are: no browser takes the
 // stream for HTML.
 func quoted(text string) []byte {

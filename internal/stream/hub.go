@@ -120,11 +120,16 @@ func (h *Hub) clock() int64 { return int64(time.Since(h.began)) }
 // Hear takes a change from the feed. It never blocks.
 func (h *Hub) Hear(change changes.Change) {
 	h.mu.Lock()
+	before, known := h.heard[change.Account]
 	h.heard[change.Account] = change.Seq
 	here := h.rooms[change.Account]
 	h.mu.Unlock()
 	if here == nil {
 		return
+	}
+	if known && change.Seq > before+1 {
+		here.skip(h.Queue, change.Seq-1, h.now())
+		h.wake(here)
 	}
 	if change.Kind == accounts.KindKey {
 		h.hearKey(here, change)

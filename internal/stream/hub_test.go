@@ -58,7 +58,7 @@ func newStage(t testing.TB, options stream.Options, start ...func(*httptest.Serv
 }
 
 func (s *stage) stop(within time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), within) //nolint:usetesting // the test's context has ended
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	s.Stop(ctx)
 }
@@ -79,12 +79,23 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 		sent := query.Get("since")
 		since = &sent
 	}
-	err := s.Open(w, r, caller, since, func(context.Context) error { return nil })
+	err := s.Open(w, r, caller, since, func(context.Context) (accounts.Caller, error) {
+		if query.Has("recheck") {
+			at, err := time.Parse(time.RFC3339Nano, query.Get("recheck"))
+			if err != nil {
+				return accounts.Caller{}, fault.New(fault.Unauthorized, "It was revoked.")
+			}
+			caller.ExpiresAt = &at
+		}
+		return caller, nil
+	})
 	switch {
 	case fault.Is(err, fault.RateLimited):
 		w.WriteHeader(http.StatusTooManyRequests)
 	case fault.Is(err, fault.Unavailable):
 		w.WriteHeader(http.StatusServiceUnavailable)
+	case fault.Is(err, fault.Unauthorized):
+		w.WriteHeader(http.StatusUnauthorized)
 	case err != nil:
 		w.WriteHeader(http.StatusBadRequest)
 	}

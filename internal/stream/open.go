@@ -19,11 +19,14 @@ import (
 // handshakeTimeout is how long a peer may take to accept the answer.
 const handshakeTimeout = 5 * time.Second
 
+// Recheck authenticates a caller again.
+type Recheck = func(context.Context) (accounts.Caller, error)
+
 // Open turns a request into a socket, or refuses it; then nothing was sent.
 // When it gives nil the connection is the hub's and the request is over. since
 // is the number to resume after, as it was sent, or nil; recheck authenticates
 // the caller again, once the hub hears of its key.
-func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, since *string, recheck func(context.Context) error) error {
+func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, since *string, recheck Recheck) error {
 	if r.ProtoMajor != 1 || !websocket.IsWebSocketUpgrade(r) {
 		return notAnUpgrade("Connection: Upgrade and Upgrade: websocket over HTTP/1.1 are needed")
 	}
@@ -31,7 +34,7 @@ func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Calle
 	if err != nil {
 		return err
 	}
-	err = recheck(r.Context())
+	err = taken.key.check(r.Context(), recheck)
 	if err == nil {
 		err = h.open(w, r, taken, since)
 	}

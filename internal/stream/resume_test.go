@@ -163,6 +163,17 @@ func TestClientsThatCannotResumeAreToldWhatChangedLately(t *testing.T) {
 	})
 }
 
+func TestChangesThatTheFeedCouldNotReadMakeClientsLoadEverything(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	s.commit(flagChange("f"))
+	p, _ := s.open("since=1")
+	s.commit(flagChange("g"))
+	p.expect(event("flag_changed", "g", 2))
+	s.Hear(changes.Change{Account: here, Seq: 5, Kind: "flag", Key: "h"}) // 3 and 4 were removed meanwhile
+	p.expect(append(everything(4), event("flag_changed", "h", 5))...)
+}
+
 func TestARewoundHistoryMakesClientsLoadEverything(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync"
@@ -90,9 +91,15 @@ func (r *room) restart(limit int, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.floor = unknown
-	for i, each := range products() {
-		r.append(limit, frame{text: each.bulkFrame(0), restart: i == 0, at: now.UnixMicro()})
-	}
+	r.append(limit, frame{text: bulkFrames(0), restart: true, at: now.UnixMicro()})
+}
+
+// skip tells every socket to load everything, because changes up to a number
+// were removed from the history before this node could read them.
+func (r *room) skip(limit int, seq int64, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.append(limit, frame{text: bulkFrames(seq), seq: seq, at: now.UnixMicro()})
 }
 
 // knows notes that every event above a number is in the log from a position
@@ -119,6 +126,17 @@ type credential struct {
 	members int          // guarded by the hub's lock
 	expires atomic.Int64 // microseconds; 0 is never
 	dead    atomic.Bool
+}
+
+// check makes sure that the key works now that the hub hears of its changes.
+// What the hub hears meanwhile is newer than the answer.
+func (c *credential) check(ctx context.Context, again Recheck) error {
+	before := c.expires.Load()
+	caller, err := again(ctx)
+	if err == nil {
+		c.expires.CompareAndSwap(before, microsOrNever(caller.ExpiresAt))
+	}
+	return err
 }
 
 func (c *credential) works(now time.Time) bool {

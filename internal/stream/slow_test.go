@@ -59,6 +59,7 @@ func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
 	slow, _ := s.open("")
 	quick, _ := s.open("")
 	const events = 20_000
+	var progress atomic.Int64 // of the quick one
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		for seq := range int64(events) {
@@ -104,9 +105,6 @@ func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
 	}
 }
 
-// progress is how far the quick reader of a test is.
-var progress atomic.Int64
-
 func TestAReaderThatPausesCatchesUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 1 << 16})
@@ -150,7 +148,7 @@ type crowd struct {
 	whole  chan struct{}
 }
 
-const measuredEvents = 20
+const measuredEvents = 10
 
 func gather(ctx context.Context, s *stage, size int) *crowd {
 	c := &crowd{stage: s, size: size, whole: make(chan struct{}, 1)}

@@ -63,7 +63,7 @@ func window(ctx context.Context, sockets int) time.Duration {
 	if deadline, limited := ctx.Deadline(); limited {
 		most = min(most, time.Until(deadline)/2)
 	}
-	return most
+	return max(0, most)
 }
 
 // portionOf is how many are closed at each step.

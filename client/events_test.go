@@ -1,0 +1,207 @@
+package signalbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/websocket"
+)
+
+// connection is what a server of a test does with one connection after the
+// other: it refuses it, or sends frames, and ends it.
+type connection struct {
+	refuse int
+	frames []string
+	// awaits is what the client must send before the connection ends.
+	awaits string
+	// stays leaves it to the client to end the connection.
+	stays bool
+}
+
+// pusher is a server with a list of connections; the last is repeated.
+type pusher struct {
+	*httptest.Server
+	t *testing.T
+
+	mu      sync.Mutex
+	list    []connection
+	queries []string
+}
+
+func newPusher(t *testing.T, list ...connection) *pusher {
+	t.Helper()
+	p := &pusher{t: t, list: list}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// ServeHTTP plays the next connection.
+func (p *pusher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	p.queries = append(p.queries, r.URL.RawQuery)
+	now := p.list[min(len(p.queries), len(p.list))-1]
+	p.mu.Unlock()
+	if r.URL.Path != "/api/ws/v1/events" || r.Header.Get("Authorization") != "Bearer sk_api_secret" {
+		p.t.Errorf("got %s with %q", r.URL, r.Header.Get("Authorization"))
+	}
+	if now.refuse != 0 {
+		w.WriteHeader(now.refuse)
+		_, _ = fmt.Fprintf(w, `{"errors":[{"status":"%d","code":"unauthorized","title":"T","detail":"No.","meta":{}}]}`, now.refuse)
+		return
+	}
+	upgrader := websocket.Upgrader{}
+	conn, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	defer conn.Close()
+	for _, frame := range now.frames {
+		if conn.WriteMessage(websocket.TextMessage, []byte(frame)) != nil {
+			return
+		}
+	}
+	if now.stays {
+		_, _, _ = conn.ReadMessage()
+	}
+	if now.awaits != "" {
+		if _, text, err := conn.ReadMessage(); err != nil || string(text) != now.awaits {
+			p.t.Errorf("the client sent %q, %v", text, err)
+		}
+	}
+}
+
+func (p *pusher) client(t *testing.T) (*Client, *pauses) {
+	t.Helper()
+	recorded := &pauses{}
+	client, err := New(p.URL, "sk_api_secret", func(t *transport) { t.wait, t.random = recorded.wait, func() float64 { return 0 } })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, recorded
+}
+
+// follow collects events until there are enough, or an error.
+func follow(ctx context.Context, client *Client, params EventParams, enough int) (got []Event, err error) {
+	for event, err := range client.Events.Follow(ctx, params) {
+		if err != nil {
+			return got, err
+		}
+		if got = append(got, event); len(got) == enough {
+			return got, nil
+		}
+	}
+	return got, errors.New("the stream ended without an error")
+}
+
+func TestAStreamGoesOnWhereItWasInterrupted(t *testing.T) {
+	t.Parallel()
+	server := newPusher(t,
+		connection{frames: []string{`{"type":"connected","seq":7,"server":"x"}`, `ping`, `{"event":"flag_changed","id":"f","seq":9}`}, awaits: "pong"},
+		connection{refuse: http.StatusServiceUnavailable},
+		connection{frames: []string{`{"type":"connected","seq":9}`, `{"event":"logger_changed","id":"l","level":"DEBUG","seq":10}`, `{"news":true}`, `{"event":"flags_changed","seq":12}`}},
+		connection{frames: []string{`{"type":"connected","seq":3}`}},
+	)
+	client, recorded := server.client(t)
+	var lost []error
+	got, err := follow(t.Context(), client, EventParams{OnDisconnect: func(err error) { lost = append(lost, err) }}, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Event{
+		{Name: EventConnected, Seq: 7}, {Name: EventFlagChanged, ID: "f", Seq: 9},
+		{Name: EventConnected, Seq: 9, Resumed: true}, {Name: EventLoggerChanged, ID: "l", Level: new("DEBUG"), Seq: 10}, {Name: EventFlagsChanged, Seq: 12},
+		{Name: EventConnected, Seq: 3}, // and everything is to be read again
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if want := []string{"", "since=9", "since=9", "since=12"}; !slices.Equal(server.queries, want) {
+		t.Errorf("it asked for %q", server.queries)
+	}
+	if len(lost) != 3 || len(recorded.taken) != 3 {
+		t.Errorf("it lost %v and paused %v", lost, recorded.taken)
+	}
+}
+
+func TestAStreamBeginsWhereItIsTold(t *testing.T) {
+	t.Parallel()
+	server := newPusher(t, connection{frames: []string{`{"type":"connected","seq":0}`}})
+	client, _ := server.client(t)
+	got, err := follow(t.Context(), client, EventParams{Since: new(int64(0))}, 1)
+	if err != nil || !got[0].Resumed || server.queries[0] != "since=0" {
+		t.Errorf("got %v, %v, asked for %q", got, err, server.queries)
+	}
+}
+
+func TestAStreamEndsWhenTheServerRefuses(t *testing.T) {
+	t.Parallel()
+	for status, isFinal := range map[int]bool{
+		http.StatusUnauthorized: true, http.StatusBadRequest: true, http.StatusNotFound: true,
+		http.StatusTooManyRequests: false, http.StatusInternalServerError: false, http.StatusBadGateway: false,
+	} {
+		server := newPusher(t, connection{refuse: status}, connection{frames: []string{`{"type":"connected","seq":1}`}})
+		client, _ := server.client(t)
+		_, err := follow(t.Context(), client, EventParams{}, 1)
+		refusal, is := errors.AsType[*APIError](err)
+		if isFinal != is || is && refusal.StatusCode != status {
+			t.Errorf("%d: got %v", status, err)
+		}
+	}
+}
+
+func TestAStreamEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	server := newPusher(t, connection{frames: []string{`{"type":"connected","seq":1}`}, stays: true})
+	client, _ := server.client(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	count := 0
+	for event, err := range client.Events.Follow(ctx, EventParams{}) {
+		if count++; count == 1 {
+			if event.Name != EventConnected {
+				t.Errorf("got %v", event)
+			}
+			time.AfterFunc(10*time.Millisecond, cancel)
+			continue
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, %v", event, err)
+		}
+	}
+	if count != 2 {
+		t.Errorf("got %d items", count)
+	}
+}
+
+func TestAStreamGoesThroughTLSAsRequestsDo(t *testing.T) {
+	t.Parallel()
+	server := &pusher{t: t, list: []connection{{frames: []string{`{"type":"connected","seq":1}`}}}}
+	server.Server = httptest.NewUnstartedServer(server)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	trusting, err := New(server.URL, "sk_api_secret", WithHTTPClient(server.Server.Client()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := follow(t.Context(), trusting, EventParams{}, 1); err != nil || got[0].Seq != 1 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	other, err := New(server.URL, "sk_api_secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := follow(t.Context(), other, EventParams{}, 1); err == nil {
+		t.Error("a certificate of nobody is trusted")
+	}
+}
