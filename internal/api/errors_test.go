@@ -36,6 +36,7 @@ var titles = map[string]string{
 	"version_mismatch": "Version mismatch", "payload_too_large": "Payload too large", "unsupported_media_type": "Unsupported media type",
 	"environment_unmanaged": "Environment is not managed", "flag_unmanaged": "Flag is not managed",
 	"flag_demotion_unsupported": "Flag cannot be demoted", "row_limit_reached": "Row limit reached",
+	"run_finished": "Run has finished", "job_deleted": "Job was deleted",
 	"rate_limited": "Too many requests", "internal_error": "Internal error", "unavailable": "Service unavailable",
 }
 

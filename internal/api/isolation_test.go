@@ -19,7 +19,7 @@ const marker = "hush-hush"
 // what the stranger guesses, not what they learn.
 type neighbour struct {
 	client
-	account, user, key, seq string
+	account, user, key, seq, run string
 }
 
 // furnish fills an account with one of everything, twice: "theirs", which the
@@ -35,6 +35,7 @@ func furnish(c client) neighbour {
 			"rules": []attributes{{"logic": attributes{"==": []any{attributes{"var": "theirs.key"}, marker}}, "value": true, "description": marker}}}}})
 		c.declare(attributes{"id": id, "type": "BOOLEAN", "default": true, "service": marker, "environment": "theirs"}).want(200)
 	}
+	run := furnishJobs(c)
 	c.put(accountPath, envelope("", "", attributes{"name": marker})).want(200)
 	for _, path := range []string{settingsPath, ownSettingsPath} {
 		c.put(path, envelope("", "", attributes{"environment_order": []string{"theirs", "both"}, "mine": marker})).want(200)
@@ -42,7 +43,18 @@ func furnish(c client) neighbour {
 	key := c.makeKey(attributes{"name": marker, "role": "ADMIN"})
 	c.post("/api/v1/metrics/bulk", `{"data":[{"attributes":{"name":"`+marker+`","value":1}}]}`).want(202)
 	return neighbour{client: c, account: c.get(accountPath).data().ID, user: c.get("/api/v1/users/current").data().ID,
-		key: key.id, seq: c.latest().ID}
+		key: key.id, seq: c.latest().ID, run: run}
+}
+
+// furnishJobs makes jobs that do not fire, and a run that has ended.
+func furnishJobs(c client) (run string) {
+	for _, id := range []string{"theirs", "both"} {
+		c.makeJob(id, attributes{"name": marker, "description": marker, "configuration": attributes{"url": "http://10.0.0.1/" + marker,
+			"headers": []attributes{{"name": "X-Secret", "value": marker}}, "body": marker}})
+	}
+	run = c.post(jobsPath+"/theirs/actions/run", "").want(200).data().ID
+	c.finished(run)
+	return run
 }
 
 // trespass is a request that a stranger makes with ids of the neighbour.
@@ -116,6 +128,18 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"OPTIONS /ofrep/v1/evaluate/flags":         {ofrepPath, "", 204},
 		"OPTIONS /ofrep/v1/evaluate/flags/{key}":   {ofrepPath + "/theirs", "", 204},
 
+		"GET /api/v1/jobs":                      {jobsPath, "", 200},
+		"POST /api/v1/jobs":                     {jobsPath, envelope("", "both", job(nil)), 201},
+		"GET /api/v1/jobs/{id}":                 {jobsPath + "/theirs", "", 404},
+		"PUT /api/v1/jobs/{id}":                 {jobsPath + "/theirs", envelope("", "", job(nil)), 404},
+		"DELETE /api/v1/jobs/{id}":              {jobsPath + "/theirs", "", 404},
+		"POST /api/v1/jobs/{id}/actions/run":    {jobsPath + "/theirs/actions/run", "", 404},
+		"GET /api/v1/runs":                      {runsPath, "", 200},
+		"GET /api/v1/runs/{id}":                 {runsPath + "/" + theirs.run, "", 404},
+		"POST /api/v1/runs/{id}/actions/cancel": {runsPath + "/" + theirs.run + "/actions/cancel", "", 404},
+		"POST /api/v1/runs/{id}/actions/rerun":  {runsPath + "/" + theirs.run + "/actions/rerun", "", 404},
+		"GET /api/v1/usage":                     {usagePath, "", 200},
+
 		"GET /api/v1/changes":       {changesPath, "", 200},
 		"GET /api/v1/changes/{seq}": {changesPath + "/" + theirs.seq, "", 404},
 	}
@@ -146,6 +170,7 @@ func TestTwoAccountsNeverSeeEachOther(t *testing.T) {
 			changesPath + "?filter[actor]=" + theirs.key, changesPath + "?filter[resource]=environment:theirs",
 			environmentsPath + "?filter[search]=hush", servicesPath + "?filter[search]=hush", contextsPath + "?filter[context_type]=theirs",
 			flagsPath + "?filter[search]=hush", flagsPath + "?filter[references_context_type]=theirs", sourcesPath + "?filter[service]=" + marker,
+			jobsPath + "?filter[search]=hush", runsPath + "?filter[job]=theirs",
 		} {
 			if got := stranger.get(path).want(200); len(got.page().Data) != 0 {
 				t.Errorf("%s: got %s, want nothing", path, got.body)
@@ -163,7 +188,7 @@ func everythingOf(c client) map[string]any {
 	everything := map[string]any{}
 	for _, path := range []string{
 		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath,
-		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, changesPath + "?page[size]=1000",
+		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, jobsPath, runsPath, usagePath, changesPath + "?page[size]=1000",
 	} {
 		var document any
 		c.get(path).want(200).decode(&document)
@@ -181,7 +206,7 @@ func requireNothingOf(t *testing.T, theirs neighbour, got answer) {
 	t.Helper()
 	secrets := []string{marker}
 	if got.status < 400 { // a refusal repeats what was asked for
-		secrets = append(secrets, theirs.account, theirs.user, theirs.key, `"theirs"`)
+		secrets = append(secrets, theirs.account, theirs.user, theirs.key, theirs.run, `"theirs"`)
 	}
 	for _, secret := range secrets {
 		if got.contains(secret) {

@@ -142,10 +142,10 @@ func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 func (tx *Tx) CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error) {
 	ended, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = $3
 		WHERE account_id = $1 AND id = $2 AND status IN ('PENDING', 'RUNNING') RETURNING id`, account, id, micros(at))
-	if len(ended) > 0 && tx.dialect.notifyRun != "" {
-		err = tx.run(ctx, tx.dialect.notifyRun, id)
+	if err != nil || len(ended) == 0 || tx.dialect.notifyRun == "" {
+		return len(ended) > 0, err
 	}
-	return len(ended) > 0, err
+	return true, tx.run(ctx, tx.dialect.notifyRun, id)
 }
 
 // The encodings of a body.
