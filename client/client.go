@@ -31,6 +31,12 @@ type Client struct {
 	ContextTypes ContextTypesAPI
 	// Contexts are the things that rules look at.
 	Contexts ContextsAPI
+	// Jobs are the account's scheduled requests.
+	Jobs JobsAPI
+	// Runs are the executions of jobs.
+	Runs RunsAPI
+	// Usage is what jobs have used of the account's plan.
+	Usage UsageAPI
 	// Changes is the history of the account.
 	Changes ChangesAPI
 	// Metrics receives measurements of running services.
@@ -91,6 +97,7 @@ func newClient(t *transport) *Client {
 	return &Client{
 		Account: AccountAPI{t}, User: UserAPI{t}, Keys: KeysAPI{t},
 		Environments: EnvironmentsAPI{t}, Services: ServicesAPI{t}, ContextTypes: ContextTypesAPI{t}, Contexts: ContextsAPI{t},
+		Jobs: JobsAPI{t}, Runs: RunsAPI{t}, Usage: UsageAPI{t},
 		Changes: ChangesAPI{t}, Metrics: MetricsAPI{t},
 	}
 }

@@ -26,6 +26,8 @@ const (
 	CodeMethodNotAllowed     Code = "method_not_allowed"
 	CodeAlreadyExists        Code = "already_exists"
 	CodeEnvironmentProtected Code = "environment_protected"
+	CodeRunFinished          Code = "run_finished"
+	CodeJobDeleted           Code = "job_deleted"
 	CodeVersionMismatch      Code = "version_mismatch"
 	CodePayloadTooLarge      Code = "payload_too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
@@ -175,6 +177,12 @@ func IsEnvironmentUnmanaged(err error) bool { return has(err, CodeEnvironmentUnm
 // IsEnvironmentProtected tells whether the environment may not be demoted or
 // deleted.
 func IsEnvironmentProtected(err error) bool { return has(err, CodeEnvironmentProtected) }
+
+// IsRunFinished tells whether a run was not cancelled because it has ended.
+func IsRunFinished(err error) bool { return has(err, CodeRunFinished) }
+
+// IsJobDeleted tells whether a run was not repeated because its job is gone.
+func IsJobDeleted(err error) bool { return has(err, CodeJobDeleted) }
 
 // has looks at codes, not at the status: a proxy's 404 says nothing about a
 // resource.
