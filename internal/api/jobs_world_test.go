@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/pem"
 	"io"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -176,7 +177,7 @@ func makeSink(answer ...http.HandlerFunc) *sink {
 			each(w, r)
 		}
 	}))
-	s.server.Config.ErrorLog = nil
+	s.server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	return s
 }
 
