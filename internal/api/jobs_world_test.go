@@ -3,7 +3,7 @@ package api_test
 import (
 	"encoding/pem"
 	"io"
-	"log"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -177,7 +177,7 @@ func makeSink(answer ...http.HandlerFunc) *sink {
 			each(w, r)
 		}
 	}))
-	s.server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	return s
 }
 
@@ -201,11 +201,6 @@ func (s *sink) take(t testing.TB) outgoing {
 		t.Fatal("no request came")
 		return outgoing{}
 	}
-}
-
-// saying is an answer with a status.
-func saying(status int) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
 }
 
 // pemOf is the certificate of a sink behind TLS.

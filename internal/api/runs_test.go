@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -355,7 +354,7 @@ func TestRunsAreReadableAtOnce(t *testing.T) {
 			run := owner.run(path)
 			owner.get(runsPath + "/" + run).want(200)
 			if ids := owner.get(runsPath + "?page[size]=1").ids(); len(ids) != 1 || ids[0] != run {
-				t.Fatal(fmt.Sprintf("the %dth run is not the first of the list", i+1))
+				t.Fatalf("the %dth run is not the first of the list", i+1)
 			}
 		}
 	})

@@ -69,12 +69,12 @@ func TestUserInformationOfURLsIsHidden(t *testing.T) {
 // secretive is a configuration whose every secret has one word in it.
 func secretive() Configuration {
 	return NewConfiguration(Plain{Method: "POST", URL: "https://user:hush@example.com/", SuccessStatus: "2xx", TLSVerify: true, Timeout: 5,
-		Headers: []Header{{"Authorization", "Bearer hush"}, {"X-Plain", "hush"}}, Body: pointer("hush")})
+		Headers: []Header{{"Authorization", "Bearer hush"}, {"X-Plain", "hush"}}, Body: new("hush")})
 }
 
 func TestAConfigurationWrittenAsJSONShowsNoSecret(t *testing.T) {
 	t.Parallel()
-	for _, value := range []any{secretive(), pointer(secretive()), Job{Configuration: secretive()}, []Job{{Configuration: secretive()}},
+	for _, value := range []any{secretive(), new(secretive()), Job{Configuration: secretive()}, []Job{{Configuration: secretive()}},
 		map[string]any{"configuration": secretive()}} {
 		text, err := json.Marshal(value)
 		if err != nil || strings.Contains(string(text), "hush") {
@@ -97,7 +97,7 @@ func TestAConfigurationWrittenAsJSONShowsNoSecret(t *testing.T) {
 
 func TestThoseWhoMayReadAJobSeeItsSecrets(t *testing.T) {
 	t.Parallel()
-	job := Job{Key: "job", Name: "Job", Configuration: secretive(), NextRunAt: pointer(time.Unix(1, 0)), Version: 3}
+	job := Job{Key: "job", Name: "Job", Configuration: secretive(), NextRunAt: new(time.Unix(1, 0)), Version: 3}
 	for _, shown := range []any{job.Show(), job.Show().Definition()} {
 		text, err := json.Marshal(shown)
 		if err != nil || strings.Count(string(text), "hush") != 4 || strings.Count(string(text), `"configuration"`) != 1 {
@@ -123,8 +123,8 @@ func TestConfigurationsThatSendTheSameAreEqual(t *testing.T) {
 	}
 	for name, change := range map[string]func(*Plain){
 		"url": func(p *Plain) { p.URL += "x" }, "a header's value": func(p *Plain) { p.Headers = []Header{{"Authorization", "Bearer hush"}, {"X-Plain", "hus"}} },
-		"no body": func(p *Plain) { p.Body = nil }, "an empty body": func(p *Plain) { p.Body = pointer("") }, "timeout": func(p *Plain) { p.Timeout++ },
-		"tls_verify": func(p *Plain) { p.TLSVerify = false }, "ca_cert": func(p *Plain) { p.CACert = pointer("x") },
+		"no body": func(p *Plain) { p.Body = nil }, "an empty body": func(p *Plain) { p.Body = new("") }, "timeout": func(p *Plain) { p.Timeout++ },
+		"tls_verify": func(p *Plain) { p.TLSVerify = false }, "ca_cert": func(p *Plain) { p.CACert = new("x") },
 	} {
 		plain := secretive().Plain()
 		if change(&plain); secretive().Equal(NewConfiguration(plain)) {
@@ -168,12 +168,12 @@ func TestDurationsOfRuns(t *testing.T) {
 		pending, took, total *int64
 	}{
 		"pending":       {Run{CreatedAt: created}, nil, nil, nil},
-		"running":       {Run{CreatedAt: created, StartedAt: &started}, pointer(int64(1)), nil, nil},
-		"finished":      {Run{CreatedAt: created, StartedAt: &started, FinishedAt: &finished}, pointer(int64(1)), pointer(int64(2998)), pointer(int64(3000))},
-		"never started": {Run{CreatedAt: created, FinishedAt: &finished}, pointer(int64(3000)), nil, pointer(int64(3000))},
+		"running":       {Run{CreatedAt: created, StartedAt: &started}, new(int64(1)), nil, nil},
+		"finished":      {Run{CreatedAt: created, StartedAt: &started, FinishedAt: &finished}, new(int64(1)), new(int64(2998)), new(int64(3000))},
+		"never started": {Run{CreatedAt: created, FinishedAt: &finished}, new(int64(3000)), nil, new(int64(3000))},
 		"clocks that disagree": {Run{CreatedAt: finished, StartedAt: &created, FinishedAt: &started},
-			pointer(int64(0)), pointer(int64(1)), pointer(int64(0))},
-		"for ages": {Run{CreatedAt: created, FinishedAt: pointer(created.AddDate(1, 0, 0))}, pointer(int64(1<<31 - 1)), nil, pointer(int64(1<<31 - 1))},
+			new(int64(0)), new(int64(1)), new(int64(0))},
+		"for ages": {Run{CreatedAt: created, FinishedAt: new(created.AddDate(1, 0, 0))}, new(int64(1<<31 - 1)), nil, new(int64(1<<31 - 1))},
 	} {
 		shown := c.run.Attributes()
 		got := []*int64{shown.PendingDuration, shown.RunDuration, shown.TotalDuration}

@@ -14,5 +14,3 @@ func at(t testing.TB, text string) time.Time {
 	}
 	return instant
 }
-
-func pointer[T any](value T) *T { return &value }
