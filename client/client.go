@@ -37,6 +37,12 @@ type Client struct {
 	LogGroups LogGroupsAPI
 	// Configs are the configurations.
 	Configs ConfigsAPI
+	// Jobs are the account's scheduled requests.
+	Jobs JobsAPI
+	// Runs are the executions of jobs.
+	Runs RunsAPI
+	// Usage is what jobs have used of the account's plan.
+	Usage UsageAPI
 	// Changes is the history of the account.
 	Changes ChangesAPI
 	// Events is what happens in the account, as it happens.
@@ -100,7 +106,8 @@ func newClient(t *transport) *Client {
 		Account: AccountAPI{t}, User: UserAPI{t}, Keys: KeysAPI{t},
 		Environments: EnvironmentsAPI{t}, Services: ServicesAPI{t}, ContextTypes: ContextTypesAPI{t}, Contexts: ContextsAPI{t},
 		Loggers: LoggersAPI{t}, LogGroups: LogGroupsAPI{t},
-		Configs: ConfigsAPI{t}, Changes: ChangesAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t},
+		Configs: ConfigsAPI{t}, Jobs: JobsAPI{t}, Runs: RunsAPI{t}, Usage: UsageAPI{t},
+		Changes: ChangesAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t},
 	}
 }
 

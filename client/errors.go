@@ -29,6 +29,8 @@ const (
 	CodeEnvironmentProtected Code = "environment_protected"
 	CodeConfigInUse          Code = "config_in_use"
 	CodeConfigProtected      Code = "config_protected"
+	CodeRunFinished          Code = "run_finished"
+	CodeJobDeleted           Code = "job_deleted"
 	CodeVersionMismatch      Code = "version_mismatch"
 	CodePayloadTooLarge      Code = "payload_too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
@@ -184,6 +186,12 @@ func IsConfigInUse(err error) bool { return has(err, CodeConfigInUse) }
 
 // IsConfigProtected recognizes the deletion of [CommonConfig].
 func IsConfigProtected(err error) bool { return has(err, CodeConfigProtected) }
+
+// IsRunFinished tells whether a run was not cancelled because it has ended.
+func IsRunFinished(err error) bool { return has(err, CodeRunFinished) }
+
+// IsJobDeleted tells whether a run was not repeated because its job is gone.
+func IsJobDeleted(err error) bool { return has(err, CodeJobDeleted) }
 
 // has looks at codes, not at the status: a proxy's 404 says nothing about a
 // resource.

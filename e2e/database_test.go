@@ -22,7 +22,7 @@ func runSQL(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(execute("pgx", server, args[0]))
 		return
 	}
-	ts.Check(execute("sqlite", ts.MkAbs("data/signalbox.db"), args[0]))
+	ts.Check(execute("sqlite", "file:"+ts.MkAbs("data/signalbox.db")+"?_pragma=busy_timeout(10000)", args[0]))
 }
 
 // wipe makes the PostgreSQL database what an operator gives to a first start:

@@ -165,6 +165,17 @@ func accessTable() []access {
 		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", at(ofrepPath + "/x"), "          204 204 204 204 204 204 204 204 204"},
 
 		{"GET /api/ws/v1/events", at("/api/ws/v1/events"), "                        401 401 400 400 400 400 401 401 400"},
+		{"GET /api/v1/jobs", at(jobsPath), "                                        401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/jobs", creatingJob, "                                        401 401 403 201 201 201 401 401 403"},
+		{"GET /api/v1/jobs/{id}", on(aJob, ""), "                                   401 401 200 200 200 200 401 401 200"},
+		{"PUT /api/v1/jobs/{id}", on(aJob, envelope("", "", job(nil))), "           401 401 403 200 200 200 401 401 403"},
+		{"DELETE /api/v1/jobs/{id}", on(aJob, ""), "                                401 401 403 204 204 204 401 401 403"},
+		{"POST /api/v1/jobs/{id}/actions/run", on(below(aJob, "/actions/run"), ""), "401 401 403 200 200 200 401 401 403"},
+		{"GET /api/v1/runs", at(runsPath), "                                        401 401 200 200 200 200 401 401 200"},
+		{"GET /api/v1/runs/{id}", on(aRun, ""), "                                   401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/runs/{id}/actions/cancel", on(below(aHeldRun, "/actions/cancel"), ""), "401 401 403 200 200 200 401 401 403"},
+		{"POST /api/v1/runs/{id}/actions/rerun", on(below(aRun, "/actions/rerun"), ""), "401 401 403 200 200 200 401 401 403"},
+		{"GET /api/v1/usage", at(usagePath), "                                      401 401 200 200 200 200 401 401 200"},
 
 		{"GET /api/v1/changes", at(changesPath), "                                  401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/changes/{seq}", at(changesPath + "/1"), "                     401 401 200 200 200 200 401 401 200"},

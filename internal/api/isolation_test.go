@@ -19,7 +19,7 @@ const marker = "hush-hush"
 // what the stranger guesses, not what they learn.
 type neighbour struct {
 	client
-	account, user, key, seq string
+	account, user, key, seq, run string
 }
 
 // furnish fills an account with one of everything, twice: "theirs", which the
@@ -40,6 +40,7 @@ func furnish(c client) neighbour {
 			"environments": attributes{"theirs": attributes{"key": marker + "!"}}})
 		c.declare(attributes{"id": id, "type": "BOOLEAN", "default": true, "service": marker, "environment": "theirs"}).want(200)
 	}
+	run := furnishJobs(c)
 	c.put(accountPath, envelope("", "", attributes{"name": marker})).want(200)
 	for _, path := range []string{settingsPath, ownSettingsPath} {
 		c.put(path, envelope("", "", attributes{"environment_order": []string{"theirs", "both"}, "mine": marker})).want(200)
@@ -47,7 +48,18 @@ func furnish(c client) neighbour {
 	key := c.makeKey(attributes{"name": marker, "role": "ADMIN"})
 	c.post("/api/v1/metrics/bulk", `{"data":[{"attributes":{"name":"`+marker+`","value":1}}]}`).want(202)
 	return neighbour{client: c, account: c.get(accountPath).data().ID, user: c.get("/api/v1/users/current").data().ID,
-		key: key.id, seq: c.latest().ID}
+		key: key.id, seq: c.latest().ID, run: run}
+}
+
+// furnishJobs makes jobs that do not fire, and a run that has ended.
+func furnishJobs(c client) (run string) {
+	for _, id := range []string{"theirs", "both"} {
+		c.makeJob(id, attributes{"name": marker, "description": marker, "configuration": attributes{"url": "http://10.0.0.1/" + marker,
+			"headers": []attributes{{"name": "X-Secret", "value": marker}}, "body": marker}})
+	}
+	run = c.post(jobsPath+"/theirs/actions/run", "").want(200).data().ID
+	c.finished(run)
+	return run
 }
 
 // trespass is a request that a stranger makes with ids of the neighbour.
@@ -140,7 +152,19 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"PUT /api/v1/log_groups/{id}":      {groupsPath + "/theirs-group", named, 404},
 		"DELETE /api/v1/log_groups/{id}":   {groupsPath + "/theirs-group", "", 404},
 
-		"GET /api/ws/v1/events":     {"/api/ws/v1/events?since=1", "", 400}, // sockets themselves: see package stream
+		"GET /api/ws/v1/events":                 {"/api/ws/v1/events?since=1", "", 400}, // sockets themselves: see package stream
+		"GET /api/v1/jobs":                      {jobsPath, "", 200},
+		"POST /api/v1/jobs":                     {jobsPath, envelope("", "both", job(nil)), 201},
+		"GET /api/v1/jobs/{id}":                 {jobsPath + "/theirs", "", 404},
+		"PUT /api/v1/jobs/{id}":                 {jobsPath + "/theirs", envelope("", "", job(nil)), 404},
+		"DELETE /api/v1/jobs/{id}":              {jobsPath + "/theirs", "", 404},
+		"POST /api/v1/jobs/{id}/actions/run":    {jobsPath + "/theirs/actions/run", "", 404},
+		"GET /api/v1/runs":                      {runsPath, "", 200},
+		"GET /api/v1/runs/{id}":                 {runsPath + "/" + theirs.run, "", 404},
+		"POST /api/v1/runs/{id}/actions/cancel": {runsPath + "/" + theirs.run + "/actions/cancel", "", 404},
+		"POST /api/v1/runs/{id}/actions/rerun":  {runsPath + "/" + theirs.run + "/actions/rerun", "", 404},
+		"GET /api/v1/usage":                     {usagePath, "", 200},
+
 		"GET /api/v1/changes":       {changesPath, "", 200},
 		"GET /api/v1/changes/{seq}": {changesPath + "/" + theirs.seq, "", 404},
 	}
@@ -174,6 +198,7 @@ func TestTwoAccountsNeverSeeEachOther(t *testing.T) {
 			loggersPath + "?filter[search]=hush", loggersPath + "?filter[service]=" + marker, loggersPath + "?filter[group]=theirs-group",
 			groupsPath + "?filter[search]=hush", seenPath + "?filter[service]=" + marker,
 			configsPath + "?filter[search]=hush", configsPath + "?filter[parent]=theirs",
+			jobsPath + "?filter[search]=hush", runsPath + "?filter[job]=theirs",
 		} {
 			if got := stranger.get(path).want(200); len(got.page().Data) != 0 {
 				t.Errorf("%s: got %s, want nothing", path, got.body)
@@ -192,7 +217,8 @@ func everythingOf(c client) map[string]any {
 	for _, path := range []string{
 		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath,
 		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, loggersPath, seenPath, groupsPath,
-		configsPath, configsPath + "/theirs/resolved?environment=theirs", changesPath + "?page[size]=1000",
+		configsPath, configsPath + "/theirs/resolved?environment=theirs",
+		jobsPath, runsPath, usagePath, changesPath + "?page[size]=1000",
 	} {
 		var document any
 		c.get(path).want(200).decode(&document)
@@ -210,7 +236,7 @@ func requireNothingOf(t *testing.T, theirs neighbour, got answer) {
 	t.Helper()
 	secrets := []string{marker}
 	if got.status < 400 { // a refusal repeats what was asked for
-		secrets = append(secrets, theirs.account, theirs.user, theirs.key, `"theirs"`)
+		secrets = append(secrets, theirs.account, theirs.user, theirs.key, theirs.run, `"theirs"`)
 	}
 	for _, secret := range secrets {
 		if got.contains(secret) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -98,7 +99,7 @@ func jobConfiguration(attributes *jsonapi.Object) optional.Value[jobs.Configurat
 }
 
 // jobHeaders reads an array of {name, value}, or an object of names and values.
-func jobHeaders(configuration *jsonapi.Object) []jobs.Header {
+func jobHeaders(configuration *jsonapi.Object) []jobs.HeaderDraft {
 	text, sent := configuration.Raw("headers").Get()
 	if !sent {
 		return nil
@@ -110,35 +111,39 @@ func jobHeaders(configuration *jsonapi.Object) []jobs.Header {
 	if !isArray {
 		return nil
 	}
-	headers := make([]jobs.Header, 0, len(items))
+	headers := make([]jobs.HeaderDraft, 0, len(items))
 	for i := range items {
-		item, isObject := configuration.Item("headers", i)
-		if !isObject {
-			continue
+		if item, isObject := configuration.Item("headers", i); isObject {
+			headers = append(headers, jobHeader(item, i))
 		}
-		name, named := item.String("name").Get()
-		value, valued := item.Text("value").Get()
-		if !named {
-			item.Refuse("name", "is required")
-		}
-		if !valued {
-			item.Refuse("value", "is required")
-		}
-		item.Unknown("name", "value")
-		headers = append(headers, jobs.Header{Name: name, Value: value})
 	}
 	return headers
 }
 
-func jobHeadersByName(configuration *jsonapi.Object) []jobs.Header {
+func jobHeader(item *jsonapi.Object, index int) jobs.HeaderDraft {
+	name, named := item.String("name").Get()
+	value, valued := item.Text("value").Get()
+	if !named {
+		item.Refuse("name", "is required")
+	}
+	if !valued {
+		item.Refuse("value", "is required")
+	}
+	item.Unknown("name", "value")
+	at := "headers/" + strconv.Itoa(index)
+	return jobs.HeaderDraft{Header: jobs.Header{Name: name, Value: value}, NameAt: at + "/name", ValueAt: at + "/value"}
+}
+
+func jobHeadersByName(configuration *jsonapi.Object) []jobs.HeaderDraft {
 	object, _ := configuration.Object("headers").Get()
-	headers := make([]jobs.Header, 0, len(object.Names()))
+	headers := make([]jobs.HeaderDraft, 0, len(object.Names()))
 	for _, name := range object.Names() {
 		value, valued := object.Text(name).Get()
 		if !valued {
 			object.Refuse(name, "must be a string")
 		}
-		headers = append(headers, jobs.Header{Name: name, Value: value})
+		at := "headers/" + jsonapi.EscapePointer(name)
+		headers = append(headers, jobs.HeaderDraft{Header: jobs.Header{Name: name, Value: value}, NameAt: at, ValueAt: at})
 	}
 	return headers
 }

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -84,12 +83,9 @@ func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, erro
 }
 
 func result(answer egress.Result) jobs.Result {
-	body := string(answer.Body)
-	if !utf8.ValidString(body) {
-		body = strings.ToValidUTF8(body, string(utf8.RuneError))
-	}
+	body, cut := jobs.RecordedBody(answer.Body, answer.Truncated)
 	return jobs.Result{
-		Status: answer.Status, Headers: answer.Header, Body: body, BodyTruncated: answer.Truncated, BodyBytes: answer.BodyBytes,
+		Status: answer.Status, Headers: answer.Header, Body: body, BodyTruncated: cut, BodyBytes: answer.BodyBytes,
 		Timings: &jobs.Timings{
 			DNS: milliseconds(answer.Timings.DNS), Connect: milliseconds(answer.Timings.Connect), TLS: milliseconds(answer.Timings.TLS),
 			FirstByte: milliseconds(answer.Timings.FirstByte), Total: milliseconds(answer.Timings.Total),

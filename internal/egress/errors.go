@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Reason says in one word why a request failed.
@@ -124,5 +126,10 @@ func shortened(text string) string {
 	if len(text) > most {
 		text = text[:most] + "…"
 	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) { // a server's bytes must not reach a terminal, nor NUL a database
+			return utf8.RuneError
+		}
+		return r
+	}, text)
 }

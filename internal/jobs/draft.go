@@ -21,6 +21,7 @@ const (
 	maxName        = 200
 	maxDescription = 2000
 	maxURL         = 2048
+	maxHost        = 253 // what DNS can have; runs are queued by it
 	maxHeaders     = 100
 	maxHeaderName  = 200
 	maxHeaderValue = 8192
@@ -58,7 +59,7 @@ type Draft struct {
 type ConfigurationDraft struct {
 	Method        optional.Value[string]
 	URL           optional.Value[string]
-	Headers       []Header
+	Headers       []HeaderDraft
 	SuccessStatus optional.Value[string]
 	TLSVerify     optional.Value[bool]
 	CACert        optional.Value[string]
@@ -66,8 +67,17 @@ type ConfigurationDraft struct {
 	Timeout       optional.Value[float64]
 }
 
-// validate holds every rule that needs nothing but the draft.
-func (d *Draft) validate(key string) (Job, timetable, error) {
+// HeaderDraft is a header and where, below the configuration, the caller wrote
+// its name and its value.
+type HeaderDraft struct {
+	Header
+
+	NameAt, ValueAt string
+}
+
+// validate holds every rule that needs nothing but the draft, and notes what
+// is wrong in the draft's problems.
+func (d *Draft) validate(key string) (Job, timetable) {
 	job := Job{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(), Enabled: d.Enabled.Or(true),
 		Type: HTTP, Concurrency: Allow, Schedule: strings.TrimSpace(d.Schedule.Or(""))}
 	d.checkTexts()
@@ -77,7 +87,7 @@ func (d *Draft) validate(key string) (Job, timetable, error) {
 	} else {
 		d.Problems.Attribute("configuration", "is required: it says what the job sends")
 	}
-	return job, times, d.Problems.Err()
+	return job, times
 }
 
 func (d *Draft) checkKey() {
@@ -124,19 +134,19 @@ func (d *Draft) timetable(text string) timetable {
 }
 
 // checkTime refuses an instant that has passed for a job that is to fire.
-func (t timetable) checkTime(enabled bool, now time.Time) error {
-	if t.recurs || t.at.IsZero() || !enabled || !t.at.Before(now.Add(-maxLateness)) {
-		return nil
+func (d *Draft) checkTime(times timetable, enabled bool, now time.Time) {
+	if times.recurs || times.at.IsZero() || !enabled || !times.at.Before(now.Add(-maxLateness)) {
+		return
 	}
-	return fault.New(fault.Validation, "schedule must not be more than %d seconds in the past while the job is enabled; it is %s now.",
-		int(maxLateness.Seconds()), now.Format(time.RFC3339)).At(fault.Attribute("schedule"))
+	d.Problems.Attribute("schedule", "must not be more than %d seconds in the past while the job is enabled; it is %s now",
+		int(maxLateness.Seconds()), now.Format(time.RFC3339))
 }
 
 func (d *Draft) configuration(c ConfigurationDraft) Configuration {
 	plain := Plain{
 		Method:        strings.ToUpper(c.Method.Or("POST")),
 		URL:           c.URL.Or(""),
-		Headers:       c.Headers,
+		Headers:       d.headers(c.Headers),
 		SuccessStatus: strings.ToLower(c.SuccessStatus.Or("2xx")),
 		TLSVerify:     c.TLSVerify.Or(true),
 		CACert:        c.CACert.Pointer(),
@@ -160,7 +170,6 @@ func (d *Draft) configuration(c ConfigurationDraft) Configuration {
 	if seconds := c.Timeout.Or(defaultTimeout); seconds < 1 || seconds != math.Trunc(seconds) {
 		d.refuse("timeout", "must be a whole number of seconds, 1 or more")
 	}
-	d.checkHeaders(plain.Headers)
 	d.checkCACert(plain.CACert)
 	return NewConfiguration(plain)
 }
@@ -182,6 +191,8 @@ func checkURL(text string) string {
 		return "must be an absolute URL that starts with http:// or https://"
 	case target.Opaque != "" || target.Hostname() == "":
 		return "must name a host"
+	case !utf8.ValidString(target.Hostname()) || utf8.RuneCountInString(target.Hostname()) > maxHost:
+		return fmt.Sprintf("must name a host of at most %d characters in UTF-8", maxHost)
 	}
 	if port := target.Port(); port != "" {
 		if number, err := strconv.Atoi(port); err != nil || number < 1 || number > 65535 {
@@ -191,26 +202,29 @@ func checkURL(text string) string {
 	return ""
 }
 
-func (d *Draft) checkHeaders(headers []Header) {
-	if len(headers) > maxHeaders {
+// headers holds the rules of headers and gives them as they are sent.
+func (d *Draft) headers(drafts []HeaderDraft) []Header {
+	if len(drafts) > maxHeaders {
 		d.refuse("headers", fmt.Sprintf("must be at most %d", maxHeaders))
-		return
+		return nil
 	}
+	headers := make([]Header, len(drafts))
 	hosts := 0
-	for i, header := range headers {
-		at := "headers/" + strconv.Itoa(i)
-		if rule := checkHeaderName(header.Name); rule != "" {
-			d.refuse(at+"/name", rule)
+	for i, draft := range drafts {
+		headers[i] = draft.Header
+		if rule := checkHeaderName(draft.Name); rule != "" {
+			d.refuse(draft.NameAt, rule)
 		}
-		if rule := checkHeaderValue(header.Value); rule != "" {
-			d.refuse(at+"/value", rule)
+		if rule := checkHeaderValue(draft.Value); rule != "" {
+			d.refuse(draft.ValueAt, rule)
 		}
-		if strings.EqualFold(header.Name, "Host") {
-			if hosts++; hosts > 1 || header.Value == "" || strings.ContainsAny(header.Value, " /\t@") {
-				d.refuse(at+"/value", "must be one host name, with a port or without, and given once")
+		if strings.EqualFold(draft.Name, "Host") {
+			if hosts++; hosts > 1 || draft.Value == "" || strings.ContainsAny(draft.Value, " /\t@") {
+				d.refuse(draft.ValueAt, "must be one host name, with a port or without, and given once")
 			}
 		}
 	}
+	return headers
 }
 
 func checkHeaderName(name string) string {

@@ -3,7 +3,9 @@ package jobs
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Trigger says why a run was made.
@@ -62,6 +64,40 @@ type Result struct {
 	BodyTruncated bool              `json:"body_truncated"`
 	BodyBytes     int64             `json:"body_bytes"`
 	Timings       *Timings          `json:"timings,omitempty"`
+}
+
+// maxRecordedBody is how much of a response's body is kept.
+const maxRecordedBody = 64 << 10
+
+// RecordedBody is what is kept of a response's body, and whether that is not
+// all of it. Bytes that are no UTF-8 become replacement characters, which are
+// longer; a character that was cut in two is left out.
+func RecordedBody(body []byte, truncated bool) (recorded string, cut bool) {
+	if truncated {
+		body = wholeCharacters(body)
+	}
+	recorded = string(body)
+	if !utf8.ValidString(recorded) {
+		recorded = strings.ToValidUTF8(recorded, string(utf8.RuneError))
+	}
+	if len(recorded) <= maxRecordedBody {
+		return recorded, truncated
+	}
+	return string(wholeCharacters([]byte(recorded[:maxRecordedBody]))), true
+}
+
+// wholeCharacters leaves out the beginning of a character at the end.
+func wholeCharacters(text []byte) []byte {
+	for i := 1; i <= min(utf8.UTFMax, len(text)); i++ {
+		last := text[len(text)-i:]
+		if utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				return text[:len(text)-i]
+			}
+			break
+		}
+	}
+	return text
 }
 
 // StatusText is the status as it is written.

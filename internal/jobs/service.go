@@ -100,15 +100,15 @@ func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Job, error) {
 	draft.checkKey()
-	wanted, times, err := draft.validate(draft.Key.Or(""))
-	if err != nil {
-		return Job{}, err
-	}
+	wanted, times := draft.validate(draft.Key.Or(""))
 	wanted.UID, wanted.RequestID, wanted.Account, wanted.Version = newID(), newID(), caller.Account, 1
+	if draft.Problems.Err() != nil {
+		return s.refused(ctx, &draft, wanted, times)
+	}
 	made, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
 		job := wanted
 		job.CreatedAt, job.UpdatedAt = tx.Now(), tx.Now()
-		if err := s.admit(ctx, tx, &job, times); err != nil {
+		if err := s.admit(ctx, tx, &draft, &job, times); err != nil {
 			return Job{}, err
 		}
 		if err := tx.InsertJob(ctx, job); err != nil {
@@ -125,7 +125,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 
 // admit holds the rules that a new job meets in the transaction: its key is
 // free, and the plan has room for it.
-func (s *Service) admit(ctx context.Context, tx Tx, job *Job, times timetable) error {
+func (s *Service) admit(ctx context.Context, tx Tx, draft *Draft, job *Job, times timetable) error {
 	_, err := tx.Job(ctx, job.Account, job.Key)
 	if err == nil {
 		return fault.New(fault.AlreadyExists, "There is a job %q already.", job.Key).At(fault.Pointer("/data/id"))
@@ -133,14 +133,8 @@ func (s *Service) admit(ctx context.Context, tx Tx, job *Job, times timetable) e
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	if err := s.checkPlan(ctx, tx, *job); err != nil {
+	if err := s.hold(ctx, tx, draft, *job, times); err != nil || !job.Enabled {
 		return err
-	}
-	if err := times.checkTime(job.Enabled, tx.Now()); err != nil {
-		return err
-	}
-	if !job.Enabled {
-		return nil
 	}
 	next := times.first(tx.Now())
 	job.NextRunAt = &next
@@ -163,37 +157,44 @@ func (s *Service) activate(ctx context.Context, tx Tx, account string) error {
 	return tx.AddActiveJobs(ctx, account, 1)
 }
 
-// checkPlan holds the longest timeout that the plan allows.
-func (s *Service) checkPlan(ctx context.Context, tx Tx, job Job) error {
+// hold adds to the problems of a draft what only the account's plan and the
+// time can tell: the longest timeout, and that an instant has passed.
+func (s *Service) hold(ctx context.Context, tx ReadTx, draft *Draft, job Job, times timetable) error {
 	account, err := tx.Account(ctx, job.Account)
 	if err != nil {
 		return err
 	}
 	allowed := s.Plans.Entitlement(account.Plans, plans.JobsMaxTimeoutSeconds)
-	if allowed.Maximum == plans.Unlimited || job.Configuration.plain.Timeout <= allowed.Maximum {
-		return nil
+	if allowed.Maximum != plans.Unlimited && job.Configuration.plain.Timeout > allowed.Maximum {
+		draft.Problems.Attribute("configuration/timeout", "must be at most %d seconds on the %s plan", allowed.Maximum, allowed.Plan)
 	}
-	return fault.New(fault.Validation, "configuration/timeout must be at most %d seconds on the %s plan.", allowed.Maximum, allowed.Plan).
-		At(fault.Attribute("configuration/timeout"))
+	draft.checkTime(times, job.Enabled, tx.Now())
+	return draft.Problems.Err()
+}
+
+// refused tells all that is wrong with a draft at once.
+func (s *Service) refused(ctx context.Context, draft *Draft, job Job, times timetable) (Job, error) {
+	return Job{}, s.Store.Read(ctx, func(tx ReadTx) error { return s.hold(ctx, tx, draft, job, times) })
 }
 
 // Replace changes a job. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Job]) (Job, error) {
-	wanted, times, err := draft.validate(key)
-	if err != nil {
-		return Job{}, err
+	wanted, times := draft.validate(key)
+	wanted.Account = caller.Account
+	if draft.Problems.Err() != nil {
+		return s.refused(ctx, &draft, wanted, times)
 	}
 	request := newID()
 	changed, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Job) (Job, error) {
 			after := wanted
-			after.Account, after.UID, after.RequestID, after.CreatedAt = before.Account, before.UID, before.RequestID, before.CreatedAt
+			after.UID, after.RequestID, after.CreatedAt = before.UID, before.RequestID, before.CreatedAt
 			after.UpdatedAt, after.Version = tx.Now(), before.Version+1
 			if !after.Configuration.Equal(before.Configuration) {
 				after.RequestID = request
 			}
-			return after, s.store(ctx, tx, before, &after, times)
+			return after, s.store(ctx, tx, &draft, before, &after, times)
 		})
 	})
 	s.wake(changed, err)
@@ -201,8 +202,12 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 }
 
 // store writes a changed job and what follows from the change.
-func (s *Service) store(ctx context.Context, tx Tx, before Job, after *Job, times timetable) error {
-	if err := s.checkPlan(ctx, tx, *after); err != nil {
+func (s *Service) store(ctx context.Context, tx Tx, draft *Draft, before Job, after *Job, times timetable) error {
+	decided := times
+	if keepsTime(before, *after) {
+		decided = timetable{} // an instant that has just passed is not refused
+	}
+	if err := s.hold(ctx, tx, draft, *after, decided); err != nil {
 		return err
 	}
 	if err := s.reschedule(ctx, tx, before, after, times); err != nil {
@@ -216,15 +221,17 @@ func (s *Service) store(ctx context.Context, tx Tx, before Job, after *Job, time
 	return tx.UpdateJob(ctx, *after)
 }
 
-// reschedule decides when a changed job fires next. A change that leaves the
-// schedule and the enabled state alone does not move it.
+// keepsTime tells of a change that does not move when the job fires next: it
+// leaves the schedule and the enabled state alone.
+func keepsTime(before, after Job) bool {
+	return before.Enabled && after.Enabled && before.Schedule == after.Schedule
+}
+
+// reschedule decides when a changed job fires next.
 func (s *Service) reschedule(ctx context.Context, tx Tx, before Job, after *Job, times timetable) error {
-	if before.Enabled && after.Enabled && before.Schedule == after.Schedule {
+	if keepsTime(before, *after) {
 		after.NextRunAt = before.NextRunAt
 		return nil
-	}
-	if err := times.checkTime(after.Enabled, tx.Now()); err != nil {
-		return err
 	}
 	if after.Enabled {
 		next := times.first(tx.Now())

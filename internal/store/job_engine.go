@@ -98,7 +98,7 @@ func (tx *Tx) PendingLanes(ctx context.Context, account string, limit int) ([]st
 func (tx *Tx) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]worker.Claim, error) {
 	return all(ctx, tx.conn, scanClaim, `WITH next AS MATERIALIZED (
 			SELECT id FROM runs WHERE status = 'PENDING' AND lane = $1 ORDER BY id LIMIT $2`+tx.dialect.skipLocked+`)
-		UPDATE runs SET status = 'RUNNING', lease = $3, started_at = $4, job_version = jobs.version, request_id = jobs.request_id
+		UPDATE runs SET status = 'RUNNING', lease = $3, started_at = `+notBeforeQueued("$4")+`, job_version = jobs.version, request_id = jobs.request_id
 		FROM next, jobs WHERE runs.id = next.id AND jobs.uid = runs.job_uid
 		RETURNING runs.id, runs.account_id, runs.lane, runs.job_key, runs.request_id, runs.created_at`,
 		lane, limit, lease, micros(tx.now))
@@ -116,7 +116,7 @@ func scanClaim(r row) (claim worker.Claim, err error) {
 func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error) {
 	refused, err := all(ctx, tx.conn, scanString, `WITH next AS MATERIALIZED (
 			SELECT id FROM runs WHERE status = 'PENDING' AND lane = $1 ORDER BY id LIMIT $2`+tx.dialect.skipLocked+`)
-		UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = $4
+		UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
 		FROM next WHERE runs.id = next.id RETURNING runs.id`, lane, limit, detail, micros(tx.now))
 	return len(refused), err
 }

@@ -153,7 +153,8 @@ func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) error {
 	if err := tx.supersedeRequests(ctx, j.UID); err != nil {
 		return err
 	}
-	return tx.run(ctx, `UPDATE runs SET status = 'CANCELED', finished_at = $2 WHERE job_uid = $1 AND status = 'PENDING'`, j.UID, micros(at))
+	return tx.run(ctx, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
+		WHERE job_uid = $1 AND status = 'PENDING'`, j.UID, micros(at))
 }
 
 // ActiveJobs counts the enabled jobs of an account.

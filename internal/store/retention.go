@@ -24,7 +24,10 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, er
 	limit := firstID(before)
 	for after := ""; ; {
 		runs, err := db.oldRuns(ctx, after, limit)
-		if err != nil || len(runs) == 0 {
+		if err != nil {
+			return removed, err
+		}
+		if len(runs) == 0 {
 			break
 		}
 		after = runs[len(runs)-1].id

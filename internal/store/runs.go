@@ -138,14 +138,21 @@ func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 		`ON CONFLICT DO NOTHING`, rows)
 }
 
+// notBeforeQueued is an instant of a transaction, or when a run was queued if
+// that was later: it may have been queued by another transaction that began
+// after this one and ended before.
+func notBeforeQueued(instant string) string {
+	return `CASE WHEN runs.created_at > ` + instant + ` THEN runs.created_at ELSE ` + instant + ` END`
+}
+
 // CancelRun ends a run that has not ended and tells whether it did.
 func (tx *Tx) CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error) {
-	ended, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = $3
+	ended, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$3")+`
 		WHERE account_id = $1 AND id = $2 AND status IN ('PENDING', 'RUNNING') RETURNING id`, account, id, micros(at))
-	if len(ended) > 0 && tx.dialect.notifyRun != "" {
-		err = tx.run(ctx, tx.dialect.notifyRun, id)
+	if err != nil || len(ended) == 0 || tx.dialect.notifyRun == "" {
+		return len(ended) > 0, err
 	}
-	return len(ended) > 0, err
+	return true, tx.run(ctx, tx.dialect.notifyRun, id)
 }
 
 // The encodings of a body.

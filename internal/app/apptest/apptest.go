@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net/netip"
 	"path/filepath"
 	"testing"
 	"time"
@@ -59,8 +60,14 @@ func Settings(database storetest.Database) settings.Settings {
 	return settings.Settings{
 		Listen: "127.0.0.1:0", Data: database.Dir, Database: database.URL,
 		Keyring: "", BootstrapKey: OwnerKey, BootstrapPlan: "pro", Name: "test",
-		Retention: 30 * 24 * time.Hour, ShutdownTimeout: 5 * time.Second, LogLevel: "info", LogFormat: "json",
+		Retention: 30 * 24 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, RunsInFlight: 64, AllowNetworks: loopback(),
+		ShutdownTimeout: 5 * time.Second, LogLevel: "info", LogFormat: "json",
 	}
+}
+
+// loopback lets jobs of tests reach the servers of tests.
+func loopback() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
 // Account makes another account on the given plans and gives its OWNER key.

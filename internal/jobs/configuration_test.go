@@ -1,0 +1,184 @@
+package jobs
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func to(url string) Configuration { return NewConfiguration(Plain{URL: url}) }
+
+func TestHostsOfURLs(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"http://example.com":            "example.com:80",
+		"https://Example.COM/path?q":    "example.com:443",
+		"HTTPS://example.com":           "example.com:443",
+		"http://example.com:8080/":      "example.com:8080",
+		"http://user:pass@example.com/": "example.com:80",
+		"http://[2001:DB8::1]/":         "[2001:db8::1]:80",
+		"https://[2001:db8::1]:444":     "[2001:db8::1]:444",
+		"http://10.0.0.1":               "10.0.0.1:80",
+		"http://:bad url":               "",
+	} {
+		if got := to(url).Host(); got != want {
+			t.Errorf("%s: got %q, want %q", url, got, want)
+		}
+	}
+	if lane := (Job{Account: "account", Configuration: to("http://h/")}).Lane(); lane != "account:h:80" {
+		t.Errorf("the lane is %s", lane)
+	}
+}
+
+func TestWhichStatusesSucceed(t *testing.T) {
+	t.Parallel()
+	for wanted, statuses := range map[string]map[int]bool{
+		"2xx": {200: true, 204: true, 299: true, 199: false, 300: false, 500: false},
+		"1xx": {101: true, 200: false}, "3xx": {304: true}, "4xx": {404: true}, "5xx": {599: true, 200: false},
+		"200": {200: true, 201: false}, "404": {404: true, 400: false}, "599": {599: true}, "100": {100: true},
+	} {
+		for status, want := range statuses {
+			if got := NewConfiguration(Plain{SuccessStatus: wanted}).Succeeds(status); got != want {
+				t.Errorf("%s, %d: got %t", wanted, status, got)
+			}
+		}
+	}
+}
+
+func TestUserInformationOfURLsIsHidden(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"http://example.com/a@b":                 "http://example.com/a@b",
+		"http://user@example.com":                "http://<redacted>@example.com",
+		"http://user:hush@example.com/p?q=a@b#c": "http://<redacted>@example.com/p?q=a@b#c",
+		"http://user:hu%40sh@example.com:81/":    "http://<redacted>@example.com:81/",
+		"http://user:hu@sh@example.com/":         "http://<redacted>@example.com/",
+		"http://user:hush@example.com?q":         "http://<redacted>@example.com?q",
+		"http://:hush@[::1]:80/":                 "http://<redacted>@[::1]:80/",
+	} {
+		if got := to(url).Snapshot().URL; got != want {
+			t.Errorf("%s: got %s, want %s", url, got, want)
+		}
+	}
+}
+
+// secretive is a configuration whose every secret has one word in it.
+func secretive() Configuration {
+	return NewConfiguration(Plain{Method: "POST", URL: "https://user:hush@example.com/", SuccessStatus: "2xx", TLSVerify: true, Timeout: 5,
+		Headers: []Header{{"Authorization", "Bearer hush"}, {"X-Plain", "hush"}}, Body: new("hush")})
+}
+
+func TestAConfigurationWrittenAsJSONShowsNoSecret(t *testing.T) {
+	t.Parallel()
+	for _, value := range []any{secretive(), new(secretive()), Job{Configuration: secretive()}, []Job{{Configuration: secretive()}},
+		map[string]any{"configuration": secretive()}} {
+		text, err := json.Marshal(value)
+		if err != nil || strings.Contains(string(text), "hush") {
+			t.Errorf("%v in %s", err, text)
+		}
+	}
+	var got map[string]any
+	text, err := json.Marshal(secretive())
+	if err != nil || json.Unmarshal(text, &got) != nil {
+		t.Fatal(err, string(text))
+	}
+	want := map[string]any{"method": "POST", "url": "https://<redacted>@example.com/", "success_status": "2xx", "tls_verify": true, "ca_cert": nil,
+		"timeout": 5.0, "body_bytes": 4.0, "body_sha256": "fea4e6bb0e4be43bb6a4efbf97af6ae3e8f34b89e4eb7b24f29bb4fe28aac1d5",
+		"headers": []any{map[string]any{"name": "Authorization", "value": Redacted}, map[string]any{"name": "X-Plain", "value": Redacted}}}
+	want["body_sha256"] = got["body_sha256"]
+	if difference := cmp.Diff(want, got); difference != "" || len(fmt.Sprint(got["body_sha256"])) != 64 {
+		t.Errorf("want (-), got (+):\n%s", difference)
+	}
+}
+
+func TestThoseWhoMayReadAJobSeeItsSecrets(t *testing.T) {
+	t.Parallel()
+	job := Job{Key: "job", Name: "Job", Configuration: secretive(), NextRunAt: new(time.Unix(1, 0)), Version: 3}
+	for _, shown := range []any{job.Show(), job.Show().Definition()} {
+		text, err := json.Marshal(shown)
+		if err != nil || strings.Count(string(text), "hush") != 4 || strings.Count(string(text), `"configuration"`) != 1 {
+			t.Errorf("%v in %s", err, text)
+		}
+	}
+	moved := job
+	moved.NextRunAt = nil
+	first, _ := json.Marshal(job.Show().Definition())
+	second, _ := json.Marshal(moved.Show().Definition())
+	if string(first) != string(second) {
+		t.Error("the definition moves with the next run")
+	}
+	if text, _ := json.Marshal(Job{}.Show()); !strings.Contains(string(text), `"headers":[]`) {
+		t.Errorf("no headers are not an empty array: %s", text)
+	}
+}
+
+func TestConfigurationsThatSendTheSameAreEqual(t *testing.T) {
+	t.Parallel()
+	if !secretive().Equal(secretive()) || !to("http://a").Equal(NewConfiguration(Plain{URL: "http://a", Headers: []Header{}})) {
+		t.Error("the same is different")
+	}
+	for name, change := range map[string]func(*Plain){
+		"url": func(p *Plain) { p.URL += "x" }, "a header's value": func(p *Plain) { p.Headers = []Header{{"Authorization", "Bearer hush"}, {"X-Plain", "hus"}} },
+		"no body": func(p *Plain) { p.Body = nil }, "an empty body": func(p *Plain) { p.Body = new("") }, "timeout": func(p *Plain) { p.Timeout++ },
+		"tls_verify": func(p *Plain) { p.TLSVerify = false }, "ca_cert": func(p *Plain) { p.CACert = new("x") },
+	} {
+		plain := secretive().Plain()
+		if change(&plain); secretive().Equal(NewConfiguration(plain)) {
+			t.Errorf("another %s is the same", name)
+		}
+	}
+}
+
+func TestRecordedBodies(t *testing.T) {
+	t.Parallel()
+	full := strings.Repeat("x", maxRecordedBody)
+	for name, c := range map[string]struct {
+		body      string
+		truncated bool
+		want      string
+		cut       bool
+	}{
+		"nothing":                            {"", false, "", false},
+		"text":                               {"grüße", false, "grüße", false},
+		"no text":                            {"a\xffb", false, "a\uFFFDb", false},
+		"half a character at its own end":    {"a\xc3", false, "a\uFFFD", false},
+		"half a character where it was cut":  {"a\xf0\x9f\x98", true, "a", true},
+		"a whole character where it was cut": {"a\u00e4", true, "a\u00e4", true},
+		"no text where it was cut":           {"a\x80\x80\x80\x80\x80", true, "a\uFFFD", true},
+		"full":                               {full, false, full, false},
+		"longer once replaced":               {full[1:] + "\xff", false, full[1:], true},
+		"a character cut once replaced":      {"\xff" + strings.Repeat("ä", maxRecordedBody/2-1), false, "\uFFFD" + strings.Repeat("ä", maxRecordedBody/2-2), true},
+	} {
+		if got, cut := RecordedBody([]byte(c.body), c.truncated); got != c.want || cut != c.cut {
+			t.Errorf("%s: got %d bytes %.20q, cut %t; want %d bytes %.20q", name, len(got), got, cut, len(c.want), c.want)
+		}
+	}
+}
+
+func TestDurationsOfRuns(t *testing.T) {
+	t.Parallel()
+	created := at(t, "2030-01-01T00:00:00Z")
+	started, finished := created.Add(1999*time.Microsecond), created.Add(3*time.Second)
+	for name, c := range map[string]struct {
+		run                  Run
+		pending, took, total *int64
+	}{
+		"pending":       {Run{CreatedAt: created}, nil, nil, nil},
+		"running":       {Run{CreatedAt: created, StartedAt: &started}, new(int64(1)), nil, nil},
+		"finished":      {Run{CreatedAt: created, StartedAt: &started, FinishedAt: &finished}, new(int64(1)), new(int64(2998)), new(int64(3000))},
+		"never started": {Run{CreatedAt: created, FinishedAt: &finished}, new(int64(3000)), nil, new(int64(3000))},
+		"clocks that disagree": {Run{CreatedAt: finished, StartedAt: &created, FinishedAt: &started},
+			new(int64(0)), new(int64(1)), new(int64(0))},
+		"for ages": {Run{CreatedAt: created, FinishedAt: new(created.AddDate(1, 0, 0))}, new(int64(1<<31 - 1)), nil, new(int64(1<<31 - 1))},
+	} {
+		shown := c.run.Attributes()
+		got := []*int64{shown.PendingDuration, shown.RunDuration, shown.TotalDuration}
+		if difference := cmp.Diff([]*int64{c.pending, c.took, c.total}, got); difference != "" {
+			t.Errorf("%s: want (-), got (+):\n%s", name, difference)
+		}
+	}
+}

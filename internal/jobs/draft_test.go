@@ -1,0 +1,148 @@
+package jobs
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// right is a draft that breaks no rule, changed by a test.
+func right(change func(*Draft, *ConfigurationDraft)) *Draft {
+	draft := &Draft{Key: optional.Of("job"), Name: optional.Of("Job"), Schedule: optional.Of("* * * * *")}
+	configuration := ConfigurationDraft{URL: optional.Of("http://example.com/")}
+	change(draft, &configuration)
+	draft.Configuration = optional.Of(configuration)
+	return draft
+}
+
+// places gives what a draft is refused for.
+func places(draft *Draft) []string {
+	draft.checkKey()
+	draft.validate(draft.Key.Or(""))
+	var found []string
+	switch err := draft.Problems.Err().(type) { //nolint:errorlint // the two types of Problems.Err
+	case *fault.Error:
+		found = append(found, err.Source.Path)
+	case fault.Errors:
+		for _, each := range err {
+			found = append(found, each.Source.Path)
+		}
+	}
+	return found
+}
+
+// header is a header as the first of an array.
+func header(name, value string) []HeaderDraft {
+	return []HeaderDraft{{Header{name, value}, "headers/0/name", "headers/0/value"}}
+}
+
+// Each rule is held on both sides of its boundary.
+func TestBoundariesOfDrafts(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat
+	for name, c := range map[string]struct {
+		inside, outside func(*Draft, *ConfigurationDraft)
+		at              string
+	}{
+		"key": {func(d *Draft, _ *ConfigurationDraft) { d.Key = optional.Of("0" + text("._-", 66) + "x") },
+			func(d *Draft, _ *ConfigurationDraft) { d.Key = optional.Of("0" + text("x", 200)) }, "/data/id"},
+		"name": {func(d *Draft, _ *ConfigurationDraft) { d.Name = optional.Of(text("é", 200)) },
+			func(d *Draft, _ *ConfigurationDraft) { d.Name = optional.Of(text("é", 201)) }, "name"},
+		"no name": {func(d *Draft, _ *ConfigurationDraft) { d.Name = optional.Of("x") },
+			func(d *Draft, _ *ConfigurationDraft) { d.Name = optional.Null[string]() }, "name"},
+		"description": {func(d *Draft, _ *ConfigurationDraft) { d.Description = optional.Of(text("é", 2000)) },
+			func(d *Draft, _ *ConfigurationDraft) { d.Description = optional.Of(text("é", 2001)) }, "description"},
+		"schedule": {func(d *Draft, _ *ConfigurationDraft) { d.Schedule = optional.Of(" nOw ") },
+			func(d *Draft, _ *ConfigurationDraft) { d.Schedule = optional.Of("now!") }, "schedule"},
+		"url": {func(_ *Draft, c *ConfigurationDraft) { c.URL = optional.Of("http://h/" + text("é", 2039)) },
+			func(_ *Draft, c *ConfigurationDraft) { c.URL = optional.Of("http://h/" + text("é", 2040)) }, "configuration/url"},
+		"host": {func(_ *Draft, c *ConfigurationDraft) { c.URL = optional.Of("http://" + text("é", 253)) },
+			func(_ *Draft, c *ConfigurationDraft) { c.URL = optional.Of("http://" + text("é", 254)) }, "configuration/url"},
+		"port": {func(_ *Draft, c *ConfigurationDraft) { c.URL = optional.Of("http://h:65535") },
+			func(_ *Draft, c *ConfigurationDraft) { c.URL = optional.Of("http://h:65536") }, "configuration/url"},
+		"body": {func(_ *Draft, c *ConfigurationDraft) { c.Body = optional.Of(text("é", 1<<19)) },
+			func(_ *Draft, c *ConfigurationDraft) { c.Body = optional.Of(text("é", 1<<19) + "x") }, "configuration/body"},
+		"timeout": {func(_ *Draft, c *ConfigurationDraft) { c.Timeout = optional.Of(1.0) },
+			func(_ *Draft, c *ConfigurationDraft) { c.Timeout = optional.Of(0.999) }, "configuration/timeout"},
+		"whole timeout": {func(_ *Draft, c *ConfigurationDraft) { c.Timeout = optional.Of(2.0) },
+			func(_ *Draft, c *ConfigurationDraft) { c.Timeout = optional.Of(2.5) }, "configuration/timeout"},
+		"status": {func(_ *Draft, c *ConfigurationDraft) { c.SuccessStatus = optional.Of("599") },
+			func(_ *Draft, c *ConfigurationDraft) { c.SuccessStatus = optional.Of("600") }, "configuration/success_status"},
+		"lowest status": {func(_ *Draft, c *ConfigurationDraft) { c.SuccessStatus = optional.Of("100") },
+			func(_ *Draft, c *ConfigurationDraft) { c.SuccessStatus = optional.Of("099") }, "configuration/success_status"},
+		"header name": {func(_ *Draft, c *ConfigurationDraft) { c.Headers = header(text("x", 200), "") },
+			func(_ *Draft, c *ConfigurationDraft) { c.Headers = header(text("x", 201), "") }, "configuration/headers/0/name"},
+		"header value": {func(_ *Draft, c *ConfigurationDraft) { c.Headers = header("X", text("é", 8192)) },
+			func(_ *Draft, c *ConfigurationDraft) { c.Headers = header("X", text("é", 8193)) }, "configuration/headers/0/value"},
+		"characters of values": {func(_ *Draft, c *ConfigurationDraft) { c.Headers = header("X", "\t ~é") },
+			func(_ *Draft, c *ConfigurationDraft) { c.Headers = header("X", "\x1f") }, "configuration/headers/0/value"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if found := places(right(c.inside)); len(found) != 0 {
+				t.Errorf("what is allowed is refused at %v", found)
+			}
+			if found := places(right(c.outside)); len(found) != 1 || found[0] != c.at {
+				t.Errorf("what is not allowed is refused at %v, want %s", found, c.at)
+			}
+		})
+	}
+}
+
+func TestHowLateAnInstantMayBe(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2030-01-01T00:01:00Z")
+	for name, c := range map[string]struct {
+		instant string
+		enabled bool
+		refused bool
+	}{
+		"a minute late":              {"2030-01-01T00:00:00Z", true, false},
+		"a microsecond more":         {"2029-12-31T23:59:59.999999Z", true, true},
+		"a microsecond more, paused": {"2029-12-31T23:59:59.999999Z", false, false},
+		"ahead":                      {"2099-01-01T00:00:00Z", true, false},
+	} {
+		draft := &Draft{}
+		draft.checkTime(timetable{at: at(t, c.instant)}, c.enabled, now)
+		if refused := draft.Problems.Err() != nil; refused != c.refused {
+			t.Errorf("%s: refused is %t", name, refused)
+		}
+	}
+	for _, times := range []timetable{{}, {recurs: true}} {
+		draft := &Draft{}
+		if draft.checkTime(times, true, now); draft.Problems.Err() != nil {
+			t.Errorf("what has no instant is late: %v", draft.Problems.Err())
+		}
+	}
+}
+
+func TestWhenAJobFiresFirst(t *testing.T) {
+	t.Parallel()
+	now := at(t, "2030-01-01T00:01:00Z")
+	for schedule, want := range map[string]string{
+		"now": "2030-01-01T00:01:00Z", "* * * * *": "2030-01-01T00:02:00Z", "1 0 1 1 *": "2031-01-01T00:01:00Z",
+		"2029-12-31T00:00:00Z": "2029-12-31T00:00:00Z",
+	} {
+		instant, err := time.Parse(time.RFC3339, schedule)
+		times, readErr := readTimetable(schedule, instant, err == nil)
+		if first := times.first(now); readErr != nil || !first.Equal(at(t, want)) {
+			t.Errorf("%s fires first at %s, want %s (%v)", schedule, first, want, readErr)
+		}
+	}
+}
+
+func TestIdsOfRuns(t *testing.T) {
+	t.Parallel()
+	id := newID()
+	if got, err := runID(strings.ToUpper(id)); err != nil || got != id {
+		t.Errorf("got %s, %v", got, err)
+	}
+	for _, text := range []string{"", "x", "{" + id + "}", "urn:uuid:" + id, strings.ReplaceAll(id, "-", ""), id + "0", id[:35]} {
+		if _, err := runID(text); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
