@@ -24,8 +24,11 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, er
 	limit := firstID(before)
 	for after := ""; ; {
 		runs, err := db.oldRuns(ctx, after, limit)
-		if err != nil || len(runs) == 0 {
-			break
+		if err != nil {
+			return removed, err
+		}
+		if len(runs) == 0 {
+			return removed, db.removeUnused(ctx, before.Add(-afterglow))
 		}
 		after = runs[len(runs)-1].id
 		count, err := db.removeRuns(ctx, runs)
@@ -34,7 +37,6 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, er
 			return removed, err
 		}
 	}
-	return removed, db.removeUnused(ctx, before.Add(-afterglow))
 }
 
 // firstID sorts before the ids of all runs that were made at an instant or

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net/netip"
 	"path/filepath"
 	"testing"
 	"time"
@@ -60,6 +61,7 @@ func Settings(database storetest.Database) settings.Settings {
 		Listen: "127.0.0.1:0", Data: database.Dir, Database: database.URL,
 		Keyring: "", BootstrapKey: OwnerKey, BootstrapPlan: "pro", Name: "test",
 		Retention: 30 * 24 * time.Hour, ShutdownTimeout: 5 * time.Second, LogLevel: "info", LogFormat: "json",
+		RunsInFlight: 64, ChangesRetention: 365 * 24 * time.Hour, AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	}
 }
 
