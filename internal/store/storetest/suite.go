@@ -33,6 +33,10 @@ func Run(t *testing.T, database Database) {
 		"seals":         seals,
 		"flags":         flagConcept,
 		"flag sources":  flagSources,
+		"jobs":          jobConcept,
+		"runs":          runConcept,
+		"job engine":    jobEngine,
+		"retention":     retention,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
