@@ -100,13 +100,13 @@ func claiming(t *testing.T, db *store.DB) {
 	same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountPending(ctx, 3) }), 3)
 	claims := write(t, db, func(tx *store.Tx) ([]worker.Claim, error) { return tx.ClaimRuns(ctx, job.Lane(), "boot", 1) })
 	same(t, claims, []worker.Claim{{Run: ids[0], Account: account, Lane: job.Lane(), Job: "j", Request: job.RequestID}})
-	run := readRun(t, db, account, ids[0])
+	run := ReadRun(t, db, account, ids[0])
 	same(t, []any{run.Status, *run.JobVersion, run.StartedAt != nil}, []any{jobs.Running, 1, true})
 	same(t, claim(t, db, job.Lane(), "boot", 4), ids[1:5])
 	same(t, claim(t, db, jobs.Lane(account, "b:80"), "boot", 4), nil)
 	refusedRuns := write(t, db, func(tx *store.Tx) (int, error) { return tx.RefuseRuns(ctx, job.Lane(), oddText, 3) })
 	same(t, refusedRuns, 3)
-	run = readRun(t, db, account, ids[5])
+	run = ReadRun(t, db, account, ids[5])
 	same(t, []any{run.Status, *run.Reason, *run.Error, run.StartedAt}, []any{jobs.Failed, jobs.QuotaExceeded, oddText, (*time.Time)(nil)})
 	same(t, pending(), 2)
 	read := get(t, db, func(tx *store.ReadTx) (map[string]jobs.Configuration, error) {
@@ -170,9 +170,9 @@ func outcomes(t *testing.T, db *store.DB) {
 	same(t, len(finish(t, db, "mine", all...)), 0)
 	same(t, finish(t, db, "mine"), nil)
 	for id, want := range map[string]jobs.Status{ids[0]: jobs.Canceled, ids[1]: jobs.Failed, ids[299]: jobs.Running} {
-		same(t, readRun(t, db, account, id).Status, want)
+		same(t, ReadRun(t, db, account, id).Status, want)
 	}
-	run := readRun(t, db, account, ids[1])
+	run := ReadRun(t, db, account, ids[1])
 	same(t, []any{*run.Reason, *run.Error, *run.FinishedAt}, []any{jobs.Timeout, oddText, at(90)})
 }
 
@@ -221,7 +221,7 @@ func nodes(t *testing.T, db *store.DB) {
 	claim(t, db, job.Lane(), "boot", 2)
 	claim(t, db, job.Lane(), "other", 1)
 	same(t, write(t, db, func(tx *store.Tx) (int, error) { return tx.LoseRuns(ctx, "boot", oddText) }), 2)
-	run := readRun(t, db, account, ids[0])
+	run := ReadRun(t, db, account, ids[0])
 	same(t, []any{run.Status, *run.Reason, *run.Error}, []any{jobs.Failed, jobs.WorkerLost, oddText})
-	same(t, readRun(t, db, account, ids[2]).Status, jobs.Running)
+	same(t, ReadRun(t, db, account, ids[2]).Status, jobs.Running)
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,16 +11,34 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// OpenSealed opens a database as a node does: with a key ring. Several may be
-// opened with the ring of the first.
+// OpenSealed opens a database as a node does: with the key ring of all its
+// nodes.
 func OpenSealed(t testing.TB, database Database, change ...func(*store.Options)) *store.DB {
 	t.Helper()
 	db := database.Open(t, change...)
-	db.SealWith(newRing(t))
+	ring, err := sealed.OpenOrCreate(filepath.Join(database.Dir, "keyring"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SealWith(ring)
 	return db
+}
+
+// ReadRun gives a run.
+func ReadRun(t testing.TB, db *store.DB, account, id string) (run jobs.Run) {
+	t.Helper()
+	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
+		run, err = tx.Run(t.Context(), account, id)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
 }
 
 // NewJob is an enabled job that fires every minute, but not before its
@@ -169,10 +188,10 @@ func jobDeletion(t *testing.T, db *store.DB, account string) {
 	waiting := Queue(t, db, job, 2)
 	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, job, at(6)) })
 	for _, id := range waiting {
-		run := readRun(t, db, account, id)
+		run := ReadRun(t, db, account, id)
 		same(t, []any{run.Status, *run.FinishedAt}, []any{jobs.Canceled, at(6)})
 	}
-	same(t, readRun(t, db, account, running).Status, jobs.Running)
+	same(t, ReadRun(t, db, account, running).Status, jobs.Running)
 	do(t, db, account, func(tx *store.Tx) error {
 		origin, err := tx.JobOfRun(ctx, account, running)
 		same(t, []any{origin.UID, origin.Deleted}, []any{job.UID, true})

@@ -43,9 +43,9 @@ func retention(t *testing.T, shared *store.DB) {
 		same(t, removed, want)
 	}
 	for _, id := range recent {
-		same(t, readRun(t, db, account, id).Status, jobs.Canceled)
+		same(t, ReadRun(t, db, account, id).Status, jobs.Canceled)
 	}
-	same(t, readRun(t, db, account, running[0]).Status, jobs.Running)
+	same(t, ReadRun(t, db, account, running[0]).Status, jobs.Running)
 	ids, _ := listRuns(t, db, account, jobs.RunFilter{}, page.Cursor{Size: 100})
 	same(t, len(ids), len(recent)+len(running))
 	for query, want := range map[string]int{`SELECT count(*) FROM job_requests`: 1, `SELECT count(*) FROM jobs`: 1} {

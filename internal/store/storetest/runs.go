@@ -11,11 +11,6 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-func readRun(t *testing.T, db *store.DB, account, id string) jobs.Run {
-	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (jobs.Run, error) { return tx.Run(t.Context(), account, id) })
-}
-
 func listRuns(t *testing.T, db *store.DB, account string, filter jobs.RunFilter, cursor page.Cursor) (ids []string, more bool) {
 	t.Helper()
 	tail := get(t, db, func(tx *store.ReadTx) (page.Tail[jobs.Run], error) {
@@ -45,7 +40,7 @@ func runConcept(t *testing.T, shared *store.DB) {
 		run, scheduled, source := NewRun(job), at(7), newID()
 		run.Trigger, run.ScheduledFor, run.RerunOf = jobs.Rerun, &scheduled, &source
 		do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{run}) })
-		same(t, readRun(t, db, account, run.ID), run)
+		same(t, ReadRun(t, db, account, run.ID), run)
 		missing(t, db, func(tx *store.ReadTx) (jobs.Run, error) { return tx.Run(t.Context(), other, run.ID) })
 	})
 	t.Run("an instant has one run of a job", func(t *testing.T) {
@@ -55,8 +50,8 @@ func runConcept(t *testing.T, shared *store.DB) {
 		}
 		elsewhere.JobUID = newID()
 		do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{first, elsewhere, second}) })
-		same(t, readRun(t, db, account, first.ID).Status, jobs.Pending)
-		same(t, readRun(t, db, account, elsewhere.ID).Status, jobs.Pending)
+		same(t, ReadRun(t, db, account, first.ID).Status, jobs.Pending)
+		same(t, ReadRun(t, db, account, elsewhere.ID).Status, jobs.Pending)
 		missing(t, db, func(tx *store.ReadTx) (jobs.Run, error) { return tx.Run(t.Context(), account, second.ID) })
 	})
 	t.Run("a run is cancelled once", func(t *testing.T) {
@@ -64,7 +59,7 @@ func runConcept(t *testing.T, shared *store.DB) {
 		same(t, cancel(t, db, other, id), false)
 		same(t, cancel(t, db, account, id), true)
 		same(t, cancel(t, db, account, id), false)
-		same(t, *readRun(t, db, account, id).FinishedAt, at(50))
+		same(t, *ReadRun(t, db, account, id).FinishedAt, at(50))
 	})
 	t.Run("a result comes back, however large its body", func(t *testing.T) { runResults(t, db, job) })
 	t.Run("runs are listed newest first, by what is asked for", func(t *testing.T) { runLists(t, db) })
@@ -81,7 +76,7 @@ func runResults(t *testing.T, db *store.DB, job jobs.Job) {
 		result := &jobs.Result{Status: 299, Headers: map[string]string{"a": oddText}, Body: bodies[i], BodyTruncated: true, BodyBytes: 1 << 40,
 			Timings: &jobs.Timings{DNS: 1.5, Total: 2.25}}
 		finish(t, db, boot, worker.Outcome{Run: id, Status: jobs.Succeeded, Result: result, FinishedAt: at(60)})
-		got := readRun(t, db, job.Account, id)
+		got := ReadRun(t, db, job.Account, id)
 		same(t, got.Result, result)
 		same(t, *got.FinishedAt, at(60))
 		same(t, got.Request.URL, "http://"+jobs.Redacted+"@results/")
