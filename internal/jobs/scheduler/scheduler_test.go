@@ -386,3 +386,43 @@ func waiting(t *testing.T, database storetest.Database) bool {
 	err := database.Raw(t).QueryRowContext(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&count)
 	return err == nil && count > 0
 }
+
+func TestEveryInstantFiresOnceWhileNodesComeAndGo(t *testing.T) {
+	t.Parallel()
+	const count, minutes = 1000, 12
+	c, database := newClock(), storetest.New(t, "postgres")
+	db := c.open(t, database)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	first := c.now().Truncate(time.Minute)
+	all := make([]jobs.Job, count)
+	for i := range all {
+		all[i] = storetest.NewJob(account, fmt.Sprint("j", i), "http://a/")
+		all[i].NextRunAt = &first
+	}
+	storetest.AddJobs(t, db, all...)
+	nodes := []*rig{start(t, c.open(t, database)), start(t, c.open(t, database)), start(t, c.open(t, database))}
+	raw := database.Raw(t)
+	number := func(query string) (count int) {
+		if err := raw.QueryRowContext(t.Context(), query).Scan(&count); err != nil {
+			t.Fatal(err)
+		}
+		return count
+	}
+	for minute := range minutes {
+		for _, node := range nodes {
+			node.Wake()
+		}
+		leaving := nodes[minute%3]
+		leaving.Stop() // in the middle of its work
+		storetest.Wait(t, soon, "all jobs have fired", func() bool { return number(`SELECT count(*) FROM runs`) >= (minute+1)*count })
+		nodes[minute%3] = start(t, c.open(t, database))
+		c.move(time.Minute)
+	}
+	for _, node := range nodes {
+		node.Stop()
+	}
+	instants := number(`SELECT count(DISTINCT (job_uid, scheduled_for)) FROM runs WHERE scheduled_for IS NOT NULL`)
+	if runs := number(`SELECT count(*) FROM runs`); runs != instants || runs < minutes*count || runs > (minutes+1)*count {
+		t.Errorf("%d runs for %d instants of %d jobs in %d minutes", runs, instants, count, minutes)
+	}
+}
