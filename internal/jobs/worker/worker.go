@@ -155,7 +155,8 @@ type Worker struct {
 	lives          atomic.Bool // others have no reason to give it up
 	fuse           *time.Timer // ends lives
 	short          atomic.Bool // runs wait for room
-	uncertain      bool        // a claim may have been committed without an answer
+	stopped        sync.Once
+	uncertain      bool // a claim may have been committed without an answer
 
 	claiming, beating, writing, executing   sync.WaitGroup
 	cancelClaims, cancelBeats, cancelWrites context.CancelFunc
@@ -197,11 +198,14 @@ func (w *Worker) Abort(run string) { w.flights.abort(run, errCanceled) }
 const endTimeout = 5 * time.Second
 
 // Stop ends the worker as the package's documentation says. It returns when
-// nothing is left of it.
+// nothing is left of it, and may be called again.
 func (w *Worker) Stop(ctx context.Context) {
-	if w.cancelClaims == nil {
-		return
+	if w.cancelClaims != nil {
+		w.stopped.Do(func() { w.stop(ctx) })
 	}
+}
+
+func (w *Worker) stop(ctx context.Context) {
 	w.cancelClaims()
 	w.claiming.Wait()
 	select {
