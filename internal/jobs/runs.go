@@ -32,7 +32,7 @@ func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (R
 func (s *Service) RunNow(ctx context.Context, caller accounts.Caller, key string) (Run, error) {
 	return s.queue(ctx, func(tx Tx) (Run, error) {
 		job, err := tx.JobToRun(ctx, caller.Account, key)
-		return NewRun(job, Manual, tx.Now()), err
+		return job.newRun(Manual, tx.Now()), err
 	})
 }
 
@@ -48,10 +48,10 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 		if err != nil {
 			return Run{}, err
 		}
-		if job.DeletedAt != nil {
+		if job.Deleted {
 			return Run{}, fault.New(fault.JobDeleted, "The job %q of this run was deleted, so it cannot run again.", job.Key)
 		}
-		run := NewRun(job, Rerun, tx.Now())
+		run := job.newRun(Rerun, tx.Now())
 		run.RerunOf = &id
 		return run, nil
 	})
@@ -73,16 +73,17 @@ func (s *Service) queue(ctx context.Context, prepare func(Tx) (Run, error)) (Run
 	return queued, err
 }
 
-// NewRun is a run of a job that waits for a worker.
-func NewRun(job Job, trigger Trigger, now time.Time) Run {
-	return Run{ID: newID(), Account: job.Account, JobUID: job.UID, JobKey: job.Key, Lane: job.Lane(),
+// newRun is a run of a job that waits for a worker.
+func (o Origin) newRun(trigger Trigger, now time.Time) Run {
+	return Run{ID: newID(), Account: o.Account, JobUID: o.UID, JobKey: o.Key, Lane: o.Lane,
 		Trigger: trigger, Status: Pending, CreatedAt: now}
 }
 
 // Run is the run that a firing makes.
 func (f Firing) Run(now time.Time) Run {
-	return Run{ID: newID(), Account: f.Account, JobUID: f.UID, JobKey: f.Key, Lane: f.Lane,
-		Trigger: OnSchedule, ScheduledFor: &f.ScheduledFor, Status: Pending, CreatedAt: now}
+	run := f.newRun(OnSchedule, now)
+	run.ScheduledFor = &f.ScheduledFor
+	return run
 }
 
 // Cancel ends a run that has not ended: a pending one never starts, and the

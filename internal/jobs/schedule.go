@@ -43,11 +43,18 @@ func (t timetable) first(now time.Time) time.Time {
 	return t.at
 }
 
+// Origin is what a run needs to know of the job it comes from.
+type Origin struct {
+	Account, UID, Key, Lane string
+	Deleted                 bool
+}
+
 // Due is an enabled job whose time has come.
 type Due struct {
-	Account, UID, Key, Lane string
-	Schedule                string
-	ScheduledAt             time.Time
+	Origin
+
+	Schedule    string
+	ScheduledAt time.Time
 }
 
 // Firing is what becomes of a job that is due: a run for one instant, and when

@@ -56,11 +56,12 @@ type Tx interface {
 	// JobToChange gives a job that nobody else changes, or fires, until the
 	// transaction ends.
 	JobToChange(ctx context.Context, account, key string) (Job, error)
-	// JobToRun gives a job that nobody deletes until the transaction ends.
-	JobToRun(ctx context.Context, account, key string) (Job, error)
+	// JobToRun gives what a run needs to know of a job that nobody deletes until
+	// the transaction ends.
+	JobToRun(ctx context.Context, account, key string) (Origin, error)
 	// JobOfRun is JobToRun for the job that a run came from, which may have
 	// been deleted.
-	JobOfRun(ctx context.Context, account, run string) (Job, error)
+	JobOfRun(ctx context.Context, account, run string) (Origin, error)
 	InsertJob(ctx context.Context, job Job) error
 	UpdateJob(ctx context.Context, job Job) error
 	// InsertJobRequest stores a configuration that a job has from now on.

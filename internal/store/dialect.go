@@ -1,5 +1,12 @@
 package store
 
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // dialect names what differs between the two databases. Everything else is
 // one SQL text.
 type dialect struct {
@@ -16,12 +23,20 @@ type dialect struct {
 	// each makes a table of a JSON array, with the column value. An array of
 	// arrays is a table of rows: value ->> 0 is the first column, as text.
 	each string
-	// forUpdate and forShare end a SELECT whose row must not be changed, or not
-	// be deleted, by others until the transaction ends.
-	forUpdate, forShare string
+	// forUpdate and forKeyShare end a SELECT whose row must not be changed, or
+	// not be deleted, by others until the transaction ends. Deleting and
+	// forUpdate wait for forKeyShare; plain updates and skipChanging do not.
+	forUpdate, forKeyShare string
 	// skipLocked ends a SELECT that takes rows which no other transaction has
-	// taken.
-	skipLocked string
+	// taken; skipChanging takes those that others merely keep from deletion.
+	skipLocked, skipChanging string
+	// oneOf is a condition: to be one of the texts that a query gives. The query
+	// runs once, and what it gives is looked up by index.
+	oneOf func(query string) string
+	// rowsOf names many rows of values v (column1, column2 …) and gives their
+	// arguments; types are PostgreSQL's. pieces cuts rows for it.
+	rowsOf func(types []string, rows [][]any) (string, []any)
+	pieces func(rows [][]any) iter.Seq[[][]any]
 	// notifyRun tells other nodes that a run was cancelled.
 	notifyRun string
 	// notify tells other nodes, at the commit, that there are changes.
@@ -34,21 +49,46 @@ func sqliteDialect() dialect {
 		among: `IN (SELECT value FROM json_each($2))`,
 		texts: func(list []string) (any, error) { return encode(list) },
 		each:  `json_each`,
+		oneOf: func(query string) string { return `IN (` + query + `)` },
+		rowsOf: func(types []string, rows [][]any) (string, []any) {
+			return `(VALUES ` + placeholders(len(rows), len(types)) + `) AS v`, slices.Concat(rows...)
+		},
+		pieces: chunks,
 	}
 }
 
 func postgresDialect() dialect {
 	return dialect{
-		name:        "postgres",
-		lockAccount: `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
-		lockSchema:  `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
-		among:       `= ANY(CAST($2 AS text[]))`,
-		texts:       func(list []string) (any, error) { return list, nil },
-		each:        `jsonb_array_elements`,
-		forUpdate:   ` FOR UPDATE OF jobs`,
-		forShare:    ` FOR SHARE OF jobs`,
-		skipLocked:  ` FOR UPDATE SKIP LOCKED`,
-		notifyRun:   `SELECT pg_notify('` + runsChannel + `', $1)`,
-		notify:      `SELECT pg_notify('` + changesChannel + `', '')`,
+		name:         "postgres",
+		lockAccount:  `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
+		lockSchema:   `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
+		among:        `= ANY(CAST($2 AS text[]))`,
+		texts:        func(list []string) (any, error) { return list, nil },
+		each:         `jsonb_array_elements`,
+		oneOf:        func(query string) string { return `= ANY(ARRAY(` + query + `))` },
+		rowsOf:       arraysOf,
+		pieces:       func(rows [][]any) iter.Seq[[][]any] { return slices.Chunk(rows, 1000) },
+		forUpdate:    ` FOR UPDATE OF jobs`,
+		forKeyShare:  ` FOR KEY SHARE`,
+		skipLocked:   ` FOR UPDATE SKIP LOCKED`,
+		skipChanging: ` FOR NO KEY UPDATE SKIP LOCKED`,
+		notifyRun:    `SELECT pg_notify('` + runsChannel + `', $1)`,
+		notify:       `SELECT pg_notify('` + changesChannel + `', '')`,
 	}
+}
+
+// arraysOf makes one array of every column: one statement for any number of
+// rows, which PostgreSQL plans once and takes for few.
+func arraysOf(types []string, rows [][]any) (string, []any) {
+	names, arrays, args := make([]string, len(types)), make([]string, len(types)), make([]any, len(types))
+	for i, each := range types {
+		place := strconv.Itoa(i + 1)
+		names[i], arrays[i] = "column"+place, "CAST($"+place+" AS "+each+"[])"
+		column := make([]any, len(rows))
+		for j, row := range rows {
+			column[j] = row[i]
+		}
+		args[i] = column
+	}
+	return `unnest(` + strings.Join(arrays, ", ") + `) AS v (` + strings.Join(names, ", ") + `)`, args
 }

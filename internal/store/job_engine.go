@@ -39,7 +39,7 @@ func scanInstantOrNil(r row) (*time.Time, error) {
 // that another transaction has taken.
 func (tx *Tx) DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error) {
 	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
-		WHERE next_run_at IS NOT NULL AND next_run_at <= $1 ORDER BY next_run_at LIMIT $2`+tx.dialect.skipLocked, micros(at), limit)
+		WHERE next_run_at IS NOT NULL AND next_run_at <= $1 ORDER BY next_run_at LIMIT $2`+tx.dialect.skipChanging, micros(at), limit)
 }
 
 func scanDue(r row) (due jobs.Due, err error) {
@@ -65,9 +65,9 @@ func (tx *Tx) AdvanceJobs(ctx context.Context, firings []jobs.Firing) error {
 // a short one.
 func (tx *Tx) PendingAccounts(ctx context.Context, after string, limit int) ([]string, error) {
 	lanes, err := all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
-			SELECT (SELECT min(lane) FROM runs WHERE status = 'PENDING' AND lane > $1), 1
+			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 ORDER BY lane LIMIT 1), 1
 			UNION ALL
-			SELECT (SELECT min(lane) FROM runs WHERE status = 'PENDING' AND lane > substr(heads.lane, 1, 36) || ';'), place + 1
+			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > substr(heads.lane, 1, 36) || ';' ORDER BY lane LIMIT 1), place + 1
 			FROM heads WHERE heads.lane IS NOT NULL AND place < $2)
 		SELECT lane FROM heads WHERE lane IS NOT NULL`, afterAccount(after), limit)
 	for i, lane := range lanes {
@@ -84,44 +84,46 @@ func afterAccount(account string) string {
 	return account + ";"
 }
 
-// PendingLanes gives the lanes of an account that have pending runs.
-func (tx *Tx) PendingLanes(ctx context.Context, account string, limit int) ([]string, error) {
+// PendingLanes gives the lanes of an account, after one, that have pending runs.
+func (tx *Tx) PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
-			SELECT (SELECT min(lane) FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2), 1
+			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
 			UNION ALL
-			SELECT (SELECT min(lane) FROM runs WHERE status = 'PENDING' AND lane > heads.lane AND lane < $2), place + 1
+			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > heads.lane AND lane < $2 ORDER BY lane LIMIT 1), place + 1
 			FROM heads WHERE heads.lane IS NOT NULL AND place < $3)
-		SELECT lane FROM heads WHERE lane IS NOT NULL`, account+":", afterAccount(account), limit)
+		SELECT lane FROM heads WHERE lane IS NOT NULL`, max(account+":", after), afterAccount(account), limit)
 }
 
 // ClaimRuns makes the oldest pending runs of a lane a worker's own.
 func (tx *Tx) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]worker.Claim, error) {
-	return all(ctx, tx.conn, scanClaim, `WITH next AS MATERIALIZED (
-			SELECT id FROM runs WHERE status = 'PENDING' AND lane = $1 ORDER BY id LIMIT $2`+tx.dialect.skipLocked+`)
-		UPDATE runs SET status = 'RUNNING', lease = $3, started_at = `+notBeforeQueued("$4")+`, job_version = jobs.version, request_id = jobs.request_id
-		FROM next, jobs WHERE runs.id = next.id AND jobs.uid = runs.job_uid
-		RETURNING runs.id, runs.account_id, runs.lane, runs.job_key, runs.request_id, runs.created_at`,
-		lane, limit, lease, micros(tx.now))
+	return all(ctx, tx.conn, scanClaim, `UPDATE runs SET status = 'RUNNING', lease = $3, started_at = `+notBeforeQueued("$4")+`, job_version = jobs.version, request_id = jobs.request_id
+		FROM jobs WHERE jobs.uid = runs.job_uid AND runs.id `+tx.nextOfLane()+`
+		RETURNING runs.id, runs.account_id, runs.lane, runs.job_key, runs.request_id`, lane, limit, lease, micros(tx.now))
+}
+
+// nextOfLane is a condition on the ids of runs: the oldest $2 of the lane $1
+// that wait. PostgreSQL would rather walk through all runs by id when its
+// statistics are of a time when most were pending; an order that begins with
+// the lane leaves it one index.
+func (tx *Tx) nextOfLane() string {
+	return tx.dialect.oneOf(`SELECT id FROM runs WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2` + tx.dialect.skipLocked)
 }
 
 func scanClaim(r row) (claim worker.Claim, err error) {
-	var created int64
-	err = r.Scan(&claim.Run, &claim.Account, &claim.Lane, &claim.Job, &claim.Request, &created)
-	claim.CreatedAt = instant(created)
+	err = r.Scan(&claim.Run, &claim.Account, &claim.Lane, &claim.Job, &claim.Request)
 	return claim, err
 }
 
 // RefuseRuns fails the oldest pending runs of a lane because the account has
 // used what its plan includes, and counts them.
 func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error) {
-	refused, err := all(ctx, tx.conn, scanString, `WITH next AS MATERIALIZED (
-			SELECT id FROM runs WHERE status = 'PENDING' AND lane = $1 ORDER BY id LIMIT $2`+tx.dialect.skipLocked+`)
-		UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
-		FROM next WHERE runs.id = next.id RETURNING runs.id`, lane, limit, detail, micros(tx.now))
+	refused, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
+		WHERE id `+tx.nextOfLane()+` RETURNING id`, lane, limit, detail, micros(tx.now))
 	return len(refused), err
 }
 
-// Configurations gives what jobs send, by the ids that claims have.
+// Configurations gives what jobs send, by the ids that claims have. One that
+// cannot be unsealed is left out: it must not keep other jobs from running.
 func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {
 	found := make(map[string]jobs.Configuration, len(ids))
 	_, err := among(ctx, tx, func(r row) (string, error) {
@@ -130,9 +132,10 @@ func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]
 		if err := r.Scan(&id, &hidden); err != nil {
 			return id, err
 		}
-		configuration, err := tx.unsealConfiguration(id, hidden)
-		found[id] = configuration
-		return id, err
+		if configuration, err := tx.unsealConfiguration(id, hidden); err == nil {
+			found[id] = configuration
+		}
+		return id, nil
 	}, `SELECT id, sealed FROM job_requests WHERE $1 = '' AND id `, "", ids)
 	return found, err
 }
@@ -185,10 +188,25 @@ func (tx *Tx) insertBodies(ctx context.Context, owned []string, bodies map[strin
 	return inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, rows)
 }
 
-// Beat tells that a node lives.
+// Beat tells that a node lives. A node that was given up and comes back does
+// not begin with a number that it had: others may still remember it.
 func (tx *Tx) Beat(ctx context.Context, boot, node string) error {
-	return tx.run(ctx, `INSERT INTO worker_nodes (boot, node, beat) VALUES ($1, $2, 1)
-		ON CONFLICT (boot) DO UPDATE SET beat = worker_nodes.beat + 1`, boot, node)
+	return tx.run(ctx, `INSERT INTO worker_nodes (boot, node, beat) VALUES ($1, $2, $3)
+		ON CONFLICT (boot) DO UPDATE SET beat = worker_nodes.beat + 1`, boot, node, micros(tx.now))
+}
+
+// Lives tells whether a node has not been given up. Until the transaction
+// ends, it is not.
+func (tx *Tx) Lives(ctx context.Context, boot string) (bool, error) {
+	found, err := all(ctx, tx.conn, scanString, `SELECT boot FROM worker_nodes WHERE boot = $1`+tx.dialect.forKeyShare, boot)
+	return len(found) > 0, err
+}
+
+// Settled tells that a node lives and that no other transaction has asked so
+// and is under way.
+func (tx *Tx) Settled(ctx context.Context, boot string) (bool, error) {
+	found, err := all(ctx, tx.conn, scanString, `SELECT boot FROM worker_nodes WHERE boot = $1`+tx.dialect.skipLocked, boot)
+	return len(found) > 0, err
 }
 
 // Nodes gives every node that has not been given up, with its last beat.
@@ -208,13 +226,13 @@ func (tx *Tx) GiveUp(ctx context.Context, node worker.Node) (bool, error) {
 // LoseRuns fails the running runs of a worker that is gone.
 func (tx *Tx) LoseRuns(ctx context.Context, lease, detail string) (int, error) {
 	lost, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'FAILED', failure_reason = 'WORKER_LOST', error = $2, finished_at = $3
-		WHERE lease = $1 AND status = 'RUNNING' RETURNING id`, lease, detail, micros(tx.now))
+		WHERE status = 'RUNNING' AND lease = $1 RETURNING id`, lease, detail, micros(tx.now))
 	return len(lost), err
 }
 
-// Ended tells which of the given runs a worker does not own any more.
-func (tx *ReadTx) Ended(ctx context.Context, lease string, runs []string) ([]string, error) {
-	return among(ctx, tx, scanString, `SELECT id FROM runs WHERE lease = $1 AND status <> 'RUNNING' AND id `, lease, runs)
+// Owned gives the running runs of a worker.
+func (tx *ReadTx) Owned(ctx context.Context, lease string) ([]string, error) {
+	return all(ctx, tx.conn, scanString, `SELECT id FROM runs WHERE lease = $1 AND status = 'RUNNING'`, lease)
 }
 
 // CountPending counts the runs that wait, up to a limit.

@@ -48,15 +48,11 @@ func (tx *ReadTx) Job(ctx context.Context, account, key string) (jobs.Job, error
 	return tx.job(ctx, account, key, "")
 }
 
-// JobToChange gives a job that nobody else changes, or fires, until the
-// transaction ends.
+// JobToChange gives a job that nobody else changes, fires or queues runs of
+// until the transaction ends. Whoever calls it holds the account's lock, so
+// its configuration stays what it is while this waits.
 func (tx *Tx) JobToChange(ctx context.Context, account, key string) (jobs.Job, error) {
 	return tx.job(ctx, account, key, tx.dialect.forUpdate)
-}
-
-// JobToRun gives a job that nobody deletes until the transaction ends.
-func (tx *Tx) JobToRun(ctx context.Context, account, key string) (jobs.Job, error) {
-	return tx.job(ctx, account, key, tx.dialect.forShare)
 }
 
 func (tx *ReadTx) job(ctx context.Context, account, key, lock string) (jobs.Job, error) {
@@ -64,15 +60,30 @@ func (tx *ReadTx) job(ctx context.Context, account, key, lock string) (jobs.Job,
 		`SELECT `+jobColumns+` FROM `+jobTables+` WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`+lock, account, key)
 }
 
-// JobOfRun gives the job that a run came from, deleted or not.
-func (tx *Tx) JobOfRun(ctx context.Context, account, run string) (jobs.Job, error) {
+// JobToRun gives what a run needs to know of a job that nobody deletes until
+// the transaction ends. It reads no other table: PostgreSQL would compare what
+// it read there before it waited with the job as it is afterwards.
+func (tx *Tx) JobToRun(ctx context.Context, account, key string) (jobs.Origin, error) {
+	return one(ctx, tx.conn, fault.Missing(jobs.Kind, key), scanOrigin,
+		`SELECT account_id, uid, key, lane, deleted_at FROM jobs WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`+tx.dialect.forKeyShare, account, key)
+}
+
+// JobOfRun is JobToRun for the job that a run came from, deleted or not.
+func (tx *Tx) JobOfRun(ctx context.Context, account, run string) (jobs.Origin, error) {
 	uid, err := one(ctx, tx.conn, fault.Missing(jobs.KindRun, run), scanString,
 		`SELECT job_uid FROM runs WHERE account_id = $1 AND id = $2`, account, run)
 	if err != nil {
-		return jobs.Job{}, err
+		return jobs.Origin{}, err
 	}
-	return one(ctx, tx.conn, fault.Missing(jobs.Kind, uid), tx.scanJob,
-		`SELECT `+jobColumns+` FROM `+jobTables+` WHERE uid = $1`+tx.dialect.forShare, uid)
+	return one(ctx, tx.conn, fault.Missing(jobs.KindRun, run), scanOrigin,
+		`SELECT account_id, uid, key, lane, deleted_at FROM jobs WHERE uid = $1`+tx.dialect.forKeyShare, uid)
+}
+
+func scanOrigin(r row) (origin jobs.Origin, err error) {
+	var deleted *int64
+	err = r.Scan(&origin.Account, &origin.UID, &origin.Key, &origin.Lane, &deleted)
+	origin.Deleted = deleted != nil
+	return origin, err
 }
 
 // Jobs lists the jobs of an account.

@@ -116,14 +116,14 @@ func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) e
 }
 
 // updates changes many rows with few statements: each row of values changes
-// one. In set and where the values are called v.column1, v.column2 …, as both
-// databases call them; types are PostgreSQL's. where ends in RETURNING a text,
+// one. In set and where the values are called v.column1, v.column2 …, as
+// SQLite calls them; types are PostgreSQL's. where ends in RETURNING a text,
 // and all of these are given back.
 func updates(ctx context.Context, tx *Tx, set, where string, types []string, rows [][]any) ([]string, error) {
 	var changed []string
-	for chunk := range chunks(rows) {
-		query := set + " FROM (VALUES " + typedPlaceholders(len(chunk), types) + ") AS v " + where
-		some, err := all(ctx, tx.conn, scanString, query, slices.Concat(chunk...)...)
+	for chunk := range tx.dialect.pieces(rows) {
+		values, args := tx.dialect.rowsOf(types, chunk)
+		some, err := all(ctx, tx.conn, scanString, set+" FROM "+values+" "+where, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -145,20 +145,6 @@ func chunks(rows [][]any) iter.Seq[[][]any] {
 			}
 		}
 	}
-}
-
-// typedPlaceholders is placeholders with the types of the first row, which are
-// those of all.
-func typedPlaceholders(rows int, types []string) string {
-	first := make([]string, len(types))
-	for i, each := range types {
-		first[i] = "CAST($" + strconv.Itoa(i+1) + " AS " + each + ")"
-	}
-	text := "(" + strings.Join(first, ",") + ")"
-	if rest := placeholders(rows, len(types)); rows > 1 {
-		text += rest[strings.Index(rest, ")"):][1:]
-	}
-	return text
 }
 
 // placeholders is "($1,$2),($3,$4)" for two rows of two values.

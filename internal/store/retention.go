@@ -28,7 +28,7 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, er
 			return removed, err
 		}
 		if len(runs) == 0 {
-			break
+			return removed, db.removeUnused(ctx, before.Add(-afterglow))
 		}
 		after = runs[len(runs)-1].id
 		count, err := db.removeRuns(ctx, runs)
@@ -37,7 +37,6 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, er
 			return removed, err
 		}
 	}
-	return removed, db.removeUnused(ctx, before.Add(-afterglow))
 }
 
 // firstID sorts before the ids of all runs that were made at an instant or

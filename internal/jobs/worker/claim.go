@@ -11,17 +11,6 @@ import (
 	"github.com/signalbox/signalbox/internal/plans"
 )
 
-const (
-	// lookInterval is how late a run that another node queued can be noticed.
-	lookInterval = time.Second
-	// backlogInterval is how often runs are claimed while there are more than
-	// there is room for.
-	backlogInterval = 4 * time.Millisecond
-	// turns bounds the accounts that are served by one claim, and the hosts of
-	// each of them.
-	turns = 32
-)
-
 // claimAll claims runs until ctx ends.
 func (w *Worker) claimAll(ctx context.Context) {
 	timer := time.NewTimer(0)
@@ -35,15 +24,12 @@ func (w *Worker) claimAll(ctx context.Context) {
 		case <-timer.C:
 		}
 		pause, err := w.claimOnce(ctx)
-		if ctx.Err() != nil {
-			return
-		}
 		if err != nil && !failing {
 			w.Log.Warn("Runs cannot be claimed; it is tried again.", "error", err)
 		}
 		failing = err != nil
 		timer.Reset(pause)
-		if pause == backlogInterval { // a wake would only make smaller batches
+		if pause == w.Pace.Backlog { // a wake would only make smaller batches
 			select {
 			case <-ctx.Done():
 			case <-timer.C:
@@ -54,24 +40,66 @@ func (w *Worker) claimAll(ctx context.Context) {
 }
 
 // claimOnce claims what there is room for, sends it on its way, and tells how
-// long to wait before the next claim.
+// long to wait before the next claim. A claim that was begun is ended whatever
+// becomes of ctx: what it takes has to be executed.
 func (w *Worker) claimOnce(ctx context.Context) (time.Duration, error) {
-	if !w.lastBeat.fresh(w.Now()) {
-		return lookInterval / 10, nil
+	if !w.lives.Load() {
+		return w.Pace.Look / 10, nil
 	}
+	w.short.Store(true) // from here on, whoever lands says so
 	if w.flights.free() <= 0 {
-		return backlogInterval, nil
+		return w.Pace.Look, nil
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Pace.GiveUpOwn)
+	defer cancel()
+	if err := w.disown(ctx); err != nil {
+		return w.Pace.Look, err
+	}
+	w.flights.expect()
+	defer w.flights.expected()
 	round := &round{worker: w}
 	if err := w.Store.Write(ctx, "", func(tx Tx) error { return round.claim(ctx, tx) }); err != nil {
-		return lookInterval, err
+		w.uncertain = true
+		return w.Pace.Look, err
 	}
-	w.lastAccount = round.lastAccount
+	w.turns = round.turns
 	w.dispatch(ctx, round)
-	if round.limited || len(round.claims) > 0 {
-		return backlogInterval, nil
+	w.short.Store(round.limited)
+	if round.unfinished() {
+		return w.Pace.Backlog, nil
 	}
-	return lookInterval, nil
+	return w.Pace.Look, nil
+}
+
+// disown fails runs that a claim took without this worker hearing of it: the
+// connection broke while it was committed. Only the claiming goroutine takes
+// runs, so those that it does not know now are not about to become known.
+func (w *Worker) disown(ctx context.Context) error {
+	if !w.uncertain {
+		return nil
+	}
+	known, settled := w.flights.unsettled(), false
+	err := w.Store.Write(ctx, "", func(tx Tx) (err error) {
+		if settled, err = tx.Settled(ctx, w.Boot); err != nil || !settled {
+			return err
+		}
+		owned, err := tx.Owned(ctx, w.Boot)
+		if err != nil {
+			return err
+		}
+		var lost []Outcome
+		for _, run := range owned {
+			if !known[run] {
+				outcome := failure(jobs.WorkerLost, "The connection to the database broke while the run was claimed, so it was not attempted.", nil)
+				outcome.Run, outcome.FinishedAt = run, tx.Now()
+				lost = append(lost, outcome)
+			}
+		}
+		_, err = tx.FinishRuns(ctx, w.Boot, lost)
+		return err
+	})
+	w.uncertain = err != nil || !settled
+	return err
 }
 
 // dispatch starts the requests of a round.
@@ -80,9 +108,16 @@ func (w *Worker) dispatch(ctx context.Context, round *round) {
 		w.Observe.RunFinished(jobs.Failed, jobs.QuotaExceeded)
 	}
 	for _, claim := range round.claims {
-		configuration := round.configurations[claim.Request]
+		configuration, known := round.configurations[claim.Request]
 		flight := w.flights.take(context.WithoutCancel(ctx), claim)
-		w.executing.Go(func() { w.execute(flight, claim, configuration) })
+		w.executing.Go(func() {
+			if known {
+				w.execute(flight, claim, configuration)
+				return
+			}
+			w.land(claim)
+			w.report(claim, failure(jobs.ConnectionError, "What the job sends cannot be read from the database; nothing was sent.", nil))
+		})
 	}
 }
 
@@ -92,25 +127,36 @@ type round struct {
 	claims         []Claim
 	configurations map[string]jobs.Configuration
 	refused        int
-	// limited tells that more runs are pending than there was room for.
-	limited     bool
-	lastAccount string
-	byHost      map[string]int // claimed in this round
+	// limited tells that more runs may be pending than there was room for,
+	// crowded that there are more accounts or hosts than one round looks at.
+	limited, crowded bool
+	turns            turns
+	byHost           map[string]int // claimed in this round
+}
+
+// unfinished tells that another round may find more.
+func (r *round) unfinished() bool {
+	return len(r.claims) > 0 || r.refused > 0 || r.limited && r.crowded
 }
 
 func (r *round) claim(ctx context.Context, tx Tx) error {
-	*r = round{worker: r.worker, lastAccount: r.worker.lastAccount, byHost: map[string]int{}}
-	waiting, err := r.waiting(ctx, tx)
+	*r = round{worker: r.worker, turns: r.worker.turns.copy(), byHost: map[string]int{}}
+	// Whoever gives this worker up meanwhile waits, and then finds its claims.
+	if lives, err := tx.Lives(ctx, r.worker.Boot); err != nil || !lives {
+		return err
+	}
+	waiting, err := r.inTurn(r.turns.account, func(after string, limit int) ([]string, error) { return tx.PendingAccounts(ctx, after, limit) })
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
-	share := max(1, r.worker.flights.free()/len(waiting))
+	free := r.worker.flights.free()
+	if len(waiting) > free {
+		waiting, r.limited = waiting[:free], true
+	}
+	r.turns.account = waiting[len(waiting)-1]
+	share := free / len(waiting)
+	slices.Sort(waiting) // one order: nodes that meter the same accounts must not wait for each other
 	for _, account := range waiting {
-		if len(r.claims) >= r.worker.flights.free() {
-			r.limited = true
-			break
-		}
-		r.lastAccount = account
 		if err := r.serve(ctx, tx, account, share); err != nil {
 			return err
 		}
@@ -118,50 +164,46 @@ func (r *round) claim(ctx context.Context, tx Tx) error {
 	return r.configure(ctx, tx)
 }
 
-// waiting gives the accounts whose turn it is, going on after the last one
-// that was served.
-func (r *round) waiting(ctx context.Context, tx Tx) ([]string, error) {
-	accounts, err := tx.PendingAccounts(ctx, r.lastAccount, turns)
-	if err != nil || len(accounts) == turns || r.lastAccount == "" {
-		return accounts, err
-	}
-	first, err := tx.PendingAccounts(ctx, "", turns-len(accounts))
-	for _, account := range first {
-		if account <= r.lastAccount {
-			accounts = append(accounts, account)
-		}
-	}
-	return accounts, err
-}
-
 // serve claims up to share runs of an account, from its lanes in turn.
 func (r *round) serve(ctx context.Context, tx Tx, account string, share int) error {
-	lanes, err := tx.PendingLanes(ctx, account, turns)
+	lanes, err := r.inTurn(r.turns.lanes[account], func(after string, limit int) ([]string, error) {
+		return tx.PendingLanes(ctx, account, after, limit)
+	})
+	if err != nil || len(lanes) == 0 {
+		return err
+	}
+	allowed, err := r.allowance(ctx, tx, account)
 	if err != nil {
 		return err
 	}
-	allowance, err := r.allowance(ctx, tx, account)
-	if err != nil {
-		return err
-	}
-	taken := 0
+	taken, last := 0, lanes[len(lanes)-1]
 	for i, lane := range lanes {
 		fair := max(1, (share-taken)/(len(lanes)-i))
-		room := r.worker.flights.room(account, hostOf(lane)) - r.byHost[hostOf(lane)]
-		if room = min(room, fair, share-taken); room <= 0 {
+		room := min(fair, share-taken, r.room(account, lane, taken))
+		if room <= 0 {
 			r.limited = true
 			continue
 		}
-		claimed, err := r.take(ctx, tx, lane, room, &allowance)
+		claimed, err := r.take(ctx, tx, lane, room, &allowed)
 		if err != nil {
 			return err
 		}
-		taken += claimed
+		if taken += claimed; claimed > 0 {
+			last = lane
+		}
 	}
+	r.turns.served(account, last, len(lanes))
 	if taken == 0 {
 		return nil
 	}
 	return tx.MeterRuns(ctx, account, jobs.Period(tx.Now()), taken)
+}
+
+// room is how many more runs of a lane may be in flight, when some of the
+// account were taken in this round already.
+func (r *round) room(account, lane string, taken int) int {
+	byAccount, byHost := r.worker.flights.room(account, hostOf(lane))
+	return min(byAccount-taken, byHost-r.byHost[hostOf(lane)])
 }
 
 // allowance is how many runs an account may still start this month.
@@ -178,7 +220,7 @@ func (r *round) allowance(ctx context.Context, tx Tx, account string) (allowance
 	}
 	included := r.worker.Plans.Entitlement(holder.Plans, plans.JobsIncludedRuns)
 	if included.Maximum == plans.Unlimited {
-		return allowance{included, turns * r.worker.Limits.Node}, nil
+		return allowance{included, r.worker.Limits.Node}, nil
 	}
 	period := jobs.Period(tx.Now())
 	if err := tx.MeterRuns(ctx, account, period, 0); err != nil { // nobody else counts meanwhile
@@ -188,13 +230,15 @@ func (r *round) allowance(ctx context.Context, tx Tx, account string) (allowance
 	return allowance{included, max(0, included.Maximum-used)}, err
 }
 
+// refusals bounds how many runs one round refuses in a lane.
+const refusals = 1000
+
 // take claims runs of one lane, and refuses those that the plan does not include.
 func (r *round) take(ctx context.Context, tx Tx, lane string, room int, allowed *allowance) (int, error) {
 	if allowed.left == 0 {
 		detail := fmt.Sprintf("The %s plan includes %d runs a month, and they are used.", allowed.Plan, allowed.Maximum)
-		refused, err := tx.RefuseRuns(ctx, lane, detail, turns*r.worker.Limits.Node)
+		refused, err := tx.RefuseRuns(ctx, lane, detail, refusals)
 		r.refused += refused
-		r.limited = r.limited || refused > 0
 		return 0, err
 	}
 	wanted := min(room, allowed.left)
@@ -226,31 +270,4 @@ func (r *round) configure(ctx context.Context, tx Tx) error {
 		r.worker.configurations.put(id, configuration)
 	}
 	return err
-}
-
-// maxCachedConfigurations bounds the bytes of the configurations in memory.
-const maxCachedConfigurations = 32 << 20
-
-// configurationCache keeps what jobs send. A configuration never changes: a
-// job that is changed gets another. Only the claiming goroutine uses it.
-type configurationCache struct {
-	known map[string]jobs.Configuration
-	bytes int
-}
-
-func (c *configurationCache) get(id string) (jobs.Configuration, bool) {
-	configuration, known := c.known[id]
-	return configuration, known
-}
-
-// put forgets everything when there is too much: what is in use comes back
-// with the next claim.
-func (c *configurationCache) put(id string, configuration jobs.Configuration) {
-	const overhead = 500
-	size := configuration.Size() + overhead
-	if c.known == nil || c.bytes+size > maxCachedConfigurations {
-		c.known, c.bytes = map[string]jobs.Configuration{}, 0
-	}
-	c.known[id] = configuration
-	c.bytes += size
 }

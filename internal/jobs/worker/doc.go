@@ -25,31 +25,41 @@
 // transaction, meters them, and fails those that the account's plan does not
 // include. Idle, a worker claims the moment a run is queued on its node and
 // looks once a second for runs that others queued; with a backlog it claims
-// every few milliseconds, so that a claim is worth its transaction.
+// every few milliseconds, so that a claim is worth its transaction; without
+// room it claims when a request ends.
+//
+// A claim asks, in its transaction, whether the worker's row is still there,
+// and keeps it from being removed until it has ended: whoever gives the worker
+// up finds every run it has claimed, and one that was given up claims nothing.
+// When the connection breaks while a claim is committed, the worker cannot know
+// whether runs are its own. Once the database has decided, it fails those that
+// it owns without knowing them as WORKER_LOST.
 //
 // # Outcomes
 //
 // Outcomes are written in batches: whatever has come while the last batch was
 // written is the next one. When the database does not answer they are kept and
-// tried again.
+// tried again. One that the database refuses does not keep the others.
 //
 // # Liveness
 //
-// A worker beats every three seconds: it raises a number in its row. Workers
+// A worker beats every two seconds: it raises a number in its row. Workers
 // watch each other's numbers on their own clocks, so clocks need not agree: one
-// that has not moved for fifteen seconds belongs to a worker that is gone, and
+// that has not moved for fourteen seconds belongs to a worker that is gone, and
 // whoever notices removes the row, unless it has moved after all, and fails the
-// worker's runs as WORKER_LOST. A worker that cannot beat for eleven seconds
-// knows what the others are about to conclude: it aborts its requests and
-// claims nothing until it beats again. A node that starts again, known by its
-// name and address, gives up its previous boot at once.
+// worker's runs as WORKER_LOST: at most eighteen seconds after the last beat. A
+// worker that cannot beat for ten seconds knows what the others are about to
+// conclude: a fuse burns down, it aborts its requests and claims nothing until
+// it beats again. A node that starts again, known by its name and address,
+// gives up its previous boot at once.
 //
 // # Cancelling
 //
 // A cancellation is written to the run first. The worker that makes the
 // request hears of it directly when it is on the same node, by notification
 // from another, and at the latest by looking once a second at the runs it has
-// in flight. It aborts the connection; whatever it reports later is refused by
+// in flight. A cancellation that comes between a claim and its requests is
+// remembered for them. The worker aborts the connection; whatever it reports later is refused by
 // the lease rule above.
 //
 // # Stopping

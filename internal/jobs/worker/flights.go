@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -12,15 +14,20 @@ type flights struct {
 	aborts    map[string]context.CancelCauseFunc // by run
 	byAccount map[string]int
 	byHost    map[string]int
-	landed    chan struct{} // closed when nothing is in flight; nil while nobody waits
-	observe   func(inFlight int)
+	// unwritten are the runs whose outcome is not in the database, in flight or not.
+	unwritten map[string]bool
+	// early are the runs that were cancelled while a claim is on its way: it
+	// may have taken them. nil while none is.
+	early   map[string]bool
+	landed  chan struct{} // closed when nothing is in flight; nil while nobody waits
+	observe func(inFlight int)
 }
 
-// room is how many more runs of a lane may be in flight.
-func (f *flights) room(account, host string) int {
+// room is how many more runs of an account, and to a host, may be in flight.
+func (f *flights) room(account, host string) (byAccount, byHost int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return min(f.limits.Node-len(f.aborts), f.limits.Account-f.byAccount[account], f.limits.Host-f.byHost[host])
+	return f.limits.Account - f.byAccount[account], f.limits.Host - f.byHost[host]
 }
 
 // free is how many more runs of any kind may be in flight.
@@ -30,6 +37,20 @@ func (f *flights) free() int {
 	return f.limits.Node - len(f.aborts)
 }
 
+// expect begins to remember aborts of runs that are not known yet.
+func (f *flights) expect() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.early = map[string]bool{}
+}
+
+// expected ends what expect began.
+func (f *flights) expected() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.early = nil
+}
+
 // take begins a flight; its context ends when it is aborted.
 func (f *flights) take(ctx context.Context, claim Claim) context.Context {
 	ctx, abort := context.WithCancelCause(ctx)
@@ -37,11 +58,16 @@ func (f *flights) take(ctx context.Context, claim Claim) context.Context {
 	defer f.mu.Unlock()
 	if f.aborts == nil {
 		f.aborts, f.byAccount, f.byHost = map[string]context.CancelCauseFunc{}, map[string]int{}, map[string]int{}
+		f.unwritten = map[string]bool{}
 	}
 	f.aborts[claim.Run] = abort
+	f.unwritten[claim.Run] = true
 	f.byAccount[claim.Account]++
 	f.byHost[claim.host()]++
 	f.observe(len(f.aborts))
+	if f.early[claim.Run] {
+		abort(errCanceled)
+	}
 	return ctx
 }
 
@@ -69,11 +95,29 @@ func decrease(counts map[string]int, name string) {
 	}
 }
 
+// written forgets runs whose outcome is in the database.
+func (f *flights) written(outcomes []Outcome) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, outcome := range outcomes {
+		delete(f.unwritten, outcome.Run)
+	}
+}
+
+// unsettled are the runs whose outcome is not in the database yet.
+func (f *flights) unsettled() map[string]bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.unwritten)
+}
+
 func (f *flights) abort(run string, cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if abort := f.aborts[run]; abort != nil {
 		abort(cause)
+	} else if f.early != nil {
+		f.early[run] = true
 	}
 }
 
@@ -89,11 +133,7 @@ func (f *flights) abortAll(cause error) {
 func (f *flights) runs() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	listed := make([]string, 0, len(f.aborts))
-	for run := range f.aborts {
-		listed = append(listed, run)
-	}
-	return listed
+	return slices.Collect(maps.Keys(f.aborts))
 }
 
 // empty is closed once nothing is in flight. Nothing may take off meanwhile.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
@@ -18,7 +19,6 @@ const (
 func (w *Worker) writeAll(ctx context.Context) {
 	for first := range w.outcomes {
 		w.write(ctx, w.batch(first))
-		w.Wake() // there is room again
 	}
 }
 
@@ -49,30 +49,49 @@ func (o Outcome) size() int {
 }
 
 // write stores a batch, however long that takes: an outcome that is lost is a
-// request that nobody knows of. It gives up only once the worker is stopping
-// and the database has not answered for long.
+// request that nobody knows of. It gives up only when the worker has ended.
 func (w *Worker) write(ctx context.Context, batch []Outcome) {
 	const first, longest = 20 * time.Millisecond, time.Second
-	var owned []string
-	for pause, failing := first, false; ; pause = min(2*pause, longest) {
-		err := w.Store.Write(ctx, "", func(tx Tx) (err error) {
-			owned, err = tx.FinishRuns(ctx, w.Boot, batch)
-			return err
-		})
-		if err == nil {
-			break
-		}
-		if !failing {
-			w.Log.Warn("The outcomes of runs cannot be written; it is tried again.", "runs", len(batch), "error", err)
-		}
-		failing = true
-		if w.stopping.Load() && pause == longest {
+	defer w.flights.written(batch)
+	for pause := first; ; pause = min(2*pause, longest) {
+		owned, err := w.finish(ctx, batch)
+		switch {
+		case err == nil:
+			w.count(batch, owned)
+			return
+		case ctx.Err() != nil:
 			w.Log.Error("The outcomes of runs were not written before the end; the runs will be WORKER_LOST.", "runs", len(batch), "error", err)
 			return
+		case !fault.Is(err, fault.Unavailable) && len(batch) > 1: // one that is refused must not keep the others
+			w.write(ctx, batch[:len(batch)/2])
+			w.write(ctx, batch[len(batch)/2:])
+			return
+		case !fault.Is(err, fault.Unavailable):
+			w.Log.Error("The outcome of a run is refused by the database; the run is WORKER_LOST.", "run", batch[0].Run, "error", err)
+			batch[0] = batch[0].lost()
+		case pause == first:
+			w.Log.Warn("The outcomes of runs cannot be written; it is tried again.", "runs", len(batch), "error", err)
 		}
-		<-time.After(pause)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
 	}
-	w.count(batch, owned)
+}
+
+func (w *Worker) finish(ctx context.Context, batch []Outcome) (owned []string, err error) {
+	err = w.Store.Write(ctx, "", func(tx Tx) error {
+		owned, err = tx.FinishRuns(ctx, w.Boot, batch)
+		return err
+	})
+	return owned, err
+}
+
+// lost is what is left of an outcome that cannot be stored.
+func (o Outcome) lost() Outcome {
+	lost := failure(jobs.WorkerLost, "The request was made, but what came of it could not be stored.", nil)
+	lost.Run, lost.FinishedAt = o.Run, o.FinishedAt
+	return lost
 }
 
 // count tells of the runs that ended the way the outcomes say.

@@ -31,20 +31,21 @@ type Store interface {
 type ReadTx interface {
 	// Nodes gives every node that has not been given up, with its last beat.
 	Nodes(ctx context.Context) ([]Node, error)
-	// Ended tells which of the given runs a worker does not own any more.
-	Ended(ctx context.Context, lease string, runs []string) ([]string, error)
+	// Owned gives the running runs of a worker.
+	Owned(ctx context.Context, lease string) ([]string, error)
 	// CountPending counts the runs that wait, up to a limit.
 	CountPending(ctx context.Context, limit int) (int, error)
 }
 
 // Tx is what a worker reads and writes in one transaction.
 type Tx interface {
+	ReadTx
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
 	// PendingAccounts gives the accounts after one that have pending runs.
 	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
-	// PendingLanes gives the lanes of an account that have pending runs.
-	PendingLanes(ctx context.Context, account string, limit int) ([]string, error)
+	// PendingLanes gives the lanes of an account, after one, that have pending runs.
+	PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error)
 	// ClaimRuns makes the oldest pending runs of a lane a worker's own.
 	ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]Claim, error)
 	// RefuseRuns fails the oldest pending runs of a lane as QUOTA_EXCEEDED.
@@ -52,12 +53,18 @@ type Tx interface {
 	RunsUsed(ctx context.Context, account, period string) (int, error)
 	// MeterRuns counts runs; nobody else counts there until the transaction ends.
 	MeterRuns(ctx context.Context, account, period string, more int) error
-	// Configurations gives what jobs send, by the ids that claims have.
+	// Configurations gives what jobs send, by the ids that claims have. What
+	// cannot be read is left out.
 	Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error)
 	// FinishRuns stores what came of runs that the lease still owns, and
 	// gives their ids.
 	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 	Beat(ctx context.Context, boot, node string) error
+	// Lives tells whether a worker has not been given up. Until the transaction
+	// ends, it is not.
+	Lives(ctx context.Context, boot string) (bool, error)
+	// Settled tells that no transaction in which a worker claims is under way.
+	Settled(ctx context.Context, boot string) (bool, error)
 	// GiveUp removes a node unless it has beaten since, and tells whether it did.
 	GiveUp(ctx context.Context, node Node) (bool, error)
 	// LoseRuns fails the running runs of a worker that is gone.
@@ -68,8 +75,7 @@ type Tx interface {
 type Claim struct {
 	Run, Account, Lane, Job string
 	// Request is the id of the configuration.
-	Request   string
-	CreatedAt time.Time
+	Request string
 }
 
 // host is the part of the lane that names the destination.
@@ -137,33 +143,43 @@ type Worker struct {
 	Now     func() time.Time
 	// Boot is new at every start; Node is the same after a restart.
 	Boot, Node string
+	// Pace is how often it does what it does; zero is as the package's
+	// documentation says.
+	Pace Pace
 
 	flights        flights
 	configurations configurationCache
-	lastAccount    string // that was served
+	turns          turns
 	outcomes       chan Outcome
 	wake           chan struct{}
-	lastBeat       beatClock
-	stopping       atomic.Bool
+	lives          atomic.Bool // others have no reason to give it up
+	fuse           *time.Timer // ends lives
+	short          atomic.Bool // runs wait for room
+	stopped        sync.Once
+	uncertain      bool // a claim may have been committed without an answer
 
-	claiming, beating, writing sync.WaitGroup
-	executing                  sync.WaitGroup
-	cancelClaims, cancelBeats  context.CancelFunc
+	claiming, beating, writing, executing   sync.WaitGroup
+	cancelClaims, cancelBeats, cancelWrites context.CancelFunc
 }
 
 // Start begins to claim and execute runs.
 func (w *Worker) Start(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
+	if w.Pace == (Pace{}) {
+		w.Pace = defaultPace()
+	}
 	w.flights.limits, w.flights.observe = w.Limits, w.Observe.InFlight
 	w.wake = make(chan struct{}, 1)
 	w.outcomes = make(chan Outcome, 4*w.Limits.Node)
+	w.fuse = time.AfterFunc(w.Pace.GiveUpOwn, w.burn)
 	claims, cancelClaims := context.WithCancel(ctx)
 	beats, cancelBeats := context.WithCancel(ctx)
-	w.cancelClaims, w.cancelBeats = cancelClaims, cancelBeats
+	writes, cancelWrites := context.WithCancel(ctx)
+	w.cancelClaims, w.cancelBeats, w.cancelWrites = cancelClaims, cancelBeats, cancelWrites
 	w.beating.Go(func() { w.beat(beats) })
 	w.beating.Go(func() { w.watch(beats) })
 	w.claiming.Go(func() { w.claimAll(claims) })
-	w.writing.Go(func() { w.writeAll(ctx) })
+	w.writing.Go(func() { w.writeAll(writes) })
 }
 
 // Wake makes the worker look for runs now. It never blocks.
@@ -177,33 +193,58 @@ func (w *Worker) Wake() {
 // Abort ends the request of a run that was cancelled, if it is made here.
 func (w *Worker) Abort(run string) { w.flights.abort(run, errCanceled) }
 
+// endTimeout bounds what is left to write once no request is in flight: a
+// database that does not answer must not keep the process.
+const endTimeout = 5 * time.Second
+
 // Stop ends the worker as the package's documentation says. It returns when
-// nothing is left of it.
+// nothing is left of it, and may be called again.
 func (w *Worker) Stop(ctx context.Context) {
-	if w.cancelClaims == nil {
-		return
+	if w.cancelClaims != nil {
+		w.stopped.Do(func() { w.stop(ctx) })
 	}
+}
+
+func (w *Worker) stop(ctx context.Context) {
 	w.cancelClaims()
 	w.claiming.Wait()
-	w.stopping.Store(true)
 	select {
 	case <-w.flights.empty():
 	case <-ctx.Done():
 		w.flights.abortAll(errStopped)
 	}
+	late := time.AfterFunc(endTimeout, w.cancelWrites) // an abort frees whoever waits for the writer, too
+	defer late.Stop()
 	w.executing.Wait()
 	close(w.outcomes)
 	w.writing.Wait()
+	w.cancelWrites()
 	w.cancelBeats()
 	w.beating.Wait()
-	w.leave(context.WithoutCancel(ctx))
+	w.fuse.Stop()
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	defer cancel()
+	w.leave(ending)
 }
 
 // execute makes the request of a run and reports what came of it.
 func (w *Worker) execute(ctx context.Context, claim Claim, configuration jobs.Configuration) {
 	result, err := w.Sender.Send(ctx, Order{Run: claim.Run, Job: claim.Job, Configuration: configuration})
+	aborted := context.Cause(ctx) // before it lands, which ends the context
+	w.land(claim)
+	w.report(claim, conclude(configuration, result, err, aborted))
+}
+
+// land makes room for another run.
+func (w *Worker) land(claim Claim) {
 	w.flights.land(claim)
-	outcome := conclude(configuration, result, err, context.Cause(ctx))
+	if w.short.Load() {
+		w.Wake()
+	}
+}
+
+// report hands an outcome to whoever writes it.
+func (w *Worker) report(claim Claim, outcome Outcome) {
 	outcome.Run, outcome.FinishedAt = claim.Run, w.Now().UTC().Truncate(time.Microsecond)
 	w.outcomes <- outcome
 }
@@ -225,5 +266,6 @@ func conclude(configuration jobs.Configuration, result jobs.Result, err, aborted
 }
 
 func failure(reason jobs.Reason, detail string, result *jobs.Result) Outcome {
+	detail = strings.ReplaceAll(strings.ToValidUTF8(detail, "\uFFFD"), "\x00", "\uFFFD") // what others sent may be quoted in it
 	return Outcome{Status: jobs.Failed, Reason: &reason, Error: &detail, Result: result}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-func newRing(t *testing.T) *sealed.Ring {
+func newRing(t testing.TB) *sealed.Ring {
 	t.Helper()
 	ring, err := sealed.OpenOrCreate(filepath.Join(t.TempDir(), "keyring"))
 	if err != nil {

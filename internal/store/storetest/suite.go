@@ -37,6 +37,10 @@ func Run(t *testing.T, database Database) {
 		"log groups":     logGroups,
 		"logger sources": loggerSources,
 		"configs":        configConcept,
+		"jobs":           jobConcept,
+		"runs":           runConcept,
+		"job engine":     jobEngine,
+		"retention":      retention,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

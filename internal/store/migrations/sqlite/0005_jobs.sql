@@ -62,7 +62,7 @@ CREATE INDEX runs_by_account ON runs (account_id, id);
 CREATE INDEX runs_by_job ON runs (account_id, job_key, id);
 CREATE INDEX runs_pending ON runs (lane, id) WHERE status = 'PENDING';
 CREATE INDEX runs_pending_by_job ON runs (job_uid) WHERE status = 'PENDING';
-CREATE INDEX runs_running ON runs (lease) WHERE status = 'RUNNING';
+CREATE INDEX runs_running ON runs (id) WHERE status = 'RUNNING';
 CREATE INDEX runs_unusual ON runs (account_id, status, id) WHERE status IN ('FAILED', 'CANCELED');
 CREATE INDEX runs_by_hand ON runs (account_id, trigger, id) WHERE trigger <> 'SCHEDULE';
 

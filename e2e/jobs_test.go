@@ -1,0 +1,225 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// sink is where jobs send to. It counts the requests of every run.
+type sink struct {
+	*httptest.Server
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+func newSink(t *testing.T) *sink {
+	t.Helper()
+	s := &sink{seen: map[string]int{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.seen[r.Header.Get("X-Signalbox-Run")]++
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *sink) all() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.seen)
+}
+
+func (s *sink) count(run string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen[run]
+}
+
+// acknowledged is what servers have said they keep.
+type acknowledged struct {
+	mu         sync.Mutex
+	jobs, runs []string
+}
+
+func (a *acknowledged) note(list *[]string, id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	*list = append(*list, id)
+}
+
+func (a *acknowledged) size() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.jobs) + len(a.runs)
+}
+
+// post sends a request with the OWNER key and gives the id of what was made.
+func post(client *http.Client, url, body string) (id string, err error) {
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Authorization", "Bearer "+ownerKey)
+	response, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return "", err
+	}
+	var made struct{ Data struct{ ID string } }
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return "", fmt.Errorf("%s: %s", response.Status, text)
+	}
+	return made.Data.ID, json.Unmarshal(text, &made)
+}
+
+func newJob(key, schedule, url string) string {
+	return fmt.Sprintf(`{"data":{"type":"job","id":%q,"attributes":{"name":"j","schedule":%q,"configuration":{"url":%q}}}}`, key, schedule, url)
+}
+
+// load makes jobs that run now, and runs of another job, until the server is gone.
+func (a *acknowledged) load(base, target, prefix string) {
+	client := &http.Client{Transport: &http.Transport{}, Timeout: patience}
+	defer client.CloseIdleConnections()
+	for i := 0; ; i++ {
+		id, err := post(client, base+"/api/v1/jobs", newJob(fmt.Sprint(prefix, "-", i), "now", target))
+		if err != nil {
+			return
+		}
+		a.note(&a.jobs, id)
+		for range 3 {
+			if id, err = post(client, base+"/api/v1/jobs/always/actions/run", ""); err != nil {
+				return
+			}
+			a.note(&a.runs, id)
+		}
+	}
+}
+
+// freePort is one that nobody listens on now: a server that is started again
+// keeps its address.
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func TestNoRunIsLostOrRepeatedHoweverOftenTheServerIsKilled(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		const kills, enough, writers = 20, 60, 4
+		target, kept := newSink(t), &acknowledged{}
+		settings := []string{"SIGNALBOX_LISTEN=" + freePort(t), "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8"}
+		for round := range kills {
+			n := start(t, database, settings...)
+			if round == 0 {
+				if _, err := post(http.DefaultClient, n.url+"/api/v1/jobs", newJob("always", "* * * * *", target.URL)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var loading sync.WaitGroup
+			for i := range writers {
+				loading.Go(func() { kept.load(n.url, target.URL, fmt.Sprintf("r%d-%d", round, i)) })
+			}
+			storetest.Wait(t, patience, "enough was acknowledged", func() bool { return kept.size() >= (round+1)*enough })
+			if err := n.signal(syscall.SIGKILL); err == nil {
+				t.Error("the server survived SIGKILL")
+			}
+			loading.Wait()
+		}
+		start(t, database, settings...)
+		kept.check(t, database.Raw(t), target)
+	})
+}
+
+// number asks the database for one.
+func number(t *testing.T, db *sql.DB, query string, args ...any) (count int) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&count); err != nil {
+		t.Fatal(err)
+	}
+	return count
+}
+
+// check holds what is in the database against what was acknowledged and sent.
+func (a *acknowledged) check(t *testing.T, db *sql.DB, target *sink) {
+	t.Helper()
+	storetest.Wait(t, patience, "nothing waits or runs", func() bool {
+		return number(t, db, `SELECT count(*) FROM runs WHERE status IN ('PENDING', 'RUNNING')`) == 0 &&
+			number(t, db, `SELECT count(*) FROM jobs WHERE enabled AND next_run_at <= $1`, time.Now().UnixMicro()) == 0
+	})
+	for _, key := range a.jobs {
+		if runs := number(t, db, `SELECT count(*) FROM runs WHERE job_key = $1 AND scheduled_for IS NOT NULL`, key); runs != 1 {
+			t.Errorf("the job %s has %d runs", key, runs)
+		}
+	}
+	for _, id := range a.runs {
+		if number(t, db, `SELECT count(*) FROM runs WHERE id = $1`, id) != 1 {
+			t.Errorf("the run %s is gone", id)
+		}
+	}
+	if twice := number(t, db, `SELECT count(*) FROM (SELECT 1 FROM runs WHERE scheduled_for IS NOT NULL GROUP BY job_uid, scheduled_for HAVING count(*) > 1) AS t`); twice != 0 {
+		t.Errorf("%d instants fired twice", twice)
+	}
+	for run, count := range target.all() {
+		if count != 1 {
+			t.Errorf("the run %s was sent %d times", run, count)
+		}
+	}
+	a.compare(t, db, target)
+}
+
+// compare looks for runs whose state is not what the sink has seen.
+func (a *acknowledged) compare(t *testing.T, db *sql.DB, target *sink) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), `SELECT id, status, COALESCE(failure_reason, '') FROM runs`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	ends := map[string]int{}
+	for rows.Next() {
+		var id, status, reason string
+		if err := rows.Scan(&id, &status, &reason); err != nil {
+			t.Fatal(err)
+		}
+		ends[strings.TrimSpace(status+" "+reason)]++
+		if status == "SUCCEEDED" && target.count(id) != 1 || reason == "" && status != "SUCCEEDED" {
+			t.Errorf("the run %s is %s %s, and was sent %d times", id, status, reason, target.count(id))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d jobs and %d runs were acknowledged; runs ended as %v", len(a.jobs), len(a.runs), ends)
+	for end := range ends {
+		if end != "SUCCEEDED" && end != "FAILED WORKER_LOST" {
+			t.Errorf("%d runs ended as %s", ends[end], end)
+		}
+	}
+	if ends["SUCCEEDED"] == 0 {
+		t.Error("no run succeeded")
+	}
+}

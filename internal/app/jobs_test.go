@@ -1,0 +1,157 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/app/apptest"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// send makes a request that must succeed and gives the id of what it is about.
+func send(t *testing.T, c *client, method, path, body string) (id string, attributes map[string]any) {
+	t.Helper()
+	status, text, err := c.call(t.Context(), method, path, body)
+	if err != nil || status >= http.StatusMultipleChoices {
+		t.Fatalf("%s %s: %d %s %v", method, path, status, text, err)
+	}
+	var document struct {
+		Data struct {
+			ID         string
+			Attributes map[string]any
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &document); err != nil {
+		t.Fatal(err)
+	}
+	return document.Data.ID, document.Data.Attributes
+}
+
+func newJob(key, schedule, url string) string {
+	return fmt.Sprintf(`{"data":{"type":"job","id":%q,"attributes":{"name":"j","schedule":%q,"configuration":{"url":%q}}}}`, key, schedule, url)
+}
+
+// quickSink answers at once.
+func quickSink(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// metric reads a number from the metrics page; -1 when it is not there.
+func metric(t *testing.T, c *client, name string) float64 {
+	t.Helper()
+	page := c.get(t, "/metrics", http.StatusOK)
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(page)
+	if found == nil {
+		return -1
+	}
+	value, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func TestTheEngineTellsWhatItDoes(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		began := time.Now()
+		n := apptest.Start(t, database)
+		c := newClient(t, n.URL, n.Key)
+		send(t, c, http.MethodPost, "/api/v1/jobs", newJob("fine", "now", quickSink(t)))
+		send(t, c, http.MethodPost, "/api/v1/jobs", newJob("broken", "0 0 1 1 *", "http://127.0.0.1:1/"))
+		for range 3 {
+			send(t, c, http.MethodPost, "/api/v1/jobs/broken/actions/run", "")
+		}
+		for name, want := range map[string]float64{
+			`signalbox_runs_total{reason="",status="SUCCEEDED"}`:              1,
+			`signalbox_runs_total{reason="CONNECTION_ERROR",status="FAILED"}`: 3,
+			`signalbox_schedule_lag_seconds_count`:                            1,
+			`signalbox_run_queue_depth`:                                       0,
+			`signalbox_runs_in_flight`:                                        0,
+		} {
+			storetest.Wait(t, soon, name+" is right", func() bool { return metric(t, c, name) == want })
+		}
+		if lag := metric(t, c, "signalbox_schedule_lag_seconds_sum"); lag < 0 || lag > soon.Seconds() {
+			t.Errorf("the lag is %v", lag)
+		}
+		if tick := metric(t, c, "signalbox_scheduler_last_tick_timestamp_seconds"); tick < float64(began.Unix()) || tick > float64(time.Now().Unix()+1) {
+			t.Errorf("the last tick was at %v", tick)
+		}
+	})
+}
+
+// slowSink holds every request until it is aborted, and tells when.
+func slowSink(t *testing.T) (url string, begun, aborted chan time.Time) {
+	t.Helper()
+	begun, aborted = make(chan time.Time, 1), make(chan time.Time, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // or nobody notices that the client leaves
+		begun <- time.Now()
+		<-r.Context().Done()
+		aborted <- time.Now()
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, begun, aborted
+}
+
+func TestACancellationEndsTheConnectionOnWhicheverNode(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		nodes := []*apptest.Node{apptest.Start(t, database)}
+		if database.Kind == "postgres" {
+			nodes = append(nodes, apptest.Start(t, database, func(s *settings.Settings) { s.Name = "other" }))
+		}
+		url, begun, aborted := slowSink(t)
+		first := newClient(t, nodes[0].URL, nodes[0].Key)
+		send(t, first, http.MethodPost, "/api/v1/jobs", newJob("slow", "0 0 1 1 *", url))
+		for _, from := range nodes {
+			for _, by := range nodes {
+				run, _ := send(t, newClient(t, from.URL, from.Key), http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
+				<-begun
+				cancelled := time.Now()
+				_, attributes := send(t, newClient(t, by.URL, by.Key), http.MethodPost, "/api/v1/runs/"+run+"/actions/cancel", "")
+				took := (<-aborted).Sub(cancelled)
+				t.Logf("aborted %s after the request to cancel it", took)
+				if attributes["status"] != "CANCELED" || took > 700*time.Millisecond { // the watch would take up to a second
+					t.Errorf("it is %v after %s", attributes["status"], took)
+				}
+				if _, attributes := send(t, first, http.MethodGet, "/api/v1/runs/"+run, ""); attributes["status"] != "CANCELED" {
+					t.Errorf("it is %v later", attributes["status"])
+				}
+			}
+		}
+	})
+}
+
+func TestStoppingTellsWhyARunWasGivenUp(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		n := apptest.Start(t, database, func(s *settings.Settings) { s.ShutdownTimeout = 50 * time.Millisecond })
+		c := newClient(t, n.URL, n.Key)
+		url, begun, aborted := slowSink(t)
+		send(t, c, http.MethodPost, "/api/v1/jobs", newJob("slow", "0 0 1 1 *", url))
+		run, _ := send(t, c, http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
+		<-begun
+		if err := n.App.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-aborted
+		again := apptest.Start(t, database)
+		_, attributes := send(t, newClient(t, again.URL, again.Key), http.MethodGet, "/api/v1/runs/"+run, "")
+		if attributes["failure_reason"] != "WORKER_LOST" || !strings.Contains(fmt.Sprint(attributes["error"]), "shut down") {
+			t.Errorf("the run is %v", attributes)
+		}
+	})
+}

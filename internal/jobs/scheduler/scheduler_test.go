@@ -1,0 +1,428 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// soon is more than anything here takes.
+const soon = 30 * time.Second
+
+// clock is a store's clock that a test sets.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func newClock() *clock { return &clock{at: time.Date(2031, 5, 6, 7, 8, 30, 0, time.UTC)} }
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) move(by time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(by)
+}
+
+// open opens a database whose clock the test sets.
+func (c *clock) open(t *testing.T, database storetest.Database) *store.DB {
+	t.Helper()
+	return storetest.OpenSealed(t, database, func(options *store.Options) { options.Now = c.now })
+}
+
+// rig is a scheduler and what it told.
+type rig struct {
+	*scheduler.Scheduler
+
+	mu     sync.Mutex
+	lags   []time.Duration
+	ticks  int
+	queued int
+}
+
+// start runs a scheduler until the end of the test.
+func start(t *testing.T, db *store.DB) *rig {
+	t.Helper()
+	r := &rig{}
+	note := func(change func()) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		change()
+	}
+	r.Scheduler = &scheduler.Scheduler{Store: db.Scheduler(), Log: slog.New(slog.DiscardHandler),
+		Queued: func() { note(func() { r.queued++ }) },
+		Fired:  func(lag time.Duration) { note(func() { r.lags = append(r.lags, lag) }) },
+		Ticked: func(time.Time) { note(func() { r.ticks++ }) }}
+	r.Start(t.Context())
+	t.Cleanup(r.Stop)
+	return r
+}
+
+// look makes the scheduler look, and waits until it has.
+func (r *rig) look(t *testing.T) {
+	t.Helper()
+	for range 2 { // it may have been in the middle of one
+		before := r.looked()
+		r.Wake()
+		storetest.Wait(t, soon, "the scheduler has looked", func() bool { return r.looked() > before })
+	}
+}
+
+func (r *rig) looked() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ticks
+}
+
+// newJob makes a job that is due at an instant.
+func newJob(t *testing.T, db *store.DB, account, key, schedule string, due time.Time) jobs.Job {
+	t.Helper()
+	job := storetest.NewJob(account, key, "http://a/")
+	job.Schedule, job.NextRunAt = schedule, &due
+	storetest.AddJobs(t, db, job)
+	return job
+}
+
+func runsOf(t *testing.T, db *store.DB, account, key string) []jobs.Run {
+	t.Helper()
+	var tail page.Tail[jobs.Run]
+	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
+		tail, err = tx.Runs(t.Context(), account, jobs.RunFilter{Job: key}, page.Cursor{Size: 1000})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tail.Items
+}
+
+func readJob(t *testing.T, db *store.DB, account, key string) (job jobs.Job) {
+	t.Helper()
+	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
+		job, err = tx.Job(t.Context(), account, key)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+func TestManySchedulersFireEachJobOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		const count = 2300 // several batches
+		c := newClock()
+		db := c.open(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		due := c.now().Truncate(time.Minute)
+		all := make([]jobs.Job, count)
+		for i := range all {
+			all[i] = storetest.NewJob(account, fmt.Sprint("j", i), "http://a/")
+			all[i].NextRunAt = &due
+		}
+		storetest.AddJobs(t, db, all...)
+		var rigs []*rig
+		for range 3 {
+			rigs = append(rigs, start(t, c.open(t, database)))
+		}
+		pending := func() (count int) {
+			err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) { count, err = tx.CountPending(t.Context(), 1_000_000); return err })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return count
+		}
+		storetest.Wait(t, soon, "all jobs have fired", func() bool { return pending() == count })
+		for _, each := range rigs {
+			each.look(t)
+		}
+		if got := pending(); got != count {
+			t.Errorf("%d jobs made %d runs", count, got)
+		}
+		fired := 0
+		for _, each := range rigs {
+			each.Stop()
+			fired += len(each.lags)
+			for _, lag := range each.lags {
+				if lag != 30*time.Second {
+					t.Fatalf("a job fired %s late", lag)
+				}
+			}
+		}
+		if fired != count {
+			t.Errorf("%d firings were told of", fired)
+		}
+		if next := readJob(t, db, account, "j7").NextRunAt; !next.Equal(due.Add(time.Minute)) {
+			t.Errorf("the next is at %s", next)
+		}
+	})
+}
+
+func TestOnlyTheLatestOfMissedInstantsFires(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		c := newClock()
+		db := c.open(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		minute := c.now().Truncate(time.Minute)
+		newJob(t, db, account, "often", "* * * * *", minute.Add(-3*time.Hour))
+		newJob(t, db, account, "daily", "0 6 * * *", minute.Add(-26*time.Hour))
+		start(t, db).look(t)
+		for key, want := range map[string]time.Time{"often": minute, "daily": time.Date(2031, 5, 6, 6, 0, 0, 0, time.UTC)} {
+			runs := runsOf(t, db, account, key)
+			if len(runs) != 1 || !runs[0].ScheduledFor.Equal(want) || runs[0].Trigger != jobs.OnSchedule || runs[0].Status != jobs.Pending {
+				t.Errorf("%s has %+v", key, runs)
+			}
+			if job := readJob(t, db, account, key); !job.NextRunAt.After(c.now()) || job.Version != 1 || !job.UpdatedAt.Before(c.now()) {
+				t.Errorf("%s is %+v", key, job)
+			}
+		}
+	})
+}
+
+func TestAOneOffDisablesItselfAndFreesItsSlot(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		c := newClock()
+		db := c.open(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		if err := db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.AddActiveJobs(t.Context(), account, 5) }); err != nil {
+			t.Fatal(err)
+		}
+		newJob(t, db, account, "dated", "2031-05-06T07:08:00Z", c.now().Add(-30*time.Second))
+		newJob(t, db, account, "now", jobs.Now, c.now())
+		newJob(t, db, account, "later", "2031-05-06T07:10:00Z", c.now().Add(90*time.Second))
+		r := start(t, db)
+		r.look(t)
+		r.look(t)
+		for key, want := range map[string]int{"dated": 1, "now": 1, "later": 0} {
+			job := readJob(t, db, account, key)
+			if got := len(runsOf(t, db, account, key)); got != want || job.Enabled == (want == 1) || (job.NextRunAt == nil) != (want == 1) {
+				t.Errorf("%s has %d runs and is %+v", key, got, job)
+			}
+		}
+		active := 0
+		err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) { active, err = tx.ActiveJobs(t.Context(), account); return err })
+		if err != nil || active != 3 {
+			t.Errorf("%d of 5 are active, %v", active, err)
+		}
+	})
+}
+
+// An instant fires once, wherever the clock goes.
+func TestTheClockMayJump(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		c := newClock()
+		db := c.open(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		minute := c.now().Truncate(time.Minute)
+		newJob(t, db, account, "j", "* * * * *", minute)
+		r := start(t, db)
+		want := []time.Time{minute}
+		for _, step := range []struct {
+			by    time.Duration
+			fires bool
+		}{{0, true}, {0, false}, {-2 * time.Hour, false}, {2 * time.Hour, false}, {time.Minute, true}, {5 * time.Hour, true}, {-5 * time.Hour, false}, {5*time.Hour + time.Minute, true}} {
+			c.move(step.by)
+			r.look(t)
+			if step.fires && step.by > 0 {
+				want = append(want, c.now().Truncate(time.Minute))
+			}
+			runs := runsOf(t, db, account, "j")
+			if len(runs) != len(want) || !runs[0].ScheduledFor.Equal(want[len(want)-1]) {
+				t.Fatalf("after %s there are %d runs, want %v", step.by, len(runs), want)
+			}
+		}
+	})
+}
+
+// Somebody sets the clock back, and a job to an instant it has had.
+func TestAnInstantIsNeverFiredForTwice(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		c := newClock()
+		db := c.open(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		minute := c.now().Truncate(time.Minute)
+		job := newJob(t, db, account, "j", "* * * * *", minute)
+		r := start(t, db)
+		for range 3 {
+			r.look(t)
+			job.NextRunAt = &minute
+			if err := db.Write(t.Context(), account, func(tx *store.Tx) error { return tx.UpdateJob(t.Context(), job) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if runs := runsOf(t, db, account, "j"); len(runs) != 1 {
+			t.Errorf("there are %d runs", len(runs))
+		}
+	})
+}
+
+func TestADeletedOrDisabledJobDoesNotFire(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		c := newClock()
+		db := c.open(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		due := c.now().Add(time.Minute)
+		deleted, disabled := newJob(t, db, account, "deleted", "* * * * *", due), newJob(t, db, account, "disabled", "* * * * *", due)
+		newJob(t, db, account, "fires", "* * * * *", due)
+		disabled.Enabled, disabled.NextRunAt = false, nil
+		err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+			if err := tx.UpdateJob(t.Context(), disabled); err != nil {
+				return err
+			}
+			return tx.DeleteJob(t.Context(), deleted, tx.Now())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.move(2 * time.Minute)
+		start(t, db).look(t)
+		for key, want := range map[string]int{"deleted": 0, "disabled": 0, "fires": 1} {
+			if got := len(runsOf(t, db, account, key)); got != want {
+				t.Errorf("%s has %d runs", key, got)
+			}
+		}
+	})
+}
+
+// It sleeps until a job is due without being woken, and not much longer.
+func TestItWakesUpByItself(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		r := start(t, db)
+		newJob(t, db, account, "j", jobs.Now, time.Now().Add(300*time.Millisecond))
+		storetest.Wait(t, soon, "the job has fired", func() bool { return len(runsOf(t, db, account, "j")) == 1 })
+		r.Stop()
+		if len(r.lags) != 1 || r.lags[0] < 0 || r.queued != 1 {
+			t.Errorf("it told of %v, and %d times of runs", r.lags, r.queued)
+		}
+	})
+}
+
+func TestAnOutageIsSurvived(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	behind, proxy := database.ThroughProxy(t)
+	near, far := storetest.OpenSealed(t, database), storetest.OpenSealed(t, behind)
+	account := storetest.NewTenant(t, near, "pro").Account.ID
+	r := start(t, far)
+	r.look(t)
+	proxy.Down()
+	newJob(t, near, account, "j", "* * * * *", time.Now().Add(-time.Hour))
+	r.Wake()
+	proxy.Up()
+	storetest.Wait(t, soon, "the job has fired", func() bool { return len(runsOf(t, near, account, "j")) == 1 })
+}
+
+// On PostgreSQL somebody who runs a job by hand must not keep it from firing,
+// and somebody who changes it must not fail whoever runs it.
+func TestRunningAJobDoesNotKeepItFromFiring(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	db := storetest.OpenSealed(t, database)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	job := newJob(t, db, account, "j", "* * * * *", time.Now().Add(-time.Hour))
+	err := db.Write(t.Context(), "", func(tx *store.Tx) error {
+		if _, err := tx.JobToRun(t.Context(), account, "j"); err != nil {
+			return err
+		}
+		start(t, db)
+		storetest.Wait(t, soon, "the job has fired", func() bool { return len(runsOf(t, db, account, "j")) == 1 })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := make(chan error, 1)
+	err = db.Write(t.Context(), account, func(tx *store.Tx) error {
+		changed, err := tx.JobToChange(t.Context(), account, "j")
+		if err != nil {
+			return err
+		}
+		changed.RequestID = changed.UID // another configuration
+		go func() {
+			ran <- db.Write(context.WithoutCancel(t.Context()), "", func(tx *store.Tx) error { _, err := tx.JobToRun(t.Context(), account, "j"); return err })
+		}()
+		storetest.Wait(t, soon, "the other waits", func() bool { return waiting(t, database) })
+		if err := tx.InsertJobRequest(t.Context(), changed); err != nil {
+			return err
+		}
+		return tx.UpdateJob(t.Context(), changed)
+	})
+	if got := <-ran; err != nil || got != nil {
+		t.Errorf("changing: %v; running: %v; the job %s", err, got, job.Key)
+	}
+}
+
+// waiting tells whether a transaction waits for a lock.
+func waiting(t *testing.T, database storetest.Database) bool {
+	t.Helper()
+	var count int
+	err := database.Raw(t).QueryRowContext(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&count)
+	return err == nil && count > 0
+}
+
+func TestEveryInstantFiresOnceWhileNodesComeAndGo(t *testing.T) {
+	t.Parallel()
+	const count, minutes = 1000, 12
+	c, database := newClock(), storetest.New(t, "postgres")
+	db := c.open(t, database)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	first := c.now().Truncate(time.Minute)
+	all := make([]jobs.Job, count)
+	for i := range all {
+		all[i] = storetest.NewJob(account, fmt.Sprint("j", i), "http://a/")
+		all[i].NextRunAt = &first
+	}
+	storetest.AddJobs(t, db, all...)
+	nodes := []*rig{start(t, c.open(t, database)), start(t, c.open(t, database)), start(t, c.open(t, database))}
+	raw := database.Raw(t)
+	number := func(query string) (count int) {
+		if err := raw.QueryRowContext(t.Context(), query).Scan(&count); err != nil {
+			t.Fatal(err)
+		}
+		return count
+	}
+	for minute := range minutes {
+		for _, node := range nodes {
+			node.Wake()
+		}
+		leaving := nodes[minute%3]
+		leaving.Stop() // in the middle of its work
+		storetest.Wait(t, soon, "all jobs have fired", func() bool { return number(`SELECT count(*) FROM runs`) >= (minute+1)*count })
+		nodes[minute%3] = start(t, c.open(t, database))
+		c.move(time.Minute)
+	}
+	for _, node := range nodes {
+		node.Stop()
+	}
+	instants := number(`SELECT count(DISTINCT (job_uid, scheduled_for)) FROM runs WHERE scheduled_for IS NOT NULL`)
+	if runs := number(`SELECT count(*) FROM runs`); runs != instants || runs < minutes*count || runs > (minutes+1)*count {
+		t.Errorf("%d runs for %d instants of %d jobs in %d minutes", runs, instants, count, minutes)
+	}
+}

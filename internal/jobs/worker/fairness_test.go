@@ -1,0 +1,125 @@
+package worker_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestNoLimitIsExceeded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		r := newRig(t, db, func(w *worker.Worker) { w.Limits = worker.Limits{Node: 20, Account: 8, Host: 3} })
+		var opens []func()
+		for i := range 3 {
+			account := storetest.NewTenant(t, db, "pro").Account.ID
+			for j := range 5 {
+				for _, host := range []string{fmt.Sprintf("a%d-%d", i, j), "shared"} {
+					storetest.Queue(t, db, newJob(t, db, account, host), 10)
+					opens = append(opens, r.world.hold(host))
+				}
+			}
+		}
+		r.start(t)
+		storetest.Wait(t, soon, "the node is full", func() bool { return r.world.inFlight("all") == 20 })
+		for i := range 3 {
+			own := r.world.inFlight("shared")
+			for j := range 5 {
+				own += r.world.inFlight(fmt.Sprintf("a%d-%d", i, j))
+			}
+			if own > 8+3 { // those to the shared host may be another's
+				t.Errorf("account %d has %d in flight", i, own)
+			}
+		}
+		for _, open := range opens {
+			open()
+		}
+		storetest.Wait(t, soon, "all runs are done", func() bool { return unfinished(t, db) == 0 })
+		if r.world.peak("all") > 20 || r.world.peak("shared") > 3 || r.world.peak("a1-1") > 3 {
+			t.Errorf("at once: %d, %d to one host, %d to another", r.world.peak("all"), r.world.peak("shared"), r.world.peak("a1-1"))
+		}
+	})
+}
+
+// The account's bound holds although each of its hosts has room.
+func TestAnAccountCannotHaveTheWholeNode(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		r := newRig(t, db, func(w *worker.Worker) { w.Limits = worker.Limits{Node: 32, Account: 8, Host: 6} })
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		for i := range 6 {
+			host := fmt.Sprint("h", i)
+			r.world.hold(host)
+			storetest.Queue(t, db, newJob(t, db, account, host), 10)
+		}
+		other := storetest.NewTenant(t, db, "pro").Account.ID
+		storetest.Queue(t, db, newJob(t, db, other, "quick"), 30)
+		r.start(t)
+		storetest.Wait(t, soon, "the other account is served", func() bool { return r.world.count("quick") == 30 })
+		storetest.Wait(t, soon, "the account has its share", func() bool { return r.world.inFlight("all") == 8 })
+		if r.world.count("h") != 8 {
+			t.Errorf("%d requests of the account were made", r.world.count("h"))
+		}
+	})
+}
+
+func TestSlowHostsDoNotKeepOthersWaiting(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		r := newRig(t, db, func(w *worker.Worker) { w.Limits = worker.Limits{Node: 64, Account: 64, Host: 1} })
+		for i := range 40 { // more than one claim looks at, and first in the order
+			host := fmt.Sprintf("a%02d", i)
+			r.world.hold(host)
+			storetest.Queue(t, db, newJob(t, db, account, host), 5)
+		}
+		for i := range 4 {
+			storetest.Queue(t, db, newJob(t, db, account, fmt.Sprint("z", i)), 25)
+		}
+		r.start(t)
+		storetest.Wait(t, soon, "the others are served", func() bool { return r.world.count("z") == 100 })
+		storetest.Wait(t, soon, "each slow host has one", func() bool { return r.world.inFlight("all") == 40 })
+	})
+}
+
+func TestALongQueueDoesNotKeepAShortOneWaiting(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		const many = 10_000
+		db := storetest.OpenSealed(t, database)
+		r := newRig(t, db, func(w *worker.Worker) { w.Limits = worker.Limits{Node: 16, Account: 16, Host: 16} })
+		large, small := storetest.NewTenant(t, db, "pro").Account.ID, storetest.NewTenant(t, db, "pro").Account.ID
+		storetest.Queue(t, db, newJob(t, db, large, "one.host"), many)
+		last := storetest.Queue(t, db, newJob(t, db, small, "one.host"), 1)[0]
+		r.start(t)
+		storetest.Wait(t, soon, "the short queue is served", func() bool { return r.world.count("") > 100 })
+		if place := slices.Index(r.world.order(), last); place < 0 || place > 32 {
+			t.Errorf("the one run of the small account was number %d", place)
+		}
+	})
+}
+
+// Accounts that cannot be served now must not hide those that can.
+func TestManyBlockedAccountsDoNotHideOthers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		r := newRig(t, db, func(w *worker.Worker) { w.Limits = worker.Limits{Node: 64, Account: 64, Host: 2} })
+		r.world.hold("popular")
+		for i := range 70 {
+			account := storetest.NewTenant(t, db, "pro").Account.ID
+			storetest.Queue(t, db, newJob(t, db, account, "popular"), 2)
+			if i >= 66 {
+				storetest.Queue(t, db, newJob(t, db, account, "rare"), 2)
+			}
+		}
+		r.start(t)
+		storetest.Wait(t, soon, "the others are served", func() bool { return r.world.count("rare") == 8 })
+	})
+}

@@ -1,0 +1,304 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// leaveBehind makes what a worker leaves that was killed: its row and a run.
+func leaveBehind(t *testing.T, db *store.DB, account, boot, node string) (run string) {
+	t.Helper()
+	job := newJob(t, db, account, "dead")
+	run = storetest.Queue(t, db, job, 1)[0]
+	err := db.Write(t.Context(), "", func(tx *store.Tx) error {
+		if err := tx.Beat(t.Context(), boot, node); err != nil {
+			return err
+		}
+		_, err := tx.ClaimRuns(t.Context(), job.Lane(), boot, 1)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func TestTheRunsOfADeadNodeAreLost(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		r := newRig(t, db).start(t)
+		storetest.Wait(t, soon, "the worker beats", func() bool { return nodes(t, db) == 1 })
+		began := time.Now()
+		run := leaveBehind(t, db, account, "dead", "elsewhere")
+		r.ended(t, account, run, "FAILED WORKER_LOST")
+		if took := time.Since(began); took < r.Pace.GiveUpOther {
+			t.Errorf("it was given up after %s", took)
+		}
+		if nodes(t, db) != 1 {
+			t.Error("the dead node is still there")
+		}
+	})
+}
+
+func TestThePreviousBootOfANodeIsLostAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		run := leaveBehind(t, db, account, "previous", "this")
+		other := leaveBehind(t, db, account, "other", "that")
+		began := time.Now()
+		r := newRig(t, db, func(w *worker.Worker) { w.Node, w.Pace = "this", worker.Pace{} }).start(t)
+		r.ended(t, account, run, "FAILED WORKER_LOST")
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if got := outcome(storetest.ReadRun(t, db, account, other)); got != "RUNNING" {
+			t.Errorf("the run of another node is %s", got)
+		}
+	})
+}
+
+// A worker that waits for a database that is gone aborts its requests before
+// the others conclude that it is gone, and reports when the database is back.
+func TestAPartitionedNodeAbortsItsRequests(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	behind, proxy := database.ThroughProxy(t)
+	near, far := storetest.OpenSealed(t, database), storetest.OpenSealed(t, behind)
+	account := storetest.NewTenant(t, near, "pro").Account.ID
+	r := newRig(t, far).start(t)
+	r.world.hold("slow")
+	run := storetest.Queue(t, near, newJob(t, near, account, "slow"), 1)[0]
+	storetest.Wait(t, soon, "the request is made", func() bool { return r.world.inFlight("slow") == 1 })
+	witness := newRig(t, near, func(w *worker.Worker) { w.Limits = worker.Limits{} }).start(t) // it claims nothing
+	storetest.Wait(t, soon, "both beat", func() bool { return nodes(t, near) == 2 })
+	proxy.Down()
+	storetest.Wait(t, soon, "the request is aborted", func() bool { return r.world.cause(run) != nil })
+	if got := outcome(storetest.ReadRun(t, near, account, run)); got != "RUNNING" {
+		t.Errorf("when it was aborted, the run was %s", got)
+	}
+	witness.ended(t, account, run, "FAILED WORKER_LOST")
+	proxy.Up()
+	next := storetest.Queue(t, near, newJob(t, near, account, "next"), 1)[0]
+	witness.ended(t, account, next, "SUCCEEDED")
+}
+
+func TestConnectionsThatFallSilentDoNotCostTheRuns(t *testing.T) {
+	t.Parallel()
+	behind, proxy := storetest.New(t, "postgres").ThroughProxy(t)
+	db := storetest.OpenSealed(t, behind)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	r := newRig(t, db, func(w *worker.Worker) { w.Pace.GiveUpOwn, w.Pace.GiveUpOther = 5*time.Second, 8*time.Second }).start(t)
+	open := r.world.hold("slow")
+	run := storetest.Queue(t, db, newJob(t, db, account, "slow"), 1)[0]
+	storetest.Wait(t, soon, "the request is made", func() bool { return r.world.inFlight("slow") == 1 })
+	before := beats(t, storetest.OpenSealed(t, behind))
+	proxy.Stall()
+	watching := storetest.OpenSealed(t, behind) // new connections work
+	storetest.Wait(t, soon, "it beats on", func() bool { return beats(t, watching) > before+2 })
+	open()
+	storetest.Wait(t, soon, "the run is done", func() bool { return outcome(storetest.ReadRun(t, watching, account, run)) == "SUCCEEDED" })
+}
+
+func beats(t *testing.T, db *store.DB) (beat int64) {
+	t.Helper()
+	err := db.Read(t.Context(), func(tx *store.ReadTx) error {
+		found, err := tx.Nodes(t.Context())
+		if err == nil && len(found) == 1 {
+			beat = found[0].Beat
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return beat
+}
+
+func TestAnOutageKeepsOutcomes(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	behind, proxy := database.ThroughProxy(t)
+	near, far := storetest.OpenSealed(t, database), storetest.OpenSealed(t, behind)
+	account := storetest.NewTenant(t, near, "pro").Account.ID
+	r := newRig(t, far, func(w *worker.Worker) { w.Pace.GiveUpOwn, w.Pace.GiveUpOther = 20*time.Second, 30*time.Second }).start(t)
+	open := r.world.hold("slow")
+	runs := storetest.Queue(t, near, newJob(t, near, account, "slow"), 5)
+	storetest.Wait(t, soon, "the requests are made", func() bool { return r.world.inFlight("slow") == 5 })
+	proxy.Down()
+	open()
+	storetest.Wait(t, soon, "the requests have ended", func() bool { return r.world.inFlight("slow") == 0 })
+	proxy.Up()
+	r.db = near
+	for _, run := range runs {
+		r.ended(t, account, run, "SUCCEEDED")
+	}
+}
+
+// broken is a worker's store that does what a test tells it to.
+type broken struct {
+	worker.Store
+	// before may refuse a transaction; after may hide that it was committed.
+	before func(worker.Tx) (worker.Tx, error)
+	after  func() error
+	writes atomic.Int64
+}
+
+func (b *broken) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+	b.writes.Add(1)
+	err := b.Store.Write(ctx, account, func(tx worker.Tx) error {
+		if b.before != nil {
+			changed, err := b.before(tx)
+			if err != nil {
+				return err
+			}
+			tx = changed
+		}
+		return fn(tx)
+	})
+	if err == nil && b.after != nil {
+		return b.after()
+	}
+	return err
+}
+
+// claims notes that runs were claimed.
+type claims struct {
+	worker.Tx
+	claimed *atomic.Bool
+}
+
+func (c claims) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]worker.Claim, error) {
+	found, err := c.Tx.ClaimRuns(ctx, lane, lease, limit)
+	c.claimed.Store(len(found) > 0)
+	return found, err
+}
+
+func TestAClaimWithoutAnAnswerIsFound(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		var claimed, hidden atomic.Bool
+		store := &broken{Store: db.Worker(), before: func(tx worker.Tx) (worker.Tx, error) { return claims{tx, &claimed}, nil }}
+		store.after = func() error {
+			if claimed.Swap(false) && !hidden.Swap(true) {
+				return fault.New(fault.Unavailable, "The connection broke.")
+			}
+			return nil
+		}
+		run := storetest.Queue(t, db, newJob(t, db, account, "a"), 1)[0]
+		r := newRig(t, db, func(w *worker.Worker) { w.Store = store }).start(t)
+		r.ended(t, account, run, "FAILED WORKER_LOST")
+		if r.world.count("") != 0 {
+			t.Error("it was sent")
+		}
+		r.settle(t, account)
+	})
+}
+
+// poisoned refuses one outcome.
+type poisoned struct {
+	worker.Tx
+	run string
+}
+
+func (p poisoned) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) ([]string, error) {
+	for _, each := range outcomes {
+		if each.Run == p.run && each.Status == jobs.Succeeded {
+			return nil, errors.New("no such thing can be stored")
+		}
+	}
+	return p.Tx.FinishRuns(ctx, lease, outcomes)
+}
+
+func TestAnOutcomeThatIsRefusedDoesNotKeepTheOthers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		runs := storetest.Queue(t, db, newJob(t, db, account, "a"), 16)
+		store := &broken{Store: db.Worker(), before: func(tx worker.Tx) (worker.Tx, error) { return poisoned{tx, runs[7]}, nil }}
+		r := newRig(t, db, func(w *worker.Worker) { w.Store = store })
+		open := r.world.hold("a")
+		r.start(t)
+		storetest.Wait(t, soon, "the requests are made", func() bool { return r.world.inFlight("a") == 16 })
+		open()
+		for i, run := range runs {
+			want := "SUCCEEDED"
+			if i == 7 {
+				want = "FAILED WORKER_LOST"
+			}
+			r.ended(t, account, run, want)
+		}
+	})
+}
+
+func TestOutcomesAndClaimsAreBatched(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		const runs = 400
+		db := storetest.OpenSealed(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		storetest.Queue(t, db, newJob(t, db, account, "a"), runs)
+		store := &broken{Store: db.Worker()}
+		r := newRig(t, db, func(w *worker.Worker) {
+			w.Store, w.Limits = store, worker.Limits{Node: runs, Account: runs, Host: runs}
+		})
+		open := r.world.hold("a")
+		r.start(t)
+		storetest.Wait(t, soon, "the requests are made", func() bool { return r.world.inFlight("a") == runs })
+		open()
+		storetest.Wait(t, soon, "all runs are done", func() bool { return r.ledger.count("SUCCEEDED") == runs })
+		if writes := store.writes.Load(); writes > runs/4 {
+			t.Errorf("%d runs took %d transactions", runs, writes)
+		}
+	})
+}
+
+func TestAConfigurationThatCannotBeReadFailsItsRunOnly(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		job := newJob(t, db, account, "a")
+		if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE job_requests SET sealed = $1`, []byte("damaged")); err != nil {
+			t.Fatal(err)
+		}
+		damaged := storetest.Queue(t, db, job, 1)[0]
+		r := newRig(t, db).start(t)
+		r.settle(t, account)
+		storetest.Wait(t, soon, "the run is counted", func() bool { return r.ledger.count("FAILED CONNECTION_ERROR") == 1 })
+		var detail string
+		err := database.Raw(t).QueryRowContext(t.Context(), `SELECT error FROM runs WHERE id = $1`, damaged).Scan(&detail)
+		if err != nil || !strings.Contains(detail, "cannot be read") {
+			t.Errorf("it says %q, %v", detail, err)
+		}
+	})
+}
+
+func TestTheQueueIsMeasured(t *testing.T) {
+	t.Parallel()
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	storetest.Queue(t, db, newJob(t, db, account, "a"), 7)
+	r := newRig(t, db, func(w *worker.Worker) { w.Limits = worker.Limits{} }).start(t)
+	storetest.Wait(t, soon, "seven wait", func() bool {
+		r.ledger.mu.Lock()
+		defer r.ledger.mu.Unlock()
+		return r.ledger.depth == 7
+	})
+}

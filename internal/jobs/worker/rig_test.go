@@ -1,0 +1,249 @@
+package worker_test
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// soon is more than anything here takes.
+const soon = 30 * time.Second
+
+// brisk is a pace at which tests need not wait for long, and still slow enough
+// for a busy machine.
+func brisk() worker.Pace {
+	return worker.Pace{Beat: 200 * time.Millisecond, GiveUpOwn: 1500 * time.Millisecond, GiveUpOther: 2500 * time.Millisecond,
+		Watch: 100 * time.Millisecond, Look: 50 * time.Millisecond, Backlog: time.Millisecond}
+}
+
+// sender is the world that requests go to. A host that has a gate answers when
+// the gate is opened, or the request is aborted.
+type sender struct {
+	answer func(worker.Order) (jobs.Result, error) // nil: 200
+
+	mu      sync.Mutex
+	gates   map[string]chan struct{} // by host
+	deaf    map[string]bool          // hosts whose requests cannot be aborted
+	sent    []worker.Order
+	flying  map[string]int // by host
+	most    map[string]int // that were flying at once
+	aborted map[string]error
+}
+
+func newSender() *sender {
+	return &sender{gates: map[string]chan struct{}{}, deaf: map[string]bool{}, flying: map[string]int{}, most: map[string]int{}, aborted: map[string]error{}}
+}
+
+// hold makes a host answer only when the given function is called.
+func (s *sender) hold(host string) (open func()) {
+	gate := make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates[host] = gate
+	return sync.OnceFunc(func() { close(gate) })
+}
+
+// Send is a worker's Sender.
+func (s *sender) Send(ctx context.Context, order worker.Order) (jobs.Result, error) {
+	gate, deaf := s.takeOff(order)
+	defer s.land(order)
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			s.note(order, context.Cause(ctx))
+			if !deaf {
+				return jobs.Result{}, ctx.Err()
+			}
+			<-gate
+		}
+	}
+	if s.answer != nil {
+		return s.answer(order)
+	}
+	return jobs.Result{Status: 200, Headers: map[string]string{}, Body: "ok", BodyBytes: 2}, nil
+}
+
+func hostOf(order worker.Order) string {
+	target, _ := url.Parse(order.Configuration.Plain().URL) // they are written below
+	return target.Host
+}
+
+func (s *sender) takeOff(order worker.Order) (gate chan struct{}, deaf bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = append(s.sent, order)
+	host := hostOf(order)
+	for _, name := range []string{host, "all"} {
+		s.flying[name]++
+		s.most[name] = max(s.most[name], s.flying[name])
+	}
+	return s.gates[host], s.deaf[host]
+}
+
+func (s *sender) land(order worker.Order) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flying[hostOf(order)]--
+	s.flying["all"]--
+}
+
+func (s *sender) note(order worker.Order, cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.aborted[order.Run] = cause
+}
+
+// count counts the requests to a host, by prefix.
+func (s *sender) count(prefix string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Clone(s.sent), func(order worker.Order) bool { return !strings.HasPrefix(hostOf(order), prefix) }))
+}
+
+func (s *sender) order() (runs []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, order := range s.sent {
+		runs = append(runs, order.Run)
+	}
+	return runs
+}
+
+func (s *sender) inFlight(host string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flying[host]
+}
+
+func (s *sender) peak(host string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most[host]
+}
+
+func (s *sender) cause(run string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.aborted[run]
+}
+
+// ledger is a worker's Observer.
+type ledger struct {
+	mu       sync.Mutex
+	finished map[string]int
+	depth    int
+}
+
+func (l *ledger) RunFinished(status jobs.Status, reason jobs.Reason) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.finished[strings.TrimSuffix(string(status)+" "+string(reason), " ")]++
+}
+func (l *ledger) InFlight(int) {}
+func (l *ledger) QueueDepth(runs int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.depth = runs
+}
+
+func (l *ledger) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.finished[what]
+}
+
+// rig is a worker, its database and its world.
+type rig struct {
+	*worker.Worker
+	db     *store.DB
+	world  *sender
+	ledger *ledger
+	stop   func(ctx context.Context)
+}
+
+// newRig makes a worker that is not started. change may alter it.
+func newRig(t *testing.T, db *store.DB, change ...func(*worker.Worker)) *rig {
+	t.Helper()
+	r := &rig{db: db, world: newSender(), ledger: &ledger{finished: map[string]int{}}}
+	r.Worker = &worker.Worker{Store: db.Worker(), Sender: r.world, Plans: plans.BuiltIn(), Limits: worker.Limits{Node: 64, Account: 32, Host: 16},
+		Log: slog.New(slog.DiscardHandler), Observe: r.ledger, Now: time.Now, Boot: uuid.NewString(), Node: "node " + uuid.NewString(), Pace: brisk()}
+	for _, each := range change {
+		each(r.Worker)
+	}
+	return r
+}
+
+// start runs the worker until the end of the test, or until stop.
+func (r *rig) start(t *testing.T) *rig {
+	t.Helper()
+	r.Start(t.Context())
+	var once sync.Once
+	r.stop = func(ctx context.Context) { once.Do(func() { r.Stop(ctx) }) }
+	t.Cleanup(func() {
+		ended, cancel := context.WithCancel(context.Background()) //nolint:usetesting // the test's context has ended
+		cancel()
+		r.stop(ended)
+	})
+	return r
+}
+
+// newJob makes a job of an account that sends to a host.
+func newJob(t *testing.T, db *store.DB, account, host string) jobs.Job {
+	t.Helper()
+	job := storetest.NewJob(account, "j-"+uuid.NewString(), "http://"+host+"/")
+	storetest.AddJobs(t, db, job)
+	return job
+}
+
+// ended waits until a run is as it is wanted.
+func (r *rig) ended(t *testing.T, account, run, want string) jobs.Run {
+	t.Helper()
+	var got jobs.Run
+	defer func() {
+		if t.Failed() {
+			t.Logf("the run is %s %v %v", got.Status, got.Reason, got.Error)
+		}
+	}()
+	storetest.Wait(t, soon, "the run is "+want, func() bool {
+		got = storetest.ReadRun(t, r.db, account, run)
+		return outcome(got) == want
+	})
+	return got
+}
+
+// outcome is the status of a run and why it failed.
+func outcome(run jobs.Run) string {
+	if run.Reason != nil {
+		return string(run.Status) + " " + string(*run.Reason)
+	}
+	return string(run.Status)
+}
+
+// cancel cancels a run as the API does, without telling any worker.
+func cancel(t *testing.T, db *store.DB, account, run string) {
+	t.Helper()
+	err := db.Write(t.Context(), "", func(tx *store.Tx) error {
+		_, err := tx.CancelRun(t.Context(), account, run, tx.Now())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

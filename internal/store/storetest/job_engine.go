@@ -1,0 +1,227 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// write writes and gives back what the transaction found.
+func write[T any](t *testing.T, db *store.DB, fn func(*store.Tx) (T, error)) (found T) {
+	t.Helper()
+	do(t, db, "", func(tx *store.Tx) (err error) {
+		found, err = fn(tx)
+		return err
+	})
+	return found
+}
+
+func finish(t *testing.T, db *store.DB, lease string, outcomes ...worker.Outcome) []string {
+	t.Helper()
+	return write(t, db, func(tx *store.Tx) ([]string, error) { return tx.FinishRuns(t.Context(), lease, outcomes) })
+}
+
+func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []string) {
+	t.Helper()
+	for _, each := range write(t, db, func(tx *store.Tx) ([]worker.Claim, error) { return tx.ClaimRuns(t.Context(), lane, lease, limit) }) {
+		ids = append(ids, each.Run)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func jobEngine(t *testing.T, shared *store.DB) {
+	for name, part := range map[string]func(*testing.T, *store.DB){
+		"jobs fire": firing, "runs are claimed": claiming, "accounts and lanes take turns": turns, "outcomes need the lease": outcomes,
+		"runs are metered": metering, "nodes are given up": nodes,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			part(t, OpenSealed(t, New(t, shared.Name())))
+		})
+	}
+}
+
+func nextDue(t *testing.T, db *store.DB) (due *time.Time) {
+	t.Helper()
+	if err := db.Scheduler().Read(t.Context(), func(tx scheduler.ReadTx) (err error) { due, err = tx.NextDue(t.Context()); return err }); err != nil {
+		t.Fatal(err)
+	}
+	return due
+}
+
+func firing(t *testing.T, db *store.DB) {
+	ctx, account := t.Context(), newAccount(t, db).ID
+	same(t, nextDue(t, db), nil)
+	var written []jobs.Job
+	for i := range 300 {
+		job := NewJob(account, fmt.Sprint("j", i), "http://a/")
+		next := at(1000 - i)
+		job.NextRunAt = &next
+		written = append(written, job)
+	}
+	AddJobs(t, db, written...)
+	same(t, *nextDue(t, db), at(701))
+	due := write(t, db, func(tx *store.Tx) ([]jobs.Due, error) { return tx.DueJobs(ctx, at(999), 1000) })
+	same(t, len(due), 299)
+	same(t, due[0], jobs.Due{Origin: jobs.Origin{Account: account, UID: written[299].UID, Key: "j299", Lane: written[299].Lane()}, Schedule: "* * * * *", ScheduledAt: at(701)})
+	same(t, len(write(t, db, func(tx *store.Tx) ([]jobs.Due, error) { return tx.DueJobs(ctx, at(999), 7) })), 7)
+	firings := make([]jobs.Firing, len(due))
+	for i, job := range due {
+		firings[i] = jobs.Firing{Due: job, ScheduledFor: job.ScheduledAt}
+		if i > 0 {
+			next := at(2000 + i)
+			firings[i].Next = &next
+		}
+	}
+	do(t, db, "", func(tx *store.Tx) error { return tx.AdvanceJobs(ctx, firings) })
+	same(t, *nextDue(t, db), at(1000))
+	ended := readJob(t, db, account, due[0].Key)
+	same(t, []any{ended.Enabled, ended.NextRunAt, ended.Version}, []any{false, (*time.Time)(nil), 1})
+	again := readJob(t, db, account, due[5].Key)
+	same(t, []any{again.Enabled, *again.NextRunAt}, []any{true, at(2005)})
+}
+
+func claiming(t *testing.T, db *store.DB) {
+	ctx, account := t.Context(), newAccount(t, db).ID
+	job := NewJob(account, "j", "http://a/")
+	AddJobs(t, db, job)
+	ids := Queue(t, db, job, 10)
+	pending := func() int {
+		return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountPending(ctx, 100) })
+	}
+	same(t, pending(), 10)
+	same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountPending(ctx, 3) }), 3)
+	claims := write(t, db, func(tx *store.Tx) ([]worker.Claim, error) { return tx.ClaimRuns(ctx, job.Lane(), "boot", 1) })
+	same(t, claims, []worker.Claim{{Run: ids[0], Account: account, Lane: job.Lane(), Job: "j", Request: job.RequestID}})
+	run := ReadRun(t, db, account, ids[0])
+	same(t, []any{run.Status, *run.JobVersion, run.StartedAt != nil}, []any{jobs.Running, 1, true})
+	same(t, claim(t, db, job.Lane(), "boot", 4), ids[1:5])
+	same(t, claim(t, db, jobs.Lane(account, "b:80"), "boot", 4), nil)
+	refusedRuns := write(t, db, func(tx *store.Tx) (int, error) { return tx.RefuseRuns(ctx, job.Lane(), oddText, 3) })
+	same(t, refusedRuns, 3)
+	run = ReadRun(t, db, account, ids[5])
+	same(t, []any{run.Status, *run.Reason, *run.Error, run.StartedAt}, []any{jobs.Failed, jobs.QuotaExceeded, oddText, (*time.Time)(nil)})
+	same(t, pending(), 2)
+	read := get(t, db, func(tx *store.ReadTx) (map[string]jobs.Configuration, error) {
+		return tx.Configurations(ctx, []string{job.RequestID, newID()})
+	})
+	same(t, len(read), 1)
+	same(t, read[job.RequestID].Plain(), job.Configuration.Plain())
+	db.SealWith(newRing(t)) // one that cannot open it
+	same(t, len(get(t, db, func(tx *store.ReadTx) (map[string]jobs.Configuration, error) {
+		return tx.Configurations(ctx, []string{job.RequestID})
+	})), 0)
+}
+
+func turns(t *testing.T, db *store.DB) {
+	ctx, accounts, hosts := t.Context(), []string{}, []string{"a", "b", "c.d", "~"}
+	lanes := map[string][]string{}
+	for range 3 {
+		account := newAccount(t, db).ID
+		accounts = append(accounts, account)
+		for i, host := range hosts {
+			job := NewJob(account, fmt.Sprint("j", i), "http://"+host+"/")
+			lanes[account] = append(lanes[account], job.Lane())
+			AddJobs(t, db, job)
+			Queue(t, db, job, 3)
+		}
+	}
+	slices.Sort(accounts)
+	for _, test := range []struct {
+		after string
+		limit int
+		want  []string
+	}{{"", 9, accounts}, {"", 2, accounts[:2]}, {accounts[0], 9, accounts[1:]}, {accounts[2], 9, nil}} {
+		same(t, write(t, db, func(tx *store.Tx) ([]string, error) { return tx.PendingAccounts(ctx, test.after, test.limit) }), test.want)
+	}
+	own := lanes[accounts[1]]
+	for _, test := range []struct {
+		after string
+		limit int
+		want  []string
+	}{{"", 9, own}, {"", 2, own[:2]}, {own[1], 9, own[2:]}, {own[3], 9, nil}} {
+		same(t, write(t, db, func(tx *store.Tx) ([]string, error) { return tx.PendingLanes(ctx, accounts[1], test.after, test.limit) }), test.want)
+	}
+}
+
+func outcomes(t *testing.T, db *store.DB) {
+	ctx, account := t.Context(), newAccount(t, db).ID
+	job := NewJob(account, "j", "http://a/")
+	AddJobs(t, db, job)
+	ids := Queue(t, db, job, 300)
+	claim(t, db, job.Lane(), "mine", 299)
+	claim(t, db, job.Lane(), "other", 1)
+	cancel(t, db, account, ids[0])
+	owned := get(t, db, func(tx *store.ReadTx) ([]string, error) { return tx.Owned(ctx, "mine") })
+	same(t, len(owned), 298)
+	reason, detail := jobs.Timeout, oddText
+	all := make([]worker.Outcome, len(ids))
+	for i, id := range ids {
+		all[i] = worker.Outcome{Run: id, Status: jobs.Failed, Reason: &reason, Error: &detail, FinishedAt: at(90)}
+	}
+	same(t, len(finish(t, db, "mine", all...)), 298)
+	same(t, len(finish(t, db, "mine", all...)), 0)
+	same(t, finish(t, db, "mine"), nil)
+	for id, want := range map[string]jobs.Status{ids[0]: jobs.Canceled, ids[1]: jobs.Failed, ids[299]: jobs.Running} {
+		same(t, ReadRun(t, db, account, id).Status, want)
+	}
+	run := ReadRun(t, db, account, ids[1])
+	same(t, []any{*run.Reason, *run.Error, *run.FinishedAt}, []any{jobs.Timeout, oddText, at(90)})
+}
+
+func metering(t *testing.T, db *store.DB) {
+	ctx, account := t.Context(), newAccount(t, db).ID
+	for _, more := range []int{0, 5, 7} {
+		do(t, db, "", func(tx *store.Tx) error { return tx.MeterRuns(ctx, account, "2031-02", more) })
+	}
+	for period, want := range map[string]int{"2031-02": 12, "2031-03": 0} {
+		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.RunsUsed(ctx, account, period) }), want)
+	}
+}
+
+func nodes(t *testing.T, db *store.DB) {
+	ctx, account := t.Context(), newAccount(t, db).ID
+	job := NewJob(account, "j", "http://a/")
+	AddJobs(t, db, job)
+	beat := func(boot string) { do(t, db, "", func(tx *store.Tx) error { return tx.Beat(ctx, boot, "n") }) }
+	known := func() (known []worker.Node) {
+		if err := db.Worker().Read(ctx, func(tx worker.ReadTx) (err error) { known, err = tx.Nodes(ctx); return err }); err != nil {
+			t.Fatal(err)
+		}
+		return known
+	}
+	lives := func(boot string) (lives, settled bool) {
+		return write(t, db, func(tx *store.Tx) (bool, error) { return tx.Lives(ctx, boot) }),
+			write(t, db, func(tx *store.Tx) (bool, error) { return tx.Settled(ctx, boot) })
+	}
+	beat("boot")
+	before := known()[0]
+	same(t, []string{before.Boot, before.Name}, []string{"boot", "n"})
+	for boot, want := range map[string]bool{"boot": true, "nobody": false} {
+		alive, settled := lives(boot)
+		same(t, []bool{alive, settled}, []bool{want, want})
+	}
+	beat("boot")
+	giveUp := func(node worker.Node) bool {
+		return write(t, db, func(tx *store.Tx) (bool, error) { return tx.GiveUp(ctx, node) })
+	}
+	same(t, giveUp(before), false)
+	same(t, giveUp(known()[0]), true)
+	same(t, len(known()), 0)
+	beat("boot")
+	same(t, known()[0].Beat > before.Beat, true)
+	ids := Queue(t, db, job, 3)
+	claim(t, db, job.Lane(), "boot", 2)
+	claim(t, db, job.Lane(), "other", 1)
+	same(t, write(t, db, func(tx *store.Tx) (int, error) { return tx.LoseRuns(ctx, "boot", oddText) }), 2)
+	run := ReadRun(t, db, account, ids[0])
+	same(t, []any{run.Status, *run.Reason, *run.Error}, []any{jobs.Failed, jobs.WorkerLost, oddText})
+	same(t, ReadRun(t, db, account, ids[2]).Status, jobs.Running)
+}

@@ -1,0 +1,275 @@
+package storetest
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/sealed"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// OpenSealed opens a database as a node does: with the key ring of all its
+// nodes.
+func OpenSealed(t testing.TB, database Database, change ...func(*store.Options)) *store.DB {
+	t.Helper()
+	db := database.Open(t, change...)
+	ring, err := sealed.OpenOrCreate(filepath.Join(database.Dir, "keyring"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SealWith(ring)
+	return db
+}
+
+// ReadRun gives a run.
+func ReadRun(t testing.TB, db *store.DB, account, id string) (run jobs.Run) {
+	t.Helper()
+	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
+		run, err = tx.Run(t.Context(), account, id)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// NewJob is an enabled job that fires every minute, but not before its
+// NextRunAt is set.
+func NewJob(account, key, url string) jobs.Job {
+	return jobs.Job{Account: account, UID: newID(), Key: key, RequestID: newID(), Name: key, Enabled: true, Type: jobs.HTTP, Schedule: "* * * * *",
+		Concurrency: jobs.Allow, CreatedAt: at(1), UpdatedAt: at(2), Version: 1,
+		Configuration: jobs.NewConfiguration(jobs.Plain{Method: "POST", URL: url, Headers: []jobs.Header{}, SuccessStatus: "2xx", TLSVerify: true, Timeout: 30})}
+}
+
+// AddJobs writes jobs.
+func AddJobs(t testing.TB, db *store.DB, added ...jobs.Job) {
+	t.Helper()
+	err := db.Write(t.Context(), added[0].Account, func(tx *store.Tx) error {
+		for _, job := range added {
+			if err := tx.InsertJob(t.Context(), job); err != nil {
+				return err
+			}
+			if err := tx.InsertJobRequest(t.Context(), job); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// NewRun is a pending run of a job that somebody asked for.
+func NewRun(job jobs.Job) jobs.Run {
+	return jobs.Run{ID: newID(), Account: job.Account, JobUID: job.UID, JobKey: job.Key, Lane: job.Lane(), Trigger: jobs.Manual, Status: jobs.Pending, CreatedAt: at(3)}
+}
+
+// Queue queues runs of a job and gives their ids.
+func Queue(t testing.TB, db *store.DB, job jobs.Job, count int) []string {
+	t.Helper()
+	runs, ids := make([]jobs.Run, count), make([]string, count)
+	for i := range runs {
+		runs[i] = NewRun(job)
+		ids[i] = runs[i].ID
+	}
+	if err := db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), runs) }); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// oddJob has everything a job can have.
+func oddJob(account, key string) jobs.Job {
+	job := NewJob(account, key, "https://user:secret@example.com/a?b=c")
+	description, next, body, cert := oddText, at(9), oddText, oddText
+	job.Name, job.Description, job.NextRunAt = oddText, &description, &next
+	job.Configuration = jobs.NewConfiguration(jobs.Plain{Method: "PUT", URL: "https://user:secret@example.com/a?b=c", SuccessStatus: "418",
+		Headers: []jobs.Header{{Name: "X-Token", Value: oddText}, {Name: "x-token", Value: ""}}, CACert: &cert, Body: &body, Timeout: 3})
+	return job
+}
+
+func readJob(t *testing.T, db *store.DB, account, key string) jobs.Job {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(t.Context(), account, key) })
+}
+
+func jobConcept(t *testing.T, shared *store.DB) {
+	db := OpenSealed(t, New(t, shared.Name())) // what is sealed here needs a ring of its own
+	ctx, account, other := t.Context(), newAccount(t, db).ID, newAccount(t, db).ID
+	t.Run("a job comes back as it was written", func(t *testing.T) {
+		job := oddJob(account, "odd")
+		AddJobs(t, db, job)
+		got := readJob(t, db, account, "odd")
+		same(t, got.Configuration.Plain(), job.Configuration.Plain())
+		same(t, []any{got.UID, got.Name, *got.Description, got.Enabled, got.Schedule, got.RequestID, *got.NextRunAt, got.CreatedAt, got.UpdatedAt, got.Version},
+			[]any{job.UID, oddText, oddText, true, job.Schedule, job.RequestID, at(9), at(1), at(2), 1})
+		missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, other, "odd") })
+		missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, account, "ODD") })
+	})
+	t.Run("a key is taken once, and free after the job is deleted", func(t *testing.T) { jobKeys(t, db, account) })
+	t.Run("a change writes everything that may change", func(t *testing.T) { jobChanges(t, db, account) })
+	t.Run("deleting cancels what waits", func(t *testing.T) { jobDeletion(t, db, account) })
+	t.Run("jobs are listed by what is asked for", func(t *testing.T) { jobLists(t, db) })
+	t.Run("enabled jobs are counted", func(t *testing.T) {
+		counted := newAccount(t, db).ID
+		for _, more := range []int{3, -1} {
+			do(t, db, counted, func(tx *store.Tx) error { return tx.AddActiveJobs(ctx, counted, more) })
+		}
+		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ActiveJobs(ctx, counted) }), 2)
+		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ActiveJobs(ctx, other) }), 0)
+	})
+	t.Run("the rooms lead to the same store", func(t *testing.T) {
+		if err := db.Jobs().Read(ctx, func(tx jobs.ReadTx) error { _, err := tx.Job(ctx, account, "odd"); return err }); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("configurations are sealed, and sealed again", func(t *testing.T) { jobSeals(t, New(t, shared.Name())) })
+}
+
+func jobKeys(t *testing.T, db *store.DB, account string) {
+	ctx, first := t.Context(), NewJob(account, "again", "http://a/")
+	AddJobs(t, db, first)
+	err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertJob(ctx, NewJob(account, "again", "http://b/")) })
+	refused(t, err, fault.AlreadyExists)
+	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, first, at(5)) })
+	missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, account, "again") })
+	second := NewJob(account, "again", "http://b/")
+	AddJobs(t, db, second)
+	same(t, readJob(t, db, account, "again").UID, second.UID)
+}
+
+func jobChanges(t *testing.T, db *store.DB, account string) {
+	ctx, job := t.Context(), NewJob(account, "changed", "http://a/")
+	AddJobs(t, db, job)
+	changed := oddJob(account, "changed")
+	changed.UID, changed.Enabled, changed.Schedule, changed.Version, changed.UpdatedAt = job.UID, false, jobs.Now, 7, at(77)
+	do(t, db, account, func(tx *store.Tx) error {
+		if _, err := tx.JobToChange(ctx, account, "changed"); err != nil {
+			return err
+		}
+		if err := tx.InsertJobRequest(ctx, changed); err != nil {
+			return err
+		}
+		return tx.UpdateJob(ctx, changed)
+	})
+	got := readJob(t, db, account, "changed")
+	same(t, []any{got.Name, *got.Description, got.Enabled, got.Schedule, got.RequestID, *got.NextRunAt, got.Version, got.UpdatedAt, got.CreatedAt},
+		[]any{oddText, oddText, false, jobs.Now, changed.RequestID, at(9), 7, at(77), at(1)})
+	same(t, got.Configuration.Plain().URL, changed.Configuration.Plain().URL)
+	do(t, db, account, func(tx *store.Tx) error {
+		origin, err := tx.JobToRun(ctx, account, "changed")
+		same(t, origin, jobs.Origin{Account: account, UID: job.UID, Key: "changed", Lane: changed.Lane()})
+		return err
+	})
+	for _, read := range []func(tx *store.Tx) error{
+		func(tx *store.Tx) error { _, err := tx.JobToChange(ctx, account, "nothing"); return err },
+		func(tx *store.Tx) error { _, err := tx.JobToRun(ctx, account, "nothing"); return err },
+		func(tx *store.Tx) error { _, err := tx.JobOfRun(ctx, account, newID()); return err },
+	} {
+		refused(t, db.Write(ctx, account, read), fault.NotFound)
+	}
+}
+
+func jobDeletion(t *testing.T, db *store.DB, account string) {
+	ctx, job, next := t.Context(), NewJob(account, "gone", "http://gone/"), at(9)
+	job.NextRunAt = &next
+	AddJobs(t, db, job)
+	running := Queue(t, db, job, 1)[0]
+	claim(t, db, job.Lane(), "boot", 1)
+	waiting := Queue(t, db, job, 2)
+	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, job, at(6)) })
+	for _, id := range waiting {
+		run := ReadRun(t, db, account, id)
+		same(t, []any{run.Status, *run.FinishedAt}, []any{jobs.Canceled, at(6)})
+	}
+	same(t, ReadRun(t, db, account, running).Status, jobs.Running)
+	do(t, db, account, func(tx *store.Tx) error {
+		origin, err := tx.JobOfRun(ctx, account, running)
+		same(t, []any{origin.UID, origin.Deleted}, []any{job.UID, true})
+		return err
+	})
+}
+
+func jobLists(t *testing.T, db *store.DB) {
+	ctx, account := t.Context(), newAccount(t, db).ID
+	var written []jobs.Job
+	for i, name := range oddNames() {
+		job := NewJob(account, fmt.Sprintf("k%02d", i), "http://a/")
+		next := at(1000 - i)
+		job.Name, job.Enabled, job.CreatedAt, job.UpdatedAt = name, i%3 != 0, at(i/2), at(100-i)
+		if job.Enabled {
+			job.NextRunAt = &next
+		}
+		written = append(written, job)
+	}
+	AddJobs(t, db, written...)
+	filtered := func(filter jobs.Filter) int {
+		return len(get(t, db, func(tx *store.ReadTx) (page.List[jobs.Job], error) {
+			return tx.Jobs(ctx, account, filter, page.First())
+		}).Items)
+	}
+	same(t, filtered(jobs.Filter{Enabled: optional.Of(true)})+filtered(jobs.Filter{Enabled: optional.Of(false)}), len(written))
+	same(t, filtered(jobs.Filter{Search: "K0"}), 10)
+	same(t, filtered(jobs.Filter{Search: "日本"}), 1)
+	listing[jobs.Job]{
+		read: func(tx *store.ReadTx, request page.Request) (page.List[jobs.Job], error) {
+			return tx.Jobs(ctx, account, jobs.Filter{}, request)
+		},
+		id: func(job jobs.Job) string { return job.Key }, byDefault: "created_at", newestFirst: true,
+		fields: map[string]func(jobs.Job) any{
+			"key":         func(job jobs.Job) any { return job.Key },
+			"name":        func(job jobs.Job) any { return job.Name },
+			"created_at":  func(job jobs.Job) any { return job.CreatedAt.UnixMicro() },
+			"updated_at":  func(job jobs.Job) any { return job.UpdatedAt.UnixMicro() },
+			"next_run_at": func(job jobs.Job) any { return microsOrNil(job.NextRunAt) },
+		},
+	}.check(t, db, written)
+}
+
+func microsOrNil(at *time.Time) any {
+	if at == nil {
+		return nil
+	}
+	return at.UnixMicro()
+}
+
+// jobSeals rotates the key that configurations are sealed with.
+func jobSeals(t *testing.T, database Database) {
+	ctx, db, ring := t.Context(), database.Open(t), newRing(t)
+	db.SealWith(ring)
+	account := newAccount(t, db).ID
+	var written []jobs.Job
+	for i := range 250 { // more than are sealed again at once
+		written = append(written, NewJob(account, fmt.Sprint("j", i), "http://canary-secret/"))
+	}
+	AddJobs(t, db, written...)
+	raw := database.Raw(t)
+	var sealedText []byte
+	if err := raw.QueryRowContext(ctx, `SELECT sealed FROM job_requests LIMIT 1`).Scan(&sealedText); err != nil || bytes.Contains(sealedText, []byte("canary")) {
+		t.Errorf("the configuration is not sealed: %v", err)
+	}
+	old := ring.Primary()
+	if _, err := ring.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{len(written), 0} {
+		count, err := db.Reseal(ctx, ring)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, count, want)
+	}
+	if err := ring.Retire(old); err != nil {
+		t.Fatal(err)
+	}
+	same(t, readJob(t, db, account, "j7").Configuration.Plain().URL, "http://canary-secret/")
+}

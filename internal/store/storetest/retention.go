@@ -1,0 +1,96 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// idAt is the id of a run that was made at an instant.
+func idAt(at time.Time) string {
+	id := uuid.Must(uuid.NewV7())
+	millis := at.UnixMilli()
+	for i := range 6 {
+		id[i] = byte(millis >> (8 * (5 - i)))
+	}
+	return id.String()
+}
+
+func retention(t *testing.T, shared *store.DB) {
+	database := New(t, shared.Name())
+	db := OpenSealed(t, database)
+	ctx, account, now := t.Context(), newAccount(t, db).ID, time.Now()
+	live, deleted := NewJob(account, "live", "http://a/"), NewJob(account, "deleted", "http://b/")
+	AddJobs(t, db, live, deleted)
+	old, recent := oldRuns(t, db, live, jobs.Canceled, 1100, now.Add(-time.Hour)), oldRuns(t, db, live, jobs.Canceled, 2, now.Add(time.Hour))
+	running := oldRuns(t, db, deleted, jobs.Pending, 1, now.Add(-time.Hour))
+	claim(t, db, deleted.Lane(), "boot", 1)
+	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, deleted, now.Add(-3*time.Hour)) })
+	raw := database.Raw(t)
+	if _, err := raw.ExecContext(ctx, `UPDATE job_requests SET superseded_at = 1 WHERE superseded_at IS NOT NULL`); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{len(old), 0} {
+		removed, err := db.RemoveRuns(ctx, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, removed, want)
+	}
+	for _, id := range recent {
+		same(t, ReadRun(t, db, account, id).Status, jobs.Canceled)
+	}
+	same(t, ReadRun(t, db, account, running[0]).Status, jobs.Running)
+	ids, _ := listRuns(t, db, account, jobs.RunFilter{}, page.Cursor{Size: 100})
+	same(t, len(ids), len(recent)+len(running))
+	for query, want := range map[string]int{`SELECT count(*) FROM job_requests`: 1, `SELECT count(*) FROM jobs`: 1} {
+		var count int
+		if err := raw.QueryRowContext(ctx, query).Scan(&count); err != nil {
+			t.Fatal(err)
+		}
+		same(t, count, want)
+	}
+	same(t, readJob(t, db, account, "live").UID, live.UID)
+	t.Run("history", func(t *testing.T) { removeHistory(t, db) })
+}
+
+// oldRuns writes runs of a time.
+func oldRuns(t *testing.T, db *store.DB, job jobs.Job, status jobs.Status, count int, made time.Time) (ids []string) {
+	t.Helper()
+	runs := make([]jobs.Run, count)
+	for i := range runs {
+		runs[i] = NewRun(job)
+		runs[i].ID, runs[i].Status = idAt(made), status
+		ids = append(ids, runs[i].ID)
+	}
+	do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), runs) })
+	return ids
+}
+
+func removeHistory(t *testing.T, db *store.DB) {
+	tenant := NewTenant(t, db, "pro")
+	head := func() int64 {
+		heads, err := db.Heads(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return heads[tenant.Account.ID]
+	}
+	before := head()
+	for _, test := range []struct {
+		until time.Time
+		all   bool
+	}{{time.Now().Add(-time.Hour), false}, {time.Now().Add(time.Hour), true}} {
+		removed, err := db.RemoveChanges(t.Context(), test.until)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, removed >= int(before), test.all)
+		same(t, head(), before) // numbers are not given again
+	}
+}

@@ -1,0 +1,118 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+func listRuns(t *testing.T, db *store.DB, account string, filter jobs.RunFilter, cursor page.Cursor) (ids []string, more bool) {
+	t.Helper()
+	tail := get(t, db, func(tx *store.ReadTx) (page.Tail[jobs.Run], error) {
+		return tx.Runs(t.Context(), account, filter, cursor)
+	})
+	for _, run := range tail.Items {
+		ids = append(ids, run.ID)
+	}
+	return ids, tail.More
+}
+
+func cancel(t *testing.T, db *store.DB, account, id string) (ended bool) {
+	t.Helper()
+	do(t, db, "", func(tx *store.Tx) (err error) {
+		ended, err = tx.CancelRun(t.Context(), account, id, at(50))
+		return err
+	})
+	return ended
+}
+
+func runConcept(t *testing.T, shared *store.DB) {
+	db := OpenSealed(t, New(t, shared.Name()))
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	job := NewJob(account, "j", "http://user:pass@a/")
+	AddJobs(t, db, job)
+	t.Run("a run comes back as it was written", func(t *testing.T) {
+		run, scheduled, source := NewRun(job), at(7), newID()
+		run.Trigger, run.ScheduledFor, run.RerunOf = jobs.Rerun, &scheduled, &source
+		do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{run}) })
+		same(t, ReadRun(t, db, account, run.ID), run)
+		missing(t, db, func(tx *store.ReadTx) (jobs.Run, error) { return tx.Run(t.Context(), other, run.ID) })
+	})
+	t.Run("an instant has one run of a job", func(t *testing.T) {
+		first, second, elsewhere, instant := NewRun(job), NewRun(job), NewRun(job), at(8)
+		for _, run := range []*jobs.Run{&first, &second, &elsewhere} {
+			run.Trigger, run.ScheduledFor = jobs.OnSchedule, &instant
+		}
+		elsewhere.JobUID = newID()
+		do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{first, elsewhere, second}) })
+		same(t, ReadRun(t, db, account, first.ID).Status, jobs.Pending)
+		same(t, ReadRun(t, db, account, elsewhere.ID).Status, jobs.Pending)
+		missing(t, db, func(tx *store.ReadTx) (jobs.Run, error) { return tx.Run(t.Context(), account, second.ID) })
+	})
+	t.Run("a run is cancelled once", func(t *testing.T) {
+		id := Queue(t, db, job, 1)[0]
+		same(t, cancel(t, db, other, id), false)
+		same(t, cancel(t, db, account, id), true)
+		same(t, cancel(t, db, account, id), false)
+		same(t, *ReadRun(t, db, account, id).FinishedAt, at(50))
+	})
+	t.Run("a result comes back, however large its body", func(t *testing.T) { runResults(t, db, job) })
+	t.Run("runs are listed newest first, by what is asked for", func(t *testing.T) { runLists(t, db) })
+}
+
+func runResults(t *testing.T, db *store.DB, job jobs.Job) {
+	job = NewJob(job.Account, "results", "http://user:pass@results/")
+	AddJobs(t, db, job)
+	boot := newID()
+	bodies := []string{"", oddText + "\x00", strings.Repeat("compresses well ", 4000), strings.Repeat(oddText, 20)}
+	ids := Queue(t, db, job, len(bodies))
+	claim(t, db, job.Lane(), boot, len(ids))
+	for i, id := range ids {
+		result := &jobs.Result{Status: 299, Headers: map[string]string{"a": oddText}, Body: bodies[i], BodyTruncated: true, BodyBytes: 1 << 40,
+			Timings: &jobs.Timings{DNS: 1.5, Total: 2.25}}
+		finish(t, db, boot, worker.Outcome{Run: id, Status: jobs.Succeeded, Result: result, FinishedAt: at(60)})
+		got := ReadRun(t, db, job.Account, id)
+		same(t, got.Result, result)
+		same(t, *got.FinishedAt, at(60))
+		same(t, got.Request.URL, "http://"+jobs.Redacted+"@results/")
+	}
+}
+
+func runLists(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	a, b := NewJob(account, "a", "http://a/"), NewJob(account, "b", "http://b/")
+	AddJobs(t, db, a, b)
+	var newest []string
+	for range 6 {
+		older := Queue(t, db, a, 1)[0]
+		newest = append([]string{Queue(t, db, b, 1)[0], older}, newest...)
+	}
+	cancel(t, db, account, newest[3])
+	all, more := listRuns(t, db, account, jobs.RunFilter{}, page.Cursor{Size: 100})
+	same(t, all, newest)
+	same(t, more, false)
+	first, more := listRuns(t, db, account, jobs.RunFilter{}, page.Cursor{Size: 5})
+	same(t, first, newest[:5])
+	same(t, more, true)
+	rest, more := listRuns(t, db, account, jobs.RunFilter{}, page.Cursor{Size: 7, After: first[4]})
+	same(t, rest, newest[5:])
+	same(t, more, false)
+	for count, filter := range map[int]jobs.RunFilter{
+		6: {Job: "a"}, 1: {Status: jobs.Canceled}, 11: {Status: jobs.Pending}, 12: {Trigger: jobs.Manual}, 0: {Trigger: jobs.OnSchedule},
+	} {
+		found, _ := listRuns(t, db, account, filter, page.Cursor{Size: 100})
+		same(t, len(found), count)
+	}
+	for _, filter := range []jobs.RunFilter{{From: at(4)}, {To: at(3)}, {Trigger: jobs.Rerun}, {Status: jobs.Failed}, {Job: "A"}} {
+		found, _ := listRuns(t, db, account, filter, page.Cursor{Size: 100})
+		same(t, len(found), 0)
+	}
+	found, _ := listRuns(t, db, account, jobs.RunFilter{From: at(3), To: at(4)}, page.Cursor{Size: 100})
+	same(t, len(found), 12)
+	refused(t, db.Write(t.Context(), "", func(tx *store.Tx) error { _, err := tx.Run(t.Context(), account, newID()); return err }), fault.NotFound)
+}
