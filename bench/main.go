@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/bench/bulk"
+	"github.com/signalbox/signalbox/bench/jobs"
 	"github.com/signalbox/signalbox/bench/ofrep"
 	"github.com/signalbox/signalbox/bench/reads"
 	"github.com/signalbox/signalbox/bench/rules"
@@ -31,6 +32,7 @@ func benchmarks() []benchmark {
 		{"reads", reads.Run},
 		{"ofrep", ofrep.Run},
 		{"bulk", bulk.Run},
+		{"jobs", jobs.Run},
 		{"rules", func(_ context.Context, out io.Writer) error { return rules.Run(out) }},
 	}
 }
@@ -48,6 +50,9 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) > 0 && args[0] == servers.BareCommand {
 		return servers.ServeBare(ctx, args[1:], out)
+	}
+	if len(args) > 0 && args[0] == servers.SinkCommand {
+		return servers.ServeSink(ctx, out)
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	only := flags.String("only", "", "run these benchmarks only, separated by commas")

@@ -91,11 +91,17 @@ func StartBare(ctx context.Context, folder string, body []byte) (*Server, error)
 	if err := os.WriteFile(file, body, 0o600); err != nil {
 		return nil, err
 	}
+	return startSelf(ctx, BareCommand, file)
+}
+
+// startSelf starts this program again as one of its servers, which first prints its address.
+func startSelf(ctx context.Context, args ...string) (*Server, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	command := exec.CommandContext(ctx, self, BareCommand, file)
+	command := exec.CommandContext(ctx, self, args...)
+	command.Stderr = os.Stderr
 	output, err := command.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -105,7 +111,7 @@ func StartBare(ctx context.Context, folder string, body []byte) (*Server, error)
 	}
 	address, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil {
-		return nil, fmt.Errorf("the bare server did not start: %w", err)
+		return nil, fmt.Errorf("%s did not start: %w", args[0], err)
 	}
 	return &Server{command: command, Address: strings.TrimSpace(address)}, nil
 }
