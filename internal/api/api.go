@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
@@ -35,6 +36,7 @@ type Services struct {
 	Flags        *flags.Service
 	// FlagSnapshots gives compiled flags for evaluation.
 	FlagSnapshots *flags.Snapshots
+	Jobs          *jobs.Service
 	History       History
 	Auth          Authenticator
 	// Version gives a number that grows with every recorded change of an

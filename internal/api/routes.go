@@ -106,6 +106,18 @@ func (a *API) routes() []route {
 		{pattern: "OPTIONS /ofrep/v1/evaluate/flags", access: open(), handle: a.ofrepPreflight, ofrep: true},
 		{pattern: "OPTIONS /ofrep/v1/evaluate/flags/{key}", access: open(), handle: a.ofrepPreflight, ofrep: true},
 
+		{pattern: "GET /api/v1/jobs", access: reads(), handle: a.jobs},
+		{pattern: "POST /api/v1/jobs", access: configures(), handle: a.createJob},
+		{pattern: "GET /api/v1/jobs/{id}", access: reads(), handle: a.job},
+		{pattern: "PUT /api/v1/jobs/{id}", access: configures(), handle: a.replaceJob},
+		{pattern: "DELETE /api/v1/jobs/{id}", access: configures(), handle: a.deleteJob},
+		{pattern: "POST /api/v1/jobs/{id}/actions/run", access: configures(), handle: a.runJob},
+		{pattern: "GET /api/v1/runs", access: reads(), handle: a.runs},
+		{pattern: "GET /api/v1/runs/{id}", access: reads(), handle: a.run},
+		{pattern: "POST /api/v1/runs/{id}/actions/cancel", access: configures(), handle: a.cancelRun},
+		{pattern: "POST /api/v1/runs/{id}/actions/rerun", access: configures(), handle: a.rerun},
+		{pattern: "GET /api/v1/usage", access: reads(), handle: a.usage},
+
 		{pattern: "GET /api/v1/changes", access: reads(), handle: a.changes},
 		{pattern: "GET /api/v1/changes/{seq}", access: reads(), handle: a.change},
 	}

@@ -15,8 +15,11 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/egress"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/settings"
@@ -46,7 +49,12 @@ type App struct {
 	listener *store.Listener
 	auth     *accounts.Authenticator
 	resealer *resealer
+	removal  *retention
 	notes    *flags.EvaluationNotes
+
+	egress    *egress.Client
+	scheduler *scheduler.Scheduler
+	worker    *worker.Worker
 
 	api      *api.API
 	servers  []*server
@@ -81,6 +89,7 @@ func (a *App) build(ctx context.Context, stdout io.Writer) (err error) {
 	if err := bootstrap(ctx, a.db, a.plans, a.settings, stdout); err != nil {
 		return err
 	}
+	a.db.SealWith(a.ring)
 	a.wire()
 	return a.listen(ctx)
 }
@@ -99,6 +108,7 @@ func (a *App) wire() {
 	a.notes = &flags.EvaluationNotes{Write: a.db.NoteEvaluations, Log: a.log}
 	a.feed.OnRewind(a.auth.ForgetAll)
 	a.feed.OnRewind(func() { a.api.Forget() })
+	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now}
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
 	a.api = api.New(api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts()},
@@ -106,6 +116,7 @@ func (a *App) wire() {
 			Holders: []environments.Holder{flagValues{}}, Reported: a.reported},
 		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable},
 		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
+		Jobs:          a.wireJobs(),
 		History:       a.db.History(), Auth: a.auth, Version: a.db.Version, Ready: a.ready,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
@@ -148,6 +159,10 @@ func (a *App) Start(ctx context.Context) error {
 	a.auth.Start(ctx)
 	a.notes.Start(ctx)
 	a.resealer.start(ctx)
+	a.removal.start(ctx)
+	a.worker.Node = a.settings.Name + "@" + a.Address()
+	a.worker.Start(ctx)
+	a.scheduler.Start(ctx)
 	for _, server := range a.servers {
 		server.start()
 	}
@@ -179,12 +194,18 @@ func (a *App) Stop(ctx context.Context) error {
 	a.stopping.Store(true)
 	draining, cancel := context.WithTimeout(ctx, a.settings.ShutdownTimeout)
 	defer cancel()
+	a.scheduler.Stop()
+	var runs sync.WaitGroup
+	runs.Go(func() { a.worker.Stop(draining) })
 	var err error
 	for _, server := range a.servers {
 		err = errors.Join(err, server.stop(draining))
 	}
+	runs.Wait()
+	a.egress.Close()
 	a.servers = nil
 	a.resealer.stop()
+	a.removal.stop()
 	a.listener.Stop()
 	a.feed.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)

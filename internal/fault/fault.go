@@ -22,6 +22,8 @@ const (
 	NotFound             Code = "not_found"
 	MethodNotAllowed     Code = "method_not_allowed"
 	AlreadyExists        Code = "already_exists"
+	RunFinished          Code = "run_finished"
+	JobDeleted           Code = "job_deleted"
 	EnvironmentProtected Code = "environment_protected"
 	FlagDemotion         Code = "flag_demotion_unsupported"
 	RowLimitReached      Code = "row_limit_reached"

@@ -36,6 +36,10 @@ func meanings(code fault.Code) meaning {
 		return meaning{http.StatusMethodNotAllowed, "Method not allowed"}
 	case fault.AlreadyExists:
 		return meaning{http.StatusConflict, "Already exists"}
+	case fault.RunFinished:
+		return meaning{http.StatusConflict, "Run has finished"}
+	case fault.JobDeleted:
+		return meaning{http.StatusConflict, "Job was deleted"}
 	case fault.EnvironmentProtected:
 		return meaning{http.StatusConflict, "Environment is protected"}
 	case fault.FlagDemotion:

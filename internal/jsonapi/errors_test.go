@@ -27,6 +27,8 @@ func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
 		fault.NotFound:             {404, "Not found"},
 		fault.MethodNotAllowed:     {405, "Method not allowed"},
 		fault.AlreadyExists:        {409, "Already exists"},
+		fault.RunFinished:          {409, "Run has finished"},
+		fault.JobDeleted:           {409, "Job was deleted"},
 		fault.EnvironmentProtected: {409, "Environment is protected"},
 		fault.VersionMismatch:      {412, "Version mismatch"},
 		fault.PayloadTooLarge:      {413, "Payload too large"},

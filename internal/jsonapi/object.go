@@ -91,6 +91,12 @@ func (o *Object) String(name string) optional.Value[string] {
 	return value
 }
 
+// Text reads a string that may contain any character: where it is stored,
+// every character can be.
+func (o *Object) Text(name string) optional.Value[string] {
+	return read(o, name, "must be a string", toString)
+}
+
 // Bool reads true or false.
 func (o *Object) Bool(name string) optional.Value[bool] {
 	return read(o, name, "must be true or false", func(text json.RawMessage) (bool, bool) {

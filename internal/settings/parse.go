@@ -215,3 +215,12 @@ func oneOf(words ...string) func(string) (string, error) {
 		return "", fmt.Errorf("is not %s or %s", strings.Join(words[:last], ", "), words[last])
 	}
 }
+
+func runsInFlight(text string) (int, error) {
+	const least, most = 4, 10_000
+	number, err := strconv.Atoi(text)
+	if err != nil || number < least || number > most {
+		return 0, fmt.Errorf("is not a whole number from %d to %d", least, most)
+	}
+	return number, nil
+}

@@ -37,6 +37,10 @@ type Settings struct {
 	AllowNetworks []netip.Prefix
 	// Retention is how long finished runs are kept.
 	Retention time.Duration
+	// ChangesRetention is how long the history of changes is kept.
+	ChangesRetention time.Duration
+	// RunsInFlight is how many requests of runs this node makes at once.
+	RunsInFlight int
 	// TLSCert and TLSKey are PEM files. Both are empty when the service speaks plain HTTP.
 	TLSCert, TLSKey string
 	// Keyring is a file with the encryption keys, or the keys themselves. Empty means a file in Data. It may be a secret.

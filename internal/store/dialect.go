@@ -13,6 +13,14 @@ type dialect struct {
 	// of: any number of them is one statement.
 	among string
 	texts func([]string) (any, error)
+	// forUpdate and forShare end a SELECT whose row must not be changed, or not
+	// be deleted, by others until the transaction ends.
+	forUpdate, forShare string
+	// skipLocked ends a SELECT that takes rows which no other transaction has
+	// taken.
+	skipLocked string
+	// notifyRun tells other nodes that a run was cancelled.
+	notifyRun string
 	// notify tells other nodes, at the commit, that there are changes.
 	notify string
 }
@@ -32,6 +40,10 @@ func postgresDialect() dialect {
 		lockSchema:  `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
 		among:       `= ANY(CAST($2 AS text[]))`,
 		texts:       func(list []string) (any, error) { return list, nil },
+		forUpdate:   ` FOR UPDATE OF jobs`,
+		forShare:    ` FOR SHARE OF jobs`,
+		skipLocked:  ` FOR UPDATE SKIP LOCKED`,
+		notifyRun:   `SELECT pg_notify('` + runsChannel + `', $1)`,
 		notify:      `SELECT pg_notify('` + changesChannel + `', '')`,
 	}
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,25 +104,61 @@ func sortsByName() map[string]string {
 }
 
 // inserts writes many rows with few statements: prefix is "INSERT INTO t (…)
-// VALUES", suffix what follows the rows. Chunks have one of two sizes, so that
-// few texts are prepared.
+// VALUES", suffix what follows the rows.
 func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) error {
-	const chunk = 200
-	for len(rows) > 0 {
-		size := 1
-		if len(rows) >= chunk {
-			size = chunk
-		}
-		var args []any
-		for _, values := range rows[:size] {
-			args = append(args, values...)
-		}
-		if err := tx.run(ctx, prefix+" "+placeholders(size, len(rows[0]))+" "+suffix, args...); err != nil {
+	for chunk := range chunks(rows) {
+		query := prefix + " " + placeholders(len(chunk), len(chunk[0])) + " " + suffix
+		if err := tx.run(ctx, query, slices.Concat(chunk...)...); err != nil {
 			return err
 		}
-		rows = rows[size:]
 	}
 	return nil
+}
+
+// updates changes many rows with few statements: each row of values changes
+// one. In set and where the values are called v.column1, v.column2 …, as both
+// databases call them; types are PostgreSQL's. where ends in RETURNING a text,
+// and all of these are given back.
+func updates(ctx context.Context, tx *Tx, set, where string, types []string, rows [][]any) ([]string, error) {
+	var changed []string
+	for chunk := range chunks(rows) {
+		query := set + " FROM (VALUES " + typedPlaceholders(len(chunk), types) + ") AS v " + where
+		some, err := all(ctx, tx.conn, scanString, query, slices.Concat(chunk...)...)
+		if err != nil {
+			return nil, err
+		}
+		changed = append(changed, some...)
+	}
+	return changed, nil
+}
+
+// chunks cuts rows into pieces of a few sizes only, so that few texts are
+// prepared.
+func chunks(rows [][]any) iter.Seq[[][]any] {
+	return func(yield func([][]any) bool) {
+		for size := 256; size > 0; size /= 4 {
+			for len(rows) >= size {
+				if !yield(rows[:size]) {
+					return
+				}
+				rows = rows[size:]
+			}
+		}
+	}
+}
+
+// typedPlaceholders is placeholders with the types of the first row, which are
+// those of all.
+func typedPlaceholders(rows int, types []string) string {
+	first := make([]string, len(types))
+	for i, each := range types {
+		first[i] = "CAST($" + strconv.Itoa(i+1) + " AS " + each + ")"
+	}
+	text := "(" + strings.Join(first, ",") + ")"
+	if rest := placeholders(rows, len(types)); rows > 1 {
+		text += rest[strings.Index(rest, ")"):][1:]
+	}
+	return text
 }
 
 // placeholders is "($1,$2),($3,$4)" for two rows of two values.

@@ -10,21 +10,31 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// changesChannel is what PostgreSQL's nodes notify each other on.
-const changesChannel = "signalbox_changes"
+// The channels are what PostgreSQL's nodes notify each other on.
+const (
+	changesChannel = "signalbox_changes"
+	runsChannel    = "signalbox_runs" // with the id of a run that was cancelled
+)
 
 // Listener hears of changes that other nodes commit. SQLite has no other
 // nodes, and its Listener does nothing.
 type Listener struct {
 	db      *DB
 	wake    func()
+	aborted func(run string)
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
 // NewListener calls wake for every notification, and once after each time the
 // connection was lost and is back, because something may have been missed.
-func (db *DB) NewListener(wake func()) *Listener { return &Listener{db: db, wake: wake} }
+func (db *DB) NewListener(wake func()) *Listener {
+	return &Listener{db: db, wake: wake, aborted: func(string) {}}
+}
+
+// OnAbort sets what is called for every run that another node cancels. It must
+// be called before Start.
+func (l *Listener) OnAbort(aborted func(run string)) { l.aborted = aborted }
 
 // Start begins to listen.
 func (l *Listener) Start(ctx context.Context) {
@@ -76,14 +86,21 @@ func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	if _, err := conn.Exec(ctx, "LISTEN "+changesChannel); err != nil {
-		return false, err
+	for _, channel := range []string{changesChannel, runsChannel} {
+		if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+			return false, err
+		}
 	}
 	l.wake()
 	for {
-		if _, err := conn.WaitForNotification(ctx); err != nil {
+		heard, err := conn.WaitForNotification(ctx)
+		switch {
+		case err != nil:
 			return true, err
+		case heard.Channel == runsChannel:
+			l.aborted(heard.Payload)
+		default:
+			l.wake()
 		}
-		l.wake()
 	}
 }

@@ -18,7 +18,11 @@ type sealedColumn struct{ table, column, key string }
 
 // sealedColumns lists every sealed column.
 func sealedColumns() []sealedColumn {
-	return []sealedColumn{{table: "seal_checks", column: "sealed", key: "id"}}
+	return []sealedColumn{{table: "seal_checks", column: "sealed", key: "id"}, jobRequestColumn()}
+}
+
+func jobRequestColumn() sealedColumn {
+	return sealedColumn{table: "job_requests", column: "sealed", key: "id"}
 }
 
 func (c sealedColumn) place(row string) sealed.Place {
@@ -86,26 +90,26 @@ const resealBatch = 100
 func (db *DB) Reseal(ctx context.Context, ring *sealed.Ring) (int, error) {
 	total := 0
 	for _, column := range sealedColumns() {
-		for {
-			count, err := db.resealSome(ctx, ring, column)
+		for last, more := "", true; more; {
+			count, err := db.resealSome(ctx, ring, column, &last)
 			total += count
 			if err != nil {
 				return total, fmt.Errorf("re-sealing %s.%s: %w", column.table, column.column, err)
 			}
-			if count < resealBatch {
-				break
-			}
+			more = count == resealBatch
 		}
 	}
 	return total, nil
 }
 
-func (db *DB) resealSome(ctx context.Context, ring *sealed.Ring, column sealedColumn) (count int, err error) {
+// resealSome goes on after the last row that was looked at.
+func (db *DB) resealSome(ctx context.Context, ring *sealed.Ring, column sealedColumn, last *string) (count int, err error) {
 	prefix := sealed.KeyPrefix(ring.Primary())
-	query := fmt.Sprintf(`SELECT %s, %s FROM %s WHERE substr(%[2]s, 1, %[4]d) <> $1 LIMIT %[5]d`,
+	query := fmt.Sprintf(`SELECT %s, %s FROM %s WHERE substr(%[2]s, 1, %[4]d) <> $1 AND %[1]s > $2 ORDER BY %[1]s LIMIT %[5]d`,
 		column.key, column.column, column.table, len(prefix), resealBatch)
+	reached := *last
 	err = db.Write(ctx, "", func(tx *Tx) error {
-		old, err := all(ctx, tx.conn, scanSealed, query, prefix)
+		old, err := all(ctx, tx.conn, scanSealed, query, prefix, *last)
 		if err != nil {
 			return err
 		}
@@ -114,9 +118,14 @@ func (db *DB) resealSome(ctx context.Context, ring *sealed.Ring, column sealedCo
 				return err
 			}
 		}
-		count = len(old)
+		if count = len(old); count > 0 {
+			reached = old[count-1].row
+		}
 		return nil
 	})
+	if err == nil {
+		*last = reached
+	}
 	return count, err
 }
 

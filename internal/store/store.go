@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/sealed"
 )
 
 // Options says which database to open and who wants to know about its work.
@@ -39,6 +40,7 @@ type DB struct {
 	observe  func(kind string, took time.Duration, err error)
 	trace    func(ctx context.Context, name string) (context.Context, func(error))
 	wake     atomic.Pointer[func()]
+	ring     atomic.Pointer[sealed.Ring]
 	database string // PostgreSQL's URL
 	versions versions
 	looks    looks
@@ -101,13 +103,18 @@ func (db *DB) Pools() map[string]func() sql.DBStats { return db.engine.pools() }
 // OnChange sets what is called after a commit that recorded changes.
 func (db *DB) OnChange(wake func()) { db.wake.Store(&wake) }
 
+// SealWith sets the key ring for what is sealed at rest.
+func (db *DB) SealWith(ring *sealed.Ring) { db.ring.Store(ring) }
+
 // Read runs fn, whose statements each see what is committed when they start.
 func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	ctx, end := db.begin(ctx, "read")
 	err := classify(db.engine.read(ctx, func(conn querier) error {
-		return safely(func() error { return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, now: db.now()}) })
+		return safely(func() error {
+			return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), now: db.now()})
+		})
 	}))
 	end(err)
 	return err
@@ -121,7 +128,7 @@ func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) err
 	ctx, end := db.begin(ctx, "write")
 	changed := false
 	err := classify(db.engine.write(ctx, func(ctx context.Context, conn querier) error {
-		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect}}
+		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load()}}
 		if err := tx.lock(ctx, account); err != nil {
 			return err
 		}
@@ -193,6 +200,7 @@ func (db *DB) begin(ctx context.Context, kind string) (context.Context, func(err
 type ReadTx struct {
 	conn    querier
 	dialect dialect
+	ring    *sealed.Ring
 	now     time.Time
 }
 

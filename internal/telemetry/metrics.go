@@ -33,6 +33,7 @@ type Metrics struct {
 	reported  *children[reportLabels, reportSeries]
 	groupSize prometheus.Histogram
 	pools     *poolCollector
+	jobs      jobMetrics
 }
 
 // NewMetrics returns metrics on a registry of their own, with those of the Go runtime and the process.
@@ -47,6 +48,7 @@ func NewMetrics(version string) *Metrics {
 		reported:  newReported(registry),
 		groupSize: newGroupSize(),
 		pools:     newPoolCollector(),
+		jobs:      newJobMetrics(registry),
 	}
 	registry.MustRegister(m.inFlight, m.groupSize, m.pools, buildInfo(version),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

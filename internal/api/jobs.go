@@ -1,0 +1,144 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+func jobResource(job jobs.Job) jsonapi.Resource {
+	return jsonapi.Resource{ID: job.Key, Type: jobs.Kind, Attributes: job.Show()}
+}
+
+func (a *API) jobs(c *call) (reply, error) {
+	filter := jobs.Filter{Search: c.query.Filter("search").Or(""), Enabled: c.query.FilterBool("enabled")}
+	request := c.query.Page()
+	if err := c.query.Err(); err != nil {
+		return failed(err)
+	}
+	list, err := a.Jobs.Jobs(c.ctx(), c.caller, filter, request)
+	if err != nil {
+		return failed(err)
+	}
+	return ok(jsonapi.NewCollection(list, request, jobResource))
+}
+
+func (a *API) job(c *call) (reply, error) {
+	id, err := c.id("id")
+	if err != nil {
+		return failed(err)
+	}
+	job, err := a.Jobs.Job(c.ctx(), c.caller, id)
+	return read(job, err, jobResource)
+}
+
+func (a *API) createJob(c *call) (reply, error) {
+	envelope, err := c.envelope(jobs.Kind)
+	if err != nil {
+		return failed(err)
+	}
+	job, err := a.Jobs.Create(c.ctx(), c.caller, jobDraft(envelope))
+	return created(job, err, jobResource)
+}
+
+func (a *API) replaceJob(c *call) (reply, error) {
+	id, envelope, err := c.target(jobs.Kind)
+	if err != nil {
+		return failed(err)
+	}
+	job, err := a.Jobs.Replace(c.ctx(), c.caller, id, jobDraft(envelope), ifMatch(c, jobResource))
+	return read(job, err, jobResource)
+}
+
+func (a *API) deleteJob(c *call) (reply, error) {
+	id, err := c.id("id")
+	if err != nil {
+		return failed(err)
+	}
+	return deleted(a.Jobs.Delete(c.ctx(), c.caller, id, ifMatch(c, jobResource)))
+}
+
+func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
+	attributes := envelope.Attributes
+	draft := jobs.Draft{
+		Key:           envelope.ID,
+		Name:          attributes.String("name"),
+		Description:   attributes.String("description"),
+		Enabled:       attributes.Bool("enabled"),
+		Type:          attributes.String("type"),
+		Schedule:      attributes.String("schedule"),
+		Concurrency:   attributes.String("concurrency_policy"),
+		Configuration: jobConfiguration(attributes),
+	}
+	if at, isTime := jsonapi.ParseTime(strings.TrimSpace(draft.Schedule.Or(""))); isTime {
+		draft.Instant = optional.Of(at)
+	}
+	draft.Problems = *envelope.Problems
+	return draft
+}
+
+func jobConfiguration(attributes *jsonapi.Object) optional.Value[jobs.ConfigurationDraft] {
+	object, sent := attributes.Object("configuration").Get()
+	if !sent {
+		return optional.Value[jobs.ConfigurationDraft]{}
+	}
+	object.Unknown("method", "url", "headers", "success_status", "tls_verify", "ca_cert", "body", "timeout")
+	return optional.Of(jobs.ConfigurationDraft{
+		Method:        object.String("method"),
+		URL:           object.String("url"),
+		Headers:       jobHeaders(object),
+		SuccessStatus: object.String("success_status"),
+		TLSVerify:     object.Bool("tls_verify"),
+		CACert:        object.String("ca_cert"),
+		Body:          object.Text("body"),
+		Timeout:       object.Number("timeout"),
+	})
+}
+
+// jobHeaders reads an array of {name, value}, or an object of names and values.
+func jobHeaders(configuration *jsonapi.Object) []jobs.Header {
+	text, sent := configuration.Raw("headers").Get()
+	if !sent {
+		return nil
+	}
+	if text[0] == '{' {
+		return jobHeadersByName(configuration)
+	}
+	items, isArray := configuration.Array("headers").Get()
+	if !isArray {
+		return nil
+	}
+	headers := make([]jobs.Header, 0, len(items))
+	for i := range items {
+		item, isObject := configuration.Item("headers", i)
+		if !isObject {
+			continue
+		}
+		name, named := item.String("name").Get()
+		value, valued := item.Text("value").Get()
+		if !named {
+			item.Refuse("name", "is required")
+		}
+		if !valued {
+			item.Refuse("value", "is required")
+		}
+		item.Unknown("name", "value")
+		headers = append(headers, jobs.Header{Name: name, Value: value})
+	}
+	return headers
+}
+
+func jobHeadersByName(configuration *jsonapi.Object) []jobs.Header {
+	object, _ := configuration.Object("headers").Get()
+	headers := make([]jobs.Header, 0, len(object.Names()))
+	for _, name := range object.Names() {
+		value, valued := object.Text(name).Get()
+		if !valued {
+			object.Refuse(name, "must be a string")
+		}
+		headers = append(headers, jobs.Header{Name: name, Value: value})
+	}
+	return headers
+}

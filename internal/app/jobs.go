@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/egress"
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
+)
+
+// limits bound the requests of runs in flight: no account and no host can have
+// all of them.
+func limits(node int) worker.Limits {
+	return worker.Limits{Node: node, Account: node / 2, Host: node / 4}
+}
+
+// wireJobs connects the jobs engine: a due job wakes the scheduler, a queued
+// run the worker, and a cancelled one its request.
+func (a *App) wireJobs() *jobs.Service {
+	a.egress = egress.New(egress.Options{Allow: a.settings.AllowNetworks, Self: a.ownAddresses, UserAgent: "signalbox/" + version})
+	a.worker = &worker.Worker{
+		Store: a.db.Worker(), Sender: sender{a.egress}, Plans: a.plans, Limits: limits(a.settings.RunsInFlight), Log: a.log, Observe: runObserver{a},
+		Now: time.Now, Boot: uuid.NewString(),
+	}
+	a.scheduler = &scheduler.Scheduler{
+		Store: a.db.Scheduler(), Log: a.log, Queued: a.worker.Wake, Fired: a.metrics.ObserveScheduleLag, Ticked: a.metrics.SetLastTick,
+	}
+	a.listener.OnAbort(a.worker.Abort)
+	return &jobs.Service{Store: a.db.Jobs(), Plans: a.plans, Due: a.scheduler.Wake, Queued: a.worker.Wake, Aborted: a.worker.Abort}
+}
+
+// ownAddresses are where this process listens: no job may call it.
+func (a *App) ownAddresses() []netip.AddrPort {
+	var own []netip.AddrPort
+	for _, server := range a.servers {
+		if address, ok := server.listener.Addr().(*net.TCPAddr); ok {
+			own = append(own, address.AddrPort())
+		}
+	}
+	return own
+}
+
+// runObserver hands what the worker tells to the metrics.
+type runObserver struct{ app *App }
+
+func (o runObserver) RunFinished(status jobs.Status, reason jobs.Reason) {
+	o.app.metrics.CountRun(string(status), string(reason))
+}
+func (o runObserver) InFlight(requests int) { o.app.metrics.SetRunsInFlight(requests) }
+func (o runObserver) QueueDepth(runs int)   { o.app.metrics.SetRunQueueDepth(runs) }
+
+// sender makes the requests of runs with the client that may leave the box.
+type sender struct{ client *egress.Client }
+
+// Send makes the request of a run.
+func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, error) {
+	plain := order.Configuration.Plain()
+	request := egress.Request{
+		Method: plain.Method, URL: plain.URL, Headers: outboundHeaders(order, plain.Headers),
+		Insecure: !plain.TLSVerify, Timeout: order.Configuration.Timeout(),
+	}
+	if plain.Body != nil {
+		request.Body = []byte(*plain.Body)
+	}
+	if plain.CACert != nil {
+		request.CACert = *plain.CACert
+	}
+	answer, err := s.client.Do(ctx, request)
+	if refused, ok := errors.AsType[*egress.Error](err); ok {
+		err = &worker.SendError{Reason: jobs.Reason(refused.Reason), Detail: refused.Detail}
+	}
+	return result(answer), err
+}
+
+func result(answer egress.Result) jobs.Result {
+	body := string(answer.Body)
+	if !utf8.ValidString(body) {
+		body = strings.ToValidUTF8(body, string(utf8.RuneError))
+	}
+	return jobs.Result{
+		Status: answer.Status, Headers: answer.Header, Body: body, BodyTruncated: answer.Truncated, BodyBytes: answer.BodyBytes,
+		Timings: &jobs.Timings{
+			DNS: milliseconds(answer.Timings.DNS), Connect: milliseconds(answer.Timings.Connect), TLS: milliseconds(answer.Timings.TLS),
+			FirstByte: milliseconds(answer.Timings.FirstByte), Total: milliseconds(answer.Timings.Total),
+		},
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// outboundHeaders adds, to what the job sends, what tells the receiver which
+// run calls, unless the job says it itself.
+func outboundHeaders(order worker.Order, own []jobs.Header) []egress.Header {
+	headers := make([]egress.Header, 0, len(own)+3)
+	for _, header := range own {
+		headers = append(headers, egress.Header(header))
+	}
+	trace := fmt.Sprintf("00-%016x%016x-%016x-00", rand.Uint64()|1, rand.Uint64(), rand.Uint64()|1) //nolint:gosec // an id needs no secrecy
+	for _, ours := range []egress.Header{{Name: "X-Signalbox-Run", Value: order.Run}, {Name: "X-Signalbox-Job", Value: order.Job}, {Name: "Traceparent", Value: trace}} {
+		if !hasHeader(own, ours.Name) {
+			headers = append(headers, ours)
+		}
+	}
+	return headers
+}
+
+func hasHeader(headers []jobs.Header, name string) bool {
+	for _, header := range headers {
+		if strings.EqualFold(header.Name, name) {
+			return true
+		}
+	}
+	return false
+}

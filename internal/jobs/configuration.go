@@ -1,0 +1,154 @@
+package jobs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Redacted stands for what is secret.
+const Redacted = "<redacted>"
+
+// Header is one header of a job's request.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Plain is a configuration with its secrets, as it is sent, sealed and given
+// to those who may read the job.
+type Plain struct {
+	Method        string   `json:"method"`
+	URL           string   `json:"url"`
+	Headers       []Header `json:"headers"`
+	SuccessStatus string   `json:"success_status"`
+	TLSVerify     bool     `json:"tls_verify"`
+	CACert        *string  `json:"ca_cert"`
+	Body          *string  `json:"body"`
+	Timeout       int      `json:"timeout"` // seconds
+}
+
+// Configuration is what a job sends. Written as JSON it shows no secret: only
+// Plain does, so that whoever means to show them has to say so.
+type Configuration struct{ plain Plain }
+
+// NewConfiguration holds a configuration that was validated before.
+func NewConfiguration(plain Plain) Configuration { return Configuration{plain} }
+
+// Plain gives the configuration with its secrets.
+func (c Configuration) Plain() Plain {
+	if c.plain.Headers == nil {
+		c.plain.Headers = []Header{}
+	}
+	return c.plain
+}
+
+// Host is what the request goes to, as host:port.
+func (c Configuration) Host() string {
+	target, err := url.Parse(c.plain.URL)
+	if err != nil {
+		return ""
+	}
+	port := target.Port()
+	switch {
+	case port != "":
+	case strings.EqualFold(target.Scheme, "https"):
+		port = "443"
+	default:
+		port = "80"
+	}
+	return strings.ToLower(net.JoinHostPort(target.Hostname(), port))
+}
+
+// Size is about how much memory the configuration takes.
+func (c Configuration) Size() int {
+	size := len(c.plain.URL)
+	for _, header := range c.plain.Headers {
+		size += len(header.Name) + len(header.Value)
+	}
+	for _, text := range []*string{c.plain.Body, c.plain.CACert} {
+		if text != nil {
+			size += len(*text)
+		}
+	}
+	return size
+}
+
+// Timeout is how long the exchange may take.
+func (c Configuration) Timeout() time.Duration { return time.Duration(c.plain.Timeout) * time.Second }
+
+// Equal tells whether two configurations send the same.
+func (c Configuration) Equal(other Configuration) bool {
+	mine, mineErr := json.Marshal(c.Plain())
+	theirs, theirsErr := json.Marshal(other.Plain())
+	return mineErr == nil && theirsErr == nil && bytes.Equal(mine, theirs)
+}
+
+// Succeeds tells whether a response's status is the wanted one.
+func (c Configuration) Succeeds(status int) bool {
+	wanted := c.plain.SuccessStatus
+	text := []byte{byte('0' + status/100%10), byte('0' + status/10%10), byte('0' + status%10)}
+	if strings.HasSuffix(wanted, "xx") {
+		return len(wanted) == 3 && wanted[0] == text[0]
+	}
+	return wanted == string(text)
+}
+
+// Request is what a run shows of the request it sent.
+type Request struct {
+	Method  string   `json:"method"`
+	URL     string   `json:"url"`
+	Headers []Header `json:"headers"`
+	Body    *string  `json:"body"`
+}
+
+// Snapshot is the request without the values of its headers.
+func (c Configuration) Snapshot() *Request {
+	request := &Request{Method: c.plain.Method, URL: redactURL(c.plain.URL), Body: c.plain.Body, Headers: make([]Header, len(c.plain.Headers))}
+	for i, header := range c.plain.Headers {
+		request.Headers[i] = Header{Name: header.Name, Value: Redacted}
+	}
+	return request
+}
+
+// MarshalJSON writes the configuration for the history: without header values
+// and user information, and with the size and hash of a body in its place.
+func (c Configuration) MarshalJSON() ([]byte, error) {
+	snapshot := c.Snapshot()
+	recorded := struct {
+		Method        string   `json:"method"`
+		URL           string   `json:"url"`
+		Headers       []Header `json:"headers"`
+		SuccessStatus string   `json:"success_status"`
+		TLSVerify     bool     `json:"tls_verify"`
+		CACert        *string  `json:"ca_cert"`
+		BodyBytes     int      `json:"body_bytes"`
+		BodySHA256    *string  `json:"body_sha256"`
+		Timeout       int      `json:"timeout"`
+	}{snapshot.Method, snapshot.URL, snapshot.Headers, c.plain.SuccessStatus, c.plain.TLSVerify, c.plain.CACert, 0, nil, c.plain.Timeout}
+	if c.plain.Body != nil {
+		sum := sha256.Sum256([]byte(*c.plain.Body))
+		hash := hex.EncodeToString(sum[:])
+		recorded.BodyBytes, recorded.BodySHA256 = len(*c.plain.Body), &hash
+	}
+	return json.Marshal(recorded)
+}
+
+// redactURL hides user information.
+func redactURL(text string) string {
+	target, err := url.Parse(text)
+	if err != nil || target.User == nil {
+		return text
+	}
+	start := strings.Index(text, "//") + 2
+	end := len(text)
+	if path := strings.IndexAny(text[start:], "/?#"); path >= 0 {
+		end = start + path
+	}
+	return text[:start] + Redacted + text[start+strings.LastIndexByte(text[start:end], '@'):]
+}

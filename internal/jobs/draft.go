@@ -1,0 +1,263 @@
+package jobs
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"math"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// The limits of what a job may have.
+const (
+	maxName        = 200
+	maxDescription = 2000
+	maxURL         = 2048
+	maxHeaders     = 100
+	maxHeaderName  = 200
+	maxHeaderValue = 8192
+	maxCACert      = 65536
+	maxBody        = 1 << 20
+	defaultTimeout = 30
+	// maxLateness is how far in the past the instant of an enabled job may be:
+	// clocks differ and requests take a moment.
+	maxLateness = time.Minute
+)
+
+var (
+	tokenPattern   = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+	successPattern = regexp.MustCompile(`^([1-5][0-9]{2}|[1-5][xX]{2})$`)
+)
+
+// Draft is what a caller wants a job to be. It has been read, but no rule has
+// been held against it.
+type Draft struct {
+	Key         optional.Value[string]
+	Name        optional.Value[string]
+	Description optional.Value[string]
+	Enabled     optional.Value[bool]
+	Type        optional.Value[string]
+	Schedule    optional.Value[string]
+	// Instant is the schedule read as a date and time, when it is one.
+	Instant       optional.Value[time.Time]
+	Concurrency   optional.Value[string]
+	Configuration optional.Value[ConfigurationDraft]
+	// Problems holds what reading the input already found.
+	Problems fault.Problems
+}
+
+// ConfigurationDraft is what a caller wants a job to send.
+type ConfigurationDraft struct {
+	Method        optional.Value[string]
+	URL           optional.Value[string]
+	Headers       []Header
+	SuccessStatus optional.Value[string]
+	TLSVerify     optional.Value[bool]
+	CACert        optional.Value[string]
+	Body          optional.Value[string]
+	Timeout       optional.Value[float64]
+}
+
+// validate holds every rule that needs nothing but the draft.
+func (d *Draft) validate(key string) (Job, timetable, error) {
+	job := Job{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(), Enabled: d.Enabled.Or(true),
+		Type: HTTP, Concurrency: Allow, Schedule: strings.TrimSpace(d.Schedule.Or(""))}
+	d.checkTexts()
+	times := d.timetable(job.Schedule)
+	if configuration, sent := d.Configuration.Get(); sent {
+		job.Configuration = d.configuration(configuration)
+	} else {
+		d.Problems.Attribute("configuration", "is required: it says what the job sends")
+	}
+	return job, times, d.Problems.Err()
+}
+
+func (d *Draft) checkKey() {
+	key, sent := d.Key.Get()
+	if sent && keyPattern.MatchString(key) {
+		return
+	}
+	detail := "id is required: it is the job's key."
+	if sent {
+		detail = "id must be 1 to 200 letters, digits, dots, underscores or hyphens and start with a letter or digit."
+	}
+	d.Problems.Add(fault.New(fault.Validation, "%s", detail).At(fault.Pointer("/data/id")))
+}
+
+func (d *Draft) checkTexts() {
+	switch length := utf8.RuneCountInString(d.Name.Or("")); {
+	case length == 0:
+		d.Problems.Attribute("name", "is required and must have 1 to %d characters", maxName)
+	case length > maxName:
+		d.Problems.Attribute("name", "must have 1 to %d characters", maxName)
+	}
+	if utf8.RuneCountInString(d.Description.Or("")) > maxDescription {
+		d.Problems.Attribute("description", "must have at most %d characters", maxDescription)
+	}
+	if d.Type.Or(HTTP) != HTTP {
+		d.Problems.Attribute("type", "must be %q: there is no other type of job", HTTP)
+	}
+	if d.Concurrency.Or(Allow) != Allow {
+		d.Problems.Attribute("concurrency_policy", "must be %q: there is no other policy", Allow)
+	}
+}
+
+func (d *Draft) timetable(text string) timetable {
+	if text == "" {
+		d.Problems.Attribute("schedule", "is required: a date and time, five cron fields, or now")
+		return timetable{}
+	}
+	instant, isInstant := d.Instant.Get()
+	times, err := readTimetable(text, instant, isInstant)
+	if err != nil {
+		d.Problems.Attribute("schedule", "must be a date and time such as 2030-01-31T08:00:00Z, five cron fields, or now: %s", err.Error())
+	}
+	return times
+}
+
+// checkTime refuses an instant that has passed for a job that is to fire.
+func (t timetable) checkTime(enabled bool, now time.Time) error {
+	if t.recurs || t.at.IsZero() || !enabled || !t.at.Before(now.Add(-maxLateness)) {
+		return nil
+	}
+	return fault.New(fault.Validation, "schedule must not be more than %d seconds in the past while the job is enabled; it is %s now.",
+		int(maxLateness.Seconds()), now.Format(time.RFC3339)).At(fault.Attribute("schedule"))
+}
+
+func (d *Draft) configuration(c ConfigurationDraft) Configuration {
+	plain := Plain{
+		Method:        strings.ToUpper(c.Method.Or("POST")),
+		URL:           c.URL.Or(""),
+		Headers:       c.Headers,
+		SuccessStatus: strings.ToLower(c.SuccessStatus.Or("2xx")),
+		TLSVerify:     c.TLSVerify.Or(true),
+		CACert:        c.CACert.Pointer(),
+		Body:          c.Body.Pointer(),
+		Timeout:       int(math.Min(c.Timeout.Or(defaultTimeout), math.MaxInt32)),
+	}
+	switch plain.Method {
+	case "GET", "POST", "PUT", "PATCH", "DELETE":
+	default:
+		d.refuse("method", "must be GET, POST, PUT, PATCH or DELETE")
+	}
+	if rule := checkURL(plain.URL); rule != "" {
+		d.refuse("url", rule)
+	}
+	if !successPattern.MatchString(plain.SuccessStatus) {
+		d.refuse("success_status", "must be a status from 100 to 599, or a class: 1xx, 2xx, 3xx, 4xx or 5xx")
+	}
+	if plain.Body != nil && len(*plain.Body) > maxBody {
+		d.refuse("body", fmt.Sprintf("must have at most %d bytes", maxBody))
+	}
+	if seconds := c.Timeout.Or(defaultTimeout); seconds < 1 || seconds != math.Trunc(seconds) {
+		d.refuse("timeout", "must be a whole number of seconds, 1 or more")
+	}
+	d.checkHeaders(plain.Headers)
+	d.checkCACert(plain.CACert)
+	return NewConfiguration(plain)
+}
+
+func (d *Draft) refuse(member, rule string) {
+	d.Problems.Attribute("configuration/"+member, "%s", rule)
+}
+
+// checkURL gives the rule that a URL breaks.
+func checkURL(text string) string {
+	if length := utf8.RuneCountInString(text); length < 1 || length > maxURL {
+		return fmt.Sprintf("is required and must have 1 to %d characters", maxURL)
+	}
+	target, err := url.Parse(text)
+	switch {
+	case err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return "must be a URL without spaces and control characters"
+	case !strings.EqualFold(target.Scheme, "http") && !strings.EqualFold(target.Scheme, "https"):
+		return "must be an absolute URL that starts with http:// or https://"
+	case target.Opaque != "" || target.Hostname() == "":
+		return "must name a host"
+	}
+	if port := target.Port(); port != "" {
+		if number, err := strconv.Atoi(port); err != nil || number < 1 || number > 65535 {
+			return "must have a port from 1 to 65535"
+		}
+	}
+	return ""
+}
+
+func (d *Draft) checkHeaders(headers []Header) {
+	if len(headers) > maxHeaders {
+		d.refuse("headers", fmt.Sprintf("must be at most %d", maxHeaders))
+		return
+	}
+	hosts := 0
+	for i, header := range headers {
+		at := "headers/" + strconv.Itoa(i)
+		if rule := checkHeaderName(header.Name); rule != "" {
+			d.refuse(at+"/name", rule)
+		}
+		if rule := checkHeaderValue(header.Value); rule != "" {
+			d.refuse(at+"/value", rule)
+		}
+		if strings.EqualFold(header.Name, "Host") {
+			if hosts++; hosts > 1 || header.Value == "" || strings.ContainsAny(header.Value, " /\t@") {
+				d.refuse(at+"/value", "must be one host name, with a port or without, and given once")
+			}
+		}
+	}
+}
+
+func checkHeaderName(name string) string {
+	length := utf8.RuneCountInString(name)
+	switch strings.ToLower(name) {
+	case "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
+		"transfer-encoding", "upgrade":
+		return "must not be a hop-by-hop header: it belongs to the connection"
+	case "content-length":
+		return "must not be Content-Length: it follows from the body"
+	}
+	if length < 1 || length > maxHeaderName {
+		return fmt.Sprintf("must have 1 to %d characters", maxHeaderName)
+	}
+	if !tokenPattern.MatchString(name) {
+		return "must be a header name: letters, digits and !#$%&'*+-.^_`|~"
+	}
+	return ""
+}
+
+func checkHeaderValue(value string) string {
+	if utf8.RuneCountInString(value) > maxHeaderValue {
+		return fmt.Sprintf("must have at most %d characters", maxHeaderValue)
+	}
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return "must not contain line breaks, NUL or other control characters"
+	}
+	return ""
+}
+
+func (d *Draft) checkCACert(text *string) {
+	if text == nil {
+		return
+	}
+	if utf8.RuneCountInString(*text) > maxCACert {
+		d.refuse("ca_cert", fmt.Sprintf("must have at most %d characters", maxCACert))
+		return
+	}
+	found := 0
+	for block, rest := pem.Decode([]byte(*text)); block != nil; block, rest = pem.Decode(rest) {
+		if _, err := x509.ParseCertificate(block.Bytes); block.Type != "CERTIFICATE" || err != nil {
+			d.refuse("ca_cert", "must have certificates only, each in a PEM block CERTIFICATE")
+			return
+		}
+		found++
+	}
+	if found == 0 {
+		d.refuse("ca_cert", "must have at least one certificate in PEM")
+	}
+}

@@ -1,0 +1,65 @@
+package jobs
+
+import (
+	"regexp"
+	"time"
+)
+
+// The JSON:API types of this package.
+const (
+	Kind      = "job"
+	KindRun   = "run"
+	KindUsage = "usage"
+)
+
+const (
+	// HTTP is the only type of job.
+	HTTP = "http"
+	// Allow is the only concurrency policy: runs of one job may overlap.
+	Allow = "ALLOW"
+)
+
+var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+
+// Job is one outbound request and when to make it.
+type Job struct {
+	Account string `json:"-"`
+	// UID tells apart the jobs that had the same key one after the other.
+	UID           string        `json:"-"`
+	Key           string        `json:"-"`
+	RequestID     string        `json:"-"` // of the stored configuration
+	Name          string        `json:"name"`
+	Description   *string       `json:"description"`
+	Enabled       bool          `json:"enabled"`
+	Type          string        `json:"type"`
+	Schedule      string        `json:"schedule"`
+	Configuration Configuration `json:"configuration"`
+	Concurrency   string        `json:"concurrency_policy"`
+	NextRunAt     *time.Time    `json:"next_run_at"`
+	CreatedAt     time.Time     `json:"created_at"`
+	UpdatedAt     time.Time     `json:"updated_at"`
+	DeletedAt     *time.Time    `json:"deleted_at"`
+	Version       int           `json:"version"`
+}
+
+// Lane is where the job's runs queue.
+func (j Job) Lane() string { return Lane(j.Account, j.Configuration.Host()) }
+
+// Shown is a job with its secrets, for those who may read it.
+type Shown struct {
+	Job
+
+	Configuration Plain `json:"configuration"`
+}
+
+// Show gives the job with its secrets.
+func (j Job) Show() Shown { return Shown{Job: j, Configuration: j.Configuration.Plain()} }
+
+// Definition is the job without what only time changes.
+func (s Shown) Definition() any {
+	s.NextRunAt = nil
+	return definition(s)
+}
+
+// definition is a Shown that is nothing but what it shows.
+type definition Shown

@@ -1,0 +1,146 @@
+package jobs
+
+import (
+	"context"
+	"regexp"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/plans"
+)
+
+// Runs lists the runs of the caller's account, newest first.
+func (s *Service) Runs(ctx context.Context, caller accounts.Caller, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error) {
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.Tail[Run], error) { return tx.Runs(ctx, caller.Account, filter, cursor) })
+}
+
+// Run gives one run.
+func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
+	id, err := runID(id)
+	if err != nil {
+		return Run{}, err
+	}
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (Run, error) { return tx.Run(ctx, caller.Account, id) })
+}
+
+// RunNow queues a run of a job, enabled or not. MEMBER or higher.
+func (s *Service) RunNow(ctx context.Context, caller accounts.Caller, key string) (Run, error) {
+	return s.queue(ctx, func(tx Tx) (Run, error) {
+		job, err := tx.JobToRun(ctx, caller.Account, key)
+		return NewRun(job, Manual, tx.Now()), err
+	})
+}
+
+// Rerun queues a run of the job that another run came from, as the job is
+// now. MEMBER or higher.
+func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
+	id, err := runID(id)
+	if err != nil {
+		return Run{}, err
+	}
+	return s.queue(ctx, func(tx Tx) (Run, error) {
+		job, err := tx.JobOfRun(ctx, caller.Account, id)
+		if err != nil {
+			return Run{}, err
+		}
+		if job.DeletedAt != nil {
+			return Run{}, fault.New(fault.JobDeleted, "The job %q of this run was deleted, so it cannot run again.", job.Key)
+		}
+		run := NewRun(job, Rerun, tx.Now())
+		run.RerunOf = &id
+		return run, nil
+	})
+}
+
+// queue stores a run and tells the workers. It takes no lock of the account:
+// runs of many jobs are queued at the same time.
+func (s *Service) queue(ctx context.Context, make func(Tx) (Run, error)) (Run, error) {
+	queued, err := changes.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
+		run, err := make(tx)
+		if err != nil {
+			return Run{}, err
+		}
+		return run, tx.InsertRuns(ctx, []Run{run})
+	})
+	if err == nil {
+		s.Queued()
+	}
+	return queued, err
+}
+
+// NewRun is a run of a job that waits for a worker.
+func NewRun(job Job, trigger Trigger, now time.Time) Run {
+	return Run{ID: newID(), Account: job.Account, JobUID: job.UID, JobKey: job.Key, Lane: job.Lane(),
+		Trigger: trigger, Status: Pending, CreatedAt: now}
+}
+
+// Run is the run that a firing makes.
+func (f Firing) Run(now time.Time) Run {
+	return Run{ID: newID(), Account: f.Account, JobUID: f.UID, JobKey: f.Key, Lane: f.Lane,
+		Trigger: OnSchedule, ScheduledFor: &f.ScheduledFor, Status: Pending, CreatedAt: now}
+}
+
+// Cancel ends a run that has not ended: a pending one never starts, and the
+// request of a running one is aborted. MEMBER or higher.
+func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
+	id, err := runID(id)
+	if err != nil {
+		return Run{}, err
+	}
+	run, err := changes.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
+		ended, err := tx.CancelRun(ctx, caller.Account, id, tx.Now())
+		if err != nil {
+			return Run{}, err
+		}
+		run, err := tx.Run(ctx, caller.Account, id)
+		if err == nil && !ended {
+			err = fault.New(fault.RunFinished, "The run has ended already: it is %s.", run.Status)
+		}
+		return run, err
+	})
+	if err == nil {
+		s.Aborted(id)
+	}
+	return run, err
+}
+
+var periodPattern = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])$`)
+
+// Usage tells what the account has used in a month: "current" or YYYY-MM.
+func (s *Service) Usage(ctx context.Context, caller accounts.Caller, period string) (Usage, error) {
+	if period != "current" && !periodPattern.MatchString(period) {
+		return Usage{}, fault.New(fault.InvalidParameter, "filter[period] must be current or a month as YYYY-MM.").
+			At(fault.Parameter("filter[period]"))
+	}
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (Usage, error) {
+		if period == "current" {
+			period = Period(tx.Now())
+		}
+		account, err := tx.Account(ctx, caller.Account)
+		if err != nil {
+			return Usage{}, err
+		}
+		used, err := tx.RunsUsed(ctx, caller.Account, period)
+		if err != nil {
+			return Usage{}, err
+		}
+		active, err := tx.ActiveJobs(ctx, caller.Account)
+		return Usage{Period: period, RunsUsed: used, ActiveJobs: active,
+			RunsIncluded:    s.Plans.Entitlement(account.Plans, plans.JobsIncludedRuns).Maximum,
+			ActiveJobsLimit: s.Plans.Entitlement(account.Plans, plans.JobsActiveJobs).Maximum}, err
+	})
+}
+
+// runID reads a run's id. What is no UUID is the id of no run.
+func runID(text string) (string, error) {
+	id, err := uuid.Parse(text)
+	if err != nil || len(text) != len(id.String()) {
+		return "", fault.Missing(KindRun, text)
+	}
+	return id.String(), nil
+}

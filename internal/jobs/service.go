@@ -1,0 +1,272 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/plans"
+)
+
+// Store gives the transactions in which jobs are read and written.
+type Store interface {
+	Read(ctx context.Context, fn func(ReadTx) error) error
+	// Write runs fn in one transaction under the account's lock; without an
+	// account, under none.
+	Write(ctx context.Context, account string, fn func(Tx) error) error
+}
+
+// Filter narrows a list of jobs. Zero members do not filter.
+type Filter struct {
+	Search  string
+	Enabled optional.Value[bool]
+}
+
+// RunFilter narrows a list of runs. Zero members do not filter.
+type RunFilter struct {
+	Job      string
+	Status   Status
+	Trigger  Trigger
+	From, To time.Time // of created_at; From is included, To is not
+}
+
+// ReadTx is what this package reads.
+type ReadTx interface {
+	Now() time.Time
+	Account(ctx context.Context, id string) (accounts.Account, error)
+	Job(ctx context.Context, account, key string) (Job, error)
+	Jobs(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Job], error)
+	Run(ctx context.Context, account, id string) (Run, error)
+	// Runs gives the runs before one, newest first.
+	Runs(ctx context.Context, account string, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error)
+	ActiveJobs(ctx context.Context, account string) (int, error)
+	RunsUsed(ctx context.Context, account, period string) (int, error)
+}
+
+// Tx is what this package reads and writes in one transaction.
+type Tx interface {
+	ReadTx
+	changes.Recorder
+	// JobToChange gives a job that nobody else changes, or fires, until the
+	// transaction ends.
+	JobToChange(ctx context.Context, account, key string) (Job, error)
+	// JobToRun gives a job that nobody deletes until the transaction ends.
+	JobToRun(ctx context.Context, account, key string) (Job, error)
+	// JobOfRun is JobToRun for the job that a run came from, which may have
+	// been deleted.
+	JobOfRun(ctx context.Context, account, run string) (Job, error)
+	InsertJob(ctx context.Context, job Job) error
+	UpdateJob(ctx context.Context, job Job) error
+	// InsertJobRequest stores a configuration that a job has from now on.
+	InsertJobRequest(ctx context.Context, job Job) error
+	// DeleteJob marks a job deleted and cancels its pending runs.
+	DeleteJob(ctx context.Context, job Job, at time.Time) error
+	// AddActiveJobs counts enabled jobs up or down.
+	AddActiveJobs(ctx context.Context, account string, more int) error
+	InsertRuns(ctx context.Context, runs []Run) error
+	// CancelRun ends a run that has not ended and tells whether it did.
+	CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error)
+}
+
+// Service is the jobs' rules on top of a Store.
+type Service struct {
+	Store Store
+	Plans plans.Table
+	// Due is called when a job may be due sooner than the scheduler expects.
+	Due func()
+	// Queued is called when a run waits for a worker.
+	Queued func()
+	// Aborted is called when a run was cancelled.
+	Aborted func(run string)
+}
+
+// Jobs lists the jobs of the caller's account.
+func (s *Service) Jobs(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Job], error) {
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Job], error) { return tx.Jobs(ctx, caller.Account, filter, request) })
+}
+
+// Job gives one job.
+func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (Job, error) {
+	return changes.Read(ctx, s.Store, func(tx ReadTx) (Job, error) { return tx.Job(ctx, caller.Account, key) })
+}
+
+// Create makes a job. MEMBER or higher; a key that is restricted to
+// environments may not.
+func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Job, error) {
+	draft.checkKey()
+	wanted, times, err := draft.validate(draft.Key.Or(""))
+	if err != nil {
+		return Job{}, err
+	}
+	wanted.UID, wanted.RequestID, wanted.Account, wanted.Version = newID(), newID(), caller.Account, 1
+	made, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
+		job := wanted
+		job.CreatedAt, job.UpdatedAt = tx.Now(), tx.Now()
+		if err := s.admit(ctx, tx, &job, times); err != nil {
+			return Job{}, err
+		}
+		if err := tx.InsertJob(ctx, job); err != nil {
+			return Job{}, err
+		}
+		if err := tx.InsertJobRequest(ctx, job); err != nil {
+			return Job{}, err
+		}
+		return job, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, job.Key, nil, &job)
+	})
+	s.wake(made, err)
+	return made, err
+}
+
+// admit holds the rules that a new job meets in the transaction: its key is
+// free, and the plan has room for it.
+func (s *Service) admit(ctx context.Context, tx Tx, job *Job, times timetable) error {
+	_, err := tx.Job(ctx, job.Account, job.Key)
+	if err == nil {
+		return fault.New(fault.AlreadyExists, "There is a job %q already.", job.Key).At(fault.Pointer("/data/id"))
+	}
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if err := s.checkPlan(ctx, tx, *job); err != nil {
+		return err
+	}
+	if err := times.checkTime(job.Enabled, tx.Now()); err != nil {
+		return err
+	}
+	if !job.Enabled {
+		return nil
+	}
+	next := times.first(tx.Now())
+	job.NextRunAt = &next
+	return s.activate(ctx, tx, job.Account)
+}
+
+// activate takes a slot for an enabled job.
+func (s *Service) activate(ctx context.Context, tx Tx, account string) error {
+	holder, err := tx.Account(ctx, account)
+	if err != nil {
+		return err
+	}
+	active, err := tx.ActiveJobs(ctx, account)
+	if err != nil {
+		return err
+	}
+	if err := s.Plans.Entitlement(holder.Plans, plans.JobsActiveJobs).Take(active); err != nil {
+		return err
+	}
+	return tx.AddActiveJobs(ctx, account, 1)
+}
+
+// checkPlan holds the longest timeout that the plan allows.
+func (s *Service) checkPlan(ctx context.Context, tx Tx, job Job) error {
+	account, err := tx.Account(ctx, job.Account)
+	if err != nil {
+		return err
+	}
+	allowed := s.Plans.Entitlement(account.Plans, plans.JobsMaxTimeoutSeconds)
+	if allowed.Maximum == plans.Unlimited || job.Configuration.plain.Timeout <= allowed.Maximum {
+		return nil
+	}
+	return fault.New(fault.Validation, "configuration/timeout must be at most %d seconds on the %s plan.", allowed.Maximum, allowed.Plan).
+		At(fault.Attribute("configuration/timeout"))
+}
+
+// Replace changes a job. MEMBER or higher; a key that is restricted to
+// environments may not.
+func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Job]) (Job, error) {
+	wanted, times, err := draft.validate(key)
+	if err != nil {
+		return Job{}, err
+	}
+	request := newID()
+	changed, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
+		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Job) (Job, error) {
+			after := wanted
+			after.Account, after.UID, after.RequestID, after.CreatedAt = before.Account, before.UID, before.RequestID, before.CreatedAt
+			after.UpdatedAt, after.Version = tx.Now(), before.Version+1
+			if !after.Configuration.Equal(before.Configuration) {
+				after.RequestID = request
+			}
+			return after, s.store(ctx, tx, before, &after, times)
+		})
+	})
+	s.wake(changed, err)
+	return changed, err
+}
+
+// store writes a changed job and what follows from the change.
+func (s *Service) store(ctx context.Context, tx Tx, before Job, after *Job, times timetable) error {
+	if err := s.checkPlan(ctx, tx, *after); err != nil {
+		return err
+	}
+	if err := s.reschedule(ctx, tx, before, after, times); err != nil {
+		return err
+	}
+	if after.RequestID != before.RequestID {
+		if err := tx.InsertJobRequest(ctx, *after); err != nil {
+			return err
+		}
+	}
+	return tx.UpdateJob(ctx, *after)
+}
+
+// reschedule decides when a changed job fires next. A change that leaves the
+// schedule and the enabled state alone does not move it.
+func (s *Service) reschedule(ctx context.Context, tx Tx, before Job, after *Job, times timetable) error {
+	if before.Enabled && after.Enabled && before.Schedule == after.Schedule {
+		after.NextRunAt = before.NextRunAt
+		return nil
+	}
+	if err := times.checkTime(after.Enabled, tx.Now()); err != nil {
+		return err
+	}
+	if after.Enabled {
+		next := times.first(tx.Now())
+		after.NextRunAt = &next
+	}
+	switch {
+	case after.Enabled && !before.Enabled:
+		return s.activate(ctx, tx, after.Account)
+	case before.Enabled && !after.Enabled:
+		return tx.AddActiveJobs(ctx, after.Account, -1)
+	}
+	return nil
+}
+
+// Delete removes a job and cancels its pending runs; those that are running
+// finish. MEMBER or higher; a key that is restricted to environments may not.
+func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Job]) error {
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(job Job) error {
+			if job.Enabled {
+				if err := tx.AddActiveJobs(ctx, job.Account, -1); err != nil {
+					return err
+				}
+			}
+			return tx.DeleteJob(ctx, job, tx.Now())
+		})
+	})
+}
+
+// wake tells the scheduler of a job that may be due soon.
+func (s *Service) wake(job Job, err error) {
+	if err == nil && job.NextRunAt != nil {
+		s.Due()
+	}
+}
+
+func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Job]) changes.Target[Job] {
+	return changes.Target[Job]{
+		Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
+		Load: func() (Job, error) { return tx.JobToChange(ctx, caller.Account, key) },
+	}
+}
+
+// newID makes an id that sorts by the time of its making.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -1,0 +1,224 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
+)
+
+// Scheduler is the store as package scheduler asks for it.
+func (db *DB) Scheduler() Rooms[scheduler.ReadTx, scheduler.Tx] {
+	return NewRooms(db,
+		func(tx *ReadTx) scheduler.ReadTx { return tx },
+		func(tx *Tx) scheduler.Tx { return tx })
+}
+
+// Worker is the store as package worker asks for it.
+func (db *DB) Worker() Rooms[worker.ReadTx, worker.Tx] {
+	return NewRooms(db,
+		func(tx *ReadTx) worker.ReadTx { return tx },
+		func(tx *Tx) worker.Tx { return tx })
+}
+
+// NextDue gives the earliest instant that any job fires for; nil for none.
+func (tx *ReadTx) NextDue(ctx context.Context) (*time.Time, error) {
+	return one(ctx, tx.conn, nil, scanInstantOrNil, `SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL`)
+}
+
+func scanInstantOrNil(r row) (*time.Time, error) {
+	var at *int64
+	err := r.Scan(&at)
+	return instantOrNil(at), err
+}
+
+// DueJobs takes jobs that are due at an instant, oldest first, leaving those
+// that another transaction has taken.
+func (tx *Tx) DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error) {
+	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
+		WHERE next_run_at IS NOT NULL AND next_run_at <= $1 ORDER BY next_run_at LIMIT $2`+tx.dialect.skipLocked, micros(at), limit)
+}
+
+func scanDue(r row) (due jobs.Due, err error) {
+	var at int64
+	err = r.Scan(&due.Account, &due.UID, &due.Key, &due.Lane, &due.Schedule, &at)
+	due.ScheduledAt = instant(at)
+	return due, err
+}
+
+// AdvanceJobs stores when jobs fire next; those that do not are disabled.
+func (tx *Tx) AdvanceJobs(ctx context.Context, firings []jobs.Firing) error {
+	rows := make([][]any, len(firings))
+	for i, firing := range firings {
+		rows[i] = []any{firing.UID, microsOrNull(firing.Next), firing.Next != nil}
+	}
+	_, err := updates(ctx, tx, `UPDATE jobs SET next_run_at = v.column2, enabled = v.column3`, `WHERE jobs.uid = v.column1 RETURNING jobs.uid`,
+		[]string{"text", "bigint", "boolean"}, rows)
+	return err
+}
+
+// PendingAccounts gives the accounts after one that have pending runs. It
+// jumps from account to account in the index: a long queue costs no more than
+// a short one.
+func (tx *Tx) PendingAccounts(ctx context.Context, after string, limit int) ([]string, error) {
+	lanes, err := all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
+			SELECT (SELECT min(lane) FROM runs WHERE status = 'PENDING' AND lane > $1), 1
+			UNION ALL
+			SELECT (SELECT min(lane) FROM runs WHERE status = 'PENDING' AND lane > substr(heads.lane, 1, 36) || ';'), place + 1
+			FROM heads WHERE heads.lane IS NOT NULL AND place < $2)
+		SELECT lane FROM heads WHERE lane IS NOT NULL`, afterAccount(after), limit)
+	for i, lane := range lanes {
+		lanes[i], _, _ = strings.Cut(lane, ":")
+	}
+	return lanes, err
+}
+
+// afterAccount sorts after all lanes of an account: ; follows the colon.
+func afterAccount(account string) string {
+	if account == "" {
+		return ""
+	}
+	return account + ";"
+}
+
+// PendingLanes gives the lanes of an account that have pending runs.
+func (tx *Tx) PendingLanes(ctx context.Context, account string, limit int) ([]string, error) {
+	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
+			SELECT (SELECT min(lane) FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2), 1
+			UNION ALL
+			SELECT (SELECT min(lane) FROM runs WHERE status = 'PENDING' AND lane > heads.lane AND lane < $2), place + 1
+			FROM heads WHERE heads.lane IS NOT NULL AND place < $3)
+		SELECT lane FROM heads WHERE lane IS NOT NULL`, account+":", afterAccount(account), limit)
+}
+
+// ClaimRuns makes the oldest pending runs of a lane a worker's own.
+func (tx *Tx) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]worker.Claim, error) {
+	return all(ctx, tx.conn, scanClaim, `WITH next AS MATERIALIZED (
+			SELECT id FROM runs WHERE status = 'PENDING' AND lane = $1 ORDER BY id LIMIT $2`+tx.dialect.skipLocked+`)
+		UPDATE runs SET status = 'RUNNING', lease = $3, started_at = $4, job_version = jobs.version, request_id = jobs.request_id
+		FROM next, jobs WHERE runs.id = next.id AND jobs.uid = runs.job_uid
+		RETURNING runs.id, runs.account_id, runs.lane, runs.job_key, runs.request_id, runs.created_at`,
+		lane, limit, lease, micros(tx.now))
+}
+
+func scanClaim(r row) (claim worker.Claim, err error) {
+	var created int64
+	err = r.Scan(&claim.Run, &claim.Account, &claim.Lane, &claim.Job, &claim.Request, &created)
+	claim.CreatedAt = instant(created)
+	return claim, err
+}
+
+// RefuseRuns fails the oldest pending runs of a lane because the account has
+// used what its plan includes, and counts them.
+func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error) {
+	refused, err := all(ctx, tx.conn, scanString, `WITH next AS MATERIALIZED (
+			SELECT id FROM runs WHERE status = 'PENDING' AND lane = $1 ORDER BY id LIMIT $2`+tx.dialect.skipLocked+`)
+		UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = $4
+		FROM next WHERE runs.id = next.id RETURNING runs.id`, lane, limit, detail, micros(tx.now))
+	return len(refused), err
+}
+
+// Configurations gives what jobs send, by the ids that claims have.
+func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {
+	found := make(map[string]jobs.Configuration, len(ids))
+	_, err := among(ctx, tx, func(r row) (string, error) {
+		var id string
+		var hidden []byte
+		if err := r.Scan(&id, &hidden); err != nil {
+			return id, err
+		}
+		configuration, err := tx.unsealConfiguration(id, hidden)
+		found[id] = configuration
+		return id, err
+	}, `SELECT id, sealed FROM job_requests WHERE $1 = '' AND id `, "", ids)
+	return found, err
+}
+
+// FinishRuns stores what came of runs that a worker still owns, and gives
+// their ids. Those that were cancelled or given up meanwhile stay as they are.
+func (tx *Tx) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) ([]string, error) {
+	rows := make([][]any, len(outcomes))
+	bodies := map[string]string{}
+	for i, outcome := range outcomes {
+		result, err := splitResult(outcome, bodies)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = []any{outcome.Run, string(outcome.Status), outcome.Reason, outcome.Error, result, micros(outcome.FinishedAt), lease}
+	}
+	owned, err := updates(ctx, tx, `UPDATE runs SET status = v.column2, failure_reason = v.column3, error = v.column4, result = v.column5,
+		finished_at = v.column6`, `WHERE runs.id = v.column1 AND runs.status = 'RUNNING' AND runs.lease = v.column7 RETURNING runs.id`,
+		[]string{"text", "text", "text", "text", "text", "bigint", "text"}, rows)
+	if err != nil {
+		return nil, err
+	}
+	return owned, tx.insertBodies(ctx, owned, bodies)
+}
+
+// splitResult is the JSON of a result; a body that is not small is put aside.
+func splitResult(outcome worker.Outcome, bodies map[string]string) (*string, error) {
+	if outcome.Result == nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	result := *outcome.Result
+	if len(result.Body) > smallBody {
+		bodies[outcome.Run], result.Body = result.Body, ""
+	}
+	text, err := encode(result)
+	return &text, err
+}
+
+func (tx *Tx) insertBodies(ctx context.Context, owned []string, bodies map[string]string) error {
+	if len(bodies) == 0 {
+		return nil
+	}
+	var rows [][]any
+	for _, run := range owned {
+		if body, large := bodies[run]; large {
+			encoding, stored := compact(body)
+			rows = append(rows, []any{run, encoding, stored})
+		}
+	}
+	return inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, rows)
+}
+
+// Beat tells that a node lives.
+func (tx *Tx) Beat(ctx context.Context, boot, node string) error {
+	return tx.run(ctx, `INSERT INTO worker_nodes (boot, node, beat) VALUES ($1, $2, 1)
+		ON CONFLICT (boot) DO UPDATE SET beat = worker_nodes.beat + 1`, boot, node)
+}
+
+// Nodes gives every node that has not been given up, with its last beat.
+func (tx *ReadTx) Nodes(ctx context.Context) ([]worker.Node, error) {
+	return all(ctx, tx.conn, func(r row) (node worker.Node, err error) {
+		err = r.Scan(&node.Boot, &node.Name, &node.Beat)
+		return node, err
+	}, `SELECT boot, node, beat FROM worker_nodes`)
+}
+
+// GiveUp removes a node unless it has beaten since, and tells whether it did.
+func (tx *Tx) GiveUp(ctx context.Context, node worker.Node) (bool, error) {
+	gone, err := all(ctx, tx.conn, scanString, `DELETE FROM worker_nodes WHERE boot = $1 AND beat = $2 RETURNING boot`, node.Boot, node.Beat)
+	return len(gone) > 0, err
+}
+
+// LoseRuns fails the running runs of a worker that is gone.
+func (tx *Tx) LoseRuns(ctx context.Context, lease, detail string) (int, error) {
+	lost, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'FAILED', failure_reason = 'WORKER_LOST', error = $2, finished_at = $3
+		WHERE lease = $1 AND status = 'RUNNING' RETURNING id`, lease, detail, micros(tx.now))
+	return len(lost), err
+}
+
+// Ended tells which of the given runs a worker does not own any more.
+func (tx *ReadTx) Ended(ctx context.Context, lease string, runs []string) ([]string, error) {
+	return among(ctx, tx, scanString, `SELECT id FROM runs WHERE lease = $1 AND status <> 'RUNNING' AND id `, lease, runs)
+}
+
+// CountPending counts the runs that wait, up to a limit.
+func (tx *ReadTx) CountPending(ctx context.Context, limit int) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt,
+		`SELECT count(*) FROM (SELECT 1 FROM runs WHERE status = 'PENDING' LIMIT $1) AS waiting`, limit)
+}

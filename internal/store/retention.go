@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+)
+
+const (
+	// retentionBatch bounds how long one step of removing holds the writer.
+	retentionBatch = 500
+	// afterglow is how much longer than runs what they refer to is kept: a run
+	// that began before the cut may end after it.
+	afterglow = time.Hour
+)
+
+// RemoveRuns removes the finished runs that were queued before an instant, in
+// small transactions, with what only they referred to. It may run on several
+// nodes at once and be interrupted anywhere.
+func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, err error) {
+	limit := firstID(before)
+	for after := ""; ; {
+		runs, err := db.oldRuns(ctx, after, limit)
+		if err != nil || len(runs) == 0 {
+			break
+		}
+		after = runs[len(runs)-1].id
+		count, err := db.removeRuns(ctx, runs)
+		removed += count
+		if err != nil {
+			return removed, err
+		}
+	}
+	return removed, db.removeUnused(ctx, before.Add(-afterglow))
+}
+
+// firstID sorts before the ids of all runs that were made at an instant or
+// later: they begin with the time.
+func firstID(at time.Time) string {
+	var id uuid.UUID
+	millis := at.UnixMilli()
+	for i := range 6 {
+		id[i] = byte(millis >> (8 * (5 - i)))
+	}
+	return id.String()
+}
+
+// oldRun is what retention needs to know of a run.
+type oldRun struct {
+	id     string
+	status jobs.Status
+}
+
+func (db *DB) oldRuns(ctx context.Context, after, limit string) (found []oldRun, err error) {
+	err = db.Read(ctx, func(tx *ReadTx) error {
+		found, err = all(ctx, tx.conn, func(r row) (run oldRun, err error) {
+			err = r.Scan(&run.id, &run.status)
+			return run, err
+		}, `SELECT id, status FROM runs WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`, after, limit, retentionBatch)
+		return err
+	})
+	return found, err
+}
+
+func (db *DB) removeRuns(ctx context.Context, runs []oldRun) (int, error) {
+	var ids []string
+	for _, run := range runs {
+		if run.status.Final() {
+			ids = append(ids, run.id)
+		}
+	}
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	err := db.Write(ctx, "", func(tx *Tx) error {
+		list, err := tx.dialect.texts(ids)
+		if err != nil {
+			return err
+		}
+		for _, statement := range []string{`DELETE FROM run_bodies WHERE $1 = '' AND run_id `, `DELETE FROM runs WHERE $1 = '' AND id `} {
+			if err := tx.run(ctx, statement+tx.dialect.among, "", list); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return len(ids), err
+}
+
+// removeUnused removes configurations and deleted jobs that no run shows any more.
+func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
+	for _, statement := range []string{
+		`DELETE FROM job_requests WHERE id IN (SELECT id FROM job_requests WHERE superseded_at < $1 LIMIT $2) RETURNING id`,
+		`DELETE FROM jobs WHERE uid IN (SELECT uid FROM jobs WHERE deleted_at < $1
+			AND NOT EXISTS (SELECT 1 FROM job_requests r WHERE r.job_uid = jobs.uid) LIMIT $2) RETURNING uid`,
+	} {
+		if _, err := db.removeAll(ctx, statement, micros(before)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemoveChanges removes the history before an instant, as RemoveRuns does.
+func (db *DB) RemoveChanges(ctx context.Context, before time.Time) (removed int, err error) {
+	heads, err := db.Heads(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for account := range heads {
+		// History is in the order of time: when the oldest are recent, all are.
+		count, err := db.removeAll(ctx, `DELETE FROM changes WHERE account_id = $3 AND seq IN (SELECT seq FROM
+			(SELECT seq, created_at FROM changes WHERE account_id = $3 ORDER BY seq LIMIT $2) AS oldest WHERE created_at < $1) RETURNING account_id`,
+			micros(before), account)
+		removed += count
+		if err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+// removeAll repeats a statement that removes a batch, until it is not full.
+// The statement gets an instant, the size of the batch, and more.
+func (db *DB) removeAll(ctx context.Context, statement string, before int64, more ...any) (removed int, err error) {
+	for {
+		var batch []string
+		err := db.Write(ctx, "", func(tx *Tx) (err error) {
+			batch, err = all(ctx, tx.conn, scanString, statement, append([]any{before, retentionBatch}, more...)...)
+			return err
+		})
+		removed += len(batch)
+		if err != nil || len(batch) < retentionBatch {
+			return removed, err
+		}
+	}
+}
