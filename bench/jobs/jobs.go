@@ -58,40 +58,12 @@ func Run(ctx context.Context, out io.Writer) error {
 
 // all makes the comparisons one after the other.
 func (b *bench) all(ctx context.Context) error {
-	for _, compare := range []func(context.Context) error{b.backlog} {
+	for _, compare := range []func(context.Context) error{b.backlogs} {
 		if err := compare(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// backlog measures how fast a backlog is worked off.
-func (b *bench) backlog(ctx context.Context) error {
-	ceiling, err := b.ceiling(ctx, 50_000, small)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(b.out, "%-9s %-22s %9s %9s %8s\n", "store", "who", "backlog", "runs /s", "ceiling")
-	b.row("", "bare HTTP client loop", 50_000, ceiling, ceiling)
-	for _, s := range b.stores {
-		for _, c := range []struct {
-			who   string
-			jobs  int
-			tuned bool
-		}{{"River, stock", 10_000, false}, {"River, tuned", 50_000, true}} {
-			rate, err := b.riverRate(ctx, s, c.jobs, c.tuned, small)
-			if err != nil {
-				return err
-			}
-			b.row(s.name, c.who, c.jobs, rate, ceiling)
-		}
-	}
-	return nil
-}
-
-func (b *bench) row(store, who string, jobs int, rate, ceiling float64) {
-	fmt.Fprintf(b.out, "%-9s %-22s %9d %9.0f %7.0f%%\n", store, who, jobs, rate, 100*rate/ceiling)
 }
 
 // fresh gives an empty database of a store: a file or a URL.

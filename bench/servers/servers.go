@@ -39,9 +39,9 @@ func (p *Server) Stop() {
 	_ = p.command.Wait() // how it ends says nothing about what was measured
 }
 
-// StartSignalbox starts the built binary with an empty store, logging to a file
-// as a service would.
-func StartSignalbox(ctx context.Context, folder, database string) (*Server, error) {
+// StartSignalbox starts the built binary, logging to a file as a service would.
+// Further arguments are added to the command.
+func StartSignalbox(ctx context.Context, folder, database string, args ...string) (*Server, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func StartSignalbox(ctx context.Context, folder, database string) (*Server, erro
 	if err != nil {
 		return nil, err
 	}
-	command := exec.CommandContext(ctx, filepath.Join("..", "bin", "signalbox"), "serve",
-		"--listen", address, "--data", folder, "--database", database, "--bootstrap-key", Key)
+	args = append([]string{"serve", "--listen", address, "--data", folder, "--database", database, "--bootstrap-key", Key}, args...)
+	command := exec.CommandContext(ctx, filepath.Join("..", "bin", "signalbox"), args...)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("starting bin/signalbox (make build makes it): %w", err)

@@ -51,6 +51,26 @@ func (s *Sink) Count(ctx context.Context) (Received, error) { return s.received(
 // Times tells when each id was received first.
 func (s *Sink) Times(ctx context.Context) (Received, error) { return s.received(ctx, "/times") }
 
+// WaitFor waits until a number of requests was received. It gives up when none
+// has come for a while.
+func (s *Sink) WaitFor(ctx context.Context, requests int) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	last, since := -1, time.Now()
+	for {
+		got, err := s.Count(ctx)
+		switch {
+		case err != nil || got.Requests >= requests:
+			return err
+		case got.Requests != last:
+			last, since = got.Requests, time.Now()
+		case time.Since(since) > 90*time.Second:
+			return fmt.Errorf("only %d of %d requests came", got.Requests, requests)
+		}
+		<-tick.C
+	}
+}
+
 func (s *Sink) received(ctx context.Context, path string) (Received, error) {
 	var all Received
 	text, err := Fetch(ctx, http.MethodGet, s.Address, path, nil)
