@@ -72,11 +72,13 @@ func (x *box) start(ctx context.Context) (err error) {
 	return err
 }
 
-func (x *box) stop() {
+// stop gives the processor time that the server has used.
+func (x *box) stop() (used time.Duration) {
 	if x.server != nil {
-		x.server.Stop()
+		used = x.server.Stop()
 		x.server = nil
 	}
+	return used
 }
 
 func (x *box) close() {

@@ -20,11 +20,11 @@ const (
 
 // bench is one run of all comparisons.
 type bench struct {
-	out    io.Writer
-	folder string
-	sink   *servers.Sink
-	stores []store
-	river  map[string]string // programs, by store
+	out      io.Writer
+	folder   string
+	sink     *servers.Sink
+	stores   []store
+	programs map[string]string // of River, by store
 }
 
 // store is a database to measure on.
@@ -40,7 +40,7 @@ func Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	b := &bench{out: out, folder: folder, stores: []store{{name: "sqlite"}}, river: map[string]string{}}
+	b := &bench{out: out, folder: folder, stores: []store{{name: "sqlite"}}, programs: map[string]string{}}
 	if url := os.Getenv("SIGNALBOX_TEST_POSTGRES"); url != "" {
 		b.stores = append(b.stores, store{"postgres", url})
 	}
@@ -49,7 +49,7 @@ func Run(ctx context.Context, out io.Writer) error {
 	}
 	defer b.sink.Stop()
 	for _, s := range b.stores {
-		if b.river[s.name], err = buildRiver(ctx, folder, s.name); err != nil {
+		if b.programs[s.name], err = buildRiver(ctx, folder, s.name); err != nil {
 			return err
 		}
 	}

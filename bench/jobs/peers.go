@@ -12,21 +12,36 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/signalbox/signalbox/bench/caller"
+	"github.com/signalbox/signalbox/bench/servers"
 )
 
-// ceiling calls the sink in a bare loop and gives the calls per second.
-func (b *bench) ceiling(ctx context.Context, calls, size int) (float64, error) {
+// speed is how fast runs were made.
+type speed struct {
+	runs int
+	took time.Duration
+	used time.Duration // processor time of the contender's own process
+}
+
+func (s speed) rate() float64 { return float64(s.runs) / s.took.Seconds() }
+
+// cost is the processor time per run in microseconds. It says more than the
+// rate when the machine is busy with something else.
+func (s speed) cost() float64 { return float64(s.used.Nanoseconds()) / 1e3 / float64(s.runs) }
+
+// ceiling calls the sink in a bare loop.
+func (b *bench) ceiling(ctx context.Context, calls, size int) (speed, error) {
 	const workers = 64
 	if err := b.sink.Reset(ctx); err != nil {
-		return 0, err
+		return speed{}, err
 	}
 	call := caller.New(b.sink.URL(size), workers)
 	var next atomic.Int64
 	failures := make([]error, workers)
-	started := time.Now()
+	before, started := processorTime(), time.Now()
 	var running sync.WaitGroup
 	for i := range workers {
 		running.Go(func() {
@@ -36,8 +51,15 @@ func (b *bench) ceiling(ctx context.Context, calls, size int) (float64, error) {
 		})
 	}
 	running.Wait()
-	rate := float64(calls) / time.Since(started).Seconds()
-	return rate, errors.Join(append(failures, b.checked(ctx, calls))...)
+	result := speed{calls, time.Since(started), processorTime() - before}
+	return result, errors.Join(append(failures, b.checked(ctx, calls))...)
+}
+
+// processorTime is what this process has used.
+func processorTime() time.Duration {
+	var usage syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage) // it cannot fail with these arguments
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // buildRiver builds the program that lets River work. It is a module of its
@@ -54,27 +76,26 @@ func buildRiver(ctx context.Context, folder, store string) (string, error) {
 	return program, nil
 }
 
-// riverRate lets River work off a backlog in a process of its own and gives
-// the jobs per second.
-func (b *bench) riverRate(ctx context.Context, s store, jobs int, tuned bool, size int) (float64, error) {
+// river lets River work off a backlog in a process of its own.
+func (b *bench) river(ctx context.Context, s store, jobs int, tuned bool, size int) (speed, error) {
 	if err := b.sink.Reset(ctx); err != nil {
-		return 0, err
+		return speed{}, err
 	}
 	database, drop, err := b.fresh(ctx, s)
 	if err != nil {
-		return 0, err
+		return speed{}, err
 	}
 	defer drop()
 	var output bytes.Buffer
-	command := exec.CommandContext(ctx, b.river[s.name], "-database", database, "-url", b.sink.URL(size),
+	command := exec.CommandContext(ctx, b.programs[s.name], "-database", database, "-url", b.sink.URL(size),
 		"-jobs", strconv.Itoa(jobs), "-tuned="+strconv.FormatBool(tuned))
 	command.Stdout, command.Stderr = &output, os.Stderr
 	if err := command.Run(); err != nil {
-		return 0, fmt.Errorf("River on %s: %w", s.name, err)
+		return speed{}, fmt.Errorf("River on %s: %w", s.name, err)
 	}
 	seconds, err := strconv.ParseFloat(strings.TrimSpace(output.String()), 64)
 	if err != nil {
-		return 0, err
+		return speed{}, err
 	}
-	return float64(jobs) / seconds, b.checked(ctx, jobs)
+	return speed{jobs, time.Duration(seconds * float64(time.Second)), servers.Used(command)}, b.checked(ctx, jobs)
 }

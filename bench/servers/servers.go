@@ -33,10 +33,20 @@ type Server struct {
 	command *exec.Cmd
 }
 
-// Stop ends the server and waits for it.
-func (p *Server) Stop() {
+// Stop ends the server and waits for it. It gives the processor time that the
+// server has used.
+func (p *Server) Stop() time.Duration {
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	_ = p.command.Wait() // how it ends says nothing about what was measured
+	return Used(p.command)
+}
+
+// Used is the processor time that a command used which has ended.
+func Used(command *exec.Cmd) time.Duration {
+	if command.ProcessState == nil {
+		return 0
+	}
+	return command.ProcessState.UserTime() + command.ProcessState.SystemTime()
 }
 
 // StartSignalbox starts the built binary, logging to a file as a service would.
