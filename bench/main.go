@@ -32,7 +32,10 @@ func benchmarks() []benchmark {
 		{"reads", reads.Run},
 		{"ofrep", ofrep.Run},
 		{"bulk", bulk.Run},
-		{"jobs", jobs.Run},
+		{"jobs-backlog", jobs.Backlog},
+		{"jobs-latency", jobs.Latency},
+		{"jobs-storm", jobs.Storm},
+		{"jobs-scan", jobs.Scan},
 		{"rules", func(_ context.Context, out io.Writer) error { return rules.Run(out) }},
 	}
 }
@@ -55,12 +58,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return servers.ServeSink(ctx, out)
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := flags.String("only", "", "run these benchmarks only, separated by commas")
+	only := flags.String("only", "", "run these benchmarks only, separated by commas; jobs means all that begin with jobs-")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	for _, each := range benchmarks() {
-		if *only != "" && !slices.Contains(strings.Split(*only, ","), each.name) {
+		if !selected(each.name, *only) {
 			continue
 		}
 		fmt.Fprintf(out, "\n== %s\n", each.name)
@@ -69,4 +72,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+func selected(name, only string) bool {
+	return only == "" || slices.ContainsFunc(strings.Split(only, ","), func(wanted string) bool {
+		return name == wanted || strings.HasPrefix(name, wanted+"-")
+	})
 }

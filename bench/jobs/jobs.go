@@ -33,8 +33,20 @@ type store struct {
 	server string // URL of the PostgreSQL server; "" is SQLite
 }
 
-// Run measures on SQLite and, when a server is named, on PostgreSQL.
-func Run(ctx context.Context, out io.Writer) error {
+// Backlog measures how fast a backlog is worked off.
+func Backlog(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).backlogs) }
+
+// Latency measures how soon a run that is asked for reaches the sink.
+func Latency(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).latencies) }
+
+// Storm measures how many jobs that are due at once are fired.
+func Storm(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).storms) }
+
+// Scan measures what looking for due jobs costs.
+func Scan(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).scans) }
+
+// run measures on SQLite and, when a server is named, on PostgreSQL.
+func run(ctx context.Context, out io.Writer, measure func(*bench, context.Context) error) error {
 	folder, err := os.MkdirTemp("", "signalbox-bench-")
 	if err != nil {
 		return err
@@ -48,22 +60,7 @@ func Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer b.sink.Stop()
-	for _, s := range b.stores {
-		if b.programs[s.name], err = buildRiver(ctx, folder, s.name); err != nil {
-			return err
-		}
-	}
-	return b.all(ctx)
-}
-
-// all makes the comparisons one after the other.
-func (b *bench) all(ctx context.Context) error {
-	for _, compare := range []func(context.Context) error{b.backlogs} {
-		if err := compare(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return measure(b, ctx)
 }
 
 // fresh gives an empty database of a store: a file or a URL.

@@ -62,18 +62,43 @@ func processorTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// buildRiver builds the program that lets River work. It is a module of its
-// own for each store, because River's drivers for both have no version in
-// common.
-func buildRiver(ctx context.Context, folder, store string) (string, error) {
-	program := filepath.Join(folder, "river-"+store)
+// program gives the program that lets River work on a store, and builds it when
+// it is needed first. It is a module of its own for each store, because River's
+// drivers for both have no version in common.
+func (b *bench) program(ctx context.Context, s store) (string, error) {
+	if built, ok := b.programs[s.name]; ok {
+		return built, nil
+	}
+	program := filepath.Join(b.folder, "river-"+s.name)
 	command := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-	command.Dir = filepath.Join("river", store)
+	command.Dir = filepath.Join("river", s.name)
 	command.Stderr = os.Stderr
 	if err := command.Run(); err != nil {
-		return "", fmt.Errorf("building River for %s: %w", store, err)
+		return "", fmt.Errorf("building River for %s: %w", s.name, err)
 	}
+	b.programs[s.name] = program
 	return program, nil
+}
+
+// riverOutput runs River's program on an empty database and gives what it
+// printed and the processor time it used.
+func (b *bench) riverOutput(ctx context.Context, s store, args ...string) (string, time.Duration, error) {
+	program, err := b.program(ctx, s)
+	if err != nil {
+		return "", 0, err
+	}
+	database, drop, err := b.fresh(ctx, s)
+	if err != nil {
+		return "", 0, err
+	}
+	defer drop()
+	var output bytes.Buffer
+	command := exec.CommandContext(ctx, program, append([]string{"-database", database}, args...)...)
+	command.Stdout, command.Stderr = &output, os.Stderr
+	if err := command.Run(); err != nil {
+		return "", 0, fmt.Errorf("River on %s: %w", s.name, err)
+	}
+	return output.String(), servers.Used(command), nil
 }
 
 // river lets River work off a backlog in a process of its own.
@@ -81,21 +106,13 @@ func (b *bench) river(ctx context.Context, s store, jobs int, tuned bool, size i
 	if err := b.sink.Reset(ctx); err != nil {
 		return speed{}, err
 	}
-	database, drop, err := b.fresh(ctx, s)
+	output, used, err := b.riverOutput(ctx, s, "-url", b.sink.URL(size), "-jobs", strconv.Itoa(jobs), "-tuned="+strconv.FormatBool(tuned))
 	if err != nil {
 		return speed{}, err
 	}
-	defer drop()
-	var output bytes.Buffer
-	command := exec.CommandContext(ctx, b.programs[s.name], "-database", database, "-url", b.sink.URL(size),
-		"-jobs", strconv.Itoa(jobs), "-tuned="+strconv.FormatBool(tuned))
-	command.Stdout, command.Stderr = &output, os.Stderr
-	if err := command.Run(); err != nil {
-		return speed{}, fmt.Errorf("River on %s: %w", s.name, err)
-	}
-	seconds, err := strconv.ParseFloat(strings.TrimSpace(output.String()), 64)
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(output), 64)
 	if err != nil {
 		return speed{}, err
 	}
-	return speed{jobs, time.Duration(seconds * float64(time.Second)), servers.Used(command)}, b.checked(ctx, jobs)
+	return speed{jobs, time.Duration(seconds * float64(time.Second)), used}, b.checked(ctx, jobs)
 }

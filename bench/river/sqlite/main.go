@@ -26,6 +26,7 @@ func main() {
 	flag.StringVar(&o.database, "database", "", "file of a new database")
 	flag.StringVar(&o.url, "url", "", "URL to call")
 	flag.IntVar(&o.jobs, "jobs", 50_000, "jobs in the backlog")
+	flag.DurationVar(&o.rest, "rest", 0, "insert jobs one by one with this pause instead, and print when")
 	flag.BoolVar(&o.tuned, "tuned", false, "use the tuned configuration")
 	flag.Parse()
 	if err := run(context.Background(), o); err != nil {
@@ -38,6 +39,7 @@ type options struct {
 	database, url string
 	jobs          int
 	tuned         bool
+	rest          time.Duration
 }
 
 // workers is how many jobs run at once: River's documented example has 100,
@@ -101,6 +103,9 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	if o.rest > 0 {
+		return oneByOne(ctx, client, o, called)
+	}
 	if err := fill(ctx, driver, o.jobs); err != nil {
 		return err
 	}
@@ -129,6 +134,27 @@ func open(file string) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(1)
 	return db, nil
+}
+
+// oneByOne inserts jobs while nothing else is to be done, and prints the id of
+// each and when it began to.
+func oneByOne(ctx context.Context, client *river.Client[*sql.Tx], o options, called <-chan struct{}) error {
+	if err := client.Start(ctx); err != nil {
+		return err
+	}
+	tick := time.NewTicker(o.rest)
+	defer tick.Stop()
+	for range o.jobs {
+		<-tick.C
+		at := time.Now().UnixNano()
+		inserted, err := client.Insert(ctx, args{}, nil)
+		if err != nil {
+			return err
+		}
+		fmt.Println(inserted.Job.ID, at)
+	}
+	<-called
+	return client.Stop(ctx)
 }
 
 func migrate(ctx context.Context, driver *riversqlite.Driver) error {
