@@ -131,15 +131,14 @@ func (x *box) copyJobs(ctx context.Context, jobs int, due time.Time) error {
 		FROM jobs, %s WHERE key = 'template'`, id, due.Minute(), due.Hour(), due.Day(), due.Month(), due.UnixMicro(), numbers))
 }
 
-// execute changes the database and lets it count what it has, as it does by
-// itself after a while.
+// execute changes the database. PostgreSQL counts what it has, as it does by
+// itself after a while; SQLite never does.
 func (x *box) execute(ctx context.Context, statement string) error {
-	for _, each := range []string{statement, "ANALYZE"} {
-		if _, err := x.db.ExecContext(ctx, each); err != nil {
-			return err
-		}
+	_, err := x.db.ExecContext(ctx, statement)
+	if err == nil && x.database != "" {
+		_, err = x.db.ExecContext(ctx, "ANALYZE")
 	}
-	return nil
+	return err
 }
 
 func (x *box) number(ctx context.Context, query string) (n int64, err error) {

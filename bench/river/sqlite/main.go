@@ -109,9 +109,6 @@ func run(ctx context.Context, o options) error {
 	if err := fill(ctx, driver, o.jobs); err != nil {
 		return err
 	}
-	if _, err := db.ExecContext(ctx, "ANALYZE"); err != nil {
-		return err
-	}
 	started := time.Now()
 	if err := client.Start(ctx); err != nil {
 		return err
