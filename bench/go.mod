@@ -16,7 +16,7 @@ require (
 	github.com/jackc/pgx/v5 v5.11.0
 	github.com/launchdarkly/go-sdk-common/v3 v3.4.0
 	github.com/launchdarkly/go-server-sdk-evaluation/v3 v3.0.1
-	github.com/signalbox/signalbox v0.0.0-00010101000000-000000000000
+	github.com/signalbox/signalbox v0.0.0
 	github.com/signalbox/signalbox/client v0.0.0
 	modernc.org/sqlite v1.60.1
 )

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/bench/bulk"
 	"github.com/signalbox/signalbox/bench/configs"
+	"github.com/signalbox/signalbox/bench/jobs"
 	"github.com/signalbox/signalbox/bench/logging"
 	"github.com/signalbox/signalbox/bench/ofrep"
 	"github.com/signalbox/signalbox/bench/reads"
@@ -37,6 +38,10 @@ func benchmarks() []benchmark {
 		{"stream", stream.Run},
 		{"logging", logging.Run},
 		{"configs", configs.Run},
+		{"jobs-backlog", jobs.Backlog},
+		{"jobs-latency", jobs.Latency},
+		{"jobs-storm", jobs.Storm},
+		{"jobs-scan", jobs.Scan},
 		{"rules", func(_ context.Context, out io.Writer) error { return rules.Run(out) }},
 	}
 }
@@ -58,13 +63,16 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) > 0 && args[0] == stream.PlainCommand {
 		return stream.ServePlain(ctx, out)
 	}
+	if len(args) > 0 && args[0] == servers.SinkCommand {
+		return servers.ServeSink(ctx, out)
+	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := flags.String("only", "", "run these benchmarks only, separated by commas")
+	only := flags.String("only", "", "run these benchmarks only, separated by commas; jobs means all that begin with jobs-")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	for _, each := range benchmarks() {
-		if *only != "" && !slices.Contains(strings.Split(*only, ","), each.name) {
+		if !selected(each.name, *only) {
 			continue
 		}
 		fmt.Fprintf(out, "\n== %s\n", each.name)
@@ -73,4 +81,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+func selected(name, only string) bool {
+	return only == "" || slices.ContainsFunc(strings.Split(only, ","), func(wanted string) bool {
+		return name == wanted || strings.HasPrefix(name, wanted+"-")
+	})
 }

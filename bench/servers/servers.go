@@ -33,15 +33,25 @@ type Server struct {
 	command *exec.Cmd
 }
 
-// Stop ends the server and waits for it.
-func (p *Server) Stop() {
+// Stop ends the server and waits for it. It gives the processor time that the
+// server has used.
+func (p *Server) Stop() time.Duration {
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	_ = p.command.Wait() // how it ends says nothing about what was measured
+	return Used(p.command)
 }
 
-// StartSignalbox starts the built binary with an empty store, logging to a file
-// as a service would.
-func StartSignalbox(ctx context.Context, folder, database string) (*Server, error) {
+// Used is the processor time that a command used which has ended.
+func Used(command *exec.Cmd) time.Duration {
+	if command.ProcessState == nil {
+		return 0
+	}
+	return command.ProcessState.UserTime() + command.ProcessState.SystemTime()
+}
+
+// StartSignalbox starts the built binary, logging to a file as a service would.
+// Further arguments are added to the command.
+func StartSignalbox(ctx context.Context, folder, database string, args ...string) (*Server, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -54,8 +64,8 @@ func StartSignalbox(ctx context.Context, folder, database string) (*Server, erro
 	if err != nil {
 		return nil, err
 	}
-	command := exec.CommandContext(ctx, filepath.Join("..", "bin", "signalbox"), "serve",
-		"--listen", address, "--data", folder, "--database", database, "--bootstrap-key", Key)
+	args = append([]string{"serve", "--listen", address, "--data", folder, "--database", database, "--bootstrap-key", Key}, args...)
+	command := exec.CommandContext(ctx, filepath.Join("..", "bin", "signalbox"), args...)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("starting bin/signalbox (make build makes it): %w", err)
@@ -94,13 +104,14 @@ func StartBare(ctx context.Context, folder string, body []byte) (*Server, error)
 	return StartSelf(ctx, BareCommand, file)
 }
 
-// StartSelf starts this program again as a server that prints its address.
-func StartSelf(ctx context.Context, arguments ...string) (*Server, error) {
+// StartSelf starts this program again as one of its servers, which first prints its address.
+func StartSelf(ctx context.Context, args ...string) (*Server, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	command := exec.CommandContext(ctx, self, arguments...)
+	command := exec.CommandContext(ctx, self, args...)
+	command.Stderr = os.Stderr
 	output, err := command.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -110,7 +121,7 @@ func StartSelf(ctx context.Context, arguments ...string) (*Server, error) {
 	}
 	address, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil {
-		return nil, fmt.Errorf("the bare server did not start: %w", err)
+		return nil, fmt.Errorf("%s did not start: %w", args[0], err)
 	}
 	return &Server{command: command, Address: strings.TrimSpace(address)}, nil
 }

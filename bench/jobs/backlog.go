@@ -1,0 +1,83 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// backlogs measures how fast a backlog is worked off, with small and with
+// large answers.
+func (b *bench) backlogs(ctx context.Context) error {
+	for _, c := range []struct {
+		what  string
+		runs  int
+		stock int // fewer, because it takes long
+		size  int
+	}{
+		{"a backlog, small answers", 50_000, 5_000, small},
+		{"a backlog, answers of 64 KiB", 10_000, 0, large},
+	} {
+		fmt.Fprintf(b.out, "\n%s\n%-9s %-22s %9s %9s %8s %11s\n", c.what, "store", "who", "runs", "runs /s", "ceiling", "cpu µs/run")
+		ceiling, err := b.ceiling(ctx, c.runs, c.size)
+		if err != nil {
+			return err
+		}
+		b.row("", "bare HTTP client loop", ceiling, ceiling)
+		for _, s := range b.stores {
+			if err := b.backlog(ctx, s, c.runs, c.stock, c.size, ceiling); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// backlog measures on one store.
+func (b *bench) backlog(ctx context.Context, s store, runs, stock, size int, ceiling speed) error {
+	if stock > 0 {
+		made, err := b.river(ctx, s, stock, false, size)
+		if err != nil {
+			return err
+		}
+		b.row(s.name, "River, stock", made, ceiling)
+	}
+	river, err := b.river(ctx, s, runs, true, size)
+	if err != nil {
+		return err
+	}
+	b.row(s.name, "River, tuned", river, ceiling)
+	ours, err := b.signalbox(ctx, s, runs, size)
+	if err != nil {
+		return err
+	}
+	b.row(s.name, "Signalbox", ours, ceiling)
+	fmt.Fprintf(b.out, "%-9s %-22s %28.2f×\n", s.name, "Signalbox to River, tuned", ours.rate()/river.rate())
+	return nil
+}
+
+func (b *bench) row(store, who string, made, ceiling speed) {
+	fmt.Fprintf(b.out, "%-9s %-22s %9d %9.0f %7.0f%% %11.0f\n", store, who, made.runs, made.rate(), 100*made.rate()/ceiling.rate(), made.cost())
+}
+
+// signalbox lets Signalbox work off a backlog, from the start of the process
+// to the last outcome that is stored.
+func (b *bench) signalbox(ctx context.Context, s store, runs, size int) (speed, error) {
+	box, err := b.newBox(ctx, s, size)
+	if err != nil {
+		return speed{}, err
+	}
+	defer box.close()
+	if err := box.queue(ctx, runs); err != nil {
+		return speed{}, err
+	}
+	started := time.Now()
+	if err := box.start(ctx); err != nil {
+		return speed{}, err
+	}
+	if err := box.drained(ctx, runs); err != nil {
+		return speed{}, err
+	}
+	took := time.Since(started)
+	return speed{runs, took, box.stop()}, box.allSucceeded(ctx, runs)
+}

@@ -1,0 +1,82 @@
+// Package jobs compares running scheduled HTTP calls with River doing the same
+// calls in its workers, and with a bare loop of the standard HTTP client,
+// which is the ceiling. All call a sink that is a process of its own.
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/signalbox/signalbox/bench/servers"
+)
+
+const (
+	small = 2        // bytes of a small answer
+	large = 64 << 10 // bytes of a large answer
+)
+
+// bench is one run of all comparisons.
+type bench struct {
+	out      io.Writer
+	folder   string
+	sink     *servers.Sink
+	stores   []store
+	programs map[string]string // of River, by store
+}
+
+// store is a database to measure on.
+type store struct {
+	name   string
+	server string // URL of the PostgreSQL server; "" is SQLite
+}
+
+// Backlog measures how fast a backlog is worked off.
+func Backlog(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).backlogs) }
+
+// Latency measures how soon a run that is asked for reaches the sink.
+func Latency(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).latencies) }
+
+// Storm measures how many jobs that are due at once are fired.
+func Storm(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).storms) }
+
+// Scan measures what looking for due jobs costs.
+func Scan(ctx context.Context, out io.Writer) error { return run(ctx, out, (*bench).scans) }
+
+// run measures on SQLite and, when a server is named, on PostgreSQL.
+func run(ctx context.Context, out io.Writer, measure func(*bench, context.Context) error) error {
+	folder, err := os.MkdirTemp("", "signalbox-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	b := &bench{out: out, folder: folder, stores: []store{{name: "sqlite"}}, programs: map[string]string{}}
+	if url := os.Getenv("SIGNALBOX_TEST_POSTGRES"); url != "" {
+		b.stores = append(b.stores, store{"postgres", url})
+	}
+	if b.sink, err = servers.StartSink(ctx); err != nil {
+		return err
+	}
+	defer b.sink.Stop()
+	return measure(b, ctx)
+}
+
+// fresh gives an empty database of a store: a file or a URL.
+func (b *bench) fresh(ctx context.Context, s store) (string, func(), error) {
+	if s.server != "" {
+		return servers.NewDatabase(ctx, s.server)
+	}
+	folder, err := os.MkdirTemp(b.folder, "sqlite-")
+	return filepath.Join(folder, "db"), func() { os.RemoveAll(folder) }, err
+}
+
+// checked compares what the sink received with what was to be sent.
+func (b *bench) checked(ctx context.Context, jobs int) error {
+	got, err := b.sink.Count(ctx)
+	if err == nil && (got.Requests != jobs || got.Distinct != jobs) {
+		err = fmt.Errorf("the sink received %d requests with %d ids, for %d jobs", got.Requests, got.Distinct, jobs)
+	}
+	return err
+}

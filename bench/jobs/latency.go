@@ -1,0 +1,128 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/bench/servers"
+)
+
+const (
+	// asked is how often a run is asked for.
+	asked = 250
+	// rest lets everything come to rest between two.
+	rest = 120 * time.Millisecond
+)
+
+// latencies measures the time from asking for a run to the request at the
+// sink, when nothing else is to be done.
+func (b *bench) latencies(ctx context.Context) error {
+	fmt.Fprintf(b.out, "\nfrom asking for a run to the request received, %d times when idle\n%-9s %-22s %9s %9s\n", asked, "store", "who", "p50", "p99")
+	for _, s := range b.stores {
+		for _, c := range []struct {
+			who string
+			ask func(context.Context, store) (map[string]int64, error)
+		}{
+			{"River, stock", func(ctx context.Context, s store) (map[string]int64, error) { return b.askRiver(ctx, s, false) }},
+			{"River, tuned", func(ctx context.Context, s store) (map[string]int64, error) { return b.askRiver(ctx, s, true) }},
+			{"Signalbox", b.askSignalbox},
+		} {
+			if err := b.sink.Reset(ctx); err != nil {
+				return err
+			}
+			started, err := c.ask(ctx, s)
+			if err != nil {
+				return err
+			}
+			waits, err := b.waits(ctx, started)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(b.out, "%-9s %-22s %9s %9s\n", s.name, c.who, quantile(waits, 50), quantile(waits, 99))
+		}
+	}
+	return nil
+}
+
+// waits gives, sorted, how long each run took to reach the sink.
+func (b *bench) waits(ctx context.Context, started map[string]int64) ([]time.Duration, error) {
+	if err := b.sink.WaitFor(ctx, len(started)); err != nil {
+		return nil, err
+	}
+	got, err := b.sink.Times(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waits := make([]time.Duration, 0, len(started))
+	for id, at := range started {
+		received, ok := got.Times[id]
+		if !ok {
+			return nil, fmt.Errorf("the sink knows nothing of run %s", id)
+		}
+		waits = append(waits, time.Duration(received-at))
+	}
+	slices.Sort(waits)
+	return waits, nil
+}
+
+func quantile(sorted []time.Duration, percent int) time.Duration {
+	return sorted[(len(sorted)-1)*percent/100].Round(10 * time.Microsecond)
+}
+
+// askSignalbox asks for runs over the API.
+func (b *bench) askSignalbox(ctx context.Context, s store) (map[string]int64, error) {
+	box, err := b.newBox(ctx, s, small)
+	if err != nil {
+		return nil, err
+	}
+	defer box.close()
+	if err := box.start(ctx); err != nil {
+		return nil, err
+	}
+	started := map[string]int64{}
+	tick := time.NewTicker(rest)
+	defer tick.Stop()
+	for range asked {
+		<-tick.C
+		at := time.Now().UnixNano()
+		id, err := runNow(ctx, box.server.Address)
+		if err != nil {
+			return nil, err
+		}
+		started[id] = at
+	}
+	return started, b.sink.WaitFor(ctx, asked)
+}
+
+func runNow(ctx context.Context, address string) (string, error) {
+	text, err := servers.Fetch(ctx, http.MethodPost, address, "/api/v1/jobs/template/actions/run", nil)
+	if err != nil {
+		return "", err
+	}
+	var run struct{ Data struct{ ID string } }
+	return run.Data.ID, json.Unmarshal(text, &run)
+}
+
+// askRiver lets River's program insert jobs one by one; it prints the id of
+// each and when it began.
+func (b *bench) askRiver(ctx context.Context, s store, tuned bool) (map[string]int64, error) {
+	output, _, err := b.riverOutput(ctx, s, "-url", b.sink.URL(small), "-jobs", strconv.Itoa(asked), "-rest", rest.String(), "-tuned="+strconv.FormatBool(tuned))
+	if err != nil {
+		return nil, err
+	}
+	started := map[string]int64{}
+	for line := range strings.Lines(output) {
+		if id, at, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			if started[id], err = strconv.ParseInt(at, 10, 64); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return started, nil
+}

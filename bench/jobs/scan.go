@@ -1,0 +1,52 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
+	engine "github.com/signalbox/signalbox/internal/store"
+)
+
+// scan gives the time that one look for due jobs takes, through the same
+// functions of the store as the scheduler uses.
+func (b *bench) scan(ctx context.Context, s store, jobs int) (time.Duration, error) {
+	box, err := b.newBox(ctx, s, small)
+	if err != nil {
+		return 0, err
+	}
+	defer box.close()
+	if err := box.copyJobs(ctx, jobs, time.Now().UTC().AddDate(0, 1, 0)); err != nil {
+		return 0, err
+	}
+	db, err := engine.Open(ctx, engine.Options{Database: box.database, File: box.file(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	times := make([]time.Duration, looks)
+	for i := range times {
+		started := time.Now()
+		if err := look(ctx, db.Scheduler()); err != nil {
+			return 0, err
+		}
+		times[i] = time.Since(started)
+	}
+	return median(times), nil
+}
+
+// look asks when a job is due next and takes those that are due.
+func look(ctx context.Context, rooms scheduler.Store) error {
+	err := rooms.Read(ctx, func(tx scheduler.ReadTx) error {
+		_, err := tx.NextDue(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return rooms.Write(ctx, "", func(tx scheduler.Tx) error {
+		_, err := tx.DueJobs(ctx, tx.Now(), 1000)
+		return err
+	})
+}

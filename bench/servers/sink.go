@@ -1,0 +1,146 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/bench/caller"
+)
+
+// SinkCommand is the argument that turns the bench program into the sink.
+const SinkCommand = "serve-sink"
+
+// Sink is a server that jobs call. It knows what it was sent, and when.
+type Sink struct{ *Server }
+
+// Received is what a sink was sent since it was last reset.
+type Received struct {
+	Requests int              `json:"requests"`
+	Times    map[string]int64 `json:"times,omitempty"` // of the first request with each id, in nanoseconds
+	Distinct int              `json:"distinct"`
+}
+
+// StartSink starts this program again as a sink.
+func StartSink(ctx context.Context) (*Sink, error) {
+	server, err := StartSelf(ctx, SinkCommand)
+	return &Sink{server}, err
+}
+
+// URL is where to call; the answer's body has a number of bytes.
+func (s *Sink) URL(size int) string {
+	return fmt.Sprintf("http://%s/hook?bytes=%d", s.Address, size)
+}
+
+// Reset forgets what was received.
+func (s *Sink) Reset(ctx context.Context) error {
+	_, err := Fetch(ctx, http.MethodPost, s.Address, "/reset", nil)
+	return err
+}
+
+// Count tells how many requests and distinct ids were received.
+func (s *Sink) Count(ctx context.Context) (Received, error) { return s.received(ctx, "/count") }
+
+// Times tells when each id was received first.
+func (s *Sink) Times(ctx context.Context) (Received, error) { return s.received(ctx, "/times") }
+
+// WaitFor waits until a number of requests was received. It gives up when none
+// has come for a while.
+func (s *Sink) WaitFor(ctx context.Context, requests int) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	last, since := -1, time.Now()
+	for {
+		got, err := s.Count(ctx)
+		switch {
+		case err != nil || got.Requests >= requests:
+			return err
+		case got.Requests != last:
+			last, since = got.Requests, time.Now()
+		case time.Since(since) > 90*time.Second:
+			return fmt.Errorf("only %d of %d requests came", got.Requests, requests)
+		}
+		<-tick.C
+	}
+}
+
+func (s *Sink) received(ctx context.Context, path string) (Received, error) {
+	var all Received
+	text, err := Fetch(ctx, http.MethodGet, s.Address, path, nil)
+	if err != nil {
+		return all, err
+	}
+	return all, json.Unmarshal(text, &all)
+}
+
+// ServeSink is the sink.
+func ServeSink(ctx context.Context, out io.Writer) error {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(out, listener.Addr()); err != nil {
+		return err
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: newSinkHandler()}
+	return server.Serve(listener)
+}
+
+type sinkHandler struct {
+	mu       sync.Mutex
+	requests int
+	times    map[string]int64
+}
+
+func newSinkHandler() http.Handler {
+	sink := &sinkHandler{times: map[string]int64{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/hook", sink.receive)
+	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) { sink.report(w, false) })
+	mux.HandleFunc("GET /times", func(w http.ResponseWriter, _ *http.Request) { sink.report(w, true) })
+	mux.HandleFunc("POST /reset", sink.reset)
+	return mux
+}
+
+func (s *sinkHandler) receive(w http.ResponseWriter, r *http.Request) {
+	now := time.Now().UnixNano()
+	_, _ = io.Copy(io.Discard, r.Body)
+	s.note(r.Header.Get(caller.IDHeader), now)
+	size, _ := strconv.Atoi(r.FormValue("bytes"))
+	w.Header().Set("Content-Type", "text/plain")
+	w.Header().Set("Content-Length", strconv.Itoa(size))
+	_, _ = w.Write(bytes.Repeat([]byte("x"), size))
+}
+
+func (s *sinkHandler) note(id string, now int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	if _, again := s.times[id]; !again {
+		s.times[id] = now
+	}
+}
+
+func (s *sinkHandler) report(w http.ResponseWriter, withTimes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := Received{Requests: s.requests, Distinct: len(s.times)}
+	if withTimes {
+		all.Times = s.times
+	}
+	_ = json.NewEncoder(w).Encode(all) // the reader has gone
+}
+
+func (s *sinkHandler) reset(http.ResponseWriter, *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests, s.times = 0, map[string]int64{}
+}
