@@ -2,6 +2,7 @@ package flageval
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
@@ -38,6 +39,17 @@ func (r Reason) String() string {
 
 // MarshalText writes the reason's name, also in JSON.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the reason's name, also in JSON.
+func (r *Reason) UnmarshalText(text []byte) error {
+	for known := Error; known <= Disabled; known++ {
+		if known.String() == string(text) {
+			*r = known
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no reason of an evaluation", text)
+}
 
 // Code is why nothing was served, in OpenFeature's terms.
 type Code uint8

@@ -114,6 +114,24 @@ func TestNamesOnTheWire(t *testing.T) {
 }
 
 // TestProblems: what cannot be served is named, and takes nothing else with it.
+func TestReasonsAreReadByTheirNames(t *testing.T) {
+	for reason := Error; reason <= Disabled; reason++ {
+		text, err := json.Marshal(reason)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := Disabled + 1
+		if err := json.Unmarshal(text, &read); err != nil || read != reason {
+			t.Errorf("%s was read as %s, %v", text, read, err)
+		}
+	}
+	for _, wrong := range []string{`"static"`, `""`, `3`} {
+		if err := json.Unmarshal([]byte(wrong), new(Reason)); err == nil {
+			t.Errorf("%s is a reason", wrong)
+		}
+	}
+}
+
 func TestProblems(t *testing.T) {
 	flag := Compile(decode(t, "f", `{"type":"NUMERIC","default":1.50,"environments":{
 		"a/b~c":{"default":"text","rules":[

@@ -1,5 +1,7 @@
 package jsonlogic
 
+import "encoding/json"
+
 // Explanation is one node of a rule with what it came to, to be shown as JSON.
 type Explanation struct {
 	// Pointer is the place in the rule, as a JSON pointer.
@@ -18,6 +20,25 @@ type Explanation struct {
 	Iterations []*Explanation `json:"iterations,omitempty"`
 	// Error is why the rule has no result; only at the root.
 	Error string `json:"error,omitempty"`
+}
+
+// UnmarshalJSON reads an explanation. A result that is null stays apart from one
+// that is absent, which a pointer alone does not tell.
+func (e *Explanation) UnmarshalJSON(text []byte) error {
+	type plain Explanation
+	var read struct {
+		plain
+		Result json.RawMessage `json:"result"`
+	}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	*e = Explanation(read.plain)
+	if read.Result == nil {
+		return nil
+	}
+	e.Result = new(Value)
+	return e.Result.UnmarshalJSON(read.Result)
 }
 
 // The size of an explanation: nodes of loops repeat, and a result may be the whole context.

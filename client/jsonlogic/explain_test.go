@@ -43,6 +43,37 @@ func TestExplainShowsEveryNode(t *testing.T) {
 	}
 }
 
+func TestAnExplanationIsReadAsItWasWritten(t *testing.T) {
+	for rule, data := range map[string]string{
+		`{"==":[{"var":"user.plan"},null]}`:                        `{}`,
+		`{"or":[{"var":"a"},{"var":"b"},{"var":"c"}]}`:             `{"b":{"x":[1,null]}}`,
+		`{"some":[{"var":"list"},{">":[{"var":""},1]}]}`:           `{"list":[1,null,3]}`,
+		`{"map":[{"var":"list"},{"cat":[{"var":""},"<&\u2028"]}]}`: `{"list":["a",2]}`,
+	} {
+		written, err := json.Marshal(explained(t, rule, data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read Explanation
+		if err := json.Unmarshal(written, &read); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := json.Marshal(read); err != nil || string(again) != string(written) {
+			t.Errorf("%s was read as %s, %v", written, again, err)
+		}
+	}
+	var read Explanation
+	if err := json.Unmarshal([]byte(`{"arguments":[{"result":null},{}]}`), &read); err != nil || read.Result != nil ||
+		read.Arguments[0].Result == nil || read.Arguments[1].Result != nil {
+		t.Errorf("read %+v, %v", read, err)
+	}
+	for _, wrong := range []string{`7`, `{"pointer":7}`, `{"arguments":[{"evaluated":"yes"}]}`} {
+		if err := json.Unmarshal([]byte(wrong), new(Explanation)); err == nil {
+			t.Errorf("%s was read", wrong)
+		}
+	}
+}
+
 func TestExplainMarksWhatWasSkipped(t *testing.T) {
 	e := explained(t, `{"if":[{"var":"a"},"one",{"var":"b"},"two","three"]}`, `{"b":1}`)
 	var seen []bool
