@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/signalbox/signalbox/client/loglevel"
 )
 
 // The names of events. Those in the plural say that many may have changed.
@@ -52,8 +54,8 @@ type Event struct {
 	Name string `json:"event"`
 	// ID is the resource's; empty when many may have changed.
 	ID string `json:"id,omitempty"`
-	// Level is the base level of a logger that changed; nil when it inherits.
-	Level *string `json:"level,omitempty"`
+	// Level is the base level of a logger that changed; none when it inherits.
+	Level loglevel.Level `json:"level,omitzero"`
 	// Seq is the number of the change in the account; see [EventParams].
 	Seq int64 `json:"seq"`
 	// Resumed is set on [EventConnected] when nothing was missed. When it is

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
+
+	"github.com/signalbox/signalbox/client/loglevel"
 )
 
 // connection is what a server of a test does with one connection after the
@@ -119,7 +121,7 @@ func TestAStreamGoesOnWhereItWasInterrupted(t *testing.T) {
 	}
 	want := []Event{
 		{Name: EventConnected, Seq: 7}, {Name: EventFlagChanged, ID: "f", Seq: 9},
-		{Name: EventConnected, Seq: 9, Resumed: true}, {Name: EventLoggerChanged, ID: "l", Level: new("DEBUG"), Seq: 10}, {Name: EventFlagsChanged, Seq: 12},
+		{Name: EventConnected, Seq: 9, Resumed: true}, {Name: EventLoggerChanged, ID: "l", Level: loglevel.Debug, Seq: 10}, {Name: EventFlagsChanged, Seq: 12},
 		{Name: EventConnected, Seq: 3}, // and everything is to be read again
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -190,7 +192,7 @@ func TestAStreamGoesThroughTLSAsRequestsDo(t *testing.T) {
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	trusting, err := New(server.URL, "sk_api_secret", WithHTTPClient(server.Server.Client()))
+	trusting, err := New(server.URL, "sk_api_secret", WithHTTPClient(server.Client()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/loglevel"
 )
 
 const (
@@ -114,8 +115,8 @@ func (s *shell) printEvent(event signalbox.Event) error {
 		return encoder.Encode(event)
 	}
 	line := event.ID
-	if event.Level != nil {
-		line += "  " + *event.Level
+	if event.Level != loglevel.None {
+		line += "  " + event.Level.String()
 	}
 	if event.Resumed {
 		line = "nothing was missed"
