@@ -3,7 +3,6 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"net/url"
 	"strconv"
@@ -56,47 +55,20 @@ type ChangeParams struct {
 	After string
 }
 
-// CursorPage is one page of a list that grows at its beginning.
-type CursorPage[T any] struct {
-	// Items are the resources; there may be none.
-	Items []T
-	// Size is the largest number of items that the page could have had.
-	Size int
-	// Next is After of the next page; it is empty on the last.
-	Next string
-}
-
 // ChangesAPI is the history of the account.
 type ChangesAPI struct{ transport *transport }
 
 func (p ChangeParams) query() url.Values {
-	query := url.Values{}
+	query := cursorQuery(p.Size, p.After)
 	filter(query, "resource", p.Resource)
 	filter(query, "actor", p.Actor)
-	if !p.From.IsZero() || !p.To.IsZero() {
-		filter(query, "created_at", "["+rangeEnd(p.From)+","+rangeEnd(p.To)+")")
-	}
-	if p.Size != 0 {
-		query.Set("page[size]", strconv.Itoa(p.Size))
-	}
-	if p.After != "" {
-		query.Set("page[after]", p.After)
-	}
+	filterRange(query, "created_at", p.From, p.To)
 	return query
-}
-
-func rangeEnd(at time.Time) string {
-	if at.IsZero() {
-		return "*"
-	}
-	return at.UTC().Format(time.RFC3339Nano)
 }
 
 // List gives one page of changes.
 func (a ChangesAPI) List(ctx context.Context, params ChangeParams) (CursorPage[Change], error) {
-	r := get(changesCollection)
-	r.query = params.query()
-	return stream[Change](ctx, a.transport, r)
+	return stream[Change](ctx, a.transport, params.query(), changesCollection)
 }
 
 // All gives every change from the page of the params on, the newest first. It
@@ -111,66 +83,4 @@ func (a ChangesAPI) All(ctx context.Context, params ChangeParams) iter.Seq2[Chan
 // Get gives one change by its number.
 func (a ChangesAPI) Get(ctx context.Context, number int64) (Change, error) {
 	return one[Change](ctx, a.transport, get(changesCollection, strconv.FormatInt(number, 10)))
-}
-
-// stream reads one page of a list with a cursor.
-func stream[T any, P identified[T]](ctx context.Context, t *transport, r request) (CursorPage[T], error) {
-	var document struct {
-		Data []item[T] `json:"data"`
-		Meta struct {
-			PageSize int `json:"page_size"`
-		} `json:"meta"`
-		Links struct {
-			Next *string `json:"next"`
-		} `json:"links"`
-	}
-	if _, err := t.call(ctx, r, &document); err != nil {
-		return CursorPage[T]{}, err
-	}
-	next, err := cursor(document.Links.Next)
-	if err != nil {
-		return CursorPage[T]{}, fmt.Errorf("%s: %w", r.name(), err)
-	}
-	return CursorPage[T]{Items: itemsOf[T, P](document.Data), Size: document.Meta.PageSize, Next: next}, nil
-}
-
-// cursor takes the cursor out of the link to the next page. The link itself is
-// not followed: it is the server's public address, which may not be the one
-// that this client reaches it by, and the key must not go elsewhere.
-func cursor(next *string) (string, error) {
-	if next == nil {
-		return "", nil
-	}
-	link, err := url.Parse(*next)
-	if err != nil {
-		return "", fmt.Errorf("the link to the next page cannot be read: %w", err)
-	}
-	after := link.Query().Get("page[after]")
-	if after == "" {
-		return "", fmt.Errorf("the link to the next page, %s, has no page[after]", link.Redacted())
-	}
-	return after, nil
-}
-
-// following walks over all pages from a cursor on.
-func following[T any](after string, list func(after string) (CursorPage[T], error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for at := after; ; {
-			page, err := list(at)
-			if err != nil {
-				var none T
-				yield(none, err)
-				return
-			}
-			for _, each := range page.Items {
-				if !yield(each, nil) {
-					return
-				}
-			}
-			if page.Next == "" {
-				return
-			}
-			at = page.Next
-		}
-	}
 }

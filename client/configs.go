@@ -141,7 +141,7 @@ func (p ConfigParams) query() url.Values {
 // List gives one page of configs. The first list of an account makes
 // [CommonConfig].
 func (a ConfigsAPI) List(ctx context.Context, params ConfigParams) (Page[Config], error) {
-	return listed[Config](ctx, a.transport, configsCollection, params.query())
+	return listed[Config](ctx, a.transport, params.query(), configsCollection)
 }
 
 // All gives every config from the page of the params on. It ends after the

@@ -85,22 +85,6 @@ type ReportedContext struct {
 	Attributes map[string]any `json:"attributes,omitempty"`
 }
 
-// Reported says what became of a report.
-type Reported struct {
-	// Registered counts the distinct items that were kept.
-	Registered int
-	// Rejected are the items that were skipped.
-	Rejected []Rejection
-}
-
-// Rejection is an item of a report that was skipped.
-type Rejection struct {
-	// Index is the item's place in the report, from 0 on.
-	Index int `json:"index"`
-	// Detail says what was wrong with it.
-	Detail string `json:"detail"`
-}
-
 // ContextTypesAPI is the context types of the account.
 type ContextTypesAPI struct{ transport *transport }
 
@@ -133,7 +117,7 @@ func (p ContextParams) query() url.Values {
 
 // List gives one page of context types.
 func (a ContextTypesAPI) List(ctx context.Context, params ContextTypeParams) (Page[ContextType], error) {
-	return listed[ContextType](ctx, a.transport, contextTypesCollection, params.query())
+	return listed[ContextType](ctx, a.transport, params.query(), contextTypesCollection)
 }
 
 // All gives every context type from the page of the params on. It ends after
@@ -163,7 +147,7 @@ func (a ContextTypesAPI) Delete(ctx context.Context, id string, options ...Write
 
 // List gives one page of contexts.
 func (a ContextsAPI) List(ctx context.Context, params ContextParams) (Page[Context], error) {
-	return listed[Context](ctx, a.transport, contextsCollection, params.query())
+	return listed[Context](ctx, a.transport, params.query(), contextsCollection)
 }
 
 // All gives every context from the page of the params on. It ends after the
@@ -195,22 +179,5 @@ func (a ContextsAPI) Delete(ctx context.Context, id string, options ...WriteOpti
 // not take are listed in the result, and the others are kept. Every role may
 // report.
 func (a ContextsAPI) Report(ctx context.Context, contexts []ReportedContext) (Reported, error) {
-	if len(contexts) == 0 {
-		return Reported{}, nil
-	}
-	return report(ctx, a.transport, map[string]any{"contexts": contexts}, contextsCollection)
-}
-
-// report sends a bulk report about a collection.
-func report(ctx context.Context, t *transport, body any, collection string) (Reported, error) {
-	r := post(body, collection, "bulk")
-	r.repeatable = true // a report says what is, however often
-	var outcome struct {
-		Registered int `json:"registered"`
-		Meta       struct {
-			Rejected []Rejection `json:"rejected"`
-		} `json:"meta"`
-	}
-	_, err := t.call(ctx, r, &outcome)
-	return Reported{Registered: outcome.Registered, Rejected: outcome.Meta.Rejected}, err
+	return report(ctx, a.transport, contextsCollection, contexts)
 }

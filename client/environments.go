@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -88,15 +87,13 @@ func (p EnvironmentParams) query() url.Values {
 	query := p.Paging.query()
 	filter(query, "search", p.Search)
 	filter(query, "classification", string(p.Classification))
-	if p.Managed != nil {
-		filter(query, "managed", strconv.FormatBool(*p.Managed))
-	}
+	filterBool(query, "managed", p.Managed)
 	return query
 }
 
 // List gives one page of environments.
 func (a EnvironmentsAPI) List(ctx context.Context, params EnvironmentParams) (Page[Environment], error) {
-	return listed[Environment](ctx, a.transport, environmentsCollection, params.query())
+	return listed[Environment](ctx, a.transport, params.query(), environmentsCollection)
 }
 
 // All gives every environment from the page of the params on. It ends after

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -102,15 +101,13 @@ func (j Job) Draft() JobDraft {
 func (p JobParams) query() url.Values {
 	query := p.Paging.query()
 	filter(query, "search", p.Search)
-	if p.Enabled != nil {
-		filter(query, "enabled", strconv.FormatBool(*p.Enabled))
-	}
+	filterBool(query, "enabled", p.Enabled)
 	return query
 }
 
 // List gives one page of jobs, the newest first.
 func (a JobsAPI) List(ctx context.Context, params JobParams) (Page[Job], error) {
-	return listed[Job](ctx, a.transport, jobsCollection, params.query())
+	return listed[Job](ctx, a.transport, params.query(), jobsCollection)
 }
 
 // All gives every job from the page of the params on. It ends after the first

@@ -112,7 +112,7 @@ func (d KeyDraft) MarshalJSON() ([]byte, error) {
 
 // List gives one page of keys.
 func (a KeysAPI) List(ctx context.Context, params KeyParams) (Page[Key], error) {
-	return listed[Key](ctx, a.transport, keysCollection, params.query())
+	return listed[Key](ctx, a.transport, params.query(), keysCollection)
 }
 
 // All gives every key from the page of the params on. It ends after the first

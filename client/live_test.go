@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	signalbox "github.com/signalbox/signalbox/client"
-	"github.com/signalbox/signalbox/client/loglevel"
 )
 
 func TestEnvironmentsOfAServer(t *testing.T) {
@@ -55,10 +54,7 @@ func TestEnvironmentsOfAServer(t *testing.T) {
 		t.Errorf("listed %+v, %v", page, err)
 	}
 	var ids []string
-	for environment, err := range api.All(ctx, signalbox.EnvironmentParams{Paging: signalbox.Paging{Size: 1, Sort: []string{"key"}}}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, environment := range gathered(t, api.All(ctx, signalbox.EnvironmentParams{Paging: signalbox.Paging{Size: 1, Sort: []string{"key"}}})) {
 		ids = append(ids, environment.ID)
 	}
 	if diff := cmp.Diff([]string{"eu.prod-1", "production", "staging"}, ids); diff != "" {
@@ -170,15 +166,8 @@ func TestKeysOfAServer(t *testing.T) {
 		t.Errorf("got %+v, %v", widened, err)
 	}
 
-	count := 0
-	for _, err := range api.All(ctx, signalbox.KeyParams{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		count++
-	}
-	if count != 2 {
-		t.Errorf("%d keys", count)
+	if found := gathered(t, api.All(ctx, signalbox.KeyParams{})); len(found) != 2 {
+		t.Errorf("%d keys", len(found))
 	}
 	for range 2 { // the second changes nothing
 		if revoked, err := api.Revoke(ctx, made.ID); err != nil || revoked.Status != signalbox.KeyRevoked {
@@ -271,95 +260,6 @@ func TestServicesOfAServer(t *testing.T) {
 	}
 }
 
-func TestLoggersOfAServer(t *testing.T) {
-	t.Parallel()
-	client, ctx := startServer(t).client(t), t.Context()
-	reported, err := client.Loggers.Report(ctx, []signalbox.ReportedLogger{
-		{Name: "Com/Example:Shop", Level: loglevel.Warn, Service: "shop", Environment: "production"}, {Name: "com.example.shop.cart"}, {Name: ""},
-	})
-	if err != nil || reported.Registered != 2 || len(reported.Rejected) != 1 {
-		t.Fatalf("reported %+v, %v", reported, err)
-	}
-	if _, err := client.LogGroups.Create(ctx, "sql", signalbox.LogGroupDraft{Name: "SQL", Base: signalbox.LevelSetting{Level: loglevel.Error}}); err != nil {
-		t.Fatal(err)
-	}
-	draft := signalbox.LoggerDraft{Group: "sql", Environments: map[string]signalbox.LevelSetting{"production": {Level: loglevel.Debug, TTL: time.Hour}}}
-	made, err := client.Loggers.Replace(ctx, "com/example/shop", draft)
-	if err != nil || !made.Managed || made.Resolved["production"].Level != loglevel.Debug || *made.Resolved["staging"].Of != "sql" {
-		t.Fatalf("made %+v, %v", made, err)
-	}
-	expires := made.Environments["production"].ExpiresAt
-	again, err := client.Loggers.Replace(ctx, made.ID, made.Draft(), signalbox.IfMatch(made.ETag))
-	if err != nil || expires == nil || !again.Environments["production"].ExpiresAt.Equal(*expires) {
-		t.Errorf("the draft that changes nothing made %+v, %v", again, err)
-	}
-	draft.Environments["production"] = signalbox.LevelSetting{Level: loglevel.Debug, Permanent: true}
-	if again, err = client.Loggers.Replace(ctx, made.ID, draft); err != nil || again.Environments["production"].ExpiresAt != nil {
-		t.Errorf("made %+v, %v", again, err)
-	}
-	managed := true
-	for params, want := range map[*signalbox.LoggerParams]int{
-		{}: 2, {Managed: &managed}: 1, {Group: "sql"}: 1, {Service: "shop", SeenSince: time.Now().Add(-time.Hour)}: 1, {Search: "CART"}: 1, {Service: "x"}: 0,
-	} {
-		count := 0
-		for _, err := range client.Loggers.All(ctx, *params) {
-			if count++; err != nil {
-				t.Fatal(err)
-			}
-		}
-		if count != want {
-			t.Errorf("%+v: %d loggers, want %d", *params, count, want)
-		}
-	}
-	for name, want := range map[string]int{"": 2, "Com.Example.Shop": 1} {
-		sources, err := client.Loggers.Sources(ctx, name, signalbox.LoggerSourceParams{})
-		if err != nil || len(sources.Items) != want {
-			t.Errorf("%q: %+v, %v", name, sources, err)
-		}
-	}
-	sources, err := client.Loggers.Sources(ctx, "", signalbox.LoggerSourceParams{Service: "shop", Environment: "production"})
-	if err != nil || len(sources.Items) != 1 || sources.Items[0].ResolvedLevel != loglevel.Warn || sources.Items[0].Logger != "com.example.shop" {
-		t.Errorf("got %+v, %v", sources, err)
-	}
-	released, err := client.Loggers.Replace(ctx, made.ID, signalbox.LoggerDraft{Release: true})
-	if err != nil || released.Managed || len(released.Environments) != 0 || released.Group != nil {
-		t.Errorf("released %+v, %v", released, err)
-	}
-	if err := client.Loggers.Delete(ctx, made.ID); err != nil {
-		t.Error(err)
-	}
-	if _, err := client.Loggers.Get(ctx, made.ID); !signalbox.IsNotFound(err) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestLogGroupsOfAServer(t *testing.T) {
-	t.Parallel()
-	client, ctx := startServer(t).client(t), t.Context()
-	at := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
-	draft := signalbox.LogGroupDraft{Base: signalbox.LevelSetting{Level: loglevel.Trace, ExpiresAt: &at}}
-	group, err := client.LogGroups.Create(ctx, "a/b SQL", draft)
-	if err != nil || group.ID != "a/b SQL" || group.Name != group.ID || !group.LevelExpiresAt.Equal(at) {
-		t.Fatalf("made %+v, %v", group, err)
-	}
-	if got, err := client.LogGroups.Get(ctx, group.ID); err != nil || got.ETag != group.ETag || got.Resolved["staging"].Level != loglevel.Trace {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	same, err := client.LogGroups.Replace(ctx, group.ID, group.Draft(), signalbox.IfMatch(group.ETag))
-	if err != nil || !same.LevelExpiresAt.Equal(at) {
-		t.Errorf("the draft that changes nothing made %+v, %v", same, err)
-	}
-	count := 0
-	for _, err := range client.LogGroups.All(ctx, signalbox.LogGroupParams{Search: "sql"}) {
-		if count++; err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := client.LogGroups.Delete(ctx, group.ID); err != nil || count != 1 {
-		t.Errorf("%d groups, %v", count, err)
-	}
-}
-
 func TestContextsOfAServer(t *testing.T) {
 	t.Parallel()
 	client, ctx := startServer(t).client(t), t.Context()
@@ -394,15 +294,8 @@ func TestContextsOfAServer(t *testing.T) {
 	if alice, err = client.Contexts.Replace(ctx, alice.ID, draft, signalbox.IfMatch(alice.ETag)); err != nil || alice.Name != "Alice" {
 		t.Errorf("got %+v, %v", alice, err)
 	}
-	found := 0
-	for _, err := range client.Contexts.All(ctx, signalbox.ContextParams{Type: "user", Search: "ALI"}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		found++
-	}
-	if found != 1 {
-		t.Errorf("found %d", found)
+	if found := gathered(t, client.Contexts.All(ctx, signalbox.ContextParams{Type: "user", Search: "ALI"})); len(found) != 1 {
+		t.Errorf("found %+v", found)
 	}
 
 	kind, err := client.ContextTypes.Get(ctx, "user")
@@ -413,10 +306,8 @@ func TestContextsOfAServer(t *testing.T) {
 	if err != nil || kind.Name != "People" || len(kind.Attributes) != 0 {
 		t.Errorf("got %+v, %v", kind, err)
 	}
-	for kind, err := range client.ContextTypes.All(ctx, signalbox.ContextTypeParams{Search: "peop"}) {
-		if err != nil || kind.ID != "user" {
-			t.Errorf("got %+v, %v", kind, err)
-		}
+	if found := gathered(t, client.ContextTypes.All(ctx, signalbox.ContextTypeParams{Search: "peop"})); len(found) != 1 || found[0].ID != "user" {
+		t.Errorf("found %+v", found)
 	}
 	if err := client.Contexts.Delete(ctx, alice.ID); err != nil {
 		t.Error(err)

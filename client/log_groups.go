@@ -71,7 +71,7 @@ func (p LogGroupParams) query() url.Values {
 
 // List gives one page of log groups.
 func (a LogGroupsAPI) List(ctx context.Context, params LogGroupParams) (Page[LogGroup], error) {
-	return listed[LogGroup](ctx, a.transport, logGroupsCollection, params.query())
+	return listed[LogGroup](ctx, a.transport, params.query(), logGroupsCollection)
 }
 
 // All gives every log group from the page of the params on. It ends after the

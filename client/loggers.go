@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"iter"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
@@ -38,7 +37,7 @@ type Logger struct {
 	Resolved map[string]ResolvedLevel `json:"resolved"`
 	// Sources are where it was seen last, newest first; [LoggersAPI.Sources]
 	// has all.
-	Sources []SourceSummary `json:"sources"`
+	Sources []LoggerSourceSummary `json:"sources"`
 	// EffectiveLevels are the levels that services report to use, by
 	// environment, most verbose first.
 	EffectiveLevels map[string][]loglevel.Level `json:"effective_levels"`
@@ -65,8 +64,8 @@ type ResolvedLevel struct {
 	Of *string `json:"of"`
 }
 
-// SourceSummary is where a logger was seen.
-type SourceSummary struct {
+// LoggerSourceSummary is where a logger was seen, and with which level.
+type LoggerSourceSummary struct {
 	// Service and Environment are what reported it.
 	Service     string `json:"service"`
 	Environment string `json:"environment"`
@@ -82,7 +81,7 @@ type LoggerSource struct {
 	Resource
 	// Logger is the id of the logger.
 	Logger string `json:"logger"`
-	SourceSummary
+	LoggerSourceSummary
 	// FirstObserved is when it was first reported.
 	FirstObserved time.Time `json:"first_observed"`
 	// CreatedAt and UpdatedAt are when it was made, and when what it reports
@@ -172,13 +171,6 @@ type LoggerParams struct {
 	SeenSince time.Time
 }
 
-// LoggerSourceParams choose sources.
-type LoggerSourceParams struct {
-	Paging
-	// Service and Environment are what reported them; empty lists all.
-	Service, Environment string
-}
-
 // ReportedLogger is a logger that a running service has.
 type ReportedLogger struct {
 	// Name is its name, in any spelling.
@@ -195,7 +187,9 @@ type ReportedLogger struct {
 // LoggersAPI is the loggers of the account.
 type LoggersAPI struct{ transport *transport }
 
-// Draft is the draft that changes nothing. Expiries that are stored stay.
+// Draft is the draft that changes nothing. Expiries that are stored stay. Only a
+// discovered logger that was reported with a level does not: its draft sets
+// that level, which promotes it.
 func (l Logger) Draft() LoggerDraft {
 	draft := LoggerDraft{Name: l.Name, Base: LevelSetting{Level: l.Level}, Environments: settings(l.Environments)}
 	if l.Group != nil {
@@ -217,25 +211,14 @@ func (p LoggerParams) query() url.Values {
 	filter(query, "search", p.Search)
 	filter(query, "group", p.Group)
 	filter(query, "service", p.Service)
-	if p.Managed != nil {
-		filter(query, "managed", strconv.FormatBool(*p.Managed))
-	}
-	if !p.SeenSince.IsZero() {
-		filter(query, "last_seen", "["+p.SeenSince.UTC().Format(time.RFC3339Nano)+",*)")
-	}
-	return query
-}
-
-func (p LoggerSourceParams) query() url.Values {
-	query := p.Paging.query()
-	filter(query, "service", p.Service)
-	filter(query, "environment", p.Environment)
+	filterBool(query, "managed", p.Managed)
+	filterRange(query, "last_seen", p.SeenSince, time.Time{})
 	return query
 }
 
 // List gives one page of loggers.
 func (a LoggersAPI) List(ctx context.Context, params LoggerParams) (Page[Logger], error) {
-	return listed[Logger](ctx, a.transport, loggersCollection, params.query())
+	return listed[Logger](ctx, a.transport, params.query(), loggersCollection)
 }
 
 // All gives every logger from the page of the params on. It ends after the
@@ -268,19 +251,22 @@ func (a LoggersAPI) Delete(ctx context.Context, name string, options ...WriteOpt
 
 // Sources gives one page of where a logger is seen; without a name, of where
 // all loggers are.
-func (a LoggersAPI) Sources(ctx context.Context, name string, params LoggerSourceParams) (Page[LoggerSource], error) {
-	if name == "" {
-		return listed[LoggerSource](ctx, a.transport, loggerSourcesCollection, params.query())
-	}
-	return listedAt[LoggerSource](ctx, a.transport, params.query(), loggersCollection, name, "sources")
+func (a LoggersAPI) Sources(ctx context.Context, name string, params SourceParams) (Page[LoggerSource], error) {
+	return sources[LoggerSource](ctx, a.transport, params, loggerSourcesCollection, loggersCollection, name)
+}
+
+// AllSources gives every source from the page of the params on. It ends after
+// the first error.
+func (a LoggersAPI) AllSources(ctx context.Context, name string, params SourceParams) iter.Seq2[LoggerSource, error] {
+	return every(params.Paging, func(paging Paging) (Page[LoggerSource], error) {
+		params.Paging = paging
+		return a.Sources(ctx, name, params)
+	})
 }
 
 // Report tells the server which loggers a service has. Items that it does not
 // take are listed in the result, and the others are kept. Every role may
 // report.
 func (a LoggersAPI) Report(ctx context.Context, loggers []ReportedLogger) (Reported, error) {
-	if len(loggers) == 0 {
-		return Reported{}, nil
-	}
-	return report(ctx, a.transport, map[string]any{"loggers": loggers}, loggersCollection)
+	return report(ctx, a.transport, loggersCollection, loggers)
 }

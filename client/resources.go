@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Resource is what everything that is read from the server has.
@@ -75,6 +76,28 @@ func filter(query url.Values, name, value string) {
 	}
 }
 
+// filterBool sets filter[name] unless there is no value.
+func filterBool(query url.Values, name string, value *bool) {
+	if value != nil {
+		filter(query, name, strconv.FormatBool(*value))
+	}
+}
+
+// filterRange sets filter[name] to the instants from one on and before another,
+// unless both ends are open, which the zero time says.
+func filterRange(query url.Values, name string, from, to time.Time) {
+	if !from.IsZero() || !to.IsZero() {
+		filter(query, name, "["+rangeEnd(from)+","+rangeEnd(to)+")")
+	}
+}
+
+func rangeEnd(at time.Time) string {
+	if at.IsZero() {
+		return "*"
+	}
+	return at.UTC().Format(time.RFC3339Nano)
+}
+
 // item is a resource as the server sends it.
 type item[T any] struct {
 	ID         string `json:"id"`
@@ -106,12 +129,7 @@ func one[T any, P identified[T]](ctx context.Context, t *transport, r request) (
 }
 
 // listed reads one page of a collection.
-func listed[T any, P identified[T]](ctx context.Context, t *transport, collection string, query url.Values) (Page[T], error) {
-	return listedAt[T, P](ctx, t, query, collection)
-}
-
-// listedAt reads one page of a collection that stands below other things.
-func listedAt[T any, P identified[T]](ctx context.Context, t *transport, query url.Values, segments ...string) (Page[T], error) {
+func listed[T any, P identified[T]](ctx context.Context, t *transport, query url.Values, segments ...string) (Page[T], error) {
 	var document struct {
 		Data []item[T] `json:"data"`
 		Meta struct {
@@ -142,23 +160,30 @@ func itemsOf[T any, P identified[T]](received []item[T]) []T {
 
 // every walks over all pages from one on. A page that is not full is the last.
 func every[T any](first Paging, list func(Paging) (Page[T], error)) iter.Seq2[T, error] {
+	first.Number, first.Total = max(1, first.Number), false
+	return walk(first, func(paging Paging) ([]T, Paging, bool, error) {
+		page, err := list(paging)
+		paging.Number++
+		return page.Items, paging, len(page.Items) > 0 && len(page.Items) >= page.Size, err
+	})
+}
+
+// walk gives the items of one page after the other. read gives those of the
+// page at a place, and the place of the next page if there is one.
+func walk[T, Place any](first Place, read func(Place) (items []T, next Place, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		paging := first
-		paging.Total = false
-		for paging.Number = max(1, first.Number); ; paging.Number++ {
-			page, err := list(paging)
-			if err != nil {
+		for at, more := first, true; more; {
+			var items []T
+			var err error
+			if items, at, more, err = read(at); err != nil {
 				var none T
 				yield(none, err)
 				return
 			}
-			for _, each := range page.Items {
+			for _, each := range items {
 				if !yield(each, nil) {
 					return
 				}
-			}
-			if len(page.Items) == 0 || len(page.Items) < page.Size {
-				return
 			}
 		}
 	}

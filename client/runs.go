@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -134,27 +133,17 @@ type RunParams struct {
 type RunsAPI struct{ transport *transport }
 
 func (p RunParams) query() url.Values {
-	query := url.Values{}
+	query := cursorQuery(p.Size, p.After)
 	filter(query, "job", p.Job)
 	filter(query, "status", string(p.Status))
 	filter(query, "trigger", string(p.Trigger))
-	if !p.From.IsZero() || !p.To.IsZero() {
-		filter(query, "created_at", "["+rangeEnd(p.From)+","+rangeEnd(p.To)+")")
-	}
-	if p.Size != 0 {
-		query.Set("page[size]", strconv.Itoa(p.Size))
-	}
-	if p.After != "" {
-		query.Set("page[after]", p.After)
-	}
+	filterRange(query, "created_at", p.From, p.To)
 	return query
 }
 
 // List gives one page of runs.
 func (a RunsAPI) List(ctx context.Context, params RunParams) (CursorPage[Run], error) {
-	r := get(runsCollection)
-	r.query = params.query()
-	return stream[Run](ctx, a.transport, r)
+	return stream[Run](ctx, a.transport, params.query(), runsCollection)
 }
 
 // All gives every run from the page of the params on, the newest first. It

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,6 +131,19 @@ func (s *server) clientOf(t *testing.T, key string) *signalbox.Client {
 		t.Fatal(err)
 	}
 	return client
+}
+
+// gathered are all items of a list.
+func gathered[T any](t *testing.T, all iter.Seq2[T, error]) []T {
+	t.Helper()
+	var items []T
+	for item, err := range all {
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, item)
+	}
+	return items
 }
 
 // account makes another account on the server's command line and gives its key.

@@ -49,7 +49,7 @@ func (p ServiceParams) query() url.Values {
 
 // List gives one page of services.
 func (a ServicesAPI) List(ctx context.Context, params ServiceParams) (Page[Service], error) {
-	return listed[Service](ctx, a.transport, servicesCollection, params.query())
+	return listed[Service](ctx, a.transport, params.query(), servicesCollection)
 }
 
 // All gives every service from the page of the params on. It ends after the

@@ -1,6 +1,9 @@
 package signalbox
 
-import "context"
+import (
+	"context"
+	"net/url"
+)
 
 const usageCollection = "usage"
 
@@ -26,8 +29,7 @@ type UsageAPI struct{ transport *transport }
 // Get gives the usage of a month, as YYYY-MM; empty means the current one.
 func (a UsageAPI) Get(ctx context.Context, period string) (Usage, error) {
 	r := get(usageCollection)
-	if period != "" {
-		r.query = map[string][]string{"filter[period]": {period}}
-	}
+	r.query = url.Values{}
+	filter(r.query, "period", period)
 	return one[Usage](ctx, a.transport, r)
 }
