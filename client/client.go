@@ -31,11 +31,13 @@ type Client struct {
 	ContextTypes ContextTypesAPI
 	// Contexts are the things that rules look at.
 	Contexts ContextsAPI
+	// Flags are the account's runtime decisions.
+	Flags FlagsAPI
 	// Loggers are the loggers of the account's services.
 	Loggers LoggersAPI
 	// LogGroups are bundles of loggers that share a level.
 	LogGroups LogGroupsAPI
-	// Configs are the configurations.
+	// Configs are the configurations of the account's services.
 	Configs ConfigsAPI
 	// Jobs are the account's scheduled requests.
 	Jobs JobsAPI
@@ -105,7 +107,7 @@ func newClient(t *transport) *Client {
 	return &Client{
 		Account: AccountAPI{t}, User: UserAPI{t}, Keys: KeysAPI{t},
 		Environments: EnvironmentsAPI{t}, Services: ServicesAPI{t}, ContextTypes: ContextTypesAPI{t}, Contexts: ContextsAPI{t},
-		Loggers: LoggersAPI{t}, LogGroups: LogGroupsAPI{t},
+		Flags: FlagsAPI{t}, Loggers: LoggersAPI{t}, LogGroups: LogGroupsAPI{t},
 		Configs: ConfigsAPI{t}, Jobs: JobsAPI{t}, Runs: RunsAPI{t}, Usage: UsageAPI{t},
 		Changes: ChangesAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t},
 	}

@@ -35,8 +35,8 @@ func TestConfigsOfAServer(t *testing.T) {
 	if base, err := api.Resolve(ctx, "shop", ""); err != nil || base.Environment != nil || string(base.Values["db"]) != `{"host":"a","port":1}` {
 		t.Errorf("resolved %+v, %v", base, err)
 	}
-	if _, err := api.Resolve(ctx, "shop", "nowhere"); err == nil {
-		t.Error("an environment that does not exist resolves")
+	if _, err := api.Resolve(ctx, "shop", "nowhere"); !signalbox.IsInvalidParameter(err) {
+		t.Errorf("an environment that does not exist resolves: %v", err)
 	}
 	again, err := api.Replace(ctx, "shop", made.Draft(), signalbox.IfMatch(made.ETag))
 	same(t, made, again, err)
@@ -53,10 +53,8 @@ func TestConfigsOfAServer(t *testing.T) {
 	if err := api.Delete(ctx, signalbox.CommonConfig); !signalbox.IsConfigProtected(err) {
 		t.Errorf("got %v", err)
 	}
-	for config, err := range api.All(ctx, signalbox.ConfigParams{Parent: "shop"}) {
-		if err != nil || config.ID != "alone" {
-			t.Errorf("found %+v, %v", config, err)
-		}
+	if found := gathered(t, api.All(ctx, signalbox.ConfigParams{Parent: "shop"})); len(found) != 1 || found[0].ID != "alone" {
+		t.Errorf("found %+v", found)
 	}
 	if err := api.Delete(ctx, "alone"); err != nil {
 		t.Error(err)

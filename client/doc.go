@@ -13,7 +13,8 @@
 //
 // A [Client] has one member per kind of resource. Their methods are named
 // alike: List gives one page, All every item, Get, Create, Replace and Delete
-// one resource.
+// one resource. What a running service observes is sent with Report, which
+// tells what the server did not take.
 //
 // # Replacing
 //
@@ -28,6 +29,17 @@
 //
 // With [IfMatch] the server refuses the write when somebody else has changed
 // the resource since it was read; [IsVersionMismatch] recognizes that.
+//
+// # Flags
+//
+// [FlagsAPI.Evaluate] asks the server which value a context gets, and why. A
+// service that serves flags evaluates them itself: [Flag.Definition] is what
+// package flageval compiles.
+//
+// # Jobs
+//
+// [JobsAPI.Run] queues a run and [RunsAPI.Wait] waits for its end. What a
+// receiver answers is no error of this package: [Run.Status] tells.
 //
 // # Events
 //

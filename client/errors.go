@@ -19,6 +19,7 @@ const (
 	CodeValidation           Code = "validation_error"
 	CodeInvalidParameter     Code = "invalid_parameter"
 	CodeEnvironmentUnmanaged Code = "environment_unmanaged"
+	CodeFlagUnmanaged        Code = "flag_unmanaged"
 	CodeGroupNesting         Code = "group_nesting_unsupported"
 	CodeUnauthorized         Code = "unauthorized"
 	CodeLimitReached         Code = "entitlement_limit_reached"
@@ -27,10 +28,12 @@ const (
 	CodeMethodNotAllowed     Code = "method_not_allowed"
 	CodeAlreadyExists        Code = "already_exists"
 	CodeEnvironmentProtected Code = "environment_protected"
+	CodeFlagDemotion         Code = "flag_demotion_unsupported"
 	CodeConfigInUse          Code = "config_in_use"
 	CodeConfigProtected      Code = "config_protected"
 	CodeRunFinished          Code = "run_finished"
 	CodeJobDeleted           Code = "job_deleted"
+	CodeRowLimitReached      Code = "row_limit_reached"
 	CodeVersionMismatch      Code = "version_mismatch"
 	CodePayloadTooLarge      Code = "payload_too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
@@ -161,8 +164,16 @@ func IsVersionMismatch(err error) bool { return has(err, CodeVersionMismatch) }
 // of what.
 func IsLimitReached(err error) bool { return has(err, CodeLimitReached) }
 
+// IsRowLimitReached tells whether the account holds as many as any account may,
+// whatever its plan.
+func IsRowLimitReached(err error) bool { return has(err, CodeRowLimitReached) }
+
 // IsValidation tells whether the body of the request broke a rule.
 func IsValidation(err error) bool { return has(err, CodeValidation) }
+
+// IsInvalidParameter tells whether a filter, the order or the page of a list,
+// or another parameter broke a rule.
+func IsInvalidParameter(err error) bool { return has(err, CodeInvalidParameter) }
 
 // IsUnauthorized tells whether the key is unknown, revoked or expired.
 func IsUnauthorized(err error) bool { return has(err, CodeUnauthorized) }
@@ -181,10 +192,18 @@ func IsEnvironmentUnmanaged(err error) bool { return has(err, CodeEnvironmentUnm
 // deleted.
 func IsEnvironmentProtected(err error) bool { return has(err, CodeEnvironmentProtected) }
 
-// IsConfigInUse recognizes the deletion of a config that others inherit from.
+// IsFlagUnmanaged tells whether configuration for an environment was sent for a
+// discovered flag.
+func IsFlagUnmanaged(err error) bool { return has(err, CodeFlagUnmanaged) }
+
+// IsFlagDemotion tells whether a managed flag was to become discovered again.
+func IsFlagDemotion(err error) bool { return has(err, CodeFlagDemotion) }
+
+// IsConfigInUse tells whether a config was not deleted because others inherit
+// from it.
 func IsConfigInUse(err error) bool { return has(err, CodeConfigInUse) }
 
-// IsConfigProtected recognizes the deletion of [CommonConfig].
+// IsConfigProtected tells whether [CommonConfig] was to be deleted.
 func IsConfigProtected(err error) bool { return has(err, CodeConfigProtected) }
 
 // IsRunFinished tells whether a run was not cancelled because it has ended.

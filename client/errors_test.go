@@ -3,7 +3,11 @@ package signalbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +83,8 @@ func TestKindsOfRefusalAreRecognized(t *testing.T) {
 		CodeLimitReached: IsLimitReached, CodeValidation: IsValidation, CodeUnauthorized: IsUnauthorized,
 		CodeForbidden: IsForbidden, CodeRateLimited: IsRateLimited, CodeEnvironmentUnmanaged: IsEnvironmentUnmanaged,
 		CodeEnvironmentProtected: IsEnvironmentProtected, CodeConfigInUse: IsConfigInUse, CodeConfigProtected: IsConfigProtected,
+		CodeRunFinished: IsRunFinished, CodeJobDeleted: IsJobDeleted, CodeFlagUnmanaged: IsFlagUnmanaged, CodeFlagDemotion: IsFlagDemotion,
+		CodeRowLimitReached: IsRowLimitReached, CodeInvalidParameter: IsInvalidParameter,
 	}
 	for code := range tests {
 		err := fmt.Errorf("wrapped: %w", &APIError{Errors: []ErrorEntry{{Code: "other"}, {Code: code}}})
@@ -91,6 +97,33 @@ func TestKindsOfRefusalAreRecognized(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The server's own list stands beside this module where both are developed.
+func TestTheCodesAreThoseOfTheServer(t *testing.T) {
+	t.Parallel()
+	served := codes(t, "../internal/fault/fault.go")
+	if diff := cmp.Diff(served, codes(t, "errors.go")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// codes are the values of the constants of type Code in a file, in order.
+func codes(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, match := range regexp.MustCompile(`(?m)^\t\w+ +Code = "(.+)"$`).FindAllSubmatch(text, -1) {
+		found = append(found, string(match[1]))
+	}
+	slices.Sort(found)
+	return found
 }
 
 func TestTheLimitThatWasReached(t *testing.T) {

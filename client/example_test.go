@@ -2,12 +2,14 @@ package signalbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/flageval"
 )
 
 // Promote an environment, and tell a full plan from other problems.
@@ -45,6 +47,35 @@ func ExampleChangesAPI_All() {
 			return
 		}
 		fmt.Fprintln(os.Stdout, change.CreatedAt, change.Action, "by", change.Actor.Name)
+	}
+}
+
+// Serve a flag to the customers of one plan, and see why one of them gets it.
+func ExampleFlagsAPI_Evaluate() {
+	ctx := context.Background()
+	client, err := signalbox.New("http://127.0.0.1:8080", os.Getenv("SIGNALBOX_API_KEY"))
+	if err != nil {
+		slog.Error("There is no client.", "error", err)
+		return
+	}
+	_, err = client.Flags.Create(ctx, "checkout-v2", signalbox.FlagDraft{
+		Type: flageval.Boolean, Default: json.RawMessage(`false`),
+		Environments: map[string]flageval.Environment{"production": {Enabled: true, Rules: []flageval.Rule{
+			{Description: "Gold", Logic: json.RawMessage(`{"==":[{"var":"user.plan"},"gold"]}`), Value: json.RawMessage(`true`)},
+		}}},
+	})
+	if err != nil && !signalbox.IsAlreadyExists(err) {
+		slog.Error("The flag cannot be made.", "error", err)
+		return
+	}
+	decided, err := client.Flags.Evaluate(ctx, "checkout-v2", "production", map[string]any{"user": map[string]any{"key": "alice", "plan": "gold"}})
+	if err != nil {
+		slog.Error("The flag cannot be evaluated.", "error", err)
+		return
+	}
+	fmt.Println(string(decided.Value), decided.Reason)
+	for _, rule := range decided.Explanation.Rules {
+		fmt.Println(rule.Index, rule.Description, rule.Matched)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/flageval"
 )
 
 func TestEnvironmentsOfAServer(t *testing.T) {
@@ -430,17 +431,9 @@ func TestEventsOfAServer(t *testing.T) {
 	server := startServer(t)
 	client, ctx := server.client(t), t.Context()
 	declare := func(id string) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/api/v1/flags/bulk",
-			strings.NewReader(`{"flags":[{"id":"`+id+`","type":"BOOLEAN","default":true}]}`))
-		if err != nil {
+		if _, err := client.Flags.Report(ctx, []signalbox.ReportedFlag{{ID: id, Type: flageval.Boolean, Default: []byte("true")}}); err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set("Authorization", "Bearer "+ownerKey)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil || response.StatusCode != http.StatusOK {
-			t.Fatal(response, err)
-		}
-		response.Body.Close()
 	}
 	var since int64
 	for event, err := range client.Events.Follow(ctx, signalbox.EventParams{}) {

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/loglevel"
 )
 
 // pagesOf serves a collection of numbered services.
@@ -117,6 +120,16 @@ func TestParamsBecomeAQuery(t *testing.T) {
 		{ContextParams{Type: "user", Search: "x"}.query(), url.Values{"filter[context_type]": {"user"}, "filter[search]": {"x"}}},
 		{ContextTypeParams{Search: "x"}.query(), url.Values{"filter[search]": {"x"}}},
 		{ServiceParams{Search: "x"}.query(), url.Values{"filter[search]": {"x"}}},
+		{FlagParams{}.query(), url.Values{}},
+		{FlagParams{Search: "x", Type: flageval.Numeric, Managed: &yes, ReferencesContext: ContextID("user", "a:b"), ReferencesContextType: "team"}.query(),
+			url.Values{"filter[search]": {"x"}, "filter[type]": {"NUMERIC"}, "filter[managed]": {"true"},
+				"filter[references_context]": {"user:a:b"}, "filter[references_context_type]": {"team"}}},
+		{SourceParams{Service: "s", Environment: "e", Paging: Paging{Sort: []string{"service"}}}.query(),
+			url.Values{"filter[service]": {"s"}, "filter[environment]": {"e"}, "sort": {"service"}}},
+		{LoggerParams{Search: "x", Managed: &yes, Group: "g", Service: "s", SeenSince: from}.query(),
+			url.Values{"filter[search]": {"x"}, "filter[managed]": {"true"}, "filter[group]": {"g"}, "filter[service]": {"s"},
+				"filter[last_seen]": {"[2030-01-01T12:00:00Z,*)"}}},
+		{LogGroupParams{Search: "x"}.query(), url.Values{"filter[search]": {"x"}}},
 		{ConfigParams{Parent: "common", Search: "x"}.query(), url.Values{"filter[parent]": {"common"}, "filter[search]": {"x"}}},
 		{JobParams{Search: "x", Enabled: &yes, Paging: Paging{Size: 5}}.query(),
 			url.Values{"filter[search]": {"x"}, "filter[enabled]": {"true"}, "page[size]": {"5"}}},
@@ -225,6 +238,19 @@ func TestDraftsSayWhatIsReplaced(t *testing.T) {
 		{ServiceDraft{}, `{}`},
 		{ContextTypeDraft{Name: "U", Attributes: map[string]json.RawMessage{"plan": []byte(`{}`)}}, `{"name":"U","attributes":{"plan":{}}}`},
 		{ContextDraft{Name: "A"}, `{"name":"A"}`},
+		{FlagDraft{Type: flageval.JSON}, `{"description":null,"type":"JSON","default":null,"values":null,"environments":null}`},
+		{FlagDraft{Name: "A", Description: &color, Type: flageval.Numeric, Default: []byte("1"), Values: []FlagChoice{{"One", []byte("1")}}, Managed: &no,
+			Environments: map[string]flageval.Environment{"e": {Rules: []flageval.Rule{{Logic: []byte(`{}`), Value: []byte("1")}}}}},
+			`{"name":"A","description":"#0a7","type":"NUMERIC","default":1,"values":[{"name":"One","value":1}],"managed":false,` +
+				`"environments":{"e":{"enabled":false,"default":null,"rules":[{"description":"","logic":{},"value":1}]}}}`},
+		{LoggerDraft{}, `{"level":null}`},
+		{LoggerDraft{Name: "A", Base: LevelSetting{Level: loglevel.Warn, ExpiresAt: &at}, Group: "g", Release: true,
+			Environments: map[string]LevelSetting{"e": {Level: loglevel.Debug, TTL: 90 * time.Second}, "f": {Level: loglevel.Info, Permanent: true}}},
+			`{"environments":{"e":{"level":"DEBUG","ttl_seconds":90},"f":{"expires_at":null,"level":"INFO"}},"group":"g","level":"WARN",` +
+				`"level_expires_at":"2030-01-01T00:00:00Z","managed":false,"name":"A"}`},
+		{LogGroupDraft{Name: "A", Base: LevelSetting{Level: loglevel.Warn}}, `{"level":"WARN","name":"A"}`},
+		{JobDraft{Name: "A", Schedule: ScheduleNow, Configuration: JobConfiguration{URL: "http://h/"}},
+			`{"name":"A","description":null,"schedule":"now","configuration":{"url":"http://h/","headers":null,"ca_cert":null,"body":null}}`},
 		{ConfigDraft{}, `{"description":null,"environments":null,"items":null}`},
 		{ConfigDraft{Name: "A", Standalone: true, Items: map[string]ConfigItem{"a": {Value: []byte("1")}}},
 			`{"description":null,"environments":null,"items":{"a":{"value":1,"description":null}},"name":"A","parent":null}`},
@@ -266,6 +292,12 @@ func TestReportsOfNothingSendNothing(t *testing.T) {
 	server := newStub(t, refused(500, CodeInternal))
 	client, _ := server.client(t)
 	if _, err := client.Contexts.Report(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := client.Flags.Report(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := client.Loggers.Report(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 	if err := client.Metrics.Report(t.Context(), nil); err != nil {

@@ -11,8 +11,9 @@ import (
 
 // RetryPolicy says how requests are repeated that failed for now: the server
 // could not be reached, or answered 429 or 503. Only requests whose repetition
-// does no harm are: reads, replacements, deletions, revocations and reports of
-// contexts. Others, such as creations, are sent once.
+// does no harm are: reads, replacements, deletions, revocations, evaluations and
+// reports of contexts, flags and loggers. Others, such as creations and
+// measurements, are sent once.
 type RetryPolicy struct {
 	// Attempts bounds how often a request is sent, the first time included.
 	// 1 never repeats, and so does 0.

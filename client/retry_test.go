@@ -102,6 +102,15 @@ func TestOnlyWhatDoesNoHarmIsTriedAgain(t *testing.T) {
 			_, err := c.Contexts.Report(ctx, []ReportedContext{{Type: "t", Key: "k"}})
 			return err
 		}, true},
+		"evaluate": {func(ctx context.Context, c *Client) error {
+			_, err := c.Flags.Evaluate(ctx, "f", "staging", nil)
+			return err
+		}, true},
+		"declare": {func(ctx context.Context, c *Client) error {
+			_, err := c.Flags.Report(ctx, []ReportedFlag{{ID: "f"}})
+			return err
+		}, true},
+		"run": {func(ctx context.Context, c *Client) error { _, err := c.Jobs.Run(ctx, "j"); return err }, false},
 		"create": {func(ctx context.Context, c *Client) error {
 			_, err := c.Services.Create(ctx, "s", ServiceDraft{})
 			return err
