@@ -41,7 +41,9 @@ func aLogger(owner client) string {
 	return owner.setLogger(unique("logger"), attributes{"level": "WARN"})
 }
 
-func aGroup(owner client) string { return owner.makeGroup(unique("group"), attributes{"level": "WARN"}) }
+func aGroup(owner client) string {
+	return owner.makeGroup(unique("group"), attributes{"level": "WARN"})
+}
 
 // levelIn is an override for an environment.
 func levelIn(environment, level string) attributes {

@@ -127,7 +127,9 @@ func (h *house) count(t *testing.T, count func(ctx context.Context, tx *store.Re
 
 func (h *house) managed(t *testing.T) int {
 	t.Helper()
-	return h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) { return tx.CountManagedLoggers(ctx, h.owner.Account) })
+	return h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) {
+		return tx.CountManagedLoggers(ctx, h.owner.Account)
+	})
 }
 
 func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) error) {

@@ -275,7 +275,9 @@ func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T)
 		}
 		outcome := h.report(t, seen("l", "INFO", "first"), seen("l", "INFO", "second"), seen("l", "WARN", "known"))
 		same(t, outcome, logging.Outcome{Registered: 2})
-		same(t, h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) { return tx.CountLoggerSources(ctx, h.owner.Account) }), logging.MaxSources)
+		same(t, h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) {
+			return tx.CountLoggerSources(ctx, h.owner.Account)
+		}), logging.MaxSources)
 		for service, want := range map[string]loglevel.Level{"first": loglevel.Info, "second": loglevel.None, "known": loglevel.Warn} {
 			got := loglevel.None
 			for _, source := range h.sources(t, logging.SourceFilter{Logger: "l", Service: service}) {
