@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 // mergeEnvironments decides what a flag stores per environment after a write.
@@ -17,24 +17,7 @@ func (s *Service) mergeEnvironments(ctx context.Context, tx Tx, before, wanted F
 	if err != nil {
 		return nil, err
 	}
-	merged := map[string]Environment{}
-	for key, stored := range before.Environments {
-		if !managed[key] {
-			merged[key] = stored
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(wanted.Environments)) {
-		environment := wanted.Environments[key]
-		stored, frozen := merged[key]
-		if frozen && sameEnvironment(stored, environment) {
-			continue
-		}
-		if err := s.Writable(managed, key); err != nil {
-			return nil, placed(err, key)
-		}
-		merged[key] = environment
-	}
-	return merged, nil
+	return overrides.Merge(managed, before.Environments, wanted.Environments, sameEnvironment, s.Writable)
 }
 
 func (f Flag) accountOr(other Flag) string {
@@ -42,14 +25,6 @@ func (f Flag) accountOr(other Flag) string {
 		return f.Account
 	}
 	return other.Account
-}
-
-// placed points a refusal at the environment it is about.
-func placed(err error, environment string) error {
-	if refusals := fault.All(err); len(refusals) == 1 {
-		return refusals[0].At(fault.Attribute("environments/" + escape(environment)))
-	}
-	return err
 }
 
 func sameEnvironment(a, b Environment) bool {
@@ -68,12 +43,7 @@ func checkScope(caller accounts.Caller, before, after Flag) error {
 	if !sameBase(before, after) {
 		return caller.RequireUnscoped()
 	}
-	for _, key := range slices.Sorted(maps.Keys(union(before.Environments, after.Environments))) {
-		was, had := before.Environments[key]
-		is, has := after.Environments[key]
-		if had == has && sameEnvironment(was, is) {
-			continue
-		}
+	for _, key := range overrides.Changed(before.Environments, after.Environments, sameEnvironment) {
 		if err := caller.RequireEnvironment(key); err != nil {
 			return err
 		}
