@@ -92,6 +92,7 @@ func insertService(ctx context.Context, db *sql.DB, statement *sql.Stmt, account
 	}
 	defer func() { _ = tx.Rollback() }() // nothing to do after the commit
 	insert := tx.StmtContext(ctx, statement)
+	defer insert.Close()
 	now := time.Now().UnixMicro()
 	for first := 0; first < loggersEach; first += chunk {
 		var args []any
