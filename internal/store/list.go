@@ -64,6 +64,9 @@ func (l *list) from() string {
 }
 
 func (l *list) orderBy(orders []page.Order) (string, error) {
+	if len(orders) == 0 && l.byDefault == l.tie {
+		return l.tie, nil // said twice, SQLite does not see that an index has the order
+	}
 	if len(orders) == 0 {
 		return l.byDefault + ", " + l.tie, nil
 	}
