@@ -172,7 +172,7 @@ func everythingOf(c client) map[string]any {
 	everything := map[string]any{}
 	for _, path := range []string{
 		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath,
-		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, configsPath, configsPath + "/theirs/resolved?environment=theirs", changesPath + "?page[size]=1000",
+		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, configsPath, configsPath + "/common/resolved", changesPath + "?page[size]=1000",
 	} {
 		var document any
 		c.get(path).want(200).decode(&document)
