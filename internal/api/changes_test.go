@@ -239,6 +239,7 @@ func TestWhatIsRefusedOrReadLeavesNoChange(t *testing.T) {
 		owner := first.as(first.node.Account(t, "Refused", "free"))
 		owner.makeEnvironment("second")
 		key := owner.makeKey(nil)
+		owner.get(configsPath).want(200) // the first read of configs makes the common one
 		seq := owner.seq()
 		named := envelope("", "", attributes{"name": "N"})
 		for status, got := range map[int]answer{
