@@ -153,7 +153,7 @@ func TestIdsThatNothingCanHaveAreNotFound(t *testing.T) {
 				for _, id := range ids {
 					body := ""
 					if method == http.MethodPut {
-						body = envelope("", "", boolean(false, attributes{"name": "N"}))
+						body = replacing(template, "N")
 					}
 					if strings.HasSuffix(template, "/evaluate") {
 						body = `{"environment":"production"}`
