@@ -156,7 +156,7 @@ func TestIdsThatNothingCanHaveAreNotFound(t *testing.T) {
 					}
 					body := ""
 					if method == http.MethodPut {
-						body = envelope("", "", boolean(false, attributes{"name": "N"}))
+						body = replacing(template, "N")
 					}
 					if strings.HasSuffix(template, "/evaluate") {
 						body = `{"environment":"production"}`
