@@ -88,7 +88,7 @@ func (tx *ReadTx) Loggers(ctx context.Context, account string, filter logging.Fi
 		found.where(seen+` AND s.last_seen >= ? LIMIT 1) IS NOT NULL`, micros(filter.SeenFrom))
 	}
 	if !filter.SeenTo.IsZero() {
-		found.where(seen+` LIMIT 1) IS NOT NULL`)
+		found.where(seen + ` LIMIT 1) IS NOT NULL`)
 		found.where(seen+` AND s.last_seen >= ? LIMIT 1) IS NULL`, micros(filter.SeenTo))
 	}
 	return pageOf(ctx, tx, found, request, scanLogger)
