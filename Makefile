@@ -9,7 +9,7 @@ BENCHFLAGS   ?=
 # Every go.mod is a module of its own, and ./... stops at its border. The benchmarks are checked
 # like the rest but have no tests to run.
 MODULES      := $(sort $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
-TEST_MODULES := $(filter-out ./bench,$(MODULES))
+TEST_MODULES := $(filter-out ./bench ./bench/%,$(MODULES))
 
 # The name carries the versions of the linter and of Go: a new one of either builds the linter anew,
 # because it cannot read code for a newer Go than its own.

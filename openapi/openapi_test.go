@@ -109,6 +109,8 @@ func TestWhatIsAnsweredIsClosedAndWhatIsSentIsOpen(t *testing.T) {
 	free := []string{
 		"/components/schemas/Settings",         // a free object
 		"/components/schemas/ApiKeyProperties", // closed by those who include it
+		// What a job sends is closed on purpose: a misspelled member would be sent as if it had not been written.
+		"/components/schemas/JobConfigurationInput",
 	}
 	walk("", tree(t), func(place string, object map[string]any) {
 		if object["type"] != "object" || object["properties"] == nil || slices.Contains(free, place) || strings.Contains(place, "openapi.json") {

@@ -96,7 +96,7 @@ func (b *bench) riverOutput(ctx context.Context, s store, args ...string) (strin
 	command := exec.CommandContext(ctx, program, append([]string{"-database", database}, args...)...)
 	command.Stdout, command.Stderr = &output, os.Stderr
 	if err := command.Run(); err != nil {
-		return "", 0, fmt.Errorf("River on %s: %w", s.name, err)
+		return "", 0, fmt.Errorf("running River on %s: %w", s.name, err)
 	}
 	return output.String(), servers.Used(command), nil
 }

@@ -20,8 +20,8 @@ import (
 const chunk = 250
 
 // insertBare inserts the rows that a fleet's reports make into the table that
-// Signalbox has made, with its indexes, through the same driver: a prepared
-// statement of many rows, one durable transaction for each service.
+// Signalbox has made, with its indexes, through the same driver: one connection,
+// a prepared statement of many rows, one durable transaction for each service.
 func insertBare(ctx context.Context, folder, server string) (float64, error) {
 	database, drop, err := servers.NewDatabase(ctx, server)
 	if err != nil {
@@ -33,7 +33,7 @@ func insertBare(ctx context.Context, folder, server string) (float64, error) {
 		return 0, err
 	}
 	node.Stop() // it has made the tables and an account
-	db, workers, err := openBare(folder, database)
+	db, err := openBare(folder, database)
 	if err != nil {
 		return 0, err
 	}
@@ -47,20 +47,21 @@ func insertBare(ctx context.Context, folder, server string) (float64, error) {
 		return 0, err
 	}
 	defer statement.Close()
-	return perSecond(workers, func(service int) error { return insertService(ctx, db, statement, account, service) })
+	return perSecond(1, func(service int) error { return insertService(ctx, db, statement, account, service) })
 }
 
-func openBare(folder, database string) (*sql.DB, int, error) {
+func openBare(folder, database string) (db *sql.DB, err error) {
 	if database != "" {
-		db, err := sql.Open("pgx", database)
-		return db, connections, err
+		db, err = sql.Open("pgx", database)
+	} else {
+		db, err = sql.Open("sqlite", "file:"+filepath.Join(folder, "signalbox.db")+
+			"?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)")
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, "signalbox.db")+
-		"?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)")
-	if err == nil {
-		db.SetMaxOpenConns(1)
+	if err != nil {
+		return nil, err
 	}
-	return db, 1, err // SQLite has one writer
+	db.SetMaxOpenConns(1)
+	return db, nil
 }
 
 func insertion() string {
@@ -91,6 +92,7 @@ func insertService(ctx context.Context, db *sql.DB, statement *sql.Stmt, account
 	}
 	defer func() { _ = tx.Rollback() }() // nothing to do after the commit
 	insert := tx.StmtContext(ctx, statement)
+	defer insert.Close()
 	now := time.Now().UnixMicro()
 	for first := 0; first < loggersEach; first += chunk {
 		var args []any

@@ -23,7 +23,7 @@ func Run(ctx context.Context, out io.Writer) error {
 		stores = append(stores, struct{ name, server string }{"postgres", server})
 	}
 	resolve(out)
-	fmt.Fprintf(out, "\n%d services report %d loggers each over %d connections: source rows a second, median of %d\n%-9s %9s %10s %7s %6s %12s\n",
+	fmt.Fprintf(out, "\n%d services report %d loggers each over %d connections, against a loop that inserts: source rows a second, median of %d\n%-9s %9s %10s %7s %6s %12s\n",
 		services, loggersEach, connections, rounds, "store", "bare", "signalbox", "ratio", "goal", "repeated")
 	for _, store := range stores {
 		if err := ingest(ctx, out, filepath.Join(folder, store.name), store.name, store.server); err != nil {

@@ -217,8 +217,7 @@ func everythingOf(c client) map[string]any {
 	for _, path := range []string{
 		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath,
 		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, loggersPath, seenPath, groupsPath,
-		configsPath, configsPath + "/theirs/resolved?environment=theirs",
-		jobsPath, runsPath, usagePath, changesPath + "?page[size]=1000",
+		configsPath, configsPath + "/common/resolved", jobsPath, runsPath, usagePath, changesPath + "?page[size]=1000",
 	} {
 		var document any
 		c.get(path).want(200).decode(&document)

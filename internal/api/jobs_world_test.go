@@ -34,6 +34,15 @@ func sendingTo(url string, more attributes) attributes {
 	return job(attributes{"configuration": configuration})
 }
 
+// replacing is a body for a PUT of what is at a path, with a name. A job's type
+// is another than a flag's; the rest ignores what it does not know.
+func replacing(path, name string) string {
+	if strings.HasPrefix(path, jobsPath+"/") {
+		return envelope("", "", job(attributes{"name": name}))
+	}
+	return envelope("", "", boolean(false, attributes{"name": name}))
+}
+
 // makeJob creates a job and gives its path.
 func (c client) makeJob(key string, more attributes) string {
 	c.t.Helper()

@@ -151,9 +151,12 @@ func TestIdsThatNothingCanHaveAreNotFound(t *testing.T) {
 			}
 			for method := range item.Operations() {
 				for _, id := range ids {
+					if method == http.MethodPut && template == loggersPath+"/{id}" {
+						continue // which makes what is not there
+					}
 					body := ""
 					if method == http.MethodPut {
-						body = envelope("", "", boolean(false, attributes{"name": "N"}))
+						body = replacing(template, "N")
 					}
 					if strings.HasSuffix(template, "/evaluate") {
 						body = `{"environment":"production"}`
@@ -162,6 +165,9 @@ func TestIdsThatNothingCanHaveAreNotFound(t *testing.T) {
 					owner.send(method, path, body).refused(404, problem{code: "not_found"})
 				}
 			}
+		}
+		for _, id := range ids[:7] { // those that are no text at all
+			owner.put(loggersPath+"/"+id, envelope("", "", attributes{})).refused(404, problem{code: "not_found"})
 		}
 		for _, seq := range []string{"0", "-1", "+1", "01", "1.0", "1e0", "0x1", "９", "9223372036854775808", "18446744073709551617"} {
 			owner.get(changesPath+"/"+url.PathEscape(seq)).refused(404, problem{code: "not_found"})

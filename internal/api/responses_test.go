@@ -77,10 +77,10 @@ func TestATagFollowsTheDefinition(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database)
-		for _, make := range []func(client) string{is(accountPath), is(settingsPath), is(ownSettingsPath), aKey, anEnvironment, aService, aContextType, aContext, aFlag, aLogger, aGroup} {
+		for _, make := range []func(client) string{is(accountPath), is(settingsPath), is(ownSettingsPath), aKey, anEnvironment, aService, aContextType, aContext, aFlag, aLogger, aGroup, aConfig, aJob} {
 			path := make(owner)
 			before := owner.get(path).want(200).header.Get("Etag")
-			put := owner.put(path, envelope("", "", boolean(false, attributes{"name": "Changed"}))).want(200).header.Get("Etag")
+			put := owner.put(path, replacing(path, "Changed")).want(200).header.Get("Etag")
 			after := owner.get(path).want(200).header.Get("Etag")
 			if before == after || put != after {
 				t.Errorf("%s: before %s, PUT %s, after %s", path, before, put, after)
@@ -116,6 +116,7 @@ func matched() map[string]func(client) string {
 		"PUT /api/v1/loggers/{id}": aLogger, "DELETE /api/v1/loggers/{id}": aLogger,
 		"PUT /api/v1/log_groups/{id}": aGroup, "DELETE /api/v1/log_groups/{id}": aGroup,
 		"PUT /api/v1/configs/{id}": aConfig, "DELETE /api/v1/configs/{id}": aConfig,
+		"PUT /api/v1/jobs/{id}": aJob, "DELETE /api/v1/jobs/{id}": aJob,
 		"PUT /api/v1/contexts/{id}": aContext, "DELETE /api/v1/contexts/{id}": aContext,
 	}
 }
@@ -137,10 +138,10 @@ func TestIfMatchIsHonoured(t *testing.T) {
 				method, _, _ := strings.Cut(route, " ")
 				path, body := make(owner), ""
 				if method == http.MethodPut {
-					body = envelope("", "", boolean(false, attributes{"name": unique("Name")}))
+					body = replacing(path, unique("Name"))
 				}
 				stale := owner.get(path).want(200).header.Get("Etag")
-				owner.put(path, envelope("", "", boolean(false, attributes{"name": unique("Name")}))).want(200)
+				owner.put(path, replacing(path, unique("Name"))).want(200)
 				before := owner.get(path).want(200)
 				current := before.header.Get("Etag")
 				for _, header := range []string{stale, `"other"`, stale + `, "other"`, "nonsense", `""`, "W/" + current, strings.Trim(current, `"`)} {

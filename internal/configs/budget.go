@@ -113,7 +113,7 @@ func (b *budget) charge(part *jsonschema.Schema, remembers bool) {
 func own(part *jsonschema.Schema) int {
 	cost := 1
 	if part.Const != nil {
-		cost += weight(*part.Const)
+		cost += 4 * weight(*part.Const) // numbers are compared as fractions
 	}
 	if part.Enum != nil {
 		for _, value := range part.Enum.Values {

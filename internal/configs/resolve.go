@@ -2,7 +2,6 @@ package configs
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 
 	"github.com/signalbox/signalbox/internal/rawjson"
@@ -89,11 +88,18 @@ func (f *findings) values() (map[string]json.RawMessage, map[string]Origin) {
 // MarshalJSON writes the values with the bytes that they have. There may be
 // thousands, which an encoder would all check again.
 func (r Resolved) MarshalJSON() ([]byte, error) {
-	keys := slices.Sorted(maps.Keys(r.Values))
-	text := []byte(`{"environment":null,"values":{`)
-	if r.Environment != nil {
-		text = append(appendQuoted([]byte(`{"environment":`), *r.Environment), `,"values":{`...)
+	keys, size := make([]string, 0, len(r.Values)), 100
+	for key, value := range r.Values {
+		keys, size = append(keys, key), size+2*len(key)+len(value)+len(r.Origins[key].Config)+50
 	}
+	slices.Sort(keys)
+	text := append(make([]byte, 0, size), `{"environment":`...)
+	if r.Environment == nil {
+		text = append(text, "null"...)
+	} else {
+		text = appendQuoted(text, *r.Environment)
+	}
+	text = append(text, `,"values":{`...)
 	for i, key := range keys {
 		text = append(appendName(text, i, key), r.Values[key]...)
 	}

@@ -136,10 +136,8 @@ func TestHostileSchemasRunOutOfBudget(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
 			found := checked(t, each.schema, each.value)
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > time.Minute { // about a second on a quiet machine
 				t.Errorf("it took %s", took)
-			} else {
-				t.Log(took)
 			}
 			if len(found) != 1 || found[0] != "" {
 				t.Errorf("got %v, want one refusal of the whole value", found)

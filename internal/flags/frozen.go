@@ -2,12 +2,11 @@ package flags
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 // mergeEnvironments decides what a flag stores per environment after a write.
@@ -18,28 +17,7 @@ func (s *Service) mergeEnvironments(ctx context.Context, tx Tx, before, wanted F
 	if err != nil {
 		return nil, err
 	}
-	merged := map[string]Environment{}
-	for key, stored := range before.Environments {
-		if !managed[key] {
-			merged[key] = stored
-		}
-	}
-	var problems fault.Problems
-	for _, key := range slices.Sorted(maps.Keys(wanted.Environments)) {
-		environment := wanted.Environments[key]
-		stored, frozen := merged[key]
-		if frozen && sameEnvironment(stored, environment) {
-			continue
-		}
-		err := s.Writable(managed, key)
-		if refusal, ok := errors.AsType[*fault.Error](err); ok {
-			problems.Add(refusal.At(fault.Attribute("environments/" + escape(key))))
-		} else if err != nil {
-			return nil, err
-		}
-		merged[key] = environment
-	}
-	return merged, problems.Err()
+	return overrides.Merge(managed, before.Environments, wanted.Environments, sameEnvironment, s.Writable)
 }
 
 func (f Flag) accountOr(other Flag) string {
@@ -65,12 +43,7 @@ func checkScope(caller accounts.Caller, before, after Flag) error {
 	if !sameBase(before, after) {
 		return caller.RequireUnscoped()
 	}
-	for _, key := range slices.Sorted(maps.Keys(union(before.Environments, after.Environments))) {
-		was, had := before.Environments[key]
-		is, has := after.Environments[key]
-		if had == has && sameEnvironment(was, is) {
-			continue
-		}
+	for _, key := range overrides.Changed(before.Environments, after.Environments, sameEnvironment) {
 		if err := caller.RequireEnvironment(key); err != nil {
 			return err
 		}

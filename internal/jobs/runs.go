@@ -59,9 +59,9 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 
 // queue stores a run and tells the workers. It takes no lock of the account:
 // runs of many jobs are queued at the same time.
-func (s *Service) queue(ctx context.Context, prepare func(Tx) (Run, error)) (Run, error) {
+func (s *Service) queue(ctx context.Context, newRun func(Tx) (Run, error)) (Run, error) {
 	queued, err := changes.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
-		run, err := prepare(tx)
+		run, err := newRun(tx)
 		if err != nil {
 			return Run{}, err
 		}

@@ -22,7 +22,9 @@ func TestFiringOfADueJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			firing := Due{Schedule: c.schedule, ScheduledAt: at(t, c.due), Origin: Origin{Key: "job"}}.Fire(at(t, c.now))
+			due := Due{Schedule: c.schedule, ScheduledAt: at(t, c.due)}
+			due.Key = "job"
+			firing := due.Fire(at(t, c.now))
 			if !firing.ScheduledFor.Equal(at(t, c.wantFor)) || firing.Key != "job" {
 				t.Errorf("it fires for %s, want %s", firing.ScheduledFor, c.wantFor)
 			}
@@ -59,7 +61,9 @@ func TestAFiringLeavesNothingDue(t *testing.T) {
 func TestRunsOfFirings(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2030-01-01T00:05:01Z")
-	firing := Due{Origin: Origin{Account: "a", UID: "u", Key: "k", Lane: "a:h"}, Schedule: "* * * * *", ScheduledAt: at(t, "2030-01-01T00:05:00Z")}.Fire(now)
+	due := Due{Schedule: "* * * * *", ScheduledAt: at(t, "2030-01-01T00:05:00Z")}
+	due.Account, due.UID, due.Key, due.Lane = "a", "u", "k", "a:h"
+	firing := due.Fire(now)
 	run := firing.Run(now)
 	if run.Account != "a" || run.JobUID != "u" || run.JobKey != "k" || run.Lane != "a:h" || run.Trigger != OnSchedule || run.Status != Pending ||
 		!run.CreatedAt.Equal(now) || run.ScheduledFor == nil || !run.ScheduledFor.Equal(firing.ScheduledFor) || run.ID == "" {

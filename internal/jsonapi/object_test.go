@@ -205,12 +205,12 @@ func TestParseTime(t *testing.T) {
 // for almost a million of them.
 func TestManyProblemsCostNoMoreThanTheirNumber(t *testing.T) {
 	few, many := 2_000, 32_000
-	base := timeOfProblems(t, few)
-	for range 4 {
-		base = min(base, timeOfProblems(t, few))
+	base, took := timeOfProblems(t, few), timeOfProblems(t, many)
+	for range 4 { // the best of a busy machine
+		base, took = min(base, timeOfProblems(t, few)), min(took, timeOfProblems(t, many))
 	}
 	// Sixteen times as many may take sixteen times as long, and some more.
-	if took := timeOfProblems(t, many); took > 64*base+100*time.Millisecond {
+	if took > 64*base+100*time.Millisecond {
 		t.Errorf("%d problems take %s, and %d take %s", few, base, many, took)
 	}
 }

@@ -86,10 +86,7 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, observatio
 	}
 	kept := len(r.ids) - len(news)
 	if len(news) > 0 {
-		written, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (int, error) {
-			r.conflicts = nil // a transaction may run again
-			return r.write(ctx, tx, caller, news)
-		})
+		written, err := s.reports.file(ctx, s.Store, &filing{report: r, caller: caller, news: news})
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -160,7 +157,8 @@ func (r *report) news(ctx context.Context, tx ReadTx) ([]int, error) {
 
 // write makes the loggers and writes the sources of places, and counts those
 // that were kept.
-func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller, places []int) (int, error) {
+func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller, places []int, left *room) (int, error) {
+	r.conflicts = nil // a transaction may run again
 	kinds, err := r.discover(ctx, tx, caller, places)
 	if err != nil {
 		return 0, err
@@ -175,7 +173,7 @@ func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller, place
 			r.conflicts = append(r.conflicts, Rejected{Index: item.index, Detail: "there is a log group with this id"})
 		}
 	}
-	if sources, err = r.upToCap(ctx, tx, sources); err != nil {
+	if sources, err = r.upToCap(ctx, tx, sources, left); err != nil {
 		return 0, err
 	}
 	return len(sources), tx.SaveLoggerSources(ctx, sources)
@@ -221,16 +219,35 @@ func (r *report) create(ctx context.Context, tx Tx, caller accounts.Caller, keys
 	return changes.RecordSeveral(ctx, tx, r.account, caller.Actor(), changes.Discovered, Kind, changes.Several{Keys: keys})
 }
 
+// room is how many more sources an account may have. It is counted once in a
+// transaction, and only when it is asked for.
+type room struct {
+	counted bool
+	sources int
+}
+
+func (l *room) count(ctx context.Context, tx Tx, account string) error {
+	if l.counted {
+		return nil
+	}
+	count, err := tx.CountLoggerSources(ctx, account)
+	l.counted, l.sources = true, MaxSources-count
+	return err
+}
+
 // upToCap drops the new sources that an account has no room for. Which are new
 // matters only when room is short.
-func (r *report) upToCap(ctx context.Context, tx Tx, sources []Source) ([]Source, error) {
-	count, err := tx.CountLoggerSources(ctx, r.account)
-	if err != nil {
+func (r *report) upToCap(ctx context.Context, tx Tx, sources []Source, left *room) ([]Source, error) {
+	if err := left.count(ctx, tx, r.account); err != nil {
 		return nil, err
 	}
-	room := MaxSources - count
-	if len(sources) <= room {
+	if len(sources) <= left.sources {
+		left.sources -= len(sources)
 		return sources, nil
+	}
+	*left = room{} // some that were taken for new may have been known
+	if err := left.count(ctx, tx, r.account); err != nil {
+		return nil, err
 	}
 	ids := make([]string, len(sources))
 	for i, source := range sources {
@@ -244,8 +261,8 @@ func (r *report) upToCap(ctx context.Context, tx Tx, sources []Source) ([]Source
 		if _, exists := known[source.ID]; exists {
 			return false
 		}
-		room--
-		return room < 0
+		left.sources--
+		return left.sources < 0
 	}), nil
 }
 

@@ -28,7 +28,8 @@
 //
 // A source is one of a logger, a service and an environment, and its id is
 // derived from them: a report finds its sources by their ids, whatever else the
-// account has. A report that makes or changes a source writes it at once. One
-// that would only move last_seen writes nothing: Sightings remembers it and
+// account has. A report that makes or changes a source writes it at once; those
+// that wait for the account's lock meanwhile are written together, in the next
+// transaction. One that would only move last_seen writes nothing: Sightings remembers it and
 // writes at most every ten seconds, and when the process stops.
 package logging

@@ -117,6 +117,8 @@ type Service struct {
 	Writable overrides.Writable
 	// Sightings takes reports that change nothing but when a source was seen.
 	Sightings *Sightings
+
+	reports gathering
 }
 
 // Loggers lists the loggers of the caller's account.

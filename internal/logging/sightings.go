@@ -3,6 +3,7 @@ package logging
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -82,32 +83,59 @@ func (s *Sightings) Flush(ctx context.Context) {
 	s.pending = nil
 	s.mu.Unlock()
 	for account, times := range pending {
-		for at, ids := range together(times) {
-			if err := s.write(ctx, account, ids, at); err != nil {
-				s.Log.Debug("Could not write when loggers were last seen; it is tried again.", "error", err)
-				s.Note(account, ids, at)
+		reports := together(times)
+		if err := s.write(ctx, account, reports); err != nil {
+			s.Log.Debug("Could not write when loggers were last seen; it is tried again.", "error", err)
+			for _, each := range reports {
+				s.Note(account, each.ids, each.at)
 			}
 		}
 	}
 }
 
-// together gives the sources that were seen at the same instant: those of one
-// report, written with one statement.
-func together(times map[string]time.Time) map[time.Time][]string {
+// sighting is sources that were seen at the same instant: those of one report,
+// written with one statement.
+type sighting struct {
+	at  time.Time
+	ids []string
+}
+
+func together(times map[string]time.Time) []sighting {
 	reports := map[time.Time][]string{}
 	for id, at := range times {
 		reports[at] = append(reports[at], id)
 	}
-	return reports
+	var found []sighting
+	for at, ids := range reports {
+		for part := range slices.Chunk(ids, sightingBatch) {
+			found = append(found, sighting{at, part})
+		}
+	}
+	return found
 }
 
-func (s *Sightings) write(ctx context.Context, account string, ids []string, at time.Time) error {
-	for len(ids) > 0 {
-		batch := ids[:min(len(ids), sightingBatch)]
-		if err := s.Store.Write(ctx, account, func(tx Tx) error { return tx.TouchLoggerSources(ctx, account, batch, at) }); err != nil {
+// write stores an account's sightings in transactions of a bounded size.
+func (s *Sightings) write(ctx context.Context, account string, reports []sighting) error {
+	for len(reports) > 0 {
+		count, size := 1, len(reports[0].ids)
+		for count < len(reports) && size+len(reports[count].ids) <= sightingBatch {
+			size += len(reports[count].ids)
+			count++
+		}
+		err := s.Store.Write(ctx, account, func(tx Tx) error { return touch(ctx, tx, account, reports[:count]) })
+		if err != nil {
 			return err
 		}
-		ids = ids[len(batch):]
+		reports = reports[count:]
+	}
+	return nil
+}
+
+func touch(ctx context.Context, tx Tx, account string, reports []sighting) error {
+	for _, each := range reports {
+		if err := tx.TouchLoggerSources(ctx, account, each.ids, each.at); err != nil {
+			return err
+		}
 	}
 	return nil
 }

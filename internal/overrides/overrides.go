@@ -4,6 +4,7 @@
 package overrides
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -31,11 +32,13 @@ func Merge[V any](managed map[string]bool, stored, wanted map[string]V, same fun
 		if frozen, isFrozen := merged[environment]; isFrozen && same(frozen, value) {
 			continue
 		}
-		if err := writable(managed, environment); err != nil {
-			for _, refusal := range fault.All(err) {
-				problems.Add(refusal.At(fault.Attribute(Path(environment))))
-			}
+		err := writable(managed, environment)
+		if refusal, refused := errors.AsType[*fault.Error](err); refused {
+			problems.Add(refusal.At(fault.Attribute(Path(environment))))
 			continue
+		}
+		if err != nil {
+			return nil, err
 		}
 		merged[environment] = value
 	}

@@ -33,6 +33,9 @@ type dialect struct {
 	// oneOf is a condition: to be one of the texts that a query gives. The query
 	// runs once, and what it gives is looked up by index.
 	oneOf func(query string) string
+	// place stands for one of many values that follow each other. SQLite looks
+	// for a name of each among all of them, so there they have none.
+	place func(number int) string
 	// rowsOf names many rows of values v (column1, column2 …) and gives their
 	// arguments; types are PostgreSQL's. pieces cuts rows for it.
 	rowsOf func(types []string, rows [][]any) (string, []any)
@@ -50,8 +53,9 @@ func sqliteDialect() dialect {
 		texts: func(list []string) (any, error) { return encode(list) },
 		each:  `json_each`,
 		oneOf: func(query string) string { return `IN (` + query + `)` },
+		place: noName,
 		rowsOf: func(types []string, rows [][]any) (string, []any) {
-			return `(VALUES ` + placeholders(len(rows), len(types)) + `) AS v`, slices.Concat(rows...)
+			return `(VALUES ` + placeholders(len(rows), len(types), noName) + `) AS v`, slices.Concat(rows...)
 		},
 		pieces: chunks,
 	}
@@ -66,6 +70,7 @@ func postgresDialect() dialect {
 		texts:        func(list []string) (any, error) { return list, nil },
 		each:         `jsonb_array_elements`,
 		oneOf:        func(query string) string { return `= ANY(ARRAY(` + query + `))` },
+		place:        func(number int) string { return "$" + strconv.Itoa(number) },
 		rowsOf:       arraysOf,
 		pieces:       func(rows [][]any) iter.Seq[[][]any] { return slices.Chunk(rows, 1000) },
 		forUpdate:    ` FOR UPDATE OF jobs`,
@@ -76,6 +81,8 @@ func postgresDialect() dialect {
 		notify:       `SELECT pg_notify('` + changesChannel + `', '')`,
 	}
 }
+
+func noName(int) string { return "?" }
 
 // arraysOf makes one array of every column: one statement for any number of
 // rows, which PostgreSQL plans once and takes for few.

@@ -64,6 +64,9 @@ func (l *list) from() string {
 }
 
 func (l *list) orderBy(orders []page.Order) (string, error) {
+	if len(orders) == 0 && l.byDefault == l.tie {
+		return l.tie, nil // said twice, SQLite does not see that an index has the order
+	}
 	if len(orders) == 0 {
 		return l.byDefault + ", " + l.tie, nil
 	}
@@ -107,7 +110,7 @@ func sortsByName() map[string]string {
 // VALUES", suffix what follows the rows.
 func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) error {
 	for chunk := range chunks(rows) {
-		query := prefix + " " + placeholders(len(chunk), len(chunk[0])) + " " + suffix
+		query := prefix + " " + placeholders(len(chunk), len(chunk[0]), tx.dialect.place) + " " + suffix
 		if err := tx.run(ctx, query, slices.Concat(chunk...)...); err != nil {
 			return err
 		}
@@ -148,7 +151,7 @@ func chunks(rows [][]any) iter.Seq[[][]any] {
 }
 
 // placeholders is "($1,$2),($3,$4)" for two rows of two values.
-func placeholders(rows, columns int) string {
+func placeholders(rows, columns int, place func(int) string) string {
 	var text strings.Builder
 	for i := range rows * columns {
 		switch {
@@ -159,7 +162,7 @@ func placeholders(rows, columns int) string {
 		default:
 			text.WriteString(",")
 		}
-		text.WriteString("$" + strconv.Itoa(i+1))
+		text.WriteString(place(i + 1))
 	}
 	return text.String() + ")"
 }

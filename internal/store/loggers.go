@@ -78,18 +78,18 @@ func (tx *ReadTx) Loggers(ctx context.Context, account string, filter logging.Fi
 	if filter.Group != "" {
 		found.where("group_key = ?", filter.Group)
 	}
+	// LIMIT keeps PostgreSQL from joining all sources: the list is walked in its
+	// order, each logger is looked up in an index, and the page ends the walk.
+	const seen = `(SELECT 1 FROM logger_sources s WHERE s.account_id = loggers.account_id AND s.logger = loggers.key`
 	if filter.Service != "" {
-		found.where(`EXISTS (SELECT 1 FROM logger_sources s WHERE s.account_id = loggers.account_id
-			AND s.service = ? AND s.logger = loggers.key)`, filter.Service)
+		found.where(seen+` AND s.service = ? LIMIT 1) IS NOT NULL`, filter.Service)
 	}
-	const seenSince = `EXISTS (SELECT 1 FROM logger_sources s WHERE s.account_id = loggers.account_id
-		AND s.logger = loggers.key AND s.last_seen >= ?)`
 	if !filter.SeenFrom.IsZero() {
-		found.where(seenSince, micros(filter.SeenFrom))
+		found.where(seen+` AND s.last_seen >= ? LIMIT 1) IS NOT NULL`, micros(filter.SeenFrom))
 	}
 	if !filter.SeenTo.IsZero() {
-		found.where("NOT "+seenSince, micros(filter.SeenTo))
-		found.where(`EXISTS (SELECT 1 FROM logger_sources s WHERE s.account_id = loggers.account_id AND s.logger = loggers.key)`)
+		found.where(seen + ` LIMIT 1) IS NOT NULL`)
+		found.where(seen+` AND s.last_seen >= ? LIMIT 1) IS NULL`, micros(filter.SeenTo))
 	}
 	return pageOf(ctx, tx, found, request, scanLogger)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
@@ -161,15 +162,22 @@ const (
 	deflateBody = "deflate"
 )
 
+// deflaters are expensive to make and are used again.
+//
+//nolint:gochecknoglobals // a pool holds no state
+var deflaters = sync.Pool{New: func() any {
+	writer, _ := flate.NewWriter(nil, flate.BestSpeed) // the level is valid
+	return writer
+}}
+
 // compact compresses a body when that makes it smaller.
 func compact(body string) (encoding string, stored []byte) {
 	var small bytes.Buffer
-	writer, err := flate.NewWriter(&small, flate.BestSpeed)
-	if err != nil {
-		return rawBody, []byte(body)
-	}
-	_, writeErr := io.WriteString(writer, body)
-	if writeErr != nil || writer.Close() != nil || small.Len() >= len(body) {
+	writer := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(writer)
+	writer.Reset(&small)
+	_, err := io.WriteString(writer, body)
+	if err != nil || writer.Close() != nil || small.Len() >= len(body) {
 		return rawBody, []byte(body)
 	}
 	return deflateBody, small.Bytes()

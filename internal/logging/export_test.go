@@ -1,0 +1,8 @@
+package logging
+
+// Waiting counts the reports of an account that wait for another.
+func (s *Service) Waiting(account string) int {
+	s.reports.mu.Lock()
+	defer s.reports.mu.Unlock()
+	return len(s.reports.waiting[account])
+}

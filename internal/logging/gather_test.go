@@ -1,0 +1,82 @@
+package logging_test
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// gate holds transactions that write until they are let through, and counts them.
+type gate struct {
+	logging.Store
+	through chan error // nil lets one through, an error fails it
+	writes  int
+}
+
+func (g *gate) Write(ctx context.Context, account string, fn func(logging.Tx) error) error {
+	g.writes++
+	if err := <-g.through; err != nil {
+		return err
+	}
+	return g.Store.Write(ctx, account, fn)
+}
+
+func TestReportsThatWaitAreWrittenTogether(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		g := &gate{Store: h.Store, through: make(chan error)}
+		h.Store = g
+		const services = 10
+		var running sync.WaitGroup
+		report := func(i int) {
+			running.Go(func() {
+				outcome, err := h.Report(t.Context(), h.owner, []logging.Observation{seen("shared", "INFO", strconv.Itoa(i)), seen("own."+strconv.Itoa(i), "INFO", "s")})
+				if err != nil || outcome.Registered != 2 {
+					t.Errorf("%+v, %v", outcome, err)
+				}
+			})
+		}
+		for i := range services {
+			report(i)
+		}
+		storetest.Wait(t, 10*time.Second, "all but one wait", func() bool { return h.Waiting(h.owner.Account) == services-1 })
+		g.through <- nil // the first
+		g.through <- nil // all others
+		running.Wait()
+		same(t, g.writes, 2)
+		same(t, h.Waiting(h.owner.Account), 0)
+		same(t, len(h.sources(t, logging.SourceFilter{})), 2*services)
+		same(t, len(h.all(t)), services+1)
+	})
+}
+
+// A transaction that fails fails for those it was for, and the next goes on.
+func TestAFailureIsToldToAllItWasFor(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	g := &gate{Store: h.Store, through: make(chan error)}
+	h.Store = g
+	var running sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		running.Go(func() {
+			_, errs[i] = h.Report(t.Context(), h.owner, []logging.Observation{seen("l", "INFO", strconv.Itoa(i))})
+		})
+	}
+	storetest.Wait(t, 10*time.Second, "all but one wait", func() bool { return h.Waiting(h.owner.Account) == 3 })
+	g.through <- nil
+	g.through <- fault.New(fault.Unavailable, "Not now.")
+	running.Wait()
+	same(t, tally(t, errs, fault.Unavailable), 1)
+	running.Go(func() { g.through <- nil })
+	h.report(t, seen("l", "INFO", "later"))
+	running.Wait()
+	same(t, len(h.sources(t, logging.SourceFilter{})), 2)
+}
