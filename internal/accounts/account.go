@@ -6,12 +6,12 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/plans"
 )
@@ -127,27 +127,16 @@ func SetPlans(ctx context.Context, tx Tx, id string, held plans.Held) (Account, 
 }
 
 func (d *AccountDraft) validate() error {
-	checkDraftName(&d.Problems, d.Name)
+	naming.RequireName(&d.Problems, d.Name, maxName)
 	if key, sent := d.Key.Get(); sent && !accountKey.MatchString(key) {
 		d.Problems.Attribute("key", "must be 1 to 100 lower-case letters, digits, dots, underscores or hyphens and start with a letter or digit")
 	}
 	return d.Problems.Err()
 }
 
-// checkDraftName holds the rule of every required display name.
-func checkDraftName(problems *fault.Problems, name optional.Value[string]) {
-	text, sent := name.Get()
-	switch length := utf8.RuneCountInString(text); {
-	case !sent:
-		problems.Attribute("name", "is required")
-	case length < 1 || length > maxName:
-		problems.Attribute("name", "must have 1 to %d characters", maxName)
-	}
-}
-
 func checkName(name string) error {
 	var problems fault.Problems
-	checkDraftName(&problems, optional.Of(name))
+	naming.RequireName(&problems, optional.Of(name), maxName)
 	return problems.Err()
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 )
@@ -50,8 +51,7 @@ type Authenticator struct {
 	uses       map[string]*use // by key id; they outlive sessions
 	generation uint64
 
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	loop background.Loop
 }
 
 // session is a key that has been seen.
@@ -187,31 +187,15 @@ func (a *Authenticator) ForgetAll() {
 
 // Start begins to write when keys were used.
 func (a *Authenticator) Start(ctx context.Context) {
-	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	a.running.Go(func() { a.noteUses(ctx) })
+	a.loop.Start(ctx, func(ctx context.Context) {
+		background.Every(ctx, useInterval, func(ctx context.Context) { a.writeUses(ctx, usePrecision) })
+	})
 }
 
 // Stop writes what is not written yet and ends.
 func (a *Authenticator) Stop(ctx context.Context) {
-	if a.cancel == nil {
-		return
-	}
-	a.cancel()
-	a.running.Wait()
+	a.loop.Stop()
 	a.writeUses(ctx, 0)
-}
-
-func (a *Authenticator) noteUses(ctx context.Context) {
-	ticker := time.NewTicker(useInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			a.writeUses(ctx, usePrecision)
-		}
-	}
 }
 
 // writeUses writes the use of keys whose written use is older than a precision.

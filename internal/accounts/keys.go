@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 )
@@ -224,7 +225,7 @@ func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match chang
 // apply lays the draft over a key, refusing what breaks a rule.
 func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key, error) {
 	problems := d.Problems
-	checkDraftName(&problems, d.Name)
+	naming.RequireName(&problems, d.Name, maxName)
 	role := d.role(&problems, key.Role)
 	if err := d.checkScopes(ctx, tx, caller, &problems); err != nil {
 		return Key{}, err

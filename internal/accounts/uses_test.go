@@ -3,7 +3,6 @@ package accounts_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -172,7 +171,7 @@ func TestAnAuthenticatorThatWasNeverStartedCanBeStopped(t *testing.T) {
 	g := newGate()
 	g.passes(t, "key", true)
 	g.Stop(t.Context())
-	if written := g.written(g.began); !slices.Equal(written, nil) {
-		t.Error(fmt.Sprint(written))
+	if written := g.written(g.began); len(written) != 1 {
+		t.Errorf("it wrote %v, want the one use", written)
 	}
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,9 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/changes"
-	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/egress"
-	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
@@ -29,7 +26,6 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/stream"
 	"github.com/signalbox/signalbox/internal/telemetry"
-	"github.com/signalbox/signalbox/openapi"
 )
 
 // endTimeout bounds what is left to do once requests have finished; a database
@@ -102,61 +98,6 @@ func (a *App) build(ctx context.Context, stdout io.Writer) (err error) {
 	return a.listen(ctx)
 }
 
-// wire connects the parts: commits wake the feed, the feed informs the
-// authenticator, and the API calls the domain.
-func (a *App) wire() {
-	for name, stats := range a.db.Pools() {
-		a.metrics.WatchPool(name, stats)
-	}
-	a.feed = changes.NewFeed(a.db, a.log, feedInterval)
-	a.db.OnChange(a.feed.Wake)
-	a.listener = a.db.NewListener(a.feed.Wake)
-	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Log: a.log, Count: a.metrics.CountAuthentication}
-	a.feed.Subscribe(a.auth.Hear)
-	a.notes = &flags.EvaluationNotes{Write: a.db.NoteEvaluations, Log: a.log}
-	a.sightings = &logging.Sightings{Store: a.db.Logging(), Log: a.log}
-	a.expirer = logging.NewExpirer(a.db.Logging(), a.log)
-	a.feed.Subscribe(a.expirer.Hear)
-	a.feed.OnRewind(a.auth.ForgetAll)
-	a.stream = stream.New(a.db, a.metrics, time.Now, stream.Options{
-		Server: "signalbox/" + version, MaxAge: a.settings.StreamMaxAge,
-		Sockets: a.settings.StreamSockets, AccountSockets: a.settings.StreamAccountSockets,
-	})
-	a.feed.Subscribe(a.stream.Hear) // after the authenticator: a socket that opens meanwhile checks its key again
-	a.feed.OnRewind(a.stream.Rewound)
-	a.feed.OnRewind(func() { a.api.Forget() })
-	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now}
-	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
-	a.api = api.New(api.Services{
-		Accounts: &accounts.Service{Store: a.db.Accounts()},
-		Environments: &environments.Service{Store: a.db.Environments(), Plans: a.plans,
-			Holders: []environments.Holder{flagValues{}, loggerOverrides{}, configValues{}}, Reported: a.reported},
-		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable},
-		Configs:       &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
-		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
-		Logging: &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable,
-			Sightings: a.sightings},
-		History: a.db.History(), Auth: a.auth, Events: a.stream, Version: a.db.Version, Ready: a.ready,
-		Jobs:    a.wireJobs(),
-		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
-		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
-	}, api.Options{
-		PublicURL: a.settings.PublicURL, RateLimit: a.settings.RateLimit, ServeMetrics: a.settings.MetricsListen == "",
-	})
-}
-
-// reported takes the metrics that clients send: Prometheus shows them, and
-// those that name a flag tell that it is in use.
-func (a *App) reported(account string, metric environments.Metric) {
-	a.metrics.ReportClientMetric(account, metric.Name, metric.Unit, metric.Value)
-	var dimensions struct {
-		Flag string `json:"flag"`
-	}
-	if json.Unmarshal(metric.Dimensions, &dimensions) == nil && dimensions.Flag != "" {
-		a.notes.Note(account, dimensions.Flag, metric.RecordedAt)
-	}
-}
-
 // ready tells why this node should get no requests, or nil.
 func (a *App) ready(ctx context.Context) error {
 	if a.stopping.Load() {
@@ -181,8 +122,8 @@ func (a *App) Start(ctx context.Context) error {
 	a.sightings.Start(ctx)
 	a.expirer.Start(ctx)
 	a.stream.Start(ctx)
-	a.resealer.start(ctx)
-	a.removal.start(ctx)
+	a.resealer.Start(ctx)
+	a.removal.Start(ctx)
 	a.worker.Node = a.settings.Name + "@" + a.Address()
 	a.worker.Start(ctx)
 	a.scheduler.Start(ctx)
@@ -229,9 +170,9 @@ func (a *App) Stop(ctx context.Context) error {
 	leaving.Wait()
 	a.egress.Close()
 	a.servers = nil
-	a.resealer.stop()
+	a.resealer.Stop()
 	a.expirer.Stop()
-	a.removal.stop()
+	a.removal.Stop()
 	a.listener.Stop()
 	a.feed.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)

@@ -3,9 +3,9 @@ package app
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/store"
 )
@@ -16,43 +16,31 @@ const resealInterval = 10 * time.Second
 // resealer notices that the key ring has a new primary key, as signalbox
 // keyring rotate gives it, and seals everything again with it.
 type resealer struct {
-	db      *store.DB
-	ring    *sealed.Ring
-	log     *slog.Logger
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	db   *store.DB
+	ring *sealed.Ring
+	log  *slog.Logger
+	done string // the primary key that everything is sealed with
+	loop background.Loop
 }
 
-func (r *resealer) start(ctx context.Context) {
-	ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	r.running.Go(func() { r.run(ctx) })
+// Start re-seals now, because a rotation may have happened while nothing ran or
+// a re-sealing may have been interrupted, and after rotations.
+func (r *resealer) Start(ctx context.Context) {
+	r.loop.Start(ctx, func(ctx context.Context) {
+		r.look(ctx)
+		background.Every(ctx, resealInterval, r.look)
+	})
 }
 
-func (r *resealer) stop() {
-	if r.cancel != nil {
-		r.cancel()
+// Stop interrupts it.
+func (r *resealer) Stop() { r.loop.Stop() }
+
+func (r *resealer) look(ctx context.Context) {
+	if err := r.ring.Reload(); err != nil {
+		r.log.Warn("The key ring cannot be read again; the keys in memory stay in use.", "error", err)
 	}
-	r.running.Wait()
-}
-
-// run re-seals at the start, because a rotation may have happened while
-// nothing ran or a re-sealing may have been interrupted, and after rotations.
-func (r *resealer) run(ctx context.Context) {
-	ticker := time.NewTicker(resealInterval)
-	defer ticker.Stop()
-	done := ""
-	for {
-		if err := r.ring.Reload(); err != nil {
-			r.log.Warn("The key ring cannot be read again; the keys in memory stay in use.", "error", err)
-		}
-		if primary := r.ring.Primary(); primary != done && r.reseal(ctx) {
-			done = primary
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	if primary := r.ring.Primary(); primary != r.done && r.reseal(ctx) {
+		r.done = primary
 	}
 }
 

@@ -3,9 +3,9 @@ package app
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -19,34 +19,23 @@ type retention struct {
 	log           *slog.Logger
 	runs, changes time.Duration
 	now           func() time.Time
-	cancel        context.CancelFunc
-	running       sync.WaitGroup
+	loop          background.Loop
 }
 
-func (r *retention) start(ctx context.Context) {
-	ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	r.running.Go(func() { r.run(ctx) })
+// Start removes what is too old now and goes on.
+func (r *retention) Start(ctx context.Context) {
+	r.loop.Start(ctx, func(ctx context.Context) {
+		r.look(ctx)
+		background.Every(ctx, retentionInterval, r.look)
+	})
 }
 
-func (r *retention) stop() {
-	if r.cancel != nil {
-		r.cancel()
-	}
-	r.running.Wait()
-}
+// Stop interrupts it.
+func (r *retention) Stop() { r.loop.Stop() }
 
-func (r *retention) run(ctx context.Context) {
-	ticker := time.NewTicker(retentionInterval)
-	defer ticker.Stop()
-	for {
-		r.remove(ctx, "runs", r.db.RemoveRuns, r.runs)
-		r.remove(ctx, "changes", r.db.RemoveChanges, r.changes)
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
+func (r *retention) look(ctx context.Context) {
+	r.remove(ctx, "runs", r.db.RemoveRuns, r.runs)
+	r.remove(ctx, "changes", r.db.RemoveChanges, r.changes)
 }
 
 func (r *retention) remove(ctx context.Context, what string, remove func(context.Context, time.Time) (int, error), keep time.Duration) {

@@ -3,9 +3,10 @@ package changes
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/background"
 )
 
 const (
@@ -32,16 +33,15 @@ type Feed struct {
 	subscribers []func(Change)
 	rewound     []func()
 
-	wake     chan struct{}
+	wake     background.Bell
+	loop     background.Loop
 	lastLook atomic.Int64 // monotonic nanoseconds since began, of the last look that worked
 	began    time.Time
-	cancel   context.CancelFunc
-	running  sync.WaitGroup
 }
 
 // NewFeed makes a Feed that looks for news at least every interval.
 func NewFeed(source Source, log *slog.Logger, interval time.Duration) *Feed {
-	return &Feed{source: source, log: log, interval: interval, wake: make(chan struct{}, 1), began: time.Now()}
+	return &Feed{source: source, log: log, interval: interval, wake: background.NewBell(), began: time.Now()}
 }
 
 // Subscribe adds a receiver. It must be called before Start, and the receiver
@@ -61,26 +61,15 @@ func (f *Feed) Start(ctx context.Context) error {
 		return err
 	}
 	f.lastLook.Store(int64(began))
-	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	f.running.Go(func() { f.run(ctx, heads) })
+	f.loop.Start(ctx, func(ctx context.Context) { f.run(ctx, heads) })
 	return nil
 }
 
 // Stop ends the feed and waits for it.
-func (f *Feed) Stop() {
-	if f.cancel != nil {
-		f.cancel()
-	}
-	f.running.Wait()
-}
+func (f *Feed) Stop() { f.loop.Stop() }
 
 // Wake makes the feed look now. It never blocks.
-func (f *Feed) Wake() {
-	select {
-	case f.wake <- struct{}{}:
-	default: // a look is due already
-	}
-}
+func (f *Feed) Wake() { f.wake.Ring() }
 
 // Live tells whether the feed looked successfully within the last second.
 func (f *Feed) Live() bool {

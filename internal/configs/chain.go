@@ -5,6 +5,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // level is one config of a chain, with those above it.
@@ -130,7 +132,7 @@ func changedKeys(before, after *level) map[string]bool {
 			if item, _, _ := after.declared(key); item.Type != JSON {
 				return
 			}
-			if other, has := pair[1].Environments[environment][key]; !has || !sameJSON(value, other) {
+			if other, has := pair[1].Environments[environment][key]; !has || !rawjson.Same(value, other) {
 				changed[key] = true
 			}
 		})
@@ -139,7 +141,7 @@ func changedKeys(before, after *level) map[string]bool {
 }
 
 func alters(was, is Item) bool {
-	return was.Type != is.Type || string(was.Schema) != string(is.Schema) || (is.Type == JSON && !sameJSON(was.Value, is.Value))
+	return was.Type != is.Type || string(was.Schema) != string(is.Schema) || (is.Type == JSON && !rawjson.Same(was.Value, is.Value))
 }
 
 // about is a config with nothing but what it says about some keys; nil keeps all.

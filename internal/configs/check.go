@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // check holds one write against the chains that it touches.
@@ -147,7 +148,7 @@ func (c *check) overridesAnew(environment, key string) bool {
 		return has
 	}
 	was, had := c.before.config.Environments[environment][key]
-	return !had || !sameJSON(was, is)
+	return !had || !rawjson.Same(was, is)
 }
 
 // fit holds what a level's keys resolve to against their schemas. Keys that

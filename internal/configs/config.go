@@ -3,10 +3,11 @@ package configs
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // The JSON:API types of this package.
@@ -37,8 +38,6 @@ const (
 	maxDescription = 1000
 	maxItemKey     = 200
 )
-
-var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
 
 // Type is what an item's values are.
 type Type string
@@ -117,10 +116,10 @@ func sameBase(a, b Config) bool {
 
 func sameItem(a, b Item) bool {
 	return a.Type == b.Type && sameText(a.Description, b.Description) &&
-		sameJSON(a.Value, b.Value) && string(a.Schema) == string(b.Schema)
+		rawjson.Same(a.Value, b.Value) && string(a.Schema) == string(b.Schema)
 }
 
-func sameOverrides(a, b Overrides) bool { return maps.EqualFunc(a, b, sameJSON) }
+func sameOverrides(a, b Overrides) bool { return maps.EqualFunc(a, b, rawjson.Same) }
 
 func sameText(a, b *string) bool {
 	return (a == nil) == (b == nil) && (a == nil || *a == *b)

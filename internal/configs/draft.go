@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
@@ -60,35 +58,15 @@ func (d *Draft) validate(key string) (Config, error) {
 }
 
 func (d *Draft) checkTexts() {
-	if name, sent := d.Name.Get(); sent {
-		if length := utf8.RuneCountInString(name); length < 1 || length > maxName {
-			d.Problems.Attribute("name", "must have 1 to %d characters", maxName)
-		}
-	}
-	if utf8.RuneCountInString(d.Description.Or("")) > maxDescription {
-		d.Problems.Attribute("description", "must have at most %d characters", maxDescription)
-	}
-}
-
-func (d *Draft) checkKey() {
-	key, sent := d.Key.Get()
-	if sent && keyPattern.MatchString(key) {
-		return
-	}
-	detail := "id is required: it is the config's key."
-	if sent {
-		detail = "id must be 1 to 200 letters, digits, dots, underscores or hyphens and start with a letter or digit."
-	}
-	d.Problems.Add(fault.New(fault.Validation, "%s", detail).At(fault.Pointer("/data/id")))
+	naming.CheckName(&d.Problems, d.Name, maxName)
+	naming.CheckDescription(&d.Problems, "description", d.Description.Or(""), maxDescription)
 }
 
 func (d *Draft) item(name string) Item {
 	draft, path := d.Items[name], "items/"+escape(name)
 	item := Item{Value: draft.Value, Description: draft.Description.Pointer(), Schema: draft.Schema.Or(nil)}
 	d.checkItemKey(path, name)
-	if utf8.RuneCountInString(draft.Description.Or("")) > maxDescription {
-		d.Problems.Attribute(path+"/description", "must have at most %d characters", maxDescription)
-	}
+	naming.CheckDescription(&d.Problems, path+"/description", draft.Description.Or(""), maxDescription)
 	if draft.Value == nil {
 		d.Problems.Attribute(path+"/value", "is required")
 		return item
@@ -108,8 +86,7 @@ func (d *Draft) item(name string) Item {
 
 // checkItemKey bounds what an item may be called.
 func (d *Draft) checkItemKey(path, name string) {
-	length := utf8.RuneCountInString(name)
-	if length < 1 || length > maxItemKey || strings.ContainsFunc(name, unicode.IsControl) {
+	if !naming.IsLabel(name, maxItemKey) {
 		d.Problems.Attribute(path, "must be called by a key of 1 to %d characters, none of them a control character", maxItemKey)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // mergeEnvironments decides what a config stores per environment after a
@@ -35,7 +36,7 @@ func (s *Service) mergeEnvironments(managed map[string]bool, before, wanted Conf
 // repeats tells whether a write says nothing but what is stored.
 func repeats(overrides, stored Overrides) bool {
 	for key, value := range overrides {
-		if was, has := stored[key]; !has || !sameJSON(was, value) {
+		if was, has := stored[key]; !has || !rawjson.Same(was, value) {
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
@@ -118,7 +119,7 @@ func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key stri
 // Create makes a config. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Config, error) {
-	draft.checkKey()
+	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "config")
 	wanted, err := draft.validate(draft.Key.Or(""))
 	if err != nil {
 		return Config{}, err
@@ -288,7 +289,7 @@ func parentsOf(ctx context.Context, tx Tx, config Config, problems *fault.Proble
 		problems.Attribute("parent", "must be another config, or null for none")
 		return nil, nil
 	}
-	if !keyPattern.MatchString(parent) {
+	if !naming.IsKey(parent, naming.MaxKey) {
 		problems.Attribute("parent", "must be the key of a config, or null for none")
 		return nil, nil
 	}

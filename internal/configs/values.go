@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 )
@@ -67,44 +66,4 @@ func nesting(value json.RawMessage) int {
 		}
 	}
 	return deepest
-}
-
-// sameJSON compares values as JSON does: 1 is 1.0, and the order of members
-// does not count.
-func sameJSON(a, b json.RawMessage) bool {
-	return bytes.Equal(a, b) || bytes.Equal(canonical(a), canonical(b))
-}
-
-// canonical gives equal values one text.
-func canonical(text json.RawMessage) []byte {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return text
-	}
-	plain, err := json.Marshal(plainNumbers(value))
-	if err != nil {
-		return text
-	}
-	return plain
-}
-
-// plainNumbers turns numbers into float64; one that does not fit keeps its text.
-func plainNumbers(value any) any {
-	switch value := value.(type) {
-	case json.Number:
-		if number, err := strconv.ParseFloat(value.String(), 64); err == nil {
-			return number
-		}
-	case []any:
-		for i := range value {
-			value[i] = plainNumbers(value[i])
-		}
-	case map[string]any:
-		for name := range value {
-			value[name] = plainNumbers(value[name])
-		}
-	}
-	return value
 }

@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
@@ -20,12 +20,12 @@ const Production = "production"
 // staging is the other environment of a new account.
 const staging = "staging"
 
-const maxName = 255
-
-var (
-	keyPattern   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	colorPattern = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`)
+const (
+	maxName = 255
+	maxKey  = 100
 )
+
+var colorPattern = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`)
 
 // Classification decides who sees an environment by default.
 type Classification string
@@ -98,12 +98,7 @@ func Writable(managed map[string]bool, key string) error {
 }
 
 func (d *Draft) validate() error {
-	name, sent := d.Name.Get()
-	if !sent {
-		d.Problems.Attribute("name", "is required")
-	} else if length := utf8.RuneCountInString(name); length < 1 || length > maxName {
-		d.Problems.Attribute("name", "must have 1 to %d characters", maxName)
-	}
+	naming.RequireName(&d.Problems, d.Name, maxName)
 	if color, sent := d.Color.Get(); sent && !colorPattern.MatchString(color) {
 		d.Problems.Attribute("color", "must be null or a hex color: #rgb, #rrggbb or #rrggbbaa")
 	}
@@ -117,13 +112,7 @@ func (d *Draft) validate() error {
 
 // validateNew holds the rules of a creation: the key is the caller's to choose.
 func (d *Draft) validateNew() error {
-	key, sent := d.Key.Get()
-	if !sent {
-		d.Problems.Add(fault.New(fault.Validation, "id is required: it is the environment's key.").At(fault.Pointer("/data/id")))
-	} else if !keyPattern.MatchString(key) {
-		d.Problems.Add(fault.New(fault.Validation,
-			"id must be 1 to 100 letters, digits, dots, underscores or hyphens and start with a letter or digit.").At(fault.Pointer("/data/id")))
-	}
+	naming.CheckID(&d.Problems, d.Key, maxKey, "environment")
 	return d.validate()
 }
 

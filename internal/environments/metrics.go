@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"math"
 	"time"
-	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 const (
@@ -107,7 +107,7 @@ func (m *MetricMinute) add(value float64) {
 
 func (m Metric) usable(now time.Time) bool {
 	return reportedKey(m.Name, maxReportedKey) == "" &&
-		utf8.RuneCountInString(m.Unit) <= maxUnit &&
+		naming.Fits(m.Unit, 0, maxUnit) &&
 		len(m.Dimensions) <= maxDimensions &&
 		math.Abs(m.Value) <= maxMetric && // false for NaN
 		m.RecordedAt.After(now.Add(-metricsKept)) && m.RecordedAt.Before(now.Add(metricsAhead))

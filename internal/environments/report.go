@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/page"
 )
 
@@ -55,8 +56,8 @@ func (c ReportedContext) check(caller accounts.Caller) string {
 	if c.Type != reportedEnvironment {
 		return ""
 	}
-	if !keyPattern.MatchString(c.Key) {
-		return "key must be 1 to 100 letters, digits, dots, underscores or hyphens and start with a letter or digit"
+	if !naming.IsKey(c.Key, maxKey) {
+		return "key " + naming.KeyRule(maxKey)
 	}
 	if caller.RequireEnvironment(c.Key) != nil {
 		return "this key may not report that environment"

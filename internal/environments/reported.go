@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 )
@@ -127,11 +127,7 @@ type NameDraft struct {
 }
 
 func (d *NameDraft) validate() error {
-	if name, sent := d.Name.Get(); sent {
-		if length := utf8.RuneCountInString(name); length < 1 || length > maxName {
-			d.Problems.Attribute("name", "must have 1 to %d characters", maxName)
-		}
-	}
+	naming.CheckName(&d.Problems, d.Name, maxName)
 	if attributes, sent := d.Attributes.Get(); sent && len(attributes) > maxAttributes {
 		d.Problems.Attribute("attributes", "must have at most %d bytes", maxAttributes)
 	}
@@ -140,8 +136,8 @@ func (d *NameDraft) validate() error {
 
 // reportedKey tells what is wrong with a key that a program chose, or "".
 func reportedKey(key string, maximum int) string {
-	switch length := utf8.RuneCountInString(key); {
-	case length < 1 || length > maximum:
+	switch {
+	case !naming.Fits(key, 1, maximum):
 		return "must have 1 to " + strconv.Itoa(maximum) + " characters"
 	case strings.ContainsFunc(key, unicode.IsControl):
 		return "must not contain control characters"

@@ -4,16 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Unknown is the service or environment of a report that names none.
@@ -47,8 +46,8 @@ type Outcome struct {
 func (d Declaration) check(caller accounts.Caller) string {
 	kind, known := ParseType(d.Type)
 	switch {
-	case !keyPattern.MatchString(d.Key):
-		return "id must be 1 to 200 letters, digits, dots, underscores or hyphens and start with a letter or digit"
+	case !naming.IsKey(d.Key, naming.MaxKey):
+		return "id " + naming.KeyRule(naming.MaxKey)
 	case !known:
 		return "type must be BOOLEAN, STRING, NUMERIC or JSON"
 	case !fits(d.base(), kind):
@@ -63,10 +62,7 @@ func (d Declaration) check(caller accounts.Caller) string {
 	return ""
 }
 
-func reportable(name string) bool {
-	length := utf8.RuneCountInString(name)
-	return length >= 1 && length <= maxName && !strings.ContainsFunc(name, unicode.IsControl)
-}
+func reportable(name string) bool { return naming.IsLabel(name, maxName) }
 
 func (d Declaration) base() json.RawMessage {
 	if d.Default == nil {
@@ -237,7 +233,7 @@ func newSource(account string, d Declaration, now time.Time) Source {
 
 func (s Source) declares(d Declaration) bool {
 	kind, _ := ParseType(d.Type)
-	return s.DeclaredType == kind && sameJSON(s.DeclaredDefault, d.base())
+	return s.DeclaredType == kind && rawjson.Same(s.DeclaredDefault, d.base())
 }
 
 func (s Source) redeclared(d Declaration, now time.Time) Source {

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Draft is what a caller wants a flag to be. Its environments and values have
@@ -52,26 +53,8 @@ func (d *Draft) validate(key string) (Flag, error) {
 }
 
 func (d *Draft) checkTexts() {
-	if name, sent := d.Name.Get(); sent {
-		if length := utf8.RuneCountInString(name); length < 1 || length > maxName {
-			d.Problems.Attribute("name", "must have 1 to %d characters", maxName)
-		}
-	}
-	if utf8.RuneCountInString(d.Description.Or("")) > maxDescription {
-		d.Problems.Attribute("description", "must have at most %d characters", maxDescription)
-	}
-}
-
-func (d *Draft) checkKey() {
-	key, sent := d.Key.Get()
-	if sent && keyPattern.MatchString(key) {
-		return
-	}
-	detail := "id is required: it is the flag's key."
-	if sent {
-		detail = "id must be 1 to 200 letters, digits, dots, underscores or hyphens and start with a letter or digit."
-	}
-	d.Problems.Add(fault.New(fault.Validation, "%s", detail).At(fault.Pointer("/data/id")))
+	naming.CheckName(&d.Problems, d.Name, maxName)
+	naming.CheckDescription(&d.Problems, "description", d.Description.Or(""), maxDescription)
 }
 
 func (d *Draft) flagType() flageval.Type {
@@ -115,13 +98,13 @@ func (d *Draft) choices(of flageval.Type) []Choice {
 	seen := map[string]bool{}
 	for i, choice := range choices {
 		path := fmt.Sprintf("values/%d", i)
-		text := string(canonical(choice.Value))
+		text := string(rawjson.Canonical(choice.Value))
 		switch {
 		case !fits(choice.Value, of):
 			d.Problems.Attribute(path, "must be %s, as the flag is %s", noun(of), of)
 		case seen[text]:
 			d.Problems.Attribute(path, "must not repeat another value")
-		case utf8.RuneCountInString(choice.Name) > maxName:
+		case !naming.Fits(choice.Name, 0, maxName):
 			d.Problems.Attribute(path+"/name", "must have at most %d characters", maxName)
 		}
 		seen[text] = true
@@ -145,7 +128,7 @@ func (d *Draft) checkValue(path string, value json.RawMessage, flag Flag) {
 		return
 	}
 	for _, choice := range flag.Values {
-		if sameJSON(choice.Value, value) {
+		if rawjson.Same(choice.Value, value) {
 			return
 		}
 	}
@@ -162,9 +145,7 @@ func (d *Draft) checkEnvironment(key string, flag Flag) {
 		at := fmt.Sprintf("%s/rules/%d", path, i)
 		d.checkValue(at+"/value", rule.Value, flag)
 		d.checkLogic(at+"/logic", rule.Logic, flag.Key)
-		if utf8.RuneCountInString(rule.Description) > maxDescription {
-			d.Problems.Attribute(at+"/description", "must have at most %d characters", maxDescription)
-		}
+		naming.CheckDescription(&d.Problems, at+"/description", rule.Description, maxDescription)
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/background"
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 // noteInterval is the pace at which reported evaluations are written.
@@ -20,8 +23,7 @@ type EvaluationNotes struct {
 
 	mu      sync.Mutex
 	pending map[FlagRef]time.Time
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	loop    background.Loop
 }
 
 // FlagRef names a flag of any account.
@@ -31,7 +33,7 @@ type FlagRef struct{ Account, Key string }
 // ignored: clients report what they like, and it must not fill the memory or
 // spoil the batch.
 func (n *EvaluationNotes) Note(account, key string, at time.Time) {
-	if !keyPattern.MatchString(key) {
+	if !naming.IsKey(key, naming.MaxKey) {
 		return
 	}
 	n.mu.Lock()
@@ -47,31 +49,17 @@ func (n *EvaluationNotes) Note(account, key string, at time.Time) {
 
 // Start begins to write.
 func (n *EvaluationNotes) Start(ctx context.Context) {
-	ctx, n.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	n.running.Go(func() { n.run(ctx) })
+	n.loop.Start(ctx, func(ctx context.Context) {
+		background.Every(ctx, noteInterval, func(ctx context.Context) {
+			n.flush(context.WithoutCancel(ctx)) // Stop waits for it
+		})
+	})
 }
 
 // Stop writes what is left and ends.
 func (n *EvaluationNotes) Stop(ctx context.Context) {
-	if n.cancel == nil {
-		return
-	}
-	n.cancel()
-	n.running.Wait()
+	n.loop.Stop()
 	n.flush(ctx)
-}
-
-func (n *EvaluationNotes) run(ctx context.Context) {
-	ticker := time.NewTicker(noteInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			n.flush(context.WithoutCancel(ctx)) // Stop waits for it
-		}
-	}
 }
 
 // flush writes what is pending. What cannot be written is dropped: the next

@@ -2,13 +2,13 @@ package flags
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // The JSON:API types of this package.
@@ -29,8 +29,6 @@ const (
 	maxName        = 255
 	maxDescription = 2000
 )
-
-var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
 
 // Choice is one of the values that a constrained flag may serve.
 type Choice struct {
@@ -120,7 +118,7 @@ func (f Flag) nameVariant(names variants, value json.RawMessage) {
 		return
 	}
 	for _, choice := range f.Values {
-		if sameJSON(choice.Value, value) {
+		if rawjson.Same(choice.Value, value) {
 			names[string(value)], _ = json.Marshal(choice.Name) // a string always encodes
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/overrides"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // mergeEnvironments decides what a flag stores per environment after a write.
@@ -28,9 +29,9 @@ func (f Flag) accountOr(other Flag) string {
 }
 
 func sameEnvironment(a, b Environment) bool {
-	return a.Enabled == b.Enabled && sameJSON(a.Default, b.Default) &&
+	return a.Enabled == b.Enabled && rawjson.Same(a.Default, b.Default) &&
 		slices.EqualFunc(a.Rules, b.Rules, func(a, b Rule) bool {
-			return a.Description == b.Description && sameJSON(a.Logic, b.Logic) && sameJSON(a.Value, b.Value)
+			return a.Description == b.Description && rawjson.Same(a.Logic, b.Logic) && rawjson.Same(a.Value, b.Value)
 		})
 }
 
@@ -62,7 +63,7 @@ func union(a, b map[string]Environment) map[string]Environment {
 
 // sameBase tells whether two flags differ at most in their environments.
 func sameBase(a, b Flag) bool {
-	return a.Name == b.Name && a.Type == b.Type && a.Managed == b.Managed && sameJSON(a.Default, b.Default) &&
+	return a.Name == b.Name && a.Type == b.Type && a.Managed == b.Managed && rawjson.Same(a.Default, b.Default) &&
 		(a.Description == nil) == (b.Description == nil) && (a.Description == nil || *a.Description == *b.Description) &&
-		slices.EqualFunc(a.Values, b.Values, func(a, b Choice) bool { return a.Name == b.Name && sameJSON(a.Value, b.Value) })
+		slices.EqualFunc(a.Values, b.Values, func(a, b Choice) bool { return a.Name == b.Name && rawjson.Same(a.Value, b.Value) })
 }

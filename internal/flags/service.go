@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
@@ -107,7 +108,7 @@ func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter So
 // Create makes a managed flag. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Flag, error) {
-	draft.checkKey()
+	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "flag")
 	if managed, sent := draft.Managed.Get(); sent && !managed {
 		draft.Problems.Attribute("managed", "must be true or left out: only discovery makes discovered flags")
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
@@ -90,28 +91,9 @@ func (d *Draft) validate(key string) (Job, timetable) {
 	return job, times
 }
 
-func (d *Draft) checkKey() {
-	key, sent := d.Key.Get()
-	if sent && keyPattern.MatchString(key) {
-		return
-	}
-	detail := "id is required: it is the job's key."
-	if sent {
-		detail = "id must be 1 to 200 letters, digits, dots, underscores or hyphens and start with a letter or digit."
-	}
-	d.Problems.Add(fault.New(fault.Validation, "%s", detail).At(fault.Pointer("/data/id")))
-}
-
 func (d *Draft) checkTexts() {
-	switch length := utf8.RuneCountInString(d.Name.Or("")); {
-	case length == 0:
-		d.Problems.Attribute("name", "is required and must have 1 to %d characters", maxName)
-	case length > maxName:
-		d.Problems.Attribute("name", "must have 1 to %d characters", maxName)
-	}
-	if utf8.RuneCountInString(d.Description.Or("")) > maxDescription {
-		d.Problems.Attribute("description", "must have at most %d characters", maxDescription)
-	}
+	naming.RequireName(&d.Problems, d.Name, maxName)
+	naming.CheckDescription(&d.Problems, "description", d.Description.Or(""), maxDescription)
 	if d.Type.Or(HTTP) != HTTP {
 		d.Problems.Attribute("type", "must be %q: there is no other type of job", HTTP)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
@@ -20,7 +21,7 @@ func right(change func(*Draft, *ConfigurationDraft)) *Draft {
 
 // places gives what a draft is refused for.
 func places(draft *Draft) []string {
-	draft.checkKey()
+	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "job")
 	draft.validate(draft.Key.Or(""))
 	var found []string
 	switch err := draft.Problems.Err().(type) { //nolint:errorlint // the two types of Problems.Err

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"regexp"
 	"time"
 )
 
@@ -18,8 +17,6 @@ const (
 	// Allow is the only concurrency policy: runs of one job may overlap.
 	Allow = "ALLOW"
 )
-
-var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
 
 // Job is one outbound request and when to make it.
 type Job struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
@@ -100,7 +101,7 @@ func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (
 // Create makes a job. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Job, error) {
-	draft.checkKey()
+	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "job")
 	wanted, times := draft.validate(draft.Key.Or(""))
 	wanted.UID, wanted.RequestID, wanted.Account, wanted.Version = newID(), newID(), caller.Account, 1
 	if draft.Problems.Err() != nil {

@@ -3,10 +3,10 @@ package logging
 import (
 	"math"
 	"time"
-	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/overrides"
 )
@@ -150,14 +150,8 @@ func (d *Draft) groupKey() string {
 
 // checkName holds the rule of names; without one the key is the name.
 func checkName(problems *fault.Problems, name optional.Value[string], key string) string {
-	text, sent := name.Get()
-	if !sent {
-		return key
-	}
-	if length := utf8.RuneCountInString(text); length < 1 || length > maxName {
-		problems.Attribute("name", "must have 1 to %d characters", maxName)
-	}
-	return text
+	naming.CheckName(problems, name, maxName)
+	return name.Or(key)
 }
 
 // groupRequest is a draft of a group that has no problems by itself.

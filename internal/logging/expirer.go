@@ -3,9 +3,9 @@ package logging
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
@@ -23,42 +23,28 @@ type Expirer struct {
 	store Store
 	log   *slog.Logger
 
-	wake    chan struct{}
+	wake    background.Bell
+	loop    background.Loop
 	failing bool
-	cancel  context.CancelFunc
-	running sync.WaitGroup
 }
 
 // NewExpirer makes an Expirer that has not started.
 func NewExpirer(store Store, log *slog.Logger) *Expirer {
-	return &Expirer{store: store, log: log, wake: make(chan struct{}, 1)}
+	return &Expirer{store: store, log: log, wake: background.NewBell()}
 }
 
 // Hear takes a change from the feed: a level that expires soon may be new.
 func (e *Expirer) Hear(change changes.Change) {
-	if change.Kind != Kind && change.Kind != KindGroup {
-		return
-	}
-	select {
-	case e.wake <- struct{}{}:
-	default: // it is about to look
+	if change.Kind == Kind || change.Kind == KindGroup {
+		e.wake.Ring()
 	}
 }
 
 // Start begins to look.
-func (e *Expirer) Start(ctx context.Context) {
-	ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	e.running.Go(func() { e.run(ctx) })
-}
+func (e *Expirer) Start(ctx context.Context) { e.loop.Start(ctx, e.run) }
 
 // Stop ends when the look that is going on has ended.
-func (e *Expirer) Stop() {
-	if e.cancel == nil {
-		return
-	}
-	e.cancel()
-	e.running.Wait()
-}
+func (e *Expirer) Stop() { e.loop.Stop() }
 
 func (e *Expirer) run(ctx context.Context) {
 	timer := time.NewTimer(0)

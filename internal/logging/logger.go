@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 // The JSON:API types of this package.
@@ -32,10 +31,7 @@ const maxName = 255
 
 // usable tells whether a text may be a key, or the name of a service or an
 // environment.
-func usable(name string) bool {
-	length := utf8.RuneCountInString(name)
-	return length >= 1 && length <= maxName && !strings.ContainsFunc(name, unicode.IsControl)
-}
+func usable(name string) bool { return naming.IsLabel(name, maxName) }
 
 // Logger is a named category of log records.
 type Logger struct {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/background"
 )
 
 // sightingInterval is the pace at which sightings are written.
@@ -23,8 +25,7 @@ type Sightings struct {
 
 	mu      sync.Mutex
 	pending map[string]map[string]time.Time // by account and source
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	loop    background.Loop
 }
 
 // Note remembers that sources were seen.
@@ -49,31 +50,17 @@ func (s *Sightings) Note(account string, ids []string, at time.Time) {
 
 // Start begins to write.
 func (s *Sightings) Start(ctx context.Context) {
-	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	s.running.Go(func() { s.run(ctx) })
+	s.loop.Start(ctx, func(ctx context.Context) {
+		background.Every(ctx, sightingInterval, func(ctx context.Context) {
+			s.Flush(context.WithoutCancel(ctx)) // Stop waits for it
+		})
+	})
 }
 
 // Stop writes what is left and ends.
 func (s *Sightings) Stop(ctx context.Context) {
-	if s.cancel == nil {
-		return
-	}
-	s.cancel()
-	s.running.Wait()
+	s.loop.Stop()
 	s.Flush(ctx)
-}
-
-func (s *Sightings) run(ctx context.Context) {
-	ticker := time.NewTicker(sightingInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			s.Flush(context.WithoutCancel(ctx)) // Stop waits for it
-		}
-	}
 }
 
 // Flush writes what is remembered. What cannot be written now is remembered on.

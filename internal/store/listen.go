@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/signalbox/signalbox/internal/background"
 )
 
 // The channels are what PostgreSQL's nodes notify each other on.
@@ -22,8 +23,7 @@ type Listener struct {
 	db      *DB
 	wake    func()
 	aborted func(run string)
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	loop    background.Loop
 }
 
 // NewListener calls wake for every notification, and once after each time the
@@ -41,17 +41,11 @@ func (l *Listener) Start(ctx context.Context) {
 	if l.db.database == "" {
 		return
 	}
-	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	l.running.Go(func() { l.run(ctx) })
+	l.loop.Start(ctx, l.run)
 }
 
 // Stop ends listening and waits for it.
-func (l *Listener) Stop() {
-	if l.cancel != nil {
-		l.cancel()
-	}
-	l.running.Wait()
-}
+func (l *Listener) Stop() { l.loop.Stop() }
 
 // run connects again, with growing pauses, until it is stopped. The change
 // feed's poll covers the gaps.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 )
@@ -80,8 +81,7 @@ type Hub struct {
 	workers []*worker
 	pens    *sync.Pool
 	sockets sync.WaitGroup // places, and goroutines that wait for slow readers
-	loops   sync.WaitGroup
-	cancel  context.CancelFunc
+	loops   background.Loop
 
 	mu       sync.Mutex
 	rooms    map[string]*room
@@ -100,18 +100,18 @@ func New(source Source, meter Meter, now func() time.Time, options Options) *Hub
 		rooms: map[string]*room{}, heard: map[string]int64{},
 	}
 	for range runtime.GOMAXPROCS(0) {
-		h.workers = append(h.workers, &worker{hub: h, index: len(h.workers), wake: make(chan struct{}, 1)})
+		h.workers = append(h.workers, &worker{hub: h, index: len(h.workers), wake: background.NewBell()})
 	}
 	return h
 }
 
 // Start begins to hand out events.
 func (h *Hub) Start(ctx context.Context) {
-	ctx, h.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	loops := []func(context.Context){h.keep}
 	for _, each := range h.workers {
-		h.loops.Go(func() { each.run(ctx) })
+		loops = append(loops, each.run)
 	}
-	h.loops.Go(func() { h.keep(ctx) })
+	h.loops.Start(ctx, loops...)
 }
 
 // clock is monotonic: setting the machine's time must not end all sockets.

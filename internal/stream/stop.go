@@ -26,10 +26,7 @@ func (h *Hub) Stop(ctx context.Context) {
 	h.await(ctx)
 	h.eachSocket(func(s *socket) { s.cut(cutAtStop()) })
 	h.sockets.Wait()
-	if h.cancel != nil {
-		h.cancel()
-	}
-	h.loops.Wait()
+	h.loops.Stop()
 }
 
 // dismiss closes the sockets in random order.

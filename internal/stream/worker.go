@@ -4,13 +4,15 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/background"
 )
 
 // worker hands events to its share of every room's sockets.
 type worker struct {
 	hub   *Hub
 	index int
-	wake  chan struct{}
+	wake  background.Bell
 
 	mu    sync.Mutex
 	dirty []*shard
@@ -30,10 +32,7 @@ func (w *worker) look(s *shard) {
 	w.mu.Lock()
 	w.dirty = append(w.dirty, s)
 	w.mu.Unlock()
-	select {
-	case w.wake <- struct{}{}:
-	default: // it is awake
-	}
+	w.wake.Ring()
 }
 
 func (w *worker) run(ctx context.Context) {

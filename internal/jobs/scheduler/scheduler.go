@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
@@ -54,33 +54,21 @@ type Scheduler struct {
 	// Ticked is called after each tick that worked.
 	Ticked func(at time.Time)
 
-	wake    chan struct{}
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	wake background.Bell
+	loop background.Loop
 }
 
 // Start begins to fire jobs.
 func (s *Scheduler) Start(ctx context.Context) {
-	s.wake = make(chan struct{}, 1)
-	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	s.running.Go(func() { s.run(ctx) })
+	s.wake = background.NewBell()
+	s.loop.Start(ctx, s.run)
 }
 
 // Stop ends firing and waits for it.
-func (s *Scheduler) Stop() {
-	if s.cancel != nil {
-		s.cancel()
-	}
-	s.running.Wait()
-}
+func (s *Scheduler) Stop() { s.loop.Stop() }
 
 // Wake makes the scheduler look now. It never blocks.
-func (s *Scheduler) Wake() {
-	select {
-	case s.wake <- struct{}{}:
-	default: // it is about to look
-	}
-}
+func (s *Scheduler) Wake() { s.wake.Ring() }
 
 func (s *Scheduler) run(ctx context.Context) {
 	timer := time.NewTimer(0)

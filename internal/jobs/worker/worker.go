@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/plans"
 )
@@ -151,15 +152,16 @@ type Worker struct {
 	configurations configurationCache
 	turns          turns
 	outcomes       chan Outcome
-	wake           chan struct{}
+	wake           background.Bell
 	lives          atomic.Bool // others have no reason to give it up
 	fuse           *time.Timer // ends lives
 	short          atomic.Bool // runs wait for room
 	stopped        sync.Once
 	uncertain      bool // a claim may have been committed without an answer
 
-	claiming, beating, writing, executing   sync.WaitGroup
-	cancelClaims, cancelBeats, cancelWrites context.CancelFunc
+	claims, beats      background.Loop
+	writing, executing sync.WaitGroup
+	cancelWrites       context.CancelFunc
 }
 
 // Start begins to claim and execute runs.
@@ -169,26 +171,17 @@ func (w *Worker) Start(ctx context.Context) {
 		w.Pace = defaultPace()
 	}
 	w.flights.limits, w.flights.observe = w.Limits, w.Observe.InFlight
-	w.wake = make(chan struct{}, 1)
+	w.wake = background.NewBell()
 	w.outcomes = make(chan Outcome, 4*w.Limits.Node)
 	w.fuse = time.AfterFunc(w.Pace.GiveUpOwn, w.burn)
-	claims, cancelClaims := context.WithCancel(ctx)
-	beats, cancelBeats := context.WithCancel(ctx)
-	writes, cancelWrites := context.WithCancel(ctx)
-	w.cancelClaims, w.cancelBeats, w.cancelWrites = cancelClaims, cancelBeats, cancelWrites
-	w.beating.Go(func() { w.beat(beats) })
-	w.beating.Go(func() { w.watch(beats) })
-	w.claiming.Go(func() { w.claimAll(claims) })
-	w.writing.Go(func() { w.writeAll(writes) })
+	w.beats.Start(ctx, w.beat, w.watch)
+	w.claims.Start(ctx, w.claimAll)
+	ctx, w.cancelWrites = context.WithCancel(ctx)
+	w.writing.Go(func() { w.writeAll(ctx) })
 }
 
 // Wake makes the worker look for runs now. It never blocks.
-func (w *Worker) Wake() {
-	select {
-	case w.wake <- struct{}{}:
-	default: // it is about to look
-	}
-}
+func (w *Worker) Wake() { w.wake.Ring() }
 
 // Abort ends the request of a run that was cancelled, if it is made here.
 func (w *Worker) Abort(run string) { w.flights.abort(run, errCanceled) }
@@ -200,14 +193,13 @@ const endTimeout = 5 * time.Second
 // Stop ends the worker as the package's documentation says. It returns when
 // nothing is left of it, and may be called again.
 func (w *Worker) Stop(ctx context.Context) {
-	if w.cancelClaims != nil {
+	if w.cancelWrites != nil { // it was started
 		w.stopped.Do(func() { w.stop(ctx) })
 	}
 }
 
 func (w *Worker) stop(ctx context.Context) {
-	w.cancelClaims()
-	w.claiming.Wait()
+	w.claims.Stop()
 	select {
 	case <-w.flights.empty():
 	case <-ctx.Done():
@@ -219,8 +211,7 @@ func (w *Worker) stop(ctx context.Context) {
 	close(w.outcomes)
 	w.writing.Wait()
 	w.cancelWrites()
-	w.cancelBeats()
-	w.beating.Wait()
+	w.beats.Stop()
 	w.fuse.Stop()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/stream"
+	"github.com/signalbox/signalbox/openapi"
+)
+
+// wire connects the parts: commits wake the feed, the feed informs whoever
+// must know, and the API calls the domain.
+func (a *App) wire() {
+	for name, stats := range a.db.Pools() {
+		a.metrics.WatchPool(name, stats)
+	}
+	a.feed = changes.NewFeed(a.db, a.log, feedInterval)
+	a.db.OnChange(a.feed.Wake)
+	a.listener = a.db.NewListener(a.feed.Wake)
+	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Log: a.log, Count: a.metrics.CountAuthentication}
+	a.stream = stream.New(a.db, a.metrics, time.Now, stream.Options{
+		Server: "signalbox/" + version, MaxAge: a.settings.StreamMaxAge,
+		Sockets: a.settings.StreamSockets, AccountSockets: a.settings.StreamAccountSockets,
+	})
+	a.wireLoops()
+	a.api = api.New(a.services(), api.Options{
+		PublicURL: a.settings.PublicURL, RateLimit: a.settings.RateLimit, ServeMetrics: a.settings.MetricsListen == "",
+	})
+	a.wireFeed()
+}
+
+// wireFeed says who hears of changes. The stream comes after the
+// authenticator: a socket that opens meanwhile checks its key again.
+func (a *App) wireFeed() {
+	for _, hear := range []func(changes.Change){a.auth.Hear, a.expirer.Hear, a.stream.Hear} {
+		a.feed.Subscribe(hear)
+	}
+	for _, forget := range []func(){a.auth.ForgetAll, a.stream.Rewound, a.api.Forget} {
+		a.feed.OnRewind(forget)
+	}
+}
+
+// wireLoops makes what works by itself, besides the jobs engine.
+func (a *App) wireLoops() {
+	a.notes = &flags.EvaluationNotes{Write: a.db.NoteEvaluations, Log: a.log}
+	a.sightings = &logging.Sightings{Store: a.db.Logging(), Log: a.log}
+	a.expirer = logging.NewExpirer(a.db.Logging(), a.log)
+	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now}
+	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
+}
+
+// services are what the API calls.
+func (a *App) services() api.Services {
+	return api.Services{
+		Accounts: &accounts.Service{Store: a.db.Accounts()},
+		Environments: &environments.Service{Store: a.db.Environments(), Plans: a.plans,
+			Holders: []environments.Holder{flagValues{}, loggerOverrides{}, configValues{}}, Reported: a.reported},
+		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable},
+		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
+		Logging:       &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable, Sightings: a.sightings},
+		Configs:       &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
+		Jobs:          a.wireJobs(),
+		History:       a.db.History(), Auth: a.auth, Events: a.stream, Version: a.db.Version, Ready: a.ready,
+		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
+		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
+	}
+}
+
+// reported takes the metrics that clients send: Prometheus shows them, and
+// those that name a flag tell that it is in use.
+func (a *App) reported(account string, metric environments.Metric) {
+	a.metrics.ReportClientMetric(account, metric.Name, metric.Unit, metric.Value)
+	var dimensions struct {
+		Flag string `json:"flag"`
+	}
+	if json.Unmarshal(metric.Dimensions, &dimensions) == nil && dimensions.Flag != "" {
+		a.notes.Note(account, dimensions.Flag, metric.RecordedAt)
+	}
+}

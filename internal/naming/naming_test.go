@@ -1,0 +1,71 @@
+package naming_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"a": true, "7": true, "Z": true, "a.b_c-D9": true, strings.Repeat("k", 10): true,
+		"": false, ".a": false, "-a": false, "_a": false, "a b": false, "a/b": false, "ä": false, "aä": false, "a\n": false, "a:b": false,
+		strings.Repeat("k", 11): false,
+	} {
+		if got := naming.IsKey(text, 10); got != want {
+			t.Errorf("IsKey(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"web": true, "a b/c": true, "ünïcödé": true, "": false, "a\x00": false, "tab\t": false, "12345678": true, "123456789": false,
+	} {
+		if got := naming.IsLabel(text, 8); got != want {
+			t.Errorf("IsLabel(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestProblems has what a caller reads.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	absent, empty, long := optional.Value[string]{}, optional.Of(""), optional.Of(strings.Repeat("é", 6))
+	for _, test := range []struct {
+		name  string
+		check func(*fault.Problems)
+		want  string
+	}{
+		{"id absent", func(p *fault.Problems) { naming.CheckID(p, absent, 5, "flag") }, "id is required: it is the flag's key."},
+		{"id wrong", func(p *fault.Problems) { naming.CheckID(p, long, 5, "flag") }, "id must be 1 to 5 letters, digits, dots, underscores or hyphens and start with a letter or digit."},
+		{"id right", func(p *fault.Problems) { naming.CheckID(p, optional.Of("abc"), 5, "flag") }, ""},
+		{"name absent", func(p *fault.Problems) { naming.CheckName(p, absent, 5) }, ""},
+		{"name null", func(p *fault.Problems) { naming.CheckName(p, optional.Null[string](), 5) }, ""},
+		{"name empty", func(p *fault.Problems) { naming.CheckName(p, empty, 5) }, "name must have 1 to 5 characters."},
+		{"name long", func(p *fault.Problems) { naming.CheckName(p, long, 5) }, "name must have 1 to 5 characters."},
+		{"name counted in characters", func(p *fault.Problems) { naming.CheckName(p, long, 6) }, ""},
+		{"name required", func(p *fault.Problems) { naming.RequireName(p, absent, 5) }, "name is required and must have 1 to 5 characters."},
+		{"name required, empty", func(p *fault.Problems) { naming.RequireName(p, empty, 5) }, "name must have 1 to 5 characters."},
+		{"description", func(p *fault.Problems) { naming.CheckDescription(p, "description", "123456", 5) }, "description must have at most 5 characters."},
+		{"no description", func(p *fault.Problems) { naming.CheckDescription(p, "description", "", 5) }, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var problems fault.Problems
+			test.check(&problems)
+			got := ""
+			if err := problems.Err(); err != nil {
+				got = strings.TrimPrefix(err.Error(), "validation_error: ")
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
