@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -297,19 +299,24 @@ func TestReportedMetricsReachPrometheusAndTheStore(t *testing.T) {
 				t.Errorf("got the body %q", got.body)
 			}
 		}
-		page := string(owner.get("/metrics").want(200).body)
+		if open := string(owner.get("/metrics").want(200).body); strings.Contains(open, account) || strings.Contains(open, "flags.evaluations") {
+			t.Error("/metrics, which needs no key, shows what an account reports")
+		}
+		recorder := httptest.NewRecorder()
+		owner.node.App.MetricsHandler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		page := recorder.Body.String()
 		for _, line := range []string{
-			fmt.Sprintf(`signalbox_reported_sum_total{account=%q,name="flags.evaluations",unit="count"} 120`, account),
+			fmt.Sprintf(`signalbox_reported_sum{account=%q,name="flags.evaluations",unit="count"} 120`, account),
 			fmt.Sprintf(`signalbox_reported_samples_total{account=%q,name="flags.evaluations",unit="count"} 2`, account),
-			fmt.Sprintf(`signalbox_reported_sum_total{account=%q,name="latency",unit=""} -1.5`, account),
+			fmt.Sprintf(`signalbox_reported_sum{account=%q,name="latency",unit=""} -1.5`, account),
 		} {
 			if !strings.Contains(page, line+"\n") {
-				t.Errorf("/metrics does not have %s", line)
+				t.Errorf("the operator's metrics do not have %s", line)
 			}
 		}
 		for _, name := range []string{"no-value", "text", "bad-time", "old", "future", "bad-unit", "dimensions", "zero"} {
 			if strings.Contains(page, `name="`+name) {
-				t.Errorf("/metrics has the unusable %s", name)
+				t.Errorf("the operator's metrics have the unusable %s", name)
 			}
 		}
 		requireMinutes(t, database, account)

@@ -203,6 +203,9 @@ func (a *App) Address() string { return a.servers[0].listener.Addr().String() }
 // Handler is the API, for tests that need no socket.
 func (a *App) Handler() http.Handler { return a.api }
 
+// MetricsHandler answers scrapes of the operator, for tests as well.
+func (a *App) MetricsHandler() http.Handler { return a.metrics.OperatorHandler() }
+
 func (a *App) listen(ctx context.Context) error {
 	main, err := newServer(ctx, a.settings.Listen, a.api, a.log)
 	if err != nil {
@@ -218,7 +221,7 @@ func (a *App) listen(ctx context.Context) error {
 		return nil
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", a.metrics.Handler())
+	mux.Handle("GET /metrics", a.MetricsHandler())
 	metrics, err := newServer(ctx, a.settings.MetricsListen, mux, a.log)
 	if err != nil {
 		return err

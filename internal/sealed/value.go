@@ -80,16 +80,6 @@ func (r *Ring) Unseal(place Place, sealed []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// KeyOf returns the id of the key that sealed a value. It does not check that
-// the value is intact beyond its version and length: it needs no key for that.
-func KeyOf(sealed []byte) (id string, err error) {
-	key, err := keyOf(sealed)
-	if err != nil {
-		return "", fmt.Errorf("cannot tell the key of a sealed value: %w", err)
-	}
-	return key.String(), nil
-}
-
 // KeyPrefix returns the leading bytes of every value sealed with a key, and of
 // no other value, so that SQL can find them. It returns nil for text that is not
 // a key id; take care not to read that as a prefix of everything.

@@ -2,11 +2,9 @@ package telemetry
 
 import (
 	"database/sql"
-	"math"
 	"net/http"
 	"runtime"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,18 +17,18 @@ const (
 	unknownMethod    = "_OTHER"
 	maxRequestSeries = 2000 // routes × methods × statuses of a sane service stay far below
 	maxSmallSeries   = 100  // labels whose values are a handful of words of ours
-	maxReported      = 1000 // labels that clients choose
 	maxScrapes       = 8    // at a time; /metrics needs no credential
 )
 
 // Metrics are the process's metrics. All methods are safe for concurrent use.
 type Metrics struct {
 	registry  *prometheus.Registry
+	private   *prometheus.Registry // what accounts report of themselves
 	inFlight  prometheus.Gauge
 	requests  *children[requestLabels, requestSeries]
 	store     *children[transactionLabels, transactionSeries]
 	auth      *children[string, prometheus.Counter]
-	reported  *children[reportLabels, reportSeries]
+	reported  *reports
 	groupSize prometheus.Histogram
 	pools     *poolCollector
 	*streamMetrics
@@ -39,14 +37,15 @@ type Metrics struct {
 
 // NewMetrics returns metrics on a registry of their own, with those of the Go runtime and the process.
 func NewMetrics(version string) *Metrics {
-	registry := prometheus.NewRegistry()
+	registry, private := prometheus.NewRegistry(), prometheus.NewRegistry()
 	m := &Metrics{
 		registry:  registry,
+		private:   private,
 		inFlight:  newGauge("signalbox_http_requests_in_flight", "Requests being answered now."),
 		requests:  newRequests(registry),
 		store:     newTransactions(registry),
 		auth:      newAuthentications(registry),
-		reported:  newReported(registry),
+		reported:  newReports(private),
 		groupSize: newGroupSize(),
 		pools:     newPoolCollector(),
 
@@ -58,9 +57,16 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Handler answers scrapes in the Prometheus text format.
-func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes})
+// Handler answers scrapes in the Prometheus text format, without what accounts report: it may be open to everybody.
+func (m *Metrics) Handler() http.Handler { return answer(m.registry) }
+
+// OperatorHandler answers scrapes with everything.
+func (m *Metrics) OperatorHandler() http.Handler {
+	return answer(prometheus.Gatherers{m.registry, m.private})
+}
+
+func answer(from prometheus.Gatherer) http.Handler {
+	return promhttp.HandlerFor(from, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes})
 }
 
 // RequestStarted counts a request as in flight. Every call needs one of RequestFinished.
@@ -95,21 +101,6 @@ func (m *Metrics) WatchPool(name string, stats func() sql.DBStats) { m.pools.wat
 
 // CountAuthentication counts a credential check: hit (known from the cache), miss (looked up) or refused.
 func (m *Metrics) CountAuthentication(result string) { m.auth.get(result).Inc() }
-
-// ReportClientMetric adds a sample that a client sent. Past 1000 distinct combinations, new ones count as name="other" without
-// account and unit. A value that is not finite would spoil the sum for good and is left out.
-func (m *Metrics) ReportClientMetric(account, name, unit string, value float64) {
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return
-	}
-	labels := reportLabels{label(account), label(name), label(unit)}
-	series, ok := m.reported.find(labels)
-	if !ok {
-		series = m.reported.get(labels.clone())
-	}
-	series.sum.Add(value)
-	series.samples.Inc()
-}
 
 type requestLabels struct {
 	route, method string
@@ -171,32 +162,6 @@ func newAuthentications(registry prometheus.Registerer) *children[string, promet
 	return newChildren(maxSmallSeries,
 		func(result string) prometheus.Counter { return count.WithLabelValues(label(result)) },
 		func() prometheus.Counter { return count.WithLabelValues(other) })
-}
-
-type reportLabels struct{ account, name, unit string }
-
-// clone frees the labels from the request body they are part of, before they are kept.
-func (l reportLabels) clone() reportLabels {
-	return reportLabels{strings.Clone(l.account), strings.Clone(l.name), strings.Clone(l.unit)}
-}
-
-type reportSeries struct {
-	sum     prometheus.Gauge
-	samples prometheus.Counter
-}
-
-// newReported makes the sum a gauge: samples may be negative, and a counter would panic.
-func newReported(registry prometheus.Registerer) *children[reportLabels, reportSeries] {
-	labels := []string{"account", "name", "unit"}
-	sum := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_reported_sum_total", Help: "Sum of the samples clients reported."}, labels)
-	samples := newCounters("signalbox_reported_samples_total", "Samples clients reported.", labels...)
-	registry.MustRegister(sum, samples)
-	series := func(account, name, unit string) reportSeries {
-		return reportSeries{sum.WithLabelValues(account, name, unit), samples.WithLabelValues(account, name, unit)}
-	}
-	return newChildren(maxReported,
-		func(k reportLabels) reportSeries { return series(k.account, k.name, k.unit) },
-		func() reportSeries { return series("", other, "") })
 }
 
 func newGauge(name, help string) prometheus.Gauge {

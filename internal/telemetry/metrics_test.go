@@ -6,12 +6,15 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -23,7 +26,7 @@ type scraped map[string]*dto.MetricFamily
 func scrape(t *testing.T, m *Metrics) scraped {
 	t.Helper()
 	response := httptest.NewRecorder()
-	m.Handler().ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	m.OperatorHandler().ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if response.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", response.Code, response.Body)
 	}
@@ -162,7 +165,7 @@ func TestReportedSamples(t *testing.T) {
 	m.ReportClientMetric("a\xff", "b\xfe", "\xfd", 1)
 	m.ReportClientMetric("acme", strings.Repeat("é", 1000), "", 1)
 	s := scrape(t, m)
-	s.check(t, -2.5, "signalbox_reported_sum_total", "account=acme", "name=latency", "unit=ms")
+	s.check(t, -2.5, "signalbox_reported_sum", "account=acme", "name=latency", "unit=ms")
 	s.check(t, 2, "signalbox_reported_samples_total", "account=acme", "name=latency", "unit=ms")
 	s.check(t, 1, "signalbox_reported_samples_total", "account=a\uFFFD", "name=b\uFFFD", "unit=\uFFFD")
 	s.check(t, 1, "signalbox_reported_samples_total", "name="+strings.Repeat("é", maxLabel/2))
@@ -176,12 +179,63 @@ func TestReportedSeriesAreBounded(t *testing.T) {
 	}
 	m.ReportClientMetric("account-0", "n", "", 2)
 	s := scrape(t, m)
-	if n := len(s["signalbox_reported_sum_total"].GetMetric()); n != maxReported+1 {
+	if n := len(s["signalbox_reported_sum"].GetMetric()); n != maxReported+1 {
 		t.Errorf("%d series, want %d and one for the others", n, maxReported)
 	}
-	s.check(t, 100, "signalbox_reported_sum_total", "name=other", "account=", "unit=")
+	s.check(t, 100, "signalbox_reported_sum", "name=other", "account=", "unit=")
 	s.check(t, 50, "signalbox_reported_samples_total", "name=other")
-	s.check(t, 4, "signalbox_reported_sum_total", "account=account-0", "name=n")
+	s.check(t, 4, "signalbox_reported_sum", "account=account-0", "name=n")
+}
+
+func TestAnAccountHasItsShareOfReportedSeries(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("1.2.3")
+	for i := range maxReportedOfAccount + 50 {
+		m.ReportClientMetric("greedy", fmt.Sprint("n-", i), "ms", 2)
+	}
+	m.ReportClientMetric("modest", "n", "ms", 1)
+	s := scrape(t, m)
+	s.check(t, 100, "signalbox_reported_sum", "account=greedy", "name=other", "unit=")
+	s.check(t, 1, "signalbox_reported_sum", "account=modest", "name=n", "unit=ms")
+}
+
+// TestWhatAccountsReportIsForTheOperator looks at what is open to everybody.
+func TestWhatAccountsReportIsForTheOperator(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("1.2.3")
+	m.ReportClientMetric("acme", "secret_project", "ms", 5)
+	response := httptest.NewRecorder()
+	m.Handler().ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if body := response.Body.String(); strings.Contains(body, "acme") || strings.Contains(body, "secret_project") || !strings.Contains(body, "signalbox_build_info") {
+		t.Errorf("the open metrics are:\n%s", body)
+	}
+}
+
+// TestMetricsAreDocumented looks for every metric of ours in the operator's manual.
+func TestMetricsAreDocumented(t *testing.T) {
+	t.Parallel()
+	manual, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMetrics("1.2.3")
+	described := make(chan *prometheus.Desc, 1000)
+	m.registry.Describe(described)
+	m.private.Describe(described)
+	close(described)
+	names := regexp.MustCompile(`fqName: "(signalbox_[a-z_]+)"`)
+	found := 0
+	for each := range described {
+		if name := names.FindStringSubmatch(each.String()); name != nil {
+			found++
+			if !strings.Contains(string(manual), "`"+name[1]+"`") {
+				t.Errorf("docs/operations.md does not mention %s", name[1])
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d metrics were looked for", found)
+	}
 }
 
 func TestMetricsConcurrently(t *testing.T) {
@@ -213,6 +267,7 @@ func TestMetricsConcurrently(t *testing.T) {
 	}
 	s.check(t, 0, "signalbox_http_requests_in_flight")
 	s.check(t, workers, "signalbox_reported_samples_total", "name=7")
+	s.check(t, workers*(rounds-maxReportedOfAccount), "signalbox_reported_samples_total", "name=other", "account=a")
 	if n := len(s["signalbox_store_transactions_total"].GetMetric()); n != maxSmallSeries+1 {
 		t.Errorf("%d series of transactions", n)
 	}

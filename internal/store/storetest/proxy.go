@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -78,29 +79,13 @@ func (p *Proxy) setDown(down bool) {
 
 // Stall makes every connection that exists go silent without closing it, as a
 // machine does that lost its power. New connections work, as if another server
-// had taken over. Resume lets what was held back through.
+// had taken over.
 func (p *Proxy) Stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for each := range p.links {
-		each.hold()
+		each.held.Store(true)
 	}
-}
-
-// Resume ends what Stall began.
-func (p *Proxy) Resume() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for each := range p.links {
-		each.release()
-	}
-}
-
-// Connections counts those that exist now.
-func (p *Proxy) Connections() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.links)
 }
 
 func (p *Proxy) close() {
@@ -127,7 +112,7 @@ func (p *Proxy) connect(client net.Conn) {
 		_ = client.Close()
 		return
 	}
-	link := newLink(client, server)
+	link := &link{client: client, server: server, done: make(chan struct{})}
 	if !p.add(link) {
 		link.close()
 		return
@@ -157,16 +142,7 @@ type link struct {
 	client, server net.Conn
 	closing        sync.Once
 	done           chan struct{}
-
-	mu   sync.Mutex
-	held bool
-	open chan struct{} // closed while bytes may pass
-}
-
-func newLink(client, server net.Conn) *link {
-	made := &link{client: client, server: server, done: make(chan struct{}), open: make(chan struct{})}
-	close(made.open)
-	return made
+	held           atomic.Bool // no byte passes any more
 }
 
 func (l *link) close() {
@@ -174,29 +150,6 @@ func (l *link) close() {
 		close(l.done)
 		_ = errors.Join(l.client.Close(), l.server.Close())
 	})
-}
-
-func (l *link) hold() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.held {
-		l.held, l.open = true, make(chan struct{})
-	}
-}
-
-func (l *link) release() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.held {
-		l.held = false
-		close(l.open)
-	}
-}
-
-func (l *link) gate() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open
 }
 
 func (l *link) pump(to io.Writer, from io.Reader) {
@@ -213,12 +166,16 @@ func (l *link) pump(to io.Writer, from io.Reader) {
 	}
 }
 
-// pass waits while the link is held; false when it was closed meanwhile.
+// pass waits for the end while the link is held; false when it has ended.
 func (l *link) pass() bool {
+	if l.held.Load() {
+		<-l.done
+		return false
+	}
 	select {
-	case <-l.gate():
-		return true
 	case <-l.done:
 		return false
+	default:
+		return true
 	}
 }
