@@ -2,6 +2,7 @@ package cron_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -165,14 +166,14 @@ func TestTheLatestAndTheNextFireTimeHaveNothingBetween(t *testing.T) {
 	})
 }
 
-// TestAPeerAgrees where robfig/cron reads an expression as Debian does: it knows no Sunday 7, and a day field counts as
-// unrestricted there when any of its items is a bare * or */1, or when it is ?.
+// TestAPeerAgrees where robfig/cron reads an expression as Debian does: it knows no Sunday 7, which is also where Debian's
+// a/n ends, and a day field counts as unrestricted there when any of its items is a bare * or */1, or when it is ?.
 func TestAPeerAgrees(t *testing.T) {
 	reader := peer.NewParser(peer.Minute | peer.Hour | peer.Dom | peer.Month | peer.Dow)
 	rapid.Check(t, func(t *rapid.T) {
 		expr := expression(6).Draw(t, "expression")
 		days := strings.Fields(expr)
-		if starred(days[2]) || starred(days[4]) {
+		if starred(days[2]) || starred(days[4]) || openEnded(days[4]) {
 			t.Skip("the two differ by design")
 		}
 		schedule, err := cron.Parse(expr)
@@ -193,6 +194,13 @@ func TestAPeerAgrees(t *testing.T) {
 
 // starred tells whether a day field has a * that the two read differently.
 func starred(field string) bool { return field != "*" && strings.Contains(field, "*") }
+
+// openEnded tells whether a field has an item a/n, which ends with the field.
+func openEnded(field string) bool {
+	return slices.ContainsFunc(strings.Split(field, ","), func(item string) bool {
+		return strings.Contains(item, "/") && !strings.ContainsAny(item, "-*")
+	})
+}
 
 func FuzzParse(f *testing.F) {
 	for _, expr := range []string{"* * * * *", "*/15 8-17 * * MON-FRI", "0 0 29 2 */7", "0 0 30 2 1", "1,,2 * * * *", "50/5 1-2/3 1 JAN sun", "a b c d e", "@daily", "\x00 * * * *"} {
