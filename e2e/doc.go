@@ -19,7 +19,7 @@
 //	                             sends a request with the key $KEY; the body of the
 //	                             answer is in stdout, its headers in stderr. BODY is a
 //	                             JSON text or the name of a file. Options:
-//	                             -key KEY, -header 'A: b', -ca FILE, and -within D to
+//	                             -key KEY, -header 'A: b', -ca FILE, -until TEXT, and -within D to
 //	                             repeat until the status is the expected one
 //	json POINTER VALUE           compares a part of the JSON text in stdout; a step of
 //	                             the pointer may be [member=text], the first item of a

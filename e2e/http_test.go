@@ -28,6 +28,7 @@ type exchange struct {
 	header                 http.Header
 	certificates           *x509.CertPool
 	within                 time.Duration
+	until                  string
 	status                 int
 }
 
@@ -39,7 +40,7 @@ type answer struct {
 	body   string
 }
 
-const httpUsage = "usage: http [@NAME] [-key KEY] [-header 'A: b'] [-ca FILE] [-within DURATION] METHOD PATH [BODY] STATUS"
+const httpUsage = "usage: http [@NAME] [-key KEY] [-header 'A: b'] [-ca FILE] [-within DURATION] [-until TEXT] METHOD PATH [BODY] STATUS"
 
 func sendHTTP(ts *testscript.TestScript, _ bool, args []string) {
 	_, target, args := nodesOf(ts).named(ts, args)
@@ -50,6 +51,9 @@ func sendHTTP(ts *testscript.TestScript, _ bool, args []string) {
 	fmt.Fprintln(ts.Stderr(), got.line)
 	for _, name := range slices.Sorted(maps.Keys(got.header)) {
 		fmt.Fprintf(ts.Stderr(), "%s: %s\n", name, strings.Join(got.header[name], ", "))
+	}
+	if !strings.Contains(got.body, line.until) {
+		ts.Fatalf("%s %s: the body has no %s", line.method, line.path, line.until)
 	}
 	if got.status != line.status {
 		ts.Fatalf("%s %s: the status is %d, not %d", line.method, line.path, got.status, line.status)
@@ -91,6 +95,8 @@ func (e *exchange) option(ts *testscript.TestScript, name, value string) {
 		e.header.Set(header, content)
 	case "-within":
 		e.within, err = time.ParseDuration(value)
+	case "-until":
+		e.until = value
 	case "-ca":
 		e.certificates = x509.NewCertPool()
 		if !e.certificates.AppendCertsFromPEM([]byte(ts.ReadFile(value))) {
@@ -103,8 +109,8 @@ func (e *exchange) option(ts *testscript.TestScript, name, value string) {
 	ts.Check(err)
 }
 
-// settle repeats the request until its status is the expected one or the time
-// has passed. The last request is sent after that time, so a slow machine does
+// settle repeats the request until its status is the expected one and its body
+// has the expected text, or the time has passed. The last request is sent after that time, so a slow machine does
 // not count against the server.
 func (e *exchange) settle() (answer, error) {
 	end := time.Now().Add(e.within)
@@ -113,7 +119,7 @@ func (e *exchange) settle() (answer, error) {
 	for {
 		last := !time.Now().Before(end)
 		got, err := e.send()
-		if err != nil || last || got.status == e.status {
+		if err != nil || last || got.status == e.status && strings.Contains(got.body, e.until) {
 			return got, err
 		}
 		<-tick.C

@@ -11,75 +11,49 @@ import (
 	"github.com/signalbox/signalbox/internal/logging"
 )
 
-// flagValues tells package environments what flags hold per environment. The
-// store's transactions satisfy the interfaces of both packages, which do not
-// know each other.
-type flagValues struct{}
-
-// CountValues adds the rules and defaults that flags hold for an environment.
-func (flagValues) CountValues(ctx context.Context, tx environments.ReadTx, account, environment string, usage *environments.Usage) error {
-	reader, ok := tx.(flags.ReadTx)
-	if !ok {
-		return fmt.Errorf("%T does not read flags", tx)
+// holders tell package environments what each product holds per environment.
+func holders() []environments.Holder {
+	return []environments.Holder{
+		holder[flags.ReadTx, flags.Tx]{strip: flags.StripValues,
+			count: func(ctx context.Context, tx flags.ReadTx, account, environment string, usage *environments.Usage) (err error) {
+				usage.FlagRules, usage.FlagEnvDefaults, err = flags.CountValues(ctx, tx, account, environment)
+				return err
+			}},
+		holder[logging.ReadTx, logging.Tx]{strip: logging.StripOverrides,
+			count: func(ctx context.Context, tx logging.ReadTx, account, environment string, usage *environments.Usage) (err error) {
+				usage.LoggerOverrides, err = logging.CountOverrides(ctx, tx, account, environment)
+				return err
+			}},
+		holder[configs.ReadTx, configs.Tx]{strip: configs.StripValues,
+			count: func(ctx context.Context, tx configs.ReadTx, account, environment string, usage *environments.Usage) (err error) {
+				usage.ConfigOverrides, err = configs.CountValues(ctx, tx, account, environment)
+				return err
+			}},
 	}
-	rules, defaults, err := flags.CountValues(ctx, reader, account, environment)
-	usage.FlagRules += rules
-	usage.FlagEnvDefaults += defaults
-	return err
 }
 
-// StripValues removes what flags hold for an environment.
-func (flagValues) StripValues(ctx context.Context, tx environments.Tx, caller accounts.Caller, environment string) error {
-	writer, ok := tx.(flags.Tx)
-	if !ok {
-		return fmt.Errorf("%T does not write flags", tx)
-	}
-	return flags.StripValues(ctx, writer, caller, environment)
+// holder is a product that holds values per environment. The store's
+// transactions satisfy the interfaces of all packages, which do not know each
+// other.
+type holder[Reader, Writer any] struct {
+	count func(ctx context.Context, tx Reader, account, environment string, usage *environments.Usage) error
+	strip func(ctx context.Context, tx Writer, caller accounts.Caller, environment string) error
 }
 
-// loggerOverrides tells package environments what loggers and log groups hold
-// per environment.
-type loggerOverrides struct{}
-
-// CountValues adds the levels that loggers and groups hold for an environment.
-func (loggerOverrides) CountValues(ctx context.Context, tx environments.ReadTx, account, environment string, usage *environments.Usage) error {
-	reader, ok := tx.(logging.ReadTx)
+// CountValues tells how much the product holds for an environment.
+func (h holder[Reader, Writer]) CountValues(ctx context.Context, tx environments.ReadTx, account, environment string, usage *environments.Usage) error {
+	reader, ok := tx.(Reader)
 	if !ok {
-		return fmt.Errorf("%T does not read loggers", tx)
+		return fmt.Errorf("%T does not read what %T counts", tx, h)
 	}
-	count, err := logging.CountOverrides(ctx, reader, account, environment)
-	usage.LoggerOverrides += count
-	return err
+	return h.count(ctx, reader, account, environment, usage)
 }
 
-// StripValues removes the levels that loggers and groups hold for an environment.
-func (loggerOverrides) StripValues(ctx context.Context, tx environments.Tx, caller accounts.Caller, environment string) error {
-	writer, ok := tx.(logging.Tx)
+// StripValues removes what the product holds for an environment.
+func (h holder[Reader, Writer]) StripValues(ctx context.Context, tx environments.Tx, caller accounts.Caller, environment string) error {
+	writer, ok := tx.(Writer)
 	if !ok {
-		return fmt.Errorf("%T does not write loggers", tx)
+		return fmt.Errorf("%T does not write what %T removes", tx, h)
 	}
-	return logging.StripOverrides(ctx, writer, caller, environment)
-}
-
-// configValues tells package environments what configs hold per environment.
-type configValues struct{}
-
-// CountValues adds the overrides that configs hold for an environment.
-func (configValues) CountValues(ctx context.Context, tx environments.ReadTx, account, environment string, usage *environments.Usage) error {
-	reader, ok := tx.(configs.ReadTx)
-	if !ok {
-		return fmt.Errorf("%T does not read configs", tx)
-	}
-	overrides, err := configs.CountValues(ctx, reader, account, environment)
-	usage.ConfigOverrides += overrides
-	return err
-}
-
-// StripValues removes what configs hold for an environment.
-func (configValues) StripValues(ctx context.Context, tx environments.Tx, caller accounts.Caller, environment string) error {
-	writer, ok := tx.(configs.Tx)
-	if !ok {
-		return fmt.Errorf("%T does not write configs", tx)
-	}
-	return configs.StripValues(ctx, writer, caller, environment)
+	return h.strip(ctx, writer, caller, environment)
 }

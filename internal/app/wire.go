@@ -62,7 +62,7 @@ func (a *App) services() api.Services {
 	return api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts()},
 		Environments: &environments.Service{Store: a.db.Environments(), Plans: a.plans,
-			Holders: []environments.Holder{flagValues{}, loggerOverrides{}, configValues{}}, Reported: a.reported},
+			Holders: holders(), Reported: a.reported},
 		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable},
 		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
 		Logging:       &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable, Sightings: a.sightings},
