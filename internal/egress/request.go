@@ -179,7 +179,8 @@ func checkHeader(header Header) error {
 		return refused("a header is not valid: " + shortened(strconv.Quote(header.Name)))
 	}
 	switch strings.ToLower(header.Name) {
-	case "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade":
+	case "connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
+		"trailer", "transfer-encoding", "upgrade":
 		return refused("the header " + header.Name + " is the connection's own")
 	}
 	return nil
