@@ -45,6 +45,7 @@ func newConn(raw *net.TCPConn, to endpoint) *conn {
 func (c *conn) secure(ctx context.Context, config *tls.Config, host string) error {
 	config = config.Clone()
 	config.ServerName = host
+	config.ClientSessionCache = sessions{c.endpoint.account, config.ClientSessionCache}
 	secured := tls.Client(c.raw, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		return err

@@ -20,10 +20,12 @@ const defaultTimeout = 30 * time.Second
 // Request is what to send. Headers are sent in their order and as they are spelled; Host sets the request's host.
 // User information in the URL becomes basic authorization unless there is an Authorization header.
 type Request struct {
+	// Account is whose request it is: connections and TLS sessions are never shared between accounts.
+	Account string
 	Method  string
 	URL     string
 	Headers []Header
-	Body    []byte
+	Body    string
 	// Insecure accepts any certificate, and CACert, PEM certificates that are trusted beside the system's, is not used.
 	Insecure bool
 	CACert   string
@@ -133,7 +135,7 @@ func (c *Client) do(ctx context.Context, request Request, started time.Time, res
 	}
 	conn.begin(ctx, deadline)
 	err = conn.exchange(memory, request.Body, result)
-	if reusable := conn.end(); reusable && err == nil {
+	if reusable := conn.end(); reusable && err == nil && !isAmbiguous(request) {
 		c.idle.put(conn)
 	} else {
 		conn.close()

@@ -16,7 +16,7 @@ import (
 const inlineBody = 32 << 10
 
 // exchange sends a request and reads the answer into a result.
-func (c *conn) exchange(memory *scratch, body []byte, result *Result) error {
+func (c *conn) exchange(memory *scratch, body string, result *Result) error {
 	sent := c.send(memory, body)
 	if sent.failed() {
 		return &failure{sending, sent.err}
@@ -55,22 +55,28 @@ type outgoing struct {
 }
 
 // send writes a request: at once when it is small, else beside what follows.
-func (c *conn) send(memory *scratch, body []byte) *outgoing {
+func (c *conn) send(memory *scratch, body string) *outgoing {
 	sent := &outgoing{started: time.Now()}
 	if len(body) <= inlineBody {
-		memory.head = append(memory.head, body...)
-		_, sent.err = c.Write(memory.head)
+		sent.err = c.write(memory, body)
 		return sent
 	}
 	sent.done = make(chan error, 1)
-	go func() {
-		_, err := c.Write(memory.head)
-		if err == nil {
-			_, err = c.Write(body)
-		}
-		sent.done <- err
-	}()
+	go func() { sent.done <- c.write(memory, body) }()
 	return sent
+}
+
+// write writes a request in pieces, the first one with the headers, so that a large body is not copied whole.
+func (c *conn) write(memory *scratch, body string) error {
+	for {
+		n := min(len(body), inlineBody)
+		memory.head = append(memory.head, body[:n]...)
+		body = body[n:]
+		if _, err := c.Write(memory.head); err != nil || body == "" {
+			return err
+		}
+		memory.head = memory.head[:0]
+	}
 }
 
 // failed tells whether writing failed so that no answer can be expected. When the server hung up, it may have said why

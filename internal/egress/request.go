@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ func (c *Client) destination(request Request) (destination, error) {
 		return destination{}, refused("its URL has no valid host")
 	}
 	to := destination{user: location.User, target: target(location)}
-	to.host = host
+	to.account, to.host = request.Account, host
 	if to.tls, to.port, err = c.scheme(request, location.Scheme); err != nil {
 		return destination{}, err
 	}
@@ -146,6 +147,19 @@ func appendHead(head []byte, request Request, to destination, userAgent string) 
 		head = append(strconv.AppendInt(head, int64(len(request.Body)), 10), "\r\n"...)
 	}
 	return append(head, "\r\n"...), nil
+}
+
+// isAmbiguous tells whether servers disagree on where a request ends: some do not read the body of a method that needs
+// none and take it for the next request, and some do so when they answer instead of asking for an expected body.
+func isAmbiguous(request Request) bool {
+	if request.Body == "" {
+		return false
+	}
+	switch request.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		return slices.ContainsFunc(request.Headers, func(header Header) bool { return strings.EqualFold(header.Name, "Expect") })
+	}
+	return true
 }
 
 func appendHeader(head []byte, name, value string) []byte {

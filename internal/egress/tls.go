@@ -12,8 +12,8 @@ type tlsSettings struct {
 	caCert   string
 }
 
-// tlsConfigs keeps one configuration for all requests with the same settings, so that they share connections and TLS
-// sessions. The least recently used one makes room for a new one.
+// tlsConfigs keeps one configuration for all requests with the same settings, so that those of one account share
+// connections and TLS sessions. The least recently used one makes room for a new one.
 type tlsConfigs struct {
 	mu    sync.Mutex
 	kept  map[tlsSettings]*tlsConfig
@@ -87,3 +87,16 @@ func newTLSConfig(settings tlsSettings) (*tls.Config, error) {
 	config.RootCAs = roots
 	return config, nil
 }
+
+// sessions are an account's part of a configuration's TLS sessions.
+type sessions struct {
+	account string
+	all     tls.ClientSessionCache
+}
+
+func (s sessions) Get(key string) (*tls.ClientSessionState, bool) { return s.all.Get(s.named(key)) }
+
+func (s sessions) Put(key string, session *tls.ClientSessionState) { s.all.Put(s.named(key), session) }
+
+// named is unlike every name of another account: the key is a host, which has no slash.
+func (s sessions) named(key string) string { return s.account + "/" + key }
