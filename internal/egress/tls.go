@@ -20,8 +20,10 @@ type tlsConfigs struct {
 	clock uint64
 }
 
+// tlsConfig is a configuration that the first one who needs it makes, while others with the same settings wait for it and
+// those with other settings do not.
 type tlsConfig struct {
-	*tls.Config
+	make func() (*tls.Config, error)
 	used uint64
 }
 
@@ -38,22 +40,37 @@ func (c *tlsConfigs) get(request Request) (*tls.Config, error) {
 	if settings.insecure {
 		settings.caCert = ""
 	}
+	kept := c.keep(settings)
+	made, err := kept.make()
+	if err != nil {
+		c.drop(settings, kept)
+	}
+	return made, err
+}
+
+func (c *tlsConfigs) keep(settings tlsSettings) *tlsConfig {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock++
-	if kept, ok := c.kept[settings]; ok {
-		kept.used = c.clock
-		return kept.Config, nil
+	kept, ok := c.kept[settings]
+	if !ok {
+		if len(c.kept) >= keptConfigs {
+			c.dropOldest()
+		}
+		kept = &tlsConfig{make: sync.OnceValues(func() (*tls.Config, error) { return newTLSConfig(settings) })}
+		c.kept[settings] = kept
 	}
-	made, err := newTLSConfig(settings)
-	if err != nil {
-		return nil, err
+	kept.used = c.clock
+	return kept
+}
+
+// drop forgets a configuration that could not be made: the reason may pass.
+func (c *tlsConfigs) drop(settings tlsSettings, failed *tlsConfig) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept[settings] == failed {
+		delete(c.kept, settings)
 	}
-	if len(c.kept) >= keptConfigs {
-		c.dropOldest()
-	}
-	c.kept[settings] = &tlsConfig{made, c.clock}
-	return made, nil
 }
 
 func (c *tlsConfigs) dropOldest() {
