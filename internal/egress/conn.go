@@ -16,6 +16,8 @@ type conn struct {
 	net.Conn // the stream requests travel on: TLS, or the connection itself
 	endpoint endpoint
 	raw      *net.TCPConn
+	records  *records // nil without TLS
+	secured  *tls.Conn
 	system   syscall.RawConn
 	incoming incoming
 	reader   *bufio.Reader
@@ -46,17 +48,22 @@ func (c *conn) secure(ctx context.Context, config *tls.Config, host string) erro
 	config = config.Clone()
 	config.ServerName = host
 	config.ClientSessionCache = sessions{c.endpoint.account, config.ClientSessionCache}
-	secured := tls.Client(c.raw, config)
-	if err := secured.HandshakeContext(ctx); err != nil {
-		return err
-	}
-	c.Conn = secured
-	return nil
+	c.records = &records{TCPConn: c.raw}
+	c.secured = tls.Client(c.records, config)
+	c.Conn = c.secured
+	return c.secured.HandshakeContext(ctx)
 }
 
-// isQuiet tells whether the peer has neither closed the connection nor said anything since the last answer.
+// isUsedUp tells whether all that was read from the connection was part of the answer. What is left over would be the
+// start of the next one.
+func (c *conn) isUsedUp() bool {
+	return c.reader.Buffered() == 0 && (c.records == nil || c.records.areUsedUp(c.secured))
+}
+
+// isQuiet tells whether the peer has neither closed the connection nor said anything since it was kept. It was used up
+// then and nothing has read from it, so what was said is in the socket.
 func (c *conn) isQuiet() bool {
-	if c.stale || c.system == nil || c.reader.Buffered() > 0 {
+	if c.stale || c.system == nil {
 		return false
 	}
 	c.quiet = false
@@ -74,7 +81,7 @@ func (c *conn) begin(ctx context.Context, deadline time.Time) {
 func (c *conn) end() bool {
 	untouched := c.stop()
 	c.stop = nil
-	return untouched && c.reusable && c.SetDeadline(time.Time{}) == nil
+	return untouched && c.reusable && c.isUsedUp() && c.SetDeadline(time.Time{}) == nil
 }
 
 // close closes the connection without waiting for the peer.

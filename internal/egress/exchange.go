@@ -121,8 +121,7 @@ func (c *conn) receive(memory *scratch, result *Result, sent time.Time) error {
 	if err != nil {
 		return &failure{receiving, err}
 	}
-	c.reusable = complete && !answer.Close && answer.StatusCode != http.StatusSwitchingProtocols &&
-		c.reader.Buffered() == 0 && c.incoming.err == nil
+	c.reusable = complete && !answer.Close && answer.StatusCode != http.StatusSwitchingProtocols && c.incoming.err == nil
 	return nil
 }
 
