@@ -93,7 +93,8 @@ var errHeadersTooLarge = errors.New("the answer's headers are larger than 64 KiB
 // incoming reads from the connection for the buffer. While headers are read it stops at their limit.
 type incoming struct {
 	conn  *conn
-	limit int // bytes that may still come; negative is any number
+	limit int     // bytes that may still come; negative is any number
+	heads *[]byte // gets what comes while there is a limit
 	err   error
 }
 
@@ -104,6 +105,7 @@ func (i *incoming) Read(p []byte) (n int, err error) {
 	case i.limit > 0:
 		n, err = i.conn.Read(p[:min(len(p), i.limit)])
 		i.limit -= n
+		*i.heads = append(*i.heads, p[:n]...)
 	default:
 		n, err = i.conn.Read(p)
 	}

@@ -85,8 +85,9 @@ type Client struct {
 
 // scratch is the memory that one exchange needs.
 type scratch struct {
-	head []byte         // the request as it is written
-	body [16 << 10]byte // the answer's body as it is read
+	head  []byte         // the request as it is written
+	heads []byte         // the start of the answer as it came
+	body  [16 << 10]byte // the answer's body as it is read
 }
 
 // New makes a Client. Close it to let go of the connections it keeps.

@@ -102,26 +102,27 @@ func (o *outgoing) finished() bool {
 // wait ends writing on a connection that was closed for it.
 func (o *outgoing) wait() { o.err = cmp.Or(<-o.done, net.ErrClosed) }
 
-// receive reads the answer. The connection is reusable when the answer ended where it said it would.
+// receive reads the answer. The connection is reusable when the answer ended where it plainly said it would.
 func (c *conn) receive(memory *scratch, result *Result, sent time.Time) error {
-	c.incoming.limit = headerLimit
+	memory.heads = memory.heads[:0]
+	c.incoming.limit, c.incoming.heads = headerLimit, &memory.heads
 	if _, err := c.reader.Peek(1); err != nil {
 		return &failure{waiting, err}
 	}
 	result.Timings.FirstByte = time.Since(sent)
-	answer, err := c.readHeaders()
+	answer, err := c.readHeaders() //nolint:bodyclose // see readBody
 	if err != nil {
 		return &failure{waiting, c.incoming.cause(err)}
 	}
-	c.incoming.limit = -1
+	c.incoming.limit, c.incoming.heads = -1, nil
+	plain := isPlain(answer, memory.heads[:len(memory.heads)-c.reader.Buffered()])
 	result.Status = answer.StatusCode
 	result.Header = flat(answer.Header)
 	complete, err := readBody(answer, memory, result)
-	_ = answer.Body.Close() // the connection is closed, or the body has been read
 	if err != nil {
 		return &failure{receiving, err}
 	}
-	c.reusable = complete && !answer.Close && answer.StatusCode != http.StatusSwitchingProtocols && c.incoming.err == nil
+	c.reusable = complete && plain && len(answer.Trailer) == 0 && c.incoming.err == nil
 	return nil
 }
 
@@ -141,7 +142,8 @@ func (c *conn) readHeaders() (*http.Response, error) {
 	}
 }
 
-// readBody keeps the first part of a body and counts the rest. It tells whether it came to the end.
+// readBody keeps the first part of a body and counts the rest. It tells whether it came to the end. The body is not
+// closed: that would read a body without end to its end.
 func readBody(answer *http.Response, memory *scratch, result *Result) (complete bool, err error) {
 	if length := answer.ContentLength; length > 0 {
 		result.Body = make([]byte, 0, min(length, keptBody))

@@ -115,7 +115,8 @@ func escaped(target string) string {
 // appendHead appends a request's line and headers. What would change how the request is framed is refused: the caller
 // checks headers when they come, and here is the last place where a line break could become a second request.
 func appendHead(head []byte, request Request, to destination, userAgent string) ([]byte, error) {
-	if !httpguts.ValidHeaderFieldName(request.Method) {
+	if !httpguts.ValidHeaderFieldName(request.Method) || request.Method == http.MethodHead || request.Method == http.MethodConnect {
+		// The answers to HEAD and CONNECT end elsewhere than their headers say.
 		return head, refused("its method is not valid")
 	}
 	own := headersOf(request.Headers)
