@@ -1,6 +1,14 @@
 package app
 
-import "net"
+import (
+	"net"
+
+	"github.com/signalbox/signalbox/internal/egress"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
+)
+
+// NewSender is what makes the requests of runs.
+func NewSender(client *egress.Client) worker.Sender { return sender{client} }
 
 // Addresses lists where the app listens: the API first, then the metrics when
 // they have an address of their own.

@@ -66,11 +66,11 @@ type sender struct{ client *egress.Client }
 func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, error) {
 	plain := order.Configuration.Plain()
 	request := egress.Request{
-		Method: plain.Method, URL: plain.URL, Headers: outboundHeaders(order, plain.Headers),
+		Account: order.Account, Method: plain.Method, URL: plain.URL, Headers: outboundHeaders(order, plain.Headers),
 		Insecure: !plain.TLSVerify, Timeout: order.Configuration.Timeout(),
 	}
 	if plain.Body != nil {
-		request.Body = []byte(*plain.Body)
+		request.Body = *plain.Body
 	}
 	if plain.CACert != nil {
 		request.CACert = *plain.CACert

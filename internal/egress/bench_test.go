@@ -55,7 +55,7 @@ func BenchmarkDo(b *testing.B) {
 	client := egress.New(egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, UserAgent: "signalbox/bench"})
 	b.Cleanup(client.Close)
 	request := egress.Request{
-		Method: http.MethodPost, URL: server + "/hook", Body: []byte(`{"hello":"world"}`), Timeout: 10 * time.Second,
+		Method: http.MethodPost, URL: server + "/hook", Body: `{"hello":"world"}`, Timeout: 10 * time.Second,
 		Headers: []egress.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "X-Signalbox-Run", Value: "0199f8a0-0000-7000-8000-000000000000"}},
 	}
 	b.ReportAllocs()

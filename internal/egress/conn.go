@@ -16,6 +16,8 @@ type conn struct {
 	net.Conn // the stream requests travel on: TLS, or the connection itself
 	endpoint endpoint
 	raw      *net.TCPConn
+	records  *records // nil without TLS
+	secured  *tls.Conn
 	system   syscall.RawConn
 	incoming incoming
 	reader   *bufio.Reader
@@ -45,17 +47,23 @@ func newConn(raw *net.TCPConn, to endpoint) *conn {
 func (c *conn) secure(ctx context.Context, config *tls.Config, host string) error {
 	config = config.Clone()
 	config.ServerName = host
-	secured := tls.Client(c.raw, config)
-	if err := secured.HandshakeContext(ctx); err != nil {
-		return err
-	}
-	c.Conn = secured
-	return nil
+	config.ClientSessionCache = sessions{c.endpoint.account, config.ClientSessionCache}
+	c.records = &records{TCPConn: c.raw}
+	c.secured = tls.Client(c.records, config)
+	c.Conn = c.secured
+	return c.secured.HandshakeContext(ctx)
 }
 
-// isQuiet tells whether the peer has neither closed the connection nor said anything since the last answer.
+// isUsedUp tells whether all that was read from the connection was part of the answer. What is left over would be the
+// start of the next one.
+func (c *conn) isUsedUp() bool {
+	return c.reader.Buffered() == 0 && (c.records == nil || c.records.areUsedUp(c.secured))
+}
+
+// isQuiet tells whether the peer has neither closed the connection nor said anything since it was kept. It was used up
+// then and nothing has read from it, so what was said is in the socket.
 func (c *conn) isQuiet() bool {
-	if c.stale || c.system == nil || c.reader.Buffered() > 0 {
+	if c.stale || c.system == nil {
 		return false
 	}
 	c.quiet = false
@@ -73,7 +81,7 @@ func (c *conn) begin(ctx context.Context, deadline time.Time) {
 func (c *conn) end() bool {
 	untouched := c.stop()
 	c.stop = nil
-	return untouched && c.reusable && c.SetDeadline(time.Time{}) == nil
+	return untouched && c.reusable && c.isUsedUp() && c.SetDeadline(time.Time{}) == nil
 }
 
 // close closes the connection without waiting for the peer.
@@ -85,7 +93,8 @@ var errHeadersTooLarge = errors.New("the answer's headers are larger than 64 KiB
 // incoming reads from the connection for the buffer. While headers are read it stops at their limit.
 type incoming struct {
 	conn  *conn
-	limit int // bytes that may still come; negative is any number
+	limit int     // bytes that may still come; negative is any number
+	heads *[]byte // gets what comes while there is a limit
 	err   error
 }
 
@@ -96,6 +105,7 @@ func (i *incoming) Read(p []byte) (n int, err error) {
 	case i.limit > 0:
 		n, err = i.conn.Read(p[:min(len(p), i.limit)])
 		i.limit -= n
+		*i.heads = append(*i.heads, p[:n]...)
 	default:
 		n, err = i.conn.Read(p)
 	}

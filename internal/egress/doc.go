@@ -28,6 +28,14 @@
 // Connections are kept for reuse, but only for a second, which is shorter than servers keep theirs (the shortest usual
 // default is two). A kept connection that the peer has closed or written to is thrown away before anything is written.
 //
+// # Whose answer it is
+//
+// A server, or a proxy before it, that finds the end of a request or an answer elsewhere than this client gives its next
+// answer to the wrong request. So nothing that one account can cause is read by another: connections and TLS sessions
+// belong to an account. And within one, a connection is kept only when there was one way to read what was said on it: the
+// request had no body that servers may leave unread, the answer's headers say plainly and once where it ends, and nothing
+// came behind it, neither in this client's buffers nor in those of TLS.
+//
 // # Time
 //
 // One deadline covers everything from the lookup to the last byte of the body. Ending the context closes the connection

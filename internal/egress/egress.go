@@ -20,10 +20,12 @@ const defaultTimeout = 30 * time.Second
 // Request is what to send. Headers are sent in their order and as they are spelled; Host sets the request's host.
 // User information in the URL becomes basic authorization unless there is an Authorization header.
 type Request struct {
+	// Account is whose request it is: connections and TLS sessions are never shared between accounts.
+	Account string
 	Method  string
 	URL     string
 	Headers []Header
-	Body    []byte
+	Body    string
 	// Insecure accepts any certificate, and CACert, PEM certificates that are trusted beside the system's, is not used.
 	Insecure bool
 	CACert   string
@@ -83,8 +85,9 @@ type Client struct {
 
 // scratch is the memory that one exchange needs.
 type scratch struct {
-	head []byte         // the request as it is written
-	body [16 << 10]byte // the answer's body as it is read
+	head  []byte         // the request as it is written
+	heads []byte         // the start of the answer as it came
+	body  [16 << 10]byte // the answer's body as it is read
 }
 
 // New makes a Client. Close it to let go of the connections it keeps.
@@ -133,7 +136,7 @@ func (c *Client) do(ctx context.Context, request Request, started time.Time, res
 	}
 	conn.begin(ctx, deadline)
 	err = conn.exchange(memory, request.Body, result)
-	if reusable := conn.end(); reusable && err == nil {
+	if reusable := conn.end(); reusable && err == nil && !isAmbiguous(request) {
 		c.idle.put(conn)
 	} else {
 		conn.close()

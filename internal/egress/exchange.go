@@ -16,7 +16,7 @@ import (
 const inlineBody = 32 << 10
 
 // exchange sends a request and reads the answer into a result.
-func (c *conn) exchange(memory *scratch, body []byte, result *Result) error {
+func (c *conn) exchange(memory *scratch, body string, result *Result) error {
 	sent := c.send(memory, body)
 	if sent.failed() {
 		return &failure{sending, sent.err}
@@ -55,22 +55,28 @@ type outgoing struct {
 }
 
 // send writes a request: at once when it is small, else beside what follows.
-func (c *conn) send(memory *scratch, body []byte) *outgoing {
+func (c *conn) send(memory *scratch, body string) *outgoing {
 	sent := &outgoing{started: time.Now()}
 	if len(body) <= inlineBody {
-		memory.head = append(memory.head, body...)
-		_, sent.err = c.Write(memory.head)
+		sent.err = c.write(memory, body)
 		return sent
 	}
 	sent.done = make(chan error, 1)
-	go func() {
-		_, err := c.Write(memory.head)
-		if err == nil {
-			_, err = c.Write(body)
-		}
-		sent.done <- err
-	}()
+	go func() { sent.done <- c.write(memory, body) }()
 	return sent
+}
+
+// write writes a request in pieces, the first one with the headers, so that a large body is not copied whole.
+func (c *conn) write(memory *scratch, body string) error {
+	for {
+		n := min(len(body), inlineBody)
+		memory.head = append(memory.head, body[:n]...)
+		body = body[n:]
+		if _, err := c.Write(memory.head); err != nil || body == "" {
+			return err
+		}
+		memory.head = memory.head[:0]
+	}
 }
 
 // failed tells whether writing failed so that no answer can be expected. When the server hung up, it may have said why
@@ -96,27 +102,27 @@ func (o *outgoing) finished() bool {
 // wait ends writing on a connection that was closed for it.
 func (o *outgoing) wait() { o.err = cmp.Or(<-o.done, net.ErrClosed) }
 
-// receive reads the answer. The connection is reusable when the answer ended where it said it would.
+// receive reads the answer. The connection is reusable when the answer ended where it plainly said it would.
 func (c *conn) receive(memory *scratch, result *Result, sent time.Time) error {
-	c.incoming.limit = headerLimit
+	memory.heads = memory.heads[:0]
+	c.incoming.limit, c.incoming.heads = headerLimit, &memory.heads
 	if _, err := c.reader.Peek(1); err != nil {
 		return &failure{waiting, err}
 	}
 	result.Timings.FirstByte = time.Since(sent)
-	answer, err := c.readHeaders()
+	answer, err := c.readHeaders() //nolint:bodyclose // see readBody
 	if err != nil {
 		return &failure{waiting, c.incoming.cause(err)}
 	}
-	c.incoming.limit = -1
+	c.incoming.limit, c.incoming.heads = -1, nil
+	plain := isPlain(answer, memory.heads[:len(memory.heads)-c.reader.Buffered()])
 	result.Status = answer.StatusCode
 	result.Header = flat(answer.Header)
 	complete, err := readBody(answer, memory, result)
-	_ = answer.Body.Close() // the connection is closed, or the body has been read
 	if err != nil {
 		return &failure{receiving, err}
 	}
-	c.reusable = complete && !answer.Close && answer.StatusCode != http.StatusSwitchingProtocols &&
-		c.reader.Buffered() == 0 && c.incoming.err == nil
+	c.reusable = complete && plain && len(answer.Trailer) == 0 && c.incoming.err == nil
 	return nil
 }
 
@@ -136,7 +142,8 @@ func (c *conn) readHeaders() (*http.Response, error) {
 	}
 }
 
-// readBody keeps the first part of a body and counts the rest. It tells whether it came to the end.
+// readBody keeps the first part of a body and counts the rest. It tells whether it came to the end. The body is not
+// closed: that would read a body without end to its end.
 func readBody(answer *http.Response, memory *scratch, result *Result) (complete bool, err error) {
 	if length := answer.ContentLength; length > 0 {
 		result.Body = make([]byte, 0, min(length, keptBody))

@@ -6,30 +6,41 @@ import (
 	"time"
 )
 
-// endpoint is what requests must agree on to share a connection.
+// endpoint is what requests must agree on to share a connection. The account is part of it because a server that takes
+// one request for two gives the second answer to whoever comes next on the connection.
 type endpoint struct {
+	peer
+
+	account string
+	tls     *tls.Config // nil without TLS; equal settings have the same one
+}
+
+// peer is what is dialled.
+type peer struct {
 	host string // in ASCII
 	port uint16
-	tls  *tls.Config // nil without TLS; equal settings have the same one
 }
 
 const (
-	idleTime    = time.Second // shorter than servers keep theirs
-	idleAtMost  = 1024
-	idlePerHost = 256
+	idleTime       = time.Second // shorter than servers keep theirs
+	idleAtMost     = 1024
+	idlePerAccount = 512
+	idlePerPeer    = 256
 )
 
 // pool keeps connections for a moment. The one used last is used next, so that the others grow old and go.
 type pool struct {
-	mu     sync.Mutex
-	idle   map[endpoint][]*conn
-	count  int
-	sweep  *time.Timer // runs while there are connections
-	closed bool
+	mu        sync.Mutex
+	idle      map[endpoint][]*conn
+	count     int
+	byAccount map[string]int
+	byPeer    map[peer]int
+	sweep     *time.Timer // runs while there are connections
+	closed    bool
 }
 
 func newPool() *pool {
-	p := &pool{idle: map[endpoint][]*conn{}}
+	p := &pool{idle: map[endpoint][]*conn{}, byAccount: map[string]int{}, byPeer: map[peer]int{}}
 	p.sweep = time.AfterFunc(time.Hour, p.dropOld)
 	p.sweep.Stop()
 	return p
@@ -56,7 +67,7 @@ func (p *pool) pop(to endpoint) *conn {
 	last := list[len(list)-1]
 	list[len(list)-1] = nil
 	p.idle[to] = list[:len(list)-1]
-	p.count--
+	p.uncount(to)
 	if time.Since(last.idleSince) > idleTime {
 		last.stale = true
 	}
@@ -74,16 +85,31 @@ func (p *pool) put(c *conn) {
 func (p *pool) push(c *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	list := p.idle[c.endpoint]
-	if p.closed || p.count >= idleAtMost || len(list) >= idlePerHost {
+	to := c.endpoint
+	if p.closed || p.count >= idleAtMost || p.byAccount[to.account] >= idlePerAccount || p.byPeer[to.peer] >= idlePerPeer {
 		return false
 	}
 	if p.count == 0 {
 		p.sweep.Reset(idleTime)
 	}
-	p.idle[c.endpoint] = append(list, c)
+	p.idle[to] = append(p.idle[to], c)
 	p.count++
+	p.byAccount[to.account]++
+	p.byPeer[to.peer]++
 	return true
+}
+
+// uncount notes that a connection is no longer kept.
+func (p *pool) uncount(to endpoint) {
+	p.count--
+	decrease(p.byAccount, to.account)
+	decrease(p.byPeer, to.peer)
+}
+
+func decrease[K comparable](counts map[K]int, key K) {
+	if counts[key]--; counts[key] == 0 {
+		delete(counts, key)
+	}
 }
 
 // dropOld closes the connections whose time is over and comes again while there are others.
@@ -103,14 +129,16 @@ func (p *pool) takeOld() []*conn {
 		for n < len(list) && (p.closed || list[n].idleSince.Before(limit)) {
 			n++
 		}
-		old = append(old, list[:n]...)
+		for _, each := range list[:n] {
+			p.uncount(to)
+			old = append(old, each)
+		}
 		if n == len(list) {
 			delete(p.idle, to)
 		} else {
 			p.idle[to] = append([]*conn(nil), list[n:]...)
 		}
 	}
-	p.count -= len(old)
 	if p.count > 0 {
 		p.sweep.Reset(idleTime / 2)
 	}

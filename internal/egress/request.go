@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ func (c *Client) destination(request Request) (destination, error) {
 		return destination{}, refused("its URL has no valid host")
 	}
 	to := destination{user: location.User, target: target(location)}
-	to.host = host
+	to.account, to.host = request.Account, host
 	if to.tls, to.port, err = c.scheme(request, location.Scheme); err != nil {
 		return destination{}, err
 	}
@@ -114,7 +115,8 @@ func escaped(target string) string {
 // appendHead appends a request's line and headers. What would change how the request is framed is refused: the caller
 // checks headers when they come, and here is the last place where a line break could become a second request.
 func appendHead(head []byte, request Request, to destination, userAgent string) ([]byte, error) {
-	if !httpguts.ValidHeaderFieldName(request.Method) {
+	if !httpguts.ValidHeaderFieldName(request.Method) || request.Method == http.MethodHead || request.Method == http.MethodConnect {
+		// The answers to HEAD and CONNECT end elsewhere than their headers say.
 		return head, refused("its method is not valid")
 	}
 	own := headersOf(request.Headers)
@@ -148,6 +150,19 @@ func appendHead(head []byte, request Request, to destination, userAgent string) 
 	return append(head, "\r\n"...), nil
 }
 
+// isAmbiguous tells whether servers disagree on where a request ends: some do not read the body of a method that needs
+// none and take it for the next request, and some do so when they answer instead of asking for an expected body.
+func isAmbiguous(request Request) bool {
+	if request.Body == "" {
+		return false
+	}
+	switch request.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		return slices.ContainsFunc(request.Headers, func(header Header) bool { return strings.EqualFold(header.Name, "Expect") })
+	}
+	return true
+}
+
 func appendHeader(head []byte, name, value string) []byte {
 	head = append(append(head, name...), ": "...)
 	return append(append(head, value...), "\r\n"...)
@@ -179,7 +194,8 @@ func checkHeader(header Header) error {
 		return refused("a header is not valid: " + shortened(strconv.Quote(header.Name)))
 	}
 	switch strings.ToLower(header.Name) {
-	case "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade":
+	case "connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
+		"trailer", "transfer-encoding", "upgrade":
 		return refused("the header " + header.Name + " is the connection's own")
 	}
 	return nil

@@ -79,7 +79,7 @@ func TestARequestIsSentOnceAtMost(t *testing.T) {
 	for _, request := range []egress.Request{
 		{Method: http.MethodGet},
 		{Method: http.MethodPost, Headers: []egress.Header{{Name: "Idempotency-Key", Value: "1"}}},
-		{Method: http.MethodPut, Body: []byte("x"), Headers: []egress.Header{{Name: "X-Idempotency-Key", Value: "1"}}},
+		{Method: http.MethodPut, Body: "x", Headers: []egress.Header{{Name: "X-Idempotency-Key", Value: "1"}}},
 	} {
 		var requests atomic.Int64
 		server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
@@ -166,7 +166,7 @@ func TestManyRequestsAtOnceEachGetTheirOwnAnswer(t *testing.T) {
 			for i := range 50 {
 				text := make([]byte, 1+worker*4000+i)
 				text[0] = byte(worker)
-				result, err := client.Do(t.Context(), egress.Request{Method: "POST", URL: server.url(), Body: text, Timeout: 20 * time.Second})
+				result, err := client.Do(t.Context(), egress.Request{Method: "POST", URL: server.url(), Body: string(text), Timeout: 20 * time.Second})
 				if err != nil || result.BodyBytes != int64(len(text)) || result.Body[0] != byte(worker) {
 					t.Errorf("%d bytes, %v", result.BodyBytes, err)
 					return

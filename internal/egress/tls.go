@@ -12,16 +12,18 @@ type tlsSettings struct {
 	caCert   string
 }
 
-// tlsConfigs keeps one configuration for all requests with the same settings, so that they share connections and TLS
-// sessions. The least recently used one makes room for a new one.
+// tlsConfigs keeps one configuration for all requests with the same settings, so that those of one account share
+// connections and TLS sessions. The least recently used one makes room for a new one.
 type tlsConfigs struct {
 	mu    sync.Mutex
 	kept  map[tlsSettings]*tlsConfig
 	clock uint64
 }
 
+// tlsConfig is a configuration that the first one who needs it makes, while others with the same settings wait for it and
+// those with other settings do not.
 type tlsConfig struct {
-	*tls.Config
+	make func() (*tls.Config, error)
 	used uint64
 }
 
@@ -38,22 +40,37 @@ func (c *tlsConfigs) get(request Request) (*tls.Config, error) {
 	if settings.insecure {
 		settings.caCert = ""
 	}
+	kept := c.keep(settings)
+	made, err := kept.make()
+	if err != nil {
+		c.drop(settings, kept)
+	}
+	return made, err
+}
+
+func (c *tlsConfigs) keep(settings tlsSettings) *tlsConfig {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock++
-	if kept, ok := c.kept[settings]; ok {
-		kept.used = c.clock
-		return kept.Config, nil
+	kept, ok := c.kept[settings]
+	if !ok {
+		if len(c.kept) >= keptConfigs {
+			c.dropOldest()
+		}
+		kept = &tlsConfig{make: sync.OnceValues(func() (*tls.Config, error) { return newTLSConfig(settings) })}
+		c.kept[settings] = kept
 	}
-	made, err := newTLSConfig(settings)
-	if err != nil {
-		return nil, err
+	kept.used = c.clock
+	return kept
+}
+
+// drop forgets a configuration that could not be made: the reason may pass.
+func (c *tlsConfigs) drop(settings tlsSettings, failed *tlsConfig) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept[settings] == failed {
+		delete(c.kept, settings)
 	}
-	if len(c.kept) >= keptConfigs {
-		c.dropOldest()
-	}
-	c.kept[settings] = &tlsConfig{made, c.clock}
-	return made, nil
 }
 
 func (c *tlsConfigs) dropOldest() {
@@ -87,3 +104,16 @@ func newTLSConfig(settings tlsSettings) (*tls.Config, error) {
 	config.RootCAs = roots
 	return config, nil
 }
+
+// sessions are an account's part of a configuration's TLS sessions.
+type sessions struct {
+	account string
+	all     tls.ClientSessionCache
+}
+
+func (s sessions) Get(key string) (*tls.ClientSessionState, bool) { return s.all.Get(s.named(key)) }
+
+func (s sessions) Put(key string, session *tls.ClientSessionState) { s.all.Put(s.named(key), session) }
+
+// named is unlike every name of another account: the key is a host, which has no slash.
+func (s sessions) named(key string) string { return s.account + "/" + key }

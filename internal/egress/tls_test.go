@@ -60,8 +60,8 @@ func (a *authority) pem() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw}))
 }
 
-// serve starts an HTTPS server with a certificate for a name and 127.0.0.1 that ends at a time.
-func (a *authority) serve(t *testing.T, name string, until time.Time) *httptest.Server {
+// sign makes a certificate for a name and 127.0.0.1 that ends at a time.
+func (a *authority) sign(t *testing.T, name string, until time.Time) tls.Certificate {
 	t.Helper()
 	key := newKey(t)
 	template := &x509.Certificate{
@@ -72,12 +72,18 @@ func (a *authority) serve(t *testing.T, name string, until time.Time) *httptest.
 	if err != nil {
 		t.Fatal(err)
 	}
+	return tls.Certificate{Certificate: [][]byte{text}, PrivateKey: key}
+}
+
+// serve starts an HTTPS server with such a certificate.
+func (a *authority) serve(t *testing.T, name string, until time.Time) *httptest.Server {
+	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.Proto+" "+r.TLS.ServerName)
 	}))
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	server.EnableHTTP2 = true
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{text}, PrivateKey: key}}}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{a.sign(t, name, until)}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return server

@@ -173,6 +173,8 @@ func checkURL(text string) string {
 		return "must be an absolute URL that starts with http:// or https://"
 	case target.Opaque != "" || target.Hostname() == "":
 		return "must name a host"
+	case strings.ContainsFunc(target.Hostname(), isBarredFromHosts):
+		return "must name a host of letters, digits and " + hostMarks
 	case !utf8.ValidString(target.Hostname()) || utf8.RuneCountInString(target.Hostname()) > maxHost:
 		return fmt.Sprintf("must name a host of at most %d characters in UTF-8", maxHost)
 	}
@@ -201,8 +203,8 @@ func (d *Draft) headers(drafts []HeaderDraft) []Header {
 			d.refuse(draft.ValueAt, rule)
 		}
 		if strings.EqualFold(draft.Name, "Host") {
-			if hosts++; hosts > 1 || draft.Value == "" || strings.ContainsAny(draft.Value, " /\t@") {
-				d.refuse(draft.ValueAt, "must be one host name, with a port or without, and given once")
+			if hosts++; hosts > 1 || !isHostHeader(draft.Value) {
+				d.refuse(draft.ValueAt, "must be one host name in ASCII, with a port or without, and given once")
 			}
 		}
 	}
@@ -247,8 +249,8 @@ func (d *Draft) checkCACert(text *string) {
 	}
 	found := 0
 	for block, rest := pem.Decode([]byte(*text)); block != nil; block, rest = pem.Decode(rest) {
-		if _, err := x509.ParseCertificate(block.Bytes); block.Type != "CERTIFICATE" || err != nil {
-			d.refuse("ca_cert", "must have certificates only, each in a PEM block CERTIFICATE")
+		if _, err := x509.ParseCertificate(block.Bytes); block.Type != "CERTIFICATE" || len(block.Headers) > 0 || err != nil {
+			d.refuse("ca_cert", "must have certificates only, each in a PEM block CERTIFICATE without headers")
 			return
 		}
 		found++

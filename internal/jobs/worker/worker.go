@@ -99,8 +99,8 @@ type Outcome struct {
 
 // Order is a request to make.
 type Order struct {
-	Run, Job      string
-	Configuration jobs.Configuration
+	Account, Run, Job string
+	Configuration     jobs.Configuration
 }
 
 // Sender makes requests. The error is a *SendError, or what ended ctx.
@@ -220,7 +220,7 @@ func (w *Worker) stop(ctx context.Context) {
 
 // execute makes the request of a run and reports what came of it.
 func (w *Worker) execute(ctx context.Context, claim Claim, configuration jobs.Configuration) {
-	result, err := w.Sender.Send(ctx, Order{Run: claim.Run, Job: claim.Job, Configuration: configuration})
+	result, err := w.Sender.Send(ctx, Order{Account: claim.Account, Run: claim.Run, Job: claim.Job, Configuration: configuration})
 	aborted := context.Cause(ctx) // before it lands, which ends the context
 	w.land(claim)
 	w.report(claim, conclude(configuration, result, err, aborted))

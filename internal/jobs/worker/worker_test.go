@@ -20,6 +20,9 @@ func TestEveryEndOfARequestIsRecorded(t *testing.T) {
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		r := newRig(t, db)
 		r.world.answer = func(order worker.Order) (jobs.Result, error) {
+			if order.Account != account {
+				t.Errorf("%s is a request of %q", order.Run, order.Account)
+			}
 			switch hostOf(order) {
 			case "fine":
 				return jobs.Result{Status: 204, Body: "ok"}, nil

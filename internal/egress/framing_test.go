@@ -1,0 +1,145 @@
+package egress_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/egress"
+)
+
+func TestAConnectionIsUsedAgainAfter(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{
+		"a length":             ok,
+		"no body":              "HTTP/1.1 204 No Content\r\n\r\n",
+		"no body, told":        "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n",
+		"not modified":         "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n",
+		"chunks":               "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+		"chunks with extras":   "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n2;a=\"b\"\r\nok\r\n0;c\r\n\r\n",
+		"interim answers":      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok,
+		"text of other sorts":  "HTTP/1.1 200 Très: bien\r\nX-Tab: a\tb\r\nX-Latin: \xe9\r\nX-None:\r\nContent-Length:2  \r\n\r\nok",
+		"an empty reason":      "HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n",
+		"keep-alive":           "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n",
+		"headers of many KiB":  "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 50<<10) + "\r\nContent-Length: 2\r\n\r\nok",
+		"a body of many reads": "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + strings.Repeat("x", 300_000),
+	} {
+		server := listen(t, "127.0.0.1:0", answering(answer))
+		client := localClient(t)
+		for range 3 {
+			do(t, client, get(server.url()))
+		}
+		// A busy machine may pause for longer than connections are kept.
+		if n := server.connections.Load(); n == 3 {
+			t.Errorf("%s: %d connections", name, n)
+		}
+	}
+}
+
+// TestAConnectionIsNotUsedAgainAfterAnAnswer that two readers could end at two places, whether it is taken or not.
+func TestAConnectionIsNotUsedAgainAfterAnAnswer(t *testing.T) {
+	t.Parallel()
+	status, chunked := "HTTP/1.1 200 OK\r\n", "Transfer-Encoding: chunked\r\n"
+	for name, answer := range map[string]string{
+		"HTTP/1.0 keep-alive":             "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok",
+		"HTTP/1.0 with chunks":            "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 12\r\n" + chunked + "\r\n2\r\nok\r\n0\r\n\r\n",
+		"HTTP/1.2":                        "HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok",
+		"HTTP/2.0":                        "HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+		"length and chunks":               status + "Content-Length: 12\r\n" + chunked + "\r\n2\r\nok\r\n0\r\n\r\n",
+		"chunks and length":               status + chunked + "Content-Length: 12\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+		"two equal lengths":               status + "Content-Length: 2\r\nContent-Length: 2\r\n\r\nok",
+		"two lengths":                     status + "Content-Length: 2\r\nContent-Length: 0\r\n\r\nok",
+		"two lengths in one":              status + "Content-Length: 2, 2\r\n\r\nok",
+		"a positive length":               status + "Content-Length: +2\r\n\r\nok",
+		"a negative length":               status + "Content-Length: -2\r\n\r\nok",
+		"an empty length":                 status + "Content-Length:\r\n\r\nok",
+		"a hexadecimal length":            status + "Content-Length: 0x2\r\n\r\nok",
+		"a huge length":                   status + "Content-Length: 18446744073709551618\r\n\r\nok",
+		"a length with a space":           status + "Content-Length : 0\r\nContent-Length: 2\r\n\r\nok",
+		"chunks with a space":             status + "Transfer-Encoding : chunked\r\nContent-Length: 2\r\n\r\nok",
+		"chunks twice":                    status + chunked + chunked + "\r\n2\r\nok\r\n0\r\n\r\n",
+		"chunks and identity":             status + "Transfer-Encoding: chunked, identity\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+		"chunks with a tab":               status + "Transfer-Encoding: \x0bchunked\r\nContent-Length: 2\r\n\r\nok",
+		"lines without CR":                "HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
+		"one line without CR":             status + "X: y\nContent-Length: 2\r\n\r\nok",
+		"an end without CR":               status + "Content-Length: 2\r\n\nok",
+		"a CR in a value":                 status + "X: y\rTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\nok",
+		"a NUL in a value":                status + "X: y\x00\r\nContent-Length: 2\r\n\r\nok",
+		"a CR in the reason":              "HTTP/1.1 200 OK\rX: y\r\nContent-Length: 2\r\n\r\nok",
+		"two CR at an end":                status + "Content-Length: 2\r\r\n\r\nok",
+		"a folded value":                  status + "X: y\r\n Content-Length: 7\r\nContent-Length: 2\r\n\r\nok",
+		"a folded length":                 status + "Content-Length:\r\n 2\r\n\r\nok",
+		"a line without a colon":          status + "X\r\nContent-Length: 2\r\n\r\nok",
+		"a line without a name":           status + ": y\r\nContent-Length: 2\r\n\r\nok",
+		"204 with a length":               "HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n",
+		"204 with chunks":                 "HTTP/1.1 204 No Content\r\n" + chunked + "\r\n",
+		"204 with a body":                 "HTTP/1.1 204 No Content\r\n\r\nok",
+		"304 with a length":               "HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\n",
+		"304 with a body":                 "HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nok",
+		"101 with a length":               "HTTP/1.1 101 Switching Protocols\r\nContent-Length: 2\r\n\r\n",
+		"an interim answer with a length": "HTTP/1.1 103 Early Hints\r\nContent-Length: 2\r\n\r\n" + ok,
+		"an interim answer with chunks":   "HTTP/1.1 100 Continue\r\n" + chunked + "\r\n" + ok,
+		"a trailer":                       status + chunked + "\r\n2\r\nok\r\n0\r\nX: y\r\n\r\n",
+		"a trailer that was told":         status + "Trailer: X\r\n" + chunked + "\r\n2\r\nok\r\n0\r\nX: y\r\n\r\n",
+		"a trailer with a length":         status + chunked + "\r\n2\r\nok\r\n0\r\nContent-Length: 2\r\n\r\n",
+		"a trailer without CR":            status + chunked + "\r\n2\r\nok\r\n0\r\nX: y\n\n\r\n\r\n",
+		"a long trailer":                  status + chunked + "\r\n0\r\nX: " + strings.Repeat("y", 100<<10) + "\r\n\r\n",
+		"a chunk without CR":              status + chunked + "\r\n2\nok\r\n0\r\n\r\n",
+		"a chunk's extra with CR":         status + chunked + "\r\n2;a\rb\r\nok\r\n0\r\n\r\n",
+		"a chunk longer than told":        status + chunked + "\r\n2\r\nok!\r\n0\r\n\r\n",
+		"a negative chunk":                status + chunked + "\r\n-2\r\nok\r\n0\r\n\r\n",
+		"a chunk of 0x2":                  status + chunked + "\r\n0x2\r\nok\r\n0\r\n\r\n",
+		"a chunk of 17 digits":            status + chunked + "\r\n10000000000000002\r\nok\r\n0\r\n\r\n",
+		"more behind chunks":              status + chunked + "\r\n2\r\nok\r\n0\r\n\r\n\r\n",
+		"a status of 99":                  "HTTP/1.1 099 OK\r\nContent-Length: 0\r\n\r\n",
+		"a status of +20":                 "HTTP/1.1 +20 OK\r\nContent-Length: 0\r\n\r\n",
+	} {
+		server := listen(t, "127.0.0.1:0", answering(answer))
+		client := localClient(t)
+		for range 2 {
+			_, _ = client.Do(t.Context(), get(server.url())) // what is taken of it is not the question
+		}
+		if n := server.connections.Load(); n != 2 {
+			t.Errorf("%s: %d connections", name, n)
+		}
+	}
+}
+
+func TestABodyBeyondAllLimitsEndsAsItIs(t *testing.T) {
+	t.Parallel()
+	for _, length := range []string{"", "Content-Length: 99999999999\r\n", "Transfer-Encoding: chunked\r\n"} {
+		server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n"+length+"\r\n")
+			block := strings.Repeat("x", 1<<20)
+			if strings.HasPrefix(length, "Transfer") {
+				block = fmt.Sprintf("%x\r\n%s\r\n", len(block), block)
+			}
+			for range 65 {
+				_, _ = io.WriteString(conn, block)
+			}
+			waitForEnd(conn)
+		})
+		request := get(server.url())
+		result := do(t, localClient(t), request)
+		if result.Status != 200 || len(result.Body) != 64<<10 || result.BodyBytes != 64<<20 || !result.Truncated {
+			t.Errorf("%q: %d with %d bytes kept, %d counted, truncated %v", length, result.Status, len(result.Body), result.BodyBytes, result.Truncated)
+		}
+		if result.Timings.Total >= request.Timeout {
+			t.Errorf("%q: it took all of its time", length)
+		}
+	}
+}
+
+// TestMethodsWhoseAnswersEndElsewhereAreRefused: they would leave bytes that are no answer.
+func TestMethodsWhoseAnswersEndElsewhereAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"HEAD", "CONNECT"} {
+		request := get("http://127.0.0.1:1/")
+		request.Method = method
+		if failure := fails(t, localClient(t), request, egress.ConnectionError); !strings.Contains(failure.Detail, "method is not valid") {
+			t.Error(failure.Detail)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package egress
+
+import (
+	"strconv"
+	"testing"
+	"testing/synctest"
+)
+
+// TestWhatIsKeptIsBounded for each account, each peer and in all. What is taken makes room.
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		to   func(i int) endpoint
+		most int
+	}{
+		"an account": {func(i int) endpoint { return endpoint{peer{strconv.Itoa(i), 80}, "one", nil} }, idlePerAccount},
+		"a peer":     {func(i int) endpoint { return endpoint{peer{"host", 80}, strconv.Itoa(i), nil} }, idlePerPeer},
+		"all":        {func(i int) endpoint { return endpoint{peer{strconv.Itoa(i), 80}, strconv.Itoa(i), nil} }, idleAtMost},
+	} {
+		synctest.Test(t, func(t *testing.T) { // nothing grows old while it is counted
+			p := newPool()
+			for i := range c.most {
+				if !p.push(&conn{endpoint: c.to(i)}) {
+					t.Fatalf("%s: only %d are kept", name, i)
+				}
+			}
+			if p.push(&conn{endpoint: c.to(c.most)}) {
+				t.Errorf("%s: more than %d are kept", name, c.most)
+			}
+			if p.pop(c.to(0)) == nil || !p.push(&conn{endpoint: c.to(c.most)}) {
+				t.Errorf("%s: there is no room where one was taken", name)
+			}
+			p.closed = true
+			if dropped := p.takeOld(); len(dropped) != c.most || p.count != 0 || len(p.byAccount) != 0 || len(p.byPeer) != 0 || len(p.idle) != 0 {
+				t.Errorf("%s: %d of %d dropped, left are %v and %v", name, len(dropped), c.most, p.byAccount, p.byPeer)
+			}
+			p.sweep.Stop()
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package jobs
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/egress"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+// canBeSent tells whether the client that sends jobs takes a request. It may reach no address here, so what it takes ends
+// at the address.
+func canBeSent(t *testing.T, client *egress.Client, request egress.Request) bool {
+	t.Helper()
+	request.Method = "GET"
+	_, err := client.Do(t.Context(), request)
+	failure, ok := errors.AsType[*egress.Error](err)
+	if !ok {
+		t.Fatalf("%+v: %v", request, err)
+	}
+	return failure.Reason == egress.SSRFBlocked
+}
+
+// A job that is accepted can be sent, and one that can be sent is accepted.
+func TestHeadersAreAcceptedWhenTheyCanBeSent(t *testing.T) {
+	t.Parallel()
+	client := egress.New(egress.Options{})
+	t.Cleanup(client.Close)
+	compare := func(name, value string) {
+		accepted := len(places(right(func(_ *Draft, c *ConfigurationDraft) { c.Headers = header(name, value) }))) == 0
+		sent := canBeSent(t, client, egress.Request{URL: "http://127.0.0.1/", Headers: []egress.Header{{Name: name, Value: value}}})
+		if accepted != sent {
+			t.Errorf("%q: %q is accepted: %t, can be sent: %t", name, value, accepted, sent)
+		}
+	}
+	for _, name := range []string{
+		"Accept", "Accept-Encoding", "Alt-Used", "Authorization", "Close", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cookie",
+		"Date", "Expect", "Forwarded", "HTTP2-Settings", "Keep-Alive", "Max-Forwards", "Origin", "Proxy-Authenticate", "Proxy-Authorization",
+		"Proxy-Connection", "Range", "TE", "Trailer", "Trailers", "Transfer-Encoding", "Upgrade", "User-Agent", "Via", "X-Forwarded-For",
+	} {
+		compare(name, "x")
+		compare(strings.ToUpper(name), "x")
+	}
+	for b := range 256 {
+		compare("X"+string([]byte{byte(b)}), "x")
+		compare("X", "x"+string([]byte{byte(b)}))
+		compare("Host", "x"+string([]byte{byte(b)}))
+	}
+	for _, host := range []string{"é", "a,b#", "a b", "a/b", "user@a", "[::1]:80", "a:80", "a_b.test", "a\x00"} {
+		compare("host", host)
+	}
+}
+
+// aCertificate is one in PEM, with headers of the block or without.
+func aCertificate(t *testing.T, headers map[string]string) string {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	text, err := x509.CreateCertificate(nil, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Headers: headers, Bytes: text}))
+}
+
+func TestCertificatesAreAcceptedWhenTheyCanBeTrusted(t *testing.T) {
+	t.Parallel()
+	client := egress.New(egress.Options{})
+	t.Cleanup(client.Close)
+	plain, withHeaders := aCertificate(t, nil), aCertificate(t, map[string]string{"X-A": "b"})
+	for text, want := range map[string]bool{plain: true, plain + "\nand\n" + plain: true, withHeaders: false, plain + withHeaders: false, "": false} {
+		accepted := len(places(right(func(_ *Draft, c *ConfigurationDraft) { c.CACert = optional.Of(text) }))) == 0
+		if accepted != want {
+			t.Errorf("accepted is %t:\n%s", accepted, text)
+		}
+		if accepted && !canBeSent(t, client, egress.Request{URL: "https://127.0.0.1/", CACert: text}) {
+			t.Errorf("accepted and cannot be sent:\n%s", text)
+		}
+	}
+}
+
+func TestWhatHostsOfURLsMayHave(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]bool{
+		"http://a_b.test/": true, "http://é.test": true, "http://[::1]:80/": true, "http://[fe80::1%25eth0]/": true, "http://a~!$&'()*+,;=b/": true,
+		`http://a"b/`: false, "http://a<b/": false, "http://a>b/": false, `http://é"/`: false,
+	} {
+		found := places(right(func(_ *Draft, c *ConfigurationDraft) { c.URL = optional.Of(url) }))
+		if accepted := len(found) == 0; accepted != want {
+			t.Errorf("%s: accepted is %t", url, accepted)
+		}
+	}
+}
