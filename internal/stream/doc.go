@@ -40,8 +40,11 @@
 //
 // A few workers share the sockets. A worker never blocks: it offers the frames
 // to the kernel, which takes them or says that the socket's buffer is full.
-// Such a socket gets a goroutine of its own that waits until the peer reads
-// again, and gives the socket back when it has caught up. So there is one
+// TLS cannot be told to take half a record, so there the kernel is asked for
+// room before each small piece. A connection is closed without the farewell of
+// TLS unless its own goroutine does it, and nothing that may wait happens under
+// a lock. A socket with a full buffer gets a goroutine of its own that waits until the
+// peer reads again, and gives the socket back when it has caught up. So there is one
 // goroutine for each open socket (it reads), one for each slow reader, and
 // none for a message.
 //
