@@ -25,7 +25,7 @@ type link struct {
 	conn net.Conn
 	// inner is what conn writes to in the end; conn itself without TLS.
 	inner net.Conn
-	raw  syscall.RawConn // of the TCP connection; nil when there is none
+	raw   syscall.RawConn // of the TCP connection; nil when there is none
 	// secure tells that bytes go through TLS, which cannot take back half a
 	// record: it is only written to when there is room.
 	secure bool

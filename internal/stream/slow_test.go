@@ -112,6 +112,39 @@ func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
 	}
 }
 
+// After an outage the feed tells of thousands of changes without a pause.
+func TestNobodyIsTooSlowWhenTheNodeIs(t *testing.T) {
+	t.Parallel()
+	for name, rewound := range map[string]bool{"an outage": false, "an outage that rewound the history": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newIdleStage(t, stream.Options{Queue: 16})
+			s.commit(flagChange("before"))
+			peers := make([]*peer, 20)
+			for i := range peers {
+				peers[i], _ = s.open("since=1")
+			}
+			if rewound {
+				s.rewind(0)
+			}
+			last := int64(0)
+			for range 1000 {
+				last = s.commit(flagChange("f"))
+			}
+			s.Start(t.Context())
+			for _, p := range peers {
+				p.expect(everything(last)...)
+			}
+			for range 100 { // and then it goes on as ever
+				last = s.commit(flagChange("g"))
+				for _, p := range peers {
+					p.expect(event("flag_changed", "g", last))
+				}
+			}
+		})
+	}
+}
+
 func TestAReaderThatPausesCatchesUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 1 << 16})
@@ -129,9 +162,14 @@ func TestAReaderThatPausesCatchesUp(t *testing.T) {
 
 func TestAPeerThatSendsAndNeverReadsIsCut(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Queue: 16, Heartbeat: 200 * time.Millisecond})
-	conn := s.stuck("")
+	s := newStage(t, stream.Options{Queue: 16, Heartbeat: time.Second})
 	s.flood()
+	conn := s.stuck("since=0")
+	companion, _ := s.open("since=1500")
+	for range 32 {
+		s.commit(flagChange("f"))
+		companion.next() // the workers keep up
+	}
 	ping := []byte{0x89, 0x80, 0, 0, 0, 0} // masked, without payload
 	for {
 		if _, err := conn.Write(ping); err != nil {

@@ -135,15 +135,20 @@ func (s *socket) gather(log *view, p *pen) (text []byte, events int) {
 		}
 		s.seq = max(s.seq, each.seq)
 		text = append(text, each.text...)
-		events++
+		events += each.events
 	}
 	p.buffer = text
 	return text, events
 }
 
-// checkPace closes the socket when the log has moved on without it.
+// checkPace closes the socket when the log has moved on without it, unless it
+// was the workers who did not keep up.
 func (s *socket) checkPace(log *view) {
-	if s.next < log.first {
+	switch {
+	case s.next >= log.first:
+	case s.next >= log.summed:
+		s.next = log.first
+	default:
 		s.say(tooSlow())
 	}
 }
