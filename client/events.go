@@ -169,24 +169,42 @@ func (f *follower) receive(conn *websocket.Conn) error {
 	if string(text) == "ping" {
 		return conn.WriteMessage(websocket.TextMessage, []byte("pong"))
 	}
-	var frame struct {
-		Event
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(text, &frame); err != nil {
-		return fmt.Errorf("a frame is not one of Signalbox's: %w", err)
-	}
-	event := frame.Event
-	if frame.Type == EventConnected {
-		event.Name = EventConnected
-		event.Resumed = f.since != nil && *f.since == event.Seq
-	}
-	if event.Name == "" { // what a later version may send
-		return nil
+	event, err := f.understand(text)
+	if err != nil || event.Name == "" { // what a later version may send
+		return err
 	}
 	f.left = !f.yield(event, nil)
-	f.since = &event.Seq
 	return nil
+}
+
+// understand makes an event of a frame, and notes its number as the one to go
+// on after. One without a number has that of the event before it, and a level
+// that this version does not know is none.
+func (f *follower) understand(text []byte) (Event, error) {
+	var frame struct {
+		Event
+		Type  string `json:"type"`
+		Level any    `json:"level"`
+		Seq   *int64 `json:"seq"`
+	}
+	if err := json.Unmarshal(text, &frame); err != nil {
+		return Event{}, fmt.Errorf("a frame is not one of Signalbox's: %w", err)
+	}
+	event := frame.Event
+	if name, is := frame.Level.(string); is {
+		event.Level, _ = loglevel.Parse(name)
+	}
+	if frame.Type == EventConnected {
+		event.Name = EventConnected
+		event.Resumed = f.since != nil && frame.Seq != nil && *f.since == *frame.Seq
+	}
+	if event.Name != "" && frame.Seq != nil {
+		f.since = frame.Seq
+	}
+	if f.since != nil {
+		event.Seq = *f.since
+	}
+	return event, nil
 }
 
 func streamRequest() request {

@@ -135,6 +135,33 @@ func TestAStreamGoesOnWhereItWasInterrupted(t *testing.T) {
 	}
 }
 
+func TestAStreamTakesWhatALaterServerMaySend(t *testing.T) {
+	t.Parallel()
+	server := newPusher(t,
+		connection{frames: []string{`{"type":"connected","seq":7}`, `{"event":"later_news"}`, `{"seq":99}`,
+			`{"event":"logger_changed","id":"l","level":"NOTICE","seq":8}`, `{"event":"logger_changed","id":"l","level":{"name":"DEBUG"},"seq":9}`,
+			`{"event":"logger_changed","id":"l","level":null}`}},
+		connection{frames: []string{`{"type":"connected"}`}},
+		connection{frames: []string{`{"type":"connected","seq":9}`}},
+	)
+	client, _ := server.client(t)
+	got, err := follow(t.Context(), client, EventParams{}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Event{
+		{Name: EventConnected, Seq: 7}, {Name: "later_news", Seq: 7},
+		{Name: EventLoggerChanged, ID: "l", Seq: 8}, {Name: EventLoggerChanged, ID: "l", Seq: 9}, {Name: EventLoggerChanged, ID: "l", Seq: 9},
+		{Name: EventConnected, Seq: 9}, {Name: EventConnected, Seq: 9, Resumed: true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if want := []string{"", "since=9", "since=9"}; !slices.Equal(server.queries, want) {
+		t.Errorf("it asked for %q", server.queries)
+	}
+}
+
 func TestAStreamBeginsWhereItIsTold(t *testing.T) {
 	t.Parallel()
 	server := newPusher(t, connection{frames: []string{`{"type":"connected","seq":0}`}})

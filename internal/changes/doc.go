@@ -22,6 +22,8 @@
 //   - To look is to read every account's last number and, where it grew, the
 //     rows after the last one seen. A failed look is logged once per outage
 //     and tried again at the next tick: nothing is skipped, only later.
+//   - What cannot be handed out is told: changes that retention removed before
+//     this node read them, and a history that was rewound.
 //
 // Live tells whether the feed is current; caches that the feed invalidates
 // must not be trusted while it is not.

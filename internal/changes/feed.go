@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -20,9 +21,10 @@ const (
 type Source interface {
 	// Heads gives the last number of every account that exists.
 	Heads(ctx context.Context) (map[string]int64, error)
-	// After gives up to limit changes of an account after a number, in order.
+	// EventsAfter gives up to limit changes of an account after a number, in
+	// order, without actors and with those documents only that hearers need.
 	// It may give fewer than there are, but not none.
-	After(ctx context.Context, account string, seq int64, limit int) ([]Change, error)
+	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]Change, error)
 }
 
 // Feed hands every change committed since its start to its subscribers.
@@ -31,7 +33,8 @@ type Feed struct {
 	log         *slog.Logger
 	interval    time.Duration
 	subscribers []func(Change)
-	rewound     []func()
+	rewound     []func(seen map[string]int64)
+	missed      []func(account string, upTo int64)
 
 	wake     background.Bell
 	loop     background.Loop
@@ -50,8 +53,14 @@ func (f *Feed) Subscribe(receive func(Change)) { f.subscribers = append(f.subscr
 
 // OnRewind adds a function that is called when an account's history is shorter
 // than it was, as after a failover to a copy that lagged behind: whatever was
-// learned from the feed is not to be trusted. It must be called before Start.
-func (f *Feed) OnRewind(forget func()) { f.rewound = append(f.rewound, forget) }
+// learned from the feed is not to be trusted. It gets the last numbers of all
+// accounts as they were before. It must be called before Start.
+func (f *Feed) OnRewind(forget func(seen map[string]int64)) { f.rewound = append(f.rewound, forget) }
+
+// OnMissed adds a function that is called when changes of an account, up to a
+// number, were removed before the feed could read them, and before any that
+// follows is handed out. It must be called before Start.
+func (f *Feed) OnMissed(missed func(account string, upTo int64)) { f.missed = append(f.missed, missed) }
 
 // Start reads where history ends and follows it from there.
 func (f *Feed) Start(ctx context.Context) error {
@@ -121,42 +130,51 @@ func (f *Feed) look(ctx context.Context, seen map[string]int64) error {
 
 // notice looks for accounts whose history was rewound, and starts over there.
 func (f *Feed) notice(heads, seen map[string]int64) {
-	shorter := false
-	for account, was := range seen {
+	was := maps.Clone(seen)
+	for account, last := range was {
 		head, exists := heads[account]
-		if exists && head >= was {
-			continue
-		}
-		shorter = true
-		seen[account] = head
+		seen[account] = min(last, head)
 		if !exists {
 			delete(seen, account)
 		}
 	}
-	if !shorter {
+	if maps.Equal(was, seen) {
 		return
 	}
 	f.log.Warn("The database's history is shorter than it was; everything learned from it is forgotten.")
 	for _, forget := range f.rewound {
-		forget()
+		forget(was)
 	}
 }
 
 func (f *Feed) follow(ctx context.Context, account string, head int64, seen map[string]int64) error {
 	for seen[account] < head {
-		news, err := f.source.After(ctx, account, seen[account], feedBatch)
+		news, err := f.source.EventsAfter(ctx, account, seen[account], feedBatch)
 		if err != nil {
 			return err
 		}
 		for _, change := range news {
+			f.skip(account, change.Seq-1, seen)
 			f.publish(change)
 			seen[account] = change.Seq
 		}
-		if len(news) == 0 { // the rest was removed by retention
-			seen[account] = head
+		if len(news) == 0 {
+			f.skip(account, head, seen)
 		}
 	}
 	return nil
+}
+
+// skip goes on after a number. What is before it and was not handed out has
+// been removed by retention.
+func (f *Feed) skip(account string, upTo int64, seen map[string]int64) {
+	if seen[account] >= upTo {
+		return
+	}
+	seen[account] = upTo
+	for _, missed := range f.missed {
+		missed(account, upTo)
+	}
 }
 
 func (f *Feed) publish(change Change) {

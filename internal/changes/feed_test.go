@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -126,6 +128,9 @@ func TestRetentionLeavesHolesAndNotAFeedThatHangs(t *testing.T) {
 				from.forget("a", int64(each.forgotten))
 				pass(interval)
 				feed.expect(t, "a", int64(each.forgotten)+1, int64(each.committed))
+				if want := []gap{{"a", 0, int64(each.forgotten)}}; !slices.Equal(feed.missed, want) { // at once, and before what follows
+					t.Errorf("told of the gaps %v, want %v", feed.missed, want)
+				}
 				from.commit("a", 1)
 				pass(interval)
 				feed.expect(t, "a", int64(each.forgotten)+1, int64(each.committed)+1)
@@ -144,7 +149,7 @@ func TestAFailureSkipsAndRepeatsNothing(t *testing.T) {
 		feed := follow(t, from)
 		batches := 0
 		from.breakWith(func(_ context.Context, call string) error {
-			if call == "After a" {
+			if call == "EventsAfter a" {
 				if batches++; batches%2 == 0 { // after the first batch of every look
 					return errBroken
 				}
@@ -351,7 +356,12 @@ func TestAHistoryThatBecameShorterIsNoticed(t *testing.T) {
 				from.commit("a", 5)
 				from.commit("b", 5)
 				rewound := 0
-				feed := follow(t, from, func() { rewound++ })
+				feed := follow(t, from, func(seen map[string]int64) {
+					rewound++
+					if want := map[string]int64{"a": 5, "b": 5}; !maps.Equal(seen, want) {
+						t.Errorf("told of %v before, want %v", seen, want)
+					}
+				})
 				pass(10 * interval)
 				if rewound != 0 {
 					t.Errorf("it was noticed %d times before it happened", rewound)

@@ -95,8 +95,8 @@ func (s *source) Heads(ctx context.Context) (map[string]int64, error) {
 	return heads, nil
 }
 
-func (s *source) After(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
-	if err := s.called(ctx, "After "+account); err != nil {
+func (s *source) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
+	if err := s.called(ctx, "EventsAfter "+account); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -118,11 +118,30 @@ type follower struct {
 	*changes.Feed
 	mu  sync.Mutex
 	got map[string][]int64
-	log strings.Builder
+	// missed is what could not be handed out: the account, the last number
+	// before, and the last that is gone.
+	missed []gap
+	log    strings.Builder
+}
+
+type gap struct {
+	account     string
+	after, upTo int64
+}
+
+// miss notes a gap, and what was handed out before it.
+func (f *follower) miss(account string, upTo int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	noted := gap{account: account, upTo: upTo}
+	if got := f.got[account]; len(got) > 0 {
+		noted.after = got[len(got)-1]
+	}
+	f.missed = append(f.missed, noted)
 }
 
 // follow starts a feed in a bubble, until the end of the test.
-func follow(t *testing.T, from changes.Source, rewound ...func()) *follower {
+func follow(t *testing.T, from changes.Source, rewound ...func(map[string]int64)) *follower {
 	t.Helper()
 	f := &follower{got: map[string][]int64{}}
 	f.Feed = changes.NewFeed(from, slog.New(slog.NewTextHandler(&f.log, nil)), interval)
@@ -131,6 +150,7 @@ func follow(t *testing.T, from changes.Source, rewound ...func()) *follower {
 		defer f.mu.Unlock()
 		f.got[change.Account] = append(f.got[change.Account], change.Seq)
 	})
+	f.OnMissed(f.miss)
 	for _, each := range rewound {
 		f.OnRewind(each)
 	}

@@ -33,8 +33,10 @@ type Settings struct {
 	RateLimit float64
 	// StreamMaxAge is how long an event socket may be open. Zero means for ever.
 	StreamMaxAge time.Duration
-	// StreamSockets and StreamAccountSockets are how many event sockets this node holds, in all and for one account. Zero means no limit.
-	StreamSockets, StreamAccountSockets int
+	// StreamSockets is how many event sockets this node holds. Zero means no limit.
+	StreamSockets int
+	// StreamAccountSockets is how many of them may be of one account. Zero means half of StreamSockets.
+	StreamAccountSockets int
 	// Plans is a file that replaces the built-in plans. Empty means the built-in ones.
 	Plans string
 	// AllowNetworks are the networks jobs may reach although they are not public.

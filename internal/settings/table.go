@@ -109,7 +109,7 @@ func streamRows() []setting {
 			help: "event sockets that this node holds at most; 0 means no limit",
 			set:  into(func(s *Settings) *int { return &s.StreamSockets }, count)},
 		{name: "SIGNALBOX_STREAM_ACCOUNT_SOCKETS", value: "NUMBER", fallback: "0",
-			help: "event sockets that this node holds at most for one account; 0 means no limit of its own",
+			help: "event sockets that this node holds at most for one account; 0 means half of SIGNALBOX_STREAM_SOCKETS, and that number lifts the limit",
 			set:  into(func(s *Settings) *int { return &s.StreamAccountSockets }, count)},
 	}
 }

@@ -153,19 +153,24 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 	return tail, err
 }
 
-// EventsAfter gives what the events of an account's changes after a number are
-// made of, oldest first: of the documents only a logger's, which has the level.
+// EventsAfter gives what hearers of an account's changes after a number need,
+// oldest first: up to limit, or fewer when they are large. Of the documents
+// these are a key's, which tells whether it works, and that of a logger which
+// running services are told of, because it has the level.
 func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit int) (found []changes.Change, err error) {
+	scan := func(r row) (changes.Change, error) {
+		change := changes.Change{Account: account}
+		var after *string
+		var created int64
+		err := r.Scan(&change.Seq, &change.Kind, &change.Key, &change.Action, &after, &created)
+		change.After, change.CreatedAt = rawOrNil(after), instant(created)
+		return change, err
+	}
 	err = db.Read(ctx, func(tx *ReadTx) error {
-		found, err = all(ctx, tx.conn, func(r row) (changes.Change, error) {
-			change := changes.Change{Account: account}
-			var after *string
-			var created int64
-			err := r.Scan(&change.Seq, &change.Kind, &change.Key, &change.Action, &after, &created)
-			change.After, change.CreatedAt = rawOrNil(after), instant(created)
-			return change, err
-		}, `SELECT seq, kind, key, action, CASE WHEN kind = 'logger' THEN after END, created_at
-			FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
+		found, _, err = some(ctx, tx.conn, scan, withinBudget(),
+			`SELECT seq, kind, key, action, CASE WHEN kind = 'api_key' OR kind = 'logger' AND key <> $1 AND action <> $2 THEN after END, created_at
+			FROM changes WHERE account_id = $3 AND seq > $4 ORDER BY seq LIMIT $5`,
+			changes.AllKeys, string(changes.Cascaded), account, seq, limit)
 		return err
 	})
 	return found, err

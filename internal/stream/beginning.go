@@ -9,14 +9,6 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-const (
-	// lately is how far back clients that cannot resume may have missed things.
-	lately = time.Hour
-	// recentFor is how long an answer to what changed lately is good: what
-	// happens meanwhile is heard of.
-	recentFor = 10 * time.Second
-)
-
 // How a socket begins.
 const (
 	fresh    = "fresh"
@@ -26,10 +18,15 @@ const (
 
 // beginning is what a socket gets first and where it goes on.
 type beginning struct {
-	how  string
-	text []byte // the first frames
-	next int64  // the position in the log
-	seq  int64  // the number up to which it has been told
+	how    string
+	text   []byte // the first frames
+	events int    // how many events are among them
+	next   int64  // the position in the log
+	seq    int64  // the number up to which it has been told
+}
+
+func (b *beginning) add(each frame) {
+	b.text, b.events = append(b.text, each.text...), b.events+each.events
 }
 
 // beginning decides how a stream begins. See the package's documentation for
@@ -45,7 +42,7 @@ func (h *Hub) beginning(ctx context.Context, taken place, since *string) (beginn
 	if since == nil {
 		return h.beginFresh(ctx, taken, begin)
 	}
-	if seq, err := strconv.ParseInt(*since, 10, 64); err == nil && seq >= 0 && seq <= head {
+	if seq, err := strconv.ParseInt(*since, 10, 64); err == nil && seq > taken.doubtful && seq <= head {
 		return h.resume(ctx, taken, begin, seq)
 	}
 	return h.resync(begin), nil
@@ -54,54 +51,36 @@ func (h *Hub) beginning(ctx context.Context, taken place, since *string) (beginn
 // beginFresh tells a client that does not say what it knows which products
 // changed lately.
 func (h *Hub) beginFresh(ctx context.Context, taken place, begin beginning) (beginning, error) {
-	kinds, err := h.changedLately(ctx, taken.room)
+	kinds, err := h.changedLately(ctx, taken, begin.seq)
 	if err != nil {
 		return beginning{}, err
 	}
 	begin.how, begin.text = fresh, connectedFrame(begin.seq, h.Server)
 	for _, each := range products() {
 		if slices.ContainsFunc(each, func(kind string) bool { return kinds[kind] }) {
-			begin.text = append(begin.text, each.bulkFrame(begin.seq)...)
+			begin.add(each.bulkFrame(begin.seq))
 		}
 	}
 	return begin, nil
 }
 
-// changedLately gives the kinds of resource that changed within the last hour.
-func (h *Hub) changedLately(ctx context.Context, here *room) (map[string]bool, error) {
-	here.mu.Lock()
-	known := time.Since(here.asked) < recentFor
-	kinds := here.together()
-	if !known {
-		clear(here.heard) // what is asked for now includes it
-	}
-	here.mu.Unlock()
-	if known {
+// changedLately gives the kinds of resource that changed within the last hour,
+// up to the account's last number at least: what is later is in the log.
+func (h *Hub) changedLately(ctx context.Context, taken place, head int64) (map[string]bool, error) {
+	if kinds, known := taken.recent.recall(head); known {
 		return kinds, nil
 	}
 	asked := time.Now()
-	found, err := h.source.ChangedKinds(ctx, here.account, h.now().Add(-lately), slices.Concat(products()...)...)
+	found, err := h.source.ChangedKinds(ctx, taken.room.account, h.now().Add(-lately), slices.Concat(products()...)...)
 	if err != nil {
 		return nil, err
 	}
-	here.mu.Lock()
-	defer here.mu.Unlock()
-	here.recent, here.asked = map[string]bool{}, asked
-	for _, kind := range found {
-		here.recent[kind] = true
-	}
-	return here.together(), nil
-}
-
-// together joins what was read with what was heard since.
-func (r *room) together() map[string]bool {
 	kinds := map[string]bool{}
-	for _, from := range []map[string]bool{r.recent, r.heard} {
-		for kind := range from {
-			kinds[kind] = true
-		}
+	for _, kind := range found {
+		kinds[kind] = true
 	}
-	return kinds
+	taken.recent.learn(kinds, head, asked)
+	return kinds, nil
 }
 
 // resume goes on after a number that the client knows: from the log when it
@@ -127,7 +106,7 @@ func (h *Hub) resume(ctx context.Context, taken place, begin beginning, since in
 	}
 	for _, change := range missed {
 		if event, told := eventFrame(change); told {
-			going.text = append(going.text, event.text...)
+			going.add(event)
 		}
 		going.seq = change.Seq
 	}
@@ -147,6 +126,7 @@ func complete(found []changes.Change, after, head int64) bool {
 
 // resync makes a client load everything: what it missed is not known.
 func (h *Hub) resync(begin beginning) beginning {
-	begin.how, begin.text = resynced, append(connectedFrame(begin.seq, h.Server), bulkFrames(begin.seq)...)
+	begin.how, begin.text = resynced, connectedFrame(begin.seq, h.Server)
+	begin.add(everything(begin.seq))
 	return begin
 }

@@ -201,6 +201,35 @@ func TestSocketsAreLimited(t *testing.T) {
 	})
 }
 
+func TestOneAccountDoesNotTakeAllSockets(t *testing.T) {
+	t.Parallel()
+	for sockets, mine := range map[int]int{1: 1, 4: 2, 5: 3} {
+		s := newStage(t, stream.Options{Sockets: sockets})
+		for range mine {
+			s.open("")
+		}
+		if _, status := s.dial(""); status != http.StatusTooManyRequests {
+			t.Errorf("of %d sockets one account got more than %d: %d", sockets, mine, status)
+		}
+		for range sockets - mine {
+			s.open("account=other")
+		}
+	}
+}
+
+// A rewound history may undo what ended a key, while its sockets still leave.
+func TestAKeyThatWorksAgainIsNotEnded(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	s.stuck("key=k") // it never answers that it is closed
+	s.commit(changes.Change{Kind: accounts.KindKey, Key: "k", Action: changes.Revoked, After: keyDocument(t, accounts.Revoked, nil)})
+	s.rewind(0)
+	p, _ := s.open("key=k")
+	storetest.Wait(t, soon, "the ended one is gone", func() bool { return count(&s.closed, "key").Load() == 1 })
+	s.commit(flagChange("f"))
+	p.expect(event("flag_changed", "f", 1))
+}
+
 func TestAStoreThatFailsRefusesTheUpgrade(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Sockets: 1})

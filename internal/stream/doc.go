@@ -29,7 +29,9 @@
 //     has covered.
 //
 // A change that step 3 did not see was committed after step 1 and is in the
-// log. All of this happens before the upgrade, so that what goes wrong is an
+// log. A socket without `since` is told what changed lately instead; what the
+// room remembers of that is used only if it reaches up to the last number of
+// step 3. All of this happens before the upgrade, so that what goes wrong is an
 // ordinary HTTP error.
 //
 // # How nobody waits for another
@@ -37,13 +39,18 @@
 // The log is the queue of all sockets of the room: a socket has a position in
 // it and no queue of its own. It holds a bounded number of events; a socket
 // whose position has fallen out of it is closed with 1013 and resumes later.
+// When it is the workers who have not offered that many, the events become one
+// frame that makes every client load everything, and nobody is closed.
 //
 // A few workers share the sockets. A worker never blocks: it offers the frames
 // to the kernel, which takes them or says that the socket's buffer is full.
-// Such a socket gets a goroutine of its own that waits until the peer reads
-// again, and gives the socket back when it has caught up. So there is one
-// goroutine for each open socket (it reads), one for each slow reader, and
-// none for a message.
+// TLS cannot be told to take half a record, so there the kernel is asked for
+// room before each small piece. A connection is closed without the farewell of
+// TLS unless its own goroutine does it, and nothing that may wait happens under
+// a lock. A socket with a full buffer gets a goroutine of its own that waits
+// until the peer reads again, and gives the socket back when it has caught up.
+// So there is one goroutine for each open socket (it reads), one for each slow
+// reader, and none for a message.
 //
 // One ticker for all sends heartbeats, each socket at its own moment, and
 // closes what is silent, too old, or has a key that expired.

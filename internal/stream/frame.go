@@ -11,12 +11,14 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// frame is one event, encoded once for all sockets.
+// frame is an event, or several that belong together, encoded once for all
+// sockets.
 type frame struct {
 	seq int64
 	// at is when the change was made, in microseconds.
-	at   int64
-	text []byte
+	at     int64
+	text   []byte
+	events int
 	// restart makes sockets forget which numbers they know: the history was
 	// rewound, and numbers are given again.
 	restart bool
@@ -60,7 +62,7 @@ func eventFrame(change changes.Change) (frame, bool) {
 		text = append(append(text, `,"level":`...), level(change.After)...)
 	}
 	text = strconv.AppendInt(append(text, `,"seq":`...), change.Seq, 10)
-	return frame{seq: change.Seq, at: change.CreatedAt.UnixMicro(), text: textFrame(append(text, '}'))}, true
+	return frame{seq: change.Seq, at: change.CreatedAt.UnixMicro(), text: textFrame(append(text, '}')), events: 1}, true
 }
 
 // connectedFrame is what every stream begins with.
@@ -79,17 +81,19 @@ func products() []product {
 }
 
 // bulkFrame is the event that makes clients load a whole product.
-func (p product) bulkFrame(seq int64) []byte {
+func (p product) bulkFrame(seq int64) frame {
 	made, _ := eventFrame(changes.Change{Kind: p[0], Key: changes.AllKeys, Seq: seq})
-	return made.text
+	return made
 }
 
-// bulkFrames are the events that make clients load everything.
-func bulkFrames(seq int64) (text []byte) {
+// everything are the events that make clients load everything.
+func everything(seq int64) frame {
+	whole := frame{seq: seq}
 	for _, each := range products() {
-		text = append(text, each.bulkFrame(seq)...)
+		part := each.bulkFrame(seq)
+		whole.text, whole.events = append(whole.text, part.text...), whole.events+part.events
 	}
-	return text
+	return whole
 }
 
 // quoted is a JSON string. Keys are shown as they are: no browser takes the

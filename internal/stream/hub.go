@@ -20,7 +20,7 @@ type Source interface {
 	// Version gives the number of an account's last change, as of now.
 	Version(ctx context.Context, account string) (int64, error)
 	// EventsAfter gives up to limit changes after a number, in order, with
-	// what their events need.
+	// what their events need. It may give fewer when they are large.
 	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error)
 	// ChangedKinds tells which of the kinds changed since an instant.
 	ChangedKinds(ctx context.Context, account string, since time.Time, kinds ...string) ([]string, error)
@@ -45,9 +45,11 @@ type Options struct {
 	// MaxAge is how long a socket may be open; zero is for ever. Sockets are
 	// closed at a random moment of the last fifth.
 	MaxAge time.Duration
-	// Sockets and AccountSockets bound how many may be open on this node, in
-	// all and for one account; zero is no limit.
-	Sockets, AccountSockets int
+	// Sockets is how many may be open on this node; zero is no limit.
+	Sockets int
+	// AccountSockets is how many of them may be one account's, half of them
+	// unless it is set, so that nobody takes the places of all others.
+	AccountSockets int
 
 	// Heartbeat is the pace of pings, 30 s unless it is set; a peer that is
 	// silent for three of them is dropped.
@@ -68,6 +70,9 @@ func (o *Options) complete() {
 	if o.Replay == 0 {
 		o.Replay = 2000
 	}
+	if o.AccountSockets == 0 {
+		o.AccountSockets = (o.Sockets + 1) / 2
+	}
 }
 
 // Hub holds the sockets of one node. See the package's documentation.
@@ -83,21 +88,25 @@ type Hub struct {
 	sockets sync.WaitGroup // places, and goroutines that wait for slow readers
 	loops   background.Loop
 
-	mu       sync.Mutex
-	rooms    map[string]*room
-	heard    map[string]int64 // the last number that the feed told, by account
+	mu    sync.Mutex
+	rooms map[string]*room
+	heard map[string]int64 // the last number that the feed told, by account
+	// doubtful is the number up to which clients may know another history than
+	// the one there is, by account, since it was rewound. It is above what this
+	// node told, because other nodes may have told a little more.
+	doubtful map[string]int64
 	count    int
 	stopping bool
 	turns    atomic.Uint32
 }
 
-// New makes a hub. Hear and Rewound are to be subscribed to the change feed,
+// New makes a hub. Hear, Missed and Rewound are to be subscribed to the feed,
 // after whatever forgets keys.
 func New(source Source, meter Meter, now func() time.Time, options Options) *Hub {
 	options.complete()
 	h := &Hub{
 		Options: options, source: source, meter: meter, now: now, began: time.Now(), pens: newCase(),
-		rooms: map[string]*room{}, heard: map[string]int64{},
+		rooms: map[string]*room{}, heard: map[string]int64{}, doubtful: map[string]int64{},
 	}
 	for range runtime.GOMAXPROCS(0) {
 		h.workers = append(h.workers, &worker{hub: h, index: len(h.workers), wake: background.NewBell()})
@@ -119,23 +128,33 @@ func (h *Hub) clock() int64 { return int64(time.Since(h.began)) }
 
 // Hear takes a change from the feed. It never blocks.
 func (h *Hub) Hear(change changes.Change) {
-	h.mu.Lock()
-	before, known := h.heard[change.Account]
-	h.heard[change.Account] = change.Seq
-	here := h.rooms[change.Account]
-	h.mu.Unlock()
+	here := h.told(change.Account, change.Seq)
 	if here == nil {
 		return
-	}
-	if known && change.Seq > before+1 {
-		here.skip(h.Queue, change.Seq-1, h.now())
-		h.wake(here)
 	}
 	if change.Kind == accounts.KindKey {
 		h.hearKey(here, change)
 	}
 	if here.hear(change, h.Queue) {
 		h.wake(here)
+	}
+}
+
+// told notes how far the feed is, and gives the account's room if there is one.
+func (h *Hub) told(account string, seq int64) *room {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.heard[account] = seq
+	return h.rooms[account]
+}
+
+// Missed makes the sockets of an account load everything: changes up to a
+// number were removed before this node could read them. Keys may have ended
+// with them, so all connect again within a minute. It never blocks.
+func (h *Hub) Missed(account string, upTo int64) {
+	if here := h.told(account, upTo); here != nil {
+		here.skip(h.Queue, upTo, h.now())
+		h.renew(here)
 	}
 }
 
@@ -179,21 +198,36 @@ func (h *Hub) endKeys(here *room) {
 }
 
 // Rewound tells every socket to load everything again: the history is another
-// than it was. Their keys may be others as well, so all connect again within a
-// minute.
-func (h *Hub) Rewound() {
+// than it was. seen are the last numbers of the accounts before. Keys may be
+// others as well, so all connect again within a minute.
+func (h *Hub) Rewound(seen map[string]int64) {
 	h.mu.Lock()
 	clear(h.heard)
+	for account, last := range seen {
+		h.doubtful[account] = max(h.doubtful[account], last+int64(h.Replay))
+	}
+	for _, here := range h.rooms {
+		for _, key := range here.keys {
+			key.dead.Store(false) // what ended it may be undone
+		}
+	}
 	h.mu.Unlock()
 	for _, here := range h.allRooms() {
 		here.restart(h.Queue, h.now())
-		for i := range here.shards {
-			here.shards[i].walk(func(s *socket) {
-				s.until.Store(h.clock() + rand.Int64N(int64(time.Minute))) //nolint:gosec // spreading needs no secrecy
-			})
-		}
-		h.wake(here)
+		h.renew(here)
 	}
+}
+
+// renew makes the sockets of a room connect again, each at its own moment of
+// the next minute.
+func (h *Hub) renew(here *room) {
+	for i := range here.shards {
+		here.shards[i].walk(func(s *socket) {
+			moment := h.clock() + rand.Int64N(int64(time.Minute)) //nolint:gosec // spreading needs no secrecy
+			s.until.Store(min(s.until.Load(), moment))
+		})
+	}
+	h.wake(here)
 }
 
 func (h *Hub) allRooms() []*room {
@@ -213,6 +247,9 @@ type place struct {
 	next int64 // position in the room's log
 	// heard is the last number that the feed told before.
 	heard int64
+	// doubtful is the number up to which nobody can resume; -1 is none.
+	doubtful int64
+	recent   *recent
 }
 
 // enter takes a place in the account's room.
@@ -224,7 +261,7 @@ func (h *Hub) enter(caller accounts.Caller) (place, error) {
 		return place{}, err
 	}
 	if here == nil {
-		here = newRoom(caller.Account, len(h.workers))
+		here = newRoom(caller.Account, len(h.workers), h.heard[caller.Account])
 		h.rooms[caller.Account] = here
 	}
 	key := here.keys[caller.KeyID]
@@ -237,7 +274,15 @@ func (h *Hub) enter(caller accounts.Caller) (place, error) {
 	h.count++
 	here.members++
 	key.members++
-	return place{room: here, key: key, next: here.log.Load().end(), heard: h.heard[caller.Account]}, nil
+	return h.placeIn(here, key), nil
+}
+
+func (h *Hub) placeIn(here *room, key *credential) place {
+	taken := place{room: here, key: key, recent: here.recent.Load(), next: here.log.Load().end(), heard: h.heard[here.account], doubtful: -1}
+	if doubtful, rewound := h.doubtful[here.account]; rewound {
+		taken.doubtful = doubtful
+	}
+	return taken
 }
 
 // full tells why there is no place for another socket, or nil.

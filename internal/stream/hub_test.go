@@ -33,6 +33,7 @@ type stage struct {
 	floor   int64 // changes up to it are forgotten
 	broken  error
 	calls   int // of the history
+	asked   int // what changed lately
 
 	opened, closed sync.Map // word -> *atomic.Int64
 	sent           atomic.Int64
@@ -42,9 +43,16 @@ const here = "account"
 
 func newStage(t testing.TB, options stream.Options, start ...func(*httptest.Server)) *stage {
 	t.Helper()
+	s := newIdleStage(t, options, start...)
+	s.Start(t.Context())
+	return s
+}
+
+// newIdleStage has a hub whose workers do nothing before it is started.
+func newIdleStage(t testing.TB, options stream.Options, start ...func(*httptest.Server)) *stage {
+	t.Helper()
 	s := &stage{t: t, history: map[string][]changes.Change{}}
 	s.Hub = stream.New(s, s, time.Now, options)
-	s.Start(t.Context())
 	s.server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	if len(start) == 0 {
 		start = append(start, (*httptest.Server).Start)
@@ -105,15 +113,30 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 func (s *stage) commit(several ...changes.Change) int64 {
 	seq := int64(0)
 	for _, change := range several {
-		change.Account, change.CreatedAt = here, time.Now()
-		s.mu.Lock()
-		seq = int64(len(s.history[here])) + 1
-		change.Seq = seq
-		s.history[here] = append(s.history[here], change)
-		s.mu.Unlock()
-		s.Hear(change)
+		made := s.record(change)
+		seq = made.Seq
+		s.Hear(made)
 	}
 	return seq
+}
+
+// record is a commit that the feed has not told of.
+func (s *stage) record(change changes.Change) changes.Change {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change.Account, change.CreatedAt = here, time.Now()
+	change.Seq = int64(len(s.history[here])) + 1
+	s.history[here] = append(s.history[here], change)
+	return change
+}
+
+// rewind takes back what came after a number, and tells the hub.
+func (s *stage) rewind(to int64) {
+	s.mu.Lock()
+	was := int64(len(s.history[here]))
+	s.history[here] = s.history[here][:to]
+	s.mu.Unlock()
+	s.Rewound(map[string]int64{here: was})
 }
 
 func flagChange(id string) changes.Change {
@@ -138,6 +161,7 @@ func (s *stage) EventsAfter(_ context.Context, account string, seq int64, limit 
 func (s *stage) ChangedKinds(_ context.Context, account string, since time.Time, _ ...string) (kinds []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asked++
 	for _, change := range s.history[account] {
 		if !change.CreatedAt.Before(since) {
 			kinds = append(kinds, change.Kind)

@@ -72,14 +72,15 @@ func (h *Hub) admit(ws *websocket.Conn, taken place, begin beginning) {
 	s.alive()
 	s.listen()
 	h.meter.SocketOpened(begin.how)
-	go s.start() // the place counts it
+	go s.start(begin.events) // the place counts it
 }
 
 // start makes the socket known and reads. What was heard meanwhile is in the
-// log, so the first flush misses nothing.
-func (s *socket) start() {
+// log, so the first flush misses nothing. events are those of the first frames.
+func (s *socket) start(events int) {
 	s.shard.add(s)
 	s.hub.flush(s)
+	s.hub.meter.EventsSent(events)
 	if s.hub.ending() { // the hub has dismissed those it knew
 		s.end(shuttingDown())
 	}

@@ -29,7 +29,7 @@ func (p *pen) write(fd uintptr) bool {
 	return true
 }
 
-// hasRoom tells whether a socket takes a few KiB without making anybody wait.
+// hasRoom tells whether a socket takes a piece without making anybody wait.
 func hasRoom(raw syscall.RawConn) (room bool) {
 	_ = raw.Control(func(fd uintptr) {
 		asked := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}} //nolint:gosec // descriptors are small

@@ -170,8 +170,10 @@ func TestChangesThatTheFeedCouldNotReadMakeClientsLoadEverything(t *testing.T) {
 	p, _ := s.open("since=1")
 	s.commit(flagChange("g"))
 	p.expect(event("flag_changed", "g", 2))
-	s.Hear(changes.Change{Account: here, Seq: 5, Kind: "flag", Key: "h"}) // 3 and 4 were removed meanwhile
-	p.expect(append(everything(4), event("flag_changed", "h", 5))...)
+	s.Missed(here, 4)
+	p.expect(everything(4)...) // without waiting for the next change
+	s.Hear(changes.Change{Account: here, Seq: 5, Kind: "flag", Key: "h"})
+	p.expect(event("flag_changed", "h", 5))
 }
 
 func TestARewoundHistoryMakesClientsLoadEverything(t *testing.T) {
@@ -181,10 +183,7 @@ func TestARewoundHistoryMakesClientsLoadEverything(t *testing.T) {
 		s.commit(flagChange("f"))
 	}
 	p, _ := s.open("since=5")
-	s.mu.Lock()
-	s.history[here] = s.history[here][:2]
-	s.mu.Unlock()
-	s.Rewound()
+	s.rewind(2)
 	p.expect(everything(0)...)
 	s.commit(flagChange("again")) // its number is one that the socket was told of before
 	p.expect(event("flag_changed", "again", 3))
@@ -193,4 +192,78 @@ func TestARewoundHistoryMakesClientsLoadEverything(t *testing.T) {
 		t.Errorf("got %s", first.text)
 	}
 	p.expect(everything(3)...)
+}
+
+// The new history may have the number that a client knows of the old one.
+func TestNobodyResumesFromANumberOfALostHistory(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Replay: 3})
+	for range 5 {
+		s.commit(flagChange("lost"))
+	}
+	s.rewind(2)
+	for range 8 {
+		s.commit(flagChange("again"))
+	}
+	for since, doubtful := range map[string]bool{"0": true, "2": true, "5": true, "8": true, "9": false} { // 10 is the last
+		p, first := s.open("since=" + since)
+		if resumed := strconv.FormatInt(first.Seq, 10) == since; resumed == doubtful {
+			t.Errorf("after %s the stream begins with %s", since, first.text)
+		}
+		if doubtful {
+			p.expect(everything(10)...)
+		} else {
+			p.expect(event("flag_changed", "again", 10))
+		}
+	}
+}
+
+// A fresh socket is told of the last hour, and what is known of that may be
+// older than the database: the feed is a moment behind.
+func TestAFreshSocketMissesNothingThatTheFeedHasNotToldYet(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{})
+	s.open("") // nothing changed lately, which is kept
+	change := s.record(flagChange("f"))
+	p, first := s.open("")
+	if first.Seq != 1 {
+		t.Errorf("got %s", first.text)
+	}
+	s.Hear(change)
+	p.expect(bulk("flags_changed", 1))
+	s.commit(changes.Change{Kind: "config", Key: "c", Action: changes.Updated})
+	p.expect(event("config_changed", "c", 2))
+	s.mu.Lock()
+	s.asked = 0
+	s.mu.Unlock()
+	p, _ = s.open("") // what was heard is known without asking
+	p.expect(bulk("flags_changed", 2), bulk("configs_changed", 2))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked != 0 {
+		t.Errorf("the store was asked %d times", s.asked)
+	}
+}
+
+func TestTheFirstEventsAreCountedToo(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Replay: 10})
+	for range 11 {
+		s.commit(flagChange("f"))
+	}
+	sent := int64(0)
+	for _, each := range []struct {
+		query  string
+		events int64
+	}{
+		{"", 1}, {"since=5", 6}, {"since=0", 3}, {"since=11", 0},
+	} {
+		p, _ := s.open(each.query)
+		for range each.events {
+			p.next()
+		}
+		sent += each.events
+		storetest.Wait(t, soon, "what "+each.query+" got is counted", func() bool { return s.sent.Load() == sent })
+		_ = p.Close()
+	}
 }

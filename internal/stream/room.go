@@ -11,24 +11,47 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// unknown is a floor that no number is above.
-const unknown = math.MaxInt64
+const (
+	// unknown is a floor that no number is above.
+	unknown = math.MaxInt64
+	// slack is the part of the limit that the log may have above it, so that
+	// it is not copied for every event.
+	slack = 8
+)
 
 // view is a room's log at one moment. It never changes: later views share its
 // frames and have more.
 type view struct {
-	// first is the position of the oldest frame.
-	first  int64
-	frames []frame
+	// first is the position of the oldest frame. What was between summed and
+	// first is told by that frame.
+	first, summed int64
+	frames        []frame
 }
 
 // end is the position of the next frame.
 func (v *view) end() int64 { return v.first + int64(len(v.frames)) }
 
+// dropping is the log without its oldest frames.
+func (v *view) dropping(count int) *view {
+	first := v.first + int64(count)
+	return &view{first: first, summed: first, frames: slices.Clone(v.frames[count:])}
+}
+
+// summary is the log with one frame that makes clients load everything instead
+// of what is after a position.
+func (v *view) summary(after int64) *view {
+	last := v.frames[len(v.frames)-1]
+	whole := everything(last.seq)
+	whole.at = last.at
+	whole.restart = slices.ContainsFunc(v.frames, func(each frame) bool { return each.restart })
+	return &view{first: v.end(), summed: after, frames: []frame{whole}}
+}
+
 // room is an account with sockets on this node.
 type room struct {
 	account string
 	log     atomic.Pointer[view]
+	recent  atomic.Pointer[recent]
 	shards  []shard
 
 	// What follows is guarded by the hub's lock.
@@ -38,68 +61,87 @@ type room struct {
 	mu sync.Mutex // guards writing to the log, and what follows
 	// floor is a number: every event above it is in the log.
 	floor int64
-	// recent is which products changed lately, as it was read at asked, and
-	// heard what the feed told since.
-	recent map[string]bool
-	asked  time.Time
-	heard  map[string]bool
 }
 
-func newRoom(account string, shards int) *room {
-	r := &room{account: account, shards: make([]shard, shards), keys: map[string]*credential{}, floor: unknown, heard: map[string]bool{}}
+// newRoom makes a room that hears everything after a number.
+func newRoom(account string, shards int, told int64) *room {
+	r := &room{account: account, shards: make([]shard, shards), keys: map[string]*credential{}, floor: unknown}
 	for i := range r.shards {
 		r.shards[i].room = r
 	}
 	r.log.Store(&view{})
+	r.recent.Store(newRecent(told))
 	return r
 }
 
 // hear notes a change and appends its event, if it has one.
 func (r *room) hear(change changes.Change, limit int) (appended bool) {
 	event, told := eventFrame(change)
+	if !told {
+		r.recent.Load().hear(change.Seq)
+		return false
+	}
+	r.recent.Load().hear(change.Seq, change.Kind)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if change.Event() != "" {
-		r.heard[change.Kind] = true
-	}
-	if told {
-		r.append(limit, event)
-	}
-	return told
+	r.append(limit, event)
+	return true
 }
 
-// append adds frames to the log. Past the limit the older half is dropped, and
-// sockets that still need it are too slow.
-func (r *room) append(limit int, frames ...frame) {
+// append adds a frame to the log. What is past the limit is dropped, and
+// sockets that still need it are too slow. When it is the workers who are that
+// far behind, as after an outage that ends with thousands of changes, nobody is
+// too slow: all are told to load everything.
+func (r *room) append(limit int, added frame) {
 	was := r.log.Load()
-	next := &view{first: was.first, frames: append(was.frames, frames...)}
-	if len(next.frames) > limit {
-		cut := len(next.frames) - limit/2
-		if r.floor != unknown {
-			r.floor = max(r.floor, next.frames[cut-1].seq)
-		}
-		next.first += int64(cut)
-		next.frames = slices.Clone(next.frames[cut:])
+	next := &view{first: was.first, summed: was.summed, frames: append(was.frames, added)}
+	if offered := r.offered(next.end()); next.end()-offered > int64(limit) {
+		r.forget(added.seq)
+		next = next.summary(offered)
+	} else if cut := len(next.frames) - limit; cut > limit/slack {
+		r.forget(next.frames[cut-1].seq)
+		next = next.dropping(cut)
 	}
 	r.log.Store(next)
+}
+
+// forget notes that events up to a number are not in the log any more.
+func (r *room) forget(seq int64) {
+	if r.floor != unknown {
+		r.floor = max(r.floor, seq)
+	}
+}
+
+// offered is the position up to which every socket was offered the log.
+func (r *room) offered(end int64) int64 {
+	for i := range r.shards {
+		end = min(end, r.shards[i].reached(end))
+	}
+	return end
 }
 
 // restart tells every socket that the history was rewound: everything is to
 // be loaded, and numbers begin anew. The number 0 stands for a position that
 // nobody knows; to resume from there is to load everything again.
 func (r *room) restart(limit int, now time.Time) {
+	r.recent.Store(newRecent(0))
+	whole := everything(0)
+	whole.restart, whole.at = true, now.UnixMicro()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.floor = unknown
-	r.append(limit, frame{text: bulkFrames(0), restart: true, at: now.UnixMicro()})
+	r.append(limit, whole)
 }
 
 // skip tells every socket to load everything, because changes up to a number
 // were removed from the history before this node could read them.
 func (r *room) skip(limit int, seq int64, now time.Time) {
+	r.recent.Load().hear(seq, slices.Concat(products()...)...)
+	whole := everything(seq)
+	whole.at = now.UnixMicro()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.append(limit, frame{text: bulkFrames(seq), seq: seq, at: now.UnixMicro()})
+	r.append(limit, whole)
 }
 
 // knows notes that every event above a number is in the log from a position
@@ -154,6 +196,25 @@ type shard struct {
 	mu    sync.Mutex
 	slots []*socket
 	free  []int32
+	// offered is the position up to which the worker offered the log to all.
+	offered int64
+}
+
+// reached is the position up to which all sockets were offered the log; a
+// shard without any holds nobody up.
+func (s *shard) reached(end int64) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.slots) == 0 {
+		return end
+	}
+	return s.offered
+}
+
+func (s *shard) reach(position int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offered = position
 }
 
 func (s *shard) add(each *socket) {

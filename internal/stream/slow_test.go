@@ -3,10 +3,12 @@ package stream_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -16,12 +18,14 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 	"github.com/signalbox/signalbox/internal/stream"
 )
 
 // stuck opens a socket whose peer reads nothing after the handshake.
-func (s *stage) stuck() net.Conn {
+func (s *stage) stuck(query string) net.Conn {
 	s.t.Helper()
 	dialer := net.Dialer{}
 	conn, err := dialer.DialContext(s.t.Context(), "tcp", s.server.Listener.Addr().String())
@@ -32,8 +36,11 @@ func (s *stage) stuck() net.Conn {
 	if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
 		s.t.Fatal(err)
 	}
-	_, err = fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+	if s.server.TLS != nil {
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // the peer is this test's
+	}
+	_, err = fmt.Fprintf(conn, "GET /?%s HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", query)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -105,6 +112,39 @@ func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
 	}
 }
 
+// After an outage the feed tells of thousands of changes without a pause.
+func TestNobodyIsTooSlowWhenTheNodeIs(t *testing.T) {
+	t.Parallel()
+	for name, rewound := range map[string]bool{"an outage": false, "an outage that rewound the history": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newIdleStage(t, stream.Options{Queue: 16})
+			s.commit(flagChange("before"))
+			peers := make([]*peer, 20)
+			for i := range peers {
+				peers[i], _ = s.open("since=1")
+			}
+			if rewound {
+				s.rewind(0)
+			}
+			last := int64(0)
+			for range 1000 {
+				last = s.commit(flagChange("f"))
+			}
+			s.Start(t.Context())
+			for _, p := range peers {
+				p.expect(everything(last)...)
+			}
+			for range 100 { // and then it goes on as ever
+				last = s.commit(flagChange("g"))
+				for _, p := range peers {
+					p.expect(event("flag_changed", "g", last))
+				}
+			}
+		})
+	}
+}
+
 func TestAReaderThatPausesCatchesUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 1 << 16})
@@ -122,9 +162,14 @@ func TestAReaderThatPausesCatchesUp(t *testing.T) {
 
 func TestAPeerThatSendsAndNeverReadsIsCut(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Queue: 16, Heartbeat: 200 * time.Millisecond})
-	conn := s.stuck()
+	s := newStage(t, stream.Options{Queue: 16, Heartbeat: time.Second})
 	s.flood()
+	conn := s.stuck("since=0")
+	companion, _ := s.open("since=1500")
+	for range 32 {
+		s.commit(flagChange("f"))
+		companion.next() // the workers keep up
+	}
 	ping := []byte{0x89, 0x80, 0, 0, 0, 0} // masked, without payload
 	for {
 		if _, err := conn.Write(ping); err != nil {
@@ -200,17 +245,28 @@ func (c *crowd) round() time.Duration {
 	return time.Duration(all[len(all)*99/100])
 }
 
+// transports are the ways that a node is reached.
+func transports() map[string]func(*httptest.Server) {
+	return map[string]func(*httptest.Server){"plain": (*httptest.Server).Start, "TLS": (*httptest.Server).StartTLS}
+}
+
 // Rounds with and without stuck readers take turns, so that both see the same
 // noise of the machine.
 func TestStuckReadersDelayNobody(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it opens 2000 sockets")
 	}
+	for name, start := range transports() {
+		t.Run(name, func(t *testing.T) { stuckReadersDelayNobody(t, start) })
+	}
+}
+
+func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
 	const healthy, stuckOnes, rounds = 1000, 50, 5
 	options := stream.Options{Queue: 1 << 20}
-	clean, burdened := newStage(t, options), newStage(t, options)
+	clean, burdened := newStage(t, options, start), newStage(t, options, start)
 	for range stuckOnes {
-		burdened.stuck()
+		burdened.stuck("")
 	}
 	burdened.flood()
 	clean.flood()
@@ -236,5 +292,82 @@ func TestStuckReadersDelayNobody(t *testing.T) {
 	}
 	if slow := count(&burdened.closed, "slow_reader").Load(); slow > 0 {
 		t.Errorf("%d of the stuck ones were closed already", slow)
+	}
+}
+
+// inTime makes sure that something which must not wait for a peer does not.
+func inTime(t *testing.T, what string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	select {
+	case <-done:
+	case <-time.After(soon):
+		t.Fatal(what + " waits for a peer that does not read")
+	}
+}
+
+// A resumed stream begins with more than the kernel holds for a peer.
+func TestAStuckReaderDelaysNoRevocation(t *testing.T) {
+	t.Parallel()
+	for name, start := range transports() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, stream.Options{Heartbeat: time.Second, Queue: 1 << 12}, start)
+			s.flood()
+			s.stuck("since=0&key=k")
+			healthy, _ := s.open("since=1500&key=k")
+			bystander, _ := s.open("since=1500&key=other")
+			inTime(t, "the feed", func() {
+				s.commit(changes.Change{Kind: accounts.KindKey, Key: "k", Action: changes.Revoked, After: keyDocument(t, accounts.Revoked, nil)})
+				s.commit(flagChange("after"))
+			})
+			healthy.ends(websocket.ClosePolicyViolation, soon)
+			bystander.expect(event("flag_changed", "after", 1502))
+			ended := count(&s.closed, "key")
+			storetest.Wait(t, soon, "the stuck one is cut as well", func() bool { return ended.Load() == 2 })
+		})
+	}
+}
+
+func TestAStuckReaderDelaysNoStop(t *testing.T) {
+	t.Parallel()
+	for name, start := range transports() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, stream.Options{}, start)
+			s.flood()
+			for range 10 {
+				s.stuck("since=0")
+			}
+			began := time.Now()
+			inTime(t, "stopping", func() { s.stop(200 * time.Millisecond) })
+			if took := time.Since(began); took > 3*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+func TestASilentStuckReaderIsCut(t *testing.T) {
+	t.Parallel()
+	for name, start := range transports() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, stream.Options{Heartbeat: 200 * time.Millisecond}, start)
+			s.flood()
+			for range 10 {
+				s.stuck("since=0")
+			}
+			cut := count(&s.closed, "silent")
+			began := time.Now()
+			storetest.Wait(t, soon, "all are cut", func() bool { return cut.Load() == 10 })
+			if took := time.Since(began); took > 4*time.Second {
+				t.Errorf("one waited for the other: it took %s", took)
+			}
+		})
 	}
 }

@@ -21,6 +21,9 @@ const (
 	// maxAnswers bounds what waits for a peer that sends pings and reads no
 	// answers.
 	maxAnswers = 1 << 10
+	// parting is how long a peer may take to accept the close frame, and what
+	// waits before it.
+	parting = 10 * time.Second
 	// farewell is how long a peer may take to answer that it closes.
 	farewell = 2 * time.Second
 )
@@ -132,15 +135,20 @@ func (s *socket) gather(log *view, p *pen) (text []byte, events int) {
 		}
 		s.seq = max(s.seq, each.seq)
 		text = append(text, each.text...)
-		events++
+		events += each.events
 	}
 	p.buffer = text
 	return text, events
 }
 
-// checkPace closes the socket when the log has moved on without it.
+// checkPace closes the socket when the log has moved on without it, unless it
+// was the workers who did not keep up.
 func (s *socket) checkPace(log *view) {
-	if s.next < log.first {
+	switch {
+	case s.next >= log.first:
+	case s.next >= log.summed:
+		s.next = log.first
+	default:
 		s.say(tooSlow())
 	}
 }
@@ -151,7 +159,7 @@ func (s *socket) say(why ending) {
 		return
 	}
 	s.closing, s.ending = true, why
-	s.until.Store(s.hub.clock() + s.hub.patience()) // for a peer that never takes it
+	s.until.Store(s.hub.clock() + min(s.hub.patience(), int64(parting))) // for a peer that never takes it
 	s.unsent = append(s.unsent, closeFrame(why.code, why.reason)...)
 }
 
@@ -166,7 +174,7 @@ func (s *socket) delivered() {
 // is broken.
 func (s *socket) blocked(err error) {
 	if err != nil && !errors.Is(err, errFull) {
-		_ = s.link.conn.Close() // its reader notices
+		s.link.close() // its reader notices
 		return
 	}
 	s.waiting = true
@@ -183,7 +191,7 @@ func (s *socket) wait() {
 			return
 		}
 		if _, err := s.link.conn.Write(text); err != nil {
-			_ = s.link.conn.Close()
+			s.link.close()
 			return
 		}
 		s.hub.meter.EventsSent(events)
@@ -250,7 +258,7 @@ func (s *socket) cut(why ending) {
 	}
 	s.unsent = nil
 	s.mu.Unlock()
-	_ = s.link.conn.Close()
+	s.link.close()
 }
 
 // read takes what the peer sends, which matters only as a sign of life, until
@@ -262,6 +270,7 @@ func (s *socket) read() {
 		}
 		s.alive()
 	}
+	s.link.part()
 	s.cut(broken())
 	s.hub.leave(s)
 }

@@ -63,6 +63,7 @@ func (w *worker) serve(s *shard, p *pen) {
 	log := s.room.log.Load()
 	sent := 0
 	s.walk(func(each *socket) { sent += each.flush(log, p) })
+	s.reach(log.end())
 	if sent > 0 {
 		w.hub.meter.EventsSent(sent)
 		newest := log.frames[len(log.frames)-1]

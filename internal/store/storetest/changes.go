@@ -179,22 +179,33 @@ func historyFilters(t *testing.T, db *store.DB) {
 	}
 }
 
-// eventHistory is what the event stream reads.
+// eventHistory is what the change feed and the event stream read.
 func eventHistory(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	document := []byte(oddJSON)
 	var written []changes.Change
-	for _, kind := range []string{"flag", "logger", "environment", "flag"} {
-		change := record(t, db, account, changes.Change{Kind: kind, Key: oddText, Action: changes.Updated, Before: document, After: document})
+	for _, each := range []struct {
+		change changes.Change
+		needed bool
+	}{
+		{changes.Change{Kind: "flag", Key: oddText, Action: changes.Updated}, false},
+		{changes.Change{Kind: "logger", Key: oddText, Action: changes.Updated}, true},
+		{changes.Change{Kind: "logger", Key: oddText, Action: changes.Cascaded}, false},
+		{changes.Change{Kind: "logger", Key: changes.AllKeys, Action: changes.Discovered}, false},
+		{changes.Change{Kind: "api_key", Key: oddText, Action: changes.Revoked}, true},
+		{changes.Change{Kind: "flag", Key: oddText, Action: changes.Updated}, false},
+	} {
+		each.change.Before, each.change.After = document, document
+		change := record(t, db, account, each.change)
 		change.Before, change.Actor = nil, changes.Actor{}
-		if kind != "logger" {
+		if !each.needed {
 			change.After = nil
 		}
 		written = append(written, change)
 		record(t, db, other, changes.Change{Kind: "config"})
 	}
-	for after, want := range map[int64][]changes.Change{0: written[:3], 2: written[2:], 4: nil, 99: nil} {
+	for after, want := range map[int64][]changes.Change{0: written[:3], 2: written[2:5], 4: written[4:], 6: nil, 99: nil} {
 		found, err := db.EventsAfter(ctx, account, after, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -203,8 +214,8 @@ func eventHistory(t *testing.T, db *store.DB) {
 	}
 	for since, want := range map[time.Time][]string{
 		written[0].CreatedAt:                  {"flag", "logger"},
-		written[3].CreatedAt:                  {"flag"},
-		written[3].CreatedAt.Add(time.Second): nil,
+		written[5].CreatedAt:                  {"flag"},
+		written[5].CreatedAt.Add(time.Second): nil,
 	} {
 		found, err := db.ChangedKinds(ctx, account, since, "flag", "config", "logger")
 		if err != nil {
@@ -221,17 +232,20 @@ func largeHistory(t *testing.T, db *store.DB) {
 	document := []byte(`"` + strings.Repeat("x", 1_900_000) + `"`)
 	const count = 5
 	for i := range count {
-		record(t, db, account, changes.Change{Key: strconv.Itoa(i), Before: document, After: document})
+		record(t, db, account, changes.Change{Kind: "logger", Key: strconv.Itoa(i), Before: document, After: document})
 	}
-	var news, old []string
-	for seq := int64(0); seq < count; {
-		found, err := db.After(ctx, account, seq, count)
-		if err != nil || len(found) == 0 {
-			t.Fatalf("after %d: %d changes, %v", seq, len(found), err)
+	for _, read := range []func(context.Context, string, int64, int) ([]changes.Change, error){db.After, db.EventsAfter} {
+		var news []string
+		for seq := int64(0); seq < count; {
+			found, err := read(ctx, account, seq, count)
+			if err != nil || len(found) == 0 || len(found) == count {
+				t.Fatalf("after %d: %d changes, %v", seq, len(found), err)
+			}
+			news, seq = append(news, keysOf(found)...), found[len(found)-1].Seq
 		}
-		news, seq = append(news, keysOf(found)...), found[len(found)-1].Seq
+		same(t, news, []string{"0", "1", "2", "3", "4"})
 	}
-	same(t, news, []string{"0", "1", "2", "3", "4"})
+	var old []string
 	for before, more := int64(0), true; more; {
 		tail, err := db.History().Changes(ctx, account, changes.Filter{}, before, count)
 		if err != nil || len(tail.Items) == 0 {
