@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/signalbox/signalbox/internal/fault"
 )
 
 // maxWork bounds what checking schemas may cost one write, in steps of roughly
@@ -148,7 +150,7 @@ func dynamicAnchors(document any, at string) (places []string) {
 			places = append(places, at)
 		}
 		for name, value := range document {
-			places = append(places, dynamicAnchors(value, at+"/"+escape(name))...)
+			places = append(places, dynamicAnchors(value, at+"/"+fault.Escape(name))...)
 		}
 	case []any:
 		for i, value := range document {

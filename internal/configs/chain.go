@@ -114,9 +114,9 @@ func valueOf(chain []Config, key, environment string) json.RawMessage {
 // changedKeys names the items of which a write may alter what is resolved
 // below, as far as a rule looks at it: whether they are declared, their type,
 // their schema, and the values of JSON items, which may have to fit a schema.
-func changedKeys(before, after *level) map[string]bool {
+func changedKeys(was Config, after *level) map[string]bool {
 	changed := map[string]bool{}
-	was, is := before.config, after.config
+	is := after.config
 	for key, item := range was.Items {
 		if now, still := is.Items[key]; !still || alters(item, now) {
 			changed[key] = true
@@ -141,7 +141,7 @@ func changedKeys(before, after *level) map[string]bool {
 }
 
 func alters(was, is Item) bool {
-	return was.Type != is.Type || string(was.Schema) != string(is.Schema) || (is.Type == JSON && !rawjson.Same(was.Value, is.Value))
+	return was.Type != is.Type || !rawjson.Same(was.Schema, is.Schema) || (is.Type == JSON && !rawjson.Same(was.Value, is.Value))
 }
 
 // about is a config with nothing but what it says about some keys; nil keeps all.

@@ -11,7 +11,7 @@ import (
 
 // check holds one write against the chains that it touches.
 type check struct {
-	before  *level // nil for a creation
+	write   write
 	after   *level
 	changed map[string]bool // nil: every key, because the parent is another
 	levels  map[string]*level
@@ -22,18 +22,18 @@ type check struct {
 	schemas  map[string]schema // compiled, by their text
 }
 
-func newCheck(before, after *level, problems *fault.Problems) *check {
-	c := &check{before: before, after: after, problems: problems, broken: map[string]bool{}, work: newBudget(),
+func newCheck(write write, after *level, problems *fault.Problems) *check {
+	c := &check{write: write, after: after, problems: problems, broken: map[string]bool{}, work: newBudget(),
 		schemas: map[string]schema{}, levels: map[string]*level{after.config.Key: after}}
-	if before != nil && sameText(before.config.Parent, after.config.Parent) {
-		c.changed = changedKeys(before, after)
+	if write.before != nil && sameText(write.before.Parent, after.config.Parent) {
+		c.changed = changedKeys(*write.before, after)
 	}
 	return c
 }
 
 // reachesBelow tells whether configs below may be affected.
 func (c *check) reachesBelow() bool {
-	return c.before != nil && (c.changed == nil || len(c.changed) > 0)
+	return c.write.before != nil && (c.changed == nil || len(c.changed) > 0)
 }
 
 // own checks the config that is written.
@@ -41,22 +41,28 @@ func (c *check) own() {
 	config := c.after.config
 	for _, key := range slices.Sorted(maps.Keys(config.Items)) {
 		if above, by, found := c.after.above.declared(key); found && above.Type != config.Items[key].Type {
-			c.problems.Attribute("items/"+escape(key)+"/type", "must be %s, as the config %q above declares it", above.Type, by)
+			c.problems.Attribute(itemPath(key)+"/type", "must be %s, as the config %q above declares it", above.Type, by)
 		}
 	}
 	config.overrides(func(environment, key string, value json.RawMessage) {
-		path := "environments/" + escape(environment) + "/" + escape(key)
 		item, _, found := c.after.declared(key)
+		frozen := c.write.frozen(environment, key)
 		switch {
+		case !found && frozen:
+			c.problems.Attribute("parent", "would leave %q without an item, and its override in %s is frozen", key, environment)
 		case !found:
-			c.problems.Attribute(path, "overrides an item that neither this config nor one above it declares")
-		case !item.Type.fits(value):
-			c.problems.Attribute(path, "must be %s, as the item is %s", item.Type.noun(), item.Type)
+			c.problems.Attribute(overridePath(environment, key), "overrides an item that neither this config nor one above it declares")
+		case item.Type.fits(value):
+		case frozen:
+			c.problems.Attribute(itemPath(key), "must not become %s: its override in %s, which is frozen, is not %s",
+				item.Type, environment, item.Type.noun())
+		default:
+			c.problems.Attribute(overridePath(environment, key), "must be %s, as the item is %s", item.Type.noun(), item.Type)
 		}
 	})
 	c.fit(c.after, func(environment, key string, found breach) {
 		c.broken[key] = true
-		c.problems.Attribute(c.ownPlace(environment, key)+found.pointer, "does not fit the schema of %q%s: %s",
+		c.problems.Attribute(c.ownPlace(environment, key, found), "does not fit the schema of %q%s: %s",
 			key, inside(environment), found.detail)
 	})
 }
@@ -71,11 +77,15 @@ func inside(environment string) string {
 
 // ownPlace is the part of the written config that decides what a key resolves
 // to in an environment.
-func (c *check) ownPlace(environment, key string) string {
-	if _, has := c.after.config.Environments[environment][key]; has {
-		return "environments/" + escape(environment) + "/" + escape(key)
+func (c *check) ownPlace(environment, key string, found breach) string {
+	_, overridden := c.after.config.Environments[environment][key]
+	switch {
+	case !overridden:
+		return itemPath(key) + "/value" + found.pointer
+	case c.write.frozen(environment, key):
+		return itemPath(key) // the override itself was not sent
 	}
-	return "items/" + escape(key) + "/value"
+	return overridePath(environment, key) + found.pointer
 }
 
 // below checks a config under the one that is written. Parents come before
@@ -110,7 +120,7 @@ func (c *check) below(config Config) {
 		}
 		place := c.cause(key)
 		if c.overridesAnew(environment, key) {
-			place = c.ownPlace(environment, key)
+			place = c.ownPlace(environment, key, breach{})
 		}
 		c.problems.Attribute(place, "would make %q of the config %q below break its schema%s: at %q it has this wrong: %s",
 			key, config.Key, inside(environment), found.pointer, found.detail)
@@ -123,11 +133,8 @@ func (c *check) cause(key string) string {
 	if !declares && c.changed == nil {
 		return "parent"
 	}
-	path := "items/" + escape(key)
-	was, declared := Item{}, false
-	if c.before != nil {
-		was, declared = c.before.config.Items[key]
-	}
+	path := itemPath(key)
+	was, declared := c.write.stored().Items[key]
 	switch {
 	case !declares && !declared:
 		return "environments" // an override was removed
@@ -135,7 +142,7 @@ func (c *check) cause(key string) string {
 		return path
 	case was.Type != item.Type:
 		return path + "/type"
-	case string(was.Schema) != string(item.Schema):
+	case !rawjson.Same(was.Schema, item.Schema):
 		return path + "/schema"
 	}
 	return path + "/value"
@@ -144,11 +151,8 @@ func (c *check) cause(key string) string {
 // overridesAnew tells whether the write gives a key another override.
 func (c *check) overridesAnew(environment, key string) bool {
 	is, has := c.after.config.Environments[environment][key]
-	if c.before == nil || !has {
-		return has
-	}
-	was, had := c.before.config.Environments[environment][key]
-	return !had || !rawjson.Same(was, is)
+	was, had := c.write.stored().Environments[environment][key]
+	return has && (!had || !rawjson.Same(was, is))
 }
 
 // fit holds what a level's keys resolve to against their schemas. Keys that

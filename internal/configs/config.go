@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
@@ -82,6 +84,14 @@ type Config struct {
 	UpdatedAt    time.Time            `json:"updated_at"`
 }
 
+// itemPath is where an item stands below the attributes.
+func itemPath(key string) string { return "items/" + fault.Escape(key) }
+
+// overridePath is where an override stands below the attributes.
+func overridePath(environment, key string) string {
+	return overrides.Path(environment) + "/" + fault.Escape(key)
+}
+
 // overrides calls visit for every override, in a fixed order.
 func (c Config) overrides(visit func(environment, key string, value json.RawMessage)) {
 	for _, environment := range slices.Sorted(maps.Keys(c.Environments)) {
@@ -116,7 +126,7 @@ func sameBase(a, b Config) bool {
 
 func sameItem(a, b Item) bool {
 	return a.Type == b.Type && sameText(a.Description, b.Description) &&
-		rawjson.Same(a.Value, b.Value) && string(a.Schema) == string(b.Schema)
+		rawjson.Same(a.Value, b.Value) && rawjson.Same(a.Schema, b.Schema)
 }
 
 func sameOverrides(a, b Overrides) bool { return maps.EqualFunc(a, b, rawjson.Same) }

@@ -63,7 +63,7 @@ func (d *Draft) checkTexts() {
 }
 
 func (d *Draft) item(name string) Item {
-	draft, path := d.Items[name], "items/"+escape(name)
+	draft, path := d.Items[name], itemPath(name)
 	item := Item{Value: draft.Value, Description: draft.Description.Pointer(), Schema: draft.Schema.Or(nil)}
 	d.checkItemKey(path, name)
 	naming.CheckDescription(&d.Problems, path+"/description", draft.Description.Or(""), maxDescription)
@@ -121,7 +121,7 @@ func (d *Draft) checkSize(path string, value json.RawMessage) bool {
 func (d *Draft) checkSchemas(config Config) {
 	schemas, work := 0, newBudget()
 	for _, name := range slices.Sorted(maps.Keys(config.Items)) {
-		item, path := config.Items[name], "items/"+escape(name)+"/schema"
+		item, path := config.Items[name], itemPath(name)+"/schema"
 		if item.Schema == nil || d.Problems.Mentions(path) {
 			continue
 		}
@@ -142,7 +142,7 @@ func (d *Draft) overrides(environment string) Overrides {
 		if string(value) == "null" {
 			continue
 		}
-		d.checkSize("environments/"+escape(environment)+"/"+escape(name), value)
+		d.checkSize(overridePath(environment, name), value)
 		kept[name] = value
 	}
 	return kept

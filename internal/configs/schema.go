@@ -11,6 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/signalbox/signalbox/internal/fault"
 )
 
 // Limits of a schema, beside those of its patterns.
@@ -97,7 +99,7 @@ func otherDialect(document any, at string) (string, bool) {
 			return at + "/$schema", true
 		}
 		for member, value := range document {
-			if place, found := otherDialect(value, at+"/"+escape(member)); found {
+			if place, found := otherDialect(value, at+"/"+fault.Escape(member)); found {
 				return place, true
 			}
 		}
@@ -206,14 +208,9 @@ func sentence(err *jsonschema.ValidationError) string {
 func pointerTo(steps []string) string {
 	var pointer strings.Builder
 	for _, step := range steps {
-		pointer.WriteString("/" + escape(step))
+		pointer.WriteString("/" + fault.Escape(step))
 	}
 	return pointer.String()
-}
-
-// escape makes a name a segment of a JSON pointer.
-func escape(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // plain decodes JSON for the validator. It computes with exact fractions, so

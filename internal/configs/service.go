@@ -2,7 +2,6 @@ package configs
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
 )
@@ -66,7 +66,7 @@ type Service struct {
 	Plans plans.Table
 	// Writable refuses to write a value for an environment that is unmanaged
 	// or does not exist.
-	Writable func(managed map[string]bool, environment string) error
+	Writable overrides.Writable
 }
 
 // Configs lists the configs of the caller's account.
@@ -136,7 +136,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if err := s.admit(ctx, tx, made); err != nil {
 			return Config{}, err
 		}
-		if made, err = s.save(ctx, tx, caller, nil, made); err != nil {
+		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments}, made); err != nil {
 			return Config{}, err
 		}
 		return made, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, made.Key, nil, &made)
@@ -190,7 +190,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 			if err := ensureCommonParent(ctx, tx, after); err != nil {
 				return Config{}, err
 			}
-			return s.save(ctx, tx, caller, &before, after)
+			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments}, after)
 		})
 	})
 }
@@ -210,109 +210,6 @@ func (d *Draft) over(before, wanted Config) Config {
 		after.Items[key] = item
 	}
 	return after
-}
-
-// save stores a config if it keeps the rules, and gives it as it is stored.
-// before is nil for a creation.
-func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, before *Config, after Config) (Config, error) {
-	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
-	if err != nil {
-		return Config{}, err
-	}
-	stored := Config{}
-	if before != nil {
-		stored = *before
-	}
-	var problems fault.Problems
-	after.Environments = s.mergeEnvironments(managed, stored, after, &problems)
-	if before != nil {
-		if err := checkScope(caller, stored, after); err != nil {
-			return Config{}, err
-		}
-	}
-	checkDefinition(after, &problems)
-	if err := s.checkChains(ctx, tx, before, after, &problems); err != nil {
-		return Config{}, err
-	}
-	if err := problems.Err(); err != nil {
-		return Config{}, err
-	}
-	return after, tx.SaveConfig(ctx, after)
-}
-
-// checkDefinition bounds what is about to be stored.
-func checkDefinition(config Config, problems *fault.Problems) {
-	schemas := 0
-	for _, item := range config.Items {
-		if item.Schema != nil {
-			schemas++
-		}
-	}
-	if schemas > MaxSchemas {
-		problems.Attribute("items", "must have at most %d items with a schema", MaxSchemas)
-	}
-	if size := config.size(); size > MaxDefinition {
-		problems.Attribute("items", "must have, with the overrides, at most %d bytes in all, and these have %d", MaxDefinition, size)
-	}
-}
-
-// checkChains notes what a write would break in the chains that it touches.
-func (s *Service) checkChains(ctx context.Context, tx Tx, before *Config, after Config, problems *fault.Problems) error {
-	above, err := parentsOf(ctx, tx, after, problems)
-	if err != nil || problems.Mentions("parent") {
-		return err
-	}
-	written := lowest(above).under(after)
-	var stored *level
-	if before != nil {
-		stored = &level{config: *before}
-	}
-	check := newCheck(stored, written, problems)
-	check.own()
-	if !check.reachesBelow() {
-		return nil
-	}
-	return tx.EachConfigBelow(ctx, after.Account, after.Key, func(config Config) error {
-		check.below(config)
-		return nil
-	})
-}
-
-// parentsOf gives the chain that a config hangs on, and notes when there is
-// none to hang on.
-func parentsOf(ctx context.Context, tx Tx, config Config, problems *fault.Problems) ([]Config, error) {
-	if config.Parent == nil {
-		return nil, nil
-	}
-	parent := *config.Parent
-	if parent == config.Key {
-		problems.Attribute("parent", "must be another config, or null for none")
-		return nil, nil
-	}
-	if !naming.IsKey(parent, naming.MaxKey) {
-		problems.Attribute("parent", "must be the key of a config, or null for none")
-		return nil, nil
-	}
-	chain, err := tx.ConfigChain(ctx, config.Account, parent)
-	if fault.Is(err, fault.NotFound) {
-		problems.Attribute("parent", "must be a config of this account, or null for none: there is no config %q", parent)
-		return nil, nil
-	}
-	if at := slices.IndexFunc(chain, func(above Config) bool { return above.Key == config.Key }); at >= 0 {
-		problems.Attribute("parent", "must not lead back to this config: %s", circle(chain[at:]))
-	} else if len(chain) >= MaxDepth {
-		problems.Attribute("parent", "must leave chains of at most %d configs, and %q has %d above it", MaxDepth, parent, len(chain)-1)
-	}
-	return chain, err
-}
-
-// circle tells the way from a config down to what is to become its parent.
-func circle(chain []Config) string {
-	names := make([]string, len(chain))
-	for i, config := range chain {
-		names[i] = config.Key
-	}
-	return "the chain of " + names[len(names)-1] + " is " + strings.Join(names, " → ")
 }
 
 // Delete removes a config that none inherits from. MEMBER or higher; a key
