@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
-	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // check holds one write against the chains that it touches.
@@ -19,14 +19,14 @@ type check struct {
 	problems *fault.Problems
 	broken   map[string]bool // keys that do not fit already where they are written
 	work     *budget
-	schemas  map[string]schema // compiled, by their text
+	schemas  *schemas
 }
 
 func newCheck(write write, after *level, problems *fault.Problems) *check {
-	c := &check{write: write, after: after, problems: problems, broken: map[string]bool{}, work: newBudget(),
-		schemas: map[string]schema{}, levels: map[string]*level{after.config.Key: after}}
+	c := &check{write: write, after: after, problems: problems, broken: map[string]bool{}, work: write.schemas.work,
+		schemas: write.schemas, levels: map[string]*level{after.config.Key: after}}
 	if write.before != nil && sameText(write.before.Parent, after.config.Parent) {
-		c.changed = changedKeys(*write.before, after)
+		c.changed = changedKeys(*write.before, after, c.work)
 	}
 	return c
 }
@@ -39,6 +39,9 @@ func (c *check) reachesBelow() bool {
 // own checks the config that is written.
 func (c *check) own() {
 	config := c.after.config
+	if c.looking(c.after); c.work.spent() {
+		return
+	}
 	for _, key := range slices.Sorted(maps.Keys(config.Items)) {
 		if above, by, found := c.after.above.declared(key); found && above.Type != config.Items[key].Type {
 			c.problems.Attribute(itemPath(key)+"/type", "must be %s, as the config %q above declares it", above.Type, by)
@@ -97,6 +100,9 @@ func (c *check) below(config Config) {
 	if l.depth > MaxDepth {
 		c.problems.Attribute("parent", "would make the chain of the config %q longer than %d", config.Key, MaxDepth)
 	}
+	if c.looking(l); c.work.spent() {
+		return
+	}
 	for _, key := range slices.Sorted(maps.Keys(l.config.Items)) {
 		if item, _, found := above.declared(key); found && item.Type != l.config.Items[key].Type {
 			c.problems.Attribute(c.cause(key), "does not agree with the config %q below, which declares %q as %s",
@@ -142,7 +148,7 @@ func (c *check) cause(key string) string {
 		return path
 	case was.Type != item.Type:
 		return path + "/type"
-	case !rawjson.Same(was.Schema, item.Schema):
+	case !c.work.same(was.Schema, item.Schema):
 		return path + "/schema"
 	}
 	return path + "/value"
@@ -152,7 +158,7 @@ func (c *check) cause(key string) string {
 func (c *check) overridesAnew(environment, key string) bool {
 	is, has := c.after.config.Environments[environment][key]
 	was, had := c.write.stored().Environments[environment][key]
-	return has && (!had || !rawjson.Same(was, is))
+	return has && (!had || !c.work.same(was, is))
 }
 
 // fit holds what a level's keys resolve to against their schemas. Keys that
@@ -160,14 +166,22 @@ func (c *check) overridesAnew(environment, key string) bool {
 func (c *check) fit(l *level, report func(environment, key string, found breach)) {
 	chain := l.chain()
 	for _, key := range slices.Sorted(l.config.keys()) {
-		schemas := schemasOf(chain, key)
-		if len(schemas) == 0 || (c.changed != nil && !c.changed[key]) {
+		if c.changed != nil && !c.changed[key] {
 			continue
 		}
+		c.work.spend(time.Duration(len(chain)) * priceOfLookup)
+		schemas := schemasOf(chain, key)
+		if len(schemas) == 0 {
+			continue
+		}
+		c.work.spend(time.Duration(environmentsAlong(chain)) * priceOfLookup)
 		for _, environment := range append([]string{""}, environmentsOf(chain, key)...) {
-			found := c.breaches(schemas, valueOf(chain, key, environment))
+			found := c.schemas.check(schemas, c.work.valueOf(chain, key, environment))
 			for _, each := range found {
 				report(environment, key, each)
+			}
+			if c.work.spent() {
+				return
 			}
 			if len(found) > 0 && environment == "" {
 				break // the environments inherit what is wrong
@@ -176,16 +190,14 @@ func (c *check) fit(l *level, report func(environment, key string, found breach)
 	}
 }
 
-// breaches gives the places where a value breaks any of the schemas, which are
-// stored ones, or were compiled before.
-func (c *check) breaches(schemas []json.RawMessage, value json.RawMessage) (found []breach) {
-	for _, text := range schemas {
-		compiled, known := c.schemas[string(text)]
-		if !known {
-			compiled, _ = compileSchema(text, c.work)
-			c.schemas[string(text)] = compiled
-		}
-		found = append(found, compiled.check(value)...)
+// looking pays for finding where keys are declared.
+func (c *check) looking(l *level) {
+	keys := len(l.config.Items)
+	for _, overrides := range l.config.Environments {
+		keys += len(overrides)
 	}
-	return found
+	if c.work.spend(time.Duration(keys*l.depth) * priceOfLookup); c.work.spent() {
+		c.problems.Attribute("items", "take too much work to check, with what the config %q says about them; have fewer of them or a shorter chain",
+			l.config.Key)
+	}
 }

@@ -176,11 +176,18 @@ func TestConfigsHaveLimits(t *testing.T) {
 	requireRefused(t, err, values{"items": "5000"})
 
 	large := draft("large", "", nil)
-	for i := range 9 {
+	for i := range 5 {
 		large.Items[fmt.Sprint("item-", i)] = configs.ItemDraft{Value: json.RawMessage(`"` + strings.Repeat("x", configs.MaxValue-2) + `"`)}
 	}
 	_, err = h.Create(t.Context(), h.owner, large)
-	requireRefused(t, err, values{"items": "2097152"})
+	requireRefused(t, err, values{"items": "1048576"})
+
+	wide := draft("wide", "", values{"a": "1"})
+	for i := range configs.MaxEnvironments + 1 {
+		in(wide, fmt.Sprint("environment-", i), values{"a": "2"})
+	}
+	_, err = h.Create(t.Context(), h.owner, wide)
+	requireRefused(t, err, values{"environments": "1000"})
 
 	schemas := draft("schemas", "", nil)
 	for i := range configs.MaxSchemas + 1 {

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -16,7 +17,8 @@ type write struct {
 	before *Config // nil for a creation
 	// sent is the overrides of the request. What is stored afterwards may have
 	// frozen ones in addition.
-	sent map[string]Overrides
+	sent    map[string]Overrides
+	schemas *schemas
 }
 
 // stored is the config before the write; an empty one for a creation.
@@ -37,21 +39,25 @@ func (w write) frozen(environment, key string) bool {
 
 // save stores a config if it keeps the rules, and gives it as it is stored.
 func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write write, after Config) (Config, error) {
+	work := write.schemas.work
+	defer work.begin(ctx)()
 	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
 	if err != nil {
 		return Config{}, err
 	}
 	var problems fault.Problems
-	merged, err := overrides.Merge(managed, write.stored().Environments, after.Environments, repeats, s.Writable)
+	merged, err := overrides.Merge(managed, write.stored().Environments, after.Environments, work.repeats, s.Writable)
 	if merged == nil {
 		return Config{}, err
 	}
-	for _, refusal := range fault.All(err) {
-		problems.Add(refusal)
+	if !work.spent() { // or it is not known what is repeated
+		for _, refusal := range fault.All(err) {
+			problems.Add(refusal)
+		}
 	}
 	after.Environments = merged
 	if write.before != nil {
-		if err := checkScope(caller, *write.before, after); err != nil {
+		if err := checkScope(caller, *write.before, after, work); err != nil {
 			return Config{}, err
 		}
 	}
@@ -70,7 +76,29 @@ func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write
 	if err := problems.Err(); err != nil {
 		return Config{}, err
 	}
-	return after, tx.SaveConfig(ctx, after)
+	return after, keep(ctx, tx, after)
+}
+
+// keep stores a config if the account has room for it. Lists, chains and the
+// deletion of an environment read many configs at once: what all of them have
+// bounds the memory of every request.
+func keep(ctx context.Context, tx Tx, config Config) error {
+	before, err := tx.ConfigBytes(ctx, config.Account)
+	if err != nil {
+		return err
+	}
+	if err := tx.SaveConfig(ctx, config); err != nil {
+		return err
+	}
+	after, err := tx.ConfigBytes(ctx, config.Account)
+	if err != nil {
+		return err
+	}
+	if after > MaxBytes && after > before {
+		return fault.New(fault.RowLimitReached, "All configs of an account may have %d bytes, and with this they would have %d. Delete what is not used.",
+			MaxBytes, after).With("limit_key", configBytes).With("maximum", MaxBytes)
+	}
+	return nil
 }
 
 // thaw drops the frozen overrides of items that the write removes: an item
@@ -123,13 +151,20 @@ func checkDefinition(config Config, problems *fault.Problems) {
 func (s *Service) checkChains(ctx context.Context, tx Tx, write write, written *level, problems *fault.Problems) error {
 	check := newCheck(write, written, problems)
 	check.own()
-	if !check.reachesBelow() {
-		return nil
+	if !check.reachesBelow() || check.work.spent() {
+		return check.work.interrupted()
 	}
-	return tx.EachConfigBelow(ctx, written.config.Account, written.config.Key, func(config Config) error {
-		check.below(config)
+	enough := errors.New("the budget is spent")
+	err := tx.EachConfigBelow(ctx, written.config.Account, written.config.Key, func(config Config) error {
+		if check.below(config); check.work.spent() {
+			return enough
+		}
 		return nil
 	})
+	if errors.Is(err, enough) {
+		return check.work.interrupted()
+	}
+	return err
 }
 
 // parentsOf gives the chain that a config hangs on, and notes when there is

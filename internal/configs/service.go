@@ -49,6 +49,8 @@ type ReadTx interface {
 	// ConfigsWithEnvironment gives the configs that override anything in an environment.
 	ConfigsWithEnvironment(ctx context.Context, account, environment string) ([]Config, error)
 	CountConfigs(ctx context.Context, account string) (int, error)
+	// ConfigBytes gives what all configs of an account have, as they are stored.
+	ConfigBytes(ctx context.Context, account string) (int, error)
 }
 
 // Tx is what this package reads and writes in one transaction.
@@ -120,7 +122,7 @@ func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key stri
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Config, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "config")
-	wanted, err := draft.validate(draft.Key.Or(""))
+	wanted, schemas, err := draft.validate(draft.Key.Or(""))
 	if err != nil {
 		return Config{}, err
 	}
@@ -136,7 +138,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if err := s.admit(ctx, tx, made); err != nil {
 			return Config{}, err
 		}
-		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments}, made); err != nil {
+		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas}, made); err != nil {
 			return Config{}, err
 		}
 		return made, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, made.Key, nil, &made)
@@ -174,7 +176,7 @@ func (s *Service) admit(ctx context.Context, tx Tx, config Config) error {
 // managed stays and cannot be changed. MEMBER or higher; a key that is
 // restricted to environments may change overrides of those only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Config]) (Config, error) {
-	wanted, err := draft.validate(key)
+	wanted, schemas, err := draft.validate(key)
 	if err != nil {
 		return Config{}, err
 	}
@@ -190,7 +192,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 			if err := ensureCommonParent(ctx, tx, after); err != nil {
 				return Config{}, err
 			}
-			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments}, after)
+			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas}, after)
 		})
 	})
 }
