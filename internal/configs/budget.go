@@ -18,7 +18,7 @@ const maxWork = 250 * time.Millisecond
 
 // maxChecking is the last resort, should prices be wrong or the machine busy:
 // then the write is given up, and may be tried again.
-const maxChecking = 5 * time.Second
+const maxChecking = 2 * time.Second
 
 // What things cost, roughly as measured on a busy machine.
 const (
@@ -39,9 +39,9 @@ func newBudget() *budget {
 }
 
 // begin makes the budget that of a new check, which lasts no longer than its
-// context and maxChecking.
-func (b *budget) begin(ctx context.Context) (end func()) {
-	limited, cancel := context.WithTimeout(ctx, maxChecking)
+// context and the patience that is left.
+func (b *budget) begin(ctx context.Context, patience time.Duration) (end func()) {
+	limited, cancel := context.WithTimeout(ctx, patience)
 	b.left, b.gaveUp = maxWork, limited.Err
 	return cancel
 }

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -40,7 +41,7 @@ func (w write) frozen(environment, key string) bool {
 // save stores a config if it keeps the rules, and gives it as it is stored.
 func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write write, after Config) (Config, error) {
 	work := write.schemas.work
-	defer work.begin(ctx)()
+	defer work.begin(ctx, cmp.Or(s.Patience, maxChecking))()
 	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
 	if err != nil {
 		return Config{}, err

@@ -22,7 +22,7 @@ func checked(t *testing.T, text, value string) []string {
 	for _, wrong := range known.compile(json.RawMessage(text)).unusable {
 		t.Fatalf("%.200s: %s %s", text, wrong.pointer, wrong.detail)
 	}
-	defer known.work.begin(t.Context())()
+	defer known.work.begin(t.Context(), time.Minute)()
 	pointers := []string{}
 	for _, found := range known.check([]json.RawMessage{json.RawMessage(text)}, json.RawMessage(value)) {
 		if found.detail == "" {
@@ -217,7 +217,7 @@ func TestCheckingEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	known := newSchemas()
-	defer known.work.begin(ctx)()
+	defer known.work.begin(ctx, time.Minute)()
 	if known.check([]json.RawMessage{json.RawMessage("{}")}, json.RawMessage("1")) != nil || known.work.interrupted() != nil {
 		t.Fatal("there is nothing wrong yet")
 	}

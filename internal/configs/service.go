@@ -69,6 +69,9 @@ type Service struct {
 	// Writable refuses to write a value for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable
+	// Patience is how long checking a write may take by the clock; 0 is the
+	// usual 2 s.
+	Patience time.Duration
 }
 
 // Configs lists the configs of the caller's account.
