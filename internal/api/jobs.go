@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/optional"
@@ -142,7 +143,7 @@ func jobHeadersByName(configuration *jsonapi.Object) []jobs.HeaderDraft {
 		if !valued {
 			object.Refuse(name, "must be a string")
 		}
-		at := "headers/" + jsonapi.EscapePointer(name)
+		at := "headers/" + fault.Escape(name)
 		headers = append(headers, jobs.HeaderDraft{Header: jobs.Header{Name: name, Value: value}, NameAt: at, ValueAt: at})
 	}
 	return headers

@@ -1,12 +1,12 @@
 package configs
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 	"maps"
 	"slices"
-
-	"github.com/signalbox/signalbox/internal/rawjson"
+	"time"
 )
 
 // level is one config of a chain, with those above it.
@@ -93,10 +93,19 @@ func environmentsOf(chain []Config, key string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
+// environmentsAlong counts what environmentsOf looks at.
+func environmentsAlong(chain []Config) (count int) {
+	for _, config := range chain {
+		count += len(config.Environments)
+	}
+	return count
+}
+
 // valueOf resolves one key; nil when the chain has no value for it. No
 // environment is "", which is the key of none.
-func valueOf(chain []Config, key, environment string) json.RawMessage {
+func (b *budget) valueOf(chain []Config, key, environment string) json.RawMessage {
 	var layers stack
+	b.spend(2 * time.Duration(len(chain)) * priceOfLookup)
 	for _, config := range chain {
 		if item, has := config.Items[key]; has {
 			layers = layers.with(item.Value)
@@ -105,7 +114,12 @@ func valueOf(chain []Config, key, environment string) json.RawMessage {
 			layers = layers.with(value)
 		}
 	}
-	if layers == nil {
+	if len(layers) > 1 {
+		for _, layer := range layers {
+			b.spend(reading(layer))
+		}
+	}
+	if layers == nil || b.spent() {
 		return nil
 	}
 	return layers.merge()
@@ -114,11 +128,11 @@ func valueOf(chain []Config, key, environment string) json.RawMessage {
 // changedKeys names the items of which a write may alter what is resolved
 // below, as far as a rule looks at it: whether they are declared, their type,
 // their schema, and the values of JSON items, which may have to fit a schema.
-func changedKeys(before, after *level) map[string]bool {
+func changedKeys(was Config, after *level, work *budget) map[string]bool {
 	changed := map[string]bool{}
-	was, is := before.config, after.config
+	is := after.config
 	for key, item := range was.Items {
-		if now, still := is.Items[key]; !still || alters(item, now) {
+		if now, still := is.Items[key]; !still || work.alters(item, now) {
 			changed[key] = true
 		}
 	}
@@ -127,34 +141,53 @@ func changedKeys(before, after *level) map[string]bool {
 			changed[key] = true
 		}
 	}
-	for _, pair := range [][2]Config{{was, is}, {is, was}} {
-		pair[0].overrides(func(environment, key string, value json.RawMessage) {
-			if item, _, _ := after.declared(key); item.Type != JSON {
-				return
-			}
-			if other, has := pair[1].Environments[environment][key]; !has || !rawjson.Same(value, other) {
-				changed[key] = true
-			}
-		})
+	note := func(key string) {
+		work.spend(time.Duration(after.depth) * priceOfLookup)
+		if item, _, _ := after.declared(key); item.Type == JSON {
+			changed[key] = true
+		}
 	}
+	was.overrides(func(environment, key string, value json.RawMessage) {
+		if now, still := is.Environments[environment][key]; !changed[key] && (!still || !work.same(value, now)) {
+			note(key)
+		}
+	})
+	is.overrides(func(environment, key string, _ json.RawMessage) {
+		if _, had := was.Environments[environment][key]; !changed[key] && !had {
+			note(key)
+		}
+	})
 	return changed
 }
 
-func alters(was, is Item) bool {
-	return was.Type != is.Type || string(was.Schema) != string(is.Schema) || (is.Type == JSON && !rawjson.Same(was.Value, is.Value))
+func (b *budget) alters(was, is Item) bool {
+	return was.Type != is.Type || !b.same(was.Schema, is.Schema) || (is.Type == JSON && !b.same(was.Value, is.Value))
 }
 
-// about is a config with nothing but what it says about some keys; nil keeps all.
+// about is a config with nothing but what it says about some keys; nil keeps
+// all. The texts are copies, so that the rest of what was read can go.
 func (c Config) about(keys map[string]bool) Config {
 	if keys == nil {
 		return c
 	}
-	c.Items, c.Environments = maps.Clone(c.Items), maps.Clone(c.Environments)
-	maps.DeleteFunc(c.Items, func(key string, _ Item) bool { return !keys[key] })
-	for environment, overrides := range c.Environments {
-		kept := maps.Clone(overrides)
-		maps.DeleteFunc(kept, func(key string, _ json.RawMessage) bool { return !keys[key] })
-		c.Environments[environment] = kept
+	all := c
+	c.Items, c.Environments = map[string]Item{}, map[string]Overrides{}
+	for key := range keys {
+		if item, has := all.Items[key]; has {
+			item.Value, item.Schema, item.Description = bytes.Clone(item.Value), bytes.Clone(item.Schema), nil
+			c.Items[key] = item
+		}
+	}
+	for environment, overrides := range all.Environments {
+		kept := Overrides{}
+		for key, value := range overrides {
+			if keys[key] {
+				kept[key] = bytes.Clone(value)
+			}
+		}
+		if len(kept) > 0 {
+			c.Environments[environment] = kept
+		}
 	}
 	return c
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/rawjson"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 // The JSON:API types of this package.
@@ -22,15 +23,18 @@ const Common = "common"
 // Limits that hold on every plan. A chain is read as a whole, and so is what
 // depends on a config when it is written: nothing of it may be boundless.
 const (
-	MaxConfigs    = 10_000    // of an account
-	MaxDepth      = 32        // configs of a chain
-	MaxItems      = 5_000     // of a config
-	MaxSchemas    = 200       // items of a config that have one
-	MaxValue      = 256 << 10 // bytes of JSON text of a value or an override
-	MaxDefinition = 2 << 20   // bytes of all keys, values, descriptions and schemas of a config
-	MaxNesting    = 64        // levels of arrays and objects in a value
+	MaxConfigs      = 10_000    // of an account
+	MaxBytes        = 16 << 20  // of all configs of an account, as they are stored
+	MaxDepth        = 32        // configs of a chain
+	MaxItems        = 5_000     // of a config
+	MaxEnvironments = 1_000     // that a config overrides anything in
+	MaxSchemas      = 200       // items of a config that have one
+	MaxValue        = 256 << 10 // bytes of JSON text of a value or an override
+	MaxDefinition   = 1 << 20   // bytes of all items and overrides of a config
+	MaxNesting      = 64        // levels of arrays and objects in a value
 
-	configRows = "config.config_rows"
+	configRows  = "config.config_rows"
+	configBytes = "config.config_bytes"
 )
 
 const (
@@ -82,6 +86,14 @@ type Config struct {
 	UpdatedAt    time.Time            `json:"updated_at"`
 }
 
+// itemPath is where an item stands below the attributes.
+func itemPath(key string) string { return "items/" + fault.Escape(key) }
+
+// overridePath is where an override stands below the attributes.
+func overridePath(environment, key string) string {
+	return overrides.Path(environment) + "/" + fault.Escape(key)
+}
+
 // overrides calls visit for every override, in a fixed order.
 func (c Config) overrides(visit func(environment, key string, value json.RawMessage)) {
 	for _, environment := range slices.Sorted(maps.Keys(c.Environments)) {
@@ -93,33 +105,35 @@ func (c Config) overrides(visit func(environment, key string, value json.RawMess
 
 // size is about what a config takes to store.
 func (c Config) size() int {
+	const perItem, perOverride = 50, 5 // names of members and punctuation
 	size := 0
 	for key, item := range c.Items {
-		size += len(key) + len(item.Value) + len(item.Schema)
+		size += len(key) + len(item.Value) + len(item.Schema) + perItem
 		if item.Description != nil {
 			size += len(*item.Description)
 		}
 	}
-	for _, overrides := range c.Environments {
+	for environment, overrides := range c.Environments {
+		size += len(environment) + perOverride
 		for key, value := range overrides {
-			size += len(key) + len(value)
+			size += len(key) + len(value) + perOverride
 		}
 	}
 	return size
 }
 
 // sameBase tells whether two configs differ at most in their environments.
-func sameBase(a, b Config) bool {
-	return a.Name == b.Name && sameText(a.Description, b.Description) && sameText(a.Parent, b.Parent) &&
-		maps.EqualFunc(a.Items, b.Items, sameItem)
+func (b *budget) sameBase(was, is Config) bool {
+	return was.Name == is.Name && sameText(was.Description, is.Description) && sameText(was.Parent, is.Parent) &&
+		maps.EqualFunc(was.Items, is.Items, b.sameItem)
 }
 
-func sameItem(a, b Item) bool {
-	return a.Type == b.Type && sameText(a.Description, b.Description) &&
-		rawjson.Same(a.Value, b.Value) && string(a.Schema) == string(b.Schema)
+func (b *budget) sameItem(was, is Item) bool {
+	return was.Type == is.Type && sameText(was.Description, is.Description) &&
+		b.same(was.Value, is.Value) && b.same(was.Schema, is.Schema)
 }
 
-func sameOverrides(a, b Overrides) bool { return maps.EqualFunc(a, b, rawjson.Same) }
+func (b *budget) sameOverrides(was, is Overrides) bool { return maps.EqualFunc(was, is, b.same) }
 
 func sameText(a, b *string) bool {
 	return (a == nil) == (b == nil) && (a == nil || *a == *b)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -175,11 +176,18 @@ func TestConfigsHaveLimits(t *testing.T) {
 	requireRefused(t, err, values{"items": "5000"})
 
 	large := draft("large", "", nil)
-	for i := range 9 {
+	for i := range 5 {
 		large.Items[fmt.Sprint("item-", i)] = configs.ItemDraft{Value: json.RawMessage(`"` + strings.Repeat("x", configs.MaxValue-2) + `"`)}
 	}
 	_, err = h.Create(t.Context(), h.owner, large)
-	requireRefused(t, err, values{"items": "2097152"})
+	requireRefused(t, err, values{"items": "1048576"})
+
+	wide := draft("wide", "", values{"a": "1"})
+	for i := range configs.MaxEnvironments + 1 {
+		in(wide, fmt.Sprint("environment-", i), values{"a": "2"})
+	}
+	_, err = h.Create(t.Context(), h.owner, wide)
+	requireRefused(t, err, values{"environments": "1000"})
 
 	schemas := draft("schemas", "", nil)
 	for i := range configs.MaxSchemas + 1 {
@@ -246,19 +254,54 @@ func TestOverridesOfFrozenEnvironmentsStay(t *testing.T) {
 		}
 	}
 	_, err := h.Replace(t.Context(), h.owner, "config", draft("config", "", values{"a": `"text"`, "c": "{}"}), nil)
-	requireRefused(t, err, values{"environments/qa/a": "STRING"})
+	requireRefused(t, err, values{"items/a": "STRING qa frozen"})
 	resolved, err := h.Resolved(t.Context(), h.owner, "config", new("qa"))
 	if err != nil || string(resolved.Values["a"]) != "10" {
 		t.Errorf("frozen values are still used: got %s, %v", resolved.Values["a"], err)
 	}
 }
 
+func TestAnItemThatIsRemovedTakesItsFrozenOverrides(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	newEnvironment(t, h, "qa")
+	h.create(t, draft("root", "", values{"inherited": "1", "above": "1"}))
+	items := values{"a": "1", "b": "2", "inherited": "3", "j": `{}`}
+	frozen := values{"a": "10", "b": "20", "inherited": "30", "above": "40", "j": `{"x":1}`}
+	h.create(t, in(draft("config", "root", items), "qa", frozen))
+	demote(t, h, "qa")
+
+	t.Run("a write that repeats it names it", func(t *testing.T) {
+		_, err := h.Replace(t.Context(), h.owner, "config", in(draft("config", "root", nil), "qa", values{"a": "10"}), nil)
+		requireRefused(t, err, values{"environments/qa/a": "declares"})
+	})
+	t.Run("a schema that it does not fit is refused at the item", func(t *testing.T) {
+		_, err := h.Replace(t.Context(), h.owner, "config", fitting(draft("config", "root", items), "j", `{"maxProperties":0}`), nil)
+		requireRefused(t, err, values{"items/j": "qa"})
+	})
+	t.Run("a parent that does not declare it is refused", func(t *testing.T) {
+		_, err := h.Replace(t.Context(), h.owner, "config", draft("config", "", items), nil)
+		requireRefused(t, err, values{"parent": "above qa frozen"})
+	})
+	t.Run("what is removed goes, what an ancestor still declares stays", func(t *testing.T) {
+		after := h.replace(t, draft("config", "root", values{"b": "2"}))
+		want := configs.Overrides{"b": json.RawMessage("20"), "inherited": json.RawMessage("30"), "above": json.RawMessage("40")}
+		same(t, after.Environments, map[string]configs.Overrides{"qa": want})
+		same(t, h.get(t, "config").Environments, after.Environments)
+	})
+}
+
 func TestAKeyForEnvironmentsWritesItsOwnOnly(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	newEnvironment(t, h, "qa")
-	items := values{"a": "1", "b": `"x"`}
-	h.create(t, in(in(draft("config", "", items), "qa", values{"a": "2"}), "production", values{"a": "3"}))
+	items := values{"a": "1", "b": `"x"`, "large": "9007199254740993", "j": "{}"}
+	h.create(t, fitting(in(in(draft("config", "", items), "qa", values{"a": "2"}), "production", values{"a": "3"}), "j", `{"type":"object","title":"x"}`))
+	another := func(changes values) values {
+		all := maps.Clone(items)
+		maps.Copy(all, changes)
+		return all
+	}
 	scoped := h.owner
 	scoped.Environments = []string{"qa"}
 	write := func(made configs.Draft) error {
@@ -267,10 +310,11 @@ func TestAKeyForEnvironmentsWritesItsOwnOnly(t *testing.T) {
 	}
 	production := values{"a": "3"}
 	for name, allowed := range map[string]configs.Draft{
-		"another value":   in(in(draft("config", "", items), "qa", values{"a": "7"}), "production", production),
-		"another key":     in(in(draft("config", "", items), "qa", values{"b": `"y"`}), "production", production),
-		"none":            in(draft("config", "", items), "production", production),
-		"spelled another": in(in(draft("config", "", values{"a": "1.0", "b": `"x"`}), "qa", values{"a": "7"}), "production", values{"a": "3.0"}),
+		"another value":             in(in(draft("config", "", items), "qa", values{"a": "7"}), "production", production),
+		"another key":               in(in(draft("config", "", items), "qa", values{"b": `"y"`}), "production", production),
+		"none":                      in(draft("config", "", items), "production", production),
+		"spelled another":           in(in(draft("config", "", another(values{"a": "1.0"})), "qa", values{"a": "7"}), "production", values{"a": "3.0"}),
+		"a schema in another order": fitting(in(draft("config", "", items), "production", production), "j", `{"title":"x", "type":"object"}`),
 	} {
 		if err := write(allowed); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -279,8 +323,10 @@ func TestAKeyForEnvironmentsWritesItsOwnOnly(t *testing.T) {
 	named, described := draft("config", "", items), draft("config", "", items)
 	named.Name, described.Description = optional.Of("Other"), optional.Of("Other")
 	for name, refused := range map[string]configs.Draft{
-		"an item":           in(draft("config", "", values{"a": "2", "b": `"x"`}), "production", production),
-		"an item more":      in(draft("config", "", values{"a": "1", "b": `"x"`, "c": "1"}), "production", production),
+		"an item":           in(draft("config", "", another(values{"a": "2"})), "production", production),
+		"a large number":    in(draft("config", "", another(values{"large": "9007199254740992"})), "production", production),
+		"a schema":          fitting(in(draft("config", "", items), "production", production), "j", `{"title":"y"}`),
+		"an item more":      in(draft("config", "", another(values{"c": "1"})), "production", production),
 		"a parent":          in(draft("config", configs.Common, items), "production", production),
 		"a name":            in(named, "production", production),
 		"a description":     in(described, "production", production),

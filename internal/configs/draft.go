@@ -36,25 +36,36 @@ type ItemDraft struct {
 }
 
 // validate holds every rule that needs nothing but the draft, and gives the
-// config that it describes. Its parent is the caller's to decide.
-func (d *Draft) validate(key string) (Config, error) {
+// config that it describes, with its schemas. Its parent is the caller's to
+// decide.
+func (d *Draft) validate(key string) (Config, *schemas, error) {
 	config := Config{Key: key, Name: d.Name.Or(key), Description: d.Description.Pointer(), Parent: d.Parent.Pointer(),
 		Items: make(map[string]Item, len(d.Items)), Environments: map[string]Overrides{}}
 	d.checkTexts()
-	if len(d.Items) > MaxItems {
-		d.Problems.Attribute("items", "must have at most %d items", MaxItems)
-		return Config{}, d.Problems.Err()
+	if !d.checkCounts() {
+		return Config{}, nil, d.Problems.Err()
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Items)) {
 		config.Items[name] = d.item(name)
 	}
-	d.checkSchemas(config)
 	for _, environment := range slices.Sorted(maps.Keys(d.Environments)) {
 		if overrides := d.overrides(environment); len(overrides) > 0 {
 			config.Environments[environment] = overrides
 		}
 	}
-	return config, d.Problems.Err()
+	checkDefinition(config, &d.Problems)
+	return config, d.checkSchemas(config), d.Problems.Err()
+}
+
+// checkCounts bounds what is looked at.
+func (d *Draft) checkCounts() bool {
+	if len(d.Items) > MaxItems {
+		d.Problems.Attribute("items", "must have at most %d items", MaxItems)
+	}
+	if len(d.Environments) > MaxEnvironments {
+		d.Problems.Attribute("environments", "must have at most %d environments", MaxEnvironments)
+	}
+	return len(d.Items) <= MaxItems && len(d.Environments) <= MaxEnvironments
 }
 
 func (d *Draft) checkTexts() {
@@ -63,7 +74,7 @@ func (d *Draft) checkTexts() {
 }
 
 func (d *Draft) item(name string) Item {
-	draft, path := d.Items[name], "items/"+escape(name)
+	draft, path := d.Items[name], itemPath(name)
 	item := Item{Value: draft.Value, Description: draft.Description.Pointer(), Schema: draft.Schema.Or(nil)}
 	d.checkItemKey(path, name)
 	naming.CheckDescription(&d.Problems, path+"/description", draft.Description.Or(""), maxDescription)
@@ -118,20 +129,24 @@ func (d *Draft) checkSize(path string, value json.RawMessage) bool {
 }
 
 // checkSchemas compiles what was sent: a schema that is stored can be used.
-func (d *Draft) checkSchemas(config Config) {
-	schemas, work := 0, newBudget()
+func (d *Draft) checkSchemas(config Config) *schemas {
+	sent := newSchemas()
+	if d.Problems.Mentions("items") {
+		return sent // there are too many to look at them
+	}
 	for _, name := range slices.Sorted(maps.Keys(config.Items)) {
-		item, path := config.Items[name], "items/"+escape(name)+"/schema"
+		item, path := config.Items[name], itemPath(name)+"/schema"
 		if item.Schema == nil || d.Problems.Mentions(path) {
 			continue
 		}
-		if schemas++; schemas > MaxSchemas {
-			return // which is refused for their number
-		}
-		if _, wrong := compileSchema(item.Schema, work); wrong != nil {
+		for _, wrong := range sent.compile(item.Schema).unusable {
 			d.Problems.Attribute(path+wrong.pointer, "%s", wrong.detail)
 		}
+		if sent.work.spent() {
+			break
+		}
 	}
+	return sent
 }
 
 // overrides reads those of an environment. A null override is none.
@@ -142,7 +157,7 @@ func (d *Draft) overrides(environment string) Overrides {
 		if string(value) == "null" {
 			continue
 		}
-		d.checkSize("environments/"+escape(environment)+"/"+escape(name), value)
+		d.checkSize(overridePath(environment, name), value)
 		kept[name] = value
 	}
 	return kept

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -40,7 +41,8 @@ func newHouse(t testing.TB, database storetest.Database, plan string) *house {
 }
 
 func newService(db *store.DB) *configs.Service {
-	return &configs.Service{Store: db.Configs(), Plans: plans.BuiltIn(), Writable: environments.Writable}
+	return &configs.Service{Store: db.Configs(), Plans: plans.BuiltIn(), Writable: environments.Writable,
+		Patience: time.Minute} // the machine may be slow, and the tests are about work
 }
 
 // nodes are services that share the database as several nodes would.

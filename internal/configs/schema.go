@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/signalbox/signalbox/internal/fault"
 )
 
 // Limits of a schema, beside those of its patterns.
@@ -39,6 +43,7 @@ type breach struct {
 type schema struct {
 	compiled *jsonschema.Schema
 	budget   *budget
+	size     int // bytes of its text
 }
 
 // nowhere refuses to load anything: a schema stands alone.
@@ -48,37 +53,77 @@ func (nowhere) Load(string) (any, error) {
 	return nil, errors.New("a schema may refer to itself only")
 }
 
-// compileSchema reads a schema. The breach says why it cannot be used.
-func compileSchema(text json.RawMessage, work *budget) (schema, *breach) {
+// What compiling a schema costs.
+const (
+	priceOfSchema = 50 * time.Microsecond
+	priceOfNode   = 20 * time.Microsecond // of a value that the schema is made of
+	priceOfDepth  = 4 * time.Microsecond  // of a node, for every level that it is deep
+)
+
+// compileSchema reads a schema. The breaches say why it cannot be used.
+func compileSchema(text json.RawMessage, work *budget) (schema, []breach) {
 	switch {
 	case len(text) > MaxSchema:
-		return schema{}, &breach{detail: fmt.Sprintf("has %d bytes; at most %d are allowed", len(text), MaxSchema)}
+		return schema{}, refused("has %d bytes; at most %d are allowed", len(text), MaxSchema)
 	case nesting(text) > MaxSchemaNesting:
-		return schema{}, &breach{detail: fmt.Sprintf("is nested more than %d levels deep", MaxSchemaNesting)}
+		return schema{}, refused("is nested more than %d levels deep", MaxSchemaNesting)
 	}
+	work.spend(reading(text))
 	document := plain(text)
-	nodes := weight(document)
-	if work.spend(nodes * compileCost); work.spent() {
-		return schema{budget: work}, &breach{detail: "comes with others, and together they take too much work; make them simpler"}
-	}
+	nodes, cost := compiling(document, 1)
 	if nodes > MaxSchemaNodes {
-		return schema{}, &breach{detail: fmt.Sprintf("is made of more than %d values", MaxSchemaNodes)}
+		return schema{}, refused("is made of more than %d values", MaxSchemaNodes)
+	}
+	if work.spend(priceOfSchema + cost); work.spent() {
+		return schema{}, tooMuchTogether()
 	}
 	if at, found := otherDialect(document, ""); found {
-		return schema{}, &breach{pointer: at, detail: "must be " + draft + " or left out: no other draft is understood"}
+		return schema{}, []breach{{pointer: at, detail: "must be " + draft + " or left out: no other draft is understood"}}
 	}
 	compiler := newCompiler(work)
 	if err := compiler.AddResource(schemaURL, document); err != nil {
-		return schema{}, &breach{detail: "cannot be read: " + err.Error()}
+		return schema{}, refused("cannot be read: %v", err)
 	}
 	compiled, err := compiler.Compile(schemaURL)
-	if err != nil {
+	switch {
+	case work.spent():
+		return schema{}, tooMuchTogether()
+	case err != nil:
 		return schema{}, whyNotCompiled(err)
+	case !work.watch(compiler, compiled, document):
+		return schema{}, refused("must refer to itself only, not to a schema elsewhere")
 	}
-	if !work.watch(compiler, compiled, document) {
-		return schema{}, &breach{detail: "must refer to itself only, not to a schema elsewhere"}
+	return schema{compiled: compiled, budget: work, size: len(text)}, nil
+}
+
+// refused says why a schema as a whole cannot be used.
+func refused(format string, args ...any) []breach {
+	return []breach{{detail: fmt.Sprintf(format, args...)}}
+}
+
+func tooMuchTogether() []breach {
+	return refused("takes too much work, alone or together with the others; make them simpler")
+}
+
+// compiling counts the values that a schema is made of, and what it costs to
+// compile them.
+func compiling(document any, depth int) (nodes int, cost time.Duration) {
+	nodes, cost = 1, priceOfNode+time.Duration(depth)*priceOfDepth
+	add := func(value any) {
+		below, more := compiling(value, depth+1)
+		nodes, cost = nodes+below, cost+more
 	}
-	return schema{compiled: compiled, budget: work}, nil
+	switch document := document.(type) {
+	case map[string]any:
+		for _, value := range document {
+			add(value)
+		}
+	case []any:
+		for _, value := range document {
+			add(value)
+		}
+	}
+	return nodes, cost
 }
 
 func newCompiler(work *budget) *jsonschema.Compiler {
@@ -97,7 +142,7 @@ func otherDialect(document any, at string) (string, bool) {
 			return at + "/$schema", true
 		}
 		for member, value := range document {
-			if place, found := otherDialect(value, at+"/"+escape(member)); found {
+			if place, found := otherDialect(value, at+"/"+fault.Escape(member)); found {
 				return place, true
 			}
 		}
@@ -111,21 +156,24 @@ func otherDialect(document any, at string) (string, bool) {
 	return "", false
 }
 
-// whyNotCompiled finds the place in a schema that makes it unusable.
-func whyNotCompiled(err error) *breach {
+// whyNotCompiled finds the places in a schema that make it unusable.
+func whyNotCompiled(err error) []breach {
 	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if broken, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err); ok {
-			found := breaches(broken)[0]
-			return &breach{pointer: within(invalid.URL) + found.pointer, detail: "is no valid schema: " + found.detail}
+			found := breaches(broken)
+			for i := range found {
+				found[i] = breach{pointer: within(invalid.URL) + found[i].pointer, detail: "is no valid schema: " + found[i].detail}
+			}
+			return found
 		}
 	}
 	if invalid, ok := errors.AsType[*jsonschema.InvalidRegexError](err); ok {
-		return &breach{pointer: within(invalid.URL), detail: "has a pattern that cannot be used: " + invalid.Err.Error()}
+		return []breach{{pointer: within(invalid.URL), detail: "has a pattern that cannot be used: " + invalid.Err.Error()}}
 	}
 	if foreign, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
-		return &breach{detail: fmt.Sprintf("refers to %q, but a schema may refer to itself only", foreign.URL)}
+		return refused("refers to %q, but a schema may refer to itself only", foreign.URL)
 	}
-	return &breach{detail: "is no valid schema: " + strings.ReplaceAll(err.Error(), schemaURL, "")}
+	return refused("is no valid schema: %s", strings.ReplaceAll(err.Error(), schemaURL, ""))
 }
 
 // within is the JSON pointer of a place in the schema that is being compiled.
@@ -138,29 +186,18 @@ func within(location string) string {
 	return pointer
 }
 
-// check gives the places where a value breaks the schema.
-func (s schema) check(value json.RawMessage) []breach {
-	found := s.validate(value)
-	if s.budget.spent() {
-		return []breach{{detail: "takes too much work to check; make the value or the schema simpler"}}
-	}
-	return found
-}
-
-func (s schema) validate(value json.RawMessage) []breach {
-	if s.budget.spent() {
-		return nil
-	}
-	document := plain(value)
-	s.budget.spend(weight(document) + own(s.compiled))
+// validate gives the places where a value breaks the schema.
+func (s schema) validate(document any) []breach {
+	s.budget.spend(own(s.compiled))
 	err := s.compiled.Validate(document)
 	if err == nil {
 		return nil
 	}
 	if broken, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		s.budget.spend(maxBreaches * time.Duration(s.size) * priceOfByte) // sentences quote the schema
 		return breaches(broken)
 	}
-	return []breach{{detail: err.Error()}}
+	return refused("%v", err)
 }
 
 // maxBreaches is how many places of one value are named.
@@ -194,6 +231,9 @@ func breaches(err *jsonschema.ValidationError) []breach {
 // sentence says what one error is about, without what caused it.
 func sentence(err *jsonschema.ValidationError) string {
 	const enough = 300
+	if broken, ok := err.ErrorKind.(*kind.Pattern); ok { // which would quote the whole value
+		return fmt.Sprintf("does not match the pattern %q", broken.Want)
+	}
 	alone := *err
 	alone.Causes = nil
 	text := []rune(alone.BasicOutput().Error.String())
@@ -206,14 +246,9 @@ func sentence(err *jsonschema.ValidationError) string {
 func pointerTo(steps []string) string {
 	var pointer strings.Builder
 	for _, step := range steps {
-		pointer.WriteString("/" + escape(step))
+		pointer.WriteString("/" + fault.Escape(step))
 	}
 	return pointer.String()
-}
-
-// escape makes a name a segment of a JSON pointer.
-func escape(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // plain decodes JSON for the validator. It computes with exact fractions, so
@@ -233,7 +268,7 @@ func tame(value any) any {
 			return value
 		}
 		number, _ := value.Float64() // one that is too large becomes the largest
-		return bounded(number)
+		return max(-math.MaxFloat64, min(math.MaxFloat64, number))
 	case []any:
 		for i := range value {
 			value[i] = tame(value[i])

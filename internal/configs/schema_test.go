@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,17 +10,21 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/fault"
 )
 
 // checked compiles a schema and gives the pointers at which a value breaks it.
+// As in a write, compiling and checking have a budget each.
 func checked(t *testing.T, text, value string) []string {
 	t.Helper()
-	compiled, wrong := compileSchema(json.RawMessage(text), newBudget())
-	if wrong != nil {
-		t.Fatalf("%s: %s %s", text, wrong.pointer, wrong.detail)
+	known := newSchemas()
+	for _, wrong := range known.compile(json.RawMessage(text)).unusable {
+		t.Fatalf("%.200s: %s %s", text, wrong.pointer, wrong.detail)
 	}
+	defer known.work.begin(t.Context(), time.Minute)()
 	pointers := []string{}
-	for _, found := range compiled.check(json.RawMessage(value)) {
+	for _, found := range known.check([]json.RawMessage{json.RawMessage(text)}, json.RawMessage(value)) {
 		if found.detail == "" {
 			t.Errorf("%s breaks %s at %q and nobody says why", value, text, found.pointer)
 		}
@@ -101,7 +106,7 @@ func TestSchemasThatCannotBeUsedAreRefusedAtTheirPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, wrong := compileSchema(json.RawMessage(each.schema), newBudget())
-			if wrong == nil || wrong.pointer != each.pointer || !strings.Contains(wrong.detail, each.says) {
+			if len(wrong) != 1 || wrong[0].pointer != each.pointer || !strings.Contains(wrong[0].detail, each.says) {
 				t.Errorf("got %+v, want %q at %q", wrong, each.says, each.pointer)
 			}
 		})
@@ -111,6 +116,37 @@ func TestSchemasThatCannotBeUsedAreRefusedAtTheirPlace(t *testing.T) {
 // Schemas that would keep a machine busy for longer than anybody waits.
 func TestHostileSchemasRunOutOfBudget(t *testing.T) {
 	t.Parallel()
+	for name, each := range hostileSchemas() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			found := checked(t, each.schema, each.value)
+			took := time.Since(began)
+			t.Logf("it took %s", took)
+			if took > time.Minute { // a quarter of a second on a quiet machine
+				t.Errorf("it took %s", took)
+			}
+			if len(found) != 1 || found[0] != "" {
+				t.Errorf("got %v, want one refusal of the whole value", found)
+			}
+		})
+	}
+}
+
+type hostile struct{ schema, value string }
+
+// repeated is a schema of many equal parts.
+func repeated(count int, part string) string {
+	return `{"allOf":[` + strings.Repeat(part+",", count) + `true]}`
+}
+
+// cubed asks one part about a value very often.
+func cubed(count int, part string) string {
+	refer := func(to string) string { return repeated(count, `{"$ref":"#/$defs/`+to+`"}`) }
+	return `{"$defs":{"l":` + part + `,"a":` + refer("l") + `,"b":` + refer("a") + `,"c":` + refer("b") + `},"$ref":"#/$defs/c"}`
+}
+
+func hostileSchemas() map[string]hostile {
 	doubling := func(keyword, leaf string) string {
 		parts := []string{`"a0":` + leaf}
 		for i := range 40 {
@@ -120,30 +156,112 @@ func TestHostileSchemasRunOutOfBudget(t *testing.T) {
 	}
 	deep := strings.Repeat(`{"a":`, 60) + "1" + strings.Repeat("}", 60)
 	wide := "[" + strings.Repeat("1,", 100_000) + "1]"
-	for name, each := range map[string]struct{ schema, value string }{
+	text := `"` + strings.Repeat("é", 125<<10) + `"`
+	lists := "[" + strings.Repeat("["+strings.Repeat("0.5,", 3000)+"1],", 19) + "2]"
+	chain := []string{`"a150":{"minimum":1}`}
+	for i := range 150 {
+		chain = append(chain, fmt.Sprintf(`"a%d":{"$ref":"#/$defs/a%d","items":{"type":"number"}}`, i, i+1))
+	}
+	return map[string]hostile{
 		"all of two, over and over":        {doubling("allOf", `{"type":"number"}`), `1`},
 		"any of two, which always fail":    {doubling("anyOf", `{"type":"string"}`), `1`},
 		"one of two, which always fail":    {doubling("oneOf", `{"const":2}`), `1`},
 		"itself twice at every level":      {`{"anyOf":[{"properties":{"a":{"$ref":"#"}},"required":["b"]},{"properties":{"a":{"$ref":"#"}},"required":["c"]}]}`, deep},
 		"dynamically twice at every level": {`{"$dynamicAnchor":"n","allOf":[{"properties":{"a":{"$dynamicRef":"#n"}}},{"properties":{"a":{"$dynamicRef":"#n"}}}]}`, deep},
 		"many constants for many values":   {`{"items":{"enum":[` + strings.Repeat("2,", 1900) + `3]}}`, wide},
-		"many parts for many values":       {`{"allOf":[` + strings.Repeat(`{"items":{"type":"null"}},`, 300) + `true]}`, wide},
-		"unevaluated items of many parts":  {`{"allOf":[` + strings.Repeat(`{"unevaluatedItems":{"type":"number"}},`, 300) + `true]}`, wide},
-		"large patterns on long texts":     {`{"allOf":[` + strings.Repeat(`{"pattern":"(x+x+){200}y"},`, 200) + `true]}`, `"` + strings.Repeat("x", 200_000) + `"`},
-		"names against many patterns":      {`{"propertyNames":{"allOf":[` + strings.Repeat(`{"pattern":"(a|b){500}c"},`, 300) + `true]}}`, manyMembers(10_000)},
+		"many parts for many values":       {repeated(300, `{"items":{"type":"null"}}`), wide},
+		"unevaluated items of many parts":  {repeated(300, `{"unevaluatedItems":{"type":"number"}}`), wide},
+		"a large pattern on a long text":   {`{"pattern":"(x+x+){200}y"}`, `"` + strings.Repeat("x", 200_000) + `"`},
+		"names against patterns":           {`{"propertyNames":` + repeated(10, `{"pattern":"(a|b){500}c"}`) + `}`, manyMembers(10_000)},
+		"lengths of a long text":           {cubed(30, `{"minLength":1}`), text},
+		"nothing about a long text":        {cubed(30, `{"title":"x"}`), text},
+		"a small pattern on a long text":   {cubed(30, `{"pattern":"^é"}`), text},
+		"a long text that is wanted":       {cubed(60, `{"const":"`+strings.Repeat("x", 60_000)+`"}`), `"` + strings.Repeat("x", 60_000) + `"`},
+		"long texts that may be wanted":    {cubed(60, `{"enum":["`+strings.Repeat("x", 59_999)+`y","`+strings.Repeat("x", 3)+`"]}`), `"` + strings.Repeat("x", 59_999) + `y"`},
+		"a few lists that must differ":     {repeated(30, `{"uniqueItems":true}`), lists},
+		"many numbers that must differ":    {repeated(100, `{"uniqueItems":true}`), wide},
+		"many multiples":                   {repeated(30, `{"items":{"multipleOf":0.0123456789012345678901234567890123457}}`), wide},
+		"many limits":                      {repeated(100, `{"items":{"minimum":0.5}}`), wide},
+		"members that others need":         {cubed(20, `{"dependentRequired":{"ab1":["ab2"],"ab3":["ab4"],"ab5":["ab6"]}}`), manyMembers(10_000)},
+		"a long way to many values":        {`{"$defs":{` + strings.Join(chain, ",") + `},"$ref":"#/$defs/a0"}`, wide},
+		"texts of many members":            {`{"additionalProperties":` + repeated(500, `{"maxLength":100}`) + `}`, manyTexts(2000, 100)},
+		"many parts that remember members": {`{"allOf":[` + strings.Repeat(`{"title":"x"},`, 400) + `true],"unevaluatedProperties":true}`, manyMembers(10_000)},
+		"alternatives for many members":    {`{"additionalProperties":{"anyOf":[` + strings.Repeat(`{"type":"null"},`, 500) + `true]}}`, manyMembers(10_000)},
+	}
+}
+
+func TestASchemaIsToldAllItsProblems(t *testing.T) {
+	t.Parallel()
+	_, wrong := compileSchema(json.RawMessage(`{"minimum":"1","properties":{"a":{"type":"text"},"b/":{"maxLength":-1}}}`), newBudget())
+	places := []string{}
+	for _, each := range wrong {
+		places = append(places, each.pointer)
+	}
+	if diff := cmp.Diff([]string{"/minimum", "/properties/a/type", "/properties/b~1/maxLength"}, places); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A stored schema may be one that this version refuses.
+func TestASchemaThatCannotBeUsedIsABreach(t *testing.T) {
+	t.Parallel()
+	for range 2 {
+		found := newSchemas().check([]json.RawMessage{json.RawMessage(`{"type":"text"}`)}, json.RawMessage("1"))
+		if len(found) != 1 || !strings.Contains(found[0].detail, "schema") {
+			t.Errorf("got %+v", found)
+		}
+	}
+}
+
+func TestCheckingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	known := newSchemas()
+	defer known.work.begin(ctx, time.Minute)()
+	if known.check([]json.RawMessage{json.RawMessage("{}")}, json.RawMessage("1")) != nil || known.work.interrupted() != nil {
+		t.Fatal("there is nothing wrong yet")
+	}
+	cancel()
+	known.check([]json.RawMessage{json.RawMessage("{}")}, json.RawMessage("1"))
+	if !known.work.spent() || !fault.Is(known.work.interrupted(), fault.Unavailable) {
+		t.Errorf("got %v", known.work.interrupted())
+	}
+}
+
+func TestCompilingSchemasRunsOutOfBudget(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"many patterns":            repeated(300, `{"pattern":"(x+x+){200}y"}`),
+		"many patterns of members": `{"patternProperties":{` + manyPatterns(300) + `}}`,
+		"many deep parts":          strings.Repeat(`{"not":`, 50) + repeated(900, `{"type":"null"}`) + strings.Repeat("}", 50),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
-			found := checked(t, each.schema, each.value)
-			if took := time.Since(began); took > time.Minute { // about a second on a quiet machine
-				t.Errorf("it took %s", took)
-			}
-			if len(found) != 1 || found[0] != "" {
-				t.Errorf("got %v, want one refusal of the whole value", found)
+			_, wrong := compileSchema(json.RawMessage(text), newBudget())
+			t.Logf("it took %s", time.Since(began))
+			if len(wrong) != 1 || !strings.Contains(wrong[0].detail, "work") {
+				t.Errorf("got %+v", wrong)
 			}
 		})
 	}
+}
+
+func manyPatterns(count int) string {
+	parts := make([]string, count)
+	for i := range parts {
+		parts[i] = fmt.Sprintf(`"(a|b){500}%d":true`, i)
+	}
+	return strings.Join(parts, ",")
+}
+
+// manyTexts is an object whose members are texts.
+func manyTexts(count, length int) string {
+	names := make([]string, count)
+	for i := range names {
+		names[i] = fmt.Sprintf(`"ab%d":%q`, i, strings.Repeat("x", length))
+	}
+	return "{" + strings.Join(names, ",") + "}"
 }
 
 // manyMembers is an object with many members.
@@ -174,7 +292,7 @@ func TestManyLargeSchemasAreTooMuchTogether(t *testing.T) {
 	work, large := newBudget(), json.RawMessage(`{"allOf":[`+strings.Repeat(`{"type":"object"},`, 900)+`true]}`)
 	for range 10 {
 		if _, wrong := compileSchema(large, work); wrong != nil {
-			if !strings.Contains(wrong.detail, "together") {
+			if !strings.Contains(wrong[0].detail, "together") {
 				t.Errorf("got %+v", wrong)
 			}
 			return

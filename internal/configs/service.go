@@ -2,7 +2,6 @@ package configs
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
 )
@@ -49,6 +49,8 @@ type ReadTx interface {
 	// ConfigsWithEnvironment gives the configs that override anything in an environment.
 	ConfigsWithEnvironment(ctx context.Context, account, environment string) ([]Config, error)
 	CountConfigs(ctx context.Context, account string) (int, error)
+	// ConfigBytes gives what all configs of an account have, as they are stored.
+	ConfigBytes(ctx context.Context, account string) (int, error)
 }
 
 // Tx is what this package reads and writes in one transaction.
@@ -66,7 +68,10 @@ type Service struct {
 	Plans plans.Table
 	// Writable refuses to write a value for an environment that is unmanaged
 	// or does not exist.
-	Writable func(managed map[string]bool, environment string) error
+	Writable overrides.Writable
+	// Patience is how long checking a write may take by the clock; 0 is the
+	// usual 2 s.
+	Patience time.Duration
 }
 
 // Configs lists the configs of the caller's account.
@@ -120,7 +125,7 @@ func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key stri
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Config, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "config")
-	wanted, err := draft.validate(draft.Key.Or(""))
+	wanted, schemas, err := draft.validate(draft.Key.Or(""))
 	if err != nil {
 		return Config{}, err
 	}
@@ -136,7 +141,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if err := s.admit(ctx, tx, made); err != nil {
 			return Config{}, err
 		}
-		if made, err = s.save(ctx, tx, caller, nil, made); err != nil {
+		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas}, made); err != nil {
 			return Config{}, err
 		}
 		return made, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, made.Key, nil, &made)
@@ -174,7 +179,7 @@ func (s *Service) admit(ctx context.Context, tx Tx, config Config) error {
 // managed stays and cannot be changed. MEMBER or higher; a key that is
 // restricted to environments may change overrides of those only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Config]) (Config, error) {
-	wanted, err := draft.validate(key)
+	wanted, schemas, err := draft.validate(key)
 	if err != nil {
 		return Config{}, err
 	}
@@ -190,7 +195,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 			if err := ensureCommonParent(ctx, tx, after); err != nil {
 				return Config{}, err
 			}
-			return s.save(ctx, tx, caller, &before, after)
+			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas}, after)
 		})
 	})
 }
@@ -210,109 +215,6 @@ func (d *Draft) over(before, wanted Config) Config {
 		after.Items[key] = item
 	}
 	return after
-}
-
-// save stores a config if it keeps the rules, and gives it as it is stored.
-// before is nil for a creation.
-func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, before *Config, after Config) (Config, error) {
-	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
-	if err != nil {
-		return Config{}, err
-	}
-	stored := Config{}
-	if before != nil {
-		stored = *before
-	}
-	var problems fault.Problems
-	after.Environments = s.mergeEnvironments(managed, stored, after, &problems)
-	if before != nil {
-		if err := checkScope(caller, stored, after); err != nil {
-			return Config{}, err
-		}
-	}
-	checkDefinition(after, &problems)
-	if err := s.checkChains(ctx, tx, before, after, &problems); err != nil {
-		return Config{}, err
-	}
-	if err := problems.Err(); err != nil {
-		return Config{}, err
-	}
-	return after, tx.SaveConfig(ctx, after)
-}
-
-// checkDefinition bounds what is about to be stored.
-func checkDefinition(config Config, problems *fault.Problems) {
-	schemas := 0
-	for _, item := range config.Items {
-		if item.Schema != nil {
-			schemas++
-		}
-	}
-	if schemas > MaxSchemas {
-		problems.Attribute("items", "must have at most %d items with a schema", MaxSchemas)
-	}
-	if size := config.size(); size > MaxDefinition {
-		problems.Attribute("items", "must have, with the overrides, at most %d bytes in all, and these have %d", MaxDefinition, size)
-	}
-}
-
-// checkChains notes what a write would break in the chains that it touches.
-func (s *Service) checkChains(ctx context.Context, tx Tx, before *Config, after Config, problems *fault.Problems) error {
-	above, err := parentsOf(ctx, tx, after, problems)
-	if err != nil || problems.Mentions("parent") {
-		return err
-	}
-	written := lowest(above).under(after)
-	var stored *level
-	if before != nil {
-		stored = &level{config: *before}
-	}
-	check := newCheck(stored, written, problems)
-	check.own()
-	if !check.reachesBelow() {
-		return nil
-	}
-	return tx.EachConfigBelow(ctx, after.Account, after.Key, func(config Config) error {
-		check.below(config)
-		return nil
-	})
-}
-
-// parentsOf gives the chain that a config hangs on, and notes when there is
-// none to hang on.
-func parentsOf(ctx context.Context, tx Tx, config Config, problems *fault.Problems) ([]Config, error) {
-	if config.Parent == nil {
-		return nil, nil
-	}
-	parent := *config.Parent
-	if parent == config.Key {
-		problems.Attribute("parent", "must be another config, or null for none")
-		return nil, nil
-	}
-	if !naming.IsKey(parent, naming.MaxKey) {
-		problems.Attribute("parent", "must be the key of a config, or null for none")
-		return nil, nil
-	}
-	chain, err := tx.ConfigChain(ctx, config.Account, parent)
-	if fault.Is(err, fault.NotFound) {
-		problems.Attribute("parent", "must be a config of this account, or null for none: there is no config %q", parent)
-		return nil, nil
-	}
-	if at := slices.IndexFunc(chain, func(above Config) bool { return above.Key == config.Key }); at >= 0 {
-		problems.Attribute("parent", "must not lead back to this config: %s", circle(chain[at:]))
-	} else if len(chain) >= MaxDepth {
-		problems.Attribute("parent", "must leave chains of at most %d configs, and %q has %d above it", MaxDepth, parent, len(chain)-1)
-	}
-	return chain, err
-}
-
-// circle tells the way from a config down to what is to become its parent.
-func circle(chain []Config) string {
-	names := make([]string, len(chain))
-	for i, config := range chain {
-		names[i] = config.Key
-	}
-	return "the chain of " + names[len(names)-1] + " is " + strings.Join(names, " → ")
 }
 
 // Delete removes a config that none inherits from. MEMBER or higher; a key

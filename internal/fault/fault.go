@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 )
 
@@ -62,6 +63,11 @@ func Pointer(path string) Source { return Source{Kind: PointerSource, Path: path
 // Attribute is a path below the resource's attributes, such as
 // "environments/production/level".
 func Attribute(path string) Source { return Source{Kind: AttributeSource, Path: path} }
+
+// Escape makes a name one segment of a path or of a JSON pointer.
+func Escape(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
 
 // Parameter is the name of a query parameter.
 func Parameter(name string) Source { return Source{Kind: ParameterSource, Path: name} }

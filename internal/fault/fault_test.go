@@ -54,3 +54,10 @@ func TestProblemsReportEachPlaceOnce(t *testing.T) {
 		t.Error("Is does not look into several refusals")
 	}
 }
+
+func TestNamesAreEscapedOnce(t *testing.T) {
+	t.Parallel()
+	if got := fault.Escape("a/b~1c"); got != "a~1b~01c" {
+		t.Errorf("got %q", got)
+	}
+}

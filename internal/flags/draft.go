@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
@@ -137,7 +137,7 @@ func (d *Draft) checkValue(path string, value json.RawMessage, flag Flag) {
 
 func (d *Draft) checkEnvironment(key string, flag Flag) {
 	environment := flag.Environments[key]
-	path := "environments/" + escape(key)
+	path := overrides.Path(key)
 	if environment.Default != nil {
 		d.checkValue(path+"/default", environment.Default, flag)
 	}
@@ -159,9 +159,4 @@ func (d *Draft) checkLogic(path string, logic json.RawMessage, key string) {
 		d.Problems.Add(fault.New(fault.Validation, "%s is no usable rule: %s.", path, refused.Detail).
 			At(fault.Attribute(path + refused.Pointer)))
 	}
-}
-
-// escape makes a name a segment of a JSON pointer.
-func escape(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }

@@ -46,7 +46,7 @@ func (o *Object) Names() []string { return o.names }
 func (o *Object) Problems() *fault.Problems { return o.problems }
 
 // Refuse notes that a member breaks a rule ("must be …").
-func (o *Object) Refuse(name, rule string) { o.refuse(o.path+EscapePointer(name), rule) }
+func (o *Object) Refuse(name, rule string) { o.refuse(o.path+fault.Escape(name), rule) }
 
 func (o *Object) wrong(name, format string, args ...any) {
 	o.Refuse(name, fmt.Sprintf(format, args...))
@@ -58,11 +58,6 @@ func (o *Object) refuse(path, rule string) {
 		place.Path = "/" + path
 	}
 	o.problems.Add(fault.New(fault.Validation, "%s %s.", path, rule).At(place))
-}
-
-// EscapePointer writes a member's name as it stands in a JSON pointer.
-func EscapePointer(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // read gives a member that convert understands.
@@ -150,7 +145,7 @@ func (o *Object) Array(name string) optional.Value[[]json.RawMessage] {
 // Object reads an object, whose problems are noted with this one's.
 func (o *Object) Object(name string) optional.Value[*Object] {
 	return read(o, name, "must be an object", func(text json.RawMessage) (*Object, bool) {
-		child := &Object{path: o.path + EscapePointer(name) + "/", place: o.place, problems: o.problems}
+		child := &Object{path: o.path + fault.Escape(name) + "/", place: o.place, problems: o.problems}
 		return child, child.parse(text)
 	})
 }
@@ -178,7 +173,7 @@ func (o *Object) RawOrNull(name string) (json.RawMessage, bool) {
 // noted, when the item is something else.
 func (o *Object) Item(name string, index int) (*Object, bool) {
 	items, _ := rawjson.Elements(o.members[name])
-	path := o.path + EscapePointer(name) + "/" + strconv.Itoa(index)
+	path := o.path + fault.Escape(name) + "/" + strconv.Itoa(index)
 	child := &Object{path: path + "/", place: o.place, problems: o.problems}
 	if !child.parse(items[index]) {
 		o.refuse(path, "must be an object")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/signalbox/signalbox/internal/fault"
 )
@@ -64,5 +63,5 @@ func Changed[V any](before, after map[string]V, same func(a, b V) bool) []string
 
 // Path is where an environment's value stands below the attributes.
 func Path(environment string) string {
-	return "environments/" + strings.ReplaceAll(strings.ReplaceAll(environment, "~", "~0"), "/", "~1")
+	return "environments/" + fault.Escape(environment)
 }

@@ -3,11 +3,11 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 )
 
 // Same compares values as JSON does: 1 is 1.0, and the order of members does
-// not count. Absent and null are the same.
+// not count. Numbers are compared exactly, however large they are. Absent and
+// null are the same.
 func Same(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b) || bytes.Equal(Canonical(a), Canonical(b))
 }
@@ -30,13 +30,11 @@ func Canonical(text json.RawMessage) []byte {
 	return plain
 }
 
-// plainNumbers turns numbers into float64; one that does not fit keeps its text.
+// plainNumbers gives equal numbers one spelling.
 func plainNumbers(value any) any {
 	switch value := value.(type) {
 	case json.Number:
-		if number, err := strconv.ParseFloat(value.String(), 64); err == nil {
-			return number
-		}
+		return plainNumber(value.String())
 	case []any:
 		for i := range value {
 			value[i] = plainNumbers(value[i])

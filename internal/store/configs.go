@@ -144,6 +144,19 @@ func (tx *ReadTx) CountConfigs(ctx context.Context, account string) (int, error)
 	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM configs WHERE account_id = $1`, account)
 }
 
+// ConfigBytes gives what all configs of an account have, as they are stored.
+func (tx *ReadTx) ConfigBytes(ctx context.Context, account string) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, `SELECT COALESCE(max(bytes), 0) FROM config_totals WHERE account_id = $1`, account)
+}
+
+// countConfig makes the account's total what it is when a config has so many
+// bytes. It comes before the config itself is written.
+func (tx *Tx) countConfig(ctx context.Context, account, key string, size int) error {
+	return tx.run(ctx, `INSERT INTO config_totals (account_id, bytes)
+		VALUES ($1, $3 - COALESCE((SELECT bytes FROM configs WHERE account_id = $1 AND key = $2), 0))
+		ON CONFLICT (account_id) DO UPDATE SET bytes = config_totals.bytes + excluded.bytes`, account, key, size)
+}
+
 // SaveConfig writes a config, new or not.
 func (tx *Tx) SaveConfig(ctx context.Context, c configs.Config) error {
 	items, err := encode(c.Items)
@@ -154,15 +167,25 @@ func (tx *Tx) SaveConfig(ctx context.Context, c configs.Config) error {
 	if err != nil {
 		return err
 	}
-	return tx.run(ctx, `INSERT INTO configs (`+configColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+	size := len(c.Key) + len(c.Name) + len(items) + len(environments)
+	if c.Description != nil {
+		size += len(*c.Description)
+	}
+	if err := tx.countConfig(ctx, c.Account, c.Key, size); err != nil {
+		return err
+	}
+	return tx.run(ctx, `INSERT INTO configs (`+configColumns+`, search, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description, parent = excluded.parent,
 			items = excluded.items, environments = excluded.environments, created_at = excluded.created_at,
-			updated_at = excluded.updated_at, search = excluded.search`,
+			updated_at = excluded.updated_at, search = excluded.search, bytes = excluded.bytes`,
 		c.Account, c.Key, c.Name, c.Description, c.Parent, items, environments, micros(c.CreatedAt), micros(c.UpdatedAt),
-		searchable(c.Key, c.Name))
+		searchable(c.Key, c.Name), size)
 }
 
 // DeleteConfig removes a config.
 func (tx *Tx) DeleteConfig(ctx context.Context, account, key string) error {
+	if err := tx.countConfig(ctx, account, key, 0); err != nil {
+		return err
+	}
 	return tx.run(ctx, `DELETE FROM configs WHERE account_id = $1 AND key = $2`, account, key)
 }

@@ -78,9 +78,35 @@ func countConfigs(t *testing.T, db *store.DB, account string) int {
 	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountConfigs(t.Context(), account) })
 }
 
+func configBytes(t *testing.T, db *store.DB, account string) int {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ConfigBytes(t.Context(), account) })
+}
+
+func configTotals(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	full, bare := newConfig(account, "same"), bareConfig(account, "same", "")
+	saveConfigs(t, db, bare, bareConfig(other, "other", ""))
+	alone, others := configBytes(t, db, account), configBytes(t, db, other)
+	saveConfigs(t, db, full)
+	large := configBytes(t, db, account)
+	same(t, large > alone, true)
+	saveConfigs(t, db, bareConfig(account, "more", ""), full)
+	same(t, configBytes(t, db, account), large+alone)
+	saveConfigs(t, db, bare)
+	same(t, configBytes(t, db, account), 2*alone)
+	do(t, db, account, func(tx *store.Tx) error {
+		return errors.Join(tx.DeleteConfig(t.Context(), account, "same"), tx.DeleteConfig(t.Context(), account, "nobody"),
+			tx.DeleteConfig(t.Context(), account, "more"))
+	})
+	same(t, configBytes(t, db, account), 0)
+	same(t, configBytes(t, db, other), others)
+}
+
 func configConcept(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	t.Run("what all have is kept", func(t *testing.T) { configTotals(t, db) })
 	t.Run("a config comes back as it was written, to the letter", func(t *testing.T) {
 		for _, config := range []configs.Config{newConfig(account, "full"), bareConfig(account, "bare", "full")} {
 			saveConfigs(t, db, config)

@@ -9,6 +9,7 @@ CREATE TABLE configs (
 	items        text COLLATE "C" NOT NULL, -- JSON object
 	environments text COLLATE "C" NOT NULL, -- JSON object
 	search       text COLLATE "C" NOT NULL,
+	bytes        bigint NOT NULL, -- what the texts of the row have
 	created_at   bigint NOT NULL,
 	updated_at   bigint NOT NULL,
 	PRIMARY KEY (account_id, key),
@@ -16,3 +17,9 @@ CREATE TABLE configs (
 );
 
 CREATE INDEX configs_by_parent ON configs (account_id, parent);
+
+-- What the configs of an account have in all, so that no request reads more.
+CREATE TABLE config_totals (
+	account_id text COLLATE "C" PRIMARY KEY REFERENCES accounts (id),
+	bytes      bigint NOT NULL
+);

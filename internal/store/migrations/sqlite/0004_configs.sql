@@ -9,6 +9,7 @@ CREATE TABLE configs (
 	items        TEXT NOT NULL, -- JSON object
 	environments TEXT NOT NULL, -- JSON object
 	search       TEXT NOT NULL,
+	bytes        INTEGER NOT NULL, -- what the texts of the row have
 	created_at   INTEGER NOT NULL,
 	updated_at   INTEGER NOT NULL,
 	PRIMARY KEY (account_id, key),
@@ -16,3 +17,9 @@ CREATE TABLE configs (
 ) STRICT;
 
 CREATE INDEX configs_by_parent ON configs (account_id, parent);
+
+-- What the configs of an account have in all, so that no request reads more.
+CREATE TABLE config_totals (
+	account_id TEXT PRIMARY KEY REFERENCES accounts (id),
+	bytes      INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,159 @@
+package configs_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// bytes is what the account's configs have in all.
+func (h *house) bytes(t testing.TB) (count int) {
+	t.Helper()
+	err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
+		count, err = tx.ConfigBytes(t.Context(), h.owner.Account)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return count
+}
+
+func TestTheBytesOfAllConfigsAreKept(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		newEnvironment(t, h, "qa")
+		same(t, h.bytes(t), 0)
+		small := draft("a", "", values{"x": "1"})
+		h.create(t, small)
+		one := h.bytes(t)
+		h.create(t, draft("b", "", values{"x": "1"}))
+		same(t, h.bytes(t), 2*one)
+
+		h.replace(t, in(draft("a", "", values{"x": `"` + strings.Repeat("x", 1000) + `"`}), "qa", values{"x": `"y"`}))
+		large := h.bytes(t)
+		if large < 2*one+1000 {
+			t.Errorf("got %d bytes after %d", large, one)
+		}
+		h.write(t, func(ctx context.Context, tx *store.Tx) error { return configs.StripValues(ctx, tx, h.owner, "qa") })
+		same(t, h.bytes(t), large-len(`"qa":{"x":"y"}`))
+		refused := draft("a", "", values{"x": "1"})
+		refused.Parent = optional.Of("nobody")
+		if _, err := h.Replace(t.Context(), h.owner, "a", refused, nil); err == nil {
+			t.Error("the parent is accepted")
+		}
+		same(t, h.bytes(t), large-len(`"qa":{"x":"y"}`))
+
+		h.replace(t, small)
+		same(t, h.bytes(t), 2*one)
+		for _, key := range []string{"a", "b"} {
+			if err := h.Delete(t.Context(), h.owner, key, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same(t, h.bytes(t), 0)
+	})
+}
+
+func TestAnAccountHasRoomForSoManyBytes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	full := func(key string) configs.Draft {
+		made := draft(key, "", nil)
+		for i := range 4 {
+			made.Items[fmt.Sprint(i)] = configs.ItemDraft{Value: json.RawMessage(`"` + strings.Repeat("x", configs.MaxValue-200) + `"`)}
+		}
+		return made
+	}
+	for i := range configs.MaxBytes / configs.MaxDefinition {
+		h.create(t, full(fmt.Sprint("config-", i)))
+	}
+	before, count := h.bytes(t), h.count(t)
+	_, err := h.Create(t.Context(), h.owner, full("one-more"))
+	if !fault.Is(err, fault.RowLimitReached) {
+		t.Fatalf("got %v", err)
+	}
+	same(t, fault.All(err)[0].Meta, map[string]any{"limit_key": "config.config_bytes", "maximum": configs.MaxBytes})
+	h.create(t, draft("small", "", nil))
+	_, err = h.Replace(t.Context(), h.owner, "small", full("small"), nil)
+	if !fault.Is(err, fault.RowLimitReached) {
+		t.Errorf("got %v", err)
+	}
+	if err := h.Delete(t.Context(), h.owner, "config-0", nil); err != nil {
+		t.Fatal(err)
+	}
+	h.replace(t, full("small"))
+	same(t, h.count(t), count)
+	if after := h.bytes(t); after >= before+configs.MaxDefinition || after > configs.MaxBytes {
+		t.Errorf("got %d bytes after %d", after, before)
+	}
+}
+
+// One long text that is looked at very often, in a few hundred kilobytes.
+func TestALongTextDoesNotStopOtherWriters(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	refer := func(to string) string {
+		return `{"allOf":[` + strings.Repeat(`{"$ref":"#/$defs/`+to+`"},`, 19) + `{"$ref":"#/$defs/` + to + `"}]}`
+	}
+	schema := `{"$defs":{"l":{"minLength":1},"a":` + refer("l") + `,"b":` + refer("a") + `,"c":` + refer("b") + `},"$ref":"#/$defs/c"}`
+	made := fitting(draft("hostile", "", values{"k": `"` + strings.Repeat("é", 125<<10) + `"`}), "k", schema)
+	made.Items["k"] = configs.ItemDraft{Value: made.Items["k"].Value, Schema: made.Items["k"].Schema, Type: optional.Of("JSON")}
+	began := time.Now()
+	_, err := h.Create(t.Context(), h.owner, made)
+	t.Logf("it took %s", time.Since(began))
+	requireRefused(t, err, values{"items/k/value": "work"})
+	same(t, h.count(t), 0)
+}
+
+// Values are merged and decoded for every config below.
+func TestManyLargeMergesBelowAreTooMuch(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	root := func(first string) configs.Draft {
+		made := draft("root", "", nil)
+		for i := range 3 {
+			key := fmt.Sprint("k", i)
+			made.Items[key] = configs.ItemDraft{Value: json.RawMessage(`{"a":"` + first + strings.Repeat("x", 255<<10) + `"}`),
+				Schema: optional.Of(json.RawMessage(`{"type":"object"}`))}
+		}
+		return made
+	}
+	h.create(t, root("a"))
+	h.replace(t, root("b"))
+	for i := range 20 {
+		h.create(t, draft(fmt.Sprint("kid-", i), "root", values{"k0": "{}", "k1": "{}", "k2": "{}"}))
+	}
+	began := time.Now()
+	_, err := h.Replace(t.Context(), h.owner, "root", root("c"), nil)
+	t.Logf("it took %s", time.Since(began))
+	for place, detail := range refusals(t, err) {
+		if !strings.HasPrefix(place, "items/k") || !strings.Contains(detail, "kid-") || !strings.Contains(detail, "work") {
+			t.Errorf("%s: %s", place, detail)
+		}
+	}
+	same(t, string(h.get(t, "root").Items["k0"].Value[:7]), `{"a":"b`)
+}
+
+func TestCheckingThatTakesTooLongIsGivenUp(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h.Patience = time.Nanosecond
+	_, err := h.Create(t.Context(), h.owner, fitting(draft("config", "", values{"a": "{}"}), "a", "{}"))
+	if !fault.Is(err, fault.Unavailable) {
+		t.Errorf("got %v", err)
+	}
+	same(t, h.count(t), 0)
+	h.Patience = 0
+	h.create(t, fitting(draft("config", "", values{"a": "{}"}), "a", "{}"))
+}

@@ -1,0 +1,54 @@
+package rawjson
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// longExponent is how many digits an exponent has at most to be computed with.
+// Nothing that means a number writes more; such a number equals its own
+// spelling only.
+const longExponent = 18
+
+// plainNumber gives equal numbers one spelling: the digits without zeros at
+// either end, and the exponent that goes with them. The value itself is never
+// computed, so the cost is that of the text, whatever the exponent says.
+func plainNumber(text string) json.Number {
+	unsigned, negative := strings.CutPrefix(text, "-")
+	mantissa, power := unsigned, ""
+	if at := strings.IndexAny(unsigned, "eE"); at >= 0 {
+		mantissa, power = unsigned[:at], unsigned[at+1:]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return "0" // -0, too
+	}
+	exponent, short := parseExponent(power)
+	if !short {
+		return json.Number(text)
+	}
+	significant := strings.TrimRight(digits, "0")
+	exponent += int64(len(digits) - len(significant) - len(fraction))
+	plain := significant + "e" + strconv.FormatInt(exponent, 10)
+	if negative {
+		plain = "-" + plain
+	}
+	return json.Number(plain)
+}
+
+// parseExponent reads what follows the e of a number; false when that is too
+// long.
+func parseExponent(power string) (int64, bool) {
+	digits, negative := strings.CutPrefix(strings.TrimPrefix(power, "+"), "-")
+	digits = strings.TrimLeft(digits, "0")
+	if len(digits) > longExponent {
+		return 0, false
+	}
+	exponent, _ := strconv.ParseInt("0"+digits, 10, 64) // so few digits always fit
+	if negative {
+		exponent = -exponent
+	}
+	return exponent, true
+}
