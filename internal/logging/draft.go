@@ -54,6 +54,9 @@ type wishes struct {
 
 func (d *LevelsDraft) wishes() wishes {
 	wanted := wishes{base: d.wish(d.Base, "level", "level_expires_at", "level_ttl_seconds"), environments: map[string]wish{}}
+	if !overrides.CheckCount(&d.Problems, len(d.Environments)) {
+		return wanted
+	}
 	for environment, sent := range d.Environments {
 		path := overrides.Path(environment)
 		if made := d.wish(sent, path+"/level", path+"/expires_at", path+"/ttl_seconds"); made.level != loglevel.None {

@@ -1,6 +1,7 @@
 package logging
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -58,8 +59,17 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
+	crowd := LevelsDraft{Environments: map[string]OverrideDraft{}}
+	for i := range 1001 {
+		crowd.Environments[strconv.Itoa(i)] = OverrideDraft{Level: text("LOUD")}
+	}
+	crowded := GroupDraft{LevelsDraft: crowd}
+	_, err := crowded.validate("g")
+	if diff := cmp.Diff([]string{"environments"}, places(err)); diff != "" {
+		t.Error(diff)
+	}
 	nested := GroupDraft{ParentID: text("x"), Name: text("")}
-	_, err := nested.validate("g")
+	_, err = nested.validate("g")
 	if diff := cmp.Diff([]string{"parent_id", "name"}, places(err)); diff != "" || !fault.Is(err, fault.GroupNesting) {
 		t.Error(diff, err)
 	}
