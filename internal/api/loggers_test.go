@@ -68,6 +68,8 @@ func TestAReplaceClearsWhatIsLeftOut(t *testing.T) {
 			`{"level":5,"managed":"yes","name":""}`:                      {"level", "managed", "name"},
 			`{"group":"a","group_id":"b"}`:                               {"group_id"},
 			`{"group":"nowhere"}`:                                        {"group"},
+			`{"group_id":"nowhere"}`:                                     {"group_id"},
+			`{"group":""}`:                                               {"group"},
 			`{"environments":[]}`:                                        {"environments"},
 			`{"environments":{"production":"INFO"}}`:                     {"environments/production"},
 			`{"environments":{"production":{"level":"x"}}}`:              {"environments/production/level"},
@@ -82,6 +84,10 @@ func TestAReplaceClearsWhatIsLeftOut(t *testing.T) {
 			}
 			owner.put(path, `{"data":{"attributes":`+body+`}}`, offContract).refused(400, problems...)
 		}
+		owner.put(path, envelope("", "", attributes{"level": "INFO", "level_expires_at": "2001-01-01T00:00:00Z", "group": "nowhere",
+			"environments": attributes{"nowhere": attributes{"level": "INFO"}}})).refused(400, invalid("/data/attributes/level_expires_at"),
+			problem{code: "environment_unmanaged", source: "pointer /data/attributes/environments/nowhere", meta: map[string]any{"environment": "nowhere"}},
+			invalid("/data/attributes/group"))
 		requireLogger(t, owner.get(path), true, "WARN", nil, 0)
 	})
 }

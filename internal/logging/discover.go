@@ -39,7 +39,7 @@ type Outcome struct {
 type seen struct {
 	SourceKey
 	level, resolved loglevel.Level
-	index           int // in the report
+	indexes         []int // in the report: its own, and those of what it stands for
 }
 
 // read gives the observation, or what is wrong with it.
@@ -56,8 +56,8 @@ func (o Observation) read(caller accounts.Caller) (seen, string) {
 		made.resolved = loglevel.Default
 	}
 	switch {
-	case !usable(made.Logger):
-		return made, "id must have 1 to 255 characters and no control characters"
+	case !isKey(made.Logger):
+		return made, "id " + keyRule
 	case !known:
 		return made, "level must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT"
 	case !resolves:
@@ -120,11 +120,12 @@ func newReport(caller accounts.Caller, observations []Observation) *report {
 			r.rejected = append(r.rejected, Rejected{Index: index, Detail: wrong})
 			continue
 		}
-		item.index = index
+		item.indexes = []int{index}
 		if r.levels[item.Logger] == loglevel.None {
 			r.levels[item.Logger] = item.level
 		}
 		if place, repeated := places[item.SourceKey]; repeated {
+			item.indexes = append(r.latest[place].indexes, index)
 			r.latest[place] = item
 			continue
 		}
@@ -170,7 +171,9 @@ func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller, place
 		case Kind:
 			sources = append(sources, item.source(r.account, r.ids[place], tx.Now()))
 		case KindGroup:
-			r.conflicts = append(r.conflicts, Rejected{Index: item.index, Detail: "there is a log group with this id"})
+			for _, index := range item.indexes {
+				r.conflicts = append(r.conflicts, Rejected{Index: index, Detail: "there is a log group with this id"})
+			}
 		}
 	}
 	if sources, err = r.upToCap(ctx, tx, sources, left); err != nil {

@@ -23,7 +23,7 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 		if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
 			return GroupView{}, err
 		}
-		if group.Levels, err = s.merged(ctx, tx, caller.Account, Levels{}, wanted.levels); err != nil {
+		if group.Levels, err = s.mergedAlone(ctx, tx, caller.Account, Levels{}, wanted.levels); err != nil {
 			return GroupView{}, err
 		}
 		if err := tx.SaveLogGroup(ctx, group); err != nil {
@@ -46,10 +46,19 @@ func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) er
 	case KindGroup:
 		return fault.New(fault.AlreadyExists, "There is a log group %q already.", key).At(fault.Pointer("/data/id"))
 	case Kind:
-		refusal := taken(key, "a logger")
-		return fault.All(refusal)[0].At(fault.Pointer("/data/id"))
+		return taken(key, "a logger").At(fault.Pointer("/data/id"))
 	}
 	return s.take(ctx, tx, account, plans.LoggingGroups, tx.CountLogGroups)
+}
+
+// mergedAlone is merged when the levels are all that the database decides about.
+func (s *Service) mergedAlone(ctx context.Context, tx Tx, account string, before Levels, wanted wishes) (Levels, error) {
+	var problems fault.Problems
+	levels, err := s.merged(ctx, tx, account, before, wanted, &problems)
+	if err != nil {
+		return Levels{}, err
+	}
+	return levels, problems.Err()
 }
 
 // ReplaceGroup changes a log group. What it stores for environments that are
@@ -76,7 +85,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 }
 
 func (s *Service) replacedGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted groupRequest) (Group, error) {
-	levels, err := s.merged(ctx, tx, caller.Account, before.Levels, wanted.levels)
+	levels, err := s.mergedAlone(ctx, tx, caller.Account, before.Levels, wanted.levels)
 	if err != nil {
 		return Group{}, err
 	}
