@@ -34,7 +34,9 @@ type Logger struct {
 	Managed bool `json:"managed"`
 	// Environments are the overrides, by environment.
 	Environments map[string]LevelOverride `json:"environments"`
-	// Resolved has the effective level of every environment.
+	// Resolved has the effective level of every environment; in lists of those
+	// that are managed or have an override that matters, and nil where a page has
+	// no room for it.
 	Resolved map[string]ResolvedLevel `json:"resolved"`
 	// Sources are where it was seen last, newest first; [LoggersAPI.Sources]
 	// has all.

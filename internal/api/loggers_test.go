@@ -111,9 +111,11 @@ func TestResolvedSaysWhereALevelComesFrom(t *testing.T) {
 			if diff := cmp.Diff(want, [2][3]any{got.resolvedIn("production"), got.resolvedIn("staging")}); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", key, diff)
 			}
-			// The same in a list that has neither its ancestors nor others.
+			// The same in a list that has neither its ancestors nor others, and leaves
+			// out the environment that nobody manages.
 			listed := owner.get(loggersPath + "?page[size]=1&filter[search]=" + key).want(200).page().Data[0]
-			if diff := cmp.Diff(got.attribute("resolved"), listed.Attributes["resolved"]); listed.ID == key && diff != "" {
+			managed := map[string]any{"production": got.attribute("resolved").(map[string]any)["production"]}
+			if diff := cmp.Diff(any(managed), listed.Attributes["resolved"]); listed.ID == key && diff != "" {
 				t.Errorf("%s in a list (-want +got):\n%s", key, diff)
 			}
 		}
@@ -148,8 +150,8 @@ func TestWhatIsObservedIsSummedUp(t *testing.T) {
 		if diff := cmp.Diff(want, got.attribute("effective_levels")); diff != "" {
 			t.Error(diff)
 		}
-		if sources := got.attribute("sources").([]any); len(sources) != 20 || sources[0].(map[string]any)["service"] != "s00" {
-			t.Errorf("got %d sources: %v", len(sources), sources[0])
+		if sources := got.attribute("sources").([]any); len(sources) != 20 {
+			t.Errorf("got %d sources", len(sources))
 		}
 		tag, seq := got.header.Get("Etag"), owner.seq()
 		owner.observe(attributes{"id": "l", "service": "new", "level": "TRACE"}).want(200)

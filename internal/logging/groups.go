@@ -26,7 +26,7 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 		if group.Levels, err = s.mergedAlone(ctx, tx, caller.Account, Levels{}, wanted.levels); err != nil {
 			return GroupView{}, err
 		}
-		if err := tx.SaveLogGroup(ctx, group); err != nil {
+		if err := tx.SaveLogGroups(ctx, []Group{group}); err != nil {
 			return GroupView{}, err
 		}
 		if err := changes.Record(ctx, tx, caller.Account, caller.Actor(), KindGroup, key, nil, &group); err != nil {
@@ -75,7 +75,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 			if err != nil {
 				return Group{}, err
 			}
-			return after, tx.SaveLogGroup(ctx, after)
+			return after, tx.SaveLogGroups(ctx, []Group{after})
 		})
 		if err != nil {
 			return GroupView{}, err
@@ -124,24 +124,12 @@ func detach(ctx context.Context, tx Tx, caller accounts.Caller, group string) ([
 	if err != nil {
 		return nil, err
 	}
-	return follow(ctx, tx, caller, members, func(member Logger) Logger {
+	after := make([]Logger, len(members))
+	for i, member := range members {
 		member.Group = ""
-		return member
-	})
-}
-
-// follow changes loggers because something else changed, and gives their keys.
-// Each is in the history; running services are told once, by the caller.
-func follow(ctx context.Context, tx Tx, caller accounts.Caller, loggers []Logger, change func(Logger) Logger) ([]string, error) {
-	keys, after := make([]string, len(loggers)), make([]Logger, len(loggers))
-	for i, before := range loggers {
-		keys[i], after[i] = before.Key, change(before).settled()
-		after[i].UpdatedAt = tx.Now()
-		if err := changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, before.Key, &before, &after[i]); err != nil {
-			return nil, err
-		}
+		after[i] = member.with(member.Levels, tx.Now())
 	}
-	return keys, tx.SaveLoggers(ctx, after)
+	return follow(ctx, tx, reason{caller.Account, caller.Actor(), changes.Cascaded}, Kind, members, after, tx.SaveLoggers)
 }
 
 func groupTarget(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Group]) changes.Target[Group] {

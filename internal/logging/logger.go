@@ -115,7 +115,8 @@ func resolved(from loglevel.Resolution) Resolved {
 // View is a logger with what follows from others and what is observed.
 type View struct {
 	Logger
-	// Resolved has the effective level of every environment of the account.
+	// Resolved has the effective level of every environment of the account; in
+	// a list of those where it can differ, and nil where the list has no room.
 	Resolved map[string]Resolved
 	Observed
 }
@@ -164,7 +165,7 @@ func (g Group) node() loglevel.Group {
 	return loglevel.Group{Key: g.Key, Level: g.Level, Environments: g.plain()}
 }
 
-// GroupView is a group with the effective level of every environment.
+// GroupView is a group with the effective level of every environment; see View.
 type GroupView struct {
 	Group
 	Resolved map[string]Resolved

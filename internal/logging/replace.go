@@ -20,20 +20,22 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if err != nil {
 		return View{}, err
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (View, error) {
+	made, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Logger, error) {
 		before, exists, err := stored(ctx, tx, caller.Account, key, match)
 		if err != nil {
-			return View{}, err
+			return Logger{}, err
 		}
 		after, err := s.replaced(ctx, tx, caller, before, exists, wanted)
 		if err != nil {
-			return View{}, err
+			return Logger{}, err
 		}
-		if err := s.save(ctx, tx, caller, before, after, exists); err != nil {
-			return View{}, err
-		}
-		return view(ctx, tx, after)
+		return after, s.save(ctx, tx, caller, before, after, exists)
 	})
+	if err != nil {
+		return View{}, err
+	}
+	// What follows from others and what is observed need not be read under the lock.
+	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) { return view(ctx, tx, made) })
 }
 
 // stored gives the logger of a key, or an empty one when there is none.
@@ -208,6 +210,7 @@ func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) err
 // a discovered one. MEMBER or higher; a key that is restricted to environments
 // may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Logger]) error {
+	defer s.full.forget(caller.Account)
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		target := changes.Target[Logger]{
 			Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
