@@ -26,7 +26,8 @@ type LogGroup struct {
 	LevelExpiresAt *time.Time `json:"level_expires_at"`
 	// Environments are the overrides, by environment.
 	Environments map[string]LevelOverride `json:"environments"`
-	// Resolved has the effective level of every environment.
+	// Resolved has the effective level of every environment; in lists of those
+	// that are managed or have an override, and nil where a page has no room.
 	Resolved map[string]ResolvedLevel `json:"resolved"`
 	// CreatedAt and UpdatedAt are when it was made and last changed.
 	CreatedAt time.Time `json:"created_at"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"math"
 	"net/url"
 	"time"
 
@@ -33,7 +34,9 @@ type Logger struct {
 	Managed bool `json:"managed"`
 	// Environments are the overrides, by environment.
 	Environments map[string]LevelOverride `json:"environments"`
-	// Resolved has the effective level of every environment.
+	// Resolved has the effective level of every environment; in lists of those
+	// that are managed or have an override that matters, and nil where a page has
+	// no room for it.
 	Resolved map[string]ResolvedLevel `json:"resolved"`
 	// Sources are where it was seen last, newest first; [LoggersAPI.Sources]
 	// has all.
@@ -97,8 +100,8 @@ type LevelSetting struct {
 	Level loglevel.Level
 	// ExpiresAt removes the level at an instant.
 	ExpiresAt *time.Time
-	// TTL removes the level after a time, in whole seconds, and stands instead
-	// of an instant.
+	// TTL removes the level after a time, which is rounded up to whole seconds,
+	// and stands instead of an instant. The server refuses one that is negative.
 	TTL time.Duration
 	// Permanent takes away the expiry that the level has.
 	Permanent bool
@@ -109,8 +112,8 @@ func (s LevelSetting) members(level, expiry, ttl string) map[string]any {
 	members := map[string]any{level: s.Level}
 	switch {
 	case s.Level == loglevel.None: // what is not there does not expire
-	case s.TTL > 0:
-		members[ttl] = int64(s.TTL / time.Second)
+	case s.TTL != 0: // whatever it is: left out, the level would be permanent
+		members[ttl] = int64(math.Ceil(s.TTL.Seconds()))
 	case s.ExpiresAt != nil:
 		members[expiry] = s.ExpiresAt
 	case s.Permanent:

@@ -34,6 +34,12 @@ func TestLoggersOfAServer(t *testing.T) {
 	if again, err = client.Loggers.Replace(ctx, made.ID, draft); err != nil || again.Environments["production"].ExpiresAt != nil {
 		t.Errorf("made %+v, %v", again, err)
 	}
+	for ttl, accepted := range map[time.Duration]bool{time.Nanosecond: true, -time.Nanosecond: false, -time.Hour: false} {
+		draft.Environments["production"] = signalbox.LevelSetting{Level: loglevel.Debug, TTL: ttl}
+		if _, err := client.Loggers.Replace(ctx, made.ID, draft); (err == nil) != accepted {
+			t.Errorf("%v: %v", ttl, err)
+		}
+	}
 	managed := true
 	for params, want := range map[*signalbox.LoggerParams]int{
 		{}: 2, {Managed: &managed}: 1, {Group: "sql"}: 1, {Service: "shop", SeenSince: time.Now().Add(-time.Hour)}: 1, {Search: "CART"}: 1, {Service: "x"}: 0,

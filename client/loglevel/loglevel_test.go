@@ -3,6 +3,7 @@ package loglevel_test
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -238,5 +239,31 @@ func TestATreeTakesWhatItIsGiven(t *testing.T) {
 	}
 	if got := tree.Resolve("a.b.c.d", "qa"); got != (loglevel.Resolution{Level: loglevel.Error, Origin: loglevel.FromAncestor, Of: "a"}) {
 		t.Errorf("got %v", got)
+	}
+}
+
+// In an environment that is not listed a logger has the level that it has in any
+// other such one.
+func TestEnvironmentsWithLevelsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	in := func(environments ...string) map[string]loglevel.Level {
+		set := map[string]loglevel.Level{}
+		for _, environment := range environments {
+			set[environment] = loglevel.Warn
+		}
+		return set
+	}
+	tree := loglevel.NewTree([]loglevel.Logger{
+		{Key: "a", Environments: in("1", "2"), Group: "g"}, {Key: "a.b.c", Environments: in("3"), Group: "h"}, {Key: "b", Group: "nothing"},
+	}, []loglevel.Group{{Key: "g", Environments: in("4")}, {Key: "h", Environments: in("5", "1")}})
+	for key, want := range map[string]string{"a": "1 2 4", "a.b.c": "1 1 2 3 4 5", "b": "", "a.b": "", "nothing": ""} {
+		if got := strings.Join(slices.Sorted(tree.Environments(key)), " "); got != want {
+			t.Errorf("%s: got %q, want %q", key, got, want)
+		}
+	}
+	for environment := range tree.Environments("a.b.c") {
+		if environment != "" {
+			break
+		}
 	}
 }

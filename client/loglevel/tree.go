@@ -151,14 +151,41 @@ func (t *Tree) Resolve(key, environment string) Resolution {
 		if own := t.nodes[place].own(environment); own.Level != None {
 			return own
 		}
+		place = t.nodes[place].ancestor
+	} else {
+		place = t.nearest(key)
 	}
-	for place = t.nearest(key); place != noAncestor; place = t.nodes[place].ancestor {
+	for ; place != noAncestor; place = t.nodes[place].ancestor {
 		each := &t.nodes[place]
 		if own := each.own(environment); own.Level != None {
 			return each.below(own)
 		}
 	}
 	return byDefault()
+}
+
+// Environments gives the environments that a logger of the tree, its group, its
+// ancestors and their groups have levels of their own for, some repeatedly. In
+// all others it has the same level.
+func (t *Tree) Environments(key string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		place, exists := t.places[key]
+		for exists && place != noAncestor {
+			each := &t.nodes[place]
+			sets := []map[string]Level{each.Environments}
+			if each.group != nil {
+				sets = append(sets, each.group.Environments)
+			}
+			for _, set := range sets {
+				for environment := range set {
+					if !yield(environment) {
+						return
+					}
+				}
+			}
+			place = each.ancestor
+		}
+	}
 }
 
 // All gives the effective level of every logger in an environment, in one

@@ -34,6 +34,21 @@ func TestIsLooksThroughWrapping(t *testing.T) {
 	}
 }
 
+func TestProblemsTakeWhatIsAboutTheInput(t *testing.T) {
+	t.Parallel()
+	var problems, others fault.Problems
+	others.Attribute("name", "must be a string")
+	others.Attribute("level", "must be a level")
+	if err := problems.Take(others.Err()); err != nil || len(fault.All(problems.Err())) != 2 {
+		t.Errorf("got %v, %v", err, problems.Err())
+	}
+	for _, err := range []error{nil, errors.New("other"), fault.New(fault.Unavailable, "The database is away.")} {
+		if got := problems.Take(err); !errors.Is(got, err) || len(fault.All(problems.Err())) != 2 {
+			t.Errorf("%v: got %v, %v", err, got, problems.Err())
+		}
+	}
+}
+
 func TestProblemsReportEachPlaceOnce(t *testing.T) {
 	t.Parallel()
 	var problems fault.Problems

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -48,6 +49,19 @@ func (p *Problems) Add(refusal *Error) {
 func (p *Problems) Attribute(path, format string, args ...any) {
 	rule := fmt.Sprintf(format, args...)
 	p.Add(New(Validation, "%s %s.", path, rule).At(Attribute(path)))
+}
+
+// Take notes the refusals of err that are about places of the input. Any other
+// error is given back.
+func (p *Problems) Take(err error) error {
+	refusals := All(err)
+	if len(refusals) == 0 || slices.ContainsFunc(refusals, func(refusal *Error) bool { return refusal.Source.Kind == NoSource }) {
+		return err
+	}
+	for _, refusal := range refusals {
+		p.Add(refusal)
+	}
+	return nil
 }
 
 // Mentions tells whether an attribute has a problem already.

@@ -39,7 +39,7 @@ type Outcome struct {
 type seen struct {
 	SourceKey
 	level, resolved loglevel.Level
-	index           int // in the report
+	indexes         []int // in the report: its own, and those of what it stands for
 }
 
 // read gives the observation, or what is wrong with it.
@@ -56,8 +56,8 @@ func (o Observation) read(caller accounts.Caller) (seen, string) {
 		made.resolved = loglevel.Default
 	}
 	switch {
-	case !usable(made.Logger):
-		return made, "id must have 1 to 255 characters and no control characters"
+	case !isKey(made.Logger):
+		return made, "id " + keyRule
 	case !known:
 		return made, "level must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT"
 	case !resolves:
@@ -80,17 +80,20 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, observatio
 	if len(r.ids) == 0 {
 		return Outcome{Rejected: r.rejected}, nil
 	}
-	news, err := changes.Read(ctx, s.Store, func(tx ReadTx) ([]int, error) { return r.news(ctx, tx) })
+	news, err := changes.Read(ctx, s.Store, func(tx ReadTx) ([]int, error) {
+		return r.news(ctx, tx, s.full.of(caller.Account, tx.Now()))
+	})
 	if err != nil {
 		return Outcome{}, err
 	}
-	kept := len(r.ids) - len(news)
+	kept := len(r.touched)
 	if len(news) > 0 {
 		written, err := s.reports.file(ctx, s.Store, &filing{report: r, caller: caller, news: news})
 		if err != nil {
 			return Outcome{}, err
 		}
 		kept += written
+		s.full.note(caller.Account, r.lackLoggers, r.lackSources, r.at)
 	}
 	s.Sightings.Note(caller.Account, r.touched, r.at)
 	return Outcome{Registered: kept, Rejected: append(r.rejected, r.conflicts...)}, nil
@@ -109,6 +112,8 @@ type report struct {
 	touched   []string // sources that were only seen again
 	at        time.Time
 	conflicts []Rejected // loggers whose key a group has
+
+	lackLoggers, lackSources bool // there was no room for some
 }
 
 func newReport(caller accounts.Caller, observations []Observation) *report {
@@ -120,11 +125,12 @@ func newReport(caller accounts.Caller, observations []Observation) *report {
 			r.rejected = append(r.rejected, Rejected{Index: index, Detail: wrong})
 			continue
 		}
-		item.index = index
+		item.indexes = []int{index}
 		if r.levels[item.Logger] == loglevel.None {
 			r.levels[item.Logger] = item.level
 		}
 		if place, repeated := places[item.SourceKey]; repeated {
+			item.indexes = append(r.latest[place].indexes, index)
 			r.latest[place] = item
 			continue
 		}
@@ -136,29 +142,60 @@ func newReport(caller accounts.Caller, observations []Observation) *report {
 }
 
 // news lists the sources that are new or say something new. The others are
-// only seen again, which needs no transaction.
-func (r *report) news(ctx context.Context, tx ReadTx) ([]int, error) {
+// only seen again, which needs no transaction, or there is no room for them.
+func (r *report) news(ctx context.Context, tx ReadTx, full rooms) ([]int, error) {
 	r.at = tx.Now()
 	known, err := tx.LoggerSourcesByID(ctx, r.account, r.ids)
 	if err != nil {
 		return nil, err
 	}
-	var news []int
+	var changed, unknown []int
 	for place, item := range r.latest {
 		source, exists := known[r.ids[place]]
-		if exists && source.Level == item.level && source.ResolvedLevel == item.resolved {
+		switch {
+		case !exists:
+			unknown = append(unknown, place)
+		case source.Level == item.level && source.ResolvedLevel == item.resolved:
 			r.touched = append(r.touched, source.ID)
-		} else {
-			news = append(news, place)
+		default:
+			changed = append(changed, place)
 		}
 	}
-	return news, nil
+	unknown, err = r.withRoom(ctx, tx, unknown, full)
+	return append(changed, unknown...), err
+}
+
+// withRoom drops new sources that an account is known to have no room for:
+// those of existing loggers when it is full of sources, and those of new ones
+// when it is full of loggers.
+func (r *report) withRoom(ctx context.Context, tx ReadTx, unknown []int, full rooms) ([]int, error) {
+	noLoggers, noSources := r.at.Before(full.loggers), r.at.Before(full.sources)
+	if len(unknown) == 0 || (!noLoggers && !noSources) {
+		return unknown, nil
+	}
+	kinds, err := tx.LoggerKinds(ctx, r.account, r.loggersAt(unknown))
+	return slices.DeleteFunc(unknown, func(place int) bool {
+		kind := kinds[r.latest[place].Logger]
+		return (noSources && kind == Kind) || (noLoggers && kind == "")
+	}), err
+}
+
+// loggersAt gives the loggers of places, each once.
+func (r *report) loggersAt(places []int) (keys []string) {
+	listed := make(map[string]bool, len(places))
+	for _, place := range places {
+		if key := r.latest[place].Logger; !listed[key] {
+			listed[key] = true
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // write makes the loggers and writes the sources of places, and counts those
 // that were kept.
 func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller, places []int, left *room) (int, error) {
-	r.conflicts = nil // a transaction may run again
+	r.conflicts, r.lackLoggers, r.lackSources = nil, false, false // a transaction may run again
 	kinds, err := r.discover(ctx, tx, caller, places)
 	if err != nil {
 		return 0, err
@@ -170,26 +207,23 @@ func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller, place
 		case Kind:
 			sources = append(sources, item.source(r.account, r.ids[place], tx.Now()))
 		case KindGroup:
-			r.conflicts = append(r.conflicts, Rejected{Index: item.index, Detail: "there is a log group with this id"})
+			for _, index := range item.indexes {
+				r.conflicts = append(r.conflicts, Rejected{Index: index, Detail: "there is a log group with this id"})
+			}
 		}
 	}
+	wanted := len(sources)
 	if sources, err = r.upToCap(ctx, tx, sources, left); err != nil {
 		return 0, err
 	}
+	r.lackSources = len(sources) < wanted
 	return len(sources), tx.SaveLoggerSources(ctx, sources)
 }
 
 // discover makes the loggers that do not exist, up to the cap, and tells the
 // kind of every key that is in use then.
 func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller, places []int) (map[string]string, error) {
-	var keys []string
-	listed := make(map[string]bool, len(places))
-	for _, place := range places {
-		if key := r.latest[place].Logger; !listed[key] {
-			listed[key] = true
-			keys = append(keys, key)
-		}
-	}
+	keys := r.loggersAt(places)
 	kinds, err := tx.LoggerKinds(ctx, r.account, keys)
 	if err != nil {
 		return nil, err
@@ -206,7 +240,9 @@ func (r *report) create(ctx context.Context, tx Tx, caller accounts.Caller, keys
 	if err != nil {
 		return err
 	}
-	keys = keys[:min(len(keys), max(0, MaxLoggers-count))]
+	wanted := len(keys)
+	keys = keys[:min(wanted, max(0, MaxLoggers-count))]
+	r.lackLoggers = len(keys) < wanted
 	made := make([]Logger, len(keys))
 	for i, key := range keys {
 		kinds[key] = Kind

@@ -45,6 +45,7 @@ func TestAReportSkipsWhatIsWrongAndKeepsTheRest(t *testing.T) {
 		outcome, err := h.Report(t.Context(), scoped, []logging.Observation{
 			seen("", "INFO", "s"), seen("a\nb", "INFO", "s"), seen("a", "LOUD", "s"), {Name: "a", ResolvedLevel: "LOUD", Service: "s", Environment: "e"},
 			seen("a", "INFO", ""), {Name: "a", Service: "s", Environment: "other"}, seen("Group", "INFO", "s"), seen("kept", "INFO", "s"),
+			seen("group", "WARN", "s"), seen("*", "INFO", "s"),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +54,7 @@ func TestAReportSkipsWhatIsWrongAndKeepsTheRest(t *testing.T) {
 		for _, each := range outcome.Rejected {
 			rejected = append(rejected, each.Index)
 		}
-		same(t, rejected, []int{0, 1, 2, 3, 4, 5, 6})
+		same(t, rejected, []int{0, 1, 2, 3, 4, 5, 9, 6, 8})
 		same(t, outcome.Registered, 1)
 		same(t, len(h.all(t)), 1)
 		same(t, h.report(t, seen("", "INFO", "s")).Registered, 0)

@@ -18,6 +18,8 @@
 //     due is removed in a transaction under the account's lock, which reads the
 //     logger again: the node that comes second finds nothing to do. So an expiry
 //     fires once and leaves one change, however many nodes run.
+//   - Accounts do not wait for each other. One whose lock is not free within three
+//     seconds, or which fails, is left for the next look.
 //   - Between looks it sleeps until the next expiry, at most a second. The feed
 //     of changes wakes it when a logger or a group was written on any node, so
 //     that a short expiry is not missed. The second is the bound when no
@@ -30,6 +32,8 @@
 // derived from them: a report finds its sources by their ids, whatever else the
 // account has. A report that makes or changes a source writes it at once; those
 // that wait for the account's lock meanwhile are written together, in the next
-// transaction. One that would only move last_seen writes nothing: Sightings remembers it and
-// writes at most every ten seconds, and when the process stops.
+// transaction; when too many wait, more are refused. What an account has no room
+// for is dropped without a transaction while it is known to be full. A report that
+// would only move last_seen writes nothing: Sightings remembers it and writes at
+// most every ten seconds, and when the process stops.
 package logging

@@ -1,7 +1,9 @@
 package logging
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
@@ -54,9 +56,12 @@ type wishes struct {
 
 func (d *LevelsDraft) wishes() wishes {
 	wanted := wishes{base: d.wish(d.Base, "level", "level_expires_at", "level_ttl_seconds"), environments: map[string]wish{}}
-	for environment, sent := range d.Environments {
+	if !overrides.CheckCount(&d.Problems, len(d.Environments)) {
+		return wanted
+	}
+	for _, environment := range slices.Sorted(maps.Keys(d.Environments)) {
 		path := overrides.Path(environment)
-		if made := d.wish(sent, path+"/level", path+"/expires_at", path+"/ttl_seconds"); made.level != loglevel.None {
+		if made := d.wish(d.Environments[environment], path+"/level", path+"/expires_at", path+"/ttl_seconds"); made.level != loglevel.None {
 			wanted.environments[environment] = made
 		}
 	}
@@ -70,41 +75,47 @@ func (d *LevelsDraft) wish(sent OverrideDraft, level, expiry, ttl string) wish {
 		var known bool
 		if made.level, known = loglevel.Parse(text); !known {
 			d.Problems.Attribute(level, "must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL, SILENT or null")
-			return made
 		}
 	}
-	_, hasInstant := sent.ExpiresAt.Get()
-	seconds, hasTTL := sent.TTLSeconds.Get()
 	if sent.TTLSeconds.IsNull() && made.expiry.IsAbsent() {
 		made.expiry = optional.Null[time.Time]()
 	}
-	switch {
-	case hasInstant && hasTTL:
-		d.Problems.Attribute(ttl, "must be left out when there is an instant of expiry")
-	case hasTTL && (seconds < 1 || seconds > maxTTL || seconds != math.Trunc(seconds)):
-		d.Problems.Attribute(ttl, "must be a whole number from 1 to %d", maxTTL)
-	case hasInstant && made.level == loglevel.None:
+	d.checkExpiry(sent, made.level != loglevel.None || d.Problems.Mentions(level), expiry, ttl)
+	made.ttl = time.Duration(sent.TTLSeconds.Or(0)) * time.Second
+	return made
+}
+
+// checkExpiry holds the rules of what is sent about an expiry. hasLevel tells
+// whether a level was sent, right or wrong.
+func (d *LevelsDraft) checkExpiry(sent OverrideDraft, hasLevel bool, expiry, ttl string) {
+	_, hasInstant := sent.ExpiresAt.Get()
+	if hasInstant && !hasLevel {
 		d.Problems.Attribute(expiry, "needs a level that can expire")
-	case hasTTL && made.level == loglevel.None:
+	}
+	seconds, hasTTL := sent.TTLSeconds.Get()
+	switch {
+	case !hasTTL:
+	case hasInstant:
+		d.Problems.Attribute(ttl, "must be left out when there is an instant of expiry")
+	case seconds < 1 || seconds > maxTTL || seconds != math.Trunc(seconds):
+		d.Problems.Attribute(ttl, "must be a whole number from 1 to %d", maxTTL)
+	case !hasLevel:
 		d.Problems.Attribute(ttl, "needs a level that can expire")
 	}
-	made.ttl = time.Duration(seconds) * time.Second
-	return made
 }
 
 // over gives the levels that wishes make of stored ones. An expiry that has
 // passed is refused, unless it is the stored one that is about to be removed.
-func (w wishes) over(stored Levels, now time.Time) (Levels, error) {
-	var problems fault.Problems
+func (w wishes) over(stored Levels, now time.Time, problems *fault.Problems) Levels {
 	base := w.base.over(stored.base(), now)
-	refusePast(&problems, "level_expires_at", base, stored.base(), now)
+	refusePast(problems, "level_expires_at", base, stored.base(), now)
 	made := Levels{Level: base.Level, LevelExpiresAt: base.ExpiresAt, Environments: make(map[string]Override, len(w.environments))}
-	for environment, wanted := range w.environments {
+	for _, environment := range slices.Sorted(maps.Keys(w.environments)) {
 		was := stored.Environments[environment]
-		made.Environments[environment] = wanted.over(was, now)
-		refusePast(&problems, overrides.Path(environment)+"/expires_at", made.Environments[environment], was, now)
+		made.Environments[environment] = w.environments[environment].over(was, now)
+		refusePast(problems, overrides.Path(environment)+"/expires_at", made.Environments[environment], was, now)
 	}
-	return made, problems.Err()
+	return made
 }
 
 func refusePast(problems *fault.Problems, path string, override, stored Override, now time.Time) {
@@ -117,35 +128,46 @@ func refusePast(problems *fault.Problems, path string, override, stored Override
 type request struct {
 	name    string
 	group   string
+	groupAt string // the name under which the group was sent
 	release bool
 	levels  wishes
 }
 
 func (d *Draft) validate(key string) (request, error) {
-	if !usable(key) {
-		d.Problems.Add(fault.New(fault.Validation, "id must have 1 to %d characters and no control characters.", maxName).At(fault.Pointer("/data/id")))
-	}
+	checkKey(&d.Problems, key)
 	made := request{name: checkName(&d.Problems, d.Name, key), levels: d.wishes()}
-	made.group = d.groupKey()
+	made.group, made.groupAt = d.groupKey()
 	if managed, sent := d.Managed.Get(); sent {
 		made.release = !managed
 	}
 	return made, d.Problems.Err()
 }
 
-// groupKey reads the group under either of its names.
-func (d *Draft) groupKey() string {
-	group, sent := d.Group.Get()
-	other, otherSent := d.GroupID.Get()
+// groupKey reads the group under either of its names, and tells under which.
+func (d *Draft) groupKey() (key, at string) {
+	group, other := d.groupNamed("group", d.Group), d.groupNamed("group_id", d.GroupID)
 	switch {
 	case d.Group.IsAbsent():
-		return other
-	case d.GroupID.IsAbsent():
-		return group
-	case sent != otherSent || group != other:
+		return other, "group_id"
+	case !d.GroupID.IsAbsent() && group != other:
 		d.Problems.Attribute("group_id", "must be the same as group, or be left out")
 	}
-	return group
+	return group, "group"
+}
+
+func (d *Draft) groupNamed(path string, sent optional.Value[string]) string {
+	key, named := sent.Get()
+	if named && key == "" {
+		d.Problems.Attribute(path, "must be the id of a log group, or null for none")
+	}
+	return key
+}
+
+// checkKey holds the rule of the keys that loggers and groups share.
+func checkKey(problems *fault.Problems, key string) {
+	if !isKey(key) {
+		problems.Add(fault.New(fault.Validation, "id %s.", keyRule).At(fault.Pointer("/data/id")))
+	}
 }
 
 // checkName holds the rule of names; without one the key is the name.
@@ -171,10 +193,8 @@ func (d *GroupDraft) validate(key string) (groupRequest, error) {
 
 func (d *GroupDraft) checkKey() {
 	key, sent := d.Key.Get()
-	switch {
-	case !sent:
+	if !sent {
 		d.Problems.Add(fault.New(fault.Validation, "id is required: it is the group's key.").At(fault.Pointer("/data/id")))
-	case !usable(key):
-		d.Problems.Add(fault.New(fault.Validation, "id must have 1 to %d characters and no control characters.", maxName).At(fault.Pointer("/data/id")))
 	}
+	checkKey(&d.Problems, key)
 }

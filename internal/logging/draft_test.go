@@ -1,6 +1,7 @@
 package logging
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,11 +38,16 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 		{"a long key", strings.Repeat("é", 255), Draft{}, nil},
 		{"a key that is too long", strings.Repeat("k", 256), Draft{}, []string{"/data/id"}},
 		{"no key", "", Draft{}, []string{"/data/id"}},
+		{"the key of several", "*", Draft{}, []string{"/data/id"}},
+		{"a star and more", "*.a", Draft{}, nil},
 		{"a control character", "a\x1bb", Draft{}, []string{"/data/id"}},
 		{"names", "a", Draft{Name: text("")}, []string{"name"}},
 		{"a long name", "a", Draft{Name: text(strings.Repeat("n", 256))}, []string{"name"}},
 		{"two groups", "a", Draft{Group: text("x"), GroupID: text("y")}, []string{"group_id"}},
 		{"a group and none", "a", Draft{Group: text("x"), GroupID: optional.Null[string]()}, []string{"group_id"}},
+		{"a group without a name", "a", Draft{Group: text("")}, []string{"group"}},
+		{"a group without a name under another", "a", Draft{GroupID: text("")}, []string{"group_id"}},
+		{"no group", "a", Draft{Group: optional.Null[string]()}, nil},
 		{"one group under two names", "a", Draft{Group: text("x"), GroupID: text("x")}, nil},
 		{"an unknown level", "a", base(OverrideDraft{Level: text("LOUD")}), []string{"level"}},
 		{"an unknown override", "a", override(OverrideDraft{Level: text("LOUD")}), []string{"environments/a~1b/level"}},
@@ -51,6 +57,9 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 		{"a century", "a", override(OverrideDraft{Level: text("INFO"), TTLSeconds: optional.Of(4e9)}), []string{"environments/a~1b/ttl_seconds"}},
 		{"an expiry of nothing", "a", base(OverrideDraft{ExpiresAt: later}), []string{"level_expires_at"}},
 		{"an override's expiry of nothing", "a", override(OverrideDraft{Level: optional.Null[string](), TTLSeconds: optional.Of(5.0)}), []string{"environments/a~1b/ttl_seconds"}},
+		{"a level and its time to live", "a", base(OverrideDraft{Level: text("LOUD"), TTLSeconds: optional.Of(0.0)}), []string{"level", "level_ttl_seconds"}},
+		{"an unknown level that expires", "a", base(OverrideDraft{Level: text("LOUD"), ExpiresAt: later}), []string{"level"}},
+		{"two expiries of nothing", "a", base(OverrideDraft{ExpiresAt: later, TTLSeconds: optional.Of(5.0)}), []string{"level_expires_at", "level_ttl_seconds"}},
 		{"several", "", Draft{Name: text(""), GroupID: text("x"), LevelsDraft: LevelsDraft{Base: OverrideDraft{Level: text("x")}}}, []string{"/data/id", "name", "level"}},
 	} {
 		_, err := c.draft.validate(c.key)
@@ -58,8 +67,17 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
+	crowd := LevelsDraft{Environments: map[string]OverrideDraft{}}
+	for i := range 1001 {
+		crowd.Environments[strconv.Itoa(i)] = OverrideDraft{Level: text("LOUD")}
+	}
+	crowded := GroupDraft{LevelsDraft: crowd}
+	_, err := crowded.validate("g")
+	if diff := cmp.Diff([]string{"environments"}, places(err)); diff != "" {
+		t.Error(diff)
+	}
 	nested := GroupDraft{ParentID: text("x"), Name: text("")}
-	_, err := nested.validate("g")
+	_, err = nested.validate("g")
 	if diff := cmp.Diff([]string{"parent_id", "name"}, places(err)); diff != "" || !fault.Is(err, fault.GroupNesting) {
 		t.Error(diff, err)
 	}
@@ -100,7 +118,9 @@ func TestWhatBecomesOfAnExpiry(t *testing.T) {
 		if err := draft.Problems.Err(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		got, err := wanted.over(before, now)
+		var problems fault.Problems
+		got := wanted.over(before, now, &problems)
+		err := problems.Err()
 		if c.wrong {
 			if diff := cmp.Diff([]string{"level_expires_at", "environments/e/expires_at"}, places(err)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.name, diff)

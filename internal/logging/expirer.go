@@ -2,7 +2,10 @@ package logging
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/background"
@@ -15,6 +18,13 @@ const (
 	patience = time.Second
 	// expiryBatch is how many loggers and groups one look is about.
 	expiryBatch = 200
+	// expiryPart is how many of an account are removed in one transaction, and
+	// expiryTimeout how long that may take, most of it waiting for the account's
+	// lock: while one waits, the others that are due wait for their next look.
+	expiryPart    = 50
+	expiryTimeout = 3 * time.Second
+	// expiryAccounts is how many accounts are served at the same time.
+	expiryAccounts = 4
 )
 
 // Expirer removes levels whose time has come. See the package's documentation
@@ -75,32 +85,34 @@ func (e *Expirer) look(ctx context.Context) time.Duration {
 }
 
 // Expire removes the levels that are due and tells how long it is until the
-// next one, at most a second.
+// next one, at most a second. Accounts do not wait for each other, and one that
+// fails is left for the next look; the error names all that did.
 func (e *Expirer) Expire(ctx context.Context) (time.Duration, error) {
+	var failed []string
+	var errs []error
 	for {
-		due, wait, err := e.due(ctx)
+		due, wait, err := e.due(ctx, failed)
 		if err != nil || len(due) == 0 {
-			return wait, err
+			return wait, errors.Join(append(errs, err)...)
 		}
-		removed := 0
-		for account, expiring := range due {
-			count, err := e.remove(ctx, account, expiring)
-			if err != nil {
-				return 0, err
+		removed, known := 0, len(failed)
+		for _, each := range e.removeAll(ctx, due) {
+			removed += each.removed
+			if each.err != nil {
+				failed, errs = append(failed, each.account), append(errs, each.err)
 			}
-			removed += count
 		}
-		if removed == 0 { // others were first, or the clock was set back
-			return patience, nil
+		if removed == 0 && len(failed) == known { // others were first, or the clock was set back
+			return patience, errors.Join(errs...)
 		}
 	}
 }
 
 // due gives what is due, by account, and how long the next one has.
-func (e *Expirer) due(ctx context.Context) (due map[string][]Expiring, wait time.Duration, err error) {
+func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expiring, wait time.Duration, err error) {
 	due, wait = map[string][]Expiring{}, patience
 	err = e.store.Read(ctx, func(tx ReadTx) error {
-		next, err := tx.ExpiringLevels(ctx, expiryBatch)
+		next, err := tx.ExpiringLevels(ctx, but, expiryBatch)
 		for _, each := range next {
 			if left := each.At.Sub(tx.Now()); left > 0 {
 				wait = min(wait, left)
@@ -113,17 +125,67 @@ func (e *Expirer) due(ctx context.Context) (due map[string][]Expiring, wait time
 	return due, wait, err
 }
 
+// removal is what became of an account's levels that were due.
+type removal struct {
+	account string
+	removed int
+	err     error
+}
+
+// removeAll takes away the levels that are due, of a few accounts at a time.
+func (e *Expirer) removeAll(ctx context.Context, due map[string][]Expiring) (found []removal) {
+	var running sync.WaitGroup
+	slots, done := make(chan struct{}, expiryAccounts), make(chan removal, len(due))
+	for account, expiring := range due {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			removed, err := e.remove(ctx, account, expiring)
+			done <- removal{account, removed, err}
+		})
+	}
+	running.Wait()
+	close(done)
+	for each := range done {
+		found = append(found, each)
+	}
+	return found
+}
+
 // remove takes away the levels of an account that are due and counts the
 // loggers and groups that had one.
-func (e *Expirer) remove(ctx context.Context, account string, expiring []Expiring) (int, error) {
+func (e *Expirer) remove(ctx context.Context, account string, expiring []Expiring) (removed int, err error) {
+	for part := range slices.Chunk(expiring, expiryPart) {
+		count, err := e.removePart(ctx, account, part)
+		if err != nil {
+			return removed, err
+		}
+		removed += count
+	}
+	return removed, nil
+}
+
+func (e *Expirer) removePart(ctx context.Context, account string, expiring []Expiring) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, expiryTimeout)
+	defer cancel()
 	return changes.Write(ctx, e.store, account, func(tx Tx) (int, error) {
-		loggers, groups := keysOf(expiring)
-		first, err := expireLoggers(ctx, tx, account, loggers)
+		loggerKeys, groupKeys := keysOf(expiring)
+		loggers, err := tx.LoggersByKey(ctx, account, loggerKeys)
 		if err != nil {
 			return 0, err
 		}
-		second, err := expireGroups(ctx, tx, account, groups)
-		return first + second, err
+		groups, err := tx.LogGroupsByKey(ctx, account, groupKeys)
+		if err != nil {
+			return 0, err
+		}
+		// Another node may have been first, or a level was changed: nothing is due then.
+		why, expire := reason{account, system(), changes.Expired}, func(levels Levels) (Levels, bool) { return levels.expired(tx.Now()) }
+		first, err := relevel(ctx, tx, why, Kind, loggers, expire, tx.SaveLoggers)
+		if err != nil {
+			return 0, err
+		}
+		second, err := relevel(ctx, tx, why, KindGroup, groups, expire, tx.SaveLogGroups)
+		return len(first) + len(second), err
 	})
 }
 
@@ -141,51 +203,4 @@ func keysOf(expiring []Expiring) (loggers, groups []string) {
 // system is who removes levels that expire.
 func system() changes.Actor {
 	return changes.Actor{Type: changes.ActorSystem, ID: "level-expiry", Name: "Level expiry"}
-}
-
-func expireLoggers(ctx context.Context, tx Tx, account string, keys []string) (removed int, err error) {
-	loggers, err := tx.LoggersByKey(ctx, account, keys)
-	if err != nil {
-		return 0, err
-	}
-	for _, before := range loggers {
-		left, less := before.expired(tx.Now())
-		if !less { // another node was first, or the level was changed
-			continue
-		}
-		after := before
-		after.Levels, after.UpdatedAt = left, tx.Now()
-		after = after.settled()
-		if err := tx.SaveLoggers(ctx, []Logger{after}); err != nil {
-			return 0, err
-		}
-		if err := changes.RecordAs(ctx, tx, account, system(), changes.Expired, Kind, before.Key, &before, &after); err != nil {
-			return 0, err
-		}
-		removed++
-	}
-	return removed, nil
-}
-
-func expireGroups(ctx context.Context, tx Tx, account string, keys []string) (removed int, err error) {
-	groups, err := tx.LogGroupsByKey(ctx, account, keys)
-	if err != nil {
-		return 0, err
-	}
-	for _, before := range groups {
-		left, less := before.expired(tx.Now())
-		if !less {
-			continue
-		}
-		after := before
-		after.Levels, after.UpdatedAt = left, tx.Now()
-		if err := tx.SaveLogGroup(ctx, after); err != nil {
-			return 0, err
-		}
-		if err := changes.RecordAs(ctx, tx, account, system(), changes.Expired, KindGroup, before.Key, &before, &after); err != nil {
-			return 0, err
-		}
-		removed++
-	}
-	return removed, nil
 }

@@ -1,16 +1,21 @@
 package logging_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/store"
@@ -207,4 +212,108 @@ func TestTheExpirerOutlivesAnOutage(t *testing.T) {
 	expirer.Hear(changes.Change{Kind: logging.Kind})
 	expirer.Hear(changes.Change{Kind: logging.KindGroup})
 	expirer.Stop()
+}
+
+// stuck is a store in which one account cannot be written.
+type stuck struct {
+	logging.Store
+	account string
+}
+
+func (s stuck) Write(ctx context.Context, account string, fn func(logging.Tx) error) error {
+	if account == s.account {
+		return fault.New(fault.Unavailable, "Not now.")
+	}
+	return s.Store.Write(ctx, account, fn)
+}
+
+// An account that cannot be written, with more that is due than one look is
+// about, keeps no other from its expiries.
+func TestAccountsExpireByThemselves(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		var watch clock
+		h := newHouse(t, database, "pro", watch.set)
+		other := &house{Service: h.Service, database: database, db: h.db, owner: storetest.NewTenant(t, h.db, "pro").Owner}
+		past := watch.now().UTC().Truncate(time.Microsecond)
+		var due []logging.Logger
+		for i := range 450 {
+			due = append(due, logging.Logger{Key: strconv.Itoa(i), Levels: logging.Levels{Level: loglevel.Debug, LevelExpiresAt: &past}, Managed: true})
+		}
+		h.save(t, due...)
+		other.replace(t, "l", expiring(1, 1))
+		watch.move(2 * time.Second)
+		expirer := logging.NewExpirer(stuck{h.db.Logging(), h.owner.Account}, slog.New(slog.DiscardHandler))
+		if _, err := expirer.Expire(t.Context()); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("got %v", err)
+		}
+		same(t, other.get(t, "l").Managed, false)
+		same(t, h.managed(t), 450)
+		expire(t, newExpirer(h.db))
+		same(t, h.managed(t), 0)
+	})
+}
+
+// locked is a store without a database: one account is locked for ever, the
+// others count their writes.
+type locked struct {
+	logging.Store
+	account string
+	writes  atomic.Int64
+}
+
+type lockedTx struct {
+	logging.Tx
+	due []logging.Expiring
+}
+
+func (tx lockedTx) Now() time.Time { return time.Now() }
+
+func (tx lockedTx) ExpiringLevels(_ context.Context, but []string, _ int) (due []logging.Expiring, err error) {
+	for _, each := range tx.due {
+		if !slices.Contains(but, each.Account) {
+			due = append(due, each)
+		}
+	}
+	return due, nil
+}
+
+func (lockedTx) LoggersByKey(context.Context, string, []string) ([]logging.Logger, error) {
+	return nil, nil
+}
+
+func (lockedTx) LogGroupsByKey(context.Context, string, []string) ([]logging.Group, error) {
+	return nil, nil
+}
+
+func (lockedTx) SaveLoggers(context.Context, []logging.Logger) error  { return nil }
+func (lockedTx) SaveLogGroups(context.Context, []logging.Group) error { return nil }
+
+func (s *locked) Read(_ context.Context, fn func(logging.ReadTx) error) error {
+	var due []logging.Expiring
+	for i := range 10 {
+		due = append(due, logging.Expiring{Account: strconv.Itoa(i), Kind: logging.Kind, Key: "l", At: time.Now()})
+	}
+	return fn(lockedTx{due: due})
+}
+
+func (s *locked) Write(ctx context.Context, account string, fn func(logging.Tx) error) error {
+	if account == s.account {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	s.writes.Add(1)
+	return fn(lockedTx{})
+}
+
+// An account that is locked is waited for a few seconds, and by itself.
+func TestALockedAccountIsNotWaitedForLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, began := &locked{account: "0"}, time.Now()
+		_, err := logging.NewExpirer(store, slog.New(slog.DiscardHandler)).Expire(t.Context())
+		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 5*time.Second || store.writes.Load() < 9 {
+			t.Errorf("%v after %s, %d others were written", err, took, store.writes.Load())
+		}
+	})
 }

@@ -2,6 +2,7 @@ package logging_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"testing"
@@ -79,4 +80,73 @@ func TestAFailureIsToldToAllItWasFor(t *testing.T) {
 	h.report(t, seen("l", "INFO", "later"))
 	running.Wait()
 	same(t, len(h.sources(t, logging.SourceFilter{})), 2)
+}
+
+// waitingHouse is a house whose first report is held by a gate.
+func waitingHouse(t *testing.T, running *sync.WaitGroup) (*house, *gate) {
+	t.Helper()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	g := &gate{Store: h.Store, through: make(chan error)}
+	h.Store = g
+	running.Go(func() {
+		if _, err := h.Report(t.Context(), h.owner, []logging.Observation{seen("first", "INFO", "s")}); err != nil {
+			t.Error(err)
+		}
+	})
+	storetest.Wait(t, 10*time.Second, "the first is being written", func() bool { return h.Writing(h.owner.Account) })
+	return h, g
+}
+
+func TestWhoLeavesDoesNotWait(t *testing.T) {
+	t.Parallel()
+	var running sync.WaitGroup
+	h, g := waitingHouse(t, &running)
+	ctx, leave := context.WithCancel(t.Context())
+	var left error
+	var gone sync.WaitGroup
+	gone.Go(func() {
+		_, left = h.Report(ctx, h.owner, []logging.Observation{seen("left", "INFO", "s")})
+	})
+	storetest.Wait(t, 10*time.Second, "one waits", func() bool { return h.Waiting(h.owner.Account) == 1 })
+	running.Go(func() { h.report(t, seen("stays", "INFO", "s")) })
+	storetest.Wait(t, 10*time.Second, "two wait", func() bool { return h.Waiting(h.owner.Account) == 2 })
+	leave()
+	gone.Wait() // while the first is still being written
+	same(t, errors.Is(left, context.Canceled), true)
+	g.through <- nil
+	g.through <- nil
+	running.Wait()
+	same(t, len(h.all(t)), 2)
+	same(t, h.Writing(h.owner.Account), false)
+}
+
+func TestReportsThatWaitAreBounded(t *testing.T) {
+	t.Parallel()
+	var running sync.WaitGroup
+	h, g := waitingHouse(t, &running)
+	leave := h.Crowd(h.owner.Account, logging.MaxSources)
+	if _, err := h.Report(t.Context(), h.owner, []logging.Observation{seen("l", "INFO", "s")}); !fault.Is(err, fault.RateLimited) || fault.All(err)[0].RetryAfter == 0 {
+		t.Errorf("got %v", err)
+	}
+	leave()
+	g.through <- nil
+	running.Wait()
+}
+
+// broken is a store that panics when it is to write.
+type broken struct{ logging.Store }
+
+func (broken) Write(context.Context, string, func(logging.Tx) error) error { panic("broken") }
+
+func TestAPanicKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	intact := h.Store
+	h.Store = broken{intact}
+	func() {
+		defer func() { same(t, recover(), any("broken")) }()
+		h.report(t, seen("l", "INFO", "s"))
+	}()
+	h.Store = intact
+	same(t, h.report(t, seen("l", "INFO", "s")).Registered, 1)
 }

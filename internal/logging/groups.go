@@ -23,10 +23,10 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 		if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
 			return GroupView{}, err
 		}
-		if group.Levels, err = s.merged(ctx, tx, caller.Account, Levels{}, wanted.levels); err != nil {
+		if group.Levels, err = s.mergedAlone(ctx, tx, caller.Account, Levels{}, wanted.levels); err != nil {
 			return GroupView{}, err
 		}
-		if err := tx.SaveLogGroup(ctx, group); err != nil {
+		if err := tx.SaveLogGroups(ctx, []Group{group}); err != nil {
 			return GroupView{}, err
 		}
 		if err := changes.Record(ctx, tx, caller.Account, caller.Actor(), KindGroup, key, nil, &group); err != nil {
@@ -46,10 +46,19 @@ func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) er
 	case KindGroup:
 		return fault.New(fault.AlreadyExists, "There is a log group %q already.", key).At(fault.Pointer("/data/id"))
 	case Kind:
-		refusal := taken(key, "a logger")
-		return fault.All(refusal)[0].At(fault.Pointer("/data/id"))
+		return taken(key, "a logger").At(fault.Pointer("/data/id"))
 	}
 	return s.take(ctx, tx, account, plans.LoggingGroups, tx.CountLogGroups)
+}
+
+// mergedAlone is merged when the levels are all that the database decides about.
+func (s *Service) mergedAlone(ctx context.Context, tx Tx, account string, before Levels, wanted wishes) (Levels, error) {
+	var problems fault.Problems
+	levels, err := s.merged(ctx, tx, account, before, wanted, &problems)
+	if err != nil {
+		return Levels{}, err
+	}
+	return levels, problems.Err()
 }
 
 // ReplaceGroup changes a log group. What it stores for environments that are
@@ -66,7 +75,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 			if err != nil {
 				return Group{}, err
 			}
-			return after, tx.SaveLogGroup(ctx, after)
+			return after, tx.SaveLogGroups(ctx, []Group{after})
 		})
 		if err != nil {
 			return GroupView{}, err
@@ -76,7 +85,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 }
 
 func (s *Service) replacedGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted groupRequest) (Group, error) {
-	levels, err := s.merged(ctx, tx, caller.Account, before.Levels, wanted.levels)
+	levels, err := s.mergedAlone(ctx, tx, caller.Account, before.Levels, wanted.levels)
 	if err != nil {
 		return Group{}, err
 	}
@@ -115,24 +124,12 @@ func detach(ctx context.Context, tx Tx, caller accounts.Caller, group string) ([
 	if err != nil {
 		return nil, err
 	}
-	return follow(ctx, tx, caller, members, func(member Logger) Logger {
+	after := make([]Logger, len(members))
+	for i, member := range members {
 		member.Group = ""
-		return member
-	})
-}
-
-// follow changes loggers because something else changed, and gives their keys.
-// Each is in the history; running services are told once, by the caller.
-func follow(ctx context.Context, tx Tx, caller accounts.Caller, loggers []Logger, change func(Logger) Logger) ([]string, error) {
-	keys, after := make([]string, len(loggers)), make([]Logger, len(loggers))
-	for i, before := range loggers {
-		keys[i], after[i] = before.Key, change(before).settled()
-		after[i].UpdatedAt = tx.Now()
-		if err := changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, before.Key, &before, &after[i]); err != nil {
-			return nil, err
-		}
+		after[i] = member.with(member.Levels, tx.Now())
 	}
-	return keys, tx.SaveLoggers(ctx, after)
+	return follow(ctx, tx, reason{caller.Account, caller.Actor(), changes.Cascaded}, Kind, members, after, tx.SaveLoggers)
 }
 
 func groupTarget(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Group]) changes.Target[Group] {

@@ -2,6 +2,7 @@ package logging
 
 import (
 	"context"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
@@ -22,44 +23,82 @@ func CountOverrides(ctx context.Context, tx ReadTx, account, environment string)
 // is deleted. A logger that is left with nothing set is released. Running
 // services are told once.
 func StripOverrides(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error {
-	groups, err := stripGroups(ctx, tx, caller, environment)
+	loggers, err := tx.LoggersWithEnvironment(ctx, caller.Account, environment)
 	if err != nil {
 		return err
 	}
-	found, err := tx.LoggersWithEnvironment(ctx, caller.Account, environment)
-	if err != nil {
-		return err
-	}
-	loggers, err := follow(ctx, tx, caller, found, func(logger Logger) Logger {
-		logger.Levels = logger.without(environment)
-		return logger
-	})
-	if err != nil {
-		return err
-	}
-	kind, keys := Kind, loggers
-	if len(loggers) == 0 {
-		kind, keys = KindGroup, groups
-	}
-	return changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, kind,
-		changes.Several{Keys: keys, Cause: "environment:" + environment})
-}
-
-func stripGroups(ctx context.Context, tx Tx, caller accounts.Caller, environment string) ([]string, error) {
 	groups, err := tx.LogGroupsWithEnvironment(ctx, caller.Account, environment)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	keys := make([]string, len(groups))
-	for i, before := range groups {
-		after := before
-		after.Levels, after.UpdatedAt, keys[i] = before.without(environment), tx.Now(), before.Key
-		if err := tx.SaveLogGroup(ctx, after); err != nil {
+	strip := func(levels Levels) (Levels, bool) { return levels.without(environment), true }
+	why := reason{caller.Account, caller.Actor(), changes.Cascaded}
+	kind, keys := KindGroup, []string(nil)
+	if keys, err = relevel(ctx, tx, why, KindGroup, groups, strip, tx.SaveLogGroups); err != nil {
+		return err
+	}
+	stripped, err := relevel(ctx, tx, why, Kind, loggers, strip, tx.SaveLoggers)
+	if err != nil {
+		return err
+	}
+	if len(stripped) > 0 {
+		kind, keys = Kind, stripped
+	}
+	return changes.RecordSeveral(ctx, tx, why.account, why.actor, why.action, kind, changes.Several{Keys: keys, Cause: "environment:" + environment})
+}
+
+// reason is why something changes that nobody has written.
+type reason struct {
+	account string
+	actor   changes.Actor
+	action  changes.Action
+}
+
+// holder is what has levels: a logger or a group.
+type holder[T any] interface {
+	id() string
+	levels() Levels
+	// with is the holder with other levels, in the state that follows from them.
+	with(levels Levels, at time.Time) T
+}
+
+func (l Logger) id() string     { return l.Key }
+func (l Logger) levels() Levels { return l.Levels }
+func (l Logger) with(levels Levels, at time.Time) Logger {
+	l.Levels, l.UpdatedAt = levels, at
+	return l.settled()
+}
+
+func (g Group) id() string     { return g.Key }
+func (g Group) levels() Levels { return g.Levels }
+func (g Group) with(levels Levels, at time.Time) Group {
+	g.Levels, g.UpdatedAt = levels, at
+	return g
+}
+
+// relevel changes the levels of holders, of those that change reports a
+// difference for, and gives their keys.
+func relevel[T holder[T]](ctx context.Context, tx Tx, why reason, kind string, found []T,
+	change func(Levels) (Levels, bool), save func(context.Context, []T) error,
+) ([]string, error) {
+	var before, after []T
+	for _, each := range found {
+		if levels, differs := change(each.levels()); differs {
+			before, after = append(before, each), append(after, each.with(levels, tx.Now()))
+		}
+	}
+	return follow(ctx, tx, why, kind, before, after, save)
+}
+
+// follow stores what became of holders because something else changed, and
+// gives their keys. Each is in the history.
+func follow[T holder[T]](ctx context.Context, tx Tx, why reason, kind string, before, after []T, save func(context.Context, []T) error) ([]string, error) {
+	keys := make([]string, len(after))
+	for i := range after {
+		keys[i] = after[i].id()
+		if err := changes.RecordAs(ctx, tx, why.account, why.actor, why.action, kind, keys[i], &before[i], &after[i]); err != nil {
 			return nil, err
 		}
-		if err := changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, KindGroup, before.Key, &before, &after); err != nil {
-			return nil, err
-		}
 	}
-	return keys, nil
+	return keys, save(ctx, after)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/naming"
 )
 
@@ -29,9 +30,15 @@ const (
 
 const maxName = 255
 
-// usable tells whether a text may be a key, or the name of a service or an
-// environment.
+// usable tells whether a text may be the name of a service or an environment.
 func usable(name string) bool { return naming.IsLabel(name, maxName) }
+
+// isKey tells whether a text may be the key of a logger or a group. The one that
+// the history has for several at once cannot be.
+func isKey(text string) bool { return usable(text) && text != changes.AllKeys }
+
+// keyRule says what a key must be.
+const keyRule = "must have 1 to 255 characters, no control characters, and must not be " + changes.AllKeys
 
 // Logger is a named category of log records.
 type Logger struct {
@@ -108,7 +115,8 @@ func resolved(from loglevel.Resolution) Resolved {
 // View is a logger with what follows from others and what is observed.
 type View struct {
 	Logger
-	// Resolved has the effective level of every environment of the account.
+	// Resolved has the effective level of every environment of the account; in
+	// a list of those where it can differ, and nil where the list has no room.
 	Resolved map[string]Resolved
 	Observed
 }
@@ -157,7 +165,7 @@ func (g Group) node() loglevel.Group {
 	return loglevel.Group{Key: g.Key, Level: g.Level, Environments: g.plain()}
 }
 
-// GroupView is a group with the effective level of every environment.
+// GroupView is a group with the effective level of every environment; see View.
 type GroupView struct {
 	Group
 	Resolved map[string]Resolved

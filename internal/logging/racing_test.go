@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/changes"
@@ -251,6 +253,7 @@ func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
 		}
 		outcome := h.report(t, seen("more", "INFO", "s"), seen("filler.1", "INFO", "s"))
 		same(t, outcome, logging.Outcome{Registered: 1})
+		same(t, h.report(t, seen("more", "INFO", "s"), seen("filler.2", "INFO", "s")), logging.Outcome{Registered: 1})
 		h.replace(t, "filler.1", level("DEBUG"))
 		if err := h.Delete(t.Context(), h.owner, "filler.1", nil); err != nil {
 			t.Fatal(err)
@@ -266,7 +269,15 @@ func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
 func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		var watch clock
+		var writes atomic.Int64
+		h := newHouse(t, database, "pro", watch.set, func(o *store.Options) {
+			o.Observe = func(kind string, _ time.Duration, _ error) {
+				if kind == "write" {
+					writes.Add(1)
+				}
+			}
+		})
 		h.report(t, seen("l", "INFO", "known"))
 		if _, err := database.Raw(t).ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 99998)
 			INSERT INTO logger_sources (id, account_id, logger, service, environment, resolved_level, first_observed, last_seen, created_at, updated_at)
@@ -275,6 +286,17 @@ func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T)
 		}
 		outcome := h.report(t, seen("l", "INFO", "first"), seen("l", "INFO", "second"), seen("l", "WARN", "known"))
 		same(t, outcome, logging.Outcome{Registered: 2})
+		// What there is no room for takes no transaction from now on; what is new in
+		// another way does, and after a while it is tried again.
+		dropped, made := []logging.Observation{seen("l", "INFO", "third"), seen("l", "INFO", "second"), seen("l", "WARN", "known")}, writes.Load()
+		same(t, h.report(t, dropped...), logging.Outcome{Registered: 1})
+		same(t, writes.Load(), made)
+		same(t, h.report(t, append(dropped, seen("new", "INFO", "s"))...), logging.Outcome{Registered: 1})
+		same(t, writes.Load(), made+1)
+		same(t, h.get(t, "new").Level, loglevel.Info)
+		watch.move(time.Minute)
+		same(t, h.report(t, dropped...), logging.Outcome{Registered: 1})
+		same(t, writes.Load(), made+2)
 		same(t, h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) {
 			return tx.CountLoggerSources(ctx, h.owner.Account)
 		}), logging.MaxSources)

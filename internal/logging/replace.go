@@ -20,20 +20,22 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if err != nil {
 		return View{}, err
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (View, error) {
+	made, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Logger, error) {
 		before, exists, err := stored(ctx, tx, caller.Account, key, match)
 		if err != nil {
-			return View{}, err
+			return Logger{}, err
 		}
 		after, err := s.replaced(ctx, tx, caller, before, exists, wanted)
 		if err != nil {
-			return View{}, err
+			return Logger{}, err
 		}
-		if err := s.save(ctx, tx, caller, before, after, exists); err != nil {
-			return View{}, err
-		}
-		return view(ctx, tx, after)
+		return after, s.save(ctx, tx, caller, before, after, exists)
 	})
+	if err != nil {
+		return View{}, err
+	}
+	// What follows from others and what is observed need not be read under the lock.
+	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) { return view(ctx, tx, made) })
 }
 
 // stored gives the logger of a key, or an empty one when there is none.
@@ -56,7 +58,7 @@ func stored(ctx context.Context, tx Tx, account, key string, match changes.Match
 }
 
 // taken refuses a key that is in use by the other kind.
-func taken(key, by string) error {
+func taken(key, by string) *fault.Error {
 	return fault.New(fault.AlreadyExists, "There is %s %q already, and loggers and log groups share their ids.", by, key)
 }
 
@@ -66,42 +68,44 @@ func (s *Service) replaced(ctx context.Context, tx Tx, caller accounts.Caller, b
 	after.Name, after.UpdatedAt = wanted.name, tx.Now()
 	if wanted.release {
 		after = after.released()
-	} else {
-		levels, err := s.merged(ctx, tx, caller.Account, before.Levels, wanted.levels)
-		if err != nil {
-			return Logger{}, err
-		}
-		after.Levels, after.Group = levels, wanted.group
-		after = after.settled()
-		if err := checkGroup(ctx, tx, before, after); err != nil {
-			return Logger{}, err
-		}
+		return after, checkScope(caller, before, after, exists)
 	}
+	var problems fault.Problems
+	levels, err := s.merged(ctx, tx, caller.Account, before.Levels, wanted.levels, &problems)
+	if err != nil {
+		return Logger{}, err
+	}
+	after.Levels, after.Group = levels, wanted.group
+	if err := checkGroup(ctx, tx, before, after, wanted.groupAt, &problems); err != nil {
+		return Logger{}, err
+	}
+	if err := problems.Err(); err != nil {
+		return Logger{}, err
+	}
+	after = after.settled()
 	return after, checkScope(caller, before, after, exists)
 }
 
 // merged lays wishes over stored levels, of which some may be frozen.
-func (s *Service) merged(ctx context.Context, tx Tx, account string, before Levels, wanted wishes) (Levels, error) {
-	levels, err := wanted.over(before, tx.Now())
-	if err != nil {
-		return Levels{}, err
-	}
+func (s *Service) merged(ctx context.Context, tx Tx, account string, before Levels, wanted wishes, problems *fault.Problems) (Levels, error) {
+	levels := wanted.over(before, tx.Now(), problems)
 	managed, err := tx.ManagedEnvironments(ctx, account)
 	if err != nil {
 		return Levels{}, err
 	}
 	levels.Environments, err = overrides.Merge(managed, before.Environments, levels.Environments, sameOverride, s.Writable)
-	return levels, err
+	return levels, problems.Take(err)
 }
 
-// checkGroup refuses a group that does not exist.
-func checkGroup(ctx context.Context, tx Tx, before, after Logger) error {
+// checkGroup notes that a group does not exist. at is where it was sent.
+func checkGroup(ctx context.Context, tx Tx, before, after Logger, at string, problems *fault.Problems) error {
 	if after.Group == "" || after.Group == before.Group {
 		return nil
 	}
 	_, err := tx.LogGroup(ctx, after.Account, after.Group)
 	if fault.Is(err, fault.NotFound) {
-		return fault.New(fault.Validation, "group must be a log group of this account; there is no %q.", after.Group).At(fault.Attribute("group"))
+		problems.Attribute(at, "must be a log group of this account; there is no %q", after.Group)
+		return nil
 	}
 	return err
 }
@@ -206,6 +210,7 @@ func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) err
 // a discovered one. MEMBER or higher; a key that is restricted to environments
 // may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Logger]) error {
+	defer s.full.forget(caller.Account)
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		target := changes.Target[Logger]{
 			Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,

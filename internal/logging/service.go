@@ -15,6 +15,8 @@ import (
 // Store gives the transactions in which loggers are read and written.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
+	// Snapshot is Read of one state: no write is seen in part.
+	Snapshot(ctx context.Context, fn func(ReadTx) error) error
 	// Write runs fn in one transaction under the account's lock.
 	Write(ctx context.Context, account string, fn func(Tx) error) error
 }
@@ -54,6 +56,8 @@ type ReadTx interface {
 	Loggers(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Logger], error)
 	// LoggersByKey gives those of the named loggers that exist.
 	LoggersByKey(ctx context.Context, account string, keys []string) ([]Logger, error)
+	// LoggerKeys gives the keys of all loggers.
+	LoggerKeys(ctx context.Context, account string) ([]string, error)
 	// LoggersOfGroup gives the members of a group.
 	LoggersOfGroup(ctx context.Context, account, group string) ([]Logger, error)
 	// LoggersWithEnvironment gives the loggers that have an override for an environment.
@@ -74,14 +78,19 @@ type ReadTx interface {
 	CountLogGroups(ctx context.Context, account string) (int, error)
 
 	LoggerSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
-	// SourcesOfLoggers gives all sources of the named loggers.
-	SourcesOfLoggers(ctx context.Context, account string, loggers []string) ([]Source, error)
+	// NewestSources gives, of each of the named loggers, the sources that were
+	// seen last, at most so many.
+	NewestSources(ctx context.Context, account string, loggers []string, limit int) ([]Source, error)
+	// LevelsSeen gives, of each of the named loggers, the distinct levels per
+	// environment, at most so many.
+	LevelsSeen(ctx context.Context, account string, loggers []string, limit int) ([]LevelSeen, error)
 	// LoggerSourcesByID gives those of the named sources that exist, by id.
 	LoggerSourcesByID(ctx context.Context, account string, ids []string) (map[string]Source, error)
 	CountLoggerSources(ctx context.Context, account string) (int, error)
 
-	// ExpiringLevels gives what expires next, of all accounts, soonest first.
-	ExpiringLevels(ctx context.Context, limit int) ([]Expiring, error)
+	// ExpiringLevels gives what expires next, of all accounts but some, soonest
+	// first.
+	ExpiringLevels(ctx context.Context, but []string, limit int) ([]Expiring, error)
 }
 
 // Tx is what this package reads and writes in one transaction.
@@ -98,7 +107,7 @@ type Tx interface {
 	// logger and gives the keys of those that had one.
 	ClearDescendants(ctx context.Context, account, key string, at time.Time) ([]string, error)
 
-	SaveLogGroup(ctx context.Context, group Group) error
+	SaveLogGroups(ctx context.Context, groups []Group) error
 	DeleteLogGroup(ctx context.Context, account, key string, at time.Time) error
 
 	// SaveLoggerSources writes sources, new or not; those that exist keep when
@@ -119,23 +128,31 @@ type Service struct {
 	Sightings *Sightings
 
 	reports gathering
+	full    fullness
 }
 
-// Loggers lists the loggers of the caller's account.
+// snapshots reads everything of one state.
+type snapshots struct{ Store }
+
+// Read is the Store's Snapshot.
+func (s snapshots) Read(ctx context.Context, fn func(ReadTx) error) error { return s.Snapshot(ctx, fn) }
+
+// Loggers lists the loggers of the caller's account. See View for what a
+// list leaves out.
 func (s *Service) Loggers(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[View], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[View], error) {
+	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (page.List[View], error) {
 		list, err := tx.Loggers(ctx, caller.Account, filter, request)
 		if err != nil {
 			return page.List[View]{}, err
 		}
-		items, err := views(ctx, tx, caller.Account, list.Items)
+		items, err := viewer{tx, caller.Account, true}.loggers(ctx, list.Items)
 		return page.List[View]{Items: items, Total: list.Total}, err
 	})
 }
 
 // Logger gives one logger.
 func (s *Service) Logger(ctx context.Context, caller accounts.Caller, key string) (View, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (View, error) {
+	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) {
 		logger, err := tx.Logger(ctx, caller.Account, key)
 		if err != nil {
 			return View{}, err
@@ -159,19 +176,19 @@ func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter So
 
 // Groups lists the log groups of the caller's account.
 func (s *Service) Groups(ctx context.Context, caller accounts.Caller, filter GroupFilter, request page.Request) (page.List[GroupView], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[GroupView], error) {
+	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (page.List[GroupView], error) {
 		list, err := tx.LogGroups(ctx, caller.Account, filter, request)
 		if err != nil {
 			return page.List[GroupView]{}, err
 		}
-		items, err := groupViews(ctx, tx, caller.Account, list.Items)
+		items, err := viewer{tx, caller.Account, true}.groups(ctx, list.Items)
 		return page.List[GroupView]{Items: items, Total: list.Total}, err
 	})
 }
 
 // Group gives one log group.
 func (s *Service) Group(ctx context.Context, caller accounts.Caller, key string) (GroupView, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (GroupView, error) {
+	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (GroupView, error) {
 		group, err := tx.LogGroup(ctx, caller.Account, key)
 		if err != nil {
 			return GroupView{}, err

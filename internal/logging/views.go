@@ -1,86 +1,146 @@
 package logging
 
 import (
-	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// maxSummary is how many sources a logger shows; its list of sources has all.
-const maxSummary = 20
+const (
+	// maxDerived bounds what a list shows beside the definitions, in bytes of
+	// JSON, about. What comes after it has the definition alone.
+	maxDerived = 16 << 20
+	// maxProbes is how many ancestors are looked up one by one. To read the keys
+	// of all loggers takes less than more probes do.
+	maxProbes = 2_000
+)
 
-// Observed is what running services say about a logger.
-type Observed struct {
-	// Sources are the sources that were seen last, newest first.
-	Sources []SourceSummary `json:"sources"`
-	// EffectiveLevels are the distinct levels that the logger came to in each
-	// environment, most verbose first.
-	EffectiveLevels map[string][]loglevel.Level `json:"effective_levels"`
-}
-
-// SourceSummary is a source as its logger shows it.
-type SourceSummary struct {
-	Service       string         `json:"service"`
-	Environment   string         `json:"environment"`
-	Level         loglevel.Level `json:"level"`
-	ResolvedLevel loglevel.Level `json:"resolved_level"`
-	LastSeen      time.Time      `json:"last_seen"`
-}
-
+// view adds to a logger what follows from others, for every environment.
 func view(ctx context.Context, tx ReadTx, logger Logger) (View, error) {
-	made, err := views(ctx, tx, logger.Account, []Logger{logger})
+	made, err := viewer{tx: tx, account: logger.Account}.loggers(ctx, []Logger{logger})
 	if err != nil {
 		return View{}, err
 	}
 	return made[0], nil
 }
 
-// views adds to a page of loggers what follows from others. It reads their
-// ancestors, groups and sources, and nothing else of the account.
-func views(ctx context.Context, tx ReadTx, account string, loggers []Logger) ([]View, error) {
+func groupView(ctx context.Context, tx ReadTx, group Group) (GroupView, error) {
+	made, err := viewer{tx: tx, account: group.Account}.groups(ctx, []Group{group})
+	if err != nil {
+		return GroupView{}, err
+	}
+	return made[0], nil
+}
+
+// viewer makes the views of one answer.
+type viewer struct {
+	tx      ReadTx
+	account string
+	// list leaves out the levels of environments that are not managed and have
+	// no override that matters: any service may report an environment, and a
+	// page that had them all for each logger would be without bounds.
+	list bool
+}
+
+// loggers adds to loggers what follows from others. It reads their ancestors,
+// groups and newest sources, and nothing else of the account.
+func (v viewer) loggers(ctx context.Context, loggers []Logger) ([]View, error) {
 	if len(loggers) == 0 {
 		return nil, nil
 	}
-	tree, err := treeAround(ctx, tx, account, loggers)
+	tree, err := v.tree(ctx, loggers)
 	if err != nil {
 		return nil, err
 	}
-	environments, err := tx.ManagedEnvironments(ctx, account)
+	shown, err := v.environments(ctx)
 	if err != nil {
 		return nil, err
 	}
-	observed, err := observe(ctx, tx, account, loggers)
+	observed, err := observe(ctx, v.tx, v.account, loggers)
 	if err != nil {
 		return nil, err
 	}
-	made := make([]View, len(loggers))
+	made, room := make([]View, len(loggers)), maxDerived
 	for i, logger := range loggers {
-		made[i] = View{Logger: logger, Observed: observed[logger.Key], Resolved: make(map[string]Resolved, len(environments))}
-		for environment := range environments {
-			made[i].Resolved[environment] = resolved(tree.Resolve(logger.Key, environment))
+		made[i] = View{Logger: logger, Observed: unobserved()}
+		if room <= 0 {
+			continue
+		}
+		made[i].Observed = observed[logger.Key]
+		made[i].Resolved = shown.resolve(tree.Environments(logger.Key),
+			func(environment string) loglevel.Resolution { return tree.Resolve(logger.Key, environment) })
+		room -= made[i].weight() + weight(made[i].Resolved)
+	}
+	return made, nil
+}
+
+func (v viewer) groups(ctx context.Context, groups []Group) ([]GroupView, error) {
+	shown, err := v.environments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made, room := make([]GroupView, len(groups)), maxDerived
+	for i, group := range groups {
+		made[i] = GroupView{Group: group}
+		if room > 0 {
+			made[i].Resolved = shown.resolve(maps.Keys(group.Environments), group.node().Resolve)
+			room -= weight(made[i].Resolved)
 		}
 	}
 	return made, nil
 }
 
-// treeAround reads what the levels of some loggers depend on.
-func treeAround(ctx context.Context, tx ReadTx, account string, loggers []Logger) (*loglevel.Tree, error) {
-	known := make(map[string]bool, len(loggers))
-	for _, logger := range loggers {
-		known[logger.Key] = true
-	}
-	var missing []string
-	for _, logger := range loggers {
-		for key, has := loglevel.Parent(logger.Key); has && !known[key]; key, has = loglevel.Parent(key) {
-			known[key] = true
-			missing = append(missing, key)
+// shown is the environments of an account, and those that every view shows.
+type shown struct {
+	all    map[string]bool
+	always []string
+}
+
+func (v viewer) environments(ctx context.Context) (shown, error) {
+	all, err := v.tx.ManagedEnvironments(ctx, v.account)
+	made := shown{all: all}
+	for environment, managed := range all {
+		if managed || !v.list {
+			made.always = append(made.always, environment)
 		}
 	}
-	ancestors, err := tx.LoggersByKey(ctx, account, missing)
+	return made, err
+}
+
+// resolve gives the levels of what is always shown and of those environments
+// that have an override which matters.
+func (s shown) resolve(overridden iter.Seq[string], level func(environment string) loglevel.Resolution) map[string]Resolved {
+	levels := make(map[string]Resolved, len(s.always))
+	for _, environment := range s.always {
+		levels[environment] = resolved(level(environment))
+	}
+	for environment := range overridden {
+		_, exists := s.all[environment]
+		if _, done := levels[environment]; exists && !done {
+			levels[environment] = resolved(level(environment))
+		}
+	}
+	return levels
+}
+
+// weight is about how long levels are as JSON.
+func weight(levels map[string]Resolved) (bytes int) {
+	const besides = 60 // the names of members, a level and an origin
+	for environment, level := range levels {
+		bytes += besides + len(environment)
+		if level.Of != nil {
+			bytes += len(*level.Of)
+		}
+	}
+	return bytes
+}
+
+// tree reads what the levels of some loggers depend on.
+func (v viewer) tree(ctx context.Context, loggers []Logger) (*loglevel.Tree, error) {
+	ancestors, err := v.ancestors(ctx, loggers)
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +152,40 @@ func treeAround(ctx context.Context, tx ReadTx, account string, loggers []Logger
 			named[logger.Group] = true
 		}
 	}
-	groups, err := tx.LogGroupsByKey(ctx, account, slices.Sorted(maps.Keys(named)))
+	groups, err := v.tx.LogGroupsByKey(ctx, v.account, slices.Sorted(maps.Keys(named)))
 	if err != nil {
 		return nil, err
 	}
 	return loglevel.NewTree(nodes, groupNodes(groups)), nil
+}
+
+// ancestors reads the existing ancestors of loggers that are not among them. A
+// key may have hundreds of segments and so of ancestors that do not exist: many
+// of them are not asked for.
+func (v viewer) ancestors(ctx context.Context, loggers []Logger) ([]Logger, error) {
+	known := make(map[string]bool, len(loggers))
+	for _, logger := range loggers {
+		known[logger.Key] = true
+	}
+	var possible []string
+	for _, logger := range loggers {
+		for key, has := loglevel.Parent(logger.Key); has && !known[key]; key, has = loglevel.Parent(key) {
+			known[key] = true
+			possible = append(possible, key)
+		}
+	}
+	if len(possible) > maxProbes {
+		keys, err := v.tx.LoggerKeys(ctx, v.account)
+		if err != nil {
+			return nil, err
+		}
+		exists := make(map[string]bool, len(keys))
+		for _, key := range keys {
+			exists[key] = true
+		}
+		possible = slices.DeleteFunc(possible, func(key string) bool { return !exists[key] })
+	}
+	return v.tx.LoggersByKey(ctx, v.account, possible)
 }
 
 func groupNodes(groups []Group) []loglevel.Group {
@@ -105,65 +194,4 @@ func groupNodes(groups []Group) []loglevel.Group {
 		nodes[i] = group.node()
 	}
 	return nodes
-}
-
-// observe sums up the sources of loggers, by logger.
-func observe(ctx context.Context, tx ReadTx, account string, loggers []Logger) (map[string]Observed, error) {
-	observed := make(map[string]Observed, len(loggers))
-	keys := make([]string, len(loggers))
-	for i, logger := range loggers {
-		keys[i] = logger.Key
-		observed[logger.Key] = Observed{Sources: []SourceSummary{}, EffectiveLevels: map[string][]loglevel.Level{}}
-	}
-	sources, err := tx.SourcesOfLoggers(ctx, account, keys)
-	if err != nil {
-		return nil, err
-	}
-	for _, source := range sources {
-		summed := observed[source.Logger]
-		summed.add(source)
-		observed[source.Logger] = summed
-	}
-	for key, summed := range observed {
-		slices.SortFunc(summed.Sources, newestFirst)
-		summed.Sources = summed.Sources[:min(len(summed.Sources), maxSummary)]
-		observed[key] = summed
-	}
-	return observed, nil
-}
-
-func (o *Observed) add(source Source) {
-	o.Sources = append(o.Sources, SourceSummary{Service: source.Service, Environment: source.Environment,
-		Level: source.Level, ResolvedLevel: source.ResolvedLevel, LastSeen: source.LastSeen})
-	levels := o.EffectiveLevels[source.Environment]
-	if place, has := slices.BinarySearch(levels, source.ResolvedLevel); !has {
-		o.EffectiveLevels[source.Environment] = slices.Insert(levels, place, source.ResolvedLevel)
-	}
-}
-
-func newestFirst(a, b SourceSummary) int {
-	return cmp.Or(b.LastSeen.Compare(a.LastSeen), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Environment, b.Environment))
-}
-
-func groupView(ctx context.Context, tx ReadTx, group Group) (GroupView, error) {
-	made, err := groupViews(ctx, tx, group.Account, []Group{group})
-	if err != nil {
-		return GroupView{}, err
-	}
-	return made[0], nil
-}
-
-func groupViews(ctx context.Context, tx ReadTx, account string, groups []Group) ([]GroupView, error) {
-	environments, err := tx.ManagedEnvironments(ctx, account)
-	if err != nil {
-		return nil, err
-	}
-	made := make([]GroupView, len(groups))
-	for i, group := range groups {
-		made[i] = GroupView{Group: group, Resolved: make(map[string]Resolved, len(environments))}
-		for environment := range environments {
-			made[i].Resolved[environment] = resolved(group.node().Resolve(environment))
-		}
-	}
-	return made, nil
 }

@@ -15,6 +15,19 @@ import (
 // does not exist. managed has every environment of the account.
 type Writable func(managed map[string]bool, environment string) error
 
+// MaxEntries is how many environments one write may have values for: as many
+// as programs can make in an account.
+const MaxEntries = 1000
+
+// CheckCount notes that a write has values for too many environments. It tells
+// whether the entries are worth looking at.
+func CheckCount(problems *fault.Problems, entries int) bool {
+	if entries > MaxEntries {
+		problems.Attribute("environments", "must have at most %d entries", MaxEntries)
+	}
+	return entries <= MaxEntries
+}
+
 // Merge decides what a resource stores per environment after a full replace.
 // Frozen values stay, whether the write repeats them or leaves them out; to add
 // or change one is refused, with all such problems at once.

@@ -55,3 +55,20 @@ func TestWhatDiffersIsListed(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestEntriesAreBounded(t *testing.T) {
+	t.Parallel()
+	for entries, want := range map[int]int{0: 0, overrides.MaxEntries: 0, overrides.MaxEntries + 1: 1} {
+		var problems fault.Problems
+		fits := overrides.CheckCount(&problems, entries)
+		refused := fault.All(problems.Err())
+		if fits != (want == 0) || len(refused) != want {
+			t.Errorf("%d entries: %v, %v", entries, fits, refused)
+		}
+		for _, refusal := range refused {
+			if refusal.Source != fault.Attribute("environments") || refusal.Code != fault.Validation {
+				t.Errorf("%d entries: %+v", entries, refusal)
+			}
+		}
+	}
+}

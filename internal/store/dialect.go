@@ -30,6 +30,10 @@ type dialect struct {
 	// skipLocked ends a SELECT that takes rows which no other transaction has
 	// taken; skipChanging takes those that others merely keep from deletion.
 	skipLocked, skipChanging string
+	// firstOf gives a query: of every text of a list, which is $2, the first rows
+	// of a table that another query gives the ids of. That one has the text as
+	// listed.value.
+	firstOf func(columns, table, ids string) string
 	// oneOf is a condition: to be one of the texts that a query gives. The query
 	// runs once, and what it gives is looked up by index.
 	oneOf func(query string) string
@@ -58,6 +62,9 @@ func sqliteDialect() dialect {
 			return `(VALUES ` + placeholders(len(rows), len(types), noName) + `) AS v`, slices.Concat(rows...)
 		},
 		pieces: chunks,
+		firstOf: func(columns, table, ids string) string {
+			return `SELECT ` + columns + ` FROM (SELECT value FROM json_each($2)) AS listed CROSS JOIN ` + table + ` WHERE id IN (` + ids + `)`
+		},
 	}
 }
 
@@ -79,6 +86,10 @@ func postgresDialect() dialect {
 		skipChanging: ` FOR NO KEY UPDATE SKIP LOCKED`,
 		notifyRun:    `SELECT pg_notify('` + runsChannel + `', $1)`,
 		notify:       `SELECT pg_notify('` + changesChannel + `', '')`,
+		firstOf: func(columns, table, ids string) string {
+			return `SELECT ` + columns + ` FROM unnest(CAST($2 AS text[])) AS listed (value)
+				CROSS JOIN LATERAL (` + ids + `) AS chosen (chosen_id) JOIN ` + table + ` ON id = chosen_id`
+		},
 	}
 }
 

@@ -28,6 +28,7 @@
 // # Reading
 //
 // Read runs outside a transaction: each statement sees what is committed when
-// it starts. SQLite reads on a pool of connections that never wait for the
+// it starts. Snapshot is for what is put together of several statements: all see
+// the same state. SQLite reads on a pool of connections that never wait for the
 // writer.
 package store

@@ -40,13 +40,14 @@ func (l *list) search(text string) {
 	switch {
 	case text == "":
 	case len(text) > maxSearch || strings.Contains(text, searchGap):
-		l.conditions = append(l.conditions, "1 = 0") // no key and no name has it
+		l.conditions = append(l.conditions, "1 = 0")
 	default:
 		l.where(`search LIKE ? ESCAPE '\'`, "%"+escapeLike(strings.ToLower(text))+"%")
 	}
 }
 
-// searchGap stands between a key and a name; it is no character of either.
+// searchGap stands between a key and a name. No text can be searched that has
+// it, so nothing is found that is partly of the one and partly of the other.
 const searchGap = "\uffff"
 
 // maxSearch is more than the longest key and the longest name have.

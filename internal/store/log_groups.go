@@ -59,17 +59,20 @@ func (tx *ReadTx) CountLogGroups(ctx context.Context, account string) (int, erro
 	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isGroup, account)
 }
 
-// SaveLogGroup writes a log group, new or not, over a deleted row of its key if
-// there is one.
-func (tx *Tx) SaveLogGroup(ctx context.Context, group logging.Group) error {
-	environments, err := encode(group.Environments)
-	if err != nil {
-		return err
+// SaveLogGroups writes log groups, new or not, over deleted rows of their keys
+// if there are any.
+func (tx *Tx) SaveLogGroups(ctx context.Context, groups []logging.Group) error {
+	rows := make([][]any, len(groups))
+	for i, group := range groups {
+		environments, err := encode(group.Environments)
+		if err != nil {
+			return err
+		}
+		rows[i] = []any{group.Account, group.Key, logging.KindGroup, group.Name, levelOrNull(group.Level), microsOrNull(group.LevelExpiresAt),
+			environments, nil, true, microsOrNull(group.NextExpiry()), searchable(group.Key, group.Name),
+			micros(group.CreatedAt), micros(group.UpdatedAt)}
 	}
-	values := []any{group.Account, group.Key, logging.KindGroup, group.Name, levelOrNull(group.Level), microsOrNull(group.LevelExpiresAt),
-		environments, nil, true, microsOrNull(group.NextExpiry()), searchable(group.Key, group.Name),
-		micros(group.CreatedAt), micros(group.UpdatedAt)}
-	return inserts(ctx, tx, insertLogger, overwriteLogger, [][]any{values})
+	return inserts(ctx, tx, insertLogger, overwriteLogger, rows)
 }
 
 // DeleteLogGroup marks a log group deleted. Its members must have left it.

@@ -99,6 +99,11 @@ func (tx *ReadTx) LoggersByKey(ctx context.Context, account string, keys []strin
 	return among(ctx, tx, scanLogger, `SELECT `+loggerColumns+` FROM loggers WHERE account_id = $1 AND`+isLogger+`AND key `, account, keys)
 }
 
+// LoggerKeys gives the keys of all loggers of an account.
+func (tx *ReadTx) LoggerKeys(ctx context.Context, account string) ([]string, error) {
+	return all(ctx, tx.conn, scanString, `SELECT key FROM loggers WHERE account_id = $1 AND`+isLogger, account)
+}
+
 // LoggersOfGroup gives the members of a group.
 func (tx *ReadTx) LoggersOfGroup(ctx context.Context, account, group string) ([]logging.Logger, error) {
 	return all(ctx, tx.conn, scanLogger, `SELECT `+loggerColumns+` FROM loggers
@@ -210,13 +215,19 @@ func (tx *Tx) ClearDescendants(ctx context.Context, account, key string, at time
 	return cleared, err
 }
 
-// ExpiringLevels gives what expires next, of all accounts, soonest first.
-func (tx *ReadTx) ExpiringLevels(ctx context.Context, limit int) ([]logging.Expiring, error) {
+// ExpiringLevels gives what expires next, of all accounts but some, soonest
+// first.
+func (tx *ReadTx) ExpiringLevels(ctx context.Context, but []string, limit int) ([]logging.Expiring, error) {
+	left, err := tx.dialect.texts(append([]string{}, but...)) // no list is not an empty one
+	if err != nil {
+		return nil, err
+	}
 	return all(ctx, tx.conn, func(r row) (logging.Expiring, error) {
 		var expiring logging.Expiring
 		var at int64
 		err := r.Scan(&expiring.Account, &expiring.Kind, &expiring.Key, &at)
 		expiring.At = instant(at)
 		return expiring, err
-	}, `SELECT account_id, kind, key, next_expiry FROM loggers WHERE next_expiry IS NOT NULL ORDER BY next_expiry LIMIT $1`, limit)
+	}, `SELECT account_id, kind, key, next_expiry FROM loggers
+		WHERE next_expiry IS NOT NULL AND NOT (account_id `+tx.dialect.among+`) ORDER BY next_expiry LIMIT $1`, limit, left)
 }

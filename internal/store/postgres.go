@@ -70,6 +70,11 @@ func (p *postgres) read(_ context.Context, fn func(querier) error) error {
 	return p.orClosed(fn(pooled{p.db}))
 }
 
+func (p *postgres) snapshot(ctx context.Context, fn func(querier) error) error {
+	return p.orClosed(p.attempt(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+		func(_ context.Context, conn querier) error { return fn(conn) }))
+}
+
 // orClosed names the reason for all errors of a closed pool, which database/sql
 // gives no name.
 func (p *postgres) orClosed(err error) error {
@@ -81,7 +86,7 @@ func (p *postgres) orClosed(err error) error {
 
 func (p *postgres) write(ctx context.Context, fn func(context.Context, querier) error) error {
 	for attempt := 1; ; attempt++ {
-		err := p.attempt(ctx, fn)
+		err := p.attempt(ctx, nil, fn)
 		if postgresCode(err) == readOnly { // the server has become a standby: look for the new primary
 			p.db.SetMaxIdleConns(0)
 			p.db.SetMaxIdleConns(postgresConnections)
@@ -98,8 +103,8 @@ func (p *postgres) write(ctx context.Context, fn func(context.Context, querier) 
 	}
 }
 
-func (p *postgres) attempt(ctx context.Context, fn func(context.Context, querier) error) error {
-	tx, err := p.db.BeginTx(ctx, nil)
+func (p *postgres) attempt(ctx context.Context, options *sql.TxOptions, fn func(context.Context, querier) error) error {
+	tx, err := p.db.BeginTx(ctx, options)
 	if err != nil {
 		return err
 	}

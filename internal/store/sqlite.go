@@ -116,6 +116,21 @@ func dsn(file, more string) string {
 // read lends a connection to fn. Its statements are interrupted when the caller
 // leaves or takes too long: there are few connections, and all accounts share them.
 func (e *sqliteEngine) read(ctx context.Context, fn func(querier) error) error {
+	return e.lend(ctx, func(reader *prepared) error { return fn(reader) })
+}
+
+// snapshot is read in a transaction. There is nothing to take back: it ends
+// with a rollback, which ends it whatever state it is in.
+func (e *sqliteEngine) snapshot(ctx context.Context, fn func(querier) error) error {
+	return e.lend(ctx, func(reader *prepared) error {
+		if err := reader.run(ctx, "BEGIN"); err != nil {
+			return err
+		}
+		return errors.Join(fn(reader), reader.run(ctx, "ROLLBACK"))
+	})
+}
+
+func (e *sqliteEngine) lend(ctx context.Context, fn func(*prepared) error) error {
 	select {
 	case reader := <-e.readers:
 		defer func() { e.readers <- reader }()

@@ -50,6 +50,8 @@ type DB struct {
 type engine interface {
 	// read runs fn outside a transaction.
 	read(ctx context.Context, fn func(querier) error) error
+	// snapshot runs fn in a transaction that cannot write and sees one state.
+	snapshot(ctx context.Context, fn func(querier) error) error
 	// write runs fn in a transaction and returns once it is durable. fn gets
 	// the context for its statements, which on SQLite is never canceled: a
 	// writer that leaves must not take others of its group with it.
@@ -108,10 +110,20 @@ func (db *DB) SealWith(ring *sealed.Ring) { db.ring.Store(ring) }
 
 // Read runs fn, whose statements each see what is committed when they start.
 func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
+	return db.reading(ctx, db.engine.read, fn)
+}
+
+// Snapshot runs fn, whose statements all see the same state: for what is put
+// together of several readings. On PostgreSQL it costs two more round trips.
+func (db *DB) Snapshot(ctx context.Context, fn func(*ReadTx) error) error {
+	return db.reading(ctx, db.engine.snapshot, fn)
+}
+
+func (db *DB) reading(ctx context.Context, on func(context.Context, func(querier) error) error, fn func(*ReadTx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	ctx, end := db.begin(ctx, "read")
-	err := classify(db.engine.read(ctx, func(conn querier) error {
+	err := classify(on(ctx, func(conn querier) error {
 		return safely(func() error {
 			return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), now: db.now()})
 		})
@@ -256,6 +268,11 @@ func NewRooms[R, W any](db *DB, read func(*ReadTx) R, write func(*Tx) W) Rooms[R
 // Read is DB.Read in the domain's words.
 func (r Rooms[R, W]) Read(ctx context.Context, fn func(R) error) error {
 	return r.db.Read(ctx, func(tx *ReadTx) error { return fn(r.read(tx)) })
+}
+
+// Snapshot is DB.Snapshot in the domain's words.
+func (r Rooms[R, W]) Snapshot(ctx context.Context, fn func(R) error) error {
+	return r.db.Snapshot(ctx, func(tx *ReadTx) error { return fn(r.read(tx)) })
 }
 
 // Write is DB.Write in the domain's words.

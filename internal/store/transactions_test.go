@@ -266,3 +266,38 @@ func TestAReadEndsWhenItsCallerLeaves(t *testing.T) {
 		}
 	})
 }
+
+// What is read in a snapshot is of one state, whatever is committed meanwhile.
+func TestASnapshotSeesOneState(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := database.Open(t)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		count := func(tx *store.ReadTx) int {
+			environments, err := tx.ManagedEnvironments(t.Context(), account)
+			if err != nil {
+				t.Error(err)
+			}
+			return len(environments)
+		}
+		var before, during, after int
+		broken := errors.New("broken")
+		for round, want := range []error{nil, broken, fault.Missing("flag", "a"), nil} {
+			err := db.Snapshot(t.Context(), func(tx *store.ReadTx) error {
+				before = count(tx)
+				if err := db.Write(t.Context(), account, insert(t, account, fmt.Sprint("new", round))); err != nil {
+					t.Error(err)
+				}
+				during = count(tx)
+				return want
+			})
+			if !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+			_ = db.Read(t.Context(), func(tx *store.ReadTx) error { after = count(tx); return nil })
+			if during != before || after != before+1 {
+				t.Errorf("%d environments before, %d during, %d after", before, during, after)
+			}
+		}
+	})
+}

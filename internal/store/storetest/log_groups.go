@@ -17,7 +17,7 @@ func newGroup(account, key string) logging.Group {
 
 func saveGroup(t *testing.T, db *store.DB, group logging.Group) {
 	t.Helper()
-	do(t, db, group.Account, func(tx *store.Tx) error { return tx.SaveLogGroup(t.Context(), group) })
+	do(t, db, group.Account, func(tx *store.Tx) error { return tx.SaveLogGroups(t.Context(), []logging.Group{group}) })
 }
 
 func deleteGroup(t *testing.T, db *store.DB, account, key string) {

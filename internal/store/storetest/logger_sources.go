@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"testing"
@@ -72,14 +73,16 @@ func loggerSources(t *testing.T, db *store.DB) {
 		saveSources(t, db, seenBy(account, "m", "s", "e"))
 		for _, each := range []struct {
 			loggers []string
+			limit   int
 			want    int
-		}{{nil, 0}, {[]string{"l"}, 2}, {[]string{"l", "m", "l"}, 3}, {[]string{"%", "L"}, 0}} {
+		}{{nil, 9, 0}, {[]string{"l"}, 9, 2}, {[]string{"l", "m"}, 9, 3}, {[]string{"m", "l"}, 1, 2}, {[]string{"%", "L"}, 9, 0}} {
 			found := get(t, db, func(tx *store.ReadTx) ([]logging.Source, error) {
-				return tx.SourcesOfLoggers(ctx, account, each.loggers)
+				return tx.NewestSources(ctx, account, each.loggers, each.limit)
 			})
 			same(t, len(found), each.want)
 		}
 	})
+	t.Run("the newest are found, and the levels they came to", func(t *testing.T) { newestSources(t, db) })
 	t.Run("touching moves last_seen forward only", func(t *testing.T) {
 		touch := func(instant int, ids ...string) {
 			t.Helper()
@@ -93,6 +96,33 @@ func loggerSources(t *testing.T, db *store.DB) {
 	})
 	t.Run("many are written and touched at once", func(t *testing.T) { manySources(t, db) })
 	t.Run("the list and its filters", func(t *testing.T) { loggerSourceList(t, db) })
+}
+
+func newestSources(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	var want []logging.Source
+	for i := range 9 {
+		source := at2(seenBy(account, "l", strconv.Itoa(i), []string{"e", "f"}[i%2]), i)
+		source.ResolvedLevel = []loglevel.Level{loglevel.Silent, loglevel.Trace, loglevel.Warn}[i/3]
+		saveSources(t, db, source, at2(seenBy(account, "m", strconv.Itoa(i), "e"), i))
+		if i >= 5 {
+			want = append(want, source)
+		}
+	}
+	found := get(t, db, func(tx *store.ReadTx) ([]logging.Source, error) {
+		return tx.NewestSources(t.Context(), account, []string{"l"}, 4)
+	})
+	slices.SortFunc(found, func(a, b logging.Source) int { return a.LastSeen.Compare(b.LastSeen) })
+	same(t, found, want)
+	levels := get(t, db, func(tx *store.ReadTx) ([]logging.LevelSeen, error) {
+		return tx.LevelsSeen(t.Context(), account, []string{"l", "nothing", "m", "l"}, 4)
+	})
+	slices.SortFunc(levels, func(a, b logging.LevelSeen) int {
+		return cmp.Or(cmp.Compare(a.Logger, b.Logger), cmp.Compare(a.Environment, b.Environment), cmp.Compare(a.Level, b.Level))
+	})
+	same(t, levels, []logging.LevelSeen{{Logger: "l", Environment: "e", Level: loglevel.Trace}, {Logger: "l", Environment: "e", Level: loglevel.Warn},
+		{Logger: "l", Environment: "e", Level: loglevel.Silent}, {Logger: "l", Environment: "f", Level: loglevel.Silent},
+		{Logger: "m", Environment: "e", Level: loglevel.Info}})
 }
 
 func manySources(t *testing.T, db *store.DB) {

@@ -237,9 +237,13 @@ func expiries(t *testing.T, db *store.DB) {
 	deleteLogger(t, db, account, "gone")
 	want := []logging.Expiring{{Account: account, Kind: logging.Kind, Key: "first", At: *at(1)},
 		{Account: account, Kind: logging.KindGroup, Key: "group", At: *at(2)}, {Account: account, Kind: logging.Kind, Key: "third", At: *at(3)}}
-	same(t, get(t, db, func(tx *store.ReadTx) ([]logging.Expiring, error) { return tx.ExpiringLevels(t.Context(), 3) }), want)
+	same(t, get(t, db, func(tx *store.ReadTx) ([]logging.Expiring, error) { return tx.ExpiringLevels(t.Context(), nil, 3) }), want)
 	saveLoggers(t, db, expiring("first", nil, nil))
-	same(t, get(t, db, func(tx *store.ReadTx) ([]logging.Expiring, error) { return tx.ExpiringLevels(t.Context(), 1) }), want[1:2])
+	same(t, get(t, db, func(tx *store.ReadTx) ([]logging.Expiring, error) { return tx.ExpiringLevels(t.Context(), nil, 1) }), want[1:2])
+	others := get(t, db, func(tx *store.ReadTx) ([]logging.Expiring, error) {
+		return tx.ExpiringLevels(t.Context(), []string{"nobody", account}, 10)
+	})
+	same(t, slices.ContainsFunc(others, func(each logging.Expiring) bool { return each.Account == account }), false)
 }
 
 func loggerList(t *testing.T, db *store.DB) {
@@ -266,6 +270,11 @@ func loggerList(t *testing.T, db *store.DB) {
 			"updated_at": func(logger logging.Logger) any { return logger.UpdatedAt.UnixMicro() },
 		},
 	}.check(t, db, written)
+	keys := get(t, db, func(tx *store.ReadTx) ([]string, error) { return tx.LoggerKeys(t.Context(), account) })
+	want := loggerKeys(written)
+	slices.Sort(keys)
+	slices.Sort(want)
+	same(t, keys, want)
 }
 
 func loggerFilters(t *testing.T, db *store.DB) {

@@ -38,5 +38,6 @@ CREATE TABLE logger_sources (
 	updated_at     INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX logger_sources_by_logger ON logger_sources (account_id, logger, last_seen);
+CREATE INDEX logger_sources_by_logger ON logger_sources (account_id, logger, last_seen DESC, id, environment, resolved_level);
+CREATE INDEX logger_sources_by_sighting ON logger_sources (account_id, last_seen DESC, id);
 CREATE INDEX logger_sources_by_service ON logger_sources (account_id, service, logger);
