@@ -167,13 +167,8 @@ func flagEnvironments(attributes *jsonapi.Object) map[string]flags.Environment {
 }
 
 func flagRules(entry *jsonapi.Object) []flags.Rule {
-	items, _ := entry.Array("rules").Get()
-	rules := make([]flags.Rule, 0, len(items))
-	for i := range items {
-		rule, sent := entry.Item("rules", i)
-		if !sent {
-			continue
-		}
+	rules := []flags.Rule{}
+	for _, rule := range entry.Items("rules") {
 		value, valued := rule.RawOrNull("value")
 		if !valued {
 			rule.Refuse("value", "is required")
