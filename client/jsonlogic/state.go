@@ -5,7 +5,7 @@ package jsonlogic
 const (
 	maxFuel        = 1 << 20 // nodes evaluated in loops, elements copied, bytes of text built
 	maxBuiltWeight = 1 << 26
-	maxBuiltDepth  = 2 * maxDataDepth
+	maxBuiltDepth  = 2 * MaxDataDepth
 )
 
 // state is what one evaluation carries besides its data. Rules whose operators need none run with a nil state.
