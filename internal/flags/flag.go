@@ -8,21 +8,12 @@ import (
 	"unicode"
 
 	"github.com/signalbox/signalbox/client/flageval"
-	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // The JSON:API types of this package.
 const (
 	Kind       = "flag"
 	KindSource = "flag_source"
-)
-
-// Hard caps per account, and the names under which a refusal tells them.
-const (
-	MaxFlags   = 10_000
-	MaxSources = 100_000
-
-	flagRows = "flags.flag_rows"
 )
 
 const (
@@ -99,28 +90,26 @@ type variants map[string]json.RawMessage
 
 // variants is nil for a flag without constraint.
 func (f Flag) variants() variants {
-	if f.Values == nil {
+	choices, names := f.choiceNames(), variants{}
+	if choices == nil {
 		return nil
 	}
-	names := variants{}
-	f.nameVariant(names, f.Default)
+	names.add(choices, f.Default)
 	for _, environment := range f.Environments {
-		f.nameVariant(names, environment.Default)
+		names.add(choices, environment.Default)
 		for _, rule := range environment.Rules {
-			f.nameVariant(names, rule.Value)
+			names.add(choices, rule.Value)
 		}
 	}
 	return names
 }
 
-func (f Flag) nameVariant(names variants, value json.RawMessage) {
-	if _, named := names[string(value)]; named || value == nil {
+func (v variants) add(choices choiceNames, value json.RawMessage) {
+	if _, named := v[string(value)]; named || value == nil {
 		return
 	}
-	for _, choice := range f.Values {
-		if rawjson.Same(choice.Value, value) {
-			names[string(value)], _ = json.Marshal(choice.Name) // a string always encodes
-		}
+	if name, listed := choices.of(value); listed {
+		v[string(value)], _ = json.Marshal(name) // a string always encodes
 	}
 }
 

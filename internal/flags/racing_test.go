@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -194,7 +195,9 @@ func TestNoRaceGoesPastTheCapOfFlags(t *testing.T) {
 		same(t, h.count(t), flags.MaxFlags)
 		_, err := h.Create(t.Context(), h.owner, numeric("filler-1", "1"))
 		same(t, fault.Is(err, fault.AlreadyExists), true) // which helps more than to hear of the cap
-		h.replace(t, "filler-1", numeric("filler-1", "2"))
+		promoted := numeric("filler-1", "2")
+		promoted.Managed = optional.Of(true)
+		h.replace(t, "filler-1", promoted)
 		if err := h.Delete(t.Context(), h.owner, "filler-1", nil); err != nil {
 			t.Fatal(err)
 		}
