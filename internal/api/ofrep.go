@@ -1,8 +1,6 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"net/http"
 	"strconv"
 
@@ -12,6 +10,10 @@ import (
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
+
+// ofrepPrefix begins every path of the OpenFeature Remote Evaluation Protocol:
+// other errors, open to browsers, and so frequent that only failures are logged.
+const ofrepPrefix = "/ofrep/"
 
 // environmentHeader names the environment of an OFREP request whose key is not
 // for a single one.
@@ -76,9 +78,8 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 		body = appendResult(body, request.snapshot, key, decided)
 	}
 	body = append(body, `],"metadata":{}}`...)
-	sum := sha256.Sum256(body)
 	result, err := plain(http.StatusOK, body)
-	result.etag = `"` + base64.RawURLEncoding.EncodeToString(sum[:]) + `"`
+	result.etag = hashed(body)
 	return result, err
 }
 

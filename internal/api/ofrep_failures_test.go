@@ -40,6 +40,24 @@ func TestOFREPWhenAKeyAsksTooOften(t *testing.T) {
 	})
 }
 
+// TestOFREPOfWhatHasNoRoute: a page that took the wrong path or method can read
+// why, in the protocol's terms.
+func TestOFREPOfWhatHasNoRoute(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for path, status := range map[string]int{ofrepPath: 405, ofrepPath + "/made": 405, "/ofrep/v1/configuration": 404, "/ofrep/v2//flags": 404} {
+			got := owner.as("").get(path, with("Origin", "https://shop.example")).want(status)
+			if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
+				t.Errorf("%s: got %s", path, got.body)
+			}
+			if got.header.Get("Content-Type") != "application/json" || got.header.Get("Access-Control-Allow-Origin") != "*" || (got.header.Get("Allow") != "") != (status == 405) {
+				t.Errorf("%s: got %v", path, got.header)
+			}
+		}
+	})
+}
+
 // anybody lets every key in.
 type anybody struct{}
 
