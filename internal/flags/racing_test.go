@@ -277,3 +277,27 @@ func TestANoteSurvivesAReplaceThatBeganBefore(t *testing.T) {
 		t.Error("the replace has undone the note")
 	}
 }
+
+// Notes are written without the locks of accounts, and rows of many of them: to
+// wait for another writer could end in a deadlock.
+func TestANoteWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "postgres"), "free")
+	held := h.create(t, numeric("held", "1"))
+	other := h.create(t, numeric("other", "1"))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	h.write(t, func(_ context.Context, tx *store.Tx) error {
+		if err := tx.SaveFlag(ctx, held, nil); err != nil { // and its row is locked until the end
+			return err
+		}
+		notes := map[flags.FlagRef]time.Time{}
+		for _, flag := range []flags.Flag{held, other} {
+			notes[flags.FlagRef{Account: flag.Account, Key: flag.Key}] = flag.UpdatedAt
+		}
+		return h.db.NoteEvaluations(ctx, notes)
+	})
+	if h.get(t, "held").LastEvaluated != nil || h.get(t, "other").LastEvaluated == nil {
+		t.Error("the note of the other flag should have been written, and that of the held one left out")
+	}
+}
