@@ -62,13 +62,21 @@ type Flag struct {
 }
 
 // Definition is the flag without what is only observed.
-func (f Flag) Definition() any {
-	f.LastSeen, f.LastEvaluated = nil, nil
-	return definition(f)
-}
+func (f Flag) Definition() any { return definition{plain: plain(f)} }
 
-// definition is a Flag that has no Definition of its own.
-type definition Flag
+// Recorded is the flag as the history has it.
+func (f Flag) Recorded() any { return f.Definition() }
+
+// plain is a Flag that has no Definition of its own.
+type plain Flag
+
+// definition hides the observed members of a flag behind its own, which are
+// never there.
+type definition struct {
+	plain
+	LastSeen      *time.Time `json:"last_seen,omitempty"`
+	LastEvaluated *time.Time `json:"last_evaluated,omitempty"`
+}
 
 // Compiled makes the flag ready for evaluation.
 func (f Flag) Compiled() *flageval.Flag {
