@@ -282,3 +282,31 @@ func FuzzEvaluate(f *testing.F) {
 		}
 	})
 }
+
+// TestAnExplanationIsBoundedAsAWhole: many rules share its room, and the rule that matched is explained all the same.
+func TestAnExplanationIsBoundedAsAWhole(t *testing.T) {
+	const rules = 20_000
+	d := Definition{Key: "many", Type: Boolean, Default: json.RawMessage(`false`)}
+	production := Environment{Enabled: true}
+	for range rules {
+		production.Rules = append(production.Rules, Rule{Logic: json.RawMessage(`{"==":[{"var":"user.key"},"ada"]}`), Value: json.RawMessage(`true`)})
+	}
+	production.Rules[rules-1].Logic = json.RawMessage(`{"==":[{"var":"user.key"},"bob"]}`)
+	d.Environments = map[string]Environment{"production": production}
+	evaluation, e := Compile(d).Explain("production", context(t, `{"user":{"key":"bob"}}`))
+	shown := 0
+	for i, rule := range e.Rules {
+		if !rule.Evaluated || rule.Truncated != (rule.Logic == nil) {
+			t.Fatalf("rule %d is neither explained nor marked: %+v", i, rule)
+		}
+		if rule.Logic != nil {
+			shown++
+		}
+	}
+	if evaluation.Rule != rules-1 || e.Rules[rules-1].Logic == nil || !e.Rules[rules-1].Matched {
+		t.Errorf("the rule that matched: %+v", e.Rules[rules-1])
+	}
+	if shown < 1000 || shown > 5000 {
+		t.Errorf("%d rules are explained", shown)
+	}
+}

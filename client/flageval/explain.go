@@ -24,20 +24,29 @@ type RuleExplanation struct {
 	Problem string `json:"problem,omitempty"`
 	// Logic is the rule's tree with a result at every node.
 	Logic *jsonlogic.Explanation `json:"logic,omitempty"`
+	// Truncated marks a rule whose tree was left out because those before it took all the room. The rule that matched
+	// always has one.
+	Truncated bool `json:"truncated,omitempty"`
 }
+
+// explained is how many explanations of one rule an evaluation has room for.
+const explained = 4
 
 // Explain is Evaluate with every step. It is for people who ask why, not for serving.
 func (f *Flag) Explain(environment string, context jsonlogic.Value) (Evaluation, *Explanation) {
 	p := f.plan(environment)
 	out := &Explanation{Environment: environment, Enabled: p.enabled, Configured: p != f.absent, Rules: []RuleExplanation{}}
-	decided := NoRule
+	decided, budget := NoRule, jsonlogic.NewBudget(explained)
 	var evaluation Evaluation
 	for i := range p.rules {
 		r := &p.rules[i]
 		step := RuleExplanation{Index: i, Description: r.description, Problem: r.problem}
 		if p.enabled && decided == NoRule && r.logic != nil {
-			tree, d := r.logic.Explain(context)
-			step.Evaluated, step.Matched, step.Logic = true, d.Matched, tree
+			tree, d := r.logic.ExplainWithin(budget, context)
+			if tree == nil && d.Matched {
+				tree, _ = r.logic.Explain(context)
+			}
+			step.Evaluated, step.Matched, step.Logic, step.Truncated = true, d.Matched, tree, tree == nil
 			if d.Matched {
 				decided, evaluation = i, r.serve(i, d)
 			}

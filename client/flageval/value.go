@@ -21,6 +21,13 @@ type served struct {
 
 var errNoValue = errors.New("a value is required")
 
+// Fits reports whether a flag of a type can serve a value: it is JSON, of the type, no deeper than
+// jsonlogic.MaxDataDepth, and a number is one that a float64 can hold.
+func Fits(typ Type, value json.RawMessage) bool {
+	_, err := newServed(typ, value)
+	return err == nil
+}
+
 // newServed checks a value against the flag's type.
 func newServed(typ Type, raw json.RawMessage) (*served, error) {
 	if len(raw) == 0 {

@@ -17,8 +17,11 @@ func strictEqual(a, b Value) bool {
 	return a.bits == b.bits
 }
 
+// sameValue is strictEqual where a comparison may take fuel.
+func sameValue(_ *state, a, b Value) bool { return strictEqual(a, b) }
+
 // looseEqual is JavaScript's ==.
-func looseEqual(a, b Value) bool {
+func looseEqual(st *state, a, b Value) bool {
 	if a.kind == b.kind {
 		return strictEqual(a, b)
 	}
@@ -28,7 +31,7 @@ func looseEqual(a, b Value) bool {
 	if a.kind >= KindArray && b.kind >= KindArray {
 		return false
 	}
-	a, b = toPrimitive(a), toPrimitive(b)
+	a, b = toPrimitive(st.coerced(a)), toPrimitive(st.coerced(b))
 	if a.kind == KindString && b.kind == KindString {
 		return a.text() == b.text()
 	}
@@ -36,11 +39,11 @@ func looseEqual(a, b Value) bool {
 }
 
 // less is JavaScript's a < b; with orEqual it is a <= b.
-func less(a, b Value, orEqual bool) bool {
+func less(st *state, a, b Value, orEqual bool) bool {
 	if a.kind == KindNumber && b.kind == KindNumber {
 		return lessNumber(a.float(), b.float(), orEqual)
 	}
-	a, b = toPrimitive(a), toPrimitive(b)
+	a, b = toPrimitive(st.coerced(a)), toPrimitive(st.coerced(b))
 	if a.kind == KindString && b.kind == KindString {
 		order := compareText(a.text(), b.text())
 		return order < 0 || orEqual && order == 0

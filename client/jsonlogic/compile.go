@@ -278,6 +278,9 @@ func (c *compiler) sources(n *node) []source {
 	return list
 }
 
+// coerced is get for an operator that turns the value into text or a number.
+func (s *source) coerced(st *state, data Value) Value { return st.coerced(s.get(st, data)) }
+
 func (s *source) get(st *state, data Value) Value {
 	if s.fn != nil {
 		return s.fn(st, data)

@@ -10,7 +10,7 @@ import (
 // ValueOf converts what Go programs hold: nil, booleans, numbers, strings, slices and maps of these, Values, and
 // json.RawMessage. Anything else goes through encoding/json. The result shares nothing with v but string bytes.
 func ValueOf(v any) (Value, error) {
-	return valueOf(v, maxDataDepth)
+	return valueOf(v, MaxDataDepth)
 }
 
 func valueOf(v any, depth int) (Value, error) {

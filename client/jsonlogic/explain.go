@@ -47,9 +47,29 @@ const (
 	maxTraceWeight  = 1 << 20
 )
 
+// Budget bounds explanations that are shown together.
+type Budget struct {
+	records int // nodes, also once more for each of their evaluations
+	weight  int // of results
+}
+
+// NewBudget returns the budget of one explanation, so many times over.
+func NewBudget(times int) *Budget {
+	return &Budget{records: times * maxTraceRecords, weight: times * maxTraceWeight}
+}
+
 // Explain is Decide with the result of every node. It compiles the rule once more, to watch every node.
 func (r *Rule) Explain(data Value) (*Explanation, Decision) {
-	t := &trace{weight: maxTraceWeight, records: maxTraceRecords}
+	return r.ExplainWithin(NewBudget(1), data)
+}
+
+// ExplainWithin is Explain for one of several rules. The explanation is nil when the budget has no room for the rule.
+func (r *Rule) ExplainWithin(budget *Budget, data Value) (*Explanation, Decision) {
+	if budget.records < 2*r.root.size {
+		return nil, r.Decide(data)
+	}
+	budget.records -= r.root.size
+	t := &trace{Budget: budget}
 	st := &state{root: data, fuel: maxFuel, trace: t}
 	c := compiler{flagKey: r.flagKey, traced: true}
 	v := c.value(r.root)(st, data)
@@ -63,10 +83,9 @@ func (r *Rule) Explain(data Value) (*Explanation, Decision) {
 
 // trace collects a record for every evaluation of a node.
 type trace struct {
+	*Budget // what is still allowed
 	top     record
 	current *record
-	records int // still allowed
-	weight  int // of results, still allowed
 }
 
 // record is one evaluation of one node.
@@ -93,10 +112,11 @@ func (t *trace) enter(n *node) *record {
 	if t.current == nil {
 		t.current = &t.top
 	}
-	if t.records--; t.records < 0 {
+	if t.records <= 0 {
 		t.current.truncated = true
 		return nil
 	}
+	t.records--
 	r := &record{node: n, parent: t.current}
 	t.current.children = append(t.current.children, r)
 	t.current = r
@@ -111,10 +131,12 @@ func (t *trace) leave(r *record, v Value, failed bool) {
 	if failed {
 		return
 	}
-	if t.weight -= v.extent().weight; t.weight < 0 {
+	weight := v.extent().weight
+	if weight > t.weight {
 		r.truncated = true
 		return
 	}
+	t.weight -= weight
 	r.result = &v
 }
 

@@ -151,3 +151,38 @@ func TestLargeDataIsFine(t *testing.T) {
 		}
 	}
 }
+
+// TestCoercionTakesFuel: a rule of the allowed size must not turn a large context into text or a number hundreds of
+// times.
+func TestCoercionTakesFuel(t *testing.T) {
+	items := make([]Value, 10_000)
+	for i := range items {
+		items[i] = Number(float64(i))
+	}
+	data := Object(Member{"list", Array(items...)}, Member{"digits", String(strings.Repeat("1", 60_000))}, Member{"few", Array(Number(1), Number(2))})
+	repeated := func(test string) string {
+		return `{"or":[` + strings.TrimSuffix(strings.Repeat(test+",", 100), ",") + `]}`
+	}
+	for name, test := range map[string]string{
+		"==": `{"==":[{"var":"list"},"x"]}`, "== number": `{"==":[{"var":"digits"},1]}`, "<": `{"<":[{"var":"list"},0]}`, ">": `{">":[0,{"var":"list"}]}`,
+		"+": `{"===":[{"+":[{"var":"digits"}]},1]}`, "-": `{"===":[{"-":[{"var":"digits"},1]},1]}`, "%": `{"===":[{"%":[{"var":"digits"},1]},1]}`,
+		"*": `{"===":[{"*":[{"var":"digits"},1]},1]}`, "max": `{"===":[{"max":[{"var":"digits"}]},1]}`, "in": `{"in":[{"var":"list"},"x"]}`,
+		"substr": `{"===":[{"substr":[{"var":"list"},0,1]},"x"]}`, "var": `{"===":[{"var":{"var":"list"}},"x"]}`, "sem_ver": `{"sem_ver":[{"var":"digits"},"<","1.0.0"]}`,
+	} {
+		r := mustCompile(t, repeated(test))
+		if d := r.Decide(data); d.Matched || !errors.Is(d.Err, ErrLimit) {
+			t.Errorf("%s: %+v, want ErrLimit", name, d)
+		}
+		if v, err := r.Evaluate(data); !errors.Is(err, ErrLimit) {
+			t.Errorf("%s: %s, %v, want ErrLimit", name, v.json(), err)
+		}
+		if d := mustCompile(t, test).Decide(data); d.Err != nil {
+			t.Errorf("%s, once: %v", name, d.Err)
+		}
+	}
+	for _, test := range []string{`{"==":[{"var":"few"},"x"]}`, `{"===":[{"var":"list"},"x"]}`, `{"==":[{"var":"digits"},"x"]}`} {
+		if d := mustCompile(t, repeated(test)).Decide(data); d.Err != nil {
+			t.Errorf("%s is cheap, and got %v", test, d.Err)
+		}
+	}
+}

@@ -16,7 +16,7 @@ const (
 
 // maxRuleNesting is what the parser allows: a rule of MaxDepth has at most two brackets a level, and what is deeper
 // than that should be refused with the pointer that only the tree knows.
-const maxRuleNesting = maxDataDepth
+const maxRuleNesting = MaxDataDepth
 
 type nodeKind uint8
 

@@ -127,7 +127,9 @@ func compileVar(c *compiler, n *node) evalFunc {
 	name, fallback := c.argument(n, 0), c.argument(n, 1)
 	p, static := staticPath(n)
 	if !static {
-		return func(st *state, data Value) Value { return variable(data, name(st, data), fallback(st, data)) }
+		return func(st *state, data Value) Value {
+			return variable(data, st.coerced(name(st, data)), fallback(st, data))
+		}
 	}
 	read := func(st *state, data Value) Value { return p.or(data, fallback(st, data)) }
 	if c.isFlagKey(p) {
@@ -200,7 +202,7 @@ func missing(st *state, data Value, keys []Value) []Value {
 		if !st.spend(1) {
 			break
 		}
-		if isMissing(data, key) {
+		if isMissing(st, data, key) {
 			absent = append(absent, key)
 		}
 	}
@@ -208,7 +210,7 @@ func missing(st *state, data Value, keys []Value) []Value {
 }
 
 // isMissing: null and "" count as missing. A key that is an array holds a name and a default, as it does for `var`.
-func isMissing(data, key Value) bool {
+func isMissing(st *state, data, key Value) bool {
 	var fallback Value
 	if key.kind == KindArray {
 		items := key.array().items
@@ -220,7 +222,7 @@ func isMissing(data, key Value) bool {
 			fallback = items[1]
 		}
 	}
-	v := variable(data, key, fallback)
+	v := variable(data, st.coerced(key), fallback)
 	return v.kind == KindNull || v.kind == KindString && v.bits == 0
 }
 
@@ -228,7 +230,7 @@ func isMissing(data, key Value) bool {
 func compileMissingSome(c *compiler, n *node) evalFunc {
 	need, options := c.source(n, 0), c.source(n, 1)
 	return func(st *state, data Value) Value {
-		wanted, names := need.get(st, data), options.get(st, data)
+		wanted, names := need.coerced(st, data), options.get(st, data)
 		if names.kind <= KindNull {
 			st.fail(ErrType)
 			return Null()

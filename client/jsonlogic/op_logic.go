@@ -97,11 +97,11 @@ func negated(compile func(*compiler, *node) testFunc) func(*compiler, *node) tes
 
 func compileEqual(c *compiler, n *node) testFunc { return c.equality(n, looseEqual) }
 
-func compileSame(c *compiler, n *node) testFunc { return c.equality(n, strictEqual) }
+func compileSame(c *compiler, n *node) testFunc { return c.equality(n, sameValue) }
 
 // equality compiles == and ===. Comparing with a string that stands in the rule is what most rules do; between two
 // strings both operators agree.
-func (c *compiler) equality(n *node, equal func(a, b Value) bool) testFunc {
+func (c *compiler) equality(n *node, equal func(st *state, a, b Value) bool) testFunc {
 	left, right := c.source(n, 0), c.source(n, 1)
 	known, ok := c.known(n, 1)
 	other := left
@@ -110,7 +110,7 @@ func (c *compiler) equality(n *node, equal func(a, b Value) bool) testFunc {
 		other = right
 	}
 	if !ok || known.kind != KindString {
-		return func(st *state, data Value) bool { return equal(left.get(st, data), right.get(st, data)) }
+		return func(st *state, data Value) bool { return equal(st, left.get(st, data), right.get(st, data)) }
 	}
 	text := known.text()
 	return func(st *state, data Value) bool {
@@ -118,7 +118,7 @@ func (c *compiler) equality(n *node, equal func(a, b Value) bool) testFunc {
 		if v.kind == KindString {
 			return v.text() == text
 		}
-		return equal(v, known)
+		return equal(st, v, known)
 	}
 }
 
@@ -127,12 +127,12 @@ func compileLess(orEqual bool) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc {
 		a, b := c.source(n, 0), c.source(n, 1)
 		if len(n.args) < 3 {
-			return func(st *state, data Value) bool { return less(a.get(st, data), b.get(st, data), orEqual) }
+			return func(st *state, data Value) bool { return less(st, a.get(st, data), b.get(st, data), orEqual) }
 		}
 		third := c.source(n, 2)
 		return func(st *state, data Value) bool {
 			low, middle, high := a.get(st, data), b.get(st, data), third.get(st, data)
-			return less(low, middle, orEqual) && (high.kind == KindUndefined || less(middle, high, orEqual))
+			return less(st, low, middle, orEqual) && (high.kind == KindUndefined || less(st, middle, high, orEqual))
 		}
 	}
 }
@@ -140,7 +140,7 @@ func compileLess(orEqual bool) func(*compiler, *node) testFunc {
 func compileGreater(orEqual bool) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc {
 		a, b := c.source(n, 0), c.source(n, 1)
-		return func(st *state, data Value) bool { return less(b.get(st, data), a.get(st, data), orEqual) }
+		return func(st *state, data Value) bool { return less(st, b.get(st, data), a.get(st, data), orEqual) }
 	}
 }
 

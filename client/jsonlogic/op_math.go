@@ -8,7 +8,7 @@ func compileSum(c *compiler, n *node) evalFunc {
 	return func(st *state, data Value) Value {
 		sum := 0.0
 		for i := range args {
-			sum += parseFloat(args[i].get(st, data))
+			sum += parseFloat(args[i].coerced(st, data))
 		}
 		return Number(sum)
 	}
@@ -24,7 +24,7 @@ func compileProduct(c *compiler, n *node) evalFunc {
 		}
 		product := args[0](st, data)
 		for _, arg := range args[1:] {
-			product = Number(parseFloat(product) * parseFloat(arg(st, data)))
+			product = Number(parseFloat(st.coerced(product)) * parseFloat(st.coerced(arg(st, data))))
 		}
 		return product
 	}
@@ -34,7 +34,7 @@ func compileProduct(c *compiler, n *node) evalFunc {
 func compileMinus(c *compiler, n *node) evalFunc {
 	a, b := c.source(n, 0), c.source(n, 1)
 	return func(st *state, data Value) Value {
-		left, right := a.get(st, data), b.get(st, data)
+		left, right := a.coerced(st, data), b.coerced(st, data)
 		if right.kind == KindUndefined {
 			return Number(-toNumber(left))
 		}
@@ -50,7 +50,7 @@ func arithmetic(calculate func(a, b float64) float64) func(*compiler, *node) eva
 	return func(c *compiler, n *node) evalFunc {
 		a, b := c.source(n, 0), c.source(n, 1)
 		return func(st *state, data Value) Value {
-			return Number(calculate(toNumber(a.get(st, data)), toNumber(b.get(st, data))))
+			return Number(calculate(toNumber(a.coerced(st, data)), toNumber(b.coerced(st, data))))
 		}
 	}
 }
@@ -66,7 +66,7 @@ func compileExtreme(largest bool) func(*compiler, *node) evalFunc {
 		return func(st *state, data Value) Value {
 			extreme := start
 			for i := range args {
-				extreme = jsExtreme(pick, extreme, toNumber(args[i].get(st, data)))
+				extreme = jsExtreme(pick, extreme, toNumber(args[i].coerced(st, data)))
 			}
 			return Number(extreme)
 		}

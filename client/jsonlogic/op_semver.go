@@ -35,7 +35,7 @@ func (c *compiler) version(n *node, i int) func(*state, Value) version {
 		return func(*state, Value) version { return known }
 	}
 	arg := c.source(n, i)
-	return func(st *state, data Value) version { return parseVersion(arg.get(st, data)) }
+	return func(st *state, data Value) version { return parseVersion(arg.coerced(st, data)) }
 }
 
 func compareVersions(a, b version, operator string) Value {

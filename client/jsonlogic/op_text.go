@@ -19,7 +19,7 @@ func contains(st *state, haystack, needle Value) bool {
 	case KindString:
 		text := haystack.text()
 		st.spend(len(text))
-		return text != "" && strings.Contains(text, toText(needle))
+		return text != "" && strings.Contains(text, toText(st.coerced(needle)))
 	case KindArray:
 		items := haystack.array().items
 		st.spend(len(items))
@@ -113,9 +113,9 @@ func compileCat(c *compiler, n *node) evalFunc {
 func compileSubstr(c *compiler, n *node) evalFunc {
 	source, start, length := c.source(n, 0), c.source(n, 1), c.source(n, 2)
 	return func(st *state, data Value) Value {
-		text := toText(source.get(st, data))
-		from, count := start.get(st, data), length.get(st, data)
-		if !less(count, Number(0), false) {
+		text := toText(source.coerced(st, data))
+		from, count := start.coerced(st, data), length.coerced(st, data)
+		if !less(st, count, Number(0), false) {
 			return String(substring(text, from, count))
 		}
 		rest := substring(text, from, Value{})

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxDataDepth bounds the nesting of data, so that walking it needs a bounded stack.
-const maxDataDepth = 1000
+// MaxDataDepth bounds the nesting of data, so that walking it needs a bounded stack.
+const MaxDataDepth = 1000
 
 // errTooDeep is what the parser and ValueOf answer for nesting beyond their limit.
 var errTooDeep = errors.New("nested too deeply")
@@ -18,7 +18,7 @@ var errTooDeep = errors.New("nested too deeply")
 // Parse reads one JSON text as JavaScript's JSON.parse does: of members with the same key the last counts, and a number
 // too large for a float64 is infinite. The strings of the result share one copy of source.
 func Parse(source []byte) (Value, error) {
-	return parse(source, maxDataDepth)
+	return parse(source, MaxDataDepth)
 }
 
 func parse(source []byte, depth int) (Value, error) {

@@ -15,8 +15,8 @@ type Reference struct {
 	Pointer string `json:"pointer"`
 }
 
-// Comparison is one place where a rule compares a variable with a literal: by ==, ===, != or !==, or by `in` (the
-// variable in a list or text, or a text in the variable).
+// Comparison is one place where a rule compares a variable with a literal: by ==, ===, != or !==, or by `in` with the
+// variable in a list. To be a piece of a text is no comparison with that text.
 type Comparison struct {
 	Path     string `json:"path"`
 	Operator string `json:"operator"`
@@ -71,9 +71,13 @@ func (r *Rule) Comparisons() []Comparison {
 			return
 		}
 		switch n.op {
-		case "==", "===", "!=", "!==", "in":
+		case "==", "===", "!=", "!==":
 			list = append(list, n.comparisons(n.args[0], n.args[1])...)
 			list = append(list, n.comparisons(n.args[1], n.args[0])...)
+		case "in":
+			if n.args[1].kind == arrayNode {
+				list = append(list, n.comparisons(n.args[0], n.args[1].args...)...)
+			}
 		}
 	})
 	return list
@@ -143,20 +147,16 @@ func (n *node) targetingReferences() []Reference {
 	return []Reference{targeting, user}
 }
 
-// comparisons pairs a variable with the literals on the other side.
-func (n *node) comparisons(variable, other *node) []Comparison {
+// comparisons pairs a variable with the literals among others.
+func (n *node) comparisons(variable *node, others ...*node) []Comparison {
 	p, static := staticPath(variable)
 	if !static {
 		return nil
 	}
-	literals := []*node{other}
-	if n.op == "in" && other.kind == arrayNode && variable == n.args[0] {
-		literals = other.args
-	}
 	var list []Comparison
-	for _, literal := range literals {
-		if literal.kind == literalNode && literal.value.kind < KindArray {
-			c := Comparison{Path: p.name(), Operator: n.op, Literal: literal.value, Pointer: n.pointer()}
+	for _, other := range others {
+		if other.kind == literalNode && other.value.kind < KindArray {
+			c := Comparison{Path: p.name(), Operator: n.op, Literal: other.value, Pointer: n.pointer()}
 			list = append(list, c)
 		}
 	}

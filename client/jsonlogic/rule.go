@@ -60,7 +60,7 @@ func CompileValue(rule Value, options ...Option) (*Rule, error) {
 
 // Evaluate applies the rule to data. The error is ErrLimit or ErrType.
 func (r *Rule) Evaluate(data Value) (Value, error) {
-	if r.states == nil {
+	if r.plain(data) {
 		return r.value(nil, data), nil
 	}
 	st := r.acquire(data)
@@ -72,6 +72,12 @@ func (r *Rule) Evaluate(data Value) (Value, error) {
 	return v, nil
 }
 
+// plain reports an evaluation that needs no state: no operator asks for one, and the data is so small that fuel could
+// not run out even if every node turned all of it into text.
+func (r *Rule) plain(data Value) bool {
+	return r.states == nil && data.extent().weight*r.root.size <= maxFuel
+}
+
 // Decision is what a rule says about one context.
 type Decision struct {
 	Matched bool  // the rule's result is truthy
@@ -81,7 +87,7 @@ type Decision struct {
 
 // Decide applies the rule to data and asks only whether the result is truthy.
 func (r *Rule) Decide(data Value) Decision {
-	if r.states == nil {
+	if r.plain(data) {
 		return Decision{Matched: r.test(nil, data)}
 	}
 	st := r.acquire(data)
@@ -97,6 +103,9 @@ func (r *Rule) Constant() (Value, bool) {
 }
 
 func (r *Rule) acquire(data Value) *state {
+	if r.states == nil {
+		return &state{root: data, fuel: maxFuel}
+	}
 	st := r.states.Get().(*state)
 	st.root, st.fuel = data, maxFuel
 	return st
@@ -105,7 +114,9 @@ func (r *Rule) acquire(data Value) *state {
 // release clears the state, so that the pool keeps no data alive.
 func (r *Rule) release(st *state) (split bool, err error) {
 	split, err = st.split, st.err
-	*st = state{}
-	r.states.Put(st)
+	if r.states != nil {
+		*st = state{}
+		r.states.Put(st)
+	}
 	return split, err
 }

@@ -77,15 +77,6 @@ func (c *call) objectOrNothing() (*jsonapi.Object, error) {
 	return jsonapi.ParseObject(text)
 }
 
-// ignoreBody reads the body of an action, which may be nothing or any object.
-func (c *call) ignoreBody() error {
-	text, err := jsonapi.ReadBody(c.writer, c.request)
-	if err != nil {
-		return err
-	}
-	return jsonapi.RequireObjectOrNothing(text)
-}
-
 // reply is what a handler answers.
 type reply struct {
 	status int
@@ -96,6 +87,8 @@ type reply struct {
 	// mediaType is JSON:API's unless it is set.
 	mediaType string
 	etag      string
+	// observed says that the document shows more than the tag covers.
+	observed bool
 	// raw serves the response itself, for handlers that are not ours.
 	raw http.Handler
 }
@@ -106,11 +99,12 @@ func failed(err error) (reply, error) { return reply{}, err }
 
 // one answers with a single resource and its ETag.
 func one(status int, resource jsonapi.Resource) (reply, error) {
-	tag, err := etag(resource)
+	definition, observed := defined(resource)
+	tag, err := etag(definition)
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{status: status, document: jsonapi.Single{Data: resource}, etag: tag}, nil
+	return reply{status: status, document: jsonapi.Single{Data: resource}, etag: tag, observed: observed}, nil
 }
 
 // read answers GET, PUT and actions with a resource, or with their error.
@@ -144,7 +138,8 @@ func ifMatch[T any](c *call, render func(T) jsonapi.Resource) changes.Match[T] {
 		return nil
 	}
 	return func(current T) bool {
-		tag, err := etag(render(current))
-		return err == nil && matchesTag(header, tag)
+		definition, _ := defined(render(current))
+		tag, err := etag(definition)
+		return err == nil && matchesTag(header, tag, strongTag)
 	}
 }

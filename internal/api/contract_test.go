@@ -247,6 +247,9 @@ func validateUnrouted(sent *http.Request, got answer) error {
 	if name == "" {
 		return errors.New("there is no such operation, and the answer is neither 404 nor 405")
 	}
+	if strings.HasPrefix(sent.URL.Path, "/ofrep/") {
+		name = "OfrepFailure"
+	}
 	route := &routers.Route{Spec: contract(), Operation: &openapi3.Operation{}}
 	input := &openapi3filter.RequestValidationInput{Request: sent, Route: route}
 	return validateAs(contract().Components.Responses[name].Value, "#/components/responses/"+name, input, got)

@@ -105,3 +105,24 @@ func TestAnEnvelopeIsBlamedWhereTheEnvironmentStands(t *testing.T) {
 		owner.post(path, `{"data":{"attributes":{"environment":"nowhere"}}}`).refused(400, invalid("/data/attributes/environment"))
 	})
 }
+
+// TestContextsAreBounded: every rule may look at all of a context.
+func TestContextsAreBounded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		path := owner.makeFlag("made", nil) + "/actions/evaluate"
+		sized := func(bytes int) string {
+			return `{"user":{"key":"` + strings.Repeat("x", bytes-len(`{"user":{"key":""}}`)) + `"}}`
+		}
+		const most = 64 << 10
+		owner.post(path, `{"environment":"production","context":`+sized(most)+`}`).want(200)
+		owner.post(path, `{"environment":"production","context":`+sized(most+1)+`}`).refused(400, invalid("/context"))
+		for _, key := range []string{"made", ""} {
+			owner.ofrep(key, `{"context":`+sized(most-len(`{"context":}`))+`}`).want(200)
+			if got := owner.ofrep(key, `{"context":`+sized(most)+`}`).want(400); got.members()["errorCode"] != "INVALID_CONTEXT" {
+				t.Errorf("got %s", got.body)
+			}
+		}
+	})
+}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -167,13 +168,8 @@ func flagEnvironments(attributes *jsonapi.Object) map[string]flags.Environment {
 }
 
 func flagRules(entry *jsonapi.Object) []flags.Rule {
-	items, _ := entry.Array("rules").Get()
-	rules := make([]flags.Rule, 0, len(items))
-	for i := range items {
-		rule, sent := entry.Item("rules", i)
-		if !sent {
-			continue
-		}
+	rules := []flags.Rule{}
+	for _, rule := range entry.Items("rules") {
 		value, valued := rule.RawOrNull("value")
 		if !valued {
 			rule.Refuse("value", "is required")
@@ -315,9 +311,19 @@ func (c *call) evaluationRequest() (evaluationRequest, error) {
 	if asked.environment, sent = body.String("environment").Get(); !sent {
 		body.Refuse("environment", "is required")
 	}
-	asked.context, err = jsonlogic.Parse(body.RawObject("context").Or(json.RawMessage(`{}`)))
+	asked.context = evaluatedContext(body)
+	return asked, body.Problems().Err()
+}
+
+func evaluatedContext(body *jsonapi.Object) jsonlogic.Value {
+	text := body.RawObject("context").Or(json.RawMessage(`{}`))
+	if len(text) > maxContext {
+		body.Refuse("context", fmt.Sprintf("must have at most %d bytes", maxContext))
+		return jsonlogic.Value{}
+	}
+	context, err := jsonlogic.Parse(text)
 	if err != nil {
 		body.Refuse("context", "cannot be read: "+err.Error())
 	}
-	return asked, body.Problems().Err()
+	return context
 }

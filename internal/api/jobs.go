@@ -108,15 +108,9 @@ func jobHeaders(configuration *jsonapi.Object) []jobs.HeaderDraft {
 	if text[0] == '{' {
 		return jobHeadersByName(configuration)
 	}
-	items, isArray := configuration.Array("headers").Get()
-	if !isArray {
-		return nil
-	}
-	headers := make([]jobs.HeaderDraft, 0, len(items))
-	for i := range items {
-		if item, isObject := configuration.Item("headers", i); isObject {
-			headers = append(headers, jobHeader(item, i))
-		}
+	var headers []jobs.HeaderDraft
+	for i, item := range configuration.Items("headers") {
+		headers = append(headers, jobHeader(item, i))
 	}
 	return headers
 }

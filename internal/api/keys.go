@@ -103,7 +103,7 @@ func (a *API) revokeKey(c *call) (reply, error) {
 	if err != nil {
 		return failed(err)
 	}
-	if err := c.ignoreBody(); err != nil {
+	if _, err := c.objectOrNothing(); err != nil {
 		return failed(err)
 	}
 	key, err := a.Accounts.RevokeKey(c.ctx(), c.caller, id)

@@ -24,7 +24,7 @@ type recorded struct {
 	status int
 	bytes  int64
 	keyID  string
-	ofrep  bool // it is answered in OFREP's terms, and logged only when it fails
+	ofrep  bool // answered in OFREP's terms, open to browsers, and logged only when it fails
 
 	values [8]string // of headers: responses have no more of ours
 	used   int
@@ -70,6 +70,9 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	id := a.requestIDs.of(r)
 	w := &recorded{ResponseWriter: writer, ctx: telemetry.WithRequestID(r.Context(), id)}
 	w.set(requestIDHeader, id)
+	if w.ofrep = strings.HasPrefix(r.URL.Path, ofrepPrefix); w.ofrep {
+		allowBrowsers(w, r)
+	}
 	defer func() { a.finished(w, r, time.Since(started)) }()
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -162,9 +165,6 @@ func (a *API) endpoint(route route) http.Handler {
 		ctx, endSpan := a.Tracing.StartRequest(w.ctx, r, route.pattern)
 		w.ctx = ctx
 		defer func() { endSpan(cmp.Or(w.status, http.StatusInternalServerError)) }()
-		if w.ofrep = route.ofrep; w.ofrep {
-			allowBrowsers(w, r)
-		}
 		answer, err := a.answer(&route, w, r)
 		if err != nil {
 			a.refuse(w, r, err)

@@ -1,8 +1,7 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -12,6 +11,14 @@ import (
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
+
+// ofrepPrefix begins every path of the OpenFeature Remote Evaluation Protocol:
+// other errors, open to browsers, and so frequent that only failures are logged.
+const ofrepPrefix = "/ofrep/"
+
+// maxContext bounds what is evaluated: every rule of every flag may look at all
+// of it.
+const maxContext = 64 << 10
 
 // environmentHeader names the environment of an OFREP request whose key is not
 // for a single one.
@@ -69,6 +76,9 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 	}
 	body := []byte(`{"flags":[`)
 	for i, key := range request.snapshot.Keys() {
+		if err := c.ctx().Err(); err != nil { // nobody waits for the rest
+			return failed(err)
+		}
 		if i > 0 {
 			body = append(body, ',')
 		}
@@ -76,9 +86,8 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 		body = appendResult(body, request.snapshot, key, decided)
 	}
 	body = append(body, `],"metadata":{}}`...)
-	sum := sha256.Sum256(body)
 	result, err := plain(http.StatusOK, body)
-	result.etag = `"` + base64.RawURLEncoding.EncodeToString(sum[:]) + `"`
+	result.etag = hashed(body)
 	return result, err
 }
 
@@ -135,6 +144,9 @@ func (c *call) ofrepContext() (jsonlogic.Value, error) {
 	}
 	if len(text) == 0 {
 		return jsonlogic.Object(), nil
+	}
+	if len(text) > maxContext {
+		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, fmt.Sprintf("The context, and all that is sent with it, may have %d bytes.", maxContext))
 	}
 	body, err := jsonlogic.Parse(text)
 	if err != nil || body.Kind() != jsonlogic.KindObject {

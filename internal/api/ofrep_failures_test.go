@@ -40,6 +40,24 @@ func TestOFREPWhenAKeyAsksTooOften(t *testing.T) {
 	})
 }
 
+// TestOFREPOfWhatHasNoRoute: a page that took the wrong path or method can read
+// why, in the protocol's terms.
+func TestOFREPOfWhatHasNoRoute(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for path, status := range map[string]int{ofrepPath: 405, ofrepPath + "/made": 405, "/ofrep/v1/configuration": 404, "/ofrep/v2//flags": 404} {
+			got := owner.as("").get(path, with("Origin", "https://shop.example")).want(status)
+			if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
+				t.Errorf("%s: got %s", path, got.body)
+			}
+			if got.header.Get("Content-Type") != "application/json" || got.header.Get("Access-Control-Allow-Origin") != "*" || (got.header.Get("Allow") != "") != (status == 405) {
+				t.Errorf("%s: got %v", path, got.header)
+			}
+		}
+	})
+}
+
 // anybody lets every key in.
 type anybody struct{}
 
@@ -123,4 +141,43 @@ func TestTheErrorCodesOfOFREP(t *testing.T) {
 			}
 		}
 	})
+}
+
+// oneFlag is a store with one flag and one environment.
+type oneFlag struct {
+	flags.Store
+	flags.ReadTx
+}
+
+func (s oneFlag) Read(_ context.Context, fn func(flags.ReadTx) error) error { return fn(s) }
+
+func (oneFlag) FlagsByKey(context.Context, string, []string) ([]flags.Flag, error) {
+	return []flags.Flag{{Key: "made", Type: flageval.Boolean, Default: json.RawMessage(`true`)}}, nil
+}
+
+func (oneFlag) ManagedEnvironments(context.Context, string) (map[string]bool, error) {
+	return map[string]bool{"production": true}, nil
+}
+
+// TestOFREPStopsWhenNobodyWaits: all flags of an account may be a lot of work.
+func TestOFREPStopsWhenNobodyWaits(t *testing.T) {
+	t.Parallel()
+	current := func(context.Context, string) (int64, error) { return 1, nil }
+	handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: oneFlag{}, Version: current}, Auth: anybody{},
+		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
+	for _, gone := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if gone {
+			cancel()
+		}
+		sent := httptest.NewRequestWithContext(ctx, http.MethodPost, ofrepPath, strings.NewReader(`{}`))
+		sent.Header.Set("Authorization", "Bearer x")
+		sent.Header.Set("X-Signalbox-Environment", "production")
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, sent)
+		if (recorder.Code == http.StatusOK) == gone || (recorder.Body.Len() > 0) == gone {
+			t.Errorf("gone is %v: got %d and %q", gone, recorder.Code, recorder.Body)
+		}
+	}
 }

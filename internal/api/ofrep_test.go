@@ -193,6 +193,7 @@ func TestTheTagOfOFREPFollowsWhatTheContextGets(t *testing.T) {
 		if len(again.body) != 0 || again.header.Get("Etag") != tag || again.header.Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("got %v and %q", again.header, again.body)
 		}
+		owner.ofrep("", alice, with("If-None-Match", "W/"+tag)).want(304)
 		other := owner.ofrep("", bob, with("If-None-Match", tag)).want(200).header.Get("Etag")
 		if other == tag {
 			t.Error("two results have one tag")

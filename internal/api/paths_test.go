@@ -56,7 +56,11 @@ func TestEveryPathRefusesTheMethodsItDoesNotHave(t *testing.T) {
 				}
 				for _, key := range []string{owner.key, ""} {
 					got := owner.as(key).send(method, path, "")
-					got.refused(405, problem{code: "method_not_allowed"})
+					if strings.HasPrefix(path, "/ofrep/") {
+						got.want(405) // see TestOFREPOfWhatHasNoRoute
+					} else {
+						got.refused(405, problem{code: "method_not_allowed"})
+					}
 					if allow := got.header.Get("Allow"); allow != strings.Join(has, ", ") {
 						t.Errorf("%s %s: Allow is %q, want %q", method, path, allow, strings.Join(has, ", "))
 					}

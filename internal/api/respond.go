@@ -32,6 +32,7 @@ type response struct {
 	status    int
 	mediaType string
 	etag      string
+	observed  bool // the body shows more than the tag covers
 	body      []byte
 	length    string       // of the body
 	raw       http.Handler // serves the response itself
@@ -39,7 +40,7 @@ type response struct {
 
 // encode turns a reply into bytes.
 func (r reply) encode() (response, error) {
-	encoded := response{status: r.status, mediaType: r.mediaType, etag: r.etag, body: r.text, raw: r.raw}
+	encoded := response{status: r.status, mediaType: r.mediaType, etag: r.etag, observed: r.observed, body: r.text, raw: r.raw}
 	if r.document != nil {
 		text, err := encodeJSON(r.document)
 		if err != nil {
@@ -72,7 +73,7 @@ func (a *API) write(w *recorded, r *http.Request, answer response) {
 	}
 	if answer.etag != "" {
 		w.set("Etag", answer.etag)
-		if conditional(r) && answer.status == http.StatusOK && matchesTag(r.Header.Get("If-None-Match"), answer.etag) {
+		if conditional(w, r, answer) && matchesTag(r.Header.Get("If-None-Match"), answer.etag, weakTag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -147,22 +148,30 @@ func errorMediaType(document any) string {
 	return jsonapi.MediaType
 }
 
-// conditional tells whether If-None-Match may save the body: a read, or an
-// evaluation that is posted.
-func conditional(r *http.Request) bool {
-	return r.Method == http.MethodGet || r.Method == http.MethodHead || strings.HasPrefix(r.URL.Path, "/ofrep/")
+// conditional tells whether If-None-Match may save the body: of a read, or of an
+// evaluation that is posted. What shows more than its tag covers is always sent.
+func conditional(w *recorded, r *http.Request, answer response) bool {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead || w.ofrep
+	return reads && answer.status == http.StatusOK && !answer.observed
 }
 
 // definer is a resource that shows more than its definition: an ETag must not
 // change with what is only observed.
 type definer interface{ Definition() any }
 
-// etag is a hash of a resource's definition.
-func etag(resource jsonapi.Resource) (string, error) {
-	if observed, ok := resource.Attributes.(definer); ok {
-		resource.Attributes = observed.Definition()
+// defined is a resource without what is only observed, and whether it shows any
+// of that.
+func defined(resource jsonapi.Resource) (definition jsonapi.Resource, observed bool) {
+	if shown, ok := resource.Attributes.(definer); ok {
+		resource.Attributes = shown.Definition()
+		return resource, true
 	}
-	text, err := json.Marshal(resource)
+	return resource, false
+}
+
+// etag is a hash of a resource's definition.
+func etag(definition jsonapi.Resource) (string, error) {
+	text, err := json.Marshal(definition)
 	if err != nil {
 		return "", fmt.Errorf("hashing a resource: %w", err)
 	}
@@ -176,18 +185,25 @@ func hashed(text []byte) string {
 }
 
 // matchesTag tells whether a header such as If-Match lists a tag, or is "*".
-func matchesTag(header, tag string) bool {
+// Read gives a listed tag as it is compared.
+func matchesTag(header, tag string, read func(listed string) string) bool {
 	if header == "" {
 		return false
 	}
 	for listed := range strings.SplitSeq(header, ",") {
-		listed = strings.TrimSpace(listed)
-		if listed == "*" || listed == tag {
+		if listed = strings.TrimSpace(listed); listed == "*" || read(listed) == tag {
 			return true
 		}
 	}
 	return false
 }
+
+// weakTag reads a tag that may have been weakened on the way, by a proxy that
+// compresses, say: it still saves a body.
+func weakTag(listed string) string { return strings.TrimPrefix(listed, "W/") }
+
+// strongTag takes a tag as it is: a write needs the very resource.
+func strongTag(listed string) string { return listed }
 
 func acceptsGzip(header string) bool {
 	for item := range strings.SplitSeq(header, ",") {

@@ -42,9 +42,6 @@ type route struct {
 	// cached keeps the response while the account's recorded changes stay the
 	// same: for what only recorded changes can alter.
 	cached bool
-	// ofrep speaks the OpenFeature Remote Evaluation Protocol: other errors,
-	// open to browsers, and so frequent that only failures are logged.
-	ofrep bool
 }
 
 // routes is the whole interface.
@@ -127,10 +124,10 @@ func (a *API) routes() []route {
 		{pattern: "DELETE /api/v1/configs/{id}", access: configures(), handle: a.deleteConfig},
 		{pattern: "GET /api/v1/configs/{id}/resolved", access: reads(), handle: a.resolvedConfig, cached: true},
 
-		{pattern: "POST /ofrep/v1/evaluate/flags", access: evaluates(), handle: a.ofrepFlags, ofrep: true},
-		{pattern: "POST /ofrep/v1/evaluate/flags/{key}", access: evaluates(), handle: a.ofrepFlag, ofrep: true},
-		{pattern: "OPTIONS /ofrep/v1/evaluate/flags", access: open(), handle: a.ofrepPreflight, ofrep: true},
-		{pattern: "OPTIONS /ofrep/v1/evaluate/flags/{key}", access: open(), handle: a.ofrepPreflight, ofrep: true},
+		{pattern: "POST /ofrep/v1/evaluate/flags", access: evaluates(), handle: a.ofrepFlags},
+		{pattern: "POST /ofrep/v1/evaluate/flags/{key}", access: evaluates(), handle: a.ofrepFlag},
+		{pattern: "OPTIONS /ofrep/v1/evaluate/flags", access: open(), handle: a.ofrepPreflight},
+		{pattern: "OPTIONS /ofrep/v1/evaluate/flags/{key}", access: open(), handle: a.ofrepPreflight},
 
 		{pattern: "GET /api/ws/v1/events", access: listens(), handle: a.events},
 		{pattern: "GET /api/v1/jobs", access: reads(), handle: a.jobs},

@@ -88,7 +88,7 @@ func (a *API) runAction(c *call, act runActor) (reply, error) {
 	if err != nil {
 		return failed(err)
 	}
-	if err := c.ignoreBody(); err != nil {
+	if _, err := c.objectOrNothing(); err != nil {
 		return failed(err)
 	}
 	run, err := act(c.ctx(), c.caller, id)

@@ -99,9 +99,16 @@ func RecordAs[T any](ctx context.Context, tx Recorder, account string, actor Act
 	return tx.RecordChange(ctx, account, change)
 }
 
+// recorded is a resource whose document in the history is another than the one
+// that is shown: what is only observed is no part of the history.
+type recorded interface{ Recorded() any }
+
 func document[T any](resource *T) (json.RawMessage, error) {
 	if resource == nil {
 		return nil, nil
+	}
+	if shown, ok := any(*resource).(recorded); ok {
+		return json.Marshal(shown.Recorded())
 	}
 	return json.Marshal(resource)
 }

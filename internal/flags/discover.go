@@ -3,6 +3,7 @@ package flags
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -50,7 +51,9 @@ func (d Declaration) check(caller accounts.Caller) string {
 		return "id " + naming.KeyRule(naming.MaxKey)
 	case !known:
 		return "type must be BOOLEAN, STRING, NUMERIC or JSON"
-	case !fits(d.base(), kind):
+	case len(d.Default) > smallBytes:
+		return fmt.Sprintf("default must have at most %d bytes as JSON", smallBytes)
+	case !flageval.Fits(kind, d.base()):
 		return "default must be " + noun(kind)
 	case !reportable(d.Service):
 		return "service must have 1 to 255 characters and no control characters"

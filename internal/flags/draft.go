@@ -2,15 +2,14 @@ package flags
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/signalbox/signalbox/client/flageval"
-	"github.com/signalbox/signalbox/client/jsonlogic"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
-	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
@@ -30,24 +29,27 @@ type Draft struct {
 }
 
 // validate holds every rule that needs nothing but the draft, and gives the
-// flag that it describes. Names and managed are the caller's to decide.
+// flag that it describes. Names and managed are the caller's to decide. What is
+// too large is not looked at any closer.
 func (d *Draft) validate(key string) (Flag, error) {
-	flag := Flag{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(), Environments: d.Environments}
+	flag := Flag{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(),
+		Default: d.Default.Or(nil), Values: d.Values.Or(nil), Environments: d.Environments}
 	if flag.Environments == nil {
 		flag.Environments = map[string]Environment{}
 	}
 	d.checkTexts()
 	flag.Type = d.flagType()
-	if flag.Type == "" {
+	if flag.Type == "" || !checkCounts(&d.Problems, flag) || !checkSize(&d.Problems, flag) {
 		return Flag{}, d.Problems.Err()
 	}
 	flag.Values = d.choices(flag.Type)
 	flag.Default = d.base(flag.Type)
+	check := newChecker(&d.Problems, flag)
 	if !d.Problems.Mentions("default") {
-		d.checkValue("default", flag.Default, flag)
+		check.value("default", flag.Default)
 	}
-	for environment := range flag.Environments {
-		d.checkEnvironment(environment, flag)
+	for _, environment := range slices.Sorted(maps.Keys(flag.Environments)) {
+		check.environment(environment, flag.Environments[environment])
 	}
 	return flag, d.Problems.Err()
 }
@@ -95,13 +97,15 @@ func (d *Draft) choices(of flageval.Type) []Choice {
 	if !sent {
 		return nil
 	}
+	check := checker{problems: &d.Problems, kind: of}
 	seen := map[string]bool{}
 	for i, choice := range choices {
 		path := fmt.Sprintf("values/%d", i)
+		if !check.fits(path, choice.Value) {
+			continue
+		}
 		text := string(rawjson.Canonical(choice.Value))
 		switch {
-		case !fits(choice.Value, of):
-			d.Problems.Attribute(path, "must be %s, as the flag is %s", noun(of), of)
 		case seen[text]:
 			d.Problems.Attribute(path, "must not repeat another value")
 		case !naming.Fits(choice.Name, 0, maxName):
@@ -116,47 +120,4 @@ func (d *Draft) choices(of flageval.Type) []Choice {
 		d.Problems.Attribute("values", "must have at least one value, or be null for a flag without constraint")
 	}
 	return choices
-}
-
-// checkValue holds the rule of everything that a flag may serve.
-func (d *Draft) checkValue(path string, value json.RawMessage, flag Flag) {
-	if !fits(value, flag.Type) {
-		d.Problems.Attribute(path, "must be %s, as the flag is %s", noun(flag.Type), flag.Type)
-		return
-	}
-	if len(flag.Values) == 0 {
-		return
-	}
-	for _, choice := range flag.Values {
-		if rawjson.Same(choice.Value, value) {
-			return
-		}
-	}
-	d.Problems.Attribute(path, "must be one of the flag's values")
-}
-
-func (d *Draft) checkEnvironment(key string, flag Flag) {
-	environment := flag.Environments[key]
-	path := overrides.Path(key)
-	if environment.Default != nil {
-		d.checkValue(path+"/default", environment.Default, flag)
-	}
-	for i, rule := range environment.Rules {
-		at := fmt.Sprintf("%s/rules/%d", path, i)
-		d.checkValue(at+"/value", rule.Value, flag)
-		d.checkLogic(at+"/logic", rule.Logic, flag.Key)
-		naming.CheckDescription(&d.Problems, at+"/description", rule.Description, maxDescription)
-	}
-}
-
-func (d *Draft) checkLogic(path string, logic json.RawMessage, key string) {
-	if len(logic) == 0 || logic[0] != '{' {
-		d.Problems.Attribute(path, "must be an object: a JSON Logic expression")
-		return
-	}
-	_, err := jsonlogic.Compile(logic, jsonlogic.FlagKey(key))
-	if refused, ok := errors.AsType[*jsonlogic.Error](err); ok {
-		d.Problems.Add(fault.New(fault.Validation, "%s is no usable rule: %s.", path, refused.Detail).
-			At(fault.Attribute(path + refused.Pointer)))
-	}
 }

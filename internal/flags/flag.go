@@ -8,21 +8,12 @@ import (
 	"unicode"
 
 	"github.com/signalbox/signalbox/client/flageval"
-	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // The JSON:API types of this package.
 const (
 	Kind       = "flag"
 	KindSource = "flag_source"
-)
-
-// Hard caps per account, and the names under which a refusal tells them.
-const (
-	MaxFlags   = 10_000
-	MaxSources = 100_000
-
-	flagRows = "flags.flag_rows"
 )
 
 const (
@@ -71,13 +62,21 @@ type Flag struct {
 }
 
 // Definition is the flag without what is only observed.
-func (f Flag) Definition() any {
-	f.LastSeen, f.LastEvaluated = nil, nil
-	return definition(f)
-}
+func (f Flag) Definition() any { return definition{plain: plain(f)} }
 
-// definition is a Flag that has no Definition of its own.
-type definition Flag
+// Recorded is the flag as the history has it.
+func (f Flag) Recorded() any { return f.Definition() }
+
+// plain is a Flag that has no Definition of its own.
+type plain Flag
+
+// definition hides the observed members of a flag behind its own, which are
+// never there.
+type definition struct {
+	plain
+	LastSeen      *time.Time `json:"last_seen,omitempty"`
+	LastEvaluated *time.Time `json:"last_evaluated,omitempty"`
+}
 
 // Compiled makes the flag ready for evaluation.
 func (f Flag) Compiled() *flageval.Flag {
@@ -99,28 +98,26 @@ type variants map[string]json.RawMessage
 
 // variants is nil for a flag without constraint.
 func (f Flag) variants() variants {
-	if f.Values == nil {
+	choices, names := f.choiceNames(), variants{}
+	if choices == nil {
 		return nil
 	}
-	names := variants{}
-	f.nameVariant(names, f.Default)
+	names.add(choices, f.Default)
 	for _, environment := range f.Environments {
-		f.nameVariant(names, environment.Default)
+		names.add(choices, environment.Default)
 		for _, rule := range environment.Rules {
-			f.nameVariant(names, rule.Value)
+			names.add(choices, rule.Value)
 		}
 	}
 	return names
 }
 
-func (f Flag) nameVariant(names variants, value json.RawMessage) {
-	if _, named := names[string(value)]; named || value == nil {
+func (v variants) add(choices choiceNames, value json.RawMessage) {
+	if _, named := v[string(value)]; named || value == nil {
 		return
 	}
-	for _, choice := range f.Values {
-		if rawjson.Same(choice.Value, value) {
-			names[string(value)], _ = json.Marshal(choice.Name) // a string always encodes
-		}
+	if name, listed := choices.of(value); listed {
+		v[string(value)], _ = json.Marshal(name) // a string always encodes
 	}
 }
 

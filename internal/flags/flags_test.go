@@ -47,6 +47,13 @@ func TestReferencesAreWhatRulesLookAt(t *testing.T) {
 		{"a whole type", `{"var":"user"}`, []Reference{{ContextType: "user"}}},
 		{"an element, not a context", `{"some":[{"var":"user.roles"},{"==":[{"var":"key"},"x"]}]}`, []Reference{{ContextType: "user"}}},
 		{"names that no context has", `{"or":[{"var":"a\u0000b.key"},{"==":[{"var":"user.key"},"x\u0000"]}]}`, []Reference{{ContextType: "user"}}},
+		{"a variable that may be missing", `{"missing":["user.plan"]}`, []Reference{{ContextType: "user"}}},
+		{"some variables that may be missing", `{"missing_some":[1,["user.plan","device.os"]]}`, []Reference{{ContextType: "device"}, {ContextType: "user"}}},
+		{"a share of whoever asks", `{"fractional":[["on",50],["off",50]]}`, []Reference{}},
+		{"a share by a variable", `{"fractional":[{"var":"device.key"},["on",50],["off",50]]}`, []Reference{{ContextType: "device"}}},
+		{"a piece of a text", `{"in":[{"var":"user.key"},"alice,bob"]}`, []Reference{{ContextType: "user"}}},
+		{"a text in a key", `{"in":["alice",{"var":"user.key"}]}`, []Reference{{ContextType: "user"}}},
+		{"a truth", `{"==":[{"var":"user.key"},true]}`, []Reference{{ContextType: "user"}}},
 		{"nothing", `{}`, []Reference{}},
 	} {
 		if diff := cmp.Diff(c.want, references(flagWith(rule(c.logic)))); diff != "" {
@@ -65,6 +72,18 @@ func choices(values ...string) optional.Value[[]Choice] {
 		list[i] = Choice{Name: value, Value: json.RawMessage(value)}
 	}
 	return optional.Of(list)
+}
+
+// deep is JSON of so many levels.
+func deep(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
+
+// wrongIn configures environments with a default that no BOOLEAN flag has.
+func wrongIn(environments ...string) map[string]Environment {
+	wrong := map[string]Environment{}
+	for _, key := range environments {
+		wrong[key] = Environment{Default: json.RawMessage(`1`)}
+	}
+	return wrong
 }
 
 func TestDraftsNameEveryProblem(t *testing.T) {
@@ -97,6 +116,10 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 		{"logic that is no object", Draft{Type: text("BOOLEAN"), Default: raw(`true`),
 			Environments: environment(Environment{Rules: []Rule{{Logic: json.RawMessage(`true`), Value: json.RawMessage(`true`)}}})},
 			[]string{"environments/production/rules/0/logic"}},
+		{"environments in their order", Draft{Type: text("BOOLEAN"), Default: raw(`true`), Environments: wrongIn("e", "b", "a/b", "d", "c")},
+			[]string{"environments/a~1b/default", "environments/b/default", "environments/c/default", "environments/d/default", "environments/e/default"}},
+		{"JSON that is too deep", Draft{Type: text("JSON"), Default: raw(deep(1001)), Values: choices(`1`, deep(1001))}, []string{"values/1", "default"}},
+		{"JSON that is deep", Draft{Type: text("JSON"), Default: raw(deep(1000))}, nil},
 		{"long texts", Draft{Type: text("BOOLEAN"), Default: raw(`true`), Name: text(strings.Repeat("n", 256)), Description: text(strings.Repeat("d", 2001))},
 			[]string{"name", "description"}},
 	} {

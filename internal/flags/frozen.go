@@ -2,7 +2,6 @@ package flags
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -41,7 +40,7 @@ func checkScope(caller accounts.Caller, before, after Flag) error {
 	if caller.Environments == nil {
 		return nil
 	}
-	if !sameBase(before, after) {
+	if before.Managed != after.Managed || len(changedBase(before, after)) > 0 {
 		return caller.RequireUnscoped()
 	}
 	for _, key := range overrides.Changed(before.Environments, after.Environments, sameEnvironment) {
@@ -52,18 +51,23 @@ func checkScope(caller accounts.Caller, before, after Flag) error {
 	return nil
 }
 
-func union(a, b map[string]Environment) map[string]Environment {
-	all := maps.Clone(a)
-	if all == nil {
-		all = map[string]Environment{}
+// changedBase names the attributes in which two flags differ, besides managed
+// and environments.
+func changedBase(a, b Flag) []string {
+	var changed []string
+	for _, each := range []struct {
+		attribute string
+		same      bool
+	}{
+		{"name", a.Name == b.Name},
+		{"description", (a.Description == nil) == (b.Description == nil) && (a.Description == nil || *a.Description == *b.Description)},
+		{"type", a.Type == b.Type},
+		{"default", rawjson.Same(a.Default, b.Default)},
+		{"values", slices.EqualFunc(a.Values, b.Values, func(a, b Choice) bool { return a.Name == b.Name && rawjson.Same(a.Value, b.Value) })},
+	} {
+		if !each.same {
+			changed = append(changed, each.attribute)
+		}
 	}
-	maps.Copy(all, b)
-	return all
-}
-
-// sameBase tells whether two flags differ at most in their environments.
-func sameBase(a, b Flag) bool {
-	return a.Name == b.Name && a.Type == b.Type && a.Managed == b.Managed && rawjson.Same(a.Default, b.Default) &&
-		(a.Description == nil) == (b.Description == nil) && (a.Description == nil || *a.Description == *b.Description) &&
-		slices.EqualFunc(a.Values, b.Values, func(a, b Choice) bool { return a.Name == b.Name && rawjson.Same(a.Value, b.Value) })
+	return changed
 }

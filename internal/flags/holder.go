@@ -2,6 +2,7 @@ package flags
 
 import (
 	"context"
+	"maps"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
@@ -33,7 +34,7 @@ func StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment
 	for _, before := range flags {
 		touched.Keys = append(touched.Keys, before.Key)
 		after := before
-		after.Environments = union(before.Environments, nil)
+		after.Environments = maps.Clone(before.Environments)
 		delete(after.Environments, environment)
 		after.UpdatedAt = tx.Now()
 		if err := tx.SaveFlag(ctx, after, references(after)); err != nil {

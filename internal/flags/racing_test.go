@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -194,7 +195,9 @@ func TestNoRaceGoesPastTheCapOfFlags(t *testing.T) {
 		same(t, h.count(t), flags.MaxFlags)
 		_, err := h.Create(t.Context(), h.owner, numeric("filler-1", "1"))
 		same(t, fault.Is(err, fault.AlreadyExists), true) // which helps more than to hear of the cap
-		h.replace(t, "filler-1", numeric("filler-1", "2"))
+		promoted := numeric("filler-1", "2")
+		promoted.Managed = optional.Of(true)
+		h.replace(t, "filler-1", promoted)
 		if err := h.Delete(t.Context(), h.owner, "filler-1", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -272,5 +275,29 @@ func TestANoteSurvivesAReplaceThatBeganBefore(t *testing.T) {
 	}
 	if h.get(t, "one").LastEvaluated == nil {
 		t.Error("the replace has undone the note")
+	}
+}
+
+// Notes are written without the locks of accounts, and rows of many of them: to
+// wait for another writer could end in a deadlock.
+func TestANoteWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "postgres"), "free")
+	held := h.create(t, numeric("held", "1"))
+	other := h.create(t, numeric("other", "1"))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	h.write(t, func(_ context.Context, tx *store.Tx) error {
+		if err := tx.SaveFlag(ctx, held, nil); err != nil { // and its row is locked until the end
+			return err
+		}
+		notes := map[flags.FlagRef]time.Time{}
+		for _, flag := range []flags.Flag{held, other} {
+			notes[flags.FlagRef{Account: flag.Account, Key: flag.Key}] = flag.UpdatedAt
+		}
+		return h.db.NoteEvaluations(ctx, notes)
+	})
+	if h.get(t, "held").LastEvaluated != nil || h.get(t, "other").LastEvaluated == nil {
+		t.Error("the note of the other flag should have been written, and that of the held one left out")
 	}
 }

@@ -32,40 +32,29 @@ func references(flag Flag) []Reference {
 	return found
 }
 
+// addReferences notes every variable that a rule names, `missing` included. The
+// targeting key that `fractional` hashes by itself is named by no rule.
 func addReferences(rule Rule, seen map[Reference]bool) {
 	compiled, err := jsonlogic.Compile(rule.Logic)
 	if err != nil {
 		return // a stored rule compiles; one that does not refers to nothing
 	}
 	for _, reference := range compiled.References() {
-		if contextType, _, _ := strings.Cut(reference.Path, "."); reportable(contextType) {
+		if contextType, _, _ := strings.Cut(reference.Path, "."); reference.Operator != "fractional" && reportable(contextType) {
 			seen[Reference{ContextType: contextType}] = true
 		}
 	}
 	for _, comparison := range compiled.Comparisons() {
 		contextType, member, _ := strings.Cut(comparison.Path, ".")
-		if !reportable(contextType) || member != "key" {
-			continue
-		}
-		for _, key := range comparedKeys(comparison.Literal) {
-			if reportable(key) { // no context has another key
-				seen[Reference{ContextType: contextType, ContextKey: key}] = true
-			}
+		key, isKey := comparedKey(comparison.Literal)
+		if isKey && member == "key" && reportable(contextType) && reportable(key) { // no context has another key
+			seen[Reference{ContextType: contextType, ContextKey: key}] = true
 		}
 	}
 }
 
-// comparedKeys are the keys in a literal: a scalar, or a list of them.
-func comparedKeys(literal jsonlogic.Value) []string {
-	if literal.Kind() == jsonlogic.KindArray {
-		var keys []string
-		for _, item := range literal.Items() {
-			keys = append(keys, comparedKeys(item)...)
-		}
-		return keys
-	}
-	if literal.Kind() == jsonlogic.KindString || literal.Kind() == jsonlogic.KindNumber {
-		return []string{literal.String()}
-	}
-	return nil
+// comparedKey is the key that a literal can be: a text or a number.
+func comparedKey(literal jsonlogic.Value) (string, bool) {
+	isKey := literal.Kind() == jsonlogic.KindString || literal.Kind() == jsonlogic.KindNumber
+	return literal.String(), isKey
 }

@@ -1,6 +1,7 @@
 package flags_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -115,5 +116,26 @@ func TestAReportOfADeletedFlagDiscoversItAnew(t *testing.T) {
 		flag := h.get(t, "f")
 		same(t, [3]any{flag.Managed, flag.CountRules(), string(flag.Default)}, [3]any{false, 0, `"new"`})
 		same(t, flag.LastEvaluated, (*time.Time)(nil))
+	})
+}
+
+func TestTheHistoryOfAFlagHasNothingThatIsOnlyObserved(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		made := h.create(t, numeric("f", "1"))
+		h.report(t, declared("f", "NUMERIC", "1", "a", "e"))
+		if err := h.db.NoteEvaluations(t.Context(), map[flags.FlagRef]time.Time{{Account: made.Account, Key: "f"}: made.UpdatedAt}); err != nil {
+			t.Fatal(err)
+		}
+		h.replace(t, "f", numeric("f", "2"))
+		for _, change := range h.history(t) {
+			for _, document := range []string{string(change.Before), string(change.After)} {
+				if strings.Contains(document, "last_seen") || strings.Contains(document, "last_evaluated") {
+					t.Errorf("%s: got %s", change.Action, document)
+				}
+			}
+		}
+		same(t, h.get(t, "f").LastEvaluated != nil && h.get(t, "f").LastSeen != nil, true)
 	})
 }

@@ -3,6 +3,8 @@ package flags
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -51,6 +53,9 @@ type ReadTx interface {
 	// FlagsWithEnvironment gives the flags that have a configuration for an environment.
 	FlagsWithEnvironment(ctx context.Context, account, environment string) ([]Flag, error)
 	CountFlags(ctx context.Context, account string) (int, error)
+	// LargeFlagBytes is what the flags of an account with more than some bytes
+	// take together.
+	LargeFlagBytes(ctx context.Context, account string, from int) (int, error)
 	FlagSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
 	CountFlagSources(ctx context.Context, account string) (int, error)
 	// KnownFlagSources gives those of the named sources that exist.
@@ -128,7 +133,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if _, err := s.mergeEnvironments(ctx, tx, Flag{}, flag); err != nil {
 			return Flag{}, err
 		}
-		if err := s.save(ctx, tx, flag, flag.CountRules()); err != nil {
+		if err := s.save(ctx, tx, Flag{}, flag, flag.CountRules()); err != nil {
 			return Flag{}, err
 		}
 		return flag, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, flag.Key, nil, &flag)
@@ -173,7 +178,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 			if err != nil {
 				return Flag{}, err
 			}
-			return after, s.save(ctx, tx, after, wanted.CountRules())
+			return after, s.save(ctx, tx, before, after, wanted.CountRules())
 		})
 	})
 }
@@ -195,38 +200,55 @@ func (s *Service) merge(ctx context.Context, tx Tx, caller accounts.Caller, befo
 	if err := checkScope(caller, before, after); err != nil {
 		return Flag{}, err
 	}
-	return after, recheck(after)
+	return after, checkFrozen(after, wanted)
 }
 
 // checkManaged holds the state machine: discovered may become managed, and
-// never goes back.
+// never goes back. While it is discovered a flag is only observed: a write may
+// repeat what is stored, and changes nothing.
 func checkManaged(before, after Flag) error {
-	switch {
-	case before.Managed && !after.Managed:
+	if before.Managed && !after.Managed {
 		return fault.New(fault.FlagDemotion, "A managed flag stays managed until it is deleted.").At(fault.Attribute("managed"))
-	case !after.Managed && len(after.Environments) > 0:
-		return fault.New(fault.FlagUnmanaged, "This flag is discovered; send managed: true to configure it per environment.").
-			At(fault.Attribute("environments"))
 	}
-	return nil
+	if after.Managed {
+		return nil
+	}
+	changed := changedBase(before, after)
+	if len(after.Environments) > 0 {
+		changed = append(changed, "environments")
+	}
+	var problems fault.Problems
+	for _, attribute := range changed {
+		problems.Add(fault.New(fault.FlagUnmanaged, "%s cannot be changed while the flag is discovered; send managed: true to configure it.", attribute).
+			At(fault.Attribute(attribute)))
+	}
+	return problems.Err()
 }
 
-// recheck validates what is about to be stored once more when it holds frozen
-// values that the draft did not have: a new type or new values must fit them.
-func recheck(flag Flag) error {
-	draft := Draft{Type: optional.Of(string(flag.Type)), Default: optional.Of(flag.Default), Environments: flag.Environments}
-	if flag.Values != nil {
-		draft.Values = optional.Of(flag.Values)
+// checkFrozen holds the rules for what stays although the draft did not have
+// it: a new type or new values must fit frozen values too.
+func checkFrozen(after, wanted Flag) error {
+	if len(after.Environments) == len(wanted.Environments) { // all of it was sent, and validated
+		return nil
 	}
-	_, err := draft.validate(flag.Key)
-	return err
+	var problems fault.Problems
+	if !checkSize(&problems, after) {
+		return problems.Err()
+	}
+	check := newChecker(&problems, after)
+	for _, key := range slices.Sorted(maps.Keys(after.Environments)) {
+		if _, sent := wanted.Environments[key]; !sent {
+			check.environment(key, after.Environments[key])
+		}
+	}
+	return problems.Err()
 }
 
 // save stores a flag, with what its rules refer to, unless more rules were sent
 // than the plan allows. Frozen rules that were not sent do not count: the caller
 // could do nothing about them.
-func (s *Service) save(ctx context.Context, tx Tx, flag Flag, sentRules int) error {
-	account, err := tx.Account(ctx, flag.Account)
+func (s *Service) save(ctx context.Context, tx Tx, before, after Flag, sentRules int) error {
+	account, err := tx.Account(ctx, after.Account)
 	if err != nil {
 		return err
 	}
@@ -236,7 +258,10 @@ func (s *Service) save(ctx context.Context, tx Tx, flag Flag, sentRules int) err
 		refusal.Detail = fmt.Sprintf("The %s plan allows %d rules per flag, over all its environments, and %d were sent.", allowed.Plan, allowed.Maximum, sentRules)
 		return refusal
 	}
-	return tx.SaveFlag(ctx, flag, references(flag))
+	if err := tx.SaveFlag(ctx, after, references(after)); err != nil {
+		return err
+	}
+	return checkRoom(ctx, tx, before, after)
 }
 
 // Delete removes a flag; the next discovery makes it again. MEMBER or higher;

@@ -116,16 +116,6 @@ func ParseItem(text json.RawMessage) (*Object, bool) {
 	return item, item.parse(text)
 }
 
-// RequireObjectOrNothing accepts what an action may be sent: nothing, or any
-// JSON object.
-func RequireObjectOrNothing(text []byte) error {
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil
-	}
-	_, err := ParseObject(text)
-	return err
-}
-
 func malformed(detail string) error {
 	return fault.New(fault.Validation, "%s", detail).At(fault.Pointer(""))
 }

@@ -3,6 +3,7 @@ package jsonapi
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -169,17 +170,24 @@ func (o *Object) RawOrNull(name string) (json.RawMessage, bool) {
 	return text, sent
 }
 
-// Item gives an object that is an item of an array; false, with a problem
-// noted, when the item is something else.
-func (o *Object) Item(name string, index int) (*Object, bool) {
-	items, _ := rawjson.Elements(o.members[name])
-	path := o.path + fault.Escape(name) + "/" + strconv.Itoa(index)
-	child := &Object{path: path + "/", place: o.place, problems: o.problems}
-	if !child.parse(items[index]) {
-		o.refuse(path, "must be an object")
-		return nil, false
+// Items gives the objects of an array of objects, each with its index; whatever
+// else stands in the array, or in its place, is noted as a problem. The array is
+// taken apart once, however many items it has.
+func (o *Object) Items(name string) iter.Seq2[int, *Object] {
+	return func(yield func(int, *Object) bool) {
+		items, _ := o.Array(name).Get()
+		for index, item := range items {
+			path := o.path + fault.Escape(name) + "/" + strconv.Itoa(index)
+			child := &Object{path: path + "/", place: o.place, problems: o.problems}
+			if !child.parse(item) {
+				o.refuse(path, "must be an object")
+				continue
+			}
+			if !yield(index, child) {
+				return
+			}
+		}
 	}
-	return child, true
 }
 
 // Without gives the object's JSON text without some of its members.

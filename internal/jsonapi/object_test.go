@@ -231,3 +231,48 @@ func timeOfProblems(t *testing.T, count int) time.Duration {
 	}
 	return took
 }
+
+// TestItemsAreReadInOneGo: many items are taken apart once. Taking the array
+// apart for each of them would not end here.
+func TestItemsAreReadInOneGo(t *testing.T) {
+	t.Parallel()
+	const many = 200_000
+	text := `{"list":[` + strings.Repeat(`{"a":1},5,`, many/2) + `{"a":1}]}`
+	object, err := jsonapi.ParseObject([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for index, item := range object.Items("list") {
+		if index != 2*read || !slices.Equal(item.Names(), []string{"a"}) {
+			t.Fatalf("item %d is %v, after %d items", index, item.Names(), read)
+		}
+		read++
+	}
+	problems := fault.All(object.Problems().Err())
+	if read != many/2+1 || len(problems) == 0 || problems[0].Source != fault.Pointer("/list/1") {
+		t.Errorf("%d items and %d problems", read, len(problems))
+	}
+}
+
+func TestItemsOfWhatIsNoArray(t *testing.T) {
+	t.Parallel()
+	object, err := jsonapi.ParseObject([]byte(`{"list":{},"none":null,"two":[{},{}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"list", "none", "absent"} {
+		for index := range object.Items(name) {
+			t.Errorf("%s has an item %d", name, index)
+		}
+	}
+	for index := range object.Items("two") {
+		if index > 0 {
+			t.Error("a reader that has enough gets more")
+		}
+		break
+	}
+	if problems := fault.All(object.Problems().Err()); len(problems) != 1 || problems[0].Source != fault.Pointer("/list") {
+		t.Errorf("got %v", problems)
+	}
+}

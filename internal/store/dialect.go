@@ -20,9 +20,6 @@ type dialect struct {
 	// of: any number of them is one statement.
 	among string
 	texts func([]string) (any, error)
-	// each makes a table of a JSON array, with the column value. An array of
-	// arrays is a table of rows: value ->> 0 is the first column, as text.
-	each string
 	// forUpdate and forKeyShare end a SELECT whose row must not be changed, or
 	// not be deleted, by others until the transaction ends. Deleting and
 	// forUpdate wait for forKeyShare; plain updates and skipChanging do not.
@@ -55,7 +52,6 @@ func sqliteDialect() dialect {
 		name:  "sqlite",
 		among: `IN (SELECT value FROM json_each($2))`,
 		texts: func(list []string) (any, error) { return encode(list) },
-		each:  `json_each`,
 		oneOf: func(query string) string { return `IN (` + query + `)` },
 		place: noName,
 		rowsOf: func(types []string, rows [][]any) (string, []any) {
@@ -75,7 +71,6 @@ func postgresDialect() dialect {
 		lockSchema:   `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
 		among:        `= ANY(CAST($2 AS text[]))`,
 		texts:        func(list []string) (any, error) { return list, nil },
-		each:         `jsonb_array_elements`,
 		oneOf:        func(query string) string { return `= ANY(ARRAY(` + query + `))` },
 		place:        func(number int) string { return "$" + strconv.Itoa(number) },
 		rowsOf:       arraysOf,

@@ -49,23 +49,21 @@ func (tx *ReadTx) CountFlagSources(ctx context.Context, account string) (int, er
 
 // KnownFlagSources gives those of the named sources that exist.
 func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, keys []flags.SourceKey) (map[flags.SourceKey]flags.Source, error) {
-	named := make([][3]string, len(keys))
+	rows := make([][]any, len(keys))
 	for i, key := range keys {
-		named[i] = [3]string{key.Flag, key.Service, key.Environment}
+		rows[i] = []any{account, key.Flag, key.Service, key.Environment}
 	}
-	list, err := encode(named)
-	if err != nil {
-		return nil, err
-	}
-	found, err := all(ctx, tx.conn, scanFlagSource, `SELECT `+flagSourceColumns+`
-		FROM (SELECT value FROM `+tx.dialect.each+`($2)) AS named CROSS JOIN flag_sources
-		WHERE account_id = $1 AND flag = value ->> 0 AND service = value ->> 1 AND environment = value ->> 2`, account, list)
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[flags.SourceKey]flags.Source, len(found))
-	for _, source := range found {
-		known[flags.SourceKey{Flag: source.Flag, Service: source.Service, Environment: source.Environment}] = source
+	known := make(map[flags.SourceKey]flags.Source, len(keys))
+	for chunk := range tx.dialect.pieces(rows) {
+		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text"}, chunk)
+		found, err := all(ctx, tx.conn, scanFlagSource, `SELECT `+flagSourceColumns+` FROM `+values+` CROSS JOIN flag_sources
+			WHERE account_id = v.column1 AND flag = v.column2 AND service = v.column3 AND environment = v.column4`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, source := range found {
+			known[flags.SourceKey{Flag: source.Flag, Service: source.Service, Environment: source.Environment}] = source
+		}
 	}
 	return known, nil
 }
@@ -82,21 +80,14 @@ func (tx *Tx) InsertFlagSources(ctx context.Context, sources []flags.Source) err
 
 // UpdateFlagSources writes sources whose declaration changed.
 func (tx *Tx) UpdateFlagSources(ctx context.Context, sources []flags.Source) error {
-	if len(sources) == 0 {
-		return nil
-	}
 	rows := make([][]any, len(sources))
 	for i, s := range sources {
-		rows[i] = []any{s.Account, s.ID, s.DeclaredType, string(s.DeclaredDefault), micros(s.LastSeen), micros(s.UpdatedAt)}
+		rows[i] = []any{s.ID, s.Account, string(s.DeclaredType), string(s.DeclaredDefault), micros(s.LastSeen), micros(s.UpdatedAt)}
 	}
-	list, err := encode(rows)
-	if err != nil {
-		return err
-	}
-	return tx.run(ctx, `UPDATE flag_sources SET declared_type = value ->> 2, declared_default = value ->> 3,
-		last_seen = CAST(value ->> 4 AS BIGINT), updated_at = CAST(value ->> 5 AS BIGINT)
-		FROM (SELECT value FROM `+tx.dialect.each+`($1)) AS changed
-		WHERE account_id = value ->> 0 AND id = value ->> 1`, list)
+	_, err := updates(ctx, tx, `UPDATE flag_sources SET declared_type = v.column3, declared_default = v.column4, last_seen = v.column5,
+		updated_at = v.column6`, `WHERE flag_sources.id = v.column1 AND flag_sources.account_id = v.column2 RETURNING flag_sources.id`,
+		[]string{"text", "text", "text", "text", "bigint", "bigint"}, rows)
+	return err
 }
 
 // TouchFlagSources sets when sources were last seen.

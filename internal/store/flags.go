@@ -101,8 +101,7 @@ func (tx *ReadTx) ExistingFlags(ctx context.Context, account string, keys []stri
 // environment.
 func (tx *ReadTx) FlagsWithEnvironment(ctx context.Context, account, environment string) ([]flags.Flag, error) {
 	found, err := all(ctx, tx.conn, scanFlag, `SELECT `+flagColumns+` FROM flags
-		WHERE account_id = $1 AND deleted_at IS NULL AND environments LIKE $2 ESCAPE '\'`,
-		account, `%"`+escapeLike(environment)+`"%`)
+		WHERE account_id = $1 AND deleted_at IS NULL AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, mentions(environment))
 	return slices.DeleteFunc(found, func(flag flags.Flag) bool {
 		_, has := flag.Environments[environment]
 		return !has
@@ -112,6 +111,14 @@ func (tx *ReadTx) FlagsWithEnvironment(ctx context.Context, account, environment
 // CountFlags counts the flags of an account, managed or not.
 func (tx *ReadTx) CountFlags(ctx context.Context, account string) (int, error) {
 	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
+}
+
+// LargeFlagBytes is what the flags of an account with more than some bytes take
+// together. Both databases tell the length of a text without reading it.
+func (tx *ReadTx) LargeFlagBytes(ctx context.Context, account string, from int) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, `SELECT coalesce(sum(bytes), 0) FROM
+		(SELECT octet_length(base) + coalesce(octet_length(choices), 0) + octet_length(environments) AS bytes
+		FROM flags WHERE account_id = $1 AND deleted_at IS NULL) AS sizes WHERE bytes > $2`, account, from)
 }
 
 const insertFlag = `INSERT INTO flags (account_id, key, name, description, type, base, choices, managed, environments, search,
@@ -179,21 +186,27 @@ func (tx *Tx) DeleteFlag(ctx context.Context, account, key string, at time.Time)
 	return tx.run(ctx, `UPDATE flags SET deleted_at = $3 WHERE account_id = $1 AND key = $2`, account, key, micros(at))
 }
 
-// NoteEvaluations sets when flags were last evaluated, unless it is later already.
+// NoteEvaluations sets when flags were last evaluated, unless it is later
+// already. It writes flags of many accounts without their locks, so it waits for
+// nobody: what another transaction is writing is left out, and the next report
+// says it again.
 func (db *DB) NoteEvaluations(ctx context.Context, notes map[flags.FlagRef]time.Time) error {
 	rows := make([][]any, 0, len(notes))
 	for ref, at := range notes {
 		rows = append(rows, []any{ref.Account, ref.Key, micros(at)})
 	}
-	list, err := encode(rows)
-	if err != nil {
-		return err
-	}
 	return db.Write(ctx, "", func(tx *Tx) error {
-		return tx.run(ctx, `UPDATE flags SET last_evaluated = CAST(value ->> 2 AS BIGINT)
-			FROM (SELECT value FROM `+tx.dialect.each+`($1)) AS noted
-			WHERE account_id = value ->> 0 AND key = value ->> 1
-				AND (last_evaluated IS NULL OR last_evaluated < CAST(value ->> 2 AS BIGINT))`, list)
+		for chunk := range tx.dialect.pieces(rows) {
+			values, args := tx.dialect.rowsOf([]string{"text", "text", "bigint"}, chunk)
+			if err := tx.run(ctx, `UPDATE flags SET last_evaluated = noted.at
+				FROM (SELECT f.account_id, f.key, v.column3 AS at FROM `+values+` CROSS JOIN flags AS f
+					WHERE f.account_id = v.column1 AND f.key = v.column2 AND (f.last_evaluated IS NULL OR f.last_evaluated < v.column3)`+
+				tx.dialect.skipChanging+`) AS noted
+				WHERE flags.account_id = noted.account_id AND flags.key = noted.key`, args...); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,12 @@ func countFlags(t *testing.T, db *store.DB, account string) int {
 	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountFlags(t.Context(), account) })
 }
 
+// largeBytes is what the flags of more than some bytes take together.
+func largeBytes(t *testing.T, db *store.DB, account string, from int) int {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.LargeFlagBytes(t.Context(), account, from) })
+}
+
 // findFlags gives the keys that a filter finds.
 func findFlags(t *testing.T, db *store.DB, account string, filter flags.Filter) []string {
 	t.Helper()
@@ -101,6 +108,7 @@ func flagConcept(t *testing.T, db *store.DB) {
 	t.Run("a flag that is saved again is replaced", func(t *testing.T) { flagReplacement(t, db) })
 	t.Run("a deleted flag is gone with all that belonged to it", func(t *testing.T) { flagDeletion(t, db) })
 	t.Run("many flags are inserted at once, over deleted ones", func(t *testing.T) { flagInsertion(t, db) })
+	t.Run("what large flags take is told", func(t *testing.T) { flagSizes(t, db) })
 	t.Run("flags are found by their keys", func(t *testing.T) { flagsByKey(t, db) })
 	t.Run("flags are found by an environment", func(t *testing.T) { flagsWithEnvironment(t, db) })
 	t.Run("evaluations are noted forward only", func(t *testing.T) { evaluations(t, db) })
@@ -202,6 +210,25 @@ func flagDeletion(t *testing.T, db *store.DB) {
 		})
 	}
 	t.Run("one that does not exist can be deleted", func(t *testing.T) { deleteFlag(t, db, account, "nothing") })
+}
+
+func flagSizes(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	same(t, largeBytes(t, db, account, 0), 0)
+	sized := func(owner, key string, bytes int) flags.Flag {
+		flag := bareFlag(owner, key)
+		flag.Default = json.RawMessage(`"` + strings.Repeat("é", (bytes-len(`""{}`))/len("é")) + `"`)
+		return flag
+	}
+	insertFlags(t, db, sized(account, "small", 10), sized(account, "large", 20_000), sized(account, "edge", 12), sized(account, "deleted", 500), sized(other, "large", 400))
+	deleteFlag(t, db, account, "deleted")
+	same(t, largeBytes(t, db, account, 12), 20_000)
+	same(t, largeBytes(t, db, account, 11), 20_012)
+	same(t, largeBytes(t, db, account, 20_000), 0)
+	chosen := sized(account, "edge", 12)
+	chosen.Values = []flags.Choice{{Name: "n", Value: json.RawMessage(`1`)}}
+	saveFlag(t, db, chosen)
+	same(t, largeBytes(t, db, account, 12), 20_012+len(`[{"name":"n","value":1}]`))
 }
 
 func flagInsertion(t *testing.T, db *store.DB) {

@@ -1,0 +1,95 @@
+package flags
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/overrides"
+	"github.com/signalbox/signalbox/internal/rawjson"
+)
+
+// checker holds the rules of what a flag serves. The choices are prepared once,
+// so that a check costs the same however many there are.
+type checker struct {
+	problems *fault.Problems
+	key      string
+	kind     flageval.Type
+	choices  choiceNames
+}
+
+func newChecker(problems *fault.Problems, flag Flag) checker {
+	return checker{problems: problems, key: flag.Key, kind: flag.Type, choices: flag.choiceNames()}
+}
+
+// value holds the rules of everything that a flag may serve.
+func (c checker) value(path string, value json.RawMessage) {
+	if !c.fits(path, value) || c.choices == nil {
+		return
+	}
+	if _, listed := c.choices.of(value); !listed {
+		c.problems.Attribute(path, "must be one of the flag's values")
+	}
+}
+
+func (c checker) fits(path string, value json.RawMessage) bool {
+	switch {
+	case len(value) > maxValueBytes:
+		c.problems.Attribute(path, "must have at most %d bytes as JSON", maxValueBytes)
+		return false
+	case !flageval.Fits(c.kind, value):
+		c.problems.Attribute(path, "must be %s, as the flag is %s", noun(c.kind), c.kind)
+		return false
+	}
+	return true
+}
+
+func (c checker) environment(key string, environment Environment) {
+	path := overrides.Path(key)
+	if environment.Default != nil {
+		c.value(path+"/default", environment.Default)
+	}
+	for i, rule := range environment.Rules {
+		at := fmt.Sprintf("%s/rules/%d", path, i)
+		c.value(at+"/value", rule.Value)
+		c.logic(at+"/logic", rule.Logic)
+		naming.CheckDescription(c.problems, at+"/description", rule.Description, maxDescription)
+	}
+}
+
+func (c checker) logic(path string, logic json.RawMessage) {
+	if len(logic) == 0 || logic[0] != '{' {
+		c.problems.Attribute(path, "must be an object: a JSON Logic expression")
+		return
+	}
+	_, err := jsonlogic.Compile(logic, jsonlogic.FlagKey(c.key))
+	if refused, ok := errors.AsType[*jsonlogic.Error](err); ok {
+		c.problems.Add(fault.New(fault.Validation, "%s is no usable rule: %s.", path, refused.Detail).
+			At(fault.Attribute(path + refused.Pointer)))
+	}
+}
+
+// choiceNames are the names of a constrained flag's choices, by the canonical
+// text of their values; nil for a flag without constraint.
+type choiceNames map[string]string
+
+func (f Flag) choiceNames() choiceNames {
+	if len(f.Values) == 0 {
+		return nil
+	}
+	names := make(choiceNames, len(f.Values))
+	for _, choice := range f.Values {
+		names[string(rawjson.Canonical(choice.Value))] = choice.Name
+	}
+	return names
+}
+
+// of names the choice that a value is.
+func (n choiceNames) of(value json.RawMessage) (string, bool) {
+	name, listed := n[string(rawjson.Canonical(value))]
+	return name, listed
+}

@@ -1,0 +1,98 @@
+package flags
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// Hard caps per account, and the names under which a refusal tells them.
+const (
+	MaxFlags   = 10_000
+	MaxSources = 100_000
+	// MaxLargeBytes is what the flags with more than smallBytes may take
+	// together: all flags of an account are held in memory, and listed.
+	MaxLargeBytes = 64 << 20
+
+	flagRows   = "flags.flag_rows"
+	largeBytes = "flags.large_flag_bytes"
+)
+
+// What one flag may be. The number of its rules is the plan's to bound, and
+// where the plan does not, their size does.
+const (
+	maxValues          = 1000
+	maxEnvironments    = 1000
+	maxValueBytes      = 64 << 10
+	maxDefinitionBytes = 1 << 20
+	// smallBytes is what a flag may have without being counted, and so the most
+	// that a report may declare as a default.
+	smallBytes = 8 << 10
+)
+
+func checkCounts(problems *fault.Problems, flag Flag) bool {
+	if len(flag.Values) > maxValues {
+		problems.Attribute("values", "must be at most %d", maxValues)
+	}
+	if len(flag.Environments) > maxEnvironments {
+		problems.Attribute("environments", "must be at most %d", maxEnvironments)
+	}
+	return len(flag.Values) <= maxValues && len(flag.Environments) <= maxEnvironments
+}
+
+// checkSize blames the largest part of a flag that is too large as a whole.
+func checkSize(problems *fault.Problems, flag Flag) bool {
+	if flag.bytes() <= maxDefinitionBytes {
+		return true
+	}
+	part, most := "default", len(flag.Default)
+	if size := choicesBytes(flag.Values); size > most {
+		part, most = "values", size
+	}
+	if environmentsBytes(flag.Environments) > most {
+		part = "environments"
+	}
+	problems.Attribute(part, "must be smaller: the default, the values and the environments may have %d bytes together", maxDefinitionBytes)
+	return false
+}
+
+// bytes is about what the flag takes as JSON.
+func (f Flag) bytes() int {
+	return len(f.Default) + choicesBytes(f.Values) + environmentsBytes(f.Environments)
+}
+
+// framing is about what the names of members take beside what they hold.
+const framing = 40
+
+func choicesBytes(choices []Choice) int {
+	size := 0
+	for _, choice := range choices {
+		size += framing + len(choice.Name) + len(choice.Value)
+	}
+	return size
+}
+
+func environmentsBytes(environments map[string]Environment) int {
+	size := 0
+	for key, environment := range environments {
+		size += framing + len(key) + len(environment.Default)
+		for _, rule := range environment.Rules {
+			size += framing + len(rule.Description) + len(rule.Logic) + len(rule.Value)
+		}
+	}
+	return size
+}
+
+// checkRoom refuses a flag that was just written when it grew and the large
+// flags of the account are too much together.
+func checkRoom(ctx context.Context, tx ReadTx, before, after Flag) error {
+	if after.bytes() <= max(smallBytes, before.bytes()) {
+		return nil
+	}
+	total, err := tx.LargeFlagBytes(ctx, after.Account, smallBytes)
+	if err != nil || total <= MaxLargeBytes {
+		return err
+	}
+	return fault.New(fault.RowLimitReached, "Flags with more than %d bytes may have %d bytes together, in one account. Make some smaller, or delete some that are not used.",
+		smallBytes, MaxLargeBytes).With("limit_key", largeBytes).With("maximum", MaxLargeBytes)
+}

@@ -1,0 +1,50 @@
+package flags_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// sized is the draft of a STRING flag with a default of so many bytes.
+func sized(key string, bytes int) flags.Draft {
+	base := `"` + strings.Repeat("x", bytes-2) + `"`
+	return flags.Draft{Key: optional.Of(key), Type: optional.Of("STRING"), Default: optional.Of(json.RawMessage(base))}
+}
+
+// TestLargeFlagsShareARoom: what they take together is bounded. Small ones are
+// not counted, and what shrinks is never refused.
+func TestLargeFlagsShareARoom(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		h.create(t, sized("grows", 100))
+		huge := h.create(t, sized("huge", 20<<10))
+		huge.Default = json.RawMessage(`"` + strings.Repeat("x", flags.MaxLargeBytes-30<<10) + `"`)
+		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveFlag(ctx, huge, nil) })
+		h.create(t, sized("fits", 20<<10))
+		refused := func(err error) {
+			t.Helper()
+			if refusals := fault.All(err); len(refusals) != 1 || refusals[0].Code != fault.RowLimitReached || refusals[0].Meta["limit_key"] != "flags.large_flag_bytes" {
+				t.Errorf("got %v", err)
+			}
+		}
+		_, err := h.Create(t.Context(), h.owner, sized("refused", 20<<10))
+		refused(err)
+		_, err = h.Replace(t.Context(), h.owner, "grows", sized("", 20<<10), nil)
+		refused(err)
+		same(t, len(h.get(t, "grows").Default), 100)
+		h.create(t, sized("small", 8<<10))
+		h.replace(t, "fits", sized("", 19<<10))
+		h.report(t, declared("found", "STRING", `"`+strings.Repeat("x", 8000)+`"`, "a", "e"))
+		h.replace(t, "huge", sized("", 60<<10))
+		h.create(t, sized("refused", 20<<10))
+	})
+}
