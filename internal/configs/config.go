@@ -23,15 +23,14 @@ const Common = "common"
 // Limits that hold on every plan. A chain is read as a whole, and so is what
 // depends on a config when it is written: nothing of it may be boundless.
 const (
-	MaxConfigs      = 10_000    // of an account
-	MaxBytes        = 16 << 20  // of all configs of an account, as they are stored
-	MaxDepth        = 32        // configs of a chain
-	MaxItems        = 5_000     // of a config
-	MaxEnvironments = 1_000     // that a config overrides anything in
-	MaxSchemas      = 200       // items of a config that have one
-	MaxValue        = 256 << 10 // bytes of JSON text of a value or an override
-	MaxDefinition   = 1 << 20   // bytes of all items and overrides of a config
-	MaxNesting      = 64        // levels of arrays and objects in a value
+	MaxConfigs    = 10_000    // of an account
+	MaxBytes      = 16 << 20  // of all configs of an account, as they are stored
+	MaxDepth      = 32        // configs of a chain
+	MaxItems      = 5_000     // of a config
+	MaxSchemas    = 200       // items of a config that have one
+	MaxValue      = 256 << 10 // bytes of JSON text of a value or an override
+	MaxDefinition = 1 << 20   // bytes of all items and overrides of a config
+	MaxNesting    = 64        // levels of arrays and objects in a value
 
 	configRows  = "config.config_rows"
 	configBytes = "config.config_bytes"

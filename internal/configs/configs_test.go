@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -183,11 +184,11 @@ func TestConfigsHaveLimits(t *testing.T) {
 	requireRefused(t, err, values{"items": "1048576"})
 
 	wide := draft("wide", "", values{"a": "1"})
-	for i := range configs.MaxEnvironments + 1 {
+	for i := range overrides.MaxEntries + 1 {
 		in(wide, fmt.Sprint("environment-", i), values{"a": "2"})
 	}
 	_, err = h.Create(t.Context(), h.owner, wide)
-	requireRefused(t, err, values{"environments": "1000"})
+	requireRefused(t, err, values{"environments": "2000"})
 
 	schemas := draft("schemas", "", nil)
 	for i := range configs.MaxSchemas + 1 {

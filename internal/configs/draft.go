@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 // Draft is what a caller wants a config to be. No rule has been held against
@@ -49,8 +50,8 @@ func (d *Draft) validate(key string) (Config, *schemas, error) {
 		config.Items[name] = d.item(name)
 	}
 	for _, environment := range slices.Sorted(maps.Keys(d.Environments)) {
-		if overrides := d.overrides(environment); len(overrides) > 0 {
-			config.Environments[environment] = overrides
+		if sent := d.overrides(environment); len(sent) > 0 {
+			config.Environments[environment] = sent
 		}
 	}
 	checkDefinition(config, &d.Problems)
@@ -62,10 +63,7 @@ func (d *Draft) checkCounts() bool {
 	if len(d.Items) > MaxItems {
 		d.Problems.Attribute("items", "must have at most %d items", MaxItems)
 	}
-	if len(d.Environments) > MaxEnvironments {
-		d.Problems.Attribute("environments", "must have at most %d environments", MaxEnvironments)
-	}
-	return len(d.Items) <= MaxItems && len(d.Environments) <= MaxEnvironments
+	return overrides.CheckCount(&d.Problems, len(d.Environments)) && len(d.Items) <= MaxItems
 }
 
 func (d *Draft) checkTexts() {

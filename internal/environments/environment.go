@@ -23,6 +23,10 @@ const staging = "staging"
 const (
 	maxName = 255
 	maxKey  = 100
+	// maxEnvironments is a hard cap per account, twice what programs can make,
+	// so that those never keep people from creating one.
+	maxEnvironments = 2 * maxReportedEnvironments
+	environmentRows = "platform.environment_rows"
 )
 
 var colorPattern = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`)

@@ -143,7 +143,7 @@ func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller) (drop
 		room     room
 		discover func(ctx context.Context, tx Tx, caller accounts.Caller, key string, room *room) error
 	}{
-		{r.environments, room{maximum: maxEnvironments, count: countOf(ctx, tx.Environments, caller, Filter{})}, discoverEnvironment},
+		{r.environments, room{maximum: maxReportedEnvironments, count: countOf(ctx, tx.Environments, caller, Filter{})}, discoverEnvironment},
 		{r.services, room{maximum: maxServices, count: countOf(ctx, tx.Services, caller, ReportedFilter{})}, discoverService},
 		{r.types, room{maximum: maxContextTypes, count: countOf(ctx, tx.ContextTypes, caller, ReportedFilter{})}, r.discoverContextType},
 	} {

@@ -2,12 +2,15 @@ package environments_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
@@ -214,6 +217,31 @@ func TestRowsOfReportsAreBounded(t *testing.T) {
 		t.Errorf("%d contexts, %v", list.Total, err)
 	}
 	same(t, h.report(t, described("t0", "c", `{"x":1}`)).Registered, 1)
+}
+
+// What programs report never keeps people from creating an environment, but
+// people too have an end.
+func TestRowsOfEnvironmentsAreBounded(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	var items []environments.ReportedContext
+	for i := range 1000 {
+		items = append(items, reported("environment", fmt.Sprint("e", i)))
+	}
+	same(t, h.report(t, items...).Registered, 998)
+	create := func(key string) error {
+		_, err := h.Create(t.Context(), h.owner, environments.Draft{Key: optional.Of(key), Name: optional.Of(key)})
+		return err
+	}
+	for i := range 1000 {
+		if err := create(fmt.Sprint("p", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refusal, _ := errors.AsType[*fault.Error](create("more"))
+	if refusal == nil || refusal.Code != fault.RowLimitReached || refusal.Meta["limit_key"] != "platform.environment_rows" || refusal.Meta["maximum"] != 2000 {
+		t.Errorf("got %v", refusal)
+	}
 }
 
 func TestATypeLearnsOnlySoMuch(t *testing.T) {

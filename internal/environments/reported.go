@@ -32,9 +32,9 @@ const (
 
 // Hard caps per account on what programs can make without anybody's doing.
 const (
-	maxEnvironments = 1000
-	maxServices     = 10_000
-	maxContextTypes = 1000
+	maxReportedEnvironments = 1000
+	maxServices             = 10_000
+	maxContextTypes         = 1000
 )
 
 // ReportingService is a program that has reported itself.

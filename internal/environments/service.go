@@ -25,6 +25,7 @@ type ReadTx interface {
 	Environment(ctx context.Context, account, key string) (Environment, error)
 	Environments(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Environment], error)
 	CountManagedEnvironments(ctx context.Context, account string) (int, error)
+	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 	EnvironmentOrders(ctx context.Context, account string) (Orders, error)
 	ReportedReadTx
 }
@@ -134,6 +135,14 @@ func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, env
 	}
 	if !fault.Is(err, fault.NotFound) {
 		return err
+	}
+	known, err := tx.ManagedEnvironments(ctx, caller.Account)
+	if err != nil {
+		return err
+	}
+	if len(known) >= maxEnvironments {
+		return fault.New(fault.RowLimitReached, "An account may have %d environments. Delete some that are not used.", maxEnvironments).
+			With("limit_key", environmentRows).With("maximum", maxEnvironments)
 	}
 	if err := s.takeSlot(ctx, tx, caller.Account); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 // quoted is a JSON string that takes so many bytes.
@@ -69,9 +70,9 @@ func TestTheSizeOfAFlagIsBounded(t *testing.T) {
 	}{
 		{"as many values as there may be", of("NUMERIC", "0", numbered(1000), nil), nil},
 		{"more values", of("NUMERIC", "0", numbered(1001), nil), []string{"values"}},
-		{"as many environments as there may be", of("NUMERIC", "0", nil, environments(1000)), nil},
-		{"more environments", of("NUMERIC", "0", nil, environments(1001)), []string{"environments"}},
-		{"both", of("NUMERIC", "0", numbered(1001), environments(1001)), []string{"values", "environments"}},
+		{"as many environments as there may be", of("NUMERIC", "0", nil, environments(overrides.MaxEntries)), nil},
+		{"more environments", of("NUMERIC", "0", nil, environments(overrides.MaxEntries+1)), []string{"environments"}},
+		{"both", of("NUMERIC", "0", numbered(1001), environments(overrides.MaxEntries+1)), []string{"values", "environments"}},
 		{"as large a default as there may be", of("STRING", quoted(64<<10), nil, nil), nil},
 		{"larger values", of("STRING", tooLarge, []string{tooLarge}, inProduction("{}", tooLarge)),
 			[]string{"values/0", "default", "environments/production/rules/0/value"}},

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 // Hard caps per account, and the names under which a refusal tells them.
@@ -22,7 +23,6 @@ const (
 // where the plan does not, their size does.
 const (
 	maxValues          = 1000
-	maxEnvironments    = 1000
 	maxValueBytes      = 64 << 10
 	maxDefinitionBytes = 1 << 20
 	// smallBytes is what a flag may have without being counted, and so the most
@@ -34,10 +34,7 @@ func checkCounts(problems *fault.Problems, flag Flag) bool {
 	if len(flag.Values) > maxValues {
 		problems.Attribute("values", "must be at most %d", maxValues)
 	}
-	if len(flag.Environments) > maxEnvironments {
-		problems.Attribute("environments", "must be at most %d", maxEnvironments)
-	}
-	return len(flag.Values) <= maxValues && len(flag.Environments) <= maxEnvironments
+	return overrides.CheckCount(problems, len(flag.Environments)) && len(flag.Values) <= maxValues
 }
 
 // checkSize blames the largest part of a flag that is too large as a whole.

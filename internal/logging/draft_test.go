@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 func text(s string) optional.Value[string] { return optional.Of(s) }
@@ -68,7 +69,7 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 		}
 	}
 	crowd := LevelsDraft{Environments: map[string]OverrideDraft{}}
-	for i := range 1001 {
+	for i := range overrides.MaxEntries + 1 {
 		crowd.Environments[strconv.Itoa(i)] = OverrideDraft{Level: text("LOUD")}
 	}
 	crowded := GroupDraft{LevelsDraft: crowd}

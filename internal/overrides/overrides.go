@@ -16,8 +16,8 @@ import (
 type Writable func(managed map[string]bool, environment string) error
 
 // MaxEntries is how many environments one write may have values for: as many
-// as programs can make in an account.
-const MaxEntries = 1000
+// as an account may have.
+const MaxEntries = 2000
 
 // CheckCount notes that a write has values for too many environments. It tells
 // whether the entries are worth looking at.
