@@ -117,6 +117,13 @@ func (s *sender) count(prefix string) int {
 	return len(slices.DeleteFunc(slices.Clone(s.sent), func(order worker.Order) bool { return !strings.HasPrefix(hostOf(order), prefix) }))
 }
 
+// countJob counts the requests of a job.
+func (s *sender) countJob(key string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Clone(s.sent), func(order worker.Order) bool { return order.Job != key }))
+}
+
 func (s *sender) order() (runs []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
