@@ -47,6 +47,8 @@ type ReadTx interface {
 	// Runs gives the runs before one, newest first.
 	Runs(ctx context.Context, account string, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error)
 	ActiveJobs(ctx context.Context, account string) (int, error)
+	// Stored tells what an account's jobs take.
+	Stored(ctx context.Context, account string) (Stored, error)
 	RunsUsed(ctx context.Context, account, period string) (int, error)
 }
 
@@ -117,6 +119,9 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 			return Job{}, err
 		}
 		if err := tx.InsertJobRequest(ctx, job); err != nil {
+			return Job{}, err
+		}
+		if err := checkStored(ctx, tx, caller.Account); err != nil {
 			return Job{}, err
 		}
 		return job, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, job.Key, nil, &job)
@@ -217,6 +222,9 @@ func (s *Service) store(ctx context.Context, tx Tx, draft *Draft, before Job, af
 	}
 	if after.RequestID != before.RequestID {
 		if err := tx.InsertJobRequest(ctx, *after); err != nil {
+			return err
+		}
+		if err := checkStored(ctx, tx, after.Account); err != nil {
 			return err
 		}
 	}

@@ -87,9 +87,11 @@ func withinBudget() func(changes.Change) bool {
 }
 
 // Heads gives the number of every account's last change.
-func (db *DB) Heads(ctx context.Context) (map[string]int64, error) {
+func (db *DB) Heads(ctx context.Context) (map[string]int64, error) { return db.heads(ctx, forCallers) }
+
+func (db *DB) heads(ctx context.Context, via door) (map[string]int64, error) {
 	heads := map[string]int64{}
-	err := db.Read(ctx, func(tx *ReadTx) error {
+	err := db.read(ctx, via, func(tx *ReadTx) error {
 		_, err := all(ctx, tx.conn, func(r row) (string, error) {
 			var account string
 			var seq int64
@@ -104,13 +106,34 @@ func (db *DB) Heads(ctx context.Context) (map[string]int64, error) {
 
 // After gives an account's changes after a number, oldest first: up to limit,
 // or fewer when they are large.
-func (db *DB) After(ctx context.Context, account string, seq int64, limit int) (found []changes.Change, err error) {
-	err = db.Read(ctx, func(tx *ReadTx) error {
+func (db *DB) After(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
+	return db.after(ctx, forCallers, account, seq, limit)
+}
+
+func (db *DB) after(ctx context.Context, via door, account string, seq int64, limit int) (found []changes.Change, err error) {
+	err = db.read(ctx, via, func(tx *ReadTx) error {
 		found, _, err = some(ctx, tx.conn, scanChange, withinBudget(),
 			`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
 		return err
 	})
 	return found, err
+}
+
+// FeedSource is where the change feed reads: the history, through the
+// connections of the node's own loops.
+type FeedSource struct{ db *DB }
+
+// FeedSource gives the change feed its source.
+func (db *DB) FeedSource() FeedSource { return FeedSource{db} }
+
+// Heads is DB.Heads for the feed.
+func (s FeedSource) Heads(ctx context.Context) (map[string]int64, error) {
+	return s.db.heads(ctx, forLoops)
+}
+
+// After is DB.After for the feed.
+func (s FeedSource) After(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
+	return s.db.after(ctx, forLoops, account, seq, limit)
 }
 
 func rawOrNil(text *string) json.RawMessage {

@@ -14,14 +14,14 @@ import (
 func (db *DB) Scheduler() Rooms[scheduler.ReadTx, scheduler.Tx] {
 	return NewRooms(db,
 		func(tx *ReadTx) scheduler.ReadTx { return tx },
-		func(tx *Tx) scheduler.Tx { return tx })
+		func(tx *Tx) scheduler.Tx { return tx }).ForLoops()
 }
 
 // Worker is the store as package worker asks for it.
 func (db *DB) Worker() Rooms[worker.ReadTx, worker.Tx] {
 	return NewRooms(db,
 		func(tx *ReadTx) worker.ReadTx { return tx },
-		func(tx *Tx) worker.Tx { return tx })
+		func(tx *Tx) worker.Tx { return tx }).ForLoops()
 }
 
 // NextDue gives the earliest instant that any job fires for; nil for none.

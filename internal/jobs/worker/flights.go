@@ -22,7 +22,7 @@ type flights struct {
 	early map[string]bool
 	// grounded is why all of them are aborted, when that happened meanwhile.
 	grounded error
-	landed    chan struct{} // closed when nothing is in flight; nil while nobody waits
+	landed   chan struct{} // closed when nothing is in flight; nil while nobody waits
 	observe  func(inFlight int)
 }
 

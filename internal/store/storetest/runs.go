@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -62,6 +63,7 @@ func runConcept(t *testing.T, shared *store.DB) {
 		same(t, *ReadRun(t, db, account, id).FinishedAt, at(50))
 	})
 	t.Run("a result comes back, however large its body", func(t *testing.T) { runResults(t, db, job) })
+	t.Run("a page of runs has no more than it may show", func(t *testing.T) { runBudget(t, db) })
 	t.Run("runs are listed newest first, by what is asked for", func(t *testing.T) { runLists(t, db) })
 }
 
@@ -80,6 +82,48 @@ func runResults(t *testing.T, db *store.DB, job jobs.Job) {
 		same(t, got.Result, result)
 		same(t, *got.FinishedAt, at(60))
 		same(t, got.Request.URL, "http://"+jobs.Redacted+"@results/")
+	}
+}
+
+// runBudget shows runs that are large for every reason: what they sent, and
+// the headers and the body of what they got.
+func runBudget(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	odd := strings.Repeat("\x01", 60_000) // six times as long when it is written
+	body := strings.Repeat("b", 900_000)
+	for key, plain := range map[string]jobs.Plain{"small": {URL: "http://a/"}, "large": {URL: "http://b/", Body: &body}} {
+		job := NewJob(account, key, plain.URL)
+		job.Configuration = jobs.NewConfiguration(plain)
+		AddJobs(t, db, job)
+		ids := Queue(t, db, job, 60)
+		boot := newID()
+		claim(t, db, job.Lane(), boot, len(ids))
+		outcomes := make([]worker.Outcome, len(ids))
+		for i, id := range ids {
+			outcomes[i] = worker.Outcome{Run: id, Status: jobs.Succeeded, FinishedAt: at(60), Result: &jobs.Result{Status: 200}}
+			switch {
+			case key == "large":
+			case i%2 == 0:
+				outcomes[i].Result.Body = odd
+			default:
+				outcomes[i].Result.Headers = map[string]string{"a": odd}
+			}
+		}
+		finish(t, db, boot, outcomes...)
+		tail := get(t, db, func(tx *store.ReadTx) (page.Tail[jobs.Run], error) {
+			return tx.Runs(t.Context(), account, jobs.RunFilter{Job: key}, page.Cursor{Size: 100})
+		})
+		size := 0
+		for _, run := range tail.Items {
+			text, err := json.Marshal(run.Attributes())
+			if err != nil || run.Request == nil {
+				t.Fatal(err, run.Request)
+			}
+			size += len(text)
+		}
+		if size > 8<<20 || size < 6<<20 || !tail.More {
+			t.Errorf("%s: %d runs with %d bytes, more: %v", key, len(tail.Items), size, tail.More)
+		}
 	}
 }
 
