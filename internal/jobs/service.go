@@ -69,8 +69,8 @@ type Tx interface {
 	UpdateJob(ctx context.Context, job Job) error
 	// InsertJobRequest stores a configuration that a job has from now on.
 	InsertJobRequest(ctx context.Context, job Job) error
-	// DeleteJob marks a job deleted and cancels its pending runs.
-	DeleteJob(ctx context.Context, job Job, at time.Time) error
+	// DeleteJob marks a job deleted, cancels its pending runs and counts them.
+	DeleteJob(ctx context.Context, job Job, at time.Time) (canceled int, err error)
 	// AddActiveJobs counts enabled jobs up or down.
 	AddActiveJobs(ctx context.Context, account string, more int) error
 	InsertRuns(ctx context.Context, runs []Run) error
@@ -88,6 +88,8 @@ type Service struct {
 	Queued func()
 	// Aborted is called when a run was cancelled.
 	Aborted func(run string)
+	// Canceled is told how many runs were cancelled.
+	Canceled func(runs int)
 }
 
 // Jobs lists the jobs of the caller's account.
@@ -259,16 +261,22 @@ func (s *Service) reschedule(ctx context.Context, tx Tx, before Job, after *Job,
 // Delete removes a job and cancels its pending runs; those that are running
 // finish. MEMBER or higher; a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Job]) error {
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(job Job) error {
+	canceled := 0
+	err := s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(job Job) (err error) {
 			if job.Enabled {
 				if err := tx.AddActiveJobs(ctx, job.Account, -1); err != nil {
 					return err
 				}
 			}
-			return tx.DeleteJob(ctx, job, tx.Now())
+			canceled, err = tx.DeleteJob(ctx, job, tx.Now())
+			return err
 		})
 	})
+	if err == nil {
+		s.Canceled(canceled)
+	}
+	return err
 }
 
 // wake tells the scheduler of a job that may be due soon.

@@ -106,8 +106,12 @@ func (tx *Tx) InsertJob(ctx context.Context, j jobs.Job) error {
 		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.CreatedAt), micros(j.UpdatedAt))
 }
 
-// UpdateJob writes what may change of a job.
+// UpdateJob writes what may change of a job. Runs that wait send what the job
+// sends by then, so they queue where that goes.
 func (tx *Tx) UpdateJob(ctx context.Context, j jobs.Job) error {
+	if err := tx.run(ctx, `UPDATE runs SET lane = $2 WHERE job_uid = $1 AND status = 'PENDING' AND lane <> $2`, j.UID, j.Lane()); err != nil {
+		return err
+	}
 	return tx.run(ctx, `UPDATE jobs SET name = $2, description = $3, enabled = $4, schedule = $5, request_id = $6, lane = $7, version = $8,
 		search = $9, next_run_at = $10, updated_at = $11 WHERE uid = $1`,
 		j.UID, j.Name, j.Description, j.Enabled, j.Schedule, j.RequestID, j.Lane(), j.Version,
@@ -158,23 +162,23 @@ func (tx *ReadTx) unsealConfiguration(id string, hidden []byte) (jobs.Configurat
 	return jobs.NewConfiguration(plain), err
 }
 
-// DeleteJob marks a job deleted and cancels its pending runs.
-func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) error {
+// DeleteJob marks a job deleted, cancels its pending runs and counts them.
+func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (canceled int, err error) {
 	if err := tx.run(ctx, `UPDATE jobs SET deleted_at = $2, enabled = $3, next_run_at = NULL WHERE uid = $1`, j.UID, micros(at), false); err != nil {
-		return err
+		return 0, err
 	}
 	freed, err := tx.supersedeRequests(ctx, j.UID)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err := tx.count(ctx, j.Account, storedJobs, -1); err != nil {
-		return err
+	for what, less := range map[string]int{storedJobs: 1, storedBytes: freed} {
+		if err := tx.count(ctx, j.Account, what, -less); err != nil {
+			return 0, err
+		}
 	}
-	if err := tx.count(ctx, j.Account, storedBytes, -freed); err != nil {
-		return err
-	}
-	return tx.run(ctx, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
-		WHERE job_uid = $1 AND status = 'PENDING'`, j.UID, micros(at))
+	waiting, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
+		WHERE job_uid = $1 AND status = 'PENDING' RETURNING id`, j.UID, micros(at))
+	return len(waiting), err
 }
 
 // What is counted of an account besides the runs of each month, in the place

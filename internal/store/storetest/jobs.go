@@ -152,9 +152,9 @@ func storedJobs(t *testing.T, db *store.DB) {
 	first.Configuration = jobs.NewConfiguration(plain)
 	do(t, db, account, func(tx *store.Tx) error { return tx.InsertJobRequest(ctx, first) })
 	same(t, stored(), jobs.Stored{Jobs: 2, ConfigurationBytes: 2*size + 2})
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, first, at(5)) })
+	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, first, at(5)); return err })
 	same(t, stored(), jobs.Stored{Jobs: 1, ConfigurationBytes: size})
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, second, at(5)) })
+	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, second, at(5)); return err })
 	same(t, stored(), jobs.Stored{})
 }
 
@@ -163,7 +163,7 @@ func jobKeys(t *testing.T, db *store.DB, account string) {
 	AddJobs(t, db, first)
 	err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertJob(ctx, NewJob(account, "again", "http://b/")) })
 	refused(t, err, fault.AlreadyExists)
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, first, at(5)) })
+	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, first, at(5)); return err })
 	missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, account, "again") })
 	second := NewJob(account, "again", "http://b/")
 	AddJobs(t, db, second)
@@ -209,7 +209,7 @@ func jobDeletion(t *testing.T, db *store.DB, account string) {
 	running := Queue(t, db, job, 1)[0]
 	claim(t, db, job.Lane(), "boot", 1)
 	waiting := Queue(t, db, job, 2)
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, job, at(6)) })
+	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, job, at(6)); return err })
 	for _, id := range waiting {
 		run := ReadRun(t, db, account, id)
 		same(t, []any{run.Status, *run.FinishedAt}, []any{jobs.Canceled, at(6)})
