@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
@@ -29,5 +30,29 @@ func TestConfigurationsFillAnAccount(t *testing.T) {
 		owner.put(small, envelope("job", "", sendingTo(nowhere, large))).want(200)
 		owner.put(small, envelope("job", "", job(nil))).want(200) // what is smaller frees its bytes
 		owner.post(jobsPath, envelope("job", "one-more", sendingTo(nowhere, large))).want(201)
+	})
+}
+
+func TestTenThousandJobsFillAnAccount(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		path := owner.makeJob("first", nil)
+		err := database.Open(t).Write(t.Context(), "", func(tx *store.Tx) error { // as if there were so many
+			due, err := tx.DueJobs(t.Context(), tx.Now().AddDate(1, 0, 0), 1)
+			if err != nil {
+				return err
+			}
+			return tx.MeterRuns(t.Context(), due[0].Account, "jobs", jobs.MaxJobs-2)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		owner.makeJob("last", nil)
+		owner.post(jobsPath, envelope("job", "one-more", job(nil))).
+			refused(409, problem{code: "row_limit_reached", meta: map[string]any{"limit_key": "jobs.job_rows", "maximum": float64(jobs.MaxJobs)}})
+		owner.put(path, envelope("job", "", sendingTo(nowhere+"x", nil))).want(200)
+		owner.delete(path).want(204)
+		owner.makeJob("one-more", nil)
 	})
 }

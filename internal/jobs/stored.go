@@ -6,11 +6,12 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
+// What an account may store: a page of the list has a thousand jobs, and all of
+// it is in memory at once.
 const (
-	// MaxJobs bounds the jobs of an account, and MaxConfigurationBytes their
-	// configurations together, as JSON: a page of the list has a thousand jobs,
-	// and all of it is in memory at once.
-	MaxJobs               = 10_000
+	// MaxJobs bounds the jobs of an account.
+	MaxJobs = 10_000
+	// MaxConfigurationBytes bounds their configurations together, as JSON.
 	MaxConfigurationBytes = 32 << 20
 
 	jobRows            = "jobs.job_rows"

@@ -140,33 +140,9 @@ func (tx *ReadTx) Run(ctx context.Context, account, id string) (jobs.Run, error)
 // Runs gives the runs of an account before one, newest first: as many as asked
 // for, or fewer when they are large.
 func (tx *ReadTx) Runs(ctx context.Context, account string, filter jobs.RunFilter, cursor page.Cursor) (page.Tail[jobs.Run], error) {
-	found := &list{columns: runColumns, table: runTables}
-	found.where("account_id = ?", account)
+	found := runsWanted(account, filter)
 	if cursor.After != "" {
 		found.where("runs.id < ?", cursor.After)
-	}
-	if filter.Job != "" {
-		found.where("job_key = ?", filter.Job)
-	}
-	switch filter.Status {
-	case "":
-	case jobs.Failed, jobs.Canceled:
-		found.where("status IN ('FAILED', 'CANCELED') AND status = ?", string(filter.Status)) // names the partial index
-	default:
-		found.where("status = ?", string(filter.Status))
-	}
-	switch filter.Trigger {
-	case "":
-	case jobs.OnSchedule:
-		found.where("trigger = 'SCHEDULE'")
-	default:
-		found.where("trigger <> 'SCHEDULE' AND trigger = ?", string(filter.Trigger))
-	}
-	if !filter.From.IsZero() {
-		found.where("runs.created_at >= ?", micros(filter.From))
-	}
-	if !filter.To.IsZero() {
-		found.where("runs.created_at < ?", micros(filter.To))
 	}
 	query := fmt.Sprintf("SELECT %s%s ORDER BY runs.id DESC LIMIT $%d", found.columns, found.from(), len(found.args)+1)
 	rows, cut, err := some(ctx, tx.conn, scanRun, runsWithinBudget(), query, append(found.args, cursor.Size+1)...)
@@ -176,6 +152,45 @@ func (tx *ReadTx) Runs(ctx context.Context, account string, filter jobs.RunFilte
 	tail := page.Cut(rows, cursor.Size)
 	runs, err := tx.showRequests(ctx, tail.Items)
 	return page.Tail[jobs.Run]{Items: runs, More: tail.More || cut}, err
+}
+
+// idSlack is more than a run's id, which begins with the time of its making,
+// is away from the time it was queued at.
+const idSlack = time.Hour
+
+// runsWanted is the list of an account's runs. What names the condition of a
+// partial index is written out, so that the index is used.
+func runsWanted(account string, filter jobs.RunFilter) *list {
+	found := &list{columns: runColumns, table: runTables}
+	found.where("account_id = ?", account)
+	if filter.Job != "" {
+		found.where("job_key = ?", filter.Job)
+	}
+	switch filter.Status {
+	case "":
+	case jobs.Pending:
+		found.where("status = 'PENDING'")
+	case jobs.Running:
+		found.where("status = 'RUNNING'")
+	case jobs.Failed, jobs.Canceled:
+		found.where("status IN ('FAILED', 'CANCELED') AND status = ?", string(filter.Status))
+	case jobs.Succeeded:
+		found.where("status = ?", string(filter.Status))
+	}
+	switch filter.Trigger {
+	case "":
+	case jobs.OnSchedule:
+		found.where("trigger = 'SCHEDULE'")
+	case jobs.Manual, jobs.Rerun:
+		found.where("trigger <> 'SCHEDULE' AND trigger = ?", string(filter.Trigger))
+	}
+	if !filter.From.IsZero() {
+		found.where("runs.created_at >= ? AND runs.id >= ?", micros(filter.From), firstID(filter.From.Add(-idSlack)))
+	}
+	if !filter.To.IsZero() {
+		found.where("runs.created_at < ? AND runs.id < ?", micros(filter.To), firstID(filter.To.Add(idSlack)))
+	}
+	return found
 }
 
 // runsWithinBudget keeps runs until they show too much together; the first is

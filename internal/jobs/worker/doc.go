@@ -20,13 +20,13 @@
 //
 // A lane is an account and a host. Accounts with pending runs take turns, and
 // so do the hosts of one account, oldest run first within a lane. How many
-// requests are in flight is bounded for the node, for each account and for
-// each host. Accounts that wait for the same host share its bound, one that is
-// alone there leaves an eighth of it for others, and which account of a round
-// is served first is left to chance: whoever always came first would get all
-// the room that becomes free. A claim takes as many runs as there is room for in one
-// transaction, meters them, and fails those that the account's plan does not
-// include. Idle, a worker claims the moment a run is queued on its node and
+// requests are in flight is bounded for the node, for each account and for each
+// host. Accounts that wait for the same host share its bound, one that is alone
+// there leaves an eighth of it for others, and which account of a round is
+// served first is left to chance: whoever always came first would get all the
+// room that becomes free. A claim takes as many runs as there is room for in
+// one transaction, meters them, and fails those that the account's plan does
+// not include. Idle, a worker claims the moment a run is queued on its node and
 // looks once a second for runs that others queued; with a backlog it claims
 // every few milliseconds, so that a claim is worth its transaction; without
 // room it claims when a request ends. When more accounts or hosts wait than one
@@ -55,8 +55,9 @@
 // worker that cannot beat for ten seconds knows what the others are about to
 // conclude: a fuse burns down, it aborts its requests, those of a claim under
 // way too, and claims nothing until it beats again. Nothing but the beat itself
-// can delay it: others are looked after by a loop of its own. A node that starts again, known by its name and address,
-// gives up its previous boot at once.
+// can delay it: others are looked after by a loop of its own. A node that
+// starts again, known by its name and address, gives up its previous boot at
+// once.
 //
 // # Cancelling
 //

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -156,7 +157,27 @@ func runLists(t *testing.T, db *store.DB) {
 		found, _ := listRuns(t, db, account, filter, page.Cursor{Size: 100})
 		same(t, len(found), 0)
 	}
-	found, _ := listRuns(t, db, account, jobs.RunFilter{From: at(3), To: at(4)}, page.Cursor{Size: 100})
-	same(t, len(found), 12)
+	runInstants(t, db)
 	refused(t, db.Write(t.Context(), "", func(tx *store.Tx) error { _, err := tx.Run(t.Context(), account, newID()); return err }), fault.NotFound)
+}
+
+// runInstants lists runs by when they were queued.
+func runInstants(t *testing.T, db *store.DB) {
+	t.Helper()
+	job := NewJob(newAccount(t, db).ID, "j", "http://a/")
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	run := NewRun(job)
+	run.CreatedAt = now
+	do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{run}) })
+	for count, filters := range map[int][]jobs.RunFilter{
+		1: {{From: now}, {From: now, To: now.Add(1000)}, {From: now.Add(-5 * time.Hour), To: now.Add(5 * time.Hour)}, {From: now.Add(-time.Minute), To: now.AddDate(9000, 0, 0)}},
+		0: {{From: now.Add(1000)}, {From: at(4), To: now}, {From: now.Add(5 * time.Hour)}, {To: now.AddDate(-1970, 0, 0)}},
+	} {
+		for _, filter := range filters {
+			found, _ := listRuns(t, db, job.Account, filter, page.Cursor{Size: 100})
+			if len(found) != count {
+				t.Errorf("from %s to %s: %d runs, want %d", filter.From, filter.To, len(found), count)
+			}
+		}
+	}
 }
