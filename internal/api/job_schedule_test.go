@@ -1,12 +1,16 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
@@ -285,4 +289,50 @@ func TestListsOfJobs(t *testing.T) {
 		got := owner.get(jobsPath + "?filter[enabled]=true&meta[total]=true&page[size]=1").want(200)
 		requirePagination(t, got, map[string]int{"page": 1, "size": 1, "total": 2, "total_pages": 2})
 	})
+}
+
+// Of the instants that pass while no node runs, a recurring job fires for the
+// latest alone.
+func TestMissedInstantsAfterDowntime(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		t.Run("a node runs and stops", func(t *testing.T) { //nolint:paralleltest // what follows waits for its end
+			start(t, database).makeJob("job", attributes{"schedule": "*/10 * * * *"})
+		})
+		hours := time.Now().UTC().Truncate(10 * time.Minute).Add(-3 * time.Hour)
+		asleepSince(t, database, hours)
+		owner := start(t, database)
+		run := owner.fired("job", 1)[0].Attributes
+		now := time.Now().UTC()
+		latest := []string{now.Truncate(10 * time.Minute).Format(time.RFC3339), now.Add(-time.Minute).Truncate(10 * time.Minute).Format(time.RFC3339)}
+		if !slices.Contains(latest, fmt.Sprint(run["scheduled_for"])) || run["trigger"] != "SCHEDULE" {
+			t.Errorf("it fired for %v, want %v", run["scheduled_for"], latest)
+		}
+		next, err := time.Parse(time.RFC3339, owner.get(jobsPath+"/job").want(200).text("next_run_at"))
+		if err != nil || !next.After(now.Add(-time.Minute)) || next.After(now.Add(10*time.Minute)) {
+			t.Errorf("it fires next at %s, %v", next, err)
+		}
+		if runs := owner.get(runsPath + "?filter[job]=job").want(200).ids(); len(runs) != 1 {
+			t.Errorf("it has %d runs, want 1", len(runs))
+		}
+	})
+}
+
+// asleepSince makes every job one that should have fired at an instant.
+func asleepSince(t *testing.T, database storetest.Database, instant time.Time) {
+	t.Helper()
+	err := database.Open(t).Write(t.Context(), "", func(tx *store.Tx) error {
+		waiting, err := tx.DueJobs(t.Context(), tx.Now().AddDate(1, 0, 0), 100)
+		if err != nil {
+			return err
+		}
+		var asleep []jobs.Firing
+		for _, job := range waiting {
+			asleep = append(asleep, jobs.Firing{Due: job, Next: &instant})
+		}
+		return tx.AdvanceJobs(t.Context(), asleep)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

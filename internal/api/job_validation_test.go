@@ -70,6 +70,7 @@ func wrongJobs() []wrongJob {
 		{"a date alone", attributes{"schedule": "2030-01-01"}, []string{"schedule"}},
 		{"31 June", attributes{"schedule": "2030-06-31T00:00:00Z"}, []string{"schedule"}},
 		{"a moment long gone", attributes{"schedule": "2020-01-01T00:00:00Z"}, []string{"schedule"}},
+		{"the first moment there is", attributes{"schedule": "0001-01-01T00:00:00Z"}, []string{"schedule"}},
 		{"later", attributes{"schedule": "later"}, []string{"schedule"}},
 
 		{"everything at once, with what the plan says", attributes{

@@ -55,14 +55,42 @@ func (r reply) encode() (response, error) {
 	return encoded, nil
 }
 
+// encodeJSON writes a document. A page is written item by item: the encoder
+// keeps what it writes a second time until all of it is written.
 func encodeJSON(document any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(document); err != nil {
+	encode := encoder.Encode
+	if page, isPage := document.(jsonapi.Collection); isPage {
+		encode = func(any) error { return encodePage(&buffer, encoder, page) }
+	}
+	if err := encode(document); err != nil {
 		return nil, fmt.Errorf("encoding the response: %w", err)
 	}
 	return buffer.Bytes(), nil
+}
+
+func encodePage(buffer *bytes.Buffer, encoder *json.Encoder, page jsonapi.Collection) error {
+	write := func(before string, value any) error {
+		buffer.WriteString(before)
+		err := encoder.Encode(value)
+		buffer.Truncate(buffer.Len() - 1) // the line break that every value ends with
+		return err
+	}
+	before := `{"data":[`
+	for _, each := range page.Data {
+		if err := write(before, each); err != nil {
+			return err
+		}
+		before = ","
+	}
+	if len(page.Data) == 0 {
+		buffer.WriteString(before)
+	}
+	err := write(`],"meta":`, page.Meta)
+	buffer.WriteString("}\n")
+	return err
 }
 
 // write sends a response. A write that fails means the caller left.

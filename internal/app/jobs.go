@@ -36,7 +36,13 @@ func (a *App) wireJobs() *jobs.Service {
 		Store: a.db.Scheduler(), Log: a.log, Queued: a.worker.Wake, Fired: a.metrics.ObserveScheduleLag, Ticked: a.metrics.SetLastTick,
 	}
 	a.listener.OnAbort(a.worker.Abort)
-	return &jobs.Service{Store: a.db.Jobs(), Plans: a.plans, Due: a.scheduler.Wake, Queued: a.worker.Wake, Aborted: a.worker.Abort}
+	return &jobs.Service{Store: a.db.Jobs(), Plans: a.plans, Due: a.scheduler.Wake, Queued: a.worker.Wake, Aborted: a.worker.Abort, Canceled: a.countCanceled}
+}
+
+func (a *App) countCanceled(runs int) {
+	for range runs {
+		a.metrics.CountRun(string(jobs.Canceled), "")
+	}
 }
 
 // ownAddresses are where this process listens: no job may call it.

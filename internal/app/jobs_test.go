@@ -63,6 +63,32 @@ func metric(t *testing.T, c *client, name string) float64 {
 	return value
 }
 
+func TestCancelledRunsAreCounted(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		n := apptest.Start(t, database, func(s *settings.Settings) { s.RunsInFlight = 4 }) // of which one for a host
+		c := newClient(t, n.URL, n.Key)
+		url, begun, _ := slowSink(t)
+		send(t, c, http.MethodPost, "/api/v1/jobs", newJob("slow", "0 0 1 1 *", url))
+		running, _ := send(t, c, http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
+		<-begun
+		for range 3 {
+			send(t, c, http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
+		}
+		canceled := func() float64 { return metric(t, c, `signalbox_runs_total{reason="",status="CANCELED"}`) }
+		if status, text, err := c.call(t.Context(), http.MethodDelete, "/api/v1/jobs/slow", ""); err != nil || status != http.StatusNoContent {
+			t.Fatal(status, text, err)
+		}
+		if got := canceled(); got != 3 {
+			t.Errorf("%v runs were cancelled with their job, want 3", got)
+		}
+		send(t, c, http.MethodPost, "/api/v1/runs/"+running+"/actions/cancel", "")
+		if got := canceled(); got != 4 {
+			t.Errorf("%v runs were cancelled, want 4", got)
+		}
+	})
+}
+
 func TestTheEngineTellsWhatItDoes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

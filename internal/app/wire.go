@@ -22,7 +22,7 @@ func (a *App) wire() {
 	for name, stats := range a.db.Pools() {
 		a.metrics.WatchPool(name, stats)
 	}
-	a.feed = changes.NewFeed(a.db, a.log, feedInterval)
+	a.feed = changes.NewFeed(a.db.FeedSource(), a.log, feedInterval)
 	a.db.OnChange(a.feed.Wake)
 	a.listener = a.db.NewListener(a.feed.Wake)
 	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Log: a.log, Count: a.metrics.CountAuthentication}
@@ -57,8 +57,8 @@ func (a *App) wireFeed() {
 // wireLoops makes what works by itself, besides the jobs engine.
 func (a *App) wireLoops() {
 	a.notes = &flags.EvaluationNotes{Write: a.db.NoteEvaluations, Log: a.log}
-	a.sightings = &logging.Sightings{Store: a.db.Logging(), Log: a.log}
-	a.expirer = logging.NewExpirer(a.db.Logging(), a.log)
+	a.sightings = &logging.Sightings{Store: a.db.Logging().ForLoops(), Log: a.log}
+	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
 	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now}
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
 }
@@ -70,7 +70,7 @@ func (a *App) services() api.Services {
 		Environments: &environments.Service{Store: a.db.Environments(), Plans: a.plans,
 			Holders: holders(), Reported: a.reported},
 		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable},
-		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
+		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.EventsAfter},
 		Logging:       &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable, Sightings: a.sightings},
 		Configs:       &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:          a.wireJobs(),

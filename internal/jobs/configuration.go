@@ -2,10 +2,7 @@ package jobs
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"net"
 	"net/url"
 	"strings"
 	"time"
@@ -46,23 +43,6 @@ func (c Configuration) Plain() Plain {
 		c.plain.Headers = []Header{}
 	}
 	return c.plain
-}
-
-// Host is what the request goes to, as host:port.
-func (c Configuration) Host() string {
-	target, err := url.Parse(c.plain.URL)
-	if err != nil {
-		return ""
-	}
-	port := target.Port()
-	switch {
-	case port != "":
-	case strings.EqualFold(target.Scheme, "https"):
-		port = "443"
-	default:
-		port = "80"
-	}
-	return strings.ToLower(net.JoinHostPort(target.Hostname(), port))
 }
 
 // Size is about how much memory the configuration takes.
@@ -116,8 +96,9 @@ func (c Configuration) Snapshot() *Request {
 	return request
 }
 
-// MarshalJSON writes the configuration for the history: without header values
-// and user information, and with the size and hash of a body in its place.
+// MarshalJSON writes the configuration for the history: without header values,
+// user information and the values of the query, and with the size of a body in
+// its place. A hash would give away a body that can be guessed.
 func (c Configuration) MarshalJSON() ([]byte, error) {
 	snapshot := c.Snapshot()
 	recorded := struct {
@@ -128,13 +109,10 @@ func (c Configuration) MarshalJSON() ([]byte, error) {
 		TLSVerify     bool     `json:"tls_verify"`
 		CACert        *string  `json:"ca_cert"`
 		BodyBytes     int      `json:"body_bytes"`
-		BodySHA256    *string  `json:"body_sha256"`
 		Timeout       int      `json:"timeout"`
-	}{snapshot.Method, snapshot.URL, snapshot.Headers, c.plain.SuccessStatus, c.plain.TLSVerify, c.plain.CACert, 0, nil, c.plain.Timeout}
+	}{snapshot.Method, redactQuery(snapshot.URL), snapshot.Headers, c.plain.SuccessStatus, c.plain.TLSVerify, c.plain.CACert, 0, c.plain.Timeout}
 	if c.plain.Body != nil {
-		sum := sha256.Sum256([]byte(*c.plain.Body))
-		hash := hex.EncodeToString(sum[:])
-		recorded.BodyBytes, recorded.BodySHA256 = len(*c.plain.Body), &hash
+		recorded.BodyBytes = len(*c.plain.Body)
 	}
 	return json.Marshal(recorded)
 }
@@ -151,4 +129,24 @@ func redactURL(text string) string {
 		end = start + path
 	}
 	return text[:start] + Redacted + text[start+strings.LastIndexByte(text[start:end], '@'):]
+}
+
+// redactQuery hides what follows the path, but for the names of parameters.
+func redactQuery(text string) string {
+	text, fragment, hasFragment := strings.Cut(text, "#")
+	text, query, _ := strings.Cut(text, "?")
+	if query != "" {
+		parts := strings.Split(query, "&")
+		for i, part := range parts {
+			name, _, named := strings.Cut(part, "=")
+			if parts[i] = Redacted; named {
+				parts[i] = name + "=" + Redacted
+			}
+		}
+		text += "?" + strings.Join(parts, "&")
+	}
+	if hasFragment && fragment != "" {
+		text += "#" + Redacted
+	}
+	return text
 }

@@ -117,7 +117,7 @@ func (d *Draft) timetable(text string) timetable {
 
 // checkTime refuses an instant that has passed for a job that is to fire.
 func (d *Draft) checkTime(times timetable, enabled bool, now time.Time) {
-	if times.recurs || times.at.IsZero() || !enabled || !times.at.Before(now.Add(-maxLateness)) {
+	if times.recurrence != atInstant || !enabled || !times.at.Before(now.Add(-maxLateness)) {
 		return
 	}
 	d.Problems.Attribute("schedule", "must not be more than %d seconds in the past while the job is enabled; it is %s now",

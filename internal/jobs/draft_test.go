@@ -107,12 +107,12 @@ func TestHowLateAnInstantMayBe(t *testing.T) {
 		"ahead":                      {"2099-01-01T00:00:00Z", true, false},
 	} {
 		draft := &Draft{}
-		draft.checkTime(timetable{at: at(t, c.instant)}, c.enabled, now)
+		draft.checkTime(timetable{recurrence: atInstant, at: at(t, c.instant)}, c.enabled, now)
 		if refused := draft.Problems.Err() != nil; refused != c.refused {
 			t.Errorf("%s: refused is %t", name, refused)
 		}
 	}
-	for _, times := range []timetable{{}, {recurs: true}} {
+	for _, times := range []timetable{{}, {recurrence: atOnce}, {recurrence: recurring}} {
 		draft := &Draft{}
 		if draft.checkTime(times, true, now); draft.Problems.Err() != nil {
 			t.Errorf("what has no instant is late: %v", draft.Problems.Err())
@@ -132,6 +132,23 @@ func TestWhenAJobFiresFirst(t *testing.T) {
 		if first := times.first(now); readErr != nil || !first.Equal(at(t, want)) {
 			t.Errorf("%s fires first at %s, want %s (%v)", schedule, first, want, readErr)
 		}
+	}
+}
+
+// What looks like a date is not explained as a cron expression.
+func TestDatesThatAreNone(t *testing.T) {
+	t.Parallel()
+	for schedule, want := range map[string]string{
+		"2030-01-31": "the time is missing", "20300131": "the time is missing", "2030-01-31 08:00": "the time is missing", "2030-01-31T": "minutes are missing",
+		"2030-02-30T00:00:00Z": "no such date or time", "2030-01-01T25:00Z": "no such date or time", "2030-01-01T00:00:00+1:00": "no such date or time",
+		"2030": "field", "2030 01 31 * *": "2030",
+	} {
+		if _, err := readTimetable(schedule, time.Time{}, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", schedule, err, want)
+		}
+	}
+	if times, err := readTimetable("0001-01-01T00:00:00Z", time.Time{}, true); err != nil || !times.first(time.Now()).IsZero() {
+		t.Errorf("the first moment there is fires at %s, %v", times.first(time.Now()), err)
 	}
 }
 

@@ -106,6 +106,7 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 	})
 	if err == nil {
 		s.Aborted(id)
+		s.Canceled(1)
 	}
 	return run, err
 }

@@ -47,6 +47,8 @@ type ReadTx interface {
 	// Runs gives the runs before one, newest first.
 	Runs(ctx context.Context, account string, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error)
 	ActiveJobs(ctx context.Context, account string) (int, error)
+	// Stored tells what an account's jobs take.
+	Stored(ctx context.Context, account string) (Stored, error)
 	RunsUsed(ctx context.Context, account, period string) (int, error)
 }
 
@@ -67,8 +69,8 @@ type Tx interface {
 	UpdateJob(ctx context.Context, job Job) error
 	// InsertJobRequest stores a configuration that a job has from now on.
 	InsertJobRequest(ctx context.Context, job Job) error
-	// DeleteJob marks a job deleted and cancels its pending runs.
-	DeleteJob(ctx context.Context, job Job, at time.Time) error
+	// DeleteJob marks a job deleted, cancels its pending runs and counts them.
+	DeleteJob(ctx context.Context, job Job, at time.Time) (canceled int, err error)
 	// AddActiveJobs counts enabled jobs up or down.
 	AddActiveJobs(ctx context.Context, account string, more int) error
 	InsertRuns(ctx context.Context, runs []Run) error
@@ -86,6 +88,8 @@ type Service struct {
 	Queued func()
 	// Aborted is called when a run was cancelled.
 	Aborted func(run string)
+	// Canceled is told how many runs were cancelled.
+	Canceled func(runs int)
 }
 
 // Jobs lists the jobs of the caller's account.
@@ -117,6 +121,9 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 			return Job{}, err
 		}
 		if err := tx.InsertJobRequest(ctx, job); err != nil {
+			return Job{}, err
+		}
+		if err := checkStored(ctx, tx, caller.Account); err != nil {
 			return Job{}, err
 		}
 		return job, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, job.Key, nil, &job)
@@ -219,6 +226,9 @@ func (s *Service) store(ctx context.Context, tx Tx, draft *Draft, before Job, af
 		if err := tx.InsertJobRequest(ctx, *after); err != nil {
 			return err
 		}
+		if err := checkStored(ctx, tx, after.Account); err != nil {
+			return err
+		}
 	}
 	return tx.UpdateJob(ctx, *after)
 }
@@ -251,16 +261,22 @@ func (s *Service) reschedule(ctx context.Context, tx Tx, before Job, after *Job,
 // Delete removes a job and cancels its pending runs; those that are running
 // finish. MEMBER or higher; a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Job]) error {
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(job Job) error {
+	canceled := 0
+	err := s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(job Job) (err error) {
 			if job.Enabled {
 				if err := tx.AddActiveJobs(ctx, job.Account, -1); err != nil {
 					return err
 				}
 			}
-			return tx.DeleteJob(ctx, job, tx.Now())
+			canceled, err = tx.DeleteJob(ctx, job, tx.Now())
+			return err
 		})
 	})
+	if err == nil {
+		s.Canceled(canceled)
+	}
+	return err
 }
 
 // wake tells the scheduler of a job that may be due soon.

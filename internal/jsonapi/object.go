@@ -225,14 +225,17 @@ func (o *Object) required(name string) (*Object, error) {
 	return child, nil
 }
 
-// ParseTime reads an RFC 3339 date and time and converts it to UTC; without an
-// offset it is UTC. Finer than microseconds is cut off.
+// ParseTime reads an ISO 8601 date and time, extended or basic, and converts
+// it to UTC; without an offset it is UTC. Finer than microseconds is cut off.
 func ParseTime(text string) (time.Time, bool) {
-	for _, layout := range []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"} {
-		// A fraction after the seconds is accepted by Parse without being named.
-		if at, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
-			at = at.UTC().Truncate(time.Microsecond)
-			return at, at.Year() >= 0 && at.Year() <= 9999 // an offset may lead out of the calendar
+	text = strings.ToUpper(text)
+	for _, local := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "20060102T150405", "20060102T1504"} {
+		for _, offset := range []string{"Z07:00", "", "Z0700", "Z07"} {
+			// A fraction after the seconds is accepted by Parse without being named.
+			if at, err := time.Parse(local+offset, text); err == nil {
+				at = at.UTC().Truncate(time.Microsecond)
+				return at, at.Year() >= 0 && at.Year() <= 9999 // an offset may lead out of the calendar
+			}
 		}
 	}
 	return time.Time{}, false

@@ -87,9 +87,11 @@ func withinBudget() func(changes.Change) bool {
 }
 
 // Heads gives the number of every account's last change.
-func (db *DB) Heads(ctx context.Context) (map[string]int64, error) {
+func (db *DB) Heads(ctx context.Context) (map[string]int64, error) { return db.heads(ctx, forCallers) }
+
+func (db *DB) heads(ctx context.Context, via door) (map[string]int64, error) {
 	heads := map[string]int64{}
-	err := db.Read(ctx, func(tx *ReadTx) error {
+	err := db.read(ctx, via, func(tx *ReadTx) error {
 		_, err := all(ctx, tx.conn, func(r row) (string, error) {
 			var account string
 			var seq int64
@@ -102,8 +104,8 @@ func (db *DB) Heads(ctx context.Context) (map[string]int64, error) {
 	return heads, err
 }
 
-// After gives an account's changes after a number, oldest first: up to limit,
-// or fewer when they are large.
+// After gives an account's changes after a number, whole, oldest first: up to
+// limit, or fewer when they are large.
 func (db *DB) After(ctx context.Context, account string, seq int64, limit int) (found []changes.Change, err error) {
 	err = db.Read(ctx, func(tx *ReadTx) error {
 		found, _, err = some(ctx, tx.conn, scanChange, withinBudget(),
@@ -111,6 +113,23 @@ func (db *DB) After(ctx context.Context, account string, seq int64, limit int) (
 		return err
 	})
 	return found, err
+}
+
+// FeedSource is where the change feed reads: the history, through the
+// connections of the node's own loops.
+type FeedSource struct{ db *DB }
+
+// FeedSource gives the change feed its source.
+func (db *DB) FeedSource() FeedSource { return FeedSource{db} }
+
+// Heads is DB.Heads for the feed.
+func (s FeedSource) Heads(ctx context.Context) (map[string]int64, error) {
+	return s.db.heads(ctx, forLoops)
+}
+
+// EventsAfter is DB.EventsAfter for the feed.
+func (s FeedSource) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
+	return s.db.eventsAfter(ctx, forLoops, account, seq, limit)
 }
 
 func rawOrNil(text *string) json.RawMessage {
@@ -157,7 +176,11 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 // oldest first: up to limit, or fewer when they are large. Of the documents
 // these are a key's, which tells whether it works, and that of a logger which
 // running services are told of, because it has the level.
-func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit int) (found []changes.Change, err error) {
+func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
+	return db.eventsAfter(ctx, forCallers, account, seq, limit)
+}
+
+func (db *DB) eventsAfter(ctx context.Context, via door, account string, seq int64, limit int) (found []changes.Change, err error) {
 	scan := func(r row) (changes.Change, error) {
 		change := changes.Change{Account: account}
 		var after *string
@@ -166,7 +189,7 @@ func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit 
 		change.After, change.CreatedAt = rawOrNil(after), instant(created)
 		return change, err
 	}
-	err = db.Read(ctx, func(tx *ReadTx) error {
+	err = db.read(ctx, via, func(tx *ReadTx) error {
 		found, _, err = some(ctx, tx.conn, scan, withinBudget(),
 			`SELECT seq, kind, key, action, CASE WHEN kind = 'api_key' OR kind = 'logger' AND key <> $1 AND action <> $2 THEN after END, created_at
 			FROM changes WHERE account_id = $3 AND seq > $4 ORDER BY seq LIMIT $5`,

@@ -14,14 +14,14 @@ import (
 func (db *DB) Scheduler() Rooms[scheduler.ReadTx, scheduler.Tx] {
 	return NewRooms(db,
 		func(tx *ReadTx) scheduler.ReadTx { return tx },
-		func(tx *Tx) scheduler.Tx { return tx })
+		func(tx *Tx) scheduler.Tx { return tx }).ForLoops()
 }
 
 // Worker is the store as package worker asks for it.
 func (db *DB) Worker() Rooms[worker.ReadTx, worker.Tx] {
 	return NewRooms(db,
 		func(tx *ReadTx) worker.ReadTx { return tx },
-		func(tx *Tx) worker.Tx { return tx })
+		func(tx *Tx) worker.Tx { return tx }).ForLoops()
 }
 
 // NextDue gives the earliest instant that any job fires for; nil for none.
@@ -57,6 +57,25 @@ func (tx *Tx) AdvanceJobs(ctx context.Context, firings []jobs.Firing) error {
 	}
 	_, err := updates(ctx, tx, `UPDATE jobs SET next_run_at = v.column2, enabled = v.column3`, `WHERE jobs.uid = v.column1 RETURNING jobs.uid`,
 		[]string{"text", "bigint", "boolean"}, rows)
+	return err
+}
+
+// Upcoming gives jobs that fire later than an instant, in the order of their
+// UIDs, after one.
+func (tx *ReadTx) Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error) {
+	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
+		WHERE uid > $2 AND next_run_at > $1 ORDER BY uid LIMIT $3`, micros(at), after, limit)
+}
+
+// PullForward stores that jobs fire sooner, unless something else was stored
+// meanwhile.
+func (tx *Tx) PullForward(ctx context.Context, sooner []jobs.Sooner) error {
+	rows := make([][]any, len(sooner))
+	for i, job := range sooner {
+		rows[i] = []any{job.UID, micros(job.ScheduledAt), micros(job.Next)}
+	}
+	_, err := updates(ctx, tx, `UPDATE jobs SET next_run_at = v.column3`, `WHERE jobs.uid = v.column1 AND jobs.next_run_at = v.column2 RETURNING jobs.uid`,
+		[]string{"text", "bigint", "bigint"}, rows)
 	return err
 }
 

@@ -17,10 +17,6 @@ func (db *DB) Jobs() Rooms[jobs.ReadTx, jobs.Tx] {
 		func(tx *Tx) jobs.Tx { return tx })
 }
 
-// maxPageConfigurations bounds the configurations of one page of jobs: each
-// may have a body of a mebibyte.
-const maxPageConfigurations = 64 << 20
-
 const (
 	jobTables  = `jobs JOIN job_requests ON job_requests.id = jobs.request_id`
 	jobColumns = `jobs.account_id, uid, key, name, description, enabled, schedule, request_id, job_requests.sealed, version, next_run_at,
@@ -96,36 +92,37 @@ func (tx *ReadTx) Jobs(ctx context.Context, account string, filter jobs.Filter, 
 	if enabled, sent := filter.Enabled.Get(); sent {
 		found.where("enabled = ?", enabled)
 	}
-	total := 0
-	return pageOf(ctx, tx, found, request, func(r row) (jobs.Job, error) {
-		job, err := tx.scanJob(r)
-		if total += job.Configuration.Size(); err == nil && total > maxPageConfigurations {
-			err = fault.New(fault.InvalidParameter, "The configurations of these jobs have more than %d MiB together: ask for a smaller page.",
-				maxPageConfigurations>>20).At(fault.Parameter("page[size]"))
-		}
-		return job, err
-	})
+	return pageOf(ctx, tx, found, request, tx.scanJob)
 }
 
-// InsertJob writes a new job.
+// InsertJob writes a new job and counts it.
 func (tx *Tx) InsertJob(ctx context.Context, j jobs.Job) error {
+	if err := tx.count(ctx, j.Account, storedJobs, 1); err != nil {
+		return err
+	}
 	return tx.run(ctx, `INSERT INTO jobs (uid, account_id, key, name, description, enabled, schedule, request_id, lane, version, search,
 		next_run_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		j.UID, j.Account, j.Key, j.Name, j.Description, j.Enabled, j.Schedule, j.RequestID, j.Lane(), j.Version,
 		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.CreatedAt), micros(j.UpdatedAt))
 }
 
-// UpdateJob writes what may change of a job.
+// UpdateJob writes what may change of a job. Runs that wait send what the job
+// sends by then, so they queue where that goes.
 func (tx *Tx) UpdateJob(ctx context.Context, j jobs.Job) error {
+	if err := tx.run(ctx, `UPDATE runs SET lane = $2 WHERE job_uid = $1 AND status = 'PENDING' AND lane <> $2`, j.UID, j.Lane()); err != nil {
+		return err
+	}
 	return tx.run(ctx, `UPDATE jobs SET name = $2, description = $3, enabled = $4, schedule = $5, request_id = $6, lane = $7, version = $8,
 		search = $9, next_run_at = $10, updated_at = $11 WHERE uid = $1`,
 		j.UID, j.Name, j.Description, j.Enabled, j.Schedule, j.RequestID, j.Lane(), j.Version,
 		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.UpdatedAt))
 }
 
-// InsertJobRequest seals and stores a configuration that a job has from now on.
+// InsertJobRequest seals and stores a configuration that a job has from now
+// on, and counts its bytes instead of those it had.
 func (tx *Tx) InsertJobRequest(ctx context.Context, j jobs.Job) error {
-	if err := tx.supersedeRequests(ctx, j.UID); err != nil {
+	freed, err := tx.supersedeRequests(ctx, j.UID)
+	if err != nil {
 		return err
 	}
 	text, err := json.Marshal(j.Configuration.Plain())
@@ -136,14 +133,23 @@ func (tx *Tx) InsertJobRequest(ctx context.Context, j jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	return tx.run(ctx, `INSERT INTO job_requests (id, job_uid, sealed, created_at) VALUES ($1, $2, $3, $4)`,
-		j.RequestID, j.UID, hidden, micros(j.UpdatedAt))
+	if err := tx.count(ctx, j.Account, storedBytes, len(text)-freed); err != nil {
+		return err
+	}
+	return tx.run(ctx, `INSERT INTO job_requests (id, job_uid, sealed, bytes, created_at) VALUES ($1, $2, $3, $4, $5)`,
+		j.RequestID, j.UID, hidden, len(text), micros(j.UpdatedAt))
 }
 
 // supersedeRequests notes that no run will use the stored configurations of a
-// job any more, so that they can be removed with the last run that did.
-func (tx *Tx) supersedeRequests(ctx context.Context, job string) error {
-	return tx.run(ctx, `UPDATE job_requests SET superseded_at = $2 WHERE job_uid = $1 AND superseded_at IS NULL`, job, micros(tx.now))
+// job any more, so that they can be removed with the last run that did. It
+// gives their bytes.
+func (tx *Tx) supersedeRequests(ctx context.Context, job string) (bytes int, err error) {
+	sizes, err := all(ctx, tx.conn, scanInt,
+		`UPDATE job_requests SET superseded_at = $2 WHERE job_uid = $1 AND superseded_at IS NULL RETURNING bytes`, job, micros(tx.now))
+	for _, size := range sizes {
+		bytes += size
+	}
+	return bytes, err
 }
 
 func (tx *ReadTx) unsealConfiguration(id string, hidden []byte) (jobs.Configuration, error) {
@@ -156,29 +162,51 @@ func (tx *ReadTx) unsealConfiguration(id string, hidden []byte) (jobs.Configurat
 	return jobs.NewConfiguration(plain), err
 }
 
-// DeleteJob marks a job deleted and cancels its pending runs.
-func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) error {
+// DeleteJob marks a job deleted, cancels its pending runs and counts them.
+func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (canceled int, err error) {
 	if err := tx.run(ctx, `UPDATE jobs SET deleted_at = $2, enabled = $3, next_run_at = NULL WHERE uid = $1`, j.UID, micros(at), false); err != nil {
-		return err
+		return 0, err
 	}
-	if err := tx.supersedeRequests(ctx, j.UID); err != nil {
-		return err
+	freed, err := tx.supersedeRequests(ctx, j.UID)
+	if err != nil {
+		return 0, err
 	}
-	return tx.run(ctx, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
-		WHERE job_uid = $1 AND status = 'PENDING'`, j.UID, micros(at))
+	for what, less := range map[string]int{storedJobs: 1, storedBytes: freed} {
+		if err := tx.count(ctx, j.Account, what, -less); err != nil {
+			return 0, err
+		}
+	}
+	waiting, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
+		WHERE job_uid = $1 AND status = 'PENDING' RETURNING id`, j.UID, micros(at))
+	return len(waiting), err
 }
+
+// What is counted of an account besides the runs of each month, in the place
+// of the month.
+const (
+	enabledJobs = ""
+	storedJobs  = "jobs"
+	storedBytes = "configuration bytes"
+)
 
 // ActiveJobs counts the enabled jobs of an account.
 func (tx *ReadTx) ActiveJobs(ctx context.Context, account string) (int, error) {
 	return tx.RunsUsed(ctx, account, enabledJobs)
 }
 
-// enabledJobs stands where a month does, for the count that has none.
-const enabledJobs = ""
-
 // AddActiveJobs counts enabled jobs up or down.
 func (tx *Tx) AddActiveJobs(ctx context.Context, account string, more int) error {
-	return tx.MeterRuns(ctx, account, enabledJobs, more)
+	return tx.count(ctx, account, enabledJobs, more)
+}
+
+// Stored tells how many jobs an account has, and the bytes of their
+// configurations.
+func (tx *ReadTx) Stored(ctx context.Context, account string) (stored jobs.Stored, err error) {
+	if stored.Jobs, err = tx.RunsUsed(ctx, account, storedJobs); err != nil {
+		return stored, err
+	}
+	stored.ConfigurationBytes, err = tx.RunsUsed(ctx, account, storedBytes)
+	return stored, err
 }
 
 // RunsUsed counts the runs of an account that were metered in a month.
@@ -190,6 +218,10 @@ func (tx *ReadTx) RunsUsed(ctx context.Context, account, period string) (int, er
 // MeterRuns counts runs of an account in a month. Nobody else counts there
 // until the transaction ends.
 func (tx *Tx) MeterRuns(ctx context.Context, account, period string, more int) error {
+	return tx.count(ctx, account, period, more)
+}
+
+func (tx *Tx) count(ctx context.Context, account, what string, more int) error {
 	return tx.run(ctx, `INSERT INTO job_usage (account_id, period, used) VALUES ($1, $2, $3)
-		ON CONFLICT (account_id, period) DO UPDATE SET used = job_usage.used + excluded.used`, account, period, more)
+		ON CONFLICT (account_id, period) DO UPDATE SET used = job_usage.used + excluded.used`, account, what, more)
 }

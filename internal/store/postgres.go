@@ -17,17 +17,24 @@ import (
 )
 
 const (
-	// postgresConnections bounds the pool of one node.
+	// postgresConnections bounds the pool of one node for its callers, and
+	// loopConnections the one for its own loops.
 	postgresConnections = 20
+	loopConnections     = 8
 	// writeAttempts is how often a transaction is run before PostgreSQL's wish
 	// for another try is handed to the caller.
 	writeAttempts = 6
 )
 
-// postgres runs on a pool of connections.
+// postgres runs on pools of connections.
 type postgres struct {
-	db     *sql.DB
+	pool   [doors]*sql.DB
 	closed atomic.Bool
+}
+
+// poolSizes are the connections of each pool.
+func poolSizes() [doors]int {
+	return [doors]int{forCallers: postgresConnections, forLoops: loopConnections}
 }
 
 // parseURL reads a database URL and fills in what it leaves out. Of several
@@ -54,24 +61,27 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := stdlib.OpenDB(*config)
-	db.SetMaxOpenConns(postgresConnections)
-	db.SetMaxIdleConns(postgresConnections)
-	db.SetConnMaxIdleTime(5 * time.Minute)
-	db.SetConnMaxLifetime(time.Hour)
-	engine := &postgres{db: db}
+	engine := &postgres{}
+	for via, size := range poolSizes() {
+		db := stdlib.OpenDB(*config)
+		db.SetMaxOpenConns(size)
+		db.SetMaxIdleConns(size)
+		db.SetConnMaxIdleTime(5 * time.Minute)
+		db.SetConnMaxLifetime(time.Hour)
+		engine.pool[via] = db
+	}
 	if err := engine.ping(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("connecting to PostgreSQL: %w", err), db.Close())
+		return nil, errors.Join(fmt.Errorf("connecting to PostgreSQL: %w", err), engine.close())
 	}
 	return engine, nil
 }
 
-func (p *postgres) read(_ context.Context, fn func(querier) error) error {
-	return p.orClosed(fn(pooled{p.db}))
+func (p *postgres) read(_ context.Context, via door, fn func(querier) error) error {
+	return p.orClosed(fn(pooled{p.pool[via]}))
 }
 
 func (p *postgres) snapshot(ctx context.Context, fn func(querier) error) error {
-	return p.orClosed(p.attempt(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+	return p.orClosed(p.attempt(ctx, forCallers, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
 		func(_ context.Context, conn querier) error { return fn(conn) }))
 }
 
@@ -84,12 +94,11 @@ func (p *postgres) orClosed(err error) error {
 	return err
 }
 
-func (p *postgres) write(ctx context.Context, fn func(context.Context, querier) error) error {
+func (p *postgres) write(ctx context.Context, via door, fn func(context.Context, querier) error) error {
 	for attempt := 1; ; attempt++ {
-		err := p.attempt(ctx, nil, fn)
+		err := p.attempt(ctx, via, nil, fn)
 		if postgresCode(err) == readOnly { // the server has become a standby: look for the new primary
-			p.db.SetMaxIdleConns(0)
-			p.db.SetMaxIdleConns(postgresConnections)
+			p.forgetIdle()
 		}
 		if attempt == writeAttempts || !isRetryable(err) {
 			return p.orClosed(err)
@@ -103,8 +112,16 @@ func (p *postgres) write(ctx context.Context, fn func(context.Context, querier) 
 	}
 }
 
-func (p *postgres) attempt(ctx context.Context, options *sql.TxOptions, fn func(context.Context, querier) error) error {
-	tx, err := p.db.BeginTx(ctx, options)
+// forgetIdle closes the connections that nobody uses.
+func (p *postgres) forgetIdle() {
+	for via, size := range poolSizes() {
+		p.pool[via].SetMaxIdleConns(0)
+		p.pool[via].SetMaxIdleConns(size)
+	}
+}
+
+func (p *postgres) attempt(ctx context.Context, via door, options *sql.TxOptions, fn func(context.Context, querier) error) error {
+	tx, err := p.pool[via].BeginTx(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -119,15 +136,17 @@ func (p *postgres) attempt(ctx context.Context, options *sql.TxOptions, fn func(
 
 func (p *postgres) epoch(context.Context) (int64, bool, error) { return 0, false, nil }
 
-func (p *postgres) ping(ctx context.Context) error { return p.orClosed(p.db.PingContext(ctx)) }
+func (p *postgres) ping(ctx context.Context) error {
+	return p.orClosed(p.pool[forLoops].PingContext(ctx))
+}
 
 func (p *postgres) close() error {
 	p.closed.Store(true)
-	return p.db.Close()
+	return errors.Join(p.pool[forCallers].Close(), p.pool[forLoops].Close())
 }
 
 func (p *postgres) pools() map[string]func() sql.DBStats {
-	return map[string]func() sql.DBStats{"postgres": p.db.Stats}
+	return map[string]func() sql.DBStats{"postgres": p.pool[forCallers].Stats, "postgres_loops": p.pool[forLoops].Stats}
 }
 
 // pooled runs statements on a transaction or on any connection of the pool.

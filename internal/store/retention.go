@@ -43,7 +43,7 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, er
 // later: they begin with the time.
 func firstID(at time.Time) string {
 	var id uuid.UUID
-	millis := at.UnixMilli()
+	millis := min(max(at.UnixMilli(), 0), 1<<48-1) // what 48 bits hold
 	for i := range 6 {
 		id[i] = byte(millis >> (8 * (5 - i)))
 	}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,45 +19,100 @@ import (
 const (
 	// smallBody is what a response's body may have to be kept in its run's row.
 	smallBody = 1 << 10
-	// maxRunsBytes bounds the bodies of one page of runs.
+	// maxRunsBytes bounds what one page of runs shows, as it is written.
 	maxRunsBytes = 8 << 20
+	// runOverhead is about what a run shows besides its request and its result.
+	runOverhead = 1 << 10
 )
 
 const (
 	runTables = `runs LEFT JOIN run_bodies ON run_bodies.run_id = runs.id LEFT JOIN job_requests ON job_requests.id = runs.request_id`
 	// A run that has not started shows no request.
 	runColumns = `runs.id, account_id, runs.job_uid, job_key, lane, job_version, trigger, rerun_of, scheduled_for, status, failure_reason,
-	error, result, run_bodies.encoding, run_bodies.body, request_id, job_requests.sealed, runs.created_at, started_at, finished_at`
+	error, result, run_bodies.encoding, run_bodies.body, request_id, job_requests.bytes, runs.created_at, started_at, finished_at`
 )
 
-func (tx *ReadTx) scanRun(r row) (jobs.Run, error) {
-	var run jobs.Run
-	var result, encoding, request *string
-	var body, hidden []byte
+// runRow is a run before it shows its request.
+type runRow struct {
+	jobs.Run
+
+	request *string // the id of the configuration
+	size    int     // of all that it will show, as it is written
+}
+
+func scanRun(r row) (runRow, error) {
+	var run runRow
+	var result, encoding *string
+	var body []byte
+	var bytes *int
 	var scheduled, started, finished *int64
 	var created int64
 	if err := r.Scan(&run.ID, &run.Account, &run.JobUID, &run.JobKey, &run.Lane, &run.JobVersion, &run.Trigger, &run.RerunOf,
-		&scheduled, &run.Status, &run.Reason, &run.Error, &result, &encoding, &body, &request, &hidden, &created, &started, &finished); err != nil {
+		&scheduled, &run.Status, &run.Reason, &run.Error, &result, &encoding, &body, &run.request, &bytes, &created, &started, &finished); err != nil {
 		return run, err
 	}
 	run.ScheduledFor, run.CreatedAt = instantOrNil(scheduled), instant(created)
 	run.StartedAt, run.FinishedAt = instantOrNil(started), instantOrNil(finished)
-	if request != nil && hidden != nil {
-		configuration, err := tx.unsealConfiguration(*request, hidden)
-		if err != nil {
-			return run, err
-		}
-		run.Request = configuration.Snapshot()
+	run.size = runOverhead
+	if bytes != nil {
+		run.size += *bytes
 	}
-	return run, decodeResult(&run, result, encoding, body)
+	if result == nil {
+		return run, nil
+	}
+	run.size += len(*result)
+	err := decodeResult(&run.Run, *result, encoding, body)
+	if encoding != nil {
+		run.size += writtenSize(run.Result.Body)
+	}
+	return run, err
 }
 
-func decodeResult(run *jobs.Run, result, encoding *string, body []byte) error {
-	if result == nil {
-		return nil
+// writtenSize is how many bytes a text has as a JSON string.
+func writtenSize(text string) int {
+	size := len(text)
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t':
+			size++
+		case c < ' ':
+			size += 5
+		}
 	}
+	return size
+}
+
+// showRequests gives runs with the requests they sent. Many runs send the same,
+// which is unsealed once.
+func (tx *ReadTx) showRequests(ctx context.Context, rows []runRow) ([]jobs.Run, error) {
+	sent := map[string]*jobs.Request{}
+	for _, row := range rows {
+		if row.request != nil {
+			sent[*row.request] = nil
+		}
+	}
+	if len(sent) > 0 {
+		found, err := tx.Configurations(ctx, slices.Collect(maps.Keys(sent)))
+		if err != nil {
+			return nil, err
+		}
+		for id, configuration := range found {
+			sent[id] = configuration.Snapshot()
+		}
+	}
+	runs := make([]jobs.Run, len(rows))
+	for i, row := range rows {
+		runs[i] = row.Run
+		if row.request != nil {
+			runs[i].Request = sent[*row.request]
+		}
+	}
+	return runs, nil
+}
+
+func decodeResult(run *jobs.Run, result string, encoding *string, body []byte) error {
 	run.Result = &jobs.Result{}
-	if err := decode(*result, run.Result); err != nil {
+	if err := decode(result, run.Result); err != nil {
 		return err
 	}
 	if encoding == nil {
@@ -68,61 +125,81 @@ func decodeResult(run *jobs.Run, result, encoding *string, body []byte) error {
 
 // Run gives a run of an account.
 func (tx *ReadTx) Run(ctx context.Context, account, id string) (jobs.Run, error) {
-	return one(ctx, tx.conn, fault.Missing(jobs.KindRun, id), tx.scanRun,
+	row, err := one(ctx, tx.conn, fault.Missing(jobs.KindRun, id), scanRun,
 		`SELECT `+runColumns+` FROM `+runTables+` WHERE runs.id = $2 AND account_id = $1`, account, id)
+	if err != nil {
+		return jobs.Run{}, err
+	}
+	runs, err := tx.showRequests(ctx, []runRow{row})
+	if err != nil {
+		return jobs.Run{}, err
+	}
+	return runs[0], nil
 }
 
 // Runs gives the runs of an account before one, newest first: as many as asked
 // for, or fewer when they are large.
 func (tx *ReadTx) Runs(ctx context.Context, account string, filter jobs.RunFilter, cursor page.Cursor) (page.Tail[jobs.Run], error) {
-	found := &list{columns: runColumns, table: runTables}
-	found.where("account_id = ?", account)
+	found := runsWanted(account, filter)
 	if cursor.After != "" {
 		found.where("runs.id < ?", cursor.After)
 	}
+	query := fmt.Sprintf("SELECT %s%s ORDER BY runs.id DESC LIMIT $%d", found.columns, found.from(), len(found.args)+1)
+	rows, cut, err := some(ctx, tx.conn, scanRun, runsWithinBudget(), query, append(found.args, cursor.Size+1)...)
+	if err != nil {
+		return page.Tail[jobs.Run]{}, err
+	}
+	tail := page.Cut(rows, cursor.Size)
+	runs, err := tx.showRequests(ctx, tail.Items)
+	return page.Tail[jobs.Run]{Items: runs, More: tail.More || cut}, err
+}
+
+// idSlack is more than a run's id, which begins with the time of its making,
+// is away from the time it was queued at.
+const idSlack = time.Hour
+
+// runsWanted is the list of an account's runs. What names the condition of a
+// partial index is written out, so that the index is used.
+func runsWanted(account string, filter jobs.RunFilter) *list {
+	found := &list{columns: runColumns, table: runTables}
+	found.where("account_id = ?", account)
 	if filter.Job != "" {
 		found.where("job_key = ?", filter.Job)
 	}
 	switch filter.Status {
 	case "":
+	case jobs.Pending:
+		found.where("status = 'PENDING'")
+	case jobs.Running:
+		found.where("status = 'RUNNING'")
 	case jobs.Failed, jobs.Canceled:
-		found.where("status IN ('FAILED', 'CANCELED') AND status = ?", string(filter.Status)) // names the partial index
-	default:
+		found.where("status IN ('FAILED', 'CANCELED') AND status = ?", string(filter.Status))
+	case jobs.Succeeded:
 		found.where("status = ?", string(filter.Status))
 	}
 	switch filter.Trigger {
 	case "":
 	case jobs.OnSchedule:
 		found.where("trigger = 'SCHEDULE'")
-	default:
+	case jobs.Manual, jobs.Rerun:
 		found.where("trigger <> 'SCHEDULE' AND trigger = ?", string(filter.Trigger))
 	}
 	if !filter.From.IsZero() {
-		found.where("runs.created_at >= ?", micros(filter.From))
+		found.where("runs.created_at >= ? AND runs.id >= ?", micros(filter.From), firstID(filter.From.Add(-idSlack)))
 	}
 	if !filter.To.IsZero() {
-		found.where("runs.created_at < ?", micros(filter.To))
+		found.where("runs.created_at < ? AND runs.id < ?", micros(filter.To), firstID(filter.To.Add(idSlack)))
 	}
-	query := fmt.Sprintf("SELECT %s%s ORDER BY runs.id DESC LIMIT $%d", found.columns, found.from(), len(found.args)+1)
-	runs, cut, err := some(ctx, tx.conn, tx.scanRun, runsWithinBudget(), query, append(found.args, cursor.Size+1)...)
-	tail := page.Cut(runs, cursor.Size)
-	tail.More = tail.More || cut
-	return tail, err
+	return found
 }
 
-// runsWithinBudget keeps runs until their bodies are too large together; the
-// first is always kept.
-func runsWithinBudget() func(jobs.Run) bool {
+// runsWithinBudget keeps runs until they show too much together; the first is
+// always kept.
+func runsWithinBudget() func(runRow) bool {
 	total := 0
-	return func(run jobs.Run) bool {
+	return func(run runRow) bool {
 		first := total == 0
-		total++
-		if run.Result != nil {
-			total += len(run.Result.Body)
-		}
-		if run.Request != nil && run.Request.Body != nil {
-			total += len(*run.Request.Body)
-		}
+		total += run.size
 		return first || total <= maxRunsBytes
 	}
 }

@@ -26,12 +26,15 @@ const maxGroup = 256
 // and filters, and so the texts of lists.
 const maxStatements = 500
 
+// loopReaders are the readers of the node's own loops, whose reads are short.
+const loopReaders = 3
+
 // sqliteEngine is one writer connection behind a queue, and a pool of readers.
 type sqliteEngine struct {
 	writing, reading *sql.DB
 	writer           *prepared
-	readers          chan *prepared
-	opened           int          // readers
+	readers          [doors]chan *prepared
+	opened           [doors]int   // readers
 	commits          atomic.Int64 // of this process
 	watch            watch        // for the commits of others
 	grouped          func(writers int)
@@ -91,16 +94,24 @@ func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {
 	if e.watch.conn, err = newPrepared(ctx, e.reading); err != nil {
 		return err
 	}
-	count := max(4, 2*runtime.GOMAXPROCS(0))
-	e.readers = make(chan *prepared, count)
+	for via, count := range [doors]int{forCallers: max(4, 2*runtime.GOMAXPROCS(0)), forLoops: loopReaders} {
+		if err := e.openReaders(ctx, door(via), count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *sqliteEngine) openReaders(ctx context.Context, via door, count int) error {
+	e.readers[via] = make(chan *prepared, count)
 	for range count {
 		reader, err := newPrepared(ctx, e.reading)
 		if err != nil {
 			return err
 		}
 		reader.interruptible = true
-		e.readers <- reader
-		e.opened++
+		e.readers[via] <- reader
+		e.opened[via]++
 	}
 	return nil
 }
@@ -115,25 +126,25 @@ func dsn(file, more string) string {
 
 // read lends a connection to fn. Its statements are interrupted when the caller
 // leaves or takes too long: there are few connections, and all accounts share them.
-func (e *sqliteEngine) read(ctx context.Context, fn func(querier) error) error {
-	return e.lend(ctx, func(reader *prepared) error { return fn(reader) })
+func (e *sqliteEngine) read(ctx context.Context, via door, fn func(querier) error) error {
+	return e.lend(ctx, via, func(reader *prepared) error { return fn(reader) })
 }
 
 // snapshot is read in a transaction. There is nothing to take back: it ends
-// with a rollback, which ends it whatever state it is in.
+// with a rollback, which ends it whatever state it is in, and whoever has left.
 func (e *sqliteEngine) snapshot(ctx context.Context, fn func(querier) error) error {
-	return e.lend(ctx, func(reader *prepared) error {
+	return e.lend(ctx, forCallers, func(reader *prepared) error {
 		if err := reader.run(ctx, "BEGIN"); err != nil {
 			return err
 		}
-		return errors.Join(fn(reader), reader.run(ctx, "ROLLBACK"))
+		return errors.Join(fn(reader), reader.run(context.WithoutCancel(ctx), "ROLLBACK"))
 	})
 }
 
-func (e *sqliteEngine) lend(ctx context.Context, fn func(*prepared) error) error {
+func (e *sqliteEngine) lend(ctx context.Context, via door, fn func(*prepared) error) error {
 	select {
-	case reader := <-e.readers:
-		defer func() { e.readers <- reader }()
+	case reader := <-e.readers[via]:
+		defer func() { e.readers[via] <- reader }()
 		return fn(reader)
 	case <-e.stop:
 		return errClosed
@@ -144,7 +155,7 @@ func (e *sqliteEngine) lend(ctx context.Context, fn func(*prepared) error) error
 
 // write queues fn and waits for its commit. Once the writer has taken it, fn
 // is waited for even if the caller leaves: it may be committed by then.
-func (e *sqliteEngine) write(ctx context.Context, fn func(context.Context, querier) error) error {
+func (e *sqliteEngine) write(ctx context.Context, _ door, fn func(context.Context, querier) error) error {
 	job := &writeJob{ctx: ctx, fn: fn, done: make(chan struct{})}
 	select {
 	case e.queue <- job:
@@ -293,7 +304,7 @@ func (e *sqliteEngine) epoch(ctx context.Context) (int64, bool, error) {
 }
 
 func (e *sqliteEngine) ping(ctx context.Context) error {
-	return e.read(ctx, func(conn querier) error {
+	return e.read(ctx, forLoops, func(conn querier) error {
 		_, err := all(ctx, conn, scanInt, "SELECT 1")
 		return err
 	})
@@ -319,8 +330,10 @@ func (e *sqliteEngine) closePools() error {
 		err = e.writer.close()
 	}
 	err = errors.Join(err, e.watch.close())
-	for range e.opened { // those that are lent out come back first
-		err = errors.Join(err, (<-e.readers).close())
+	for via, opened := range e.opened {
+		for range opened { // those that are lent out come back first
+			err = errors.Join(err, (<-e.readers[via]).close())
+		}
 	}
 	for _, pool := range []*sql.DB{e.writing, e.reading} {
 		if pool != nil {

@@ -49,13 +49,13 @@ type DB struct {
 // engine runs functions on the connections of one database.
 type engine interface {
 	// read runs fn outside a transaction.
-	read(ctx context.Context, fn func(querier) error) error
+	read(ctx context.Context, via door, fn func(querier) error) error
 	// snapshot runs fn in a transaction that cannot write and sees one state.
 	snapshot(ctx context.Context, fn func(querier) error) error
 	// write runs fn in a transaction and returns once it is durable. fn gets
 	// the context for its statements, which on SQLite is never canceled: a
 	// writer that leaves must not take others of its group with it.
-	write(ctx context.Context, fn func(context.Context, querier) error) error
+	write(ctx context.Context, via door, fn func(context.Context, querier) error) error
 	// epoch gives a number that differs after any commit, by whatever process;
 	// false when the database has none.
 	epoch(ctx context.Context) (int64, bool, error)
@@ -64,6 +64,16 @@ type engine interface {
 	pools() map[string]func() sql.DBStats
 	close() error
 }
+
+// door says which connections a transaction may use. The loops of a node have
+// some of their own: however much callers read, a beat does not wait for them.
+type door int
+
+const (
+	forCallers door = iota
+	forLoops
+	doors // how many there are
+)
 
 // querier runs statements on one connection.
 type querier interface {
@@ -110,16 +120,20 @@ func (db *DB) SealWith(ring *sealed.Ring) { db.ring.Store(ring) }
 
 // Read runs fn, whose statements each see what is committed when they start.
 func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
-	return db.reading(ctx, db.engine.read, fn)
+	return db.read(ctx, forCallers, fn)
+}
+
+func (db *DB) read(ctx context.Context, via door, fn func(*ReadTx) error) error {
+	return db.reading(ctx, fn, func(ctx context.Context, fn func(querier) error) error { return db.engine.read(ctx, via, fn) })
 }
 
 // Snapshot runs fn, whose statements all see the same state: for what is put
 // together of several readings. On PostgreSQL it costs two more round trips.
 func (db *DB) Snapshot(ctx context.Context, fn func(*ReadTx) error) error {
-	return db.reading(ctx, db.engine.snapshot, fn)
+	return db.reading(ctx, fn, db.engine.snapshot)
 }
 
-func (db *DB) reading(ctx context.Context, on func(context.Context, func(querier) error) error, fn func(*ReadTx) error) error {
+func (db *DB) reading(ctx context.Context, fn func(*ReadTx) error, on func(context.Context, func(querier) error) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	ctx, end := db.begin(ctx, "read")
@@ -135,11 +149,15 @@ func (db *DB) reading(ctx context.Context, on func(context.Context, func(querier
 // Write runs fn in one transaction. With an account it holds the account's
 // lock; "" is for what belongs to no account. See the package's documentation.
 func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) error {
+	return db.write(ctx, forCallers, account, fn)
+}
+
+func (db *DB) write(ctx context.Context, via door, account string, fn func(*Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
 	changed := false
-	err := classify(db.engine.write(ctx, func(ctx context.Context, conn querier) error {
+	err := classify(db.engine.write(ctx, via, func(ctx context.Context, conn querier) error {
 		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load()}}
 		if err := tx.lock(ctx, account); err != nil {
 			return err
@@ -256,6 +274,7 @@ func (tx *Tx) notify(ctx context.Context) error {
 // Rooms hands transactions to a domain package as the interfaces it asks for.
 type Rooms[R, W any] struct {
 	db    *DB
+	via   door
 	read  func(*ReadTx) R
 	write func(*Tx) W
 }
@@ -265,9 +284,16 @@ func NewRooms[R, W any](db *DB, read func(*ReadTx) R, write func(*Tx) W) Rooms[R
 	return Rooms[R, W]{db: db, read: read, write: write}
 }
 
+// ForLoops gives the same rooms with the connections of the node's own loops,
+// which callers never use.
+func (r Rooms[R, W]) ForLoops() Rooms[R, W] {
+	r.via = forLoops
+	return r
+}
+
 // Read is DB.Read in the domain's words.
 func (r Rooms[R, W]) Read(ctx context.Context, fn func(R) error) error {
-	return r.db.Read(ctx, func(tx *ReadTx) error { return fn(r.read(tx)) })
+	return r.db.read(ctx, r.via, func(tx *ReadTx) error { return fn(r.read(tx)) })
 }
 
 // Snapshot is DB.Snapshot in the domain's words.
@@ -277,7 +303,7 @@ func (r Rooms[R, W]) Snapshot(ctx context.Context, fn func(R) error) error {
 
 // Write is DB.Write in the domain's words.
 func (r Rooms[R, W]) Write(ctx context.Context, account string, fn func(W) error) error {
-	return r.db.Write(ctx, account, func(tx *Tx) error { return fn(r.write(tx)) })
+	return r.db.write(ctx, r.via, account, func(tx *Tx) error { return fn(r.write(tx)) })
 }
 
 // row is what a scan function reads: the current one of a result.

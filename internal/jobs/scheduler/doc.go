@@ -17,6 +17,11 @@
 //   - Instants that were missed while nothing ran are not made up for one by
 //     one: a recurring job fires once, for the latest of them.
 //
+// A clock that goes far ahead and comes back leaves jobs behind whose
+// next_run_at is far ahead as well. When it starts, when it sees its clock go
+// back, and once an hour, a Scheduler looks at all jobs that are not due and
+// computes those anew that would sleep longer than their schedule says.
+//
 // Between ticks a Scheduler sleeps until the next job is due, but never longer
 // than a second: another node may have made an earlier one, and clocks may
 // jump. A write on this node that makes a job due wakes it at once. When the

@@ -17,6 +17,8 @@ const (
 	batch = 1000
 	// longestSleep is how late another node's job can be noticed.
 	longestSleep = time.Second
+	// reviewEvery is how often it is made sure that no job sleeps too long.
+	reviewEvery = time.Hour
 )
 
 // Store gives what a Scheduler reads and writes.
@@ -30,6 +32,9 @@ type ReadTx interface {
 	Now() time.Time
 	// NextDue gives the earliest instant that any job fires for; nil for none.
 	NextDue(ctx context.Context) (*time.Time, error)
+	// Upcoming gives jobs that fire later than an instant, in the order of
+	// their UIDs, after one.
+	Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error)
 }
 
 // Tx is what a Scheduler reads and writes in one transaction.
@@ -40,6 +45,9 @@ type Tx interface {
 	InsertRuns(ctx context.Context, runs []jobs.Run) error
 	// AdvanceJobs stores when jobs fire next; those that do not are disabled.
 	AdvanceJobs(ctx context.Context, firings []jobs.Firing) error
+	// PullForward stores that jobs fire sooner, unless something else was
+	// stored meanwhile.
+	PullForward(ctx context.Context, sooner []jobs.Sooner) error
 	AddActiveJobs(ctx context.Context, account string, more int) error
 }
 
@@ -56,6 +64,8 @@ type Scheduler struct {
 
 	wake background.Bell
 	loop background.Loop
+	// seen is the time of the last look, and reviewed that of the last review.
+	seen, reviewed time.Time
 }
 
 // Start begins to fire jobs.
@@ -97,6 +107,9 @@ func (s *Scheduler) run(ctx context.Context) {
 func (s *Scheduler) tick(ctx context.Context) (time.Duration, error) {
 	for {
 		sleep, err := s.untilDue(ctx)
+		if err == nil && s.reviewed.IsZero() {
+			err = s.review(ctx)
+		}
 		if err != nil {
 			return longestSleep, err
 		}
@@ -123,6 +136,7 @@ func (s *Scheduler) untilDue(ctx context.Context) (sleep time.Duration, err erro
 		}
 		if err == nil {
 			s.Ticked(tx.Now())
+			s.notice(tx.Now())
 		}
 		return err
 	})

@@ -294,7 +294,8 @@ func TestADeletedOrDisabledJobDoesNotFire(t *testing.T) {
 			if err := tx.UpdateJob(t.Context(), disabled); err != nil {
 				return err
 			}
-			return tx.DeleteJob(t.Context(), deleted, tx.Now())
+			_, err := tx.DeleteJob(t.Context(), deleted, tx.Now())
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -427,4 +428,42 @@ func TestEveryInstantFiresOnceWhileNodesComeAndGo(t *testing.T) {
 	if runs := number(`SELECT count(*) FROM runs`); runs != instants || runs < minutes*count || runs > (minutes+1)*count {
 		t.Errorf("%d runs for %d instants of %d jobs in %d minutes", runs, instants, count, minutes)
 	}
+}
+
+func TestAClockThatGoesAheadAndComesBackSilencesNoJob(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		c := newClock()
+		db := c.open(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		began := c.now()
+		next := func(key string) time.Time { return *readJob(t, db, account, key).NextRunAt }
+		newJob(t, db, account, "often", "* * * * *", began.Add(30*time.Second))
+		newJob(t, db, account, "yearly", "0 0 1 1 *", time.Date(2032, 1, 1, 0, 0, 0, 0, time.UTC))
+		newJob(t, db, account, "once", "2050-01-01T00:00:00Z", time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC))
+		newJob(t, db, account, "left", "* * * * *", began.AddDate(5, 0, 0)) // by a node that is gone
+		r := start(t, db)
+		r.look(t)
+		if got, want := next("left"), began.Add(30*time.Second); !got.Equal(want) {
+			t.Errorf("at the start: the job fires at %s, want %s", got, want)
+		}
+		c.move(24 * time.Hour * 365 * 3)
+		r.look(t)
+		if len(runsOf(t, db, account, "often")) != 1 || next("often").Before(began.AddDate(2, 0, 0)) {
+			t.Fatalf("it did not fire ahead: next is %s", next("often"))
+		}
+		c.move(-24 * time.Hour * 365 * 3)
+		r.look(t)
+		if got, want := next("often"), began.Add(30*time.Second); !got.Equal(want) {
+			t.Errorf("the job fires at %s, want %s", got, want)
+		}
+		if next("yearly").Year() != 2032 || next("once").Year() != 2050 {
+			t.Errorf("the yearly job fires at %s, the other at %s", next("yearly"), next("once"))
+		}
+		c.move(30 * time.Second)
+		r.look(t)
+		if runs := runsOf(t, db, account, "often"); len(runs) != 2 {
+			t.Errorf("it has %d runs, want 2", len(runs))
+		}
+	})
 }

@@ -28,24 +28,35 @@ func defaultPace() Pace {
 		Watch: time.Second, Look: time.Second, Backlog: 4 * time.Millisecond}
 }
 
-// beat tells, while ctx lasts, that this worker lives, and gives up workers
-// that do not. The first beat takes over from this node's previous boot.
+// beat tells, while ctx lasts, that this worker lives. It does nothing else:
+// whatever it waited for would delay the next beat.
 func (w *Worker) beat(ctx context.Context) {
 	ticker := time.NewTicker(w.Pace.Beat)
 	defer ticker.Stop()
-	others := watchers{}
 	for {
-		err := w.beatOnce(ctx)
-		if err == nil {
-			err = w.giveUpSilent(ctx, &others)
-		}
-		if err != nil && ctx.Err() == nil {
+		if err := w.beatOnce(ctx); err != nil && ctx.Err() == nil {
 			w.Log.Warn("The worker cannot tell that it lives; it keeps trying.", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+	}
+}
+
+// listen gives up, while ctx lasts, workers that have fallen silent. It looks
+// after each beat of its own: who cannot beat knows nothing of the others.
+func (w *Worker) listen(ctx context.Context) {
+	others := watchers{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.beaten:
+		}
+		if err := w.giveUpSilent(ctx, &others); err != nil && ctx.Err() == nil {
+			w.Log.Warn("The worker cannot look after the others; it keeps trying.", "error", err)
 		}
 	}
 }
@@ -63,6 +74,7 @@ func (w *Worker) beatOnce(ctx context.Context) error {
 	if !w.lives.Swap(true) {
 		w.Wake() // claiming waits for it
 	}
+	w.beaten.Ring()
 	return nil
 }
 

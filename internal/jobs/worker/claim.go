@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -43,6 +44,8 @@ func (w *Worker) claimAll(ctx context.Context) {
 // long to wait before the next claim. A claim that was begun is ended whatever
 // becomes of ctx: what it takes has to be executed.
 func (w *Worker) claimOnce(ctx context.Context) (time.Duration, error) {
+	w.flights.expect() // before the look at lives: a fuse that burns down from here on is heard of
+	defer w.flights.expected()
 	if !w.lives.Load() {
 		return w.Pace.Look / 10, nil
 	}
@@ -55,8 +58,6 @@ func (w *Worker) claimOnce(ctx context.Context) (time.Duration, error) {
 	if err := w.disown(ctx); err != nil {
 		return w.Pace.Look, err
 	}
-	w.flights.expect()
-	defer w.flights.expected()
 	round := &round{worker: w}
 	if err := w.Store.Write(ctx, "", func(tx Tx) error { return round.claim(ctx, tx) }); err != nil {
 		w.uncertain = true
@@ -65,7 +66,7 @@ func (w *Worker) claimOnce(ctx context.Context) (time.Duration, error) {
 	w.turns = round.turns
 	w.dispatch(ctx, round)
 	w.short.Store(round.limited)
-	if round.unfinished() {
+	if w.sweep.goesOn(round) {
 		return w.Pace.Backlog, nil
 	}
 	return w.Pace.Look, nil
@@ -130,17 +131,22 @@ type round struct {
 	// limited tells that more runs may be pending than there was room for,
 	// crowded that there are more accounts or hosts than one round looks at.
 	limited, crowded bool
+	looked           []string // accounts and lanes
 	turns            turns
 	byHost           map[string]int // claimed in this round
+	contenders       map[string]int // accounts with runs for a host
 }
 
-// unfinished tells that another round may find more.
-func (r *round) unfinished() bool {
-	return len(r.claims) > 0 || r.refused > 0 || r.limited && r.crowded
+// queue is what waits of one account.
+type queue struct {
+	account string
+	lanes   []string
+	allowed allowance
+	taken   int
 }
 
 func (r *round) claim(ctx context.Context, tx Tx) error {
-	*r = round{worker: r.worker, turns: r.worker.turns.copy(), byHost: map[string]int{}}
+	*r = round{worker: r.worker, turns: r.worker.turns.copy(), byHost: map[string]int{}, contenders: map[string]int{}}
 	// Whoever gives this worker up meanwhile waits, and then finds its claims.
 	if lives, err := tx.Lives(ctx, r.worker.Boot); err != nil || !lives {
 		return err
@@ -154,56 +160,99 @@ func (r *round) claim(ctx context.Context, tx Tx) error {
 		waiting, r.limited = waiting[:free], true
 	}
 	r.turns.account = waiting[len(waiting)-1]
-	share := free / len(waiting)
-	slices.Sort(waiting) // one order: nodes that meter the same accounts must not wait for each other
-	for _, account := range waiting {
-		if err := r.serve(ctx, tx, account, share); err != nil {
-			return err
-		}
+	// One order: nodes that meter the same accounts must not wait for each other.
+	queues, err := r.queues(ctx, tx, slices.Sorted(slices.Values(waiting)))
+	if err != nil || len(queues) == 0 {
+		return err
+	}
+	if err := r.serveAll(ctx, tx, queues, free/len(queues)); err != nil {
+		return err
 	}
 	return r.configure(ctx, tx)
 }
 
+// queues finds what waits of accounts and how much of it their plans allow.
+func (r *round) queues(ctx context.Context, tx Tx, accounts []string) ([]*queue, error) {
+	var queues []*queue
+	for _, account := range accounts {
+		r.looked = append(r.looked, account)
+		if r.worker.flights.roomOf(account) <= 0 {
+			r.limited = true
+			continue
+		}
+		lanes, err := r.inTurn(r.turns.lanes[account], func(after string, limit int) ([]string, error) {
+			return tx.PendingLanes(ctx, account, after, limit)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(lanes) == 0 { // another node has them
+			continue
+		}
+		allowed, err := r.allowance(ctx, tx, account)
+		if err != nil {
+			return nil, err
+		}
+		for _, lane := range lanes {
+			r.contenders[hostOf(lane)]++
+		}
+		r.looked = append(r.looked, lanes...)
+		queues = append(queues, &queue{account: account, lanes: lanes, allowed: allowed})
+	}
+	return queues, nil
+}
+
+// serveAll claims up to share runs of each queue and meters them. Whoever is
+// first gets the room that many wait for, so it is somebody else every time: no
+// order that repeats is fair to all hosts at once.
+func (r *round) serveAll(ctx context.Context, tx Tx, queues []*queue, share int) error {
+	for _, i := range rand.Perm(len(queues)) {
+		if err := r.serve(ctx, tx, queues[i], share); err != nil {
+			return err
+		}
+	}
+	for _, queue := range queues {
+		if queue.taken == 0 {
+			continue
+		}
+		if err := tx.MeterRuns(ctx, queue.account, jobs.Period(tx.Now()), queue.taken); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // serve claims up to share runs of an account, from its lanes in turn.
-func (r *round) serve(ctx context.Context, tx Tx, account string, share int) error {
-	lanes, err := r.inTurn(r.turns.lanes[account], func(after string, limit int) ([]string, error) {
-		return tx.PendingLanes(ctx, account, after, limit)
-	})
-	if err != nil || len(lanes) == 0 {
-		return err
-	}
-	allowed, err := r.allowance(ctx, tx, account)
-	if err != nil {
-		return err
-	}
-	taken, last := 0, lanes[len(lanes)-1]
-	for i, lane := range lanes {
-		fair := max(1, (share-taken)/(len(lanes)-i))
-		room := min(fair, share-taken, r.room(account, lane, taken))
+func (r *round) serve(ctx context.Context, tx Tx, queue *queue, share int) error {
+	last := queue.lanes[len(queue.lanes)-1]
+	for i, lane := range queue.lanes {
+		fair := max(1, (share-queue.taken)/(len(queue.lanes)-i))
+		room := min(fair, share-queue.taken, r.room(queue, lane))
 		if room <= 0 {
 			r.limited = true
 			continue
 		}
-		claimed, err := r.take(ctx, tx, lane, room, &allowed)
+		claimed, err := r.take(ctx, tx, lane, room, &queue.allowed)
 		if err != nil {
 			return err
 		}
-		if taken += claimed; claimed > 0 {
+		if queue.taken += claimed; claimed > 0 {
 			last = lane
 		}
 	}
-	r.turns.served(account, last, len(lanes))
-	if taken == 0 {
-		return nil
-	}
-	return tx.MeterRuns(ctx, account, jobs.Period(tx.Now()), taken)
+	r.turns.served(queue.account, last, len(queue.lanes))
+	return nil
 }
 
-// room is how many more runs of a lane may be in flight, when some of the
-// account were taken in this round already.
-func (r *round) room(account, lane string, taken int) int {
-	byAccount, byHost := r.worker.flights.room(account, hostOf(lane))
-	return min(byAccount-taken, byHost-r.byHost[hostOf(lane)])
+// room is how many more runs of a lane may be in flight. Accounts that wait
+// for the same host share it, and one that is alone leaves something for
+// whoever comes next: its requests may take long.
+func (r *round) room(queue *queue, lane string) int {
+	host := hostOf(lane)
+	byAccount, byHost, inFlight := r.worker.flights.room(queue.account, lane)
+	limit := r.worker.Limits.Host
+	share := min(limit-limit/8, (limit+r.contenders[host]-1)/r.contenders[host])
+	return min(byAccount-queue.taken, byHost-r.byHost[host], share-inFlight)
 }
 
 // allowance is how many runs an account may still start this month.

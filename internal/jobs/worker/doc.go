@@ -20,13 +20,17 @@
 //
 // A lane is an account and a host. Accounts with pending runs take turns, and
 // so do the hosts of one account, oldest run first within a lane. How many
-// requests are in flight is bounded for the node, for each account and for
-// each host. A claim takes as many runs as there is room for in one
-// transaction, meters them, and fails those that the account's plan does not
-// include. Idle, a worker claims the moment a run is queued on its node and
+// requests are in flight is bounded for the node, for each account and for each
+// host. Accounts that wait for the same host share its bound, one that is alone
+// there leaves an eighth of it for others, and which account of a round is
+// served first is left to chance: whoever always came first would get all the
+// room that becomes free. A claim takes as many runs as there is room for in
+// one transaction, meters them, and fails those that the account's plan does
+// not include. Idle, a worker claims the moment a run is queued on its node and
 // looks once a second for runs that others queued; with a backlog it claims
 // every few milliseconds, so that a claim is worth its transaction; without
-// room it claims when a request ends.
+// room it claims when a request ends. When more accounts or hosts wait than one
+// claim looks at and nothing can be claimed, it goes round once and then waits.
 //
 // A claim asks, in its transaction, whether the worker's row is still there,
 // and keeps it from being removed until it has ended: whoever gives the worker
@@ -49,9 +53,11 @@
 // whoever notices removes the row, unless it has moved after all, and fails the
 // worker's runs as WORKER_LOST: at most eighteen seconds after the last beat. A
 // worker that cannot beat for ten seconds knows what the others are about to
-// conclude: a fuse burns down, it aborts its requests and claims nothing until
-// it beats again. A node that starts again, known by its name and address,
-// gives up its previous boot at once.
+// conclude: a fuse burns down, it aborts its requests, those of a claim under
+// way too, and claims nothing until it beats again. Nothing but the beat itself
+// can delay it: others are looked after by a loop of its own. A node that
+// starts again, known by its name and address, gives up its previous boot at
+// once.
 //
 // # Cancelling
 //
@@ -59,8 +65,8 @@
 // request hears of it directly when it is on the same node, by notification
 // from another, and at the latest by looking once a second at the runs it has
 // in flight. A cancellation that comes between a claim and its requests is
-// remembered for them. The worker aborts the connection; whatever it reports later is refused by
-// the lease rule above.
+// remembered for them. The worker aborts the connection; whatever it reports
+// later is refused by the lease rule above.
 //
 // # Stopping
 //

@@ -1,9 +1,12 @@
 package worker_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -121,5 +124,89 @@ func TestManyBlockedAccountsDoNotHideOthers(t *testing.T) {
 		}
 		r.start(t)
 		storetest.Wait(t, soon, "the others are served", func() bool { return r.world.count("rare") == 8 })
+	})
+}
+
+// Whoever waits for a host gets some of the room that becomes free there,
+// however many runs the others have, and wherever its account is in the order.
+func TestAFloodToAHostDoesNotKeepOtherAccountsFromIt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		r := newRig(t, db, func(w *worker.Worker) { w.Limits = worker.Limits{Node: 64, Account: 32, Host: 1} })
+		accounts := make([]string, 3)
+		for i := range accounts {
+			accounts[i] = storetest.NewTenant(t, db, "pro").Account.ID
+		}
+		slices.Sort(accounts)
+		flood := newJob(t, db, accounts[0], "one.host")
+		storetest.Queue(t, db, flood, 2000)
+		storetest.Queue(t, db, newJob(t, db, accounts[1], "one.host"), 2000)
+		last := storetest.Queue(t, db, newJob(t, db, accounts[2], "one.host"), 5)
+		r.start(t)
+		storetest.Wait(t, soon, "many runs are done", func() bool { return r.world.count("") > 200 })
+		order := r.world.order()
+		for _, run := range last {
+			if place := slices.Index(order, run); place < 0 {
+				t.Fatalf("of %d runs none was run %s of the account that is last in the order", len(order), run)
+			}
+		}
+	})
+}
+
+// A host that answers slowly is not all one account's.
+func TestAccountsShareAHost(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		r := newRig(t, db, func(w *worker.Worker) { w.Limits = worker.Limits{Node: 64, Account: 64, Host: 16} })
+		r.world.hold("one.host")
+		first, second := storetest.NewTenant(t, db, "pro").Account.ID, storetest.NewTenant(t, db, "pro").Account.ID
+		storetest.Queue(t, db, newJob(t, db, first, "one.host"), 100)
+		r.start(t)
+		storetest.Wait(t, soon, "one account has all but the rest", func() bool { return r.world.inFlight("one.host") == 14 })
+		job := newJob(t, db, second, "one.host")
+		storetest.Queue(t, db, job, 100)
+		storetest.Wait(t, soon, "the rest is the other's", func() bool { return r.world.inFlight("one.host") == 16 })
+		if got := r.world.countJob(job.Key); got != 2 {
+			t.Errorf("the second account has %d requests in flight, want 2", got)
+		}
+	})
+}
+
+// counted counts the transactions that write.
+type counted struct {
+	worker.Store
+
+	writes atomic.Int64
+}
+
+func (c *counted) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+	c.writes.Add(1)
+	return c.Store.Write(ctx, account, fn)
+}
+
+// More accounts than one round looks at wait for a host that hangs: each look
+// goes round once and then waits.
+func TestNothingIsClaimedOverAndOverWhileHostsHang(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		store := &counted{Store: db.Worker()}
+		r := newRig(t, db, func(w *worker.Worker) {
+			w.Store, w.Limits = store, worker.Limits{Node: 64, Account: 64, Host: 2}
+			w.Pace.Look, w.Pace.Beat = 500*time.Millisecond, 500*time.Millisecond
+		})
+		r.world.hold("slow")
+		for range 40 {
+			storetest.Queue(t, db, newJob(t, db, storetest.NewTenant(t, db, "pro").Account.ID, "slow"), 2)
+		}
+		r.start(t)
+		storetest.Wait(t, soon, "the host has what it may have", func() bool { return r.world.inFlight("slow") == 2 })
+		before, until := store.writes.Load(), time.Now().Add(2*time.Second)
+		storetest.Wait(t, soon, "two seconds pass", func() bool { return time.Now().After(until) })
+		if writes := store.writes.Load() - before; writes > 50 { // five looks of three or four rounds, and five beats
+			t.Errorf("%d transactions in two seconds in which nothing could be claimed", writes)
+		}
 	})
 }

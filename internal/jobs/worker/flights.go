@@ -14,20 +14,31 @@ type flights struct {
 	aborts    map[string]context.CancelCauseFunc // by run
 	byAccount map[string]int
 	byHost    map[string]int
+	byLane    map[string]int
 	// unwritten are the runs whose outcome is not in the database, in flight or not.
 	unwritten map[string]bool
 	// early are the runs that were cancelled while a claim is on its way: it
 	// may have taken them. nil while none is.
-	early   map[string]bool
-	landed  chan struct{} // closed when nothing is in flight; nil while nobody waits
-	observe func(inFlight int)
+	early map[string]bool
+	// grounded is why all of them are aborted, when that happened meanwhile.
+	grounded error
+	landed   chan struct{} // closed when nothing is in flight; nil while nobody waits
+	observe  func(inFlight int)
 }
 
-// room is how many more runs of an account, and to a host, may be in flight.
-func (f *flights) room(account, host string) (byAccount, byHost int) {
+// room is how many more runs of an account, and to the host of a lane, may be
+// in flight, and how many of the lane are.
+func (f *flights) room(account, lane string) (byAccount, byHost, inFlight int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.limits.Account - f.byAccount[account], f.limits.Host - f.byHost[host]
+	return f.limits.Account - f.byAccount[account], f.limits.Host - f.byHost[hostOf(lane)], f.byLane[lane]
+}
+
+// roomOf is how many more runs of an account may be in flight.
+func (f *flights) roomOf(account string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.limits.Account - f.byAccount[account]
 }
 
 // free is how many more runs of any kind may be in flight.
@@ -41,14 +52,14 @@ func (f *flights) free() int {
 func (f *flights) expect() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.early = map[string]bool{}
+	f.early, f.grounded = map[string]bool{}, nil
 }
 
 // expected ends what expect began.
 func (f *flights) expected() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.early = nil
+	f.early, f.grounded = nil, nil
 }
 
 // take begins a flight; its context ends when it is aborted.
@@ -57,15 +68,19 @@ func (f *flights) take(ctx context.Context, claim Claim) context.Context {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.aborts == nil {
-		f.aborts, f.byAccount, f.byHost = map[string]context.CancelCauseFunc{}, map[string]int{}, map[string]int{}
-		f.unwritten = map[string]bool{}
+		f.aborts, f.unwritten = map[string]context.CancelCauseFunc{}, map[string]bool{}
+		f.byAccount, f.byHost, f.byLane = map[string]int{}, map[string]int{}, map[string]int{}
 	}
 	f.aborts[claim.Run] = abort
 	f.unwritten[claim.Run] = true
 	f.byAccount[claim.Account]++
 	f.byHost[claim.host()]++
+	f.byLane[claim.Lane]++
 	f.observe(len(f.aborts))
-	if f.early[claim.Run] {
+	switch {
+	case f.grounded != nil:
+		abort(f.grounded)
+	case f.early[claim.Run]:
 		abort(errCanceled)
 	}
 	return ctx
@@ -81,6 +96,7 @@ func (f *flights) land(claim Claim) {
 	delete(f.aborts, claim.Run)
 	decrease(f.byAccount, claim.Account)
 	decrease(f.byHost, claim.host())
+	decrease(f.byLane, claim.Lane)
 	f.observe(len(f.aborts))
 	if len(f.aborts) == 0 && f.landed != nil {
 		close(f.landed)
@@ -121,9 +137,13 @@ func (f *flights) abort(run string, cause error) {
 	}
 }
 
+// abortAll ends all flights, and those of a claim that is on its way.
 func (f *flights) abortAll(cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.early != nil {
+		f.grounded = cause
+	}
 	for _, abort := range f.aborts {
 		abort(cause)
 	}

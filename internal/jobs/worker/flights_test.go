@@ -21,3 +21,18 @@ func TestACancellationBetweenClaimAndRequestIsRemembered(t *testing.T) {
 		t.Error("an abort without a claim was remembered")
 	}
 }
+
+func TestAFuseThatBurnsDownDuringAClaimAbortsItsRequests(t *testing.T) {
+	t.Parallel()
+	f := &flights{observe: func(int) {}}
+	f.expect()
+	f.abortAll(errLost)
+	if aborted := f.take(t.Context(), Claim{Run: "a"}); !errors.Is(context.Cause(aborted), errLost) {
+		t.Errorf("the request has %v", context.Cause(aborted))
+	}
+	f.expected()
+	f.expect()
+	if later := f.take(t.Context(), Claim{Run: "b"}); later.Err() != nil {
+		t.Error("the next claim is aborted too")
+	}
+}

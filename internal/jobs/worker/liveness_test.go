@@ -128,6 +128,26 @@ func beats(t *testing.T, db *store.DB) (beat int64) {
 	return beat
 }
 
+// deaf is a store whose reads never end by themselves.
+type deaf struct{ worker.Store }
+
+func (deaf) Read(ctx context.Context, _ func(worker.ReadTx) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// What a worker wants to know of the others never delays its own beat.
+func TestReadsThatHangDoNotDelayTheBeat(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		newRig(t, db, func(w *worker.Worker) { w.Store = deaf{db.Worker()} }).start(t)
+		storetest.Wait(t, soon, "the worker beats", func() bool { return nodes(t, db) == 1 })
+		first := beats(t, db)
+		storetest.Wait(t, soon, "it goes on beating", func() bool { return beats(t, db) >= first+5 })
+	})
+}
+
 func TestAnOutageKeepsOutcomes(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
@@ -230,7 +250,7 @@ func TestAnOutcomeThatIsRefusedDoesNotKeepTheOthers(t *testing.T) {
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		runs := storetest.Queue(t, db, newJob(t, db, account, "a"), 16)
 		store := &broken{Store: db.Worker(), change: func(tx worker.Tx) worker.Tx { return poisoned{tx, runs[7]} }}
-		r := newRig(t, db, func(w *worker.Worker) { w.Store = store })
+		r := newRig(t, db, func(w *worker.Worker) { w.Store, w.Limits.Host = store, 32 })
 		open := r.world.hold("a")
 		r.start(t)
 		storetest.Wait(t, soon, "the requests are made", func() bool { return r.world.inFlight("a") == 16 })
@@ -254,7 +274,7 @@ func TestOutcomesAndClaimsAreBatched(t *testing.T) {
 		storetest.Queue(t, db, newJob(t, db, account, "a"), runs)
 		store := &broken{Store: db.Worker()}
 		r := newRig(t, db, func(w *worker.Worker) {
-			w.Store, w.Limits = store, worker.Limits{Node: runs, Account: runs, Host: runs}
+			w.Store, w.Limits = store, worker.Limits{Node: runs, Account: runs, Host: 2 * runs}
 		})
 		open := r.world.hold("a")
 		r.start(t)

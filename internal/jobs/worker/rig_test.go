@@ -32,6 +32,10 @@ func brisk() worker.Pace {
 		Watch: 100 * time.Millisecond, Look: 50 * time.Millisecond, Backlog: time.Millisecond}
 }
 
+// patient makes a worker give nobody up, itself included: where requests are
+// counted, a busy machine must not abort them.
+func patient(w *worker.Worker) { w.Pace.GiveUpOwn, w.Pace.GiveUpOther = 2*soon, 3*soon }
+
 // sender is the world that requests go to. A host that has a gate answers when
 // the gate is opened, or the request is aborted.
 type sender struct {
@@ -115,6 +119,13 @@ func (s *sender) count(prefix string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(slices.DeleteFunc(slices.Clone(s.sent), func(order worker.Order) bool { return !strings.HasPrefix(hostOf(order), prefix) }))
+}
+
+// countJob counts the requests of a job.
+func (s *sender) countJob(key string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Clone(s.sent), func(order worker.Order) bool { return order.Job != key }))
 }
 
 func (s *sender) order() (runs []string) {

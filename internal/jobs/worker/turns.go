@@ -59,3 +59,32 @@ func (r *round) inTurn(last string, list func(after string, limit int) ([]string
 	}
 	return append(waiting, before...), nil
 }
+
+// sweep is a walk over all that waits, when that is more than one round looks
+// at. It goes on while a round claims something or finds somebody new; after
+// that only a landing, a wake or the next look can change anything.
+type sweep struct{ looked map[string]bool }
+
+// goesOn tells whether another round may find more than this one.
+func (s *sweep) goesOn(r *round) bool {
+	if len(r.claims) > 0 || r.refused > 0 {
+		s.looked = nil
+		return true
+	}
+	if !r.limited || !r.crowded {
+		s.looked = nil
+		return false
+	}
+	if s.looked == nil {
+		s.looked = map[string]bool{}
+	}
+	known := len(s.looked)
+	for _, name := range r.looked {
+		s.looked[name] = true
+	}
+	if len(s.looked) > known {
+		return true
+	}
+	s.looked = nil
+	return false
+}

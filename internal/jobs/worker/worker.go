@@ -151,8 +151,10 @@ type Worker struct {
 	flights        flights
 	configurations configurationCache
 	turns          turns
+	sweep          sweep
 	outcomes       chan Outcome
 	wake           background.Bell
+	beaten         background.Bell
 	lives          atomic.Bool // others have no reason to give it up
 	fuse           *time.Timer // ends lives
 	short          atomic.Bool // runs wait for room
@@ -171,10 +173,10 @@ func (w *Worker) Start(ctx context.Context) {
 		w.Pace = defaultPace()
 	}
 	w.flights.limits, w.flights.observe = w.Limits, w.Observe.InFlight
-	w.wake = background.NewBell()
+	w.wake, w.beaten = background.NewBell(), background.NewBell()
 	w.outcomes = make(chan Outcome, 4*w.Limits.Node)
 	w.fuse = time.AfterFunc(w.Pace.GiveUpOwn, w.burn)
-	w.beats.Start(ctx, w.beat, w.watch)
+	w.beats.Start(ctx, w.beat, w.listen, w.watch)
 	w.claims.Start(ctx, w.claimAll)
 	ctx, w.cancelWrites = context.WithCancel(ctx)
 	w.writing.Go(func() { w.writeAll(ctx) })
@@ -220,7 +222,11 @@ func (w *Worker) stop(ctx context.Context) {
 
 // execute makes the request of a run and reports what came of it.
 func (w *Worker) execute(ctx context.Context, claim Claim, configuration jobs.Configuration) {
-	result, err := w.Sender.Send(ctx, Order{Account: claim.Account, Run: claim.Run, Job: claim.Job, Configuration: configuration})
+	var result jobs.Result
+	err := ctx.Err() // it may have been aborted before it began
+	if err == nil {
+		result, err = w.Sender.Send(ctx, Order{Account: claim.Account, Run: claim.Run, Job: claim.Job, Configuration: configuration})
+	}
 	aborted := context.Cause(ctx) // before it lands, which ends the context
 	w.land(claim)
 	w.report(claim, conclude(configuration, result, err, aborted))

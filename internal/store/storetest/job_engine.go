@@ -38,7 +38,7 @@ func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []str
 
 func jobEngine(t *testing.T, shared *store.DB) {
 	for name, part := range map[string]func(*testing.T, *store.DB){
-		"jobs fire": firing, "runs are claimed": claiming, "accounts and lanes take turns": turns, "outcomes need the lease": outcomes,
+		"jobs fire": firing, "runs are claimed": claiming, "runs that wait follow their job to another host": moving, "accounts and lanes take turns": turns, "outcomes need the lease": outcomes,
 		"runs are metered": metering, "nodes are given up": nodes,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,8 +84,45 @@ func firing(t *testing.T, db *store.DB) {
 	same(t, *nextDue(t, db), at(1000))
 	ended := readJob(t, db, account, due[0].Key)
 	same(t, []any{ended.Enabled, ended.NextRunAt, ended.Version}, []any{false, (*time.Time)(nil), 1})
+	upcoming := func(after string, limit int) []jobs.Due {
+		return get(t, db, func(tx *store.ReadTx) ([]jobs.Due, error) { return tx.Upcoming(ctx, at(1000), after, limit) })
+	}
+	later := upcoming("", 1000)
+	same(t, len(later), 298)
+	same(t, upcoming(later[9].UID, 5), later[10:15])
+	stale := later[1]
+	stale.ScheduledAt = at(1)
+	do(t, db, "", func(tx *store.Tx) error {
+		return tx.PullForward(ctx, []jobs.Sooner{{Due: later[0], Next: at(1500)}, {Due: stale, Next: at(1500)}})
+	})
+	same(t, *readJob(t, db, account, later[0].Key).NextRunAt, at(1500))
+	same(t, *readJob(t, db, account, stale.Key).NextRunAt, later[1].ScheduledAt)
+	do(t, db, "", func(tx *store.Tx) error {
+		pulled := later[0]
+		pulled.ScheduledAt = at(1500)
+		return tx.PullForward(ctx, []jobs.Sooner{{Due: pulled, Next: later[0].ScheduledAt}})
+	})
 	again := readJob(t, db, account, due[5].Key)
 	same(t, []any{again.Enabled, *again.NextRunAt}, []any{true, at(2005)})
+}
+
+func moving(t *testing.T, db *store.DB) {
+	ctx, account := t.Context(), newAccount(t, db).ID
+	job := NewJob(account, "j", "http://a/")
+	AddJobs(t, db, job)
+	ids := Queue(t, db, job, 3)
+	was := job.Lane()
+	same(t, claim(t, db, was, "boot", 1), ids[:1])
+	job.Configuration, job.RequestID = jobs.NewConfiguration(jobs.Plain{URL: "http://b/"}), newID()
+	do(t, db, account, func(tx *store.Tx) error {
+		if err := tx.InsertJobRequest(ctx, job); err != nil {
+			return err
+		}
+		return tx.UpdateJob(ctx, job)
+	})
+	same(t, claim(t, db, was, "boot", 3), nil)
+	same(t, claim(t, db, job.Lane(), "boot", 3), ids[1:])
+	same(t, ReadRun(t, db, account, ids[0]).Lane, was)
 }
 
 func claiming(t *testing.T, db *store.DB) {

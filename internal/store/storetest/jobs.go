@@ -127,6 +127,7 @@ func jobConcept(t *testing.T, shared *store.DB) {
 		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ActiveJobs(ctx, counted) }), 2)
 		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ActiveJobs(ctx, other) }), 0)
 	})
+	t.Run("what an account stores is counted", func(t *testing.T) { storedJobs(t, db) })
 	t.Run("the rooms lead to the same store", func(t *testing.T) {
 		if err := db.Jobs().Read(ctx, func(tx jobs.ReadTx) error { _, err := tx.Job(ctx, account, "odd"); return err }); err != nil {
 			t.Error(err)
@@ -135,12 +136,34 @@ func jobConcept(t *testing.T, shared *store.DB) {
 	t.Run("configurations are sealed, and sealed again", func(t *testing.T) { jobSeals(t, New(t, shared.Name())) })
 }
 
+func storedJobs(t *testing.T, db *store.DB) {
+	ctx, account := t.Context(), newAccount(t, db).ID
+	stored := func() jobs.Stored {
+		return get(t, db, func(tx *store.ReadTx) (jobs.Stored, error) { return tx.Stored(ctx, account) })
+	}
+	same(t, stored(), jobs.Stored{})
+	first, second := NewJob(account, "first", "http://a/"), NewJob(account, "second", "http://a/")
+	AddJobs(t, db, first, second)
+	size := stored().ConfigurationBytes / 2
+	same(t, stored(), jobs.Stored{Jobs: 2, ConfigurationBytes: 2 * size})
+	first.RequestID = newID()
+	plain := first.Configuration.Plain()
+	plain.URL = "http://a/\n" // as JSON, it is two bytes longer
+	first.Configuration = jobs.NewConfiguration(plain)
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertJobRequest(ctx, first) })
+	same(t, stored(), jobs.Stored{Jobs: 2, ConfigurationBytes: 2*size + 2})
+	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, first, at(5)); return err })
+	same(t, stored(), jobs.Stored{Jobs: 1, ConfigurationBytes: size})
+	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, second, at(5)); return err })
+	same(t, stored(), jobs.Stored{})
+}
+
 func jobKeys(t *testing.T, db *store.DB, account string) {
 	ctx, first := t.Context(), NewJob(account, "again", "http://a/")
 	AddJobs(t, db, first)
 	err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertJob(ctx, NewJob(account, "again", "http://b/")) })
 	refused(t, err, fault.AlreadyExists)
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, first, at(5)) })
+	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, first, at(5)); return err })
 	missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, account, "again") })
 	second := NewJob(account, "again", "http://b/")
 	AddJobs(t, db, second)
@@ -186,7 +209,7 @@ func jobDeletion(t *testing.T, db *store.DB, account string) {
 	running := Queue(t, db, job, 1)[0]
 	claim(t, db, job.Lane(), "boot", 1)
 	waiting := Queue(t, db, job, 2)
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, job, at(6)) })
+	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, job, at(6)); return err })
 	for _, id := range waiting {
 		run := ReadRun(t, db, account, id)
 		same(t, []any{run.Status, *run.FinishedAt}, []any{jobs.Canceled, at(6)})

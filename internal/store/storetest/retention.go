@@ -30,7 +30,7 @@ func retention(t *testing.T, shared *store.DB) {
 	old, recent := oldRuns(t, db, live, jobs.Canceled, 1100, now.Add(-time.Hour)), oldRuns(t, db, live, jobs.Canceled, 2, now.Add(time.Hour))
 	running := oldRuns(t, db, deleted, jobs.Pending, 1, now.Add(-time.Hour))
 	claim(t, db, deleted.Lane(), "boot", 1)
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteJob(ctx, deleted, now.Add(-3*time.Hour)) })
+	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, deleted, now.Add(-3*time.Hour)); return err })
 	raw := database.Raw(t)
 	if _, err := raw.ExecContext(ctx, `UPDATE job_requests SET superseded_at = 1 WHERE superseded_at IS NOT NULL`); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -62,6 +64,7 @@ func runConcept(t *testing.T, shared *store.DB) {
 		same(t, *ReadRun(t, db, account, id).FinishedAt, at(50))
 	})
 	t.Run("a result comes back, however large its body", func(t *testing.T) { runResults(t, db, job) })
+	t.Run("a page of runs has no more than it may show", func(t *testing.T) { runBudget(t, db) })
 	t.Run("runs are listed newest first, by what is asked for", func(t *testing.T) { runLists(t, db) })
 }
 
@@ -80,6 +83,48 @@ func runResults(t *testing.T, db *store.DB, job jobs.Job) {
 		same(t, got.Result, result)
 		same(t, *got.FinishedAt, at(60))
 		same(t, got.Request.URL, "http://"+jobs.Redacted+"@results/")
+	}
+}
+
+// runBudget shows runs that are large for every reason: what they sent, and
+// the headers and the body of what they got.
+func runBudget(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	odd := strings.Repeat("\x01", 60_000) // six times as long when it is written
+	body := strings.Repeat("b", 900_000)
+	for key, plain := range map[string]jobs.Plain{"small": {URL: "http://a/"}, "large": {URL: "http://b/", Body: &body}} {
+		job := NewJob(account, key, plain.URL)
+		job.Configuration = jobs.NewConfiguration(plain)
+		AddJobs(t, db, job)
+		ids := Queue(t, db, job, 60)
+		boot := newID()
+		claim(t, db, job.Lane(), boot, len(ids))
+		outcomes := make([]worker.Outcome, len(ids))
+		for i, id := range ids {
+			outcomes[i] = worker.Outcome{Run: id, Status: jobs.Succeeded, FinishedAt: at(60), Result: &jobs.Result{Status: 200}}
+			switch {
+			case key == "large":
+			case i%2 == 0:
+				outcomes[i].Result.Body = odd
+			default:
+				outcomes[i].Result.Headers = map[string]string{"a": odd}
+			}
+		}
+		finish(t, db, boot, outcomes...)
+		tail := get(t, db, func(tx *store.ReadTx) (page.Tail[jobs.Run], error) {
+			return tx.Runs(t.Context(), account, jobs.RunFilter{Job: key}, page.Cursor{Size: 100})
+		})
+		size := 0
+		for _, run := range tail.Items {
+			text, err := json.Marshal(run.Attributes())
+			if err != nil || run.Request == nil {
+				t.Fatal(err, run.Request)
+			}
+			size += len(text)
+		}
+		if size > 8<<20 || size < 6<<20 || !tail.More {
+			t.Errorf("%s: %d runs with %d bytes, more: %v", key, len(tail.Items), size, tail.More)
+		}
 	}
 }
 
@@ -112,7 +157,27 @@ func runLists(t *testing.T, db *store.DB) {
 		found, _ := listRuns(t, db, account, filter, page.Cursor{Size: 100})
 		same(t, len(found), 0)
 	}
-	found, _ := listRuns(t, db, account, jobs.RunFilter{From: at(3), To: at(4)}, page.Cursor{Size: 100})
-	same(t, len(found), 12)
+	runInstants(t, db)
 	refused(t, db.Write(t.Context(), "", func(tx *store.Tx) error { _, err := tx.Run(t.Context(), account, newID()); return err }), fault.NotFound)
+}
+
+// runInstants lists runs by when they were queued.
+func runInstants(t *testing.T, db *store.DB) {
+	t.Helper()
+	job := NewJob(newAccount(t, db).ID, "j", "http://a/")
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	run := NewRun(job)
+	run.CreatedAt = now
+	do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{run}) })
+	for count, filters := range map[int][]jobs.RunFilter{
+		1: {{From: now}, {From: now, To: now.Add(1000)}, {From: now.Add(-5 * time.Hour), To: now.Add(5 * time.Hour)}, {From: now.Add(-time.Minute), To: now.AddDate(9000, 0, 0)}},
+		0: {{From: now.Add(1000)}, {From: at(4), To: now}, {From: now.Add(5 * time.Hour)}, {To: now.AddDate(-1970, 0, 0)}},
+	} {
+		for _, filter := range filters {
+			found, _ := listRuns(t, db, job.Account, filter, page.Cursor{Size: 100})
+			if len(found) != count {
+				t.Errorf("from %s to %s: %d runs, want %d", filter.From, filter.To, len(found), count)
+			}
+		}
+	}
 }

@@ -28,6 +28,7 @@ CREATE TABLE job_requests (
 	id            text COLLATE "C" PRIMARY KEY,
 	job_uid       text COLLATE "C" NOT NULL REFERENCES jobs (uid),
 	sealed        bytea NOT NULL, -- the whole configuration
+	bytes         bigint NOT NULL, -- of the configuration as it is written
 	superseded_at bigint, -- null: the job's own
 	created_at    bigint NOT NULL
 );
@@ -74,7 +75,7 @@ CREATE TABLE run_bodies (
 
 CREATE TABLE job_usage (
 	account_id text COLLATE "C" NOT NULL REFERENCES accounts (id),
-	period     text COLLATE "C" NOT NULL, -- YYYY-MM; empty: enabled jobs
+	period     text COLLATE "C" NOT NULL, -- YYYY-MM; or what else is counted: empty for enabled jobs, jobs, configuration bytes
 	used       bigint NOT NULL,
 	PRIMARY KEY (account_id, period)
 );

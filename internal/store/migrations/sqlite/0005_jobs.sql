@@ -28,6 +28,7 @@ CREATE TABLE job_requests (
 	id            TEXT PRIMARY KEY,
 	job_uid       TEXT NOT NULL REFERENCES jobs (uid),
 	sealed        BLOB NOT NULL, -- the whole configuration
+	bytes         INTEGER NOT NULL, -- of the configuration as it is written
 	superseded_at INTEGER, -- null: the job's own
 	created_at    INTEGER NOT NULL
 ) STRICT;
@@ -74,7 +75,7 @@ CREATE TABLE run_bodies (
 
 CREATE TABLE job_usage (
 	account_id TEXT NOT NULL REFERENCES accounts (id),
-	period     TEXT NOT NULL, -- YYYY-MM; empty: enabled jobs
+	period     TEXT NOT NULL, -- YYYY-MM; or what else is counted: empty for enabled jobs, jobs, configuration bytes
 	used       INTEGER NOT NULL,
 	PRIMARY KEY (account_id, period)
 ) STRICT;

@@ -1,0 +1,58 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// The largest jobs that an account may have are listed on one page.
+func TestConfigurationsFillAnAccount(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		large := attributes{"body": strings.Repeat("x", 1<<20)}
+		full := problem{code: "row_limit_reached", meta: map[string]any{"limit_key": "jobs.configuration_bytes", "maximum": float64(jobs.MaxConfigurationBytes)}}
+		for i := range 31 {
+			owner.post(jobsPath, envelope("job", fmt.Sprint("job-", i), sendingTo(nowhere, large))).want(201)
+		}
+		owner.post(jobsPath, envelope("job", "one-more", sendingTo(nowhere, large))).refused(409, full)
+		small := owner.makeJob("small", nil)
+		owner.put(small, envelope("job", "", sendingTo(nowhere, large))).refused(409, full)
+		if got := owner.get(jobsPath).want(200); len(got.ids()) != 32 || len(got.body) < 31<<20 {
+			t.Errorf("got %d jobs in %d bytes", len(got.ids()), len(got.body))
+		}
+		owner.delete(jobsPath + "/job-0").want(204)
+		owner.put(small, envelope("job", "", sendingTo(nowhere, large))).want(200)
+		owner.put(small, envelope("job", "", job(nil))).want(200) // what is smaller frees its bytes
+		owner.post(jobsPath, envelope("job", "one-more", sendingTo(nowhere, large))).want(201)
+	})
+}
+
+func TestTenThousandJobsFillAnAccount(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		path := owner.makeJob("first", nil)
+		err := database.Open(t).Write(t.Context(), "", func(tx *store.Tx) error { // as if there were so many
+			due, err := tx.DueJobs(t.Context(), tx.Now().AddDate(1, 0, 0), 1)
+			if err != nil {
+				return err
+			}
+			return tx.MeterRuns(t.Context(), due[0].Account, "jobs", jobs.MaxJobs-2)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		owner.makeJob("last", nil)
+		owner.post(jobsPath, envelope("job", "one-more", job(nil))).
+			refused(409, problem{code: "row_limit_reached", meta: map[string]any{"limit_key": "jobs.job_rows", "maximum": float64(jobs.MaxJobs)}})
+		owner.put(path, envelope("job", "", sendingTo(nowhere+"x", nil))).want(200)
+		owner.delete(path).want(204)
+		owner.makeJob("one-more", nil)
+	})
+}

@@ -1,0 +1,65 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
+	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// Callers that have every connection they may have do not keep the node's own
+// loops waiting.
+func TestCallersDoNotKeepLoopsWaiting(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		occupied, release := make(chan struct{}), make(chan struct{})
+		defer close(release)
+		wait := func() error {
+			select {
+			case occupied <- struct{}{}:
+				<-release
+			case <-release:
+			}
+			return nil
+		}
+		occupy := func(ctx context.Context) error { return db.Read(ctx, func(*store.ReadTx) error { return wait() }) }
+		if db.Name() == "postgres" { // where a read has a connection for each statement only
+			occupy = func(ctx context.Context) error { return db.Write(ctx, "", func(*store.Tx) error { return wait() }) }
+		}
+		for range 40 {
+			go func() { _ = occupy(context.WithoutCancel(t.Context())) }() // those that never get one end with the database
+		}
+		for taken := true; taken; {
+			select {
+			case <-occupied:
+			case <-time.After(300 * time.Millisecond): // nobody else gets one
+				taken = false
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		for name, loop := range map[string]func() error{
+			"a beat": func() error {
+				return db.Worker().Write(ctx, "", func(tx worker.Tx) error { return tx.Beat(ctx, "b", "n") })
+			},
+			"a worker": func() error {
+				return db.Worker().Read(ctx, func(tx worker.ReadTx) error { _, err := tx.Nodes(ctx); return err })
+			},
+			"the schedule": func() error {
+				return db.Scheduler().Read(ctx, func(tx scheduler.ReadTx) error { _, err := tx.NextDue(ctx); return err })
+			},
+			"the feed":  func() error { _, err := changes.Source(db.FeedSource()).Heads(ctx); return err },
+			"readiness": func() error { return db.Ping(ctx) },
+		} {
+			if err := loop(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
