@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/hosts"
 )
 
 // dialer opens connections to addresses that the guard lets pass.
@@ -50,7 +52,7 @@ func (d *dialer) dial(ctx context.Context, host string, port uint16, timings *Ti
 
 // lookup gives the addresses of a host, in the order to try them. An address is its own answer.
 func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
-	if addr, ok := literal(host); ok {
+	if addr, ok := hosts.Address(host); ok {
 		return []netip.Addr{addr}, nil
 	}
 	addrs, err := d.resolver.LookupNetIP(ctx, "ip", host)
@@ -76,7 +78,7 @@ func (d *dialer) allowed(addrs []netip.Addr, port uint16) (targets []netip.AddrP
 // forHost says which host a refused address was looked up for.
 func forHost(refusal error, host string) error {
 	blocked, ok := errors.AsType[*Error](refusal)
-	if _, is := literal(host); !ok || is {
+	if _, is := hosts.Address(host); !ok || is {
 		return refusal
 	}
 	return &Error{Reason: blocked.Reason, Detail: fmt.Sprintf("%s The address is that of %q.", blocked.Detail, host)}

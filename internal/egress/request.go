@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/hosts"
 	"golang.org/x/net/http/httpguts"
 )
 
@@ -31,7 +32,7 @@ func (c *Client) destination(request Request) (destination, error) {
 		}
 		return destination{}, refused("its URL is not valid: " + shortened(err.Error()))
 	}
-	host, err := asciiHost(location.Hostname())
+	host, err := hosts.ASCII(location.Hostname())
 	if err != nil || host == "" {
 		return destination{}, refused("its URL has no valid host")
 	}

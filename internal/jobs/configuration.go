@@ -3,9 +3,13 @@ package jobs
 import (
 	"bytes"
 	"encoding/json"
+	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/hosts"
 )
 
 // Redacted stands for what is secret.
@@ -94,6 +98,27 @@ func (c Configuration) Snapshot() *Request {
 		request.Headers[i] = Header{Name: header.Name, Value: Redacted}
 	}
 	return request
+}
+
+// Host is what the request goes to, as host:port, however the URL spells it:
+// the bound of requests to a host must not be multiplied by spellings.
+func (c Configuration) Host() string {
+	target, err := url.Parse(c.plain.URL)
+	if err != nil {
+		return ""
+	}
+	port := target.Port()
+	if number, err := strconv.Atoi(port); err == nil {
+		port = strconv.Itoa(number) // 080 is 80
+	}
+	switch {
+	case port != "":
+	case strings.EqualFold(target.Scheme, "https"):
+		port = "443"
+	default:
+		port = "80"
+	}
+	return net.JoinHostPort(hosts.Canonical(target.Hostname()), port)
 }
 
 // MarshalJSON writes the configuration for the history: without header values,

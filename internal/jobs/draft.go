@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/hosts"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 )
@@ -173,10 +174,10 @@ func checkURL(text string) string {
 		return "must be an absolute URL that starts with http:// or https://"
 	case target.Opaque != "" || target.Hostname() == "":
 		return "must name a host"
-	case strings.ContainsFunc(target.Hostname(), isBarredFromHosts):
-		return "must name a host of letters, digits and " + hostMarks
 	case !utf8.ValidString(target.Hostname()) || utf8.RuneCountInString(target.Hostname()) > maxHost:
 		return fmt.Sprintf("must name a host of at most %d characters in UTF-8", maxHost)
+	case !hosts.IsName(target.Hostname()):
+		return "must name a host that can be looked up"
 	}
 	if port := target.Port(); port != "" {
 		if number, err := strconv.Atoi(port); err != nil || number < 1 || number > 65535 {
@@ -193,7 +194,7 @@ func (d *Draft) headers(drafts []HeaderDraft) []Header {
 		return nil
 	}
 	headers := make([]Header, len(drafts))
-	hosts := 0
+	named := 0
 	for i, draft := range drafts {
 		headers[i] = draft.Header
 		if rule := checkHeaderName(draft.Name); rule != "" {
@@ -203,7 +204,7 @@ func (d *Draft) headers(drafts []HeaderDraft) []Header {
 			d.refuse(draft.ValueAt, rule)
 		}
 		if strings.EqualFold(draft.Name, "Host") {
-			if hosts++; hosts > 1 || !isHostHeader(draft.Value) {
+			if named++; named > 1 || !hosts.IsHeader(draft.Value) {
 				d.refuse(draft.ValueAt, "must be one host name in ASCII, with a port or without, and given once")
 			}
 		}
