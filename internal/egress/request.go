@@ -10,8 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/internal/hosts"
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/signalbox/signalbox/internal/hosts"
 )
 
 // destination is where a request goes, read from its URL.
