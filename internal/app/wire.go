@@ -70,7 +70,7 @@ func (a *App) services() api.Services {
 		Environments: &environments.Service{Store: a.db.Environments(), Plans: a.plans,
 			Holders: holders(), Reported: a.reported},
 		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable},
-		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.EventsAfter},
+		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
 		Logging:       &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable, Sightings: a.sightings},
 		Configs:       &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:          a.wireJobs(),

@@ -59,7 +59,7 @@ func newViewer(h *house) *viewer {
 }
 
 func newSnapshots(db *store.DB) *flags.Snapshots {
-	return &flags.Snapshots{Store: db.Flags(), Version: db.Version, History: db.EventsAfter}
+	return &flags.Snapshots{Store: db.Flags(), Version: db.Version, History: db.After}
 }
 
 func evaluate(ctx context.Context, snapshots *flags.Snapshots, caller accounts.Caller, key string) (string, error) {
