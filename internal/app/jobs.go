@@ -27,7 +27,7 @@ func limits(node int) worker.Limits {
 // wireJobs connects the jobs engine: a due job wakes the scheduler, a queued
 // run the worker, and a cancelled one its request.
 func (a *App) wireJobs() *jobs.Service {
-	a.egress = egress.New(egress.Options{Allow: a.settings.AllowNetworks, Self: a.ownAddresses, UserAgent: "signalbox/" + version})
+	a.egress = egress.New(egress.Options{Allow: a.settings.AllowNetworks, Self: a.ownAddresses, UserAgent: "signalbox/" + version, Idle: a.settings.RunsInFlight})
 	a.worker = &worker.Worker{
 		Store: a.db.Worker(), Sender: sender{a.egress}, Plans: a.plans, Limits: limits(a.settings.RunsInFlight), Log: a.log, Observe: runObserver{a},
 		Now: time.Now, Boot: uuid.NewString(),

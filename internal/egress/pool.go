@@ -22,14 +22,13 @@ type peer struct {
 }
 
 const (
-	idleTime       = time.Second // shorter than servers keep theirs
-	idleAtMost     = 1024
-	idlePerAccount = 512
-	idlePerPeer    = 256
+	idleTime    = time.Second // shorter than servers keep theirs
+	idleDefault = 1024
 )
 
 // pool keeps connections for a moment. The one used last is used next, so that the others grow old and go.
 type pool struct {
+	most      int // in all; an account gets half of it, a peer a quarter
 	mu        sync.Mutex
 	idle      map[endpoint][]*conn
 	count     int
@@ -39,8 +38,8 @@ type pool struct {
 	closed    bool
 }
 
-func newPool() *pool {
-	p := &pool{idle: map[endpoint][]*conn{}, byAccount: map[string]int{}, byPeer: map[peer]int{}}
+func newPool(most int) *pool {
+	p := &pool{most: most, idle: map[endpoint][]*conn{}, byAccount: map[string]int{}, byPeer: map[peer]int{}}
 	p.sweep = time.AfterFunc(time.Hour, p.dropOld)
 	p.sweep.Stop()
 	return p
@@ -86,7 +85,7 @@ func (p *pool) push(c *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	to := c.endpoint
-	if p.closed || p.count >= idleAtMost || p.byAccount[to.account] >= idlePerAccount || p.byPeer[to.peer] >= idlePerPeer {
+	if p.closed || p.count >= p.most || p.byAccount[to.account] >= p.most/2 || p.byPeer[to.peer] >= p.most/4 {
 		return false
 	}
 	if p.count == 0 {

@@ -13,12 +13,12 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		to   func(i int) endpoint
 		most int
 	}{
-		"an account": {func(i int) endpoint { return endpoint{peer{strconv.Itoa(i), 80}, "one", nil} }, idlePerAccount},
-		"a peer":     {func(i int) endpoint { return endpoint{peer{"host", 80}, strconv.Itoa(i), nil} }, idlePerPeer},
-		"all":        {func(i int) endpoint { return endpoint{peer{strconv.Itoa(i), 80}, strconv.Itoa(i), nil} }, idleAtMost},
+		"an account": {func(i int) endpoint { return endpoint{peer{strconv.Itoa(i), 80}, "one", nil} }, idleDefault / 2},
+		"a peer":     {func(i int) endpoint { return endpoint{peer{"host", 80}, strconv.Itoa(i), nil} }, idleDefault / 4},
+		"all":        {func(i int) endpoint { return endpoint{peer{strconv.Itoa(i), 80}, strconv.Itoa(i), nil} }, idleDefault},
 	} {
 		synctest.Test(t, func(t *testing.T) { // nothing grows old while it is counted
-			p := newPool()
+			p := newPool(idleDefault)
 			for i := range c.most {
 				if !p.push(&conn{endpoint: c.to(i)}) {
 					t.Fatalf("%s: only %d are kept", name, i)

@@ -156,7 +156,7 @@ func runtimeRows() []setting {
 		{name: "SIGNALBOX_CHANGES_RETENTION", value: "DURATION", fallback: "365d",
 			help: "how long the history of changes is kept, at least 1h",
 			set:  into(func(s *Settings) *time.Duration { return &s.ChangesRetention }, retention)},
-		{name: "SIGNALBOX_RUNS_IN_FLIGHT", value: "NUMBER", fallback: "512",
+		{name: "SIGNALBOX_RUNS_IN_FLIGHT", value: "NUMBER", fallback: "2048",
 			help: "requests of runs that this node makes at once, 4 to 10000; an account gets half of them and a host a quarter",
 			set:  into(func(s *Settings) *int { return &s.RunsInFlight }, runsInFlight)},
 		{name: "SIGNALBOX_NODE", value: "NAME", note: "the host's name",

@@ -21,11 +21,13 @@ type Pace struct {
 	Look time.Duration
 	// Backlog is how often runs are claimed while there are many.
 	Backlog time.Duration
+	// Write is how often outcomes are written while there are many.
+	Write time.Duration
 }
 
 func defaultPace() Pace {
 	return Pace{Beat: 2 * time.Second, GiveUpOwn: 10 * time.Second, GiveUpOther: 14 * time.Second,
-		Watch: time.Second, Look: time.Second, Backlog: 4 * time.Millisecond}
+		Watch: time.Second, Look: time.Second, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
 }
 
 // beat tells, while ctx lasts, that this worker lives. It does nothing else:

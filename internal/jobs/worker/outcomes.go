@@ -15,30 +15,45 @@ const (
 	maxBatchBytes = 8 << 20
 )
 
-// writeAll writes outcomes until there will be no more.
+// writeAll writes outcomes until there will be no more: at once when the last
+// ones were written a while ago, else together with others.
 func (w *Worker) writeAll(ctx context.Context) {
+	due := time.NewTimer(0)
+	defer due.Stop()
 	for first := range w.outcomes {
-		w.write(ctx, w.batch(first))
+		batch := w.batch(first, due.C)
+		due.Reset(w.Pace.Write)
+		w.write(ctx, batch)
 	}
 }
 
-// batch adds to an outcome what has come meanwhile.
-func (w *Worker) batch(first Outcome) []Outcome {
+// batch adds to an outcome what else there is, and what comes until the batch
+// is due.
+func (w *Worker) batch(first Outcome, due <-chan time.Time) []Outcome {
 	batch := []Outcome{first}
 	size := first.size()
 	for len(batch) < maxBatch && size < maxBatchBytes {
-		select {
-		case next, more := <-w.outcomes:
-			if !more {
-				return batch
-			}
-			batch = append(batch, next)
-			size += next.size()
-		default:
-			return batch
+		next, more := w.next(due)
+		if !more {
+			break
 		}
+		batch = append(batch, next)
+		size += next.size()
 	}
 	return batch
+}
+
+func (w *Worker) next(due <-chan time.Time) (outcome Outcome, more bool) {
+	select {
+	case outcome, more = <-w.outcomes: // what is there goes along even when the batch is due
+		return outcome, more
+	default:
+	}
+	select {
+	case outcome, more = <-w.outcomes:
+	case <-due:
+	}
+	return outcome, more
 }
 
 func (o Outcome) size() int {
