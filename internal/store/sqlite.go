@@ -352,12 +352,26 @@ type prepared struct {
 	interruptible bool
 }
 
+// newPrepared makes a connection. Several processes may open a new file at the
+// same time, and while one of them turns its write-ahead log on the others are
+// told that it is busy, however long they are willing to wait for locks.
 func newPrepared(ctx context.Context, pool *sql.DB) (*prepared, error) {
-	conn, err := pool.Conn(ctx)
-	if err != nil {
-		return nil, err
+	const patience, pause = 10 * time.Second, 5 * time.Millisecond
+	end := time.Now().Add(patience)
+	for {
+		conn, err := pool.Conn(ctx)
+		switch {
+		case err == nil:
+			return &prepared{conn: conn, statements: map[string]*sql.Stmt{}}, nil
+		case sqliteCode(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(end):
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(pause):
+		}
 	}
-	return &prepared{conn: conn, statements: map[string]*sql.Stmt{}}, nil
 }
 
 func (p *prepared) statement(ctx context.Context, query string) (*sql.Stmt, error) {

@@ -38,10 +38,9 @@ func TestTheRunsOfADeadNodeAreLost(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := storetest.OpenSealed(t, database)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
-		r := newRig(t, db).start(t)
-		storetest.Wait(t, soon, "the worker beats", func() bool { return nodes(t, db) == 1 })
 		began := time.Now()
-		run := leaveBehind(t, db, account, "dead", "elsewhere")
+		run := leaveBehind(t, db, account, "dead", "elsewhere") // before anybody else can claim it
+		r := newRig(t, db).start(t)
 		r.ended(t, account, run, "FAILED WORKER_LOST")
 		if took := time.Since(began); took < r.Pace.GiveUpOther {
 			t.Errorf("it was given up after %s", took)
