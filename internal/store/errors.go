@@ -45,6 +45,9 @@ func isRetryable(err error) bool {
 	return code == "40001" || code == "40P01"
 }
 
+// isBusy tells whether another process holds what is needed of an SQLite file.
+func isBusy(err error) bool { return sqliteCode(err)&0xff == sqlite3.SQLITE_BUSY }
+
 // isFull tells whether the disk is full.
 func isFull(err error) bool {
 	return sqliteCode(err)&0xff == sqlite3.SQLITE_FULL || postgresCode(err) == "53100"

@@ -363,7 +363,7 @@ func newPrepared(ctx context.Context, pool *sql.DB) (*prepared, error) {
 		switch {
 		case err == nil:
 			return &prepared{conn: conn, statements: map[string]*sql.Stmt{}}, nil
-		case sqliteCode(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(end):
+		case !isBusy(err) || time.Now().After(end):
 			return nil, err
 		}
 		select {
