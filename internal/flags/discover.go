@@ -117,22 +117,48 @@ func newReport(caller accounts.Caller, declarations []Declaration) *report {
 }
 
 func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller) (Outcome, error) {
-	sources, err := tx.KnownFlagSources(ctx, caller.Account, r.order)
+	refreshed, err := r.refresh(ctx, tx, caller.Account)
 	if err != nil {
 		return Outcome{}, err
 	}
-	flags, err := r.discover(ctx, tx, caller, sources)
+	rest := slices.DeleteFunc(slices.Clone(r.order), func(key SourceKey) bool { return refreshed[key] })
+	if len(rest) == 0 {
+		return Outcome{Registered: len(refreshed), Rejected: r.rejected}, nil
+	}
+	sources, err := tx.KnownFlagSources(ctx, caller.Account, rest)
 	if err != nil {
 		return Outcome{}, err
 	}
-	kept, err := r.observe(ctx, tx, caller.Account, flags, sources)
-	return Outcome{Registered: kept, Rejected: r.rejected}, err
+	flags, err := r.discover(ctx, tx, caller, refreshed, sources)
+	if err != nil {
+		return Outcome{}, err
+	}
+	kept, err := r.observe(ctx, tx, caller.Account, rest, flags, sources)
+	return Outcome{Registered: len(refreshed) + kept, Rejected: r.rejected}, err
+}
+
+// refresh does all that most declarations need, and tells for which it did:
+// the others are new or say something else.
+func (r *report) refresh(ctx context.Context, tx Tx, account string) (map[SourceKey]bool, error) {
+	sources := make([]Source, len(r.order))
+	for i, key := range r.order {
+		sources[i] = r.latest[key].seen(account, tx.Now())
+	}
+	keys, err := tx.RefreshFlagSources(ctx, sources)
+	refreshed := make(map[SourceKey]bool, len(keys))
+	for _, key := range keys {
+		refreshed[key] = true
+	}
+	return refreshed, err
 }
 
 // discover makes the flags that do not exist, up to the cap, and gives all
 // that do. A flag that has a source exists: most reports need to look no further.
-func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller, sources map[SourceKey]Source) (map[string]bool, error) {
+func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller, refreshed map[SourceKey]bool, sources map[SourceKey]Source) (map[string]bool, error) {
 	known := make(map[string]bool, len(r.keys))
+	for key := range refreshed {
+		known[key.Flag] = true
+	}
 	for key := range sources {
 		known[key.Flag] = true
 	}
@@ -185,12 +211,13 @@ func (d Declaration) flag(account string, now time.Time) Flag {
 	return flag
 }
 
-// observe writes the sources: new ones up to the cap, changed ones, and for
-// the rest only when they were last seen. It counts what was kept.
-func (r *report) observe(ctx context.Context, tx Tx, account string, flags map[string]bool, stored map[SourceKey]Source) (int, error) {
+// observe writes the sources that were not refreshed: new ones up to the cap,
+// changed ones, and for those that say the same in other words when they were
+// last seen. It counts what was kept.
+func (r *report) observe(ctx context.Context, tx Tx, account string, rest []SourceKey, flags map[string]bool, stored map[SourceKey]Source) (int, error) {
 	var made, changed []Source
 	var seen []string
-	for _, key := range r.order {
+	for _, key := range rest {
 		declaration := r.latest[key]
 		source, exists := stored[key]
 		switch {
@@ -229,9 +256,16 @@ func upToCap(ctx context.Context, tx Tx, account string, made []Source) ([]Sourc
 }
 
 func newSource(account string, d Declaration, now time.Time) Source {
+	source := d.seen(account, now)
+	source.ID, source.FirstObserved, source.CreatedAt, source.UpdatedAt = uuid.Must(uuid.NewV7()).String(), now, now, now
+	return source
+}
+
+// seen is what a declaration says of its source, whether that exists or not.
+func (d Declaration) seen(account string, now time.Time) Source {
 	kind, _ := ParseType(d.Type)
-	return Source{ID: uuid.Must(uuid.NewV7()).String(), Account: account, Flag: d.Key, Service: d.Service, Environment: d.Environment,
-		DeclaredType: kind, DeclaredDefault: d.base(), FirstObserved: now, LastSeen: now, CreatedAt: now, UpdatedAt: now}
+	return Source{Account: account, Flag: d.Key, Service: d.Service, Environment: d.Environment,
+		DeclaredType: kind, DeclaredDefault: d.base(), LastSeen: now}
 }
 
 func (s Source) declares(d Declaration) bool {

@@ -74,6 +74,9 @@ type Tx interface {
 	DeleteFlag(ctx context.Context, account, key string, at time.Time) error
 	InsertFlagSources(ctx context.Context, sources []Source) error
 	UpdateFlagSources(ctx context.Context, sources []Source) error
+	// RefreshFlagSources sets last_seen of the sources that exist and declare
+	// the same, and tells which.
+	RefreshFlagSources(ctx context.Context, sources []Source) ([]SourceKey, error)
 	// TouchFlagSources sets last_seen of sources by their ids.
 	TouchFlagSources(ctx context.Context, account string, ids []string, at time.Time) error
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/flags"
@@ -66,6 +67,29 @@ func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, keys []f
 		}
 	}
 	return known, nil
+}
+
+// RefreshFlagSources sets when those of the sources were last seen that exist
+// and declare the same, and tells which. It finds and writes them in one go:
+// that is all that most reports are about.
+func (tx *Tx) RefreshFlagSources(ctx context.Context, sources []flags.Source) ([]flags.SourceKey, error) {
+	rows := make([][]any, len(sources))
+	for i, s := range sources {
+		rows[i] = []any{s.Account, s.Flag, s.Service, s.Environment, string(s.DeclaredType), string(s.DeclaredDefault), micros(s.LastSeen)}
+	}
+	// SQLite gives columns of the table alone. None of them has a line break.
+	refreshed, err := updates(ctx, tx, `UPDATE flag_sources SET last_seen = v.column7`, `WHERE flag_sources.account_id = v.column1
+		AND flag_sources.flag = v.column2 AND flag_sources.service = v.column3 AND flag_sources.environment = v.column4
+		AND flag_sources.declared_type = v.column5 AND flag_sources.declared_default = v.column6
+		RETURNING flag_sources.flag || '`+"\n"+`' || flag_sources.service || '`+"\n"+`' || flag_sources.environment`,
+		[]string{"text", "text", "text", "text", "text", "text", "bigint"}, rows)
+	keys := make([]flags.SourceKey, len(refreshed))
+	for i, text := range refreshed {
+		flag, place, _ := strings.Cut(text, "\n")
+		service, environment, _ := strings.Cut(place, "\n")
+		keys[i] = flags.SourceKey{Flag: flag, Service: service, Environment: environment}
+	}
+	return keys, err
 }
 
 // InsertFlagSources writes new sources.

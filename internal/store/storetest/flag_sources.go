@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/client/flageval"
@@ -76,6 +77,7 @@ func flagSources(t *testing.T, db *store.DB) {
 	})
 	t.Run("a flag was last seen when the newest of its sources was", func(t *testing.T) { lastSeen(t, db) })
 	t.Run("an update changes what is declared", func(t *testing.T) { sourceUpdates(t, db) })
+	t.Run("what declares the same is refreshed", func(t *testing.T) { sourceRefreshes(t, db) })
 	for _, count := range []int{0, 1, 2500} {
 		t.Run("touching "+strconv.Itoa(count)+" changes when they were last seen", func(t *testing.T) { sourceTouches(t, db, count) })
 	}
@@ -125,6 +127,31 @@ func sourceUpdates(t *testing.T, db *store.DB) {
 	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateFlagSources(t.Context(), append(sent, stranger)) })
 	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateFlagSources(t.Context(), nil) })
 	same(t, knownSources(t, db, account, first, second, kept, sent[0]), bySource(first, second, kept))
+	same(t, knownSources(t, db, other, foreign), bySource(foreign))
+}
+
+func sourceRefreshes(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	first, second, spelled := newSource(account, "f", "a/b", "e"), newSource(account, "g", "a", "é e"), newSource(account, "f", "c", "e")
+	retyped, foreign := newSource(account, "f", "d", "e"), newSource(other, "f", "a/b", "e")
+	spelled.DeclaredType, spelled.DeclaredDefault = flageval.Numeric, json.RawMessage("1")
+	insertSources(t, db, first, second, spelled, retyped)
+	insertSources(t, db, foreign)
+	sent := []flags.Source{first, second, spelled, retyped, newSource(account, "f", "new", "e")}
+	for i := range sent {
+		sent[i].ID, sent[i].LastSeen = "", at(700)
+	}
+	sent[2].DeclaredDefault = json.RawMessage("1.0")
+	sent[3].DeclaredType = flageval.String
+	var refreshed []flags.SourceKey
+	do(t, db, account, func(tx *store.Tx) (err error) {
+		refreshed, err = tx.RefreshFlagSources(t.Context(), sent)
+		return err
+	})
+	first.LastSeen, second.LastSeen = at(700), at(700)
+	slices.SortFunc(refreshed, func(a, b flags.SourceKey) int { return strings.Compare(a.Flag, b.Flag) })
+	same(t, refreshed, []flags.SourceKey{{Flag: "f", Service: "a/b", Environment: "e"}, {Flag: "g", Service: "a", Environment: "é e"}})
+	same(t, knownSources(t, db, account, sent...), bySource(first, second, spelled, retyped))
 	same(t, knownSources(t, db, other, foreign), bySource(foreign))
 }
 
