@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
@@ -233,10 +234,20 @@ func TestRowsOfEnvironmentsAreBounded(t *testing.T) {
 		_, err := h.Create(t.Context(), h.owner, environments.Draft{Key: optional.Of(key), Name: optional.Of(key)})
 		return err
 	}
-	for i := range 1000 {
-		if err := create(fmt.Sprint("p", i)); err != nil {
-			t.Fatal(err)
+	if err := create("one"); err != nil {
+		t.Fatal(err)
+	}
+	err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error {
+		var err error
+		for i := range 999 {
+			key := fmt.Sprint("p", i)
+			made := environments.Environment{Account: h.owner.Account, Key: key, Name: key, Classification: environments.Standard, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
+			err = errors.Join(err, tx.InsertEnvironment(t.Context(), made))
 		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	refusal, _ := errors.AsType[*fault.Error](create("more"))
 	if refusal == nil || refusal.Code != fault.RowLimitReached || refusal.Meta["limit_key"] != "platform.environment_rows" || refusal.Meta["maximum"] != 2000 {
