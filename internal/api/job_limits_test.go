@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -11,22 +10,37 @@ import (
 )
 
 // The largest jobs that an account may have are listed on one page.
+// addUsage pretends that the account of the first job has more of something
+// that is counted.
+func addUsage(t *testing.T, database storetest.Database, what string, more int) {
+	t.Helper()
+	err := database.Open(t).Write(t.Context(), "", func(tx *store.Tx) error {
+		due, err := tx.DueJobs(t.Context(), tx.Now().AddDate(1, 0, 0), 1)
+		if err != nil {
+			return err
+		}
+		return tx.MeterRuns(t.Context(), due[0].Account, what, more)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestConfigurationsFillAnAccount(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database)
 		large := attributes{"body": strings.Repeat("x", 1<<20)}
 		full := problem{code: "row_limit_reached", meta: map[string]any{"limit_key": "jobs.configuration_bytes", "maximum": float64(jobs.MaxConfigurationBytes)}}
-		for i := range 31 {
-			owner.post(jobsPath, envelope("job", fmt.Sprint("job-", i), sendingTo(nowhere, large))).want(201)
-		}
-		owner.post(jobsPath, envelope("job", "one-more", sendingTo(nowhere, large))).refused(409, full)
 		small := owner.makeJob("small", nil)
+		owner.post(jobsPath, envelope("job", "large", sendingTo(nowhere, large))).want(201)
+		addUsage(t, database, "configuration bytes", jobs.MaxConfigurationBytes-2<<20)
+		owner.post(jobsPath, envelope("job", "one-more", sendingTo(nowhere, large))).refused(409, full)
 		owner.put(small, envelope("job", "", sendingTo(nowhere, large))).refused(409, full)
-		if got := owner.get(jobsPath).want(200); len(got.ids()) != 32 || len(got.body) < 31<<20 {
+		if got := owner.get(jobsPath).want(200); len(got.ids()) != 2 || len(got.body) < 1<<20 {
 			t.Errorf("got %d jobs in %d bytes", len(got.ids()), len(got.body))
 		}
-		owner.delete(jobsPath + "/job-0").want(204)
+		owner.delete(jobsPath + "/large").want(204)
 		owner.put(small, envelope("job", "", sendingTo(nowhere, large))).want(200)
 		owner.put(small, envelope("job", "", job(nil))).want(200) // what is smaller frees its bytes
 		owner.post(jobsPath, envelope("job", "one-more", sendingTo(nowhere, large))).want(201)
@@ -38,16 +52,7 @@ func TestTenThousandJobsFillAnAccount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database)
 		path := owner.makeJob("first", nil)
-		err := database.Open(t).Write(t.Context(), "", func(tx *store.Tx) error { // as if there were so many
-			due, err := tx.DueJobs(t.Context(), tx.Now().AddDate(1, 0, 0), 1)
-			if err != nil {
-				return err
-			}
-			return tx.MeterRuns(t.Context(), due[0].Account, "jobs", jobs.MaxJobs-2)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		addUsage(t, database, "jobs", jobs.MaxJobs-2)
 		owner.makeJob("last", nil)
 		owner.post(jobsPath, envelope("job", "one-more", job(nil))).
 			refused(409, problem{code: "row_limit_reached", meta: map[string]any{"limit_key": "jobs.job_rows", "maximum": float64(jobs.MaxJobs)}})
