@@ -117,48 +117,36 @@ func newReport(caller accounts.Caller, declarations []Declaration) *report {
 }
 
 func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller) (Outcome, error) {
-	refreshed, err := r.refresh(ctx, tx, caller.Account)
-	if err != nil {
-		return Outcome{}, err
-	}
-	rest := slices.DeleteFunc(slices.Clone(r.order), func(key SourceKey) bool { return refreshed[key] })
-	if len(rest) == 0 {
-		return Outcome{Registered: len(refreshed), Rejected: r.rejected}, nil
+	rest, err := r.refresh(ctx, tx, caller.Account)
+	if err != nil || len(rest) == 0 {
+		return Outcome{Registered: len(r.order), Rejected: r.rejected}, err
 	}
 	sources, err := tx.KnownFlagSources(ctx, caller.Account, rest)
 	if err != nil {
 		return Outcome{}, err
 	}
-	flags, err := r.discover(ctx, tx, caller, refreshed, sources)
+	flags, err := r.discover(ctx, tx, caller, rest, sources)
 	if err != nil {
 		return Outcome{}, err
 	}
 	kept, err := r.observe(ctx, tx, caller.Account, rest, flags, sources)
-	return Outcome{Registered: len(refreshed) + kept, Rejected: r.rejected}, err
+	return Outcome{Registered: len(r.order) - len(rest) + kept, Rejected: r.rejected}, err
 }
 
-// refresh does all that most declarations need, and tells for which it did:
-// the others are new or say something else.
-func (r *report) refresh(ctx context.Context, tx Tx, account string) (map[SourceKey]bool, error) {
+// refresh does all that most declarations need and gives the others, which are
+// new or say something else.
+func (r *report) refresh(ctx context.Context, tx Tx, account string) ([]SourceKey, error) {
 	sources := make([]Source, len(r.order))
 	for i, key := range r.order {
 		sources[i] = r.latest[key].seen(account, tx.Now())
 	}
-	keys, err := tx.RefreshFlagSources(ctx, sources)
-	refreshed := make(map[SourceKey]bool, len(keys))
-	for _, key := range keys {
-		refreshed[key] = true
-	}
-	return refreshed, err
+	return tx.RefreshFlagSources(ctx, sources)
 }
 
 // discover makes the flags that do not exist, up to the cap, and gives all
 // that do. A flag that has a source exists: most reports need to look no further.
-func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller, refreshed map[SourceKey]bool, sources map[SourceKey]Source) (map[string]bool, error) {
-	known := make(map[string]bool, len(r.keys))
-	for key := range refreshed {
-		known[key.Flag] = true
-	}
+func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller, rest []SourceKey, sources map[SourceKey]Source) (map[string]bool, error) {
+	known := r.refreshed(rest)
 	for key := range sources {
 		known[key.Flag] = true
 	}
@@ -174,6 +162,19 @@ func (r *report) discover(ctx context.Context, tx Tx, caller accounts.Caller, re
 		known[key] = true
 	}
 	return known, r.create(ctx, tx, caller, known)
+}
+
+// refreshed are the flags with a source that was refreshed.
+func (r *report) refreshed(rest []SourceKey) map[string]bool {
+	known := make(map[string]bool, len(r.keys))
+	for _, key := range r.order { // rest has the same order
+		if len(rest) > 0 && rest[0] == key {
+			rest = rest[1:]
+			continue
+		}
+		known[key.Flag] = true
+	}
+	return known
 }
 
 // create makes discovered flags and adds them to the known ones.

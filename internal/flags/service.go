@@ -75,7 +75,7 @@ type Tx interface {
 	InsertFlagSources(ctx context.Context, sources []Source) error
 	UpdateFlagSources(ctx context.Context, sources []Source) error
 	// RefreshFlagSources sets last_seen of the sources that exist and declare
-	// the same, and tells which.
+	// the same, and gives the others in their order.
 	RefreshFlagSources(ctx context.Context, sources []Source) ([]SourceKey, error)
 	// TouchFlagSources sets last_seen of sources by their ids.
 	TouchFlagSources(ctx context.Context, account string, ids []string, at time.Time) error

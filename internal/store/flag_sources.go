@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/flags"
@@ -70,8 +69,8 @@ func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, keys []f
 }
 
 // RefreshFlagSources sets when those of the sources were last seen that exist
-// and declare the same, and tells which. It finds and writes them in one go:
-// that is all that most reports are about.
+// and declare the same, and gives the others. It finds and writes them in one
+// go: that is all that most reports are about.
 func (tx *Tx) RefreshFlagSources(ctx context.Context, sources []flags.Source) ([]flags.SourceKey, error) {
 	rows := make([][]any, len(sources))
 	for i, s := range sources {
@@ -83,13 +82,20 @@ func (tx *Tx) RefreshFlagSources(ctx context.Context, sources []flags.Source) ([
 		AND flag_sources.declared_type = v.column5 AND flag_sources.declared_default = v.column6
 		RETURNING flag_sources.flag || '`+"\n"+`' || flag_sources.service || '`+"\n"+`' || flag_sources.environment`,
 		[]string{"text", "text", "text", "text", "text", "text", "bigint"}, rows)
-	keys := make([]flags.SourceKey, len(refreshed))
-	for i, text := range refreshed {
-		flag, place, _ := strings.Cut(text, "\n")
-		service, environment, _ := strings.Cut(place, "\n")
-		keys[i] = flags.SourceKey{Flag: flag, Service: service, Environment: environment}
+	if err != nil || len(refreshed) == len(sources) {
+		return nil, err
 	}
-	return keys, err
+	known := make(map[string]bool, len(refreshed))
+	for _, text := range refreshed {
+		known[text] = true
+	}
+	var others []flags.SourceKey
+	for _, s := range sources {
+		if !known[s.Flag+"\n"+s.Service+"\n"+s.Environment] {
+			others = append(others, flags.SourceKey{Flag: s.Flag, Service: s.Service, Environment: s.Environment})
+		}
+	}
+	return others, nil
 }
 
 // InsertFlagSources writes new sources.

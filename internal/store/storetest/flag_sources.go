@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/client/flageval"
@@ -143,14 +142,18 @@ func sourceRefreshes(t *testing.T, db *store.DB) {
 	}
 	sent[2].DeclaredDefault = json.RawMessage("1.0")
 	sent[3].DeclaredType = flageval.String
-	var refreshed []flags.SourceKey
-	do(t, db, account, func(tx *store.Tx) (err error) {
-		refreshed, err = tx.RefreshFlagSources(t.Context(), sent)
-		return err
-	})
+	refresh := func(sources ...flags.Source) (others []flags.SourceKey) {
+		do(t, db, account, func(tx *store.Tx) (err error) {
+			others, err = tx.RefreshFlagSources(t.Context(), sources)
+			return err
+		})
+		return others
+	}
+	same(t, refresh(sent...), []flags.SourceKey{{Flag: "f", Service: "c", Environment: "e"}, {Flag: "f", Service: "d", Environment: "e"},
+		{Flag: "f", Service: "new", Environment: "e"}})
+	same(t, refresh(sent[:2]...), nil)
+	same(t, refresh(), nil)
 	first.LastSeen, second.LastSeen = at(700), at(700)
-	slices.SortFunc(refreshed, func(a, b flags.SourceKey) int { return strings.Compare(a.Flag, b.Flag) })
-	same(t, refreshed, []flags.SourceKey{{Flag: "f", Service: "a/b", Environment: "e"}, {Flag: "g", Service: "a", Environment: "é e"}})
 	same(t, knownSources(t, db, account, sent...), bySource(first, second, spelled, retyped))
 	same(t, knownSources(t, db, other, foreign), bySource(foreign))
 }
