@@ -42,34 +42,14 @@ var flagTransitions = []transition{
 			t.Errorf("got %s", got.body)
 		}
 	}},
-	{"discovered, PUT that repeats it without managed: stays discovered", func(t *testing.T, owner client, _ storetest.Database) {
+	{"discovered, PUT without managed: stays discovered", func(t *testing.T, owner client, _ storetest.Database) {
 		path := owner.discoverFlag("found")
-		for _, more := range []attributes{nil, {"managed": false}, {"environments": attributes{}}, {"environments": nil}, {"name": "Found"}, {"description": nil}} {
-			if got := owner.put(path, envelope("", "", boolean(false, more))).want(200); got.attribute("managed") != false {
+		for _, more := range []attributes{nil, {"managed": false}, {"environments": attributes{}}, {"environments": nil}, {"description": "x"}} {
+			if got := owner.put(path, envelope("", "", boolean(true, more))).want(200); got.attribute("managed") != false {
 				t.Errorf("got %s", got.body)
 			}
 		}
 		owner.put(path, string(owner.get(path).want(200).body)).want(200)
-	}},
-	{"discovered, PUT that changes it without managed: refused", func(t *testing.T, owner client, _ storetest.Database) {
-		path := owner.discoverFlag("found")
-		before := owner.get(path).want(200)
-		unmanaged := func(attribute string) problem {
-			return problem{code: "flag_unmanaged", source: "pointer /data/attributes/" + attribute}
-		}
-		for attribute, sent := range map[string]attributes{
-			"default": boolean(true, nil), "name": boolean(false, attributes{"name": "Other"}), "description": boolean(false, attributes{"description": "x"}),
-			"values": boolean(false, attributes{"values": []any{true, false}}),
-		} {
-			owner.put(path, envelope("", "", sent)).refused(400, unmanaged(attribute))
-			sent["managed"] = false
-			owner.put(path, envelope("", "", sent)).refused(400, unmanaged(attribute))
-		}
-		owner.put(path, envelope("", "", flag("STRING", "x", inEnvironment("production", attributes{})))).
-			refused(400, unmanaged("type"), unmanaged("default"), unmanaged("values"), unmanaged("environments"))
-		if after := owner.get(path); string(after.body) != string(before.body) {
-			t.Errorf("a refused write left something: %s", after.body)
-		}
 	}},
 	{"discovered, PUT with environments but not managed: refused", func(t *testing.T, owner client, _ storetest.Database) {
 		path := owner.discoverFlag("found")

@@ -40,7 +40,7 @@ func checkScope(caller accounts.Caller, before, after Flag) error {
 	if caller.Environments == nil {
 		return nil
 	}
-	if before.Managed != after.Managed || len(changedBase(before, after)) > 0 {
+	if before.Managed != after.Managed || !sameBase(before, after) {
 		return caller.RequireUnscoped()
 	}
 	for _, key := range overrides.Changed(before.Environments, after.Environments, sameEnvironment) {
@@ -51,23 +51,9 @@ func checkScope(caller accounts.Caller, before, after Flag) error {
 	return nil
 }
 
-// changedBase names the attributes in which two flags differ, besides managed
-// and environments.
-func changedBase(a, b Flag) []string {
-	var changed []string
-	for _, each := range []struct {
-		attribute string
-		same      bool
-	}{
-		{"name", a.Name == b.Name},
-		{"description", (a.Description == nil) == (b.Description == nil) && (a.Description == nil || *a.Description == *b.Description)},
-		{"type", a.Type == b.Type},
-		{"default", rawjson.Same(a.Default, b.Default)},
-		{"values", slices.EqualFunc(a.Values, b.Values, func(a, b Choice) bool { return a.Name == b.Name && rawjson.Same(a.Value, b.Value) })},
-	} {
-		if !each.same {
-			changed = append(changed, each.attribute)
-		}
-	}
-	return changed
+// sameBase tells whether two flags agree, besides managed and environments.
+func sameBase(a, b Flag) bool {
+	return a.Name == b.Name && a.Type == b.Type && rawjson.Same(a.Default, b.Default) &&
+		(a.Description == nil) == (b.Description == nil) && (a.Description == nil || *a.Description == *b.Description) &&
+		slices.EqualFunc(a.Values, b.Values, func(a, b Choice) bool { return a.Name == b.Name && rawjson.Same(a.Value, b.Value) })
 }

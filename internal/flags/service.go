@@ -207,25 +207,16 @@ func (s *Service) merge(ctx context.Context, tx Tx, caller accounts.Caller, befo
 }
 
 // checkManaged holds the state machine: discovered may become managed, and
-// never goes back. While it is discovered a flag is only observed: a write may
-// repeat what is stored, and changes nothing.
+// never goes back.
 func checkManaged(before, after Flag) error {
-	if before.Managed && !after.Managed {
+	switch {
+	case before.Managed && !after.Managed:
 		return fault.New(fault.FlagDemotion, "A managed flag stays managed until it is deleted.").At(fault.Attribute("managed"))
+	case !after.Managed && len(after.Environments) > 0:
+		return fault.New(fault.FlagUnmanaged, "This flag is discovered; send managed: true to configure it per environment.").
+			At(fault.Attribute("environments"))
 	}
-	if after.Managed {
-		return nil
-	}
-	changed := changedBase(before, after)
-	if len(after.Environments) > 0 {
-		changed = append(changed, "environments")
-	}
-	var problems fault.Problems
-	for _, attribute := range changed {
-		problems.Add(fault.New(fault.FlagUnmanaged, "%s cannot be changed while the flag is discovered; send managed: true to configure it.", attribute).
-			At(fault.Attribute(attribute)))
-	}
-	return problems.Err()
+	return nil
 }
 
 // checkFrozen holds the rules for what stays although the draft did not have
