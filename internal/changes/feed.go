@@ -130,6 +130,9 @@ func (f *Feed) look(ctx context.Context, seen map[string]int64) error {
 
 // notice looks for accounts whose history was rewound, and starts over there.
 func (f *Feed) notice(heads, seen map[string]int64) {
+	if !isShorter(heads, seen) {
+		return
+	}
 	was := maps.Clone(seen)
 	for account, last := range was {
 		head, exists := heads[account]
@@ -138,13 +141,21 @@ func (f *Feed) notice(heads, seen map[string]int64) {
 			delete(seen, account)
 		}
 	}
-	if maps.Equal(was, seen) {
-		return
-	}
 	f.log.Warn("The database's history is shorter than it was; everything learned from it is forgotten.")
 	for _, forget := range f.rewound {
 		forget(was)
 	}
+}
+
+// isShorter tells whether any account has less history than was seen. Every
+// look asks it, and hardly any finds so.
+func isShorter(heads, seen map[string]int64) bool {
+	for account, last := range seen {
+		if head, exists := heads[account]; !exists || head < last {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *Feed) follow(ctx context.Context, account string, head int64, seen map[string]int64) error {
