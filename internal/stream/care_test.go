@@ -221,13 +221,27 @@ func TestOneAccountDoesNotTakeAllSockets(t *testing.T) {
 func TestAKeyThatWorksAgainIsNotEnded(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
-	s.stuck("key=k") // it never answers that it is closed
+	s.open("key=k") // it is not read again, so it never answers that it is closed
 	s.commit(changes.Change{Kind: accounts.KindKey, Key: "k", Action: changes.Revoked, After: keyDocument(t, accounts.Revoked, nil)})
 	s.rewind(0)
 	p, _ := s.open("key=k")
 	storetest.Wait(t, soon, "the ended one is gone", func() bool { return count(&s.closed, "key").Load() == 1 })
 	s.commit(flagChange("f"))
 	p.expect(event("flag_changed", "f", 1))
+}
+
+// What was rewound may be the keys as well, so they are checked again: also
+// those of sockets that are just being opened.
+func TestARewoundHistoryMakesAllConnectAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Heartbeat: time.Second, Renewal: 100 * time.Millisecond})
+	open, _ := s.open("")
+	s.during = func() { s.rewind(0) }
+	opening, _ := s.open("")
+	for _, p := range []*peer{open, opening} {
+		p.expect(everything(0)...)
+		p.ends(websocket.CloseServiceRestart, soon)
+	}
 }
 
 func TestAStoreThatFailsRefusesTheUpgrade(t *testing.T) {

@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"encoding/json"
-	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -58,6 +57,9 @@ type Options struct {
 	Queue int
 	// Replay is how many changes are replayed at most, 2000 unless it is set.
 	Replay int
+	// Renewal is the time over which all sockets of an account connect again
+	// when their keys are in doubt, a minute unless it is set.
+	Renewal time.Duration
 }
 
 func (o *Options) complete() {
@@ -69,6 +71,9 @@ func (o *Options) complete() {
 	}
 	if o.Replay == 0 {
 		o.Replay = 2000
+	}
+	if o.Renewal == 0 {
+		o.Renewal = time.Minute
 	}
 	if o.AccountSockets == 0 {
 		o.AccountSockets = (o.Sockets + 1) / 2
@@ -218,14 +223,11 @@ func (h *Hub) Rewound(seen map[string]int64) {
 	}
 }
 
-// renew makes the sockets of a room connect again, each at its own moment of
-// the next minute.
+// renew makes the sockets of a room connect again, each at its own moment.
 func (h *Hub) renew(here *room) {
+	here.renewals.Add(1) // first: who is not walked over yet sees it
 	for i := range here.shards {
-		here.shards[i].walk(func(s *socket) {
-			moment := h.clock() + rand.Int64N(int64(time.Minute)) //nolint:gosec // spreading needs no secrecy
-			s.until.Store(min(s.until.Load(), moment))
-		})
+		here.shards[i].walk((*socket).renew)
 	}
 	h.wake(here)
 }
@@ -249,6 +251,8 @@ type place struct {
 	heard int64
 	// doubtful is the number up to which nobody can resume; -1 is none.
 	doubtful int64
+	// renewals are those that the room had: a later one is for this socket too.
+	renewals int64
 	recent   *recent
 }
 
@@ -278,7 +282,10 @@ func (h *Hub) enter(caller accounts.Caller) (place, error) {
 }
 
 func (h *Hub) placeIn(here *room, key *credential) place {
-	taken := place{room: here, key: key, recent: here.recent.Load(), next: here.log.Load().end(), heard: h.heard[here.account], doubtful: -1}
+	taken := place{
+		room: here, key: key, renewals: here.renewals.Load(),
+		recent: here.recent.Load(), next: here.log.Load().end(), heard: h.heard[here.account], doubtful: -1,
+	}
 	if doubtful, rewound := h.doubtful[here.account]; rewound {
 		taken.doubtful = doubtful
 	}

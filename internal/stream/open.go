@@ -72,13 +72,17 @@ func (h *Hub) admit(ws *websocket.Conn, taken place, begin beginning) {
 	s.alive()
 	s.listen()
 	h.meter.SocketOpened(begin.how)
-	go s.start(begin.events) // the place counts it
+	go s.start(begin.events, taken.renewals) // the place counts it
 }
 
 // start makes the socket known and reads. What was heard meanwhile is in the
-// log, so the first flush misses nothing. events are those of the first frames.
-func (s *socket) start(events int) {
+// log, so the first flush misses nothing. events are those of the first frames,
+// renewals those that the room had when the place was taken.
+func (s *socket) start(events int, renewals int64) {
 	s.shard.add(s)
+	if s.room.renewals.Load() != renewals {
+		s.renew()
+	}
 	s.hub.flush(s)
 	s.hub.meter.EventsSent(events)
 	if s.hub.ending() { // the hub has dismissed those it knew

@@ -53,6 +53,8 @@ type room struct {
 	log     atomic.Pointer[view]
 	recent  atomic.Pointer[recent]
 	shards  []shard
+	// renewals counts how often all sockets were made to connect again.
+	renewals atomic.Int64
 
 	// What follows is guarded by the hub's lock.
 	members int

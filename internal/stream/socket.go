@@ -2,6 +2,7 @@ package stream
 
 import (
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -235,6 +236,16 @@ func (s *socket) end(why ending) {
 	s.say(why)
 	s.mu.Unlock()
 	s.hub.flush(s)
+}
+
+// renew makes the peer connect again at a random moment, soon.
+func (s *socket) renew() {
+	moment := s.hub.clock() + rand.Int64N(int64(s.hub.Renewal)) //nolint:gosec // spreading needs no secrecy
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closing {
+		s.until.Store(min(s.until.Load(), moment))
+	}
 }
 
 // retire closes a socket that is too old, at once when it was closed before
