@@ -171,10 +171,11 @@ func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (canceled
 	if err != nil {
 		return 0, err
 	}
-	for what, less := range map[string]int{storedJobs: 1, storedBytes: freed} {
-		if err := tx.count(ctx, j.Account, what, -less); err != nil {
-			return 0, err
-		}
+	if err := tx.count(ctx, j.Account, storedBytes, -freed); err != nil {
+		return 0, err
+	}
+	if err := tx.count(ctx, j.Account, storedJobs, -1); err != nil {
+		return 0, err
 	}
 	waiting, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
 		WHERE job_uid = $1 AND status = 'PENDING' RETURNING id`, j.UID, micros(at))

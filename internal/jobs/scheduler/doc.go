@@ -20,7 +20,8 @@
 // A clock that goes far ahead and comes back leaves jobs behind whose
 // next_run_at is far ahead as well. When it starts, when it sees its clock go
 // back, and once an hour, a Scheduler looks at all jobs that are not due and
-// computes those anew that would sleep longer than their schedule says.
+// computes those anew that would sleep longer than their schedule says, a batch
+// at a time between looks for due ones.
 //
 // Between ticks a Scheduler sleeps until the next job is due, but never longer
 // than a second: another node may have made an earlier one, and clocks may

@@ -7,38 +7,46 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// notice asks for a review when the last is long ago, or when the clock went
+// review is a walk over all jobs that are not due, a batch at a time: jobs that
+// become due meanwhile do not wait for its end.
+type review struct {
+	underWay bool
+	after    string    // the UID of the last job it looked at
+	finished time.Time // when the last one was
+}
+
+// notice begins a review when the last is long ago, or when the clock went
 // back: jobs that fired while it was ahead would sleep until it is there again.
 func (s *Scheduler) notice(now time.Time) {
-	if now.Before(s.seen.Add(-time.Second)) || now.Sub(s.reviewed) >= reviewEvery {
-		s.reviewed = time.Time{}
+	wentBack := now.Before(s.seen.Add(-time.Second))
+	if wentBack || !s.review.underWay && now.Sub(s.review.finished) >= reviewEvery {
+		s.review = review{underWay: true}
 	}
 	s.seen = now
 }
 
-// review looks at all jobs that are not due and wakes those that would sleep
-// longer than their schedule says.
-func (s *Scheduler) review(ctx context.Context) error {
-	for after := ""; ; {
-		var found []jobs.Due
-		var now time.Time
-		err := s.Store.Read(ctx, func(tx ReadTx) (err error) {
-			now = tx.Now()
-			found, err = tx.Upcoming(ctx, now, after, batch)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			s.reviewed = now
-			return nil
-		}
-		after = found[len(found)-1].UID
-		if err := s.pullForward(ctx, found, now); err != nil {
-			return err
-		}
+// reviewBatch looks at the next jobs and wakes those that would sleep longer
+// than their schedule says.
+func (s *Scheduler) reviewBatch(ctx context.Context) error {
+	var found []jobs.Due
+	var now time.Time
+	err := s.Store.Read(ctx, func(tx ReadTx) (err error) {
+		now = tx.Now()
+		found, err = tx.Upcoming(ctx, now, s.review.after, batch)
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	if err := s.pullForward(ctx, found, now); err != nil {
+		return err
+	}
+	if len(found) < batch {
+		s.review = review{finished: now}
+		return nil
+	}
+	s.review.after = found[batch-1].UID
+	return nil
 }
 
 func (s *Scheduler) pullForward(ctx context.Context, found []jobs.Due, now time.Time) error {

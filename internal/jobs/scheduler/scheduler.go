@@ -62,10 +62,10 @@ type Scheduler struct {
 	// Ticked is called after each tick that worked.
 	Ticked func(at time.Time)
 
-	wake background.Bell
-	loop background.Loop
-	// seen is the time of the last look, and reviewed that of the last review.
-	seen, reviewed time.Time
+	wake   background.Bell
+	loop   background.Loop
+	seen   time.Time // the last look
+	review review
 }
 
 // Start begins to fire jobs.
@@ -103,15 +103,20 @@ func (s *Scheduler) run(ctx context.Context) {
 	}
 }
 
-// tick fires everything that is due and tells how long there is nothing to do.
+// tick fires everything that is due, finishes a review that is under way, and
+// tells how long there is nothing to do.
 func (s *Scheduler) tick(ctx context.Context) (time.Duration, error) {
 	for {
 		sleep, err := s.untilDue(ctx)
-		if err == nil && s.reviewed.IsZero() {
-			err = s.review(ctx)
+		reviewing := err == nil && s.review.underWay
+		if reviewing {
+			err = s.reviewBatch(ctx)
 		}
 		if err != nil {
 			return longestSleep, err
+		}
+		if sleep > 0 && reviewing {
+			continue // what it woke may be due
 		}
 		if sleep > 0 {
 			return sleep, nil

@@ -62,13 +62,18 @@ type rig struct {
 // start runs a scheduler until the end of the test.
 func start(t *testing.T, db *store.DB) *rig {
 	t.Helper()
+	return startOn(t, db.Scheduler())
+}
+
+func startOn(t *testing.T, on scheduler.Store) *rig {
+	t.Helper()
 	r := &rig{}
 	note := func(change func()) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		change()
 	}
-	r.Scheduler = &scheduler.Scheduler{Store: db.Scheduler(), Log: slog.New(slog.DiscardHandler),
+	r.Scheduler = &scheduler.Scheduler{Store: on, Log: slog.New(slog.DiscardHandler),
 		Queued: func() { note(func() { r.queued++ }) },
 		Fired:  func(lag time.Duration) { note(func() { r.lags = append(r.lags, lag) }) },
 		Ticked: func(time.Time) { note(func() { r.ticks++ }) }}
@@ -464,6 +469,63 @@ func TestAClockThatGoesAheadAndComesBackSilencesNoJob(t *testing.T) {
 		r.look(t)
 		if runs := runsOf(t, db, account, "often"); len(runs) != 2 {
 			t.Errorf("it has %d runs, want 2", len(runs))
+		}
+	})
+}
+
+// watched is a store that tells when a scheduler reviews jobs.
+type watched struct {
+	scheduler.Store
+	reviewing func()
+}
+
+func (w watched) Read(ctx context.Context, fn func(scheduler.ReadTx) error) error {
+	return w.Store.Read(ctx, func(tx scheduler.ReadTx) error { return fn(watchedTx{tx, w.reviewing}) })
+}
+
+type watchedTx struct {
+	scheduler.ReadTx
+	reviewing func()
+}
+
+func (w watchedTx) Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error) {
+	w.reviewing()
+	return w.ReadTx.Upcoming(ctx, at, after, limit)
+}
+
+func TestAJobThatIsDueDoesNotWaitForAReview(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		c := newClock()
+		db := c.open(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		all := make([]jobs.Job, 2300) // several batches
+		tomorrow := c.now().Truncate(24 * time.Hour).Add(24 * time.Hour)
+		for i := range all {
+			all[i] = storetest.NewJob(account, fmt.Sprint("j", i), "http://a/")
+			all[i].Schedule, all[i].NextRunAt = "0 0 * * *", &tomorrow
+		}
+		storetest.AddJobs(t, db, all...)
+		newJob(t, db, account, "urgent", "* * * * *", c.now().Truncate(time.Minute).Add(time.Minute))
+
+		batches, firedAtThird := 0, 0
+		reviewed := make(chan struct{})
+		startOn(t, watched{db.Scheduler(), func() {
+			switch batches++; batches {
+			case 1:
+				c.move(time.Minute)
+			case 3:
+				firedAtThird = len(runsOf(t, db, account, "urgent"))
+				close(reviewed)
+			}
+		}})
+		select {
+		case <-reviewed:
+		case <-time.After(soon):
+			t.Fatal("there was no third batch")
+		}
+		if firedAtThird != 1 {
+			t.Errorf("the urgent job had fired %d times before the review was over", firedAtThird)
 		}
 	})
 }
