@@ -94,7 +94,10 @@ func (s *Service) merged(ctx context.Context, tx Tx, account string, before Leve
 		return Levels{}, err
 	}
 	levels.Environments, err = overrides.Merge(managed, before.Environments, levels.Environments, sameOverride, s.Writable)
-	return levels, problems.Take(err)
+	if err := problems.Take(err); err != nil || problems.Err() != nil {
+		return Levels{}, err
+	}
+	return levels, checkRoom(ctx, tx, account, before, levels)
 }
 
 // checkGroup notes that a group does not exist. at is where it was sent.

@@ -67,6 +67,9 @@ type ReadTx interface {
 	LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error)
 	CountLoggers(ctx context.Context, account string) (int, error)
 	CountManagedLoggers(ctx context.Context, account string) (int, error)
+	// LargeOverrideBytes is what the overrides of those loggers and groups take
+	// together that have more than some bytes of them.
+	LargeOverrideBytes(ctx context.Context, account string, from int) (int, error)
 	// LoggerCascaded tells whether a logger was ever promoted, also before it
 	// was deleted.
 	LoggerCascaded(ctx context.Context, account, key string) (bool, error)

@@ -143,6 +143,14 @@ func (tx *ReadTx) CountLoggers(ctx context.Context, account string) (int, error)
 	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isLogger, account)
 }
 
+// LargeOverrideBytes is what the overrides of those loggers and groups take
+// together that have more than some bytes of them. Both databases tell the
+// length of a text without reading it.
+func (tx *ReadTx) LargeOverrideBytes(ctx context.Context, account string, from int) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt, `SELECT coalesce(sum(octet_length(environments)), 0) FROM loggers
+		WHERE account_id = $1 AND deleted_at IS NULL AND octet_length(environments) > $2`, account, from)
+}
+
 // CountManagedLoggers counts the managed loggers of an account.
 func (tx *ReadTx) CountManagedLoggers(ctx context.Context, account string) (int, error) {
 	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND managed = $2 AND`+isLogger, account, true)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +106,7 @@ func loggerConcept(t *testing.T, db *store.DB) {
 	t.Run("loggers are found by keys, groups and environments", func(t *testing.T) { loggersFound(t, db) })
 	t.Run("a cascade reaches unmanaged descendants only", func(t *testing.T) { descendants(t, db) })
 	t.Run("a promotion is remembered for ever", func(t *testing.T) { promotions(t, db) })
+	t.Run("the size of large overrides", func(t *testing.T) { overrideSizes(t, db) })
 	t.Run("what expires next", func(t *testing.T) { expiries(t, db) })
 	t.Run("the list", func(t *testing.T) { loggerList(t, db) })
 	t.Run("the filters", func(t *testing.T) { loggerFilters(t, db) })
@@ -127,6 +129,27 @@ func loggerDeletion(t *testing.T, db *store.DB) {
 	same(t, countSeen(t, db, other), 2)
 	saveLoggers(t, db, bareLogger(account, "l"))
 	same(t, get(t, db, readLogger(ctx, account, "l")), bareLogger(account, "l"))
+}
+
+func overrideSizes(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	overriding := func(owner, key, environment string) logging.Logger {
+		logger := bareLogger(owner, key)
+		logger.Environments = map[string]logging.Override{environment: {Level: loglevel.Info}}
+		return logger
+	}
+	const around = len(`{"":{"level":"INFO"}}`)
+	wide := strings.Repeat("é", 1000)
+	saveLoggers(t, db, bareLogger(account, "none"), overriding(account, "small", "a"), overriding(account, "large", wide),
+		overriding(account, "deleted", wide), overriding(other, "large", wide))
+	deleteLogger(t, db, account, "deleted")
+	group := newGroup(account, "group")
+	group.Environments = overriding(account, "", wide).Environments
+	saveGroup(t, db, group)
+	for from, want := range map[int]int{around: 2*(2000+around) + 1 + around, around + 1: 2 * (2000 + around), 2000 + around: 0} {
+		got := get(t, db, func(tx *store.ReadTx) (int, error) { return tx.LargeOverrideBytes(t.Context(), account, from) })
+		same(t, got, want)
+	}
 }
 
 func loggerInsertion(t *testing.T, db *store.DB) {

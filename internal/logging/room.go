@@ -1,0 +1,50 @@
+package logging
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+const (
+	// MaxOverrideBytes is what the overrides of an account's loggers and groups
+	// may take together, as they are stored: a list shows a thousand of them at
+	// once. Those of at most smallBytes are not counted, so most writes do not
+	// ask.
+	MaxOverrideBytes = 32 << 20
+	smallBytes       = 8 << 10
+
+	overrideBytes = "logging.override_bytes"
+)
+
+// bytes is what the overrides take as they are stored.
+func (l Levels) bytes() int {
+	text, err := json.Marshal(l.Environments)
+	if err != nil {
+		panic(err) // names, levels and times cannot fail
+	}
+	return len(text)
+}
+
+// checkRoom refuses overrides that grow past what an account may have. before
+// are those that are stored still.
+func checkRoom(ctx context.Context, tx ReadTx, account string, before, after Levels) error {
+	size, was := after.bytes(), before.bytes()
+	if size <= max(smallBytes, was) {
+		return nil
+	}
+	total, err := tx.LargeOverrideBytes(ctx, account, smallBytes)
+	if err != nil {
+		return err
+	}
+	if was > smallBytes {
+		total -= was
+	}
+	if total+size <= MaxOverrideBytes {
+		return nil
+	}
+	return fault.New(fault.RowLimitReached,
+		"Loggers and log groups whose overrides have more than %d bytes may have %d bytes together, in one account. Remove overrides that are not used, or set the level once on a group.",
+		smallBytes, MaxOverrideBytes).With("limit_key", overrideBytes).With("maximum", MaxOverrideBytes)
+}

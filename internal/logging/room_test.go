@@ -1,0 +1,69 @@
+package logging_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// widely gives overrides for the first of many environments with long names,
+// of which a hundred have more than 8 KiB together.
+func widely(count int) logging.LevelsDraft {
+	draft := logging.LevelsDraft{Environments: map[string]logging.OverrideDraft{}}
+	for i := range count {
+		draft.Environments[wideName(i)] = logging.OverrideDraft{Level: optional.Of("INFO")}
+	}
+	return draft
+}
+
+func wideName(i int) string { return fmt.Sprintf("%080d", i) }
+
+// TestLargeOverridesShareARoom: what they take together is bounded. Small ones
+// are not counted, and what shrinks is never refused.
+func TestLargeOverridesShareARoom(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		h.write(t, func(ctx context.Context, tx *store.Tx) error {
+			for i := range 120 {
+				if err := tx.InsertEnvironment(ctx, environments.Environment{Account: h.owner.Account, Key: wideName(i), Name: "wide", Managed: true}); err != nil {
+					return err
+				}
+			}
+			frozen := strings.Repeat("x", logging.MaxOverrideBytes-15<<10) // two of nine thousand bytes do not fit
+			huge := logging.Logger{Account: h.owner.Account, Key: "huge", Name: "huge", Managed: true,
+				Levels: logging.Levels{Environments: map[string]logging.Override{frozen: {Level: loglevel.Info}}}}
+			return tx.SaveLoggers(ctx, []logging.Logger{huge})
+		})
+		refused := func(err error) {
+			t.Helper()
+			if refusals := fault.All(err); len(refusals) != 1 || refusals[0].Code != fault.RowLimitReached || refusals[0].Meta["limit_key"] != "logging.override_bytes" {
+				t.Errorf("got %v", err)
+			}
+		}
+		h.replace(t, "fits", logging.Draft{LevelsDraft: widely(90)})
+		h.replace(t, "fits", logging.Draft{LevelsDraft: widely(95)})
+		_, err := h.Replace(t.Context(), h.owner, "refused", logging.Draft{LevelsDraft: widely(90)}, nil)
+		refused(err)
+		_, err = h.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("group"), LevelsDraft: widely(90)})
+		refused(err)
+		h.replace(t, "small", logging.Draft{LevelsDraft: widely(50)})
+		_, err = h.Replace(t.Context(), h.owner, "small", logging.Draft{LevelsDraft: widely(90)}, nil)
+		refused(err)
+		same(t, len(h.get(t, "small").Environments), 50)
+		h.replace(t, "fits", logging.Draft{LevelsDraft: widely(85)})
+		if err := h.Delete(t.Context(), h.owner, "fits", nil); err != nil {
+			t.Fatal(err)
+		}
+		h.replace(t, "small", logging.Draft{LevelsDraft: widely(90)})
+	})
+}
