@@ -18,7 +18,7 @@ import (
 
 // classify turns what a database says into the refusals that the rest of
 // Signalbox understands. It is the only place that knows the databases' codes.
-func classify(err error) error {
+func classify(ctx context.Context, err error) error {
 	switch {
 	case err == nil || fault.All(err) != nil:
 		return err
@@ -26,6 +26,8 @@ func classify(err error) error {
 		return fault.New(fault.AlreadyExists, "It exists already.").Because(err)
 	case isFull(err):
 		return fault.New(fault.Unavailable, "The database has no space left; nothing was changed.").Because(err)
+	case errors.Is(ctx.Err(), context.Canceled): // the caller left, which is no outage
+		return err
 	case isOutage(err):
 		return fault.New(fault.Unavailable, "The database cannot be reached right now. Try again in a moment.").Because(err)
 	}

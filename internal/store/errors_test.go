@@ -81,8 +81,8 @@ func TestSQLiteOutagesAreUnderstood(t *testing.T) {
 		"read-only":   exec("file:"+file+"?mode=ro", "DELETE FROM seal_checks"),
 		"cannot open": exec("file:"+filepath.Join(database.Dir, "no", "such", "folder.db"), "SELECT 1"),
 	} {
-		if !fault.Is(store.Classify(err), fault.Unavailable) {
-			t.Errorf("%s: %v is classified as %v", name, err, store.Classify(err))
+		if !fault.Is(store.Classify(t.Context(), err), fault.Unavailable) {
+			t.Errorf("%s: %v is classified as %v", name, err, store.Classify(t.Context(), err))
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestOtherErrorsAreSortedByWhetherToTryAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, err := range []error{each.err, fmt.Errorf("wrapped: %w", each.err), errors.Join(each.err, errors.New("more"))} {
-				got := store.Classify(err)
+				got := store.Classify(t.Context(), err)
 				if each.want == "" && fault.All(got) != nil || each.want != "" && !fault.Is(got, each.want) {
 					t.Errorf("%v is classified as %v", err, got)
 				}
@@ -139,8 +139,13 @@ func TestOtherErrorsAreSortedByWhetherToTryAgain(t *testing.T) {
 			}
 		})
 	}
-	if store.Classify(nil) != nil {
+	if store.Classify(t.Context(), nil) != nil {
 		t.Error("no error became one")
+	}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if dialling := (&net.OpError{Op: "dial", Err: context.Canceled}); fault.All(store.Classify(left, dialling)) != nil {
+		t.Error("a caller who left while dialling is told of an outage")
 	}
 }
 

@@ -5,7 +5,7 @@ import "context"
 // What tests of this package reach beyond its interface.
 
 // Classify is what every error of a database goes through.
-func Classify(err error) error { return classify(err) }
+func Classify(ctx context.Context, err error) error { return classify(ctx, err) }
 
 // Exec runs any statement in a transaction.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) error {

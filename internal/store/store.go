@@ -107,7 +107,7 @@ func (db *DB) Close() error { return db.engine.close() }
 func (db *DB) Name() string { return db.dialect.name }
 
 // Ping tells whether the database can be reached.
-func (db *DB) Ping(ctx context.Context) error { return classify(db.engine.ping(ctx)) }
+func (db *DB) Ping(ctx context.Context) error { return classify(ctx, db.engine.ping(ctx)) }
 
 // Pools names the connection pools, for statistics.
 func (db *DB) Pools() map[string]func() sql.DBStats { return db.engine.pools() }
@@ -137,7 +137,7 @@ func (db *DB) reading(ctx context.Context, fn func(*ReadTx) error, on func(conte
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	ctx, end := db.begin(ctx, "read")
-	err := classify(on(ctx, func(conn querier) error {
+	err := classify(ctx, on(ctx, func(conn querier) error {
 		return safely(func() error {
 			return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), now: db.now()})
 		})
@@ -157,7 +157,7 @@ func (db *DB) write(ctx context.Context, via door, account string, fn func(*Tx) 
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
 	changed := false
-	err := classify(db.engine.write(ctx, via, func(ctx context.Context, conn querier) error {
+	err := classify(ctx, db.engine.write(ctx, via, func(ctx context.Context, conn querier) error {
 		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load()}}
 		if err := tx.lock(ctx, account); err != nil {
 			return err
@@ -311,7 +311,7 @@ type row interface{ Scan(into ...any) error }
 
 // all reads every row of a query.
 func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (found []T, err error) {
-	defer func() { err = classify(err) }()
+	defer func() { err = classify(ctx, err) }()
 	rows, err := conn.query(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -363,7 +363,7 @@ func one[T any](ctx context.Context, conn querier, missing *fault.Error, scan fu
 // run executes a statement.
 func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
 	_, err := tx.conn.exec(ctx, query, args...)
-	return classify(err)
+	return classify(ctx, err)
 }
 
 func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }

@@ -14,7 +14,7 @@ import (
 func (db *DB) Version(ctx context.Context, account string) (int64, error) {
 	epoch, counted, err := db.engine.epoch(ctx)
 	if err != nil {
-		return 0, classify(err)
+		return 0, classify(ctx, err)
 	}
 	if counted {
 		if version, ok := db.versions.recall(epoch, account); ok {
