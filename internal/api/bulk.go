@@ -2,11 +2,14 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
@@ -30,37 +33,44 @@ type bulkMeta struct {
 	Rejected []rejectedItem `json:"rejected"`
 }
 
-// batch keeps account of a bulk report whose bad items are skipped while they
-// are read or when the domain looks at them.
-type batch struct {
-	kept     []int // index in the report of each item that was read
-	rejected []rejectedItem
+// reported answers a bulk report. Bad items are skipped, while they are read or
+// when the domain looks at them, and listed.
+func reported[T any](c *call, name string, read func(json.RawMessage) (T, error),
+	report func(context.Context, accounts.Caller, []T) (bulk.Outcome, error),
+) (reply, error) {
+	texts, err := c.bulkItems(name)
+	if err != nil {
+		return failed(err)
+	}
+	items, places, rejected := readItems(texts, read)
+	outcome, err := report(c.ctx(), c.caller, items)
+	if err != nil {
+		return failed(err)
+	}
+	for _, each := range outcome.Rejected {
+		rejected = append(rejected, rejectedItem{Index: places[each.Index], Detail: each.Detail})
+	}
+	answer := bulkOutcome{Registered: outcome.Registered}
+	if len(rejected) > 0 {
+		slices.SortFunc(rejected, func(x, y rejectedItem) int { return cmp.Compare(x.Index, y.Index) })
+		answer.Meta = &bulkMeta{Rejected: rejected}
+	}
+	return ok(answer)
 }
 
-// newBatch reads every item.
-func newBatch(items []json.RawMessage, read func(json.RawMessage) error) *batch {
-	b := &batch{}
-	for index, text := range items {
-		if err := read(text); err != nil {
-			b.rejected = append(b.rejected, rejectedItem{Index: index, Detail: details(err)})
+// readItems gives the items that can be read, the place of each in the report,
+// and those that cannot.
+func readItems[T any](texts []json.RawMessage, read func(json.RawMessage) (T, error)) (items []T, places []int, rejected []rejectedItem) {
+	items, places = make([]T, 0, len(texts)), make([]int, 0, len(texts))
+	for index, text := range texts {
+		item, err := read(text)
+		if err != nil {
+			rejected = append(rejected, rejectedItem{Index: index, Detail: details(err)})
 			continue
 		}
-		b.kept = append(b.kept, index)
+		items, places = append(items, item), append(places, index)
 	}
-	return b
-}
-
-// refuse notes that the domain skipped an item, by its index among those read.
-func (b *batch) refuse(index int, detail string) {
-	b.rejected = append(b.rejected, rejectedItem{Index: b.kept[index], Detail: detail})
-}
-
-func (b *batch) outcome(registered int) bulkOutcome {
-	if len(b.rejected) == 0 {
-		return bulkOutcome{Registered: registered}
-	}
-	slices.SortFunc(b.rejected, func(x, y rejectedItem) int { return cmp.Compare(x.Index, y.Index) })
-	return bulkOutcome{Registered: registered, Meta: &bulkMeta{Rejected: b.rejected}}
+	return items, places, rejected
 }
 
 // details joins the sentences of an item's problems.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
@@ -207,26 +208,7 @@ func (a *API) listFlagSources(c *call, flag string) (reply, error) {
 }
 
 func (a *API) reportFlags(c *call) (reply, error) {
-	items, err := c.bulkItems("flags")
-	if err != nil {
-		return failed(err)
-	}
-	var declarations []flags.Declaration
-	batch := newBatch(items, func(text json.RawMessage) error {
-		declaration, err := flagDeclaration(text)
-		if err == nil {
-			declarations = append(declarations, declaration)
-		}
-		return err
-	})
-	outcome, err := a.Flags.Report(c.ctx(), c.caller, declarations)
-	if err != nil {
-		return failed(err)
-	}
-	for _, refused := range outcome.Rejected {
-		batch.refuse(refused.Index, refused.Detail)
-	}
-	return ok(batch.outcome(outcome.Registered))
+	return reported(c, "flags", flagDeclaration, a.Flags.Report)
 }
 
 func flagDeclaration(text json.RawMessage) (flags.Declaration, error) {
@@ -238,8 +220,8 @@ func flagDeclaration(text json.RawMessage) (flags.Declaration, error) {
 		Key:         item.String("id").Or(""),
 		Type:        item.String("type").Or(""),
 		Default:     item.Raw("default").Or(nil),
-		Service:     item.String("service").Or(flags.Unknown),
-		Environment: item.String("environment").Or(flags.Unknown),
+		Service:     item.String("service").Or(bulk.Unknown),
+		Environment: item.String("environment").Or(bulk.Unknown),
 	}
 	return declaration, item.Problems().Err()
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -139,26 +140,7 @@ func (a *API) listLoggerSources(c *call, logger string) (reply, error) {
 }
 
 func (a *API) reportLoggers(c *call) (reply, error) {
-	items, err := c.bulkItems("loggers")
-	if err != nil {
-		return failed(err)
-	}
-	observations := make([]logging.Observation, 0, len(items))
-	batch := newBatch(items, func(text json.RawMessage) error {
-		observation, err := loggerObservation(text)
-		if err == nil {
-			observations = append(observations, observation)
-		}
-		return err
-	})
-	outcome, err := a.Logging.Report(c.ctx(), c.caller, observations)
-	if err != nil {
-		return failed(err)
-	}
-	for _, refused := range outcome.Rejected {
-		batch.refuse(refused.Index, refused.Detail)
-	}
-	return ok(batch.outcome(outcome.Registered))
+	return reported(c, "loggers", loggerObservation, a.Logging.Report)
 }
 
 func loggerObservation(text json.RawMessage) (logging.Observation, error) {
@@ -170,8 +152,8 @@ func loggerObservation(text json.RawMessage) (logging.Observation, error) {
 		Name:          item.String("id").Or(""),
 		Level:         item.String("level").Or(""),
 		ResolvedLevel: item.String("resolved_level").Or(""),
-		Service:       item.String("service").Or(logging.Unknown),
-		Environment:   item.String("environment").Or(logging.Unknown),
+		Service:       item.String("service").Or(bulk.Unknown),
+		Environment:   item.String("environment").Or(bulk.Unknown),
 	}
 	return observation, item.Problems().Err()
 }

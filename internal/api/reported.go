@@ -160,26 +160,7 @@ func (a *API) deleteContext(c *call) (reply, error) {
 }
 
 func (a *API) reportContexts(c *call) (reply, error) {
-	items, err := c.bulkItems("contexts")
-	if err != nil {
-		return failed(err)
-	}
-	var reported []environments.ReportedContext
-	batch := newBatch(items, func(text json.RawMessage) error {
-		item, err := reportedContext(text)
-		if err == nil {
-			reported = append(reported, item)
-		}
-		return err
-	})
-	outcome, err := a.Environments.Report(c.ctx(), c.caller, reported)
-	if err != nil {
-		return failed(err)
-	}
-	for _, refused := range outcome.Rejected {
-		batch.refuse(refused.Index, refused.Detail)
-	}
-	return ok(batch.outcome(outcome.Registered))
+	return reported(c, "contexts", reportedContext, a.Environments.Report)
 }
 
 func reportedContext(text json.RawMessage) (environments.ReportedContext, error) {

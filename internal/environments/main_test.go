@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
@@ -46,7 +47,7 @@ func (h *house) get(t *testing.T, key string) environments.Environment {
 }
 
 // report reports contexts, each a type and a key.
-func (h *house) report(t *testing.T, items ...environments.ReportedContext) environments.Outcome {
+func (h *house) report(t *testing.T, items ...environments.ReportedContext) bulk.Outcome {
 	t.Helper()
 	outcome, err := h.Report(t.Context(), h.owner, items)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
@@ -17,19 +18,6 @@ type ReportedContext struct {
 	Type       string
 	Key        string
 	Attributes json.RawMessage // a JSON object, or nil when not reported
-}
-
-// Rejected is an item of a report that was skipped.
-type Rejected struct {
-	Index  int
-	Detail string
-}
-
-// Outcome says what became of a report.
-type Outcome struct {
-	// Registered counts the distinct items that were kept.
-	Registered int
-	Rejected   []Rejected
 }
 
 // Types of reported contexts that are resources of their own.
@@ -76,13 +64,13 @@ type report struct {
 
 // Report takes what a running service says about itself. Bad items are
 // skipped and listed; the rest is kept, in one transaction. Every role may call it.
-func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []ReportedContext) (Outcome, error) {
-	outcome := Outcome{}
+func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []ReportedContext) (bulk.Outcome, error) {
+	outcome := bulk.Outcome{}
 	kept := map[string]ReportedContext{}
 	var order []string
 	for index, item := range items {
 		if wrong := item.check(caller); wrong != "" {
-			outcome.Rejected = append(outcome.Rejected, Rejected{Index: index, Detail: wrong})
+			outcome.Rejected = append(outcome.Rejected, bulk.Rejected{Index: index, Detail: wrong})
 			continue
 		}
 		id := item.Type + ":" + item.Key

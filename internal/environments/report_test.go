@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
@@ -22,7 +23,7 @@ func TestAReportMakesWhatIsNew(t *testing.T) {
 		h := newHouse(t, database, "free")
 		outcome := h.report(t, reported("environment", "preview"), reported("service", "web app"),
 			described("user", "alice", `{"plan":"pro"}`), reported("device", "a:b"))
-		same(t, outcome, environments.Outcome{Registered: 4})
+		same(t, outcome, bulk.Outcome{Registered: 4})
 		preview := h.get(t, "preview")
 		same(t, []any{preview.Name, preview.Managed, preview.Classification}, []any{"preview", false, environments.AdHoc})
 		service, err := h.Service.Service(t.Context(), h.owner, "web app")
@@ -162,7 +163,7 @@ func TestLongButLegalItemsAreKept(t *testing.T) {
 		widest := strings.Repeat("\U0001F6A6", 255)
 		outcome := h.report(t, reported("user", widest), reported(widest[:400], "a"), reported("service", widest),
 			described("user", "a", `{"a":"`+strings.Repeat("x", 16_000)+`"}`), reported("environment", strings.Repeat("x", 100)))
-		same(t, outcome, environments.Outcome{Registered: 5})
+		same(t, outcome, bulk.Outcome{Registered: 5})
 		if _, err := h.ReplaceService(t.Context(), h.owner, widest, nameDraft(widest), nil); err != nil {
 			t.Error(err)
 		}

@@ -11,13 +11,11 @@ import (
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
-
-// Unknown is the service or environment of a report that names none.
-const Unknown = "unknown"
 
 // Declaration is one flag as a running service declares it.
 type Declaration struct {
@@ -30,19 +28,6 @@ type Declaration struct {
 
 // SourceKey is what a source is one of.
 type SourceKey struct{ Flag, Service, Environment string }
-
-// Rejected is an item of a report that was skipped.
-type Rejected struct {
-	Index  int
-	Detail string
-}
-
-// Outcome says what became of a report.
-type Outcome struct {
-	// Registered counts the distinct declarations that were kept.
-	Registered int
-	Rejected   []Rejected
-}
 
 func (d Declaration) check(caller accounts.Caller) string {
 	kind, known := ParseType(d.Type)
@@ -79,12 +64,12 @@ func (d Declaration) source() SourceKey { return SourceKey{d.Key, d.Service, d.E
 // Report takes what services declare: new flags are discovered, and every
 // declaration refreshes its source. The first declaration of a flag decides its
 // type and default. Every role may call it.
-func (s *Service) Report(ctx context.Context, caller accounts.Caller, declarations []Declaration) (Outcome, error) {
+func (s *Service) Report(ctx context.Context, caller accounts.Caller, declarations []Declaration) (bulk.Outcome, error) {
 	report := newReport(caller, declarations)
 	if len(report.order) == 0 {
-		return Outcome{Rejected: report.rejected}, nil
+		return bulk.Outcome{Rejected: report.rejected}, nil
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Outcome, error) { return report.write(ctx, tx, caller) })
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (bulk.Outcome, error) { return report.write(ctx, tx, caller) })
 }
 
 // report is the work of one bulk report.
@@ -93,14 +78,14 @@ type report struct {
 	latest   map[SourceKey]Declaration
 	keys     []string // distinct flags
 	first    map[string]Declaration
-	rejected []Rejected
+	rejected []bulk.Rejected
 }
 
 func newReport(caller accounts.Caller, declarations []Declaration) *report {
 	r := &report{latest: map[SourceKey]Declaration{}, first: map[string]Declaration{}}
 	for index, declaration := range declarations {
 		if wrong := declaration.check(caller); wrong != "" {
-			r.rejected = append(r.rejected, Rejected{Index: index, Detail: wrong})
+			r.rejected = append(r.rejected, bulk.Rejected{Index: index, Detail: wrong})
 			continue
 		}
 		key := declaration.source()
@@ -116,21 +101,21 @@ func newReport(caller accounts.Caller, declarations []Declaration) *report {
 	return r
 }
 
-func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller) (Outcome, error) {
+func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller) (bulk.Outcome, error) {
 	rest, err := r.refresh(ctx, tx, caller.Account)
 	if err != nil || len(rest) == 0 {
-		return Outcome{Registered: len(r.order), Rejected: r.rejected}, err
+		return bulk.Outcome{Registered: len(r.order), Rejected: r.rejected}, err
 	}
 	sources, err := tx.KnownFlagSources(ctx, caller.Account, rest)
 	if err != nil {
-		return Outcome{}, err
+		return bulk.Outcome{}, err
 	}
 	flags, err := r.discover(ctx, tx, caller, rest, sources)
 	if err != nil {
-		return Outcome{}, err
+		return bulk.Outcome{}, err
 	}
 	kept, err := r.observe(ctx, tx, caller.Account, rest, flags, sources)
-	return Outcome{Registered: len(r.order) - len(rest) + kept, Rejected: r.rejected}, err
+	return bulk.Outcome{Registered: len(r.order) - len(rest) + kept, Rejected: r.rejected}, err
 }
 
 // refresh does all that most declarations need and gives the others, which are

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
@@ -85,7 +86,7 @@ func (h *house) replace(t *testing.T, key string, draft flags.Draft) flags.Flag 
 	return flag
 }
 
-func (h *house) report(t *testing.T, declarations ...flags.Declaration) flags.Outcome {
+func (h *house) report(t *testing.T, declarations ...flags.Declaration) bulk.Outcome {
 	t.Helper()
 	outcome, err := h.Report(t.Context(), h.owner, declarations)
 	if err != nil {

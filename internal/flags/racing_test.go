@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/optional"
@@ -216,7 +217,7 @@ func TestAReportAtTheCapRefreshesWhatExistsAndDropsTheRest(t *testing.T) {
 			declared("new-0", "NUMERIC", "0", "s", "e"), declared("new-1", "NUMERIC", "0", "s", "e"),
 			declared("new-2", "NUMERIC", "0", "s", "e"), declared("new-2", "NUMERIC", "0", "other", "e"),
 			declared("filler-0", "NUMERIC", "0", "s", "e"), declared("filler-1", "NUMERIC", "0", "s", "e"))
-		same(t, outcome, flags.Outcome{Registered: 4})
+		same(t, outcome, bulk.Outcome{Registered: 4})
 		same(t, h.count(t), flags.MaxFlags)
 		if now := h.get(t, "filler-0").LastSeen; !now.After(*seen) {
 			t.Errorf("last seen %s, and after another report %s", seen, now)
@@ -224,7 +225,7 @@ func TestAReportAtTheCapRefreshesWhatExistsAndDropsTheRest(t *testing.T) {
 		_, err := h.Flag(t.Context(), h.owner, "new-2")
 		same(t, fault.Is(err, fault.NotFound), true)
 		same(t, len(h.sources(t)), 4)
-		same(t, h.report(t, declared("new-2", "NUMERIC", "0", "s", "e")), flags.Outcome{})
+		same(t, h.report(t, declared("new-2", "NUMERIC", "0", "s", "e")), bulk.Outcome{})
 		discoveries := h.history(t)
 		same(t, len(discoveries), 1)
 		same(t, string(discoveries[0].After), `{"keys":["new-0","new-1"]}`)
@@ -245,7 +246,7 @@ func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T)
 		}
 		outcome := h.report(t, declared("f", "NUMERIC", "0", "first", "e"), declared("f", "NUMERIC", "0", "second", "e"),
 			declared("f", "NUMERIC", "1", "known", "e"))
-		same(t, outcome, flags.Outcome{Registered: 2})
+		same(t, outcome, bulk.Outcome{Registered: 2})
 		h.read(t, func(ctx context.Context, tx *store.ReadTx) error {
 			count, err := tx.CountFlagSources(ctx, h.owner.Account)
 			same(t, count, flags.MaxSources)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -21,7 +22,7 @@ func TestTheFirstDeclarationDecidesAndLaterOnesUpdateTheirSource(t *testing.T) {
 			declared("g", "boolean", "true", "a", "e"),
 			declared("f", "JSON", `{"b":1,"a":2}`, "a", "e"), // the same source again
 		)
-		same(t, outcome, flags.Outcome{Registered: 3})
+		same(t, outcome, bulk.Outcome{Registered: 3})
 		flag := h.get(t, "f")
 		same(t, [2]string{string(flag.Type), string(flag.Default)}, [2]string{"NUMERIC", "1.50"})
 		same(t, [2]any{flag.Managed, flag.Name}, [2]any{false, "F"})

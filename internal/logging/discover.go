@@ -7,11 +7,9 @@ import (
 
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 )
-
-// Unknown is the service or environment of a report that names none.
-const Unknown = "unknown"
 
 // Observation is one logger as a running service reports it.
 type Observation struct {
@@ -20,19 +18,6 @@ type Observation struct {
 	// empty for not said.
 	Level, ResolvedLevel string
 	Service, Environment string
-}
-
-// Rejected is an item of a report that was skipped.
-type Rejected struct {
-	Index  int
-	Detail string
-}
-
-// Outcome says what became of a report.
-type Outcome struct {
-	// Registered counts the distinct items that were kept.
-	Registered int
-	Rejected   []Rejected
 }
 
 // seen is an observation that was read.
@@ -75,28 +60,28 @@ func (o Observation) read(caller accounts.Caller) (seen, string) {
 // Report takes what services observe: new loggers are discovered, and every
 // observation refreshes its source. The first explicit level of a logger is
 // its level while it is discovered. Every role may call it.
-func (s *Service) Report(ctx context.Context, caller accounts.Caller, observations []Observation) (Outcome, error) {
+func (s *Service) Report(ctx context.Context, caller accounts.Caller, observations []Observation) (bulk.Outcome, error) {
 	r := newReport(caller, observations)
 	if len(r.ids) == 0 {
-		return Outcome{Rejected: r.rejected}, nil
+		return bulk.Outcome{Rejected: r.rejected}, nil
 	}
 	news, err := changes.Read(ctx, s.Store, func(tx ReadTx) ([]int, error) {
 		return r.news(ctx, tx, s.full.of(caller.Account, tx.Now()))
 	})
 	if err != nil {
-		return Outcome{}, err
+		return bulk.Outcome{}, err
 	}
 	kept := len(r.touched)
 	if len(news) > 0 {
 		written, err := s.reports.file(ctx, s.Store, &filing{report: r, caller: caller, news: news})
 		if err != nil {
-			return Outcome{}, err
+			return bulk.Outcome{}, err
 		}
 		kept += written
 		s.full.note(caller.Account, r.lackLoggers, r.lackSources, r.at)
 	}
 	s.Sightings.Note(caller.Account, r.touched, r.at)
-	return Outcome{Registered: kept, Rejected: append(r.rejected, r.conflicts...)}, nil
+	return bulk.Outcome{Registered: kept, Rejected: append(r.rejected, r.conflicts...)}, nil
 }
 
 // report is the work of one bulk report. Its sources are distinct, in the
@@ -105,13 +90,13 @@ type report struct {
 	account  string
 	ids      []string
 	latest   []seen // the last observation of each source
-	rejected []Rejected
+	rejected []bulk.Rejected
 	// levels has the first explicit level of each logger, none when there is none.
 	levels map[string]loglevel.Level
 
 	touched   []string // sources that were only seen again
 	at        time.Time
-	conflicts []Rejected // loggers whose key a group has
+	conflicts []bulk.Rejected // loggers whose key a group has
 
 	lackLoggers, lackSources bool // there was no room for some
 }
@@ -122,7 +107,7 @@ func newReport(caller accounts.Caller, observations []Observation) *report {
 	for index, observation := range observations {
 		item, wrong := observation.read(caller)
 		if wrong != "" {
-			r.rejected = append(r.rejected, Rejected{Index: index, Detail: wrong})
+			r.rejected = append(r.rejected, bulk.Rejected{Index: index, Detail: wrong})
 			continue
 		}
 		item.indexes = []int{index}
@@ -208,7 +193,7 @@ func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller, place
 			sources = append(sources, item.source(r.account, r.ids[place], tx.Now()))
 		case KindGroup:
 			for _, index := range item.indexes {
-				r.conflicts = append(r.conflicts, Rejected{Index: index, Detail: "there is a log group with this id"})
+				r.conflicts = append(r.conflicts, bulk.Rejected{Index: index, Detail: "there is a log group with this id"})
 			}
 		}
 	}

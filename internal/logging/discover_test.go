@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/optional"
@@ -18,7 +19,7 @@ func TestTheFirstExplicitLevelIsTheLoggersAndLaterOnesAreTheSources(t *testing.T
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
 		outcome := h.report(t, seen("A/B", "", "one"), seen("a:b", "warn", "two"), seen("a.b", "ERROR", "three"), seen("a.B", "FATAL", "three"), seen("c", "", "one"))
-		same(t, outcome, logging.Outcome{Registered: 4})
+		same(t, outcome, bulk.Outcome{Registered: 4})
 		same(t, h.get(t, "a.b").Level, loglevel.Warn)
 		same(t, h.get(t, "c").Level, loglevel.None)
 		h.report(t, logging.Observation{Name: "c", Level: "DEBUG", ResolvedLevel: "trace", Service: "one", Environment: "e"})

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -77,7 +78,7 @@ func (h *house) replace(t *testing.T, key string, draft logging.Draft) logging.V
 	return view
 }
 
-func (h *house) report(t *testing.T, observations ...logging.Observation) logging.Outcome {
+func (h *house) report(t *testing.T, observations ...logging.Observation) bulk.Outcome {
 	t.Helper()
 	outcome, err := h.Report(t.Context(), h.owner, observations)
 	if err != nil {
