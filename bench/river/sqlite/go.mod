@@ -5,13 +5,13 @@ go 1.26.0
 replace (
 	github.com/signalbox/signalbox => ../../../
 	github.com/signalbox/signalbox/bench => ../../
+	github.com/signalbox/signalbox/bench/river/backlog => ../backlog
 	github.com/signalbox/signalbox/client => ../../../client
 )
 
 require (
-	github.com/riverqueue/river v0.31.0
 	github.com/riverqueue/river/riverdriver/riversqlite v0.31.0
-	github.com/signalbox/signalbox/bench v0.0.0
+	github.com/signalbox/signalbox/bench/river/backlog v0.0.0
 	modernc.org/sqlite v1.60.1
 )
 
@@ -27,9 +27,11 @@ require (
 	github.com/ncruces/go-strftime v1.0.0 // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/riverqueue/river v0.31.0 // indirect
 	github.com/riverqueue/river/riverdriver v0.31.0 // indirect
 	github.com/riverqueue/river/rivershared v0.31.0 // indirect
 	github.com/riverqueue/river/rivertype v0.31.0 // indirect
+	github.com/signalbox/signalbox/bench v0.0.0 // indirect
 	github.com/stretchr/testify v1.11.1 // indirect
 	github.com/tidwall/gjson v1.18.0 // indirect
 	github.com/tidwall/match v1.2.0 // indirect
