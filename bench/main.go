@@ -71,6 +71,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q; -only names the benchmarks to run", flags.Arg(0))
+	}
 	for _, each := range benchmarks() {
 		if !selected(each.name, *only) {
 			continue

@@ -31,22 +31,16 @@ func Run(ctx context.Context, out io.Writer) error {
 	defer os.RemoveAll(folder)
 	fmt.Fprintf(out, "%d declarations in one request; the second is the median of %d identical ones\n%-9s %10s %10s %7s\n",
 		declarations, repetitions, "store", "first", "second", "ratio")
-	if err := measure(ctx, out, filepath.Join(folder, "sqlite"), "sqlite", ""); err != nil {
-		return err
-	}
-	if url := os.Getenv("SIGNALBOX_TEST_POSTGRES"); url != "" {
-		return measure(ctx, out, filepath.Join(folder, "postgres"), "postgres", url)
+	for _, store := range servers.Stores() {
+		if err := measure(ctx, out, filepath.Join(folder, store.Name), store); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func measure(ctx context.Context, out io.Writer, folder, name, url string) error {
-	database, drop, err := servers.NewDatabase(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer drop()
-	server, err := servers.StartSignalbox(ctx, folder, database)
+func measure(ctx context.Context, out io.Writer, folder string, store servers.Store) error {
+	server, err := store.Start(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -66,7 +60,7 @@ func measure(ctx context.Context, out io.Writer, folder, name, url string) error
 	}
 	slices.Sort(later)
 	second := later[repetitions/2]
-	fmt.Fprintf(out, "%-9s %10s %10s %6.0f%%\n", name, first.Round(time.Millisecond), second.Round(time.Millisecond),
+	fmt.Fprintf(out, "%-9s %10s %10s %6.0f%%\n", store.Name, first.Round(time.Millisecond), second.Round(time.Millisecond),
 		100*second.Seconds()/first.Seconds())
 	return nil
 }

@@ -44,25 +44,16 @@ func Run(ctx context.Context, out io.Writer) error {
 	defer os.RemoveAll(folder)
 	fmt.Fprintf(out, "a chain of %d; a quarter of the items are objects, which merge; median and best of %d each\n", depth, repetitions)
 	fmt.Fprintf(out, "%-27s %-9s %17s %17s %17s\n", "shape", "store", "computed", "over HTTP", "kept")
-	databases := map[string]string{"sqlite": "", "postgres": os.Getenv("SIGNALBOX_TEST_POSTGRES")}
-	for _, name := range []string{"sqlite", "postgres"} {
-		if name == "postgres" && databases[name] == "" {
-			continue
-		}
-		if err := measure(ctx, out, filepath.Join(folder, name), name, databases[name]); err != nil {
+	for _, store := range servers.Stores() {
+		if err := measure(ctx, out, filepath.Join(folder, store.Name), store); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func measure(ctx context.Context, out io.Writer, folder, name, url string) error {
-	database, drop, err := servers.NewDatabase(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer drop()
-	server, err := servers.StartSignalbox(ctx, folder, database)
+func measure(ctx context.Context, out io.Writer, folder string, store servers.Store) error {
+	server, err := store.Start(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -72,7 +63,7 @@ func measure(ctx context.Context, out io.Writer, folder, name, url string) error
 		if err := upload(ctx, server.Address, chain); err != nil {
 			return err
 		}
-		if err := report(ctx, out, shape.what, name, server.Address, chain); err != nil {
+		if err := report(ctx, out, shape.what, store.Name, server.Address, chain); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/signalbox/signalbox/bench/servers"
 )
 
 // backlogs measures how fast a backlog is worked off, with small and with
@@ -34,25 +36,25 @@ func (b *bench) backlogs(ctx context.Context) error {
 }
 
 // backlog measures on one store.
-func (b *bench) backlog(ctx context.Context, s store, runs, stock, size int, ceiling speed) error {
+func (b *bench) backlog(ctx context.Context, s servers.Store, runs, stock, size int, ceiling speed) error {
 	if stock > 0 {
 		made, err := b.river(ctx, s, stock, false, size)
 		if err != nil {
 			return err
 		}
-		b.row(s.name, "River, stock", made, ceiling)
+		b.row(s.Name, "River, stock", made, ceiling)
 	}
 	river, err := b.river(ctx, s, runs, true, size)
 	if err != nil {
 		return err
 	}
-	b.row(s.name, "River, tuned", river, ceiling)
+	b.row(s.Name, "River, tuned", river, ceiling)
 	ours, err := b.signalbox(ctx, s, runs, size)
 	if err != nil {
 		return err
 	}
-	b.row(s.name, "Signalbox", ours, ceiling)
-	fmt.Fprintf(b.out, "%-9s %-22s %28.2f×\n", s.name, "Signalbox to River, tuned", ours.rate()/river.rate())
+	b.row(s.Name, "Signalbox", ours, ceiling)
+	fmt.Fprintf(b.out, "%-9s %-22s %28.2f×\n", s.Name, "Signalbox to River, tuned", ours.rate()/river.rate())
 	return nil
 }
 
@@ -62,7 +64,7 @@ func (b *bench) row(store, who string, made, ceiling speed) {
 
 // signalbox lets Signalbox work off a backlog, from the start of the process
 // to the last outcome that is stored.
-func (b *bench) signalbox(ctx context.Context, s store, runs, size int) (speed, error) {
+func (b *bench) signalbox(ctx context.Context, s servers.Store, runs, size int) (speed, error) {
 	box, err := b.newBox(ctx, s, size)
 	if err != nil {
 		return speed{}, err

@@ -21,7 +21,7 @@ import (
 // database can be filled with copies, faster than through the API.
 type box struct {
 	bench    *bench
-	store    store
+	store    servers.Store
 	folder   string
 	database string // "" is SQLite
 	server   *servers.Server
@@ -30,7 +30,7 @@ type box struct {
 }
 
 // newBox makes a Signalbox whose job calls the sink. It is not running.
-func (b *bench) newBox(ctx context.Context, s store, size int) (*box, error) {
+func (b *bench) newBox(ctx context.Context, s servers.Store, size int) (*box, error) {
 	made := &box{bench: b, store: s}
 	if err := made.prepare(ctx, size); err != nil {
 		made.close()
@@ -44,7 +44,7 @@ func (x *box) prepare(ctx context.Context, size int) (err error) {
 		return err
 	}
 	var drop func()
-	if x.database, drop, err = servers.NewDatabase(ctx, x.store.server); err != nil {
+	if x.database, drop, err = x.store.NewDatabase(ctx); err != nil {
 		return err
 	}
 	x.cleanups = append(x.cleanups, drop)

@@ -23,14 +23,8 @@ type bench struct {
 	out      io.Writer
 	folder   string
 	sink     *servers.Sink
-	stores   []store
+	stores   []servers.Store
 	programs map[string]string // of River, by store
-}
-
-// store is a database to measure on.
-type store struct {
-	name   string
-	server string // URL of the PostgreSQL server; "" is SQLite
 }
 
 // Backlog measures how fast a backlog is worked off.
@@ -52,10 +46,7 @@ func run(ctx context.Context, out io.Writer, measure func(*bench, context.Contex
 		return err
 	}
 	defer os.RemoveAll(folder)
-	b := &bench{out: out, folder: folder, stores: []store{{name: "sqlite"}}, programs: map[string]string{}}
-	if url := os.Getenv("SIGNALBOX_TEST_POSTGRES"); url != "" {
-		b.stores = append(b.stores, store{"postgres", url})
-	}
+	b := &bench{out: out, folder: folder, stores: servers.Stores(), programs: map[string]string{}}
 	if b.sink, err = servers.StartSink(ctx); err != nil {
 		return err
 	}
@@ -64,9 +55,9 @@ func run(ctx context.Context, out io.Writer, measure func(*bench, context.Contex
 }
 
 // fresh gives an empty database of a store: a file or a URL.
-func (b *bench) fresh(ctx context.Context, s store) (string, func(), error) {
-	if s.server != "" {
-		return servers.NewDatabase(ctx, s.server)
+func (b *bench) fresh(ctx context.Context, s servers.Store) (string, func(), error) {
+	if !s.IsFile() {
+		return s.NewDatabase(ctx)
 	}
 	folder, err := os.MkdirTemp(b.folder, "sqlite-")
 	return filepath.Join(folder, "db"), func() { os.RemoveAll(folder) }, err

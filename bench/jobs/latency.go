@@ -27,10 +27,10 @@ func (b *bench) latencies(ctx context.Context) error {
 	for _, s := range b.stores {
 		for _, c := range []struct {
 			who string
-			ask func(context.Context, store) (map[string]int64, error)
+			ask func(context.Context, servers.Store) (map[string]int64, error)
 		}{
-			{"River, stock", func(ctx context.Context, s store) (map[string]int64, error) { return b.askRiver(ctx, s, false) }},
-			{"River, tuned", func(ctx context.Context, s store) (map[string]int64, error) { return b.askRiver(ctx, s, true) }},
+			{"River, stock", func(ctx context.Context, s servers.Store) (map[string]int64, error) { return b.askRiver(ctx, s, false) }},
+			{"River, tuned", func(ctx context.Context, s servers.Store) (map[string]int64, error) { return b.askRiver(ctx, s, true) }},
 			{"Signalbox", b.askSignalbox},
 		} {
 			if err := b.sink.Reset(ctx); err != nil {
@@ -44,7 +44,7 @@ func (b *bench) latencies(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(b.out, "%-9s %-22s %9s %9s\n", s.name, c.who, quantile(waits, 50), quantile(waits, 99))
+			fmt.Fprintf(b.out, "%-9s %-22s %9s %9s\n", s.Name, c.who, quantile(waits, 50), quantile(waits, 99))
 		}
 	}
 	return nil
@@ -76,7 +76,7 @@ func quantile(sorted []time.Duration, percent int) time.Duration {
 }
 
 // askSignalbox asks for runs over the API.
-func (b *bench) askSignalbox(ctx context.Context, s store) (map[string]int64, error) {
+func (b *bench) askSignalbox(ctx context.Context, s servers.Store) (map[string]int64, error) {
 	box, err := b.newBox(ctx, s, small)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func runNow(ctx context.Context, address string) (string, error) {
 
 // askRiver lets River's program insert jobs one by one; it prints the id of
 // each and when it began.
-func (b *bench) askRiver(ctx context.Context, s store, tuned bool) (map[string]int64, error) {
+func (b *bench) askRiver(ctx context.Context, s servers.Store, tuned bool) (map[string]int64, error) {
 	output, _, err := b.riverOutput(ctx, s, "-url", b.sink.URL(small), "-jobs", strconv.Itoa(asked), "-rest", rest.String(), "-tuned="+strconv.FormatBool(tuned))
 	if err != nil {
 		return nil, err

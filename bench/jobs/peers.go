@@ -65,24 +65,24 @@ func processorTime() time.Duration {
 // program gives the program that lets River work on a store, and builds it when
 // it is needed first. It is a module of its own for each store, because River's
 // drivers for both have no version in common.
-func (b *bench) program(ctx context.Context, s store) (string, error) {
-	if built, ok := b.programs[s.name]; ok {
+func (b *bench) program(ctx context.Context, s servers.Store) (string, error) {
+	if built, ok := b.programs[s.Name]; ok {
 		return built, nil
 	}
-	program := filepath.Join(b.folder, "river-"+s.name)
+	program := filepath.Join(b.folder, "river-"+s.Name)
 	command := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-	command.Dir = filepath.Join("river", s.name)
+	command.Dir = filepath.Join("river", s.Name)
 	command.Stderr = os.Stderr
 	if err := command.Run(); err != nil {
-		return "", fmt.Errorf("building River for %s: %w", s.name, err)
+		return "", fmt.Errorf("building River for %s: %w", s.Name, err)
 	}
-	b.programs[s.name] = program
+	b.programs[s.Name] = program
 	return program, nil
 }
 
 // riverOutput runs River's program on an empty database and gives what it
 // printed and the processor time it used.
-func (b *bench) riverOutput(ctx context.Context, s store, args ...string) (string, time.Duration, error) {
+func (b *bench) riverOutput(ctx context.Context, s servers.Store, args ...string) (string, time.Duration, error) {
 	program, err := b.program(ctx, s)
 	if err != nil {
 		return "", 0, err
@@ -96,13 +96,13 @@ func (b *bench) riverOutput(ctx context.Context, s store, args ...string) (strin
 	command := exec.CommandContext(ctx, program, append([]string{"-database", database}, args...)...)
 	command.Stdout, command.Stderr = &output, os.Stderr
 	if err := command.Run(); err != nil {
-		return "", 0, fmt.Errorf("running River on %s: %w", s.name, err)
+		return "", 0, fmt.Errorf("running River on %s: %w", s.Name, err)
 	}
 	return output.String(), servers.Used(command), nil
 }
 
 // river lets River work off a backlog in a process of its own.
-func (b *bench) river(ctx context.Context, s store, jobs int, tuned bool, size int) (speed, error) {
+func (b *bench) river(ctx context.Context, s servers.Store, jobs int, tuned bool, size int) (speed, error) {
 	if err := b.sink.Reset(ctx); err != nil {
 		return speed{}, err
 	}

@@ -5,13 +5,14 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/signalbox/signalbox/bench/servers"
 	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	engine "github.com/signalbox/signalbox/internal/store"
 )
 
 // scan gives the time that one look for due jobs takes, through the same
 // functions of the store as the scheduler uses.
-func (b *bench) scan(ctx context.Context, s store, jobs int) (time.Duration, error) {
+func (b *bench) scan(ctx context.Context, s servers.Store, jobs int) (time.Duration, error) {
 	box, err := b.newBox(ctx, s, small)
 	if err != nil {
 		return 0, err

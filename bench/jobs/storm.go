@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/signalbox/signalbox/bench/servers"
 )
 
 // dueAtOnce is the number of jobs that are due in the same minute.
@@ -22,7 +24,7 @@ func (b *bench) storms(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) storm(ctx context.Context, s store) error {
+func (b *bench) storm(ctx context.Context, s servers.Store) error {
 	box, err := b.newBox(ctx, s, small)
 	if err != nil {
 		return err
@@ -82,7 +84,7 @@ func (x *box) reportStorm(ctx context.Context, due time.Time) error {
 	for _, at := range got.Times {
 		last = max(last, at)
 	}
-	fmt.Fprintf(x.bench.out, "%-9s %12s %9s %9s %12s\n", x.store.name, lags[0], lags[1], lags[2], time.Duration(last-due.UnixNano()).Round(time.Millisecond))
+	fmt.Fprintf(x.bench.out, "%-9s %12s %9s %9s %12s\n", x.store.Name, lags[0], lags[1], lags[2], time.Duration(last-due.UnixNano()).Round(time.Millisecond))
 	return nil
 }
 
@@ -99,7 +101,7 @@ func (b *bench) scans(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b.out, "%-9s %14s %14s %7.2f\n", s.name, few, many, float64(many)/float64(few))
+		fmt.Fprintf(b.out, "%-9s %14s %14s %7.2f\n", s.Name, few, many, float64(many)/float64(few))
 	}
 	return nil
 }

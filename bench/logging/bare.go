@@ -22,8 +22,8 @@ const chunk = 250
 // insertBare inserts the rows that a fleet's reports make into the table that
 // Signalbox has made, with its indexes, through the same driver: one connection,
 // a prepared statement of many rows, one durable transaction for each service.
-func insertBare(ctx context.Context, folder, server string) (float64, error) {
-	database, drop, err := servers.NewDatabase(ctx, server)
+func insertBare(ctx context.Context, folder string, store servers.Store) (float64, error) {
+	database, drop, err := store.NewDatabase(ctx)
 	if err != nil {
 		return 0, err
 	}

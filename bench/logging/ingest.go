@@ -26,15 +26,15 @@ const (
 )
 
 // ingest compares, each round on empty databases, and prints the medians.
-func ingest(ctx context.Context, out io.Writer, folder, name, server string) error {
+func ingest(ctx context.Context, out io.Writer, folder string, store servers.Store) error {
 	var bare, ours, again []float64
 	for round := range rounds {
 		place := filepath.Join(folder, strconv.Itoa(round))
-		rate, err := insertBare(ctx, filepath.Join(place, "bare"), server)
+		rate, err := insertBare(ctx, filepath.Join(place, "bare"), store)
 		if err != nil {
 			return err
 		}
-		first, second, err := report(ctx, filepath.Join(place, "ours"), server)
+		first, second, err := report(ctx, filepath.Join(place, "ours"), store)
 		if err != nil {
 			return err
 		}
@@ -44,19 +44,14 @@ func ingest(ctx context.Context, out io.Writer, folder, name, server string) err
 		slices.Sort(rates)
 	}
 	middle := rounds / 2
-	fmt.Fprintf(out, "%-9s %9.0f %10.0f %6.0f%% %5d%% %12.0f\n", name, bare[middle], ours[middle], 100*ours[middle]/bare[middle], goal, again[middle])
+	fmt.Fprintf(out, "%-9s %9.0f %10.0f %6.0f%% %5d%% %12.0f\n", store.Name, bare[middle], ours[middle], 100*ours[middle]/bare[middle], goal, again[middle])
 	return nil
 }
 
 // report lets a fleet start: every service reports once. The second time
 // nothing is new.
-func report(ctx context.Context, folder, server string) (first, second float64, err error) {
-	database, drop, err := servers.NewDatabase(ctx, server)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer drop()
-	node, err := servers.StartSignalbox(ctx, folder, database)
+func report(ctx context.Context, folder string, store servers.Store) (first, second float64, err error) {
+	node, err := store.Start(ctx, folder)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -29,24 +29,24 @@ func queries() []string {
 		"filter[last_seen]=" + from, "filter[service]=service-3&filter[managed]=false&filter[last_seen]=" + from, "filter[search]=class1"}
 }
 
-func lists(ctx context.Context, out io.Writer, folder, name, server string) error {
-	long, stopLong, err := furnished(ctx, filepath.Join(folder, "long"), server, longList)
+func lists(ctx context.Context, out io.Writer, folder string, store servers.Store) error {
+	long, err := furnished(ctx, filepath.Join(folder, "long"), store, longList)
 	if err != nil {
 		return err
 	}
-	defer stopLong()
-	short, stopShort, err := furnished(ctx, filepath.Join(folder, "short"), server, shortList)
+	defer long.Stop()
+	short, err := furnished(ctx, filepath.Join(folder, "short"), store, shortList)
 	if err != nil {
 		return err
 	}
-	defer stopShort()
+	defer short.Stop()
 	for _, query := range queries() {
-		times, err := compare(ctx, []string{short, long}, query)
+		times, err := compare(ctx, []string{short.Address, long.Address}, query)
 		if err != nil {
 			return err
 		}
 		label, _, _ := strings.Cut(strings.ReplaceAll(strings.ReplaceAll(query, "filter", ""), "service-", "s"), "%5B")
-		fmt.Fprintf(out, "%-9s %-38s %8.2f %8.2f %6.1fx\n", name, label, milliseconds(times[0]), milliseconds(times[1]), times[1].Seconds()/times[0].Seconds())
+		fmt.Fprintf(out, "%-9s %-38s %8.2f %8.2f %6.1fx\n", store.Name, label, milliseconds(times[0]), milliseconds(times[1]), times[1].Seconds()/times[0].Seconds())
 	}
 	return nil
 }
@@ -54,22 +54,16 @@ func lists(ctx context.Context, out io.Writer, folder, name, server string) erro
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // furnished starts a server with as many loggers: 60 are managed, 60 in a group.
-func furnished(ctx context.Context, folder, server string, count int) (string, func(), error) {
-	database, drop, err := servers.NewDatabase(ctx, server)
+func furnished(ctx context.Context, folder string, store servers.Store, count int) (*servers.Server, error) {
+	node, err := store.Start(ctx, folder)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	node, err := servers.StartSignalbox(ctx, folder, database)
-	if err != nil {
-		drop()
-		return "", nil, err
-	}
-	stop := func() { node.Stop(); drop() }
 	if err := furnish(ctx, node.Address, count); err != nil {
-		stop()
-		return "", nil, err
+		node.Stop()
+		return nil, err
 	}
-	return node.Address, stop, nil
+	return node, nil
 }
 
 func furnish(ctx context.Context, address string, count int) error {

@@ -33,29 +33,18 @@ func Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	databases := map[string]string{"sqlite": ""}
-	if url := os.Getenv("SIGNALBOX_TEST_POSTGRES"); url != "" {
-		databases["postgres"] = url
-	}
 	fmt.Fprintf(out, "GET over %d kept-alive connections; median of %d turns of %s each, taken in turns\n", connections, rounds, turn)
 	fmt.Fprintf(out, "%-9s %-26s %8s %12s %12s %7s\n", "store", "request", "bytes", "bare /s", "signalbox /s", "ratio")
-	for _, name := range []string{"sqlite", "postgres"} {
-		if url, ok := databases[name]; ok {
-			if err := measure(ctx, out, filepath.Join(folder, name), name, url); err != nil {
-				return err
-			}
+	for _, store := range servers.Stores() {
+		if err := measure(ctx, out, filepath.Join(folder, store.Name), store); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func measure(ctx context.Context, out io.Writer, folder, name, url string) error {
-	database, drop, err := servers.NewDatabase(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer drop()
-	server, err := servers.StartSignalbox(ctx, folder, database)
+func measure(ctx context.Context, out io.Writer, folder string, store servers.Store) error {
+	server, err := store.Start(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -67,7 +56,7 @@ func measure(ctx context.Context, out io.Writer, folder, name, url string) error
 		{"one environment", "/api/v1/environments/production"},
 		{"a list of 100", fmt.Sprintf("/api/v1/environments?page[size]=%d", resources)},
 	} {
-		if err := compare(ctx, out, server.Address, folder, name, request.what, request.path); err != nil {
+		if err := compare(ctx, out, server.Address, folder, store.Name, request.what, request.path); err != nil {
 			return err
 		}
 	}

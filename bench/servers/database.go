@@ -3,29 +3,63 @@ package servers
 import (
 	"context"
 	"net/url"
+	"os"
 	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// NewDatabase makes an empty database on a PostgreSQL server and gives its URL
-// and a function that drops it. Without a server it gives "", which is SQLite.
-func NewDatabase(ctx context.Context, server string) (string, func(), error) {
-	if server == "" {
+// Store is a kind of database to measure on.
+type Store struct {
+	Name   string
+	server string // URL of the PostgreSQL server; "" is SQLite
+}
+
+// Stores are SQLite and, when a server is named, PostgreSQL.
+func Stores() []Store {
+	stores := []Store{{Name: "sqlite"}}
+	if server := os.Getenv("SIGNALBOX_TEST_POSTGRES"); server != "" {
+		stores = append(stores, Store{"postgres", server})
+	}
+	return stores
+}
+
+// IsFile tells that databases are files: SQLite's.
+func (s Store) IsFile() bool { return s.server == "" }
+
+// NewDatabase makes an empty database and gives its URL and a function that
+// drops it. Of SQLite it gives "", which is a file in the server's folder.
+func (s Store) NewDatabase(ctx context.Context) (string, func(), error) {
+	if s.IsFile() {
 		return "", func() {}, nil
 	}
 	name := "bench_" + strconv.FormatInt(time.Now().UnixNano(), 36)
-	if err := execute(ctx, server, "CREATE DATABASE "+name); err != nil {
+	if err := execute(ctx, s.server, "CREATE DATABASE "+name); err != nil {
 		return "", nil, err
 	}
-	location, err := url.Parse(server)
+	location, err := url.Parse(s.server)
 	if err != nil {
 		return "", nil, err
 	}
 	location.Path = "/" + name
-	drop := func() { _ = execute(context.WithoutCancel(ctx), server, "DROP DATABASE "+name+" WITH (FORCE)") } // the server is temporary
+	drop := func() { _ = execute(context.WithoutCancel(ctx), s.server, "DROP DATABASE "+name+" WITH (FORCE)") } // the server is temporary
 	return location.String(), drop, nil
+}
+
+// Start starts a Signalbox on a new database, which goes when it stops.
+func (s Store) Start(ctx context.Context, folder string) (*Server, error) {
+	database, drop, err := s.NewDatabase(ctx)
+	if err != nil {
+		return nil, err
+	}
+	server, err := StartSignalbox(ctx, folder, database)
+	if err != nil {
+		drop()
+		return nil, err
+	}
+	server.drop = drop
+	return server, nil
 }
 
 func execute(ctx context.Context, server, statement string) error {

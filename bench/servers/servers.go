@@ -31,6 +31,7 @@ const Key = "sk_api_benchmark-key-of-the-first-account-0000000000"
 type Server struct {
 	Address string // host:port
 	command *exec.Cmd
+	drop    func() // removes its database, unless it is nil
 }
 
 // Stop ends the server and waits for it. It gives the processor time that the
@@ -38,6 +39,9 @@ type Server struct {
 func (p *Server) Stop() time.Duration {
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	_ = p.command.Wait() // how it ends says nothing about what was measured
+	if p.drop != nil {
+		p.drop()
+	}
 	return Used(p.command)
 }
 
