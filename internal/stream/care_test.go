@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -236,7 +237,10 @@ func TestARewoundHistoryMakesAllConnectAgain(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Heartbeat: time.Second, Renewal: 100 * time.Millisecond})
 	open, _ := s.open("")
-	s.during = func() { s.rewind(0) }
+	s.during = func(context.Context) error {
+		s.rewind(0)
+		return nil
+	}
 	opening, _ := s.open("")
 	for _, p := range []*peer{open, opening} {
 		p.expect(everything(0)...)

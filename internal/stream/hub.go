@@ -92,6 +92,9 @@ type Hub struct {
 	pens    *sync.Pool
 	sockets sync.WaitGroup // places, and goroutines that wait for slow readers
 	loops   background.Loop
+	// over ends when Stop waits for nobody any more.
+	over   context.Context
+	finish context.CancelFunc
 
 	mu    sync.Mutex
 	rooms map[string]*room
@@ -113,6 +116,7 @@ func New(source Source, meter Meter, now func() time.Time, options Options) *Hub
 		Options: options, source: source, meter: meter, now: now, began: time.Now(), pens: newCase(),
 		rooms: map[string]*room{}, heard: map[string]int64{}, doubtful: map[string]int64{},
 	}
+	h.over, h.finish = context.WithCancel(context.Background())
 	for range runtime.GOMAXPROCS(0) {
 		h.workers = append(h.workers, &worker{hub: h, index: len(h.workers), wake: background.NewBell()})
 	}
@@ -296,13 +300,17 @@ func (h *Hub) placeIn(here *room, key *credential) place {
 func (h *Hub) full(here *room) error {
 	switch {
 	case h.stopping:
-		return fault.New(fault.Unavailable, "This node is shutting down. Connect again.")
+		return leaving()
 	case h.Sockets > 0 && h.count >= h.Sockets:
 		return tooMany("This node holds %d event sockets, which is its limit (SIGNALBOX_STREAM_SOCKETS).", h.Sockets)
 	case here != nil && h.AccountSockets > 0 && here.members >= h.AccountSockets:
 		return tooMany("This account has %d event sockets on this node, which is its limit (SIGNALBOX_STREAM_ACCOUNT_SOCKETS).", h.AccountSockets)
 	}
 	return nil
+}
+
+func leaving() error {
+	return fault.New(fault.Unavailable, "This node is shutting down. Connect again.")
 }
 
 func tooMany(format string, limit int) error {

@@ -32,9 +32,9 @@ type stage struct {
 	history map[string][]changes.Change
 	floor   int64 // changes up to it are forgotten
 	broken  error
-	calls   int    // of the history
-	asked   int    // what changed lately
-	during  func() // happens while a socket is opened, before its key is checked again
+	calls   int                         // of the history
+	asked   int                         // what changed lately
+	during  func(context.Context) error // happens while a socket is opened, before its key is checked again
 
 	opened, closed sync.Map // word -> *atomic.Int64
 	sent           atomic.Int64
@@ -88,9 +88,11 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 		sent := query.Get("since")
 		since = &sent
 	}
-	err := s.Open(w, r, caller, since, func(context.Context) (accounts.Caller, error) {
+	err := s.Open(w, r, caller, since, func(ctx context.Context) (accounts.Caller, error) {
 		if s.during != nil {
-			s.during()
+			if err := s.during(ctx); err != nil {
+				return accounts.Caller{}, err
+			}
 		}
 		if query.Has("recheck") {
 			at, err := time.Parse(time.RFC3339Nano, query.Get("recheck"))

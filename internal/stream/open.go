@@ -34,21 +34,28 @@ func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Calle
 	if err != nil {
 		return err
 	}
-	err = taken.key.check(r.Context(), recheck)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(h.over, cancel)()
+	err = taken.key.check(ctx, recheck)
 	if err == nil {
-		err = h.open(w, r, taken, since)
+		err = h.open(ctx, w, r, taken, since)
 	}
-	if err != nil {
-		h.giveUp(taken)
-	}
-	if errors.Is(err, errLeft) { // there is nobody to tell
+	if err == nil {
 		return nil
+	}
+	h.giveUp(taken)
+	switch {
+	case errors.Is(err, errLeft): // there is nobody to tell
+		return nil
+	case h.over.Err() != nil:
+		return leaving()
 	}
 	return err
 }
 
-func (h *Hub) open(w http.ResponseWriter, r *http.Request, taken place, since *string) error {
-	begin, err := h.beginning(r.Context(), taken, since)
+func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, taken place, since *string) error {
+	begin, err := h.beginning(ctx, taken, since)
 	if err != nil {
 		return err
 	}
@@ -85,7 +92,10 @@ func (s *socket) start(events int, renewals int64) {
 	}
 	s.hub.flush(s)
 	s.hub.meter.EventsSent(events)
-	if s.hub.ending() { // the hub has dismissed those it knew
+	switch { // the hub has dismissed, or cut, those it knew
+	case s.hub.over.Err() != nil:
+		s.cut(cutAtStop())
+	case s.hub.ending():
 		s.end(shuttingDown())
 	}
 	s.read()

@@ -27,6 +27,18 @@ import (
 // stuck opens a socket whose peer reads nothing after the handshake.
 func (s *stage) stuck(query string) net.Conn {
 	s.t.Helper()
+	conn := s.ask(query)
+	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+		s.t.Fatalf("got %v, %v", response, err)
+	}
+	_ = response.Body.Close()
+	return conn
+}
+
+// ask sends the request of a socket over a connection that holds little.
+func (s *stage) ask(query string) net.Conn {
+	s.t.Helper()
 	dialer := net.Dialer{}
 	conn, err := dialer.DialContext(s.t.Context(), "tcp", s.server.Listener.Addr().String())
 	if err != nil {
@@ -44,11 +56,6 @@ func (s *stage) stuck(query string) net.Conn {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
-	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
-		s.t.Fatalf("got %v, %v", response, err)
-	}
-	_ = response.Body.Close()
 	return conn
 }
 
@@ -343,6 +350,45 @@ func TestAStuckReaderDelaysNoStop(t *testing.T) {
 			inTime(t, "stopping", func() { s.stop(200 * time.Millisecond) })
 			if took := time.Since(began); took > 3*time.Second {
 				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+// A socket may be on its way in when the others are cut.
+func TestAStopWaitsForNoSocketThatIsBeingOpened(t *testing.T) {
+	t.Parallel()
+	for name, each := range map[string]struct {
+		answer func(context.Context) error
+		status int
+	}{
+		"the store gives up":     {context.Context.Err, http.StatusServiceUnavailable},
+		"it is opened after all": {func(context.Context) error { return nil }, http.StatusSwitchingProtocols},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, stream.Options{})
+			s.flood()
+			opening := make(chan struct{})
+			s.during = func(ctx context.Context) error {
+				close(opening)
+				<-ctx.Done()
+				return each.answer(ctx)
+			}
+			conn := s.ask("since=0")
+			<-opening
+			began := time.Now()
+			inTime(t, "stopping", func() { s.stop(100 * time.Millisecond) })
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+			if response.StatusCode != each.status {
+				t.Errorf("it got %d", response.StatusCode)
 			}
 		})
 	}

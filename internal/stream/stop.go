@@ -24,6 +24,7 @@ func (h *Hub) Stop(ctx context.Context) {
 	h.mu.Unlock()
 	h.dismiss(ctx)
 	h.await(ctx)
+	h.finish() // first: a socket that is opened just now is not among those that are cut
 	h.eachSocket(func(s *socket) { s.cut(cutAtStop()) })
 	h.sockets.Wait()
 	h.loops.Stop()
