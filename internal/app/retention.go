@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/background"
+	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -13,7 +14,7 @@ import (
 const retentionInterval = 5 * time.Minute
 
 // retention removes runs and history that are older than the operator wants
-// to keep. Every node does it; they do not disturb each other.
+// to keep, and metrics of past weeks. Every node does it; they do not disturb each other.
 type retention struct {
 	db            *store.DB
 	log           *slog.Logger
@@ -36,6 +37,7 @@ func (r *retention) Stop() { r.loop.Stop() }
 func (r *retention) look(ctx context.Context) {
 	r.remove(ctx, "runs", r.db.RemoveRuns, r.runs)
 	r.remove(ctx, "changes", r.db.RemoveChanges, r.changes)
+	r.remove(ctx, "metrics", r.db.RemoveMetrics, environments.MetricsKept)
 }
 
 func (r *retention) remove(ctx context.Context, what string, remove func(context.Context, time.Time) (int, error), keep time.Duration) {

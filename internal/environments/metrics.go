@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// metricsKept is how long per-minute metrics are kept.
-	metricsKept = 7 * 24 * time.Hour
+	// MetricsKept is how long per-minute metrics are kept.
+	MetricsKept = 7 * 24 * time.Hour
 	// metricsAhead is how far a client's clock may be ahead of ours.
 	metricsAhead = time.Hour
 	maxUnit      = 50
@@ -50,10 +50,7 @@ func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, met
 	var kept []Metric
 	err := s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		kept = usable(metrics, tx.Now())
-		if err := tx.AddMetrics(ctx, caller.Account, aggregate(kept)); err != nil {
-			return err
-		}
-		return tx.DeleteMetricsBefore(ctx, caller.Account, tx.Now().Add(-metricsKept))
+		return tx.AddMetrics(ctx, caller.Account, aggregate(kept))
 	})
 	if err != nil || s.Reported == nil {
 		return err
@@ -110,5 +107,5 @@ func (m Metric) usable(now time.Time) bool {
 		naming.Fits(m.Unit, 0, maxUnit) &&
 		len(m.Dimensions) <= maxDimensions &&
 		math.Abs(m.Value) <= maxMetric && // false for NaN
-		m.RecordedAt.After(now.Add(-metricsKept)) && m.RecordedAt.Before(now.Add(metricsAhead))
+		m.RecordedAt.After(now.Add(-MetricsKept)) && m.RecordedAt.Before(now.Add(metricsAhead))
 }

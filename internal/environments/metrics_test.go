@@ -99,23 +99,6 @@ func TestUnusableMeasurementsAreSkipped(t *testing.T) {
 	h.measure(t, metric("nobody listens", 1, now))
 }
 
-func TestOldMetricsAreRemovedWithTheNextReport(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
-		old := environments.MetricMinute{Minute: ago(8*24*60, 0), Name: "old", Dimensions: "{}", Samples: 1}
-		if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error {
-			return tx.AddMetrics(t.Context(), h.owner.Account, []environments.MetricMinute{old})
-		}); err != nil {
-			t.Fatal(err)
-		}
-		h.measure(t, metric("new", 1, ago(1, 0)))
-		if left := h.minutes(t); len(left) != 1 || left[0].Name != "new" {
-			t.Errorf("left %+v", left)
-		}
-	})
-}
-
 // A client that measures must not fail for it, whatever it measures.
 func TestHugeValuesDoNotMakeAReportFail(t *testing.T) {
 	t.Parallel()

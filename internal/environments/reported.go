@@ -114,7 +114,6 @@ type ReportedTx interface {
 	UpdateContext(ctx context.Context, context Context) error
 	DeleteContext(ctx context.Context, account, typeKey, key string) error
 	AddMetrics(ctx context.Context, account string, minutes []MetricMinute) error
-	DeleteMetricsBefore(ctx context.Context, account string, minute time.Time) error
 }
 
 // NameDraft is what a caller wants a service, context or context type to be

@@ -176,11 +176,6 @@ func (tx *Tx) AddMetrics(ctx context.Context, account string, minutes []environm
 			maximum = CASE WHEN excluded.maximum > metric_minutes.maximum THEN excluded.maximum ELSE metric_minutes.maximum END`, rows)
 }
 
-// DeleteMetricsBefore removes an account's metrics of older minutes.
-func (tx *Tx) DeleteMetricsBefore(ctx context.Context, account string, minute time.Time) error {
-	return tx.run(ctx, `DELETE FROM metric_minutes WHERE account_id = $1 AND minute < $2`, account, micros(minute))
-}
-
 // MetricMinutes gives what was reported of an account's metrics since an instant.
 func (tx *ReadTx) MetricMinutes(ctx context.Context, account string, since time.Time) ([]environments.MetricMinute, error) {
 	return all(ctx, tx.conn, func(r row) (m environments.MetricMinute, err error) {

@@ -107,16 +107,29 @@ func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 }
 
 // RemoveChanges removes the history before an instant, as RemoveRuns does.
+// History is in the order of time: when the oldest are recent, all are.
 func (db *DB) RemoveChanges(ctx context.Context, before time.Time) (removed int, err error) {
+	return db.removeOfAll(ctx, `DELETE FROM changes WHERE account_id = $3 AND seq IN (SELECT seq FROM
+		(SELECT seq, created_at FROM changes WHERE account_id = $3 ORDER BY seq LIMIT $2) AS oldest WHERE created_at < $1) RETURNING account_id`, before)
+}
+
+// RemoveMetrics removes the metrics of minutes before an instant, as RemoveRuns
+// does.
+func (db *DB) RemoveMetrics(ctx context.Context, before time.Time) (removed int, err error) {
+	return db.removeOfAll(ctx, `DELETE FROM metric_minutes WHERE account_id = $3 AND (minute, name, unit, dimensions) IN
+		(SELECT minute, name, unit, dimensions FROM metric_minutes WHERE account_id = $3 AND minute < $1 ORDER BY minute LIMIT $2)
+		RETURNING account_id`, before)
+}
+
+// removeOfAll repeats a statement that removes a batch of one account, for
+// every account.
+func (db *DB) removeOfAll(ctx context.Context, statement string, before time.Time) (removed int, err error) {
 	heads, err := db.Heads(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for account := range heads {
-		// History is in the order of time: when the oldest are recent, all are.
-		count, err := db.removeAll(ctx, `DELETE FROM changes WHERE account_id = $3 AND seq IN (SELECT seq FROM
-			(SELECT seq, created_at FROM changes WHERE account_id = $3 ORDER BY seq LIMIT $2) AS oldest WHERE created_at < $1) RETURNING account_id`,
-			micros(before), account)
+		count, err := db.removeAll(ctx, statement, micros(before), account)
 		removed += count
 		if err != nil {
 			return removed, err

@@ -45,19 +45,23 @@ func metrics(t *testing.T, db *store.DB) {
 		add(account, written[4], written[2], written[0], written[3], written[1])
 		same(t, since(account, minute), written)
 	})
-	t.Run("old minutes are removed, of one account", func(t *testing.T) {
+	t.Run("old minutes are removed, of all accounts", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
 		var written []environments.MetricMinute
-		for i := range 451 { // more than two full statements, and a rest
+		for i := range 1101 { // more than two full statements, and a rest
 			written = append(written, environments.MetricMinute{Minute: minute.Add(time.Duration(i) * time.Minute), Name: "m", Dimensions: "{}", Samples: 1})
 		}
 		add(account, written...)
 		add(other, written[:2]...)
 		same(t, since(account, minute), written)
-		same(t, since(account, written[450].Minute), written[450:])
-		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteMetricsBefore(ctx, account, written[449].Minute) })
-		same(t, since(account, minute), written[449:])
-		same(t, since(other, minute), written[:2])
+		same(t, since(account, written[1100].Minute), written[1100:])
+		removed, err := db.RemoveMetrics(ctx, written[1099].Minute)
+		same(t, err, nil)
+		if removed < 1099+2 { // and those of other tests
+			t.Errorf("%d were removed", removed)
+		}
+		same(t, since(account, minute), written[1099:])
+		same(t, len(since(other, minute)), 0)
 		add(account)
 	})
 }
