@@ -31,4 +31,14 @@
 // it starts. Snapshot is for what is put together of several statements: all see
 // the same state. SQLite reads on a pool of connections that never wait for the
 // writer.
+//
+// # Hearing of other nodes
+//
+// A transaction that records a change notifies the channel of changes when it
+// commits. The Listener of every node holds a connection of its own that waits
+// for notifications and wakes the change feed, which reads what is new from the
+// table: a notification carries nothing and may be lost. When the connection is
+// lost it is made again, with growing pauses, and the feed is woken once,
+// because something may have been missed. Runs that are cancelled are told of
+// in the same way, on a channel of their own, with their ids.
 package store
