@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
 )
@@ -87,7 +88,7 @@ type Service struct {
 	Plans plans.Table
 	// Writable refuses to write a value for an environment that is unmanaged
 	// or does not exist.
-	Writable func(managed map[string]bool, environment string) error
+	Writable overrides.Writable
 }
 
 // Flags lists the flags of the caller's account.
