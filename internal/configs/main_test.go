@@ -3,8 +3,6 @@ package configs_test
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/environments"
-	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/store"
@@ -45,43 +42,10 @@ func newService(db *store.DB) *configs.Service {
 		Patience: time.Minute} // the machine may be slow, and the tests are about work
 }
 
-// nodes are services that share the database as several nodes would.
-func (h *house) nodes(t *testing.T) []*configs.Service {
+// race lets racers start at once on all nodes and gives what each was told.
+func (h *house) race(t *testing.T, racers int, run func(node *configs.Service, racer int) error) []error {
 	t.Helper()
-	if h.database.Kind == "sqlite" {
-		return []*configs.Service{h.Service}
-	}
-	return []*configs.Service{h.Service, newService(h.database.Open(t))}
-}
-
-// race lets all racers start at once and gives what each was told.
-func (h *house) race(t *testing.T, count int, run func(node *configs.Service, racer int) error) []error {
-	t.Helper()
-	nodes, start, errs := h.nodes(t), make(chan struct{}), make([]error, count)
-	var running sync.WaitGroup
-	for i := range count {
-		running.Go(func() {
-			<-start
-			errs[i] = run(nodes[i%len(nodes)], i)
-		})
-	}
-	close(start)
-	running.Wait()
-	return errs
-}
-
-// tally counts who won and checks how the others lost.
-func tally(t *testing.T, errs []error, code fault.Code) (won int) {
-	t.Helper()
-	for _, err := range errs {
-		switch {
-		case err == nil:
-			won++
-		case !fault.Is(err, code):
-			t.Errorf("got %v, want the refusal %s", err, code)
-		}
-	}
-	return won
+	return storetest.Race(storetest.Nodes(t, h.database, h.Service, newService), racers, run)
 }
 
 func (h *house) create(t testing.TB, draft configs.Draft) configs.Config {
@@ -134,11 +98,7 @@ func (h *house) write(t testing.TB, fn func(ctx context.Context, tx *store.Tx) e
 // history gives the changes of configs, oldest first.
 func (h *house) history(t testing.TB) []changes.Change {
 	t.Helper()
-	all, err := h.db.After(t.Context(), h.owner.Account, 0, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.DeleteFunc(all, func(change changes.Change) bool { return change.Kind != configs.Kind })
+	return storetest.History(t, h.db, h.owner.Account, configs.Kind)
 }
 
 // draft is a config below another, or below none, with items whose types are

@@ -30,7 +30,7 @@ func TestOfTwoWritersThatWouldMakeACircleOneIsRefused(t *testing.T) {
 				_, err := node.Replace(t.Context(), h.owner, names[racer], draft(names[racer], names[1-racer], nil), nil)
 				return err
 			})
-			same(t, tally(t, errs, fault.Validation), 1)
+			same(t, storetest.Won(t, errs, fault.Validation), 1)
 			for i, err := range errs {
 				if err != nil {
 					requireRefused(t, err, values{"parent": "back"})
@@ -54,7 +54,7 @@ func TestOfManyWritersThatWouldMakeARingOneIsRefused(t *testing.T) {
 			_, err := node.Replace(t.Context(), h.owner, name(racer), draft(name(racer), name(racer+1), nil), nil)
 			return err
 		})
-		same(t, tally(t, errs, fault.Validation), ring-1)
+		same(t, storetest.Won(t, errs, fault.Validation), ring-1)
 	})
 }
 
@@ -73,7 +73,7 @@ func TestRacersLeaveNoChainBroken(t *testing.T) {
 				_, err := node.Replace(t.Context(), h.owner, made.Key.Or(""), made, nil)
 				return err
 			})
-			same(t, tally(t, errs, fault.Validation), 1)
+			same(t, storetest.Won(t, errs, fault.Validation), 1)
 		}
 		for round := range 10 {
 			parent := fmt.Sprint("short-lived-", round)
@@ -105,7 +105,7 @@ func TestRacersMakeCommonOnceAndTakeNoSlotTooMany(t *testing.T) {
 			_, err := node.Create(t.Context(), h.owner, draft(fmt.Sprint("config-", racer), configs.Common, nil))
 			return err
 		})
-		same(t, tally(t, errs, fault.LimitReached), racers/2+9)
+		same(t, storetest.Won(t, errs, fault.LimitReached), racers/2+9)
 		same(t, h.count(t), 10)
 		same(t, len(h.history(t)), 10)
 	})
@@ -121,7 +121,7 @@ func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
 			_, err := node.Replace(t.Context(), h.owner, "one", draft("one", "", values{"a": fmt.Sprint(racer)}), match)
 			return err
 		})
-		same(t, tally(t, errs, fault.VersionMismatch), 1)
+		same(t, storetest.Won(t, errs, fault.VersionMismatch), 1)
 		same(t, len(h.history(t)), 2)
 	})
 }

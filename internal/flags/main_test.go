@@ -3,7 +3,6 @@ package flags_test
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,7 +22,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const racers = 32
+const (
+	racers = 32
+	few    = 8 // for races in which everybody counts thousands of rows
+)
 
 // house is a service on a real database with one account.
 type house struct {
@@ -43,29 +45,10 @@ func newService(db *store.DB) *flags.Service {
 	return &flags.Service{Store: db.Flags(), Plans: plans.BuiltIn(), Writable: environments.Writable}
 }
 
-// nodes are services that share the database as several nodes would.
-func (h *house) nodes(t *testing.T) []*flags.Service {
+// race lets racers start at once on all nodes and gives what each was told.
+func (h *house) race(t *testing.T, racers int, run func(node *flags.Service, racer int) error) []error {
 	t.Helper()
-	if h.database.Kind == "sqlite" {
-		return []*flags.Service{h.Service}
-	}
-	return []*flags.Service{h.Service, newService(h.database.Open(t))}
-}
-
-// race lets all racers start at once and gives what each was told.
-func (h *house) race(t *testing.T, run func(node *flags.Service, racer int) error) []error {
-	t.Helper()
-	nodes, start, errs := h.nodes(t), make(chan struct{}), make([]error, racers)
-	var running sync.WaitGroup
-	for i := range racers {
-		running.Go(func() {
-			<-start
-			errs[i] = run(nodes[i%len(nodes)], i)
-		})
-	}
-	close(start)
-	running.Wait()
-	return errs
+	return storetest.Race(storetest.Nodes(t, h.database, h.Service, newService), racers, run)
 }
 
 func (h *house) create(t *testing.T, draft flags.Draft) flags.Flag {
@@ -142,18 +125,9 @@ func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) e
 }
 
 // history gives the changes of flags, oldest first.
-func (h *house) history(t *testing.T) (found []changes.Change) {
+func (h *house) history(t *testing.T) []changes.Change {
 	t.Helper()
-	all, err := h.db.After(t.Context(), h.owner.Account, 0, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, change := range all {
-		if change.Kind == flags.Kind {
-			found = append(found, change)
-		}
-	}
-	return found
+	return storetest.History(t, h.db, h.owner.Account, flags.Kind)
 }
 
 // numeric is the draft of a NUMERIC flag with a default.

@@ -19,31 +19,17 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// tally counts who won and checks how the others lost.
-func tally(t *testing.T, errs []error, code fault.Code) (won int) {
-	t.Helper()
-	for _, err := range errs {
-		switch {
-		case err == nil:
-			won++
-		case !fault.Is(err, code):
-			t.Errorf("got %v, want the refusal %s", err, code)
-		}
-	}
-	return won
-}
-
 func TestOfRacersThatCreateOneKeyOneWins(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
 		for round := range 3 { // the later ones write over a deleted flag
 			made := make([]flags.Flag, racers)
-			errs := h.race(t, func(node *flags.Service, racer int) (err error) {
+			errs := h.race(t, racers, func(node *flags.Service, racer int) (err error) {
 				made[racer], err = node.Create(t.Context(), h.owner, numeric("one", strconv.Itoa(racer)))
 				return err
 			})
-			same(t, tally(t, errs, fault.AlreadyExists), 1)
+			same(t, storetest.Won(t, errs, fault.AlreadyExists), 1)
 			for i, err := range errs {
 				if err == nil {
 					same(t, h.get(t, "one"), made[i])
@@ -63,8 +49,8 @@ func TestOfRacersThatDeleteOneFlagOneWins(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
 		h.create(t, numeric("one", "1"))
-		errs := h.race(t, func(node *flags.Service, _ int) error { return node.Delete(t.Context(), h.owner, "one", nil) })
-		same(t, tally(t, errs, fault.NotFound), 1)
+		errs := h.race(t, racers, func(node *flags.Service, _ int) error { return node.Delete(t.Context(), h.owner, "one", nil) })
+		same(t, storetest.Won(t, errs, fault.NotFound), 1)
 		same(t, len(h.history(t)), 2)
 	})
 }
@@ -76,11 +62,11 @@ func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
 		seen := h.create(t, numeric("one", "-1"))
 		for round := range 5 {
 			match := func(current flags.Flag) bool { return string(current.Default) == string(seen.Default) }
-			errs := h.race(t, func(node *flags.Service, racer int) error {
+			errs := h.race(t, racers, func(node *flags.Service, racer int) error {
 				_, err := node.Replace(t.Context(), h.owner, "one", numeric("one", fmt.Sprint(round*racers+racer)), match)
 				return err
 			})
-			same(t, tally(t, errs, fault.VersionMismatch), 1)
+			same(t, storetest.Won(t, errs, fault.VersionMismatch), 1)
 			seen = h.get(t, "one")
 			if number, err := strconv.Atoi(string(seen.Default)); err != nil || errs[number-round*racers] != nil {
 				t.Errorf("the flag has %s, which did not win", seen.Default)
@@ -97,11 +83,11 @@ func TestRacingReplacesMakeOneChainOfChanges(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
 		h.create(t, numeric("one", "-1"))
-		errs := h.race(t, func(node *flags.Service, racer int) error {
+		errs := h.race(t, racers, func(node *flags.Service, racer int) error {
 			_, err := node.Replace(t.Context(), h.owner, "one", numeric("one", strconv.Itoa(racer)), nil)
 			return err
 		})
-		same(t, tally(t, errs, fault.VersionMismatch), racers)
+		same(t, storetest.Won(t, errs, fault.VersionMismatch), racers)
 		var before string
 		for _, change := range h.history(t) {
 			same(t, string(change.Before), before)
@@ -121,7 +107,7 @@ func TestRacingReportsDiscoverAFlagOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
-		errs := h.race(t, func(node *flags.Service, racer int) error {
+		errs := h.race(t, racers, func(node *flags.Service, racer int) error {
 			outcome, err := node.Report(t.Context(), h.owner, []flags.Declaration{
 				declared("one", "NUMERIC", "1", "shared", "production"),
 				declared("one", "NUMERIC", strconv.Itoa(racer), "own-"+strconv.Itoa(racer), "production"),
@@ -131,7 +117,7 @@ func TestRacingReportsDiscoverAFlagOnce(t *testing.T) {
 			}
 			return err
 		})
-		same(t, tally(t, errs, fault.AlreadyExists), racers)
+		same(t, storetest.Won(t, errs, fault.AlreadyExists), racers)
 		same(t, h.count(t), 1)
 		same(t, len(h.sources(t)), racers+1)
 		same(t, len(h.history(t)), 1)
@@ -150,7 +136,7 @@ func TestRulesAreCountedInTheTransaction(t *testing.T) {
 		same(t, fault.All(err)[0].Meta, want)
 		same(t, h.count(t), 0)
 		h.create(t, ruled("many", 5))
-		errs := h.race(t, func(node *flags.Service, racer int) error {
+		errs := h.race(t, racers, func(node *flags.Service, racer int) error {
 			_, err := node.Replace(t.Context(), h.owner, "many", ruled("many", racer%10), nil)
 			return err
 		})
@@ -183,11 +169,11 @@ func TestNoRaceGoesPastTheCapOfFlags(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
 		h.fill(t, 5)
-		errs := h.race(t, func(node *flags.Service, racer int) error {
+		errs := h.race(t, few, func(node *flags.Service, racer int) error {
 			_, err := node.Create(t.Context(), h.owner, numeric("new-"+strconv.Itoa(racer), "1"))
 			return err
 		})
-		same(t, tally(t, errs, fault.RowLimitReached), 5)
+		same(t, storetest.Won(t, errs, fault.RowLimitReached), 5)
 		for _, err := range errs {
 			if err != nil {
 				same(t, fault.All(err)[0].Meta, map[string]any{"limit_key": "flags.flag_rows", "maximum": flags.MaxFlags})

@@ -145,7 +145,7 @@ func TestASnapshotFarBehindIsReadAnew(t *testing.T) {
 	h.create(t, numeric("a", "1"))
 	v := newViewer(h)
 	v.shows(t, map[string]string{"a": "1"}, nil)
-	h.race(t, func(node *flags.Service, racer int) error {
+	h.race(t, racers, func(node *flags.Service, racer int) error {
 		for i := range 20 {
 			if _, err := node.Replace(t.Context(), h.owner, "a", numeric("a", strconv.Itoa(racer*20+i)), nil); err != nil {
 				t.Error(err)

@@ -75,7 +75,7 @@ func TestAFailureIsToldToAllItWasFor(t *testing.T) {
 	g.through <- nil
 	g.through <- fault.New(fault.Unavailable, "Not now.")
 	running.Wait()
-	same(t, tally(t, errs, fault.Unavailable), 1)
+	same(t, storetest.Won(t, errs, fault.Unavailable), 1)
 	running.Go(func() { g.through <- nil })
 	h.report(t, seen("l", "INFO", "later"))
 	running.Wait()

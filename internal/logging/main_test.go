@@ -3,7 +3,6 @@ package logging_test
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,7 +22,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const racers = 32
+const (
+	racers = 32
+	few    = 8 // for races in which everybody counts thousands of rows
+)
 
 // house is a service on a real database with one account.
 type house struct {
@@ -44,29 +46,10 @@ func newService(db *store.DB) *logging.Service {
 		Sightings: &logging.Sightings{Store: db.Logging(), Log: slog.New(slog.DiscardHandler)}}
 }
 
-// nodes are services that share the database as several nodes would.
-func (h *house) nodes(t *testing.T) []*logging.Service {
+// race lets racers start at once on all nodes and gives what each was told.
+func (h *house) race(t *testing.T, racers int, run func(node *logging.Service, racer int) error) []error {
 	t.Helper()
-	if h.database.Kind == "sqlite" {
-		return []*logging.Service{h.Service}
-	}
-	return []*logging.Service{h.Service, newService(h.database.Open(t))}
-}
-
-// race lets all racers start at once and gives what each was told.
-func (h *house) race(t *testing.T, run func(node *logging.Service, racer int) error) []error {
-	t.Helper()
-	nodes, start, errs := h.nodes(t), make(chan struct{}), make([]error, racers)
-	var running sync.WaitGroup
-	for i := range racers {
-		running.Go(func() {
-			<-start
-			errs[i] = run(nodes[i%len(nodes)], i)
-		})
-	}
-	close(start)
-	running.Wait()
-	return errs
+	return storetest.Race(storetest.Nodes(t, h.database, h.Service, newService), racers, run)
 }
 
 func (h *house) replace(t *testing.T, key string, draft logging.Draft) logging.View {
@@ -141,18 +124,9 @@ func (h *house) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx) e
 }
 
 // history gives the changes of a kind, oldest first.
-func (h *house) history(t *testing.T, kind string) (found []changes.Change) {
+func (h *house) history(t *testing.T, kind string) []changes.Change {
 	t.Helper()
-	all, err := h.db.After(t.Context(), h.owner.Account, 0, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, change := range all {
-		if change.Kind == kind {
-			found = append(found, change)
-		}
-	}
-	return found
+	return storetest.History(t, h.db, h.owner.Account, kind)
 }
 
 func level(name string) logging.Draft {

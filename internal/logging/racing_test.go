@@ -20,20 +20,6 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// tally counts who won and checks how the others lost.
-func tally(t *testing.T, errs []error, code fault.Code) (won int) {
-	t.Helper()
-	for _, err := range errs {
-		switch {
-		case err == nil:
-			won++
-		case !fault.Is(err, code):
-			t.Errorf("got %v, want the refusal %s", err, code)
-		}
-	}
-	return won
-}
-
 func TestRacingPromotionsNeverExceedTheCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -41,11 +27,11 @@ func TestRacingPromotionsNeverExceedTheCap(t *testing.T) {
 		for i := range racers / 2 { // half of them are discovered, half do not exist
 			h.report(t, seen("racer."+strconv.Itoa(i), "INFO", "s"))
 		}
-		errs := h.race(t, func(node *logging.Service, racer int) error {
+		errs := h.race(t, racers, func(node *logging.Service, racer int) error {
 			_, err := node.Replace(t.Context(), h.owner, "racer."+strconv.Itoa(racer), level("DEBUG"), nil)
 			return err
 		})
-		same(t, tally(t, errs, fault.LimitReached), 15)
+		same(t, storetest.Won(t, errs, fault.LimitReached), 15)
 		same(t, h.managed(t), 15)
 		for _, err := range errs {
 			if err != nil {
@@ -59,11 +45,11 @@ func TestRacingCreationsOfGroupsNeverExceedTheCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
-		errs := h.race(t, func(node *logging.Service, racer int) error {
+		errs := h.race(t, racers, func(node *logging.Service, racer int) error {
 			_, err := node.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("g" + strconv.Itoa(racer))})
 			return err
 		})
-		same(t, tally(t, errs, fault.LimitReached), 3)
+		same(t, storetest.Won(t, errs, fault.LimitReached), 3)
 	})
 }
 
@@ -74,7 +60,7 @@ func TestALoggerAndAGroupRaceForAKey(t *testing.T) {
 		h := newHouse(t, database, "pro")
 		for round := range 5 {
 			key := "key" + strconv.Itoa(round)
-			errs := h.race(t, func(node *logging.Service, racer int) error {
+			errs := h.race(t, racers, func(node *logging.Service, racer int) error {
 				if racer%2 == 0 {
 					_, err := node.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of(key)})
 					return err
@@ -82,7 +68,7 @@ func TestALoggerAndAGroupRaceForAKey(t *testing.T) {
 				_, err := node.Replace(t.Context(), h.owner, key, level("DEBUG"), nil)
 				return err
 			})
-			won := tally(t, errs, fault.AlreadyExists)
+			won := storetest.Won(t, errs, fault.AlreadyExists)
 			_, asGroup := h.Group(t.Context(), h.owner, key)
 			_, asLogger := h.Logger(t.Context(), h.owner, key)
 			if isGroup, isLogger := asGroup == nil, asLogger == nil; isGroup == isLogger || won != map[bool]int{true: 1, false: racers / 2}[isGroup] {
@@ -100,7 +86,7 @@ func TestAStormLeavesEveryLoggerInAState(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
 		names := []string{"a", "a.b", "a.b.c", "a.d", "e"}
-		errs := h.race(t, func(node *logging.Service, racer int) (err error) {
+		errs := h.race(t, racers, func(node *logging.Service, racer int) (err error) {
 			for step := range 6 {
 				name := names[(racer+step)%len(names)]
 				switch (racer + step) % 4 {
@@ -121,7 +107,7 @@ func TestAStormLeavesEveryLoggerInAState(t *testing.T) {
 			}
 			return nil
 		})
-		same(t, tally(t, errs, fault.NotFound), racers)
+		same(t, storetest.Won(t, errs, fault.NotFound), racers)
 		managed := 0
 		for _, logger := range h.all(t) {
 			if logger.Managed {
@@ -166,11 +152,11 @@ func TestOfRacersThatPromoteOneLoggerOneCascades(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
 		h.report(t, seen("a.b", "WARN", "s"), seen("a.c", "WARN", "s"))
-		errs := h.race(t, func(node *logging.Service, racer int) error {
+		errs := h.race(t, racers, func(node *logging.Service, racer int) error {
 			_, err := node.Replace(t.Context(), h.owner, "a", level([]string{"INFO", "DEBUG"}[racer%2]), nil)
 			return err
 		})
-		same(t, tally(t, errs, fault.NotFound), racers)
+		same(t, storetest.Won(t, errs, fault.NotFound), racers)
 		cascades := 0
 		for _, change := range h.history(t, logging.Kind) {
 			if change.Action == changes.Cascaded {
@@ -187,14 +173,14 @@ func TestRacingReportsDiscoverALoggerOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
-		errs := h.race(t, func(node *logging.Service, racer int) error {
+		errs := h.race(t, racers, func(node *logging.Service, racer int) error {
 			outcome, err := node.Report(t.Context(), h.owner, []logging.Observation{seen("One", "INFO", "shared"), seen("one", "WARN", "own"+strconv.Itoa(racer))})
 			if err == nil && outcome.Registered != 2 {
 				err = fmt.Errorf("registered %d", outcome.Registered)
 			}
 			return err
 		})
-		same(t, tally(t, errs, fault.NotFound), racers)
+		same(t, storetest.Won(t, errs, fault.NotFound), racers)
 		same(t, len(h.all(t)), 1)
 		same(t, len(h.sources(t, logging.SourceFilter{})), racers+1)
 		same(t, len(h.history(t, logging.Kind)), 1)
@@ -209,7 +195,7 @@ func TestNoLoggerIsLeftInADeletedGroup(t *testing.T) {
 		if _, err := h.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("g")}); err != nil {
 			t.Fatal(err)
 		}
-		h.race(t, func(node *logging.Service, racer int) error {
+		h.race(t, racers, func(node *logging.Service, racer int) error {
 			if racer == racers/2 {
 				return node.DeleteGroup(t.Context(), h.owner, "g", nil)
 			}
@@ -242,11 +228,11 @@ func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
 		h.fill(t, 5)
-		errs := h.race(t, func(node *logging.Service, racer int) error {
+		errs := h.race(t, few, func(node *logging.Service, racer int) error {
 			_, err := node.Replace(t.Context(), h.owner, "new."+strconv.Itoa(racer), level("DEBUG"), nil)
 			return err
 		})
-		same(t, tally(t, errs, fault.RowLimitReached), 5)
+		same(t, storetest.Won(t, errs, fault.RowLimitReached), 5)
 		for _, err := range errs {
 			if err != nil {
 				same(t, fault.All(err)[0].Meta, map[string]any{"limit_key": "logging.logger_rows", "maximum": logging.MaxLoggers})
