@@ -140,21 +140,47 @@ func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 func (l *ledger) check(t *testing.T, url string) {
 	t.Helper()
 	c := newClient(t, url, apptest.OwnerKey)
-	var list struct{ Data []struct{ ID string } }
-	if err := json.Unmarshal([]byte(c.get(t, "/api/v1/services", http.StatusOK)), &list); err != nil {
-		t.Fatal(err)
-	}
 	kept := map[string]bool{}
-	for _, service := range list.Data {
-		kept[service.ID] = true
+	for number, more := 1, true; more; number++ {
+		list := c.page(t, fmt.Sprint("/api/v1/services?page[size]=1000&page[number]=", number))
+		for _, service := range list.Data {
+			kept[service.ID] = true
+		}
+		more = len(list.Data) > 0
 	}
 	for id := range l.acknowledged {
 		if !kept[id] {
 			t.Errorf("%s was acknowledged and is gone", id)
 		}
 	}
-	recorded := strings.Count(c.get(t, "/api/v1/changes?page[size]=1000", http.StatusOK), `"kind":"service"`)
+	recorded := 0
+	for next := "/api/v1/changes?page[size]=1000"; next != ""; {
+		list := c.page(t, next)
+		for _, change := range list.Data {
+			if change.Attributes.Kind == "service" {
+				recorded++
+			}
+		}
+		next = strings.TrimPrefix(list.Links.Next, url)
+	}
 	if recorded != len(kept) {
 		t.Errorf("%d services and %d changes of services", len(kept), recorded)
 	}
+}
+
+// listed is a page of services or of changes.
+type listed struct {
+	Data []struct {
+		ID         string
+		Attributes struct{ Kind string }
+	}
+	Links struct{ Next string }
+}
+
+func (c *client) page(t *testing.T, path string) (list listed) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(c.get(t, path, http.StatusOK)), &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/egress"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
@@ -9,6 +10,13 @@ import (
 
 // NewSender is what makes the requests of runs.
 func NewSender(client *egress.Client) worker.Sender { return sender{client} }
+
+// WatchNothing makes a node that has not been started notice no cancellation by
+// itself: it has to be told.
+func (a *App) WatchNothing() {
+	a.worker.Pace = worker.Pace{Beat: 2 * time.Second, GiveUpOwn: time.Minute, GiveUpOther: 2 * time.Minute,
+		Watch: time.Hour, Look: time.Second, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
+}
 
 // Addresses lists where the app listens: the API first, then the metrics when
 // they have an address of their own.

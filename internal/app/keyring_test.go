@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/app/apptest"
 	"github.com/signalbox/signalbox/internal/sealed"
@@ -166,7 +165,7 @@ func TestARunningNodeSealsAgainAfterARotation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		storetest.Wait(t, 40*time.Second, "the node has sealed again", func() bool { return sealedWith(t, raw, key) })
+		storetest.Wait(t, 2*soon, "the node has sealed again", func() bool { return sealedWith(t, raw, key) })
 	})
 }
 

@@ -125,6 +125,22 @@ func (c *client) status(t *testing.T, path string) int {
 	return status
 }
 
+// refusedWithin waits until the client's key is refused. Every request that is
+// sent later than that must be: how long its answer takes is the machine's
+// business.
+func (c *client) refusedWithin(t *testing.T, limit time.Duration) {
+	t.Helper()
+	ended := time.Now()
+	storetest.Wait(t, 2*soon, "the key is refused", func() bool {
+		sent := time.Since(ended)
+		status := c.status(t, "/api/v1/users/current")
+		if status == http.StatusOK && sent > limit {
+			t.Fatalf("%s after it ended the key still works", sent)
+		}
+		return status == http.StatusUnauthorized
+	})
+}
+
 // plans gives the plans of the caller's account.
 func (c *client) plans(t *testing.T) map[string]string {
 	t.Helper()
@@ -187,4 +203,4 @@ func together(nodes int, do func(node int)) {
 }
 
 // soon is how long something that happens at once may take on a busy machine.
-const soon = 15 * time.Second
+const soon = 30 * time.Second

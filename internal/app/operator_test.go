@@ -133,8 +133,7 @@ func TestARevokedKeyStopsWorkingEverywhereWithinASecond(t *testing.T) {
 			nodes = append(nodes, apptest.Start(t, database))
 		}
 		operator := operate(t, nodes[0].Settings)
-		quickest := time.Hour
-		for i := range 3 { // the machine may be busy, but not three times
+		for i := range 3 {
 			_, key, err := operator.CreateKey(t.Context(), "", keyDraft(fmt.Sprint(i), "MEMBER"))
 			if err != nil {
 				t.Fatal(err)
@@ -149,17 +148,9 @@ func TestARevokedKeyStopsWorkingEverywhereWithinASecond(t *testing.T) {
 			if _, err := operator.RevokeKey(t.Context(), "", key.ID); err != nil {
 				t.Fatal(err)
 			}
-			revoked := time.Now()
 			for _, client := range clients {
-				storetest.Wait(t, soon, "the key is refused", func() bool {
-					return client.status(t, "/api/v1/users/current") == http.StatusUnauthorized
-				})
+				client.refusedWithin(t, time.Second)
 			}
-			quickest = min(quickest, time.Since(revoked))
-		}
-		t.Logf("the quickest took %s", quickest)
-		if quickest > time.Second {
-			t.Errorf("the quickest took %s", quickest)
 		}
 	})
 }

@@ -166,7 +166,7 @@ func (c *client) runJob(t *testing.T, id string) string {
 		}
 	}
 	read(c.write(t, http.MethodPost, "/api/v1/jobs/"+id+"/actions/run", "", http.StatusOK))
-	storetest.Wait(t, soon, "the run ends", func() bool {
+	storetest.Wait(t, 2*soon, "the run ends", func() bool { // a name that does not exist may take as long as a job may
 		read(c.get(t, "/api/v1/runs/"+document.Data.ID, http.StatusOK))
 		return document.Data.Attributes.FinishedAt != nil
 	})

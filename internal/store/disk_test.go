@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/store"
@@ -79,7 +78,7 @@ func TestAFullDiskTellsEveryWriterTheTruth(t *testing.T) {
 			<-entered
 		}
 	}
-	storetest.Wait(t, 10*time.Second, "all writers wait", func() bool { return db.Waiting() == len(errs)-1 })
+	storetest.Wait(t, soon, "all writers wait", func() bool { return db.Waiting() == len(errs)-1 })
 	close(leave)
 	writers.Wait()
 	for i, err := range errs {

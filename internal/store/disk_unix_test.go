@@ -120,7 +120,7 @@ func writeGroup(ctx context.Context, db *store.DB, full bool) error {
 			})
 		})
 	}
-	for deadline := time.Now().Add(10 * time.Second); db.Waiting() < writers; {
+	for deadline := time.Now().Add(soon); db.Waiting() < writers; {
 		if time.Now().After(deadline) {
 			return errors.New("the writers do not wait")
 		}

@@ -42,7 +42,7 @@ func TestCallersDoNotKeepLoopsWaiting(t *testing.T) {
 				taken = false
 			}
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), soon) // the callers stay until the end
 		defer cancel()
 		for name, loop := range map[string]func() error{
 			"a beat": func() error {

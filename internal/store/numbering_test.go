@@ -150,16 +150,22 @@ func TestAVersionSeesTheCommitsOfOtherNodes(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		here, there := database.Open(t), database.Open(t)
 		account := storetest.NewTenant(t, here, "pro").Account.ID
-		for range 10 {
+		quickest := time.Hour
+		for range 10 { // the machine may be busy, but not ten times
 			before, err := here.Version(t.Context(), account)
 			if err != nil {
 				t.Fatal(err)
 			}
 			recordSome(t, there, account, "a", 1, false)
-			storetest.Wait(t, time.Second, "the version has moved", func() bool {
+			recorded := time.Now()
+			storetest.Wait(t, soon, "the version has moved", func() bool {
 				version, err := here.Version(t.Context(), account)
 				return err == nil && version == before+1
 			})
+			quickest = min(quickest, time.Since(recorded))
+		}
+		if quickest > time.Second {
+			t.Errorf("the quickest took %s", quickest)
 		}
 	})
 }

@@ -137,7 +137,7 @@ func TestConnectionsTellWhoTheyAre(t *testing.T) {
 	database.Open(t)
 	var name string
 	err := database.Raw(t).QueryRowContext(t.Context(), `SELECT application_name FROM pg_stat_activity
-		WHERE datname = current_database() AND pid <> pg_backend_pid() LIMIT 1`).Scan(&name)
+		WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' LIMIT 1`).Scan(&name)
 	if err != nil || name != "signalbox" {
 		t.Errorf("got %q, %v", name, err)
 	}

@@ -32,7 +32,7 @@ func newNetwork(t *testing.T) *network {
 // works waits until the same handle writes and reads again.
 func (n *network) works(t *testing.T) {
 	t.Helper()
-	storetest.Wait(t, 20*time.Second, "the database works again", func() bool {
+	storetest.Wait(t, soon, "the database works again", func() bool {
 		n.attempts++
 		key := fmt.Sprint("again-", n.attempts)
 		err := n.Write(t.Context(), n.account, insert(t, n.account, key))
@@ -148,7 +148,7 @@ func TestASilentConnectionDoesNotBlockAnAccountsVersion(t *testing.T) {
 	if err := ask(200 * time.Millisecond); err == nil {
 		t.Fatal("the connection is not silent")
 	}
-	storetest.Wait(t, 15*time.Second, "a version is read on a new connection", func() bool { return ask(time.Second) == nil })
+	storetest.Wait(t, soon, "a version is read on a new connection", func() bool { return ask(time.Second) == nil })
 }
 
 // After a failover the pool may be full of connections to what is a standby
@@ -168,7 +168,7 @@ func TestConnectionsToAStandbyAreGivenUp(t *testing.T) {
 	alter := `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I %s', current_database(), '`
 	statement(alter + `SET default_transaction_read_only = on'); END $$`)
 	statement(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
-	storetest.Wait(t, 20*time.Second, "a connection to the standby is made", func() bool {
+	storetest.Wait(t, soon, "a connection to the standby is made", func() bool {
 		err := db.Write(t.Context(), account, insert(t, account, "refused"))
 		if err == nil || !fault.Is(err, fault.Unavailable) {
 			t.Fatalf("got %v", err)
@@ -178,7 +178,7 @@ func TestConnectionsToAStandbyAreGivenUp(t *testing.T) {
 	statement(`SET default_transaction_read_only = off`)
 	statement(alter + `RESET default_transaction_read_only'); END $$`)
 	_ = db.Write(t.Context(), account, insert(t, account, "noticed"))
-	storetest.Wait(t, 20*time.Second, "it writes again", func() bool {
+	storetest.Wait(t, soon, "it writes again", func() bool {
 		err := db.Write(t.Context(), account, insert(t, account, "written"))
 		return err == nil || fault.Is(err, fault.AlreadyExists)
 	})

@@ -84,7 +84,7 @@ func TestWaitingWritersShareACommitAndFailAlone(t *testing.T) {
 			})
 		})
 	}
-	storetest.Wait(t, 10*time.Second, "all writers wait", func() bool { return g.Waiting() == writers })
+	storetest.Wait(t, soon, "all writers wait", func() bool { return g.Waiting() == writers })
 	leave()
 	waiting.Wait()
 	for i, err := range errs {
@@ -116,7 +116,7 @@ func TestNoGroupIsLargerThanItsBound(t *testing.T) {
 			}
 		})
 	}
-	storetest.Wait(t, 10*time.Second, "the queue is full", func() bool { return g.Waiting() == store.MaxGroup })
+	storetest.Wait(t, soon, "the queue is full", func() bool { return g.Waiting() == store.MaxGroup })
 	leave()
 	waiting.Wait()
 	total := 0
@@ -218,7 +218,7 @@ func TestCloseWaitsForTheWriterAndForReaders(t *testing.T) {
 	<-inside
 	<-inside
 	go func() { ended <- fmt.Sprint("close ", db.Close()) }()
-	storetest.Wait(t, 10*time.Second, "the database is closing", func() bool {
+	storetest.Wait(t, soon, "the database is closing", func() bool {
 		return fault.Is(db.Ping(t.Context()), fault.Unavailable)
 	})
 	select {
@@ -265,7 +265,7 @@ func TestAClosedDatabaseIsUnavailable(t *testing.T) {
 						if !fault.Is(err, fault.Unavailable) {
 							t.Fatalf("got %v", err)
 						}
-					case <-time.After(5 * time.Second):
+					case <-time.After(soon):
 						t.Fatal("it never came back")
 					}
 				}
@@ -289,7 +289,7 @@ func TestClosingTwiceIsFine(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-			case <-time.After(5 * time.Second):
+			case <-time.After(soon):
 				t.Fatal("it never came back")
 			}
 		}

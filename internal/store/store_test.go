@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -13,6 +14,9 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
+
+// soon is how long something that happens at once may take on a busy machine.
+const soon = 30 * time.Second
 
 func TestMain(m *testing.M) {
 	if isFullDiskProcess() {

@@ -19,41 +19,45 @@ import (
 	"github.com/signalbox/signalbox/internal/stream"
 )
 
+// A socket that answers gets more heartbeats than one that is silent would.
 func TestHeartbeatsComeWhileNothingHappens(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Heartbeat: time.Second})
+	s := newStage(t, stream.Options{Heartbeat: 2 * time.Second})
+	storetest.Wait(t, 3*soon, "five heartbeats came to one socket", func() bool { return s.answered(5) == 5 })
+}
+
+// answered opens a socket and answers its heartbeats until there were enough, or
+// it ends: a busy machine may answer too late.
+func (s *stage) answered(enough int) (count int) {
+	s.t.Helper()
 	p, _ := s.open("")
-	answered := make(chan struct{})
-	go func() {
-		defer close(answered)
-		for {
-			kind, text, err := p.ReadMessage()
-			if err != nil {
-				return
-			}
-			if kind == websocket.TextMessage && string(text) == "ping" {
-				p.heartbeats.Add(1)
-				_ = p.WriteMessage(websocket.TextMessage, []byte("pong"))
-			}
+	defer p.Close()
+	for count < enough {
+		kind, text, err := p.ReadMessage()
+		if err != nil {
+			return count
 		}
-	}()
-	storetest.Wait(t, soon, "three heartbeats came", func() bool { return p.heartbeats.Load() >= 3 })
-	_ = p.Close()
-	<-answered
+		if kind == websocket.TextMessage && string(text) == "ping" {
+			count++
+			_ = p.WriteMessage(websocket.TextMessage, []byte("pong"))
+		}
+	}
+	return count
 }
 
 func TestASilentPeerIsDropped(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Heartbeat: 200 * time.Millisecond})
-	silent, _ := s.open("")
+	const heartbeat = 2 * time.Second // three of them are longer than a busy machine pauses
+	s := newStage(t, stream.Options{Heartbeat: heartbeat})
 	began := time.Now()
+	silent, _ := s.open("")
 	pinging, _ := s.open("")
 	done := make(chan struct{})
 	go func() { // a protocol ping is a frame as well
 		defer close(done)
 		for pinging.WriteControl(websocket.PingMessage, nil, time.Now().Add(soon)) == nil {
 			select {
-			case <-time.After(50 * time.Millisecond):
+			case <-time.After(heartbeat / 8):
 			case <-t.Context().Done():
 				return
 			}
@@ -63,7 +67,7 @@ func TestASilentPeerIsDropped(t *testing.T) {
 	if closed, is := errors.AsType[*websocket.CloseError](err); is && closed.Code != websocket.CloseAbnormalClosure {
 		t.Errorf("it ended with %v", err)
 	}
-	if took := time.Since(began); took < 500*time.Millisecond {
+	if took := time.Since(began); took < 3*heartbeat {
 		t.Errorf("it was dropped after %s", took)
 	}
 	if got := count(&s.closed, "silent"); got.Load() != 1 {
@@ -77,7 +81,7 @@ func TestASilentPeerIsDropped(t *testing.T) {
 
 func TestASocketHasAnAge(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{MaxAge: 500 * time.Millisecond, Heartbeat: 600 * time.Millisecond})
+	s := newStage(t, stream.Options{MaxAge: 500 * time.Millisecond, Heartbeat: unhurried})
 	began := time.Now()
 	p, _ := s.open("")
 	p.ends(websocket.CloseServiceRestart, soon)
@@ -122,12 +126,8 @@ func TestAKeyThatEndsTakesItsSocketsAlong(t *testing.T) {
 			"revoked": func(key madeKey) {
 				w.call(t, http.MethodPost, "/api/v1/api_keys/"+key.id+"/actions/revoke", "", http.StatusOK)
 			},
-			"deleted": func(key madeKey) { w.call(t, http.MethodDelete, "/api/v1/api_keys/"+key.id, "", http.StatusNoContent) },
-			"given an expiry that comes": func(key madeKey) {
-				soonOver := time.Now().Add(300 * time.Millisecond).UTC().Format(time.RFC3339Nano)
-				w.call(t, http.MethodPut, "/api/v1/api_keys/"+key.id,
-					`{"data":{"type":"api_key","attributes":{"name":"k","expires_at":"`+soonOver+`"}}}`, http.StatusOK)
-			},
+			"deleted":                    func(key madeKey) { w.call(t, http.MethodDelete, "/api/v1/api_keys/"+key.id, "", http.StatusNoContent) },
+			"given an expiry that comes": func(key madeKey) { w.expireSoon(t, key) },
 		} {
 			t.Run(name, func(t *testing.T) {
 				key := w.makeKey(t, "")
@@ -149,15 +149,35 @@ func TestAKeyThatEndsTakesItsSocketsAlong(t *testing.T) {
 	})
 }
 
+// expireSoon gives a key an expiry that is ahead when the node hears of it, which
+// takes its time on a busy machine.
+func (w *world) expireSoon(t testing.TB, key madeKey) {
+	t.Helper()
+	for ahead := 300 * time.Millisecond; ; ahead *= 2 {
+		expiry := time.Now().Add(ahead).UTC().Format(time.RFC3339Nano)
+		status, text := w.send(t, http.MethodPut, "/api/v1/api_keys/"+key.id, `{"data":{"type":"api_key","attributes":{"name":"k","expires_at":"`+expiry+`"}}}`)
+		switch {
+		case status == http.StatusOK:
+			return
+		case ahead > soon/2:
+			t.Fatalf("to expire %s ahead got %d: %s", ahead, status, text)
+		}
+	}
+}
+
 func TestAKeyThatExpiresTakesItsSocketsAlong(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{})
-	began := time.Now()
-	p, _ := s.open("key=k&expires=" + began.Add(time.Second).UTC().Format(time.RFC3339Nano))
-	p.ends(websocket.ClosePolicyViolation, soon)
-	if took := time.Since(began); took < time.Second || took > 5*time.Second {
-		t.Errorf("it was closed after %s", took)
-	}
+	atBest(t, 5*time.Second, func() time.Duration {
+		s := newStage(t, stream.Options{})
+		began := time.Now()
+		p, _ := s.open("key=k&expires=" + began.Add(time.Second).UTC().Format(time.RFC3339Nano))
+		p.ends(websocket.ClosePolicyViolation, soon)
+		took := time.Since(began)
+		if took < time.Second {
+			t.Errorf("it was closed after %s", took)
+		}
+		return took
+	})
 }
 
 // The feed may tell of a key between its check and the place in the room.
@@ -235,16 +255,25 @@ func TestAKeyThatWorksAgainIsNotEnded(t *testing.T) {
 // those of sockets that are just being opened.
 func TestARewoundHistoryMakesAllConnectAgain(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Heartbeat: time.Second, Renewal: 100 * time.Millisecond})
-	open, _ := s.open("")
-	s.during = func(context.Context) error {
-		s.rewind(0)
-		return nil
-	}
-	opening, _ := s.open("")
-	for _, p := range []*peer{open, opening} {
-		p.expect(everything(0)...)
-		p.ends(websocket.CloseServiceRestart, soon)
+	for name, each := range map[string]struct {
+		renewal time.Duration
+		then    func(p *peer)
+	}{
+		"they are told to load everything": {time.Hour, func(p *peer) { p.expect(everything(0)...) }},
+		"and leave soon":                   {100 * time.Millisecond, func(p *peer) { p.ends(websocket.CloseServiceRestart, soon) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, stream.Options{Heartbeat: unhurried, Renewal: each.renewal})
+			open, _ := s.open("")
+			s.during = func(context.Context) error {
+				s.rewind(0)
+				return nil
+			}
+			opening, _ := s.open("")
+			each.then(open)
+			each.then(opening)
+		})
 	}
 }
 
@@ -318,13 +347,13 @@ func TestANodeThatStopsClosesItsSocketsWith1012(t *testing.T) {
 
 func TestAStopDoesNotWaitForThoseWhoDoNotAnswer(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{})
-	s.open("") // it never reads that it is closed
-	began := time.Now()
-	s.stop(200 * time.Millisecond)
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %s", took)
-	}
+	atBest(t, 5*time.Second, func() time.Duration {
+		s := newStage(t, stream.Options{})
+		s.open("") // it never reads that it is closed
+		began := time.Now()
+		s.stop(200 * time.Millisecond)
+		return time.Since(began)
+	})
 }
 
 func TestEventsGoThroughTLS(t *testing.T) {

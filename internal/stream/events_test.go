@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,11 +76,13 @@ func TestAnEventComesAfterItsChangeCanBeRead(t *testing.T) {
 		w := newWorld(t, database)
 		p := w.open(t, "")
 		p.next()
-		go func() {
+		var making sync.WaitGroup
+		defer making.Wait() // the event may be here before the response
+		making.Go(func() {
 			for i := range 20 {
 				w.makeFlag(t, fmt.Sprint("f-", i))
 			}
-		}()
+		})
 		for i := range 20 {
 			id := fmt.Sprint("f-", i)
 			if got := p.next(); got.Event != "flag_changed" || got.ID != id {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,8 +21,29 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// soon is how long something that happens at once may take on a busy machine.
-const soon = 20 * time.Second
+const (
+	// soon is how long something that happens at once may take on a busy machine.
+	soon = 20 * time.Second
+	// unhurried is a pace of heartbeats at which sockets are looked after ten
+	// times a second, and no busy machine makes a peer look silent.
+	unhurried = 6 * time.Second
+)
+
+// atBest makes sure that something takes no longer than it may. A busy machine
+// may spoil an attempt, but not every one.
+func atBest(t *testing.T, most time.Duration, attempt func() time.Duration) {
+	t.Helper()
+	quickest := attempt()
+	for range 4 {
+		if quickest <= most {
+			return
+		}
+		quickest = min(quickest, attempt())
+	}
+	if quickest > most {
+		t.Errorf("the quickest of five attempts took %s", quickest)
+	}
+}
 
 // message is any frame of the server.
 type message struct {
@@ -158,8 +178,6 @@ func (w *world) makeKey(t testing.TB, more string) madeKey {
 type peer struct {
 	*websocket.Conn
 	t testing.TB
-	// heartbeats counts those that came between events.
-	heartbeats atomic.Int64
 }
 
 // target is where sockets are opened.
@@ -210,7 +228,6 @@ func (p *peer) read(within time.Duration) (message, error) {
 		case kind != websocket.TextMessage:
 			return message{}, fmt.Errorf("a frame of kind %d", kind)
 		case string(text) == "ping":
-			p.heartbeats.Add(1)
 			continue
 		}
 		got := message{text: string(text)}

@@ -23,18 +23,14 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // soon is more than anything here takes.
-const soon = 30 * time.Second
+const soon = time.Minute
 
-// brisk is a pace at which tests need not wait for long, and still slow enough
-// for a busy machine.
+// brisk is a pace at which tests need not wait for long. It gives nobody up, the
+// worker itself included: a busy machine must not abort requests.
 func brisk() worker.Pace {
-	return worker.Pace{Beat: 200 * time.Millisecond, GiveUpOwn: 1500 * time.Millisecond, GiveUpOther: 2500 * time.Millisecond,
+	return worker.Pace{Beat: 200 * time.Millisecond, GiveUpOwn: 2 * soon, GiveUpOther: 3 * soon,
 		Watch: 100 * time.Millisecond, Look: 50 * time.Millisecond, Backlog: time.Millisecond}
 }
-
-// patient makes a worker give nobody up, itself included: where requests are
-// counted, a busy machine must not abort them.
-func patient(w *worker.Worker) { w.Pace.GiveUpOwn, w.Pace.GiveUpOther = 2*soon, 3*soon }
 
 // sender is the world that requests go to. A host that has a gate answers when
 // the gate is opened, or the request is aborted.
@@ -47,11 +43,17 @@ type sender struct {
 	sent    []worker.Order
 	flying  map[string]int // by host
 	most    map[string]int // that were flying at once
-	aborted map[string]error
+	aborted map[string]abortion
+}
+
+// abortion is why and when a request was aborted.
+type abortion struct {
+	cause error
+	at    time.Time
 }
 
 func newSender() *sender {
-	return &sender{gates: map[string]chan struct{}{}, deaf: map[string]bool{}, flying: map[string]int{}, most: map[string]int{}, aborted: map[string]error{}}
+	return &sender{gates: map[string]chan struct{}{}, deaf: map[string]bool{}, flying: map[string]int{}, most: map[string]int{}, aborted: map[string]abortion{}}
 }
 
 // hold makes a host answer only when the given function is called.
@@ -111,7 +113,7 @@ func (s *sender) land(order worker.Order) {
 func (s *sender) note(order worker.Order, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.aborted[order.Run] = cause
+	s.aborted[order.Run] = abortion{cause, time.Now()}
 }
 
 // count counts the requests to a host, by prefix.
@@ -152,7 +154,13 @@ func (s *sender) peak(host string) int {
 func (s *sender) cause(run string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.aborted[run]
+	return s.aborted[run].cause
+}
+
+func (s *sender) abortedAt(run string) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.aborted[run].at
 }
 
 // ledger is a worker's Observer.
@@ -235,6 +243,16 @@ func (r *rig) ended(t *testing.T, account, run, want string) jobs.Run {
 	storetest.Wait(t, soon, "the run is "+want, func() bool {
 		got = storetest.ReadRun(t, r.db, account, run)
 		return outcome(got) == want
+	})
+	return got
+}
+
+// over waits until a run is over, whatever came of it.
+func over(t *testing.T, db *store.DB, account, run string) (got jobs.Run) {
+	t.Helper()
+	storetest.Wait(t, soon, "the run is over", func() bool {
+		got = storetest.ReadRun(t, db, account, run)
+		return got.FinishedAt != nil
 	})
 	return got
 }

@@ -59,7 +59,7 @@ func TestRunsAreAttemptedOnceByManyWorkers(t *testing.T) {
 		storetest.Queue(t, db, newJob(t, db, account, "b"), runs/2)
 		world := newSender()
 		for range 3 {
-			newRig(t, db, patient, func(w *worker.Worker) { w.Sender = world }).start(t)
+			newRig(t, db, func(w *worker.Worker) { w.Sender = world }).start(t)
 		}
 		storetest.Wait(t, soon, "all runs are done", func() bool { return unfinished(t, db) == 0 })
 		seen := map[string]bool{}
@@ -135,7 +135,7 @@ func TestTheQuotaIsExactWhoeverClaims(t *testing.T) {
 		}
 		var ledgers []*ledger
 		for range 3 {
-			ledgers = append(ledgers, newRig(t, db, patient, func(w *worker.Worker) { w.Sender = world }).start(t).ledger)
+			ledgers = append(ledgers, newRig(t, db, func(w *worker.Worker) { w.Sender = world }).start(t).ledger)
 		}
 		storetest.Wait(t, soon, "all runs are done", func() bool { return unfinished(t, db) == 0 })
 		if sent, used := world.count(""), meter(t, db, account); sent != left || used != included {
@@ -167,7 +167,7 @@ func TestACancelledRunIsAbortedAndStaysCancelled(t *testing.T) {
 			storetest.Wait(t, soon, "the request is made", func() bool { return r.world.inFlight(host) == 1 })
 			cancel(t, db, account, run)
 			r.Abort(run)
-			storetest.Wait(t, 100*time.Millisecond, "it is aborted", func() bool { return r.world.cause(run) != nil })
+			storetest.Wait(t, soon, "it is aborted", func() bool { return r.world.cause(run) != nil })
 			answer[host]() // the response comes anyway
 			storetest.Wait(t, soon, "the request has ended", func() bool { return r.world.inFlight(host) == 0 })
 			r.settle(t, account)
