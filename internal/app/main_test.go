@@ -126,11 +126,10 @@ func (c *client) status(t *testing.T, path string) int {
 }
 
 // refusedWithin waits until the client's key is refused. Every request that is
-// sent later than that must be: how long its answer takes is the machine's
-// business.
-func (c *client) refusedWithin(t *testing.T, limit time.Duration) {
+// sent later than that after its end must be: how long its answer takes is the
+// machine's business.
+func (c *client) refusedWithin(t *testing.T, limit time.Duration, ended time.Time) {
 	t.Helper()
-	ended := time.Now()
 	storetest.Wait(t, 2*soon, "the key is refused", func() bool {
 		sent := time.Since(ended)
 		status := c.status(t, "/api/v1/users/current")

@@ -148,8 +148,9 @@ func TestARevokedKeyStopsWorkingEverywhereWithinASecond(t *testing.T) {
 			if _, err := operator.RevokeKey(t.Context(), "", key.ID); err != nil {
 				t.Fatal(err)
 			}
+			revoked := time.Now()
 			for _, client := range clients {
-				client.refusedWithin(t, time.Second)
+				client.refusedWithin(t, time.Second, revoked)
 			}
 		}
 	})

@@ -92,5 +92,5 @@ func TestARevocationDuringAnOutageCountsAfterIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxy.Up()
-	c.refusedWithin(t, 5*time.Second)
+	c.refusedWithin(t, 5*time.Second, time.Now())
 }
