@@ -29,7 +29,7 @@ const (
 // check tells what is wrong with an item, or "". The caller's scope counts: a
 // key for some environments reports no others.
 func (c ReportedContext) check(caller accounts.Caller) string {
-	if wrong := reportedKey(c.Type, maxTypeKey); wrong != "" {
+	if wrong := reportedName(c.Type, maxTypeKey); wrong != "" {
 		return "type " + wrong
 	}
 	if _, _, colon := SplitContextID(c.Type); colon {
@@ -37,6 +37,9 @@ func (c ReportedContext) check(caller accounts.Caller) string {
 	}
 	if wrong := reportedKey(c.Key, maxReportedKey); wrong != "" {
 		return "key " + wrong
+	}
+	if c.Type == reportedService && !naming.InPath(c.Key) {
+		return "key " + naming.PathRule
 	}
 	if len(c.Attributes) > maxAttributes {
 		return "attributes are too large"

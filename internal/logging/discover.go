@@ -40,9 +40,10 @@ func (o Observation) read(caller accounts.Caller) (seen, string) {
 	if made.resolved == loglevel.None {
 		made.resolved = loglevel.Default
 	}
+	if rule := brokenKeyRule(made.Logger); rule != "" {
+		return made, "id " + rule
+	}
 	switch {
-	case !isKey(made.Logger):
-		return made, "id " + keyRule
 	case !known:
 		return made, "level must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT"
 	case !resolves:

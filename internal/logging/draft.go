@@ -165,8 +165,8 @@ func (d *Draft) groupNamed(path string, sent optional.Value[string]) string {
 
 // checkKey holds the rule of the keys that loggers and groups share.
 func checkKey(problems *fault.Problems, key string) {
-	if !isKey(key) {
-		problems.Add(fault.New(fault.Validation, "id %s.", keyRule).At(fault.Pointer("/data/id")))
+	if rule := brokenKeyRule(key); rule != "" {
+		problems.Add(fault.New(fault.Validation, "id %s.", rule).At(fault.Pointer("/data/id")))
 	}
 }
 
