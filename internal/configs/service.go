@@ -135,10 +135,10 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Config, error) {
 		made := wanted
 		made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
-		if err := ensureCommonParent(ctx, tx, made); err != nil {
+		if err := s.admit(ctx, tx, made); err != nil { // which counts what there was before the request
 			return Config{}, err
 		}
-		if err := s.admit(ctx, tx, made); err != nil {
+		if err := ensureCommonParent(ctx, tx, made); err != nil {
 			return Config{}, err
 		}
 		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas}, made); err != nil {
