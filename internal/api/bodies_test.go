@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func shapes(needsID bool) []body {
 		{"attributes that are null", `{"data":{"attributes":null}}`, attributes},
 		{"attributes that are an array", `{"data":{"attributes":[]}}`, attributes},
 		{"attributes beside data", `{"data":{},"attributes":{"name":"Q"}}`, attributes},
-		{"another type and no attributes", `{"data":{"type":"flag"}}`, append(attributes[:len(attributes):len(attributes)], invalid("/data/type"))},
+		{"another type and no attributes", `{"data":{"type":"flag"}}`, append(slices.Clip(attributes), invalid("/data/type"))},
 	}
 }
 

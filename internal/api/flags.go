@@ -25,7 +25,7 @@ func flagSourceResource(s flags.Source) jsonapi.Resource {
 
 func (a *API) flags(c *call) (reply, error) {
 	filter := flags.Filter{
-		Search:     c.query.Filter("search").Or(""),
+		Search:     c.query.Search(),
 		Type:       c.flagType(),
 		Managed:    c.query.FilterBool("managed"),
 		References: c.flagReferences(),

@@ -25,7 +25,7 @@ func loggerSourceResource(s logging.Source) jsonapi.Resource {
 
 func (a *API) loggers(c *call) (reply, error) {
 	filter := logging.Filter{
-		Search:  c.query.Filter("search").Or(""),
+		Search:  c.query.Search(),
 		Managed: c.query.FilterBool("managed"),
 		Group:   c.query.Filter("group").Or(""),
 		Service: c.query.Filter("service").Or(""),

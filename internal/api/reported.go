@@ -33,7 +33,7 @@ func nameDraft(envelope *jsonapi.Envelope) environments.NameDraft {
 }
 
 func (a *API) services(c *call) (reply, error) {
-	filter, request := environments.ReportedFilter{Search: c.query.Filter("search").Or("")}, c.query.Page()
+	filter, request := environments.ReportedFilter{Search: c.query.Search()}, c.query.Page()
 	if err := c.query.Err(); err != nil {
 		return failed(err)
 	}
@@ -80,7 +80,7 @@ func (a *API) deleteService(c *call) (reply, error) {
 }
 
 func (a *API) contextTypes(c *call) (reply, error) {
-	filter, request := environments.ReportedFilter{Search: c.query.Filter("search").Or("")}, c.query.Page()
+	filter, request := environments.ReportedFilter{Search: c.query.Search()}, c.query.Page()
 	if err := c.query.Err(); err != nil {
 		return failed(err)
 	}
@@ -119,7 +119,7 @@ func (a *API) deleteContextType(c *call) (reply, error) {
 
 func (a *API) contexts(c *call) (reply, error) {
 	filter := environments.ReportedFilter{
-		Search:      c.query.Filter("search").Or(""),
+		Search:      c.query.Search(),
 		ContextType: c.query.Filter("context_type").Or(""),
 	}
 	request := c.query.Page()
