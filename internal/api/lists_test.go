@@ -163,6 +163,17 @@ func TestAFilterWithoutAValueIsRefused(t *testing.T) {
 	})
 }
 
+func TestASortThatIsRefusedNamesTheFields(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		got := start(t, database).get(flagsPath + "?sort=name,foo")
+		got.refused(400, wrongParameter("sort"))
+		if want := `sort must name fields of this list, which are created_at, key, name, type, updated_at; \"foo\" is none of them.`; !strings.Contains(string(got.body), want) {
+			t.Errorf("got %s", got.body)
+		}
+	})
+}
+
 func TestListParametersThatAreWrong(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
