@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
 // maxBulkItems bounds one bulk report, and so how long it may keep others
@@ -71,6 +72,15 @@ func readItems[T any](texts []json.RawMessage, read func(json.RawMessage) (T, er
 		items, places = append(items, item), append(places, index)
 	}
 	return items, places, rejected
+}
+
+// bulkItem reads an item of a report, which is an object.
+func bulkItem(text json.RawMessage) (*jsonapi.Object, error) {
+	item, isObject := jsonapi.ParseItem(text)
+	if !isObject {
+		return nil, fault.New(fault.Validation, "The item must be an object.")
+	}
+	return item, nil
 }
 
 // details joins the sentences of an item's problems.

@@ -15,7 +15,7 @@ func configResource(c configs.Config) jsonapi.Resource {
 }
 
 func (a *API) configs(c *call) (reply, error) {
-	filter := configs.Filter{Search: c.query.Filter("search").Or(""), Parent: c.query.Filter("parent")}
+	filter := configs.Filter{Search: c.query.Search(), Parent: c.query.FilterOrEmpty("parent")}
 	request := c.query.Page()
 	if err := c.query.Err(); err != nil {
 		return failed(err)

@@ -11,7 +11,7 @@ func environmentResource(e environments.Environment) jsonapi.Resource {
 
 func (a *API) environments(c *call) (reply, error) {
 	filter := environments.Filter{
-		Search:         c.query.Filter("search").Or(""),
+		Search:         c.query.Search(),
 		Classification: c.classification(),
 		Managed:        c.query.FilterBool("managed"),
 	}

@@ -25,7 +25,7 @@ func flagSourceResource(s flags.Source) jsonapi.Resource {
 
 func (a *API) flags(c *call) (reply, error) {
 	filter := flags.Filter{
-		Search:     c.query.Filter("search").Or(""),
+		Search:     c.query.Search(),
 		Type:       c.flagType(),
 		Managed:    c.query.FilterBool("managed"),
 		References: c.flagReferences(),
@@ -212,9 +212,9 @@ func (a *API) reportFlags(c *call) (reply, error) {
 }
 
 func flagDeclaration(text json.RawMessage) (flags.Declaration, error) {
-	item, isObject := jsonapi.ParseItem(text)
-	if !isObject {
-		return flags.Declaration{}, fault.New(fault.Validation, "must be an object")
+	item, err := bulkItem(text)
+	if err != nil {
+		return flags.Declaration{}, err
 	}
 	declaration := flags.Declaration{
 		Key:         item.String("id").Or(""),

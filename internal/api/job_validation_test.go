@@ -61,6 +61,7 @@ func wrongJobs() []wrongJob {
 		{"four fields", attributes{"schedule": "* * * *"}, []string{"schedule"}},
 		{"six fields", attributes{"schedule": "0 * * * * *"}, []string{"schedule"}},
 		{"a nickname", attributes{"schedule": "@daily"}, []string{"schedule"}},
+		{"an offset of a day", attributes{"schedule": "2030-01-01T00:00:00+24:00"}, []string{"schedule"}},
 		{"a time zone", attributes{"schedule": "TZ=UTC * * * * *"}, []string{"schedule"}},
 		{"Quartz", attributes{"schedule": "0 0 L * ?"}, []string{"schedule"}},
 		{"30 February", attributes{"schedule": "0 0 30 2 *"}, []string{"schedule"}},

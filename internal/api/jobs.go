@@ -15,7 +15,7 @@ func jobResource(job jobs.Job) jsonapi.Resource {
 }
 
 func (a *API) jobs(c *call) (reply, error) {
-	filter := jobs.Filter{Search: c.query.Filter("search").Or(""), Enabled: c.query.FilterBool("enabled")}
+	filter := jobs.Filter{Search: c.query.Search(), Enabled: c.query.FilterBool("enabled")}
 	request := c.query.Page()
 	if err := c.query.Err(); err != nil {
 		return failed(err)

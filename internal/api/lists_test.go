@@ -130,6 +130,50 @@ func isList(path string) bool {
 	})
 }
 
+// TestAFilterWithoutAValueIsRefused takes the filters from the interface
+// description. Empty means something in two of them.
+func TestAFilterWithoutAValueIsRefused(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner, tried := start(t, database), 0
+		owner.discoverFlag("x")
+		owner.observe(attributes{"id": "x"}).want(200)
+		for template, item := range contract().Paths.Map() {
+			if item.Get == nil {
+				continue
+			}
+			path := strings.ReplaceAll(template, "{id}", "x")
+			for _, parameter := range item.Get.Parameters {
+				name := parameter.Value.Name
+				bare, isFilter := strings.CutPrefix(strings.TrimSuffix(name, "]"), "filter[")
+				switch {
+				case !isFilter:
+				case bare == "search" || bare == "parent":
+					owner.get(path + "?" + name + "=").want(200)
+				default:
+					tried++
+					owner.get(path+"?"+name+"=", offContract).refused(400, wrongParameter(name))
+					owner.get(path+"?"+bare+"=", offContract).refused(400, wrongParameter(bare))
+				}
+			}
+		}
+		if tried < 20 {
+			t.Errorf("only %d filters were tried", tried)
+		}
+	})
+}
+
+func TestASortThatIsRefusedNamesTheFields(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		got := start(t, database).get(flagsPath + "?sort=name,foo")
+		got.refused(400, wrongParameter("sort"))
+		if want := `sort must name fields of this list, which are created_at, key, name, type, updated_at; \"foo\" is none of them.`; !strings.Contains(string(got.body), want) {
+			t.Errorf("got %s", got.body)
+		}
+	})
+}
+
 func TestListParametersThatAreWrong(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

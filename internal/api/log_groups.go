@@ -15,7 +15,7 @@ func logGroupDefinition(g logging.Group) jsonapi.Resource {
 }
 
 func (a *API) logGroups(c *call) (reply, error) {
-	filter, request := logging.GroupFilter{Search: c.query.Filter("search").Or("")}, c.query.Page()
+	filter, request := logging.GroupFilter{Search: c.query.Search()}, c.query.Page()
 	if err := c.query.Err(); err != nil {
 		return failed(err)
 	}

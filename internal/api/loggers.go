@@ -5,7 +5,6 @@ import (
 
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/bulk"
-	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/logging"
 )
@@ -25,7 +24,7 @@ func loggerSourceResource(s logging.Source) jsonapi.Resource {
 
 func (a *API) loggers(c *call) (reply, error) {
 	filter := logging.Filter{
-		Search:  c.query.Filter("search").Or(""),
+		Search:  c.query.Search(),
 		Managed: c.query.FilterBool("managed"),
 		Group:   c.query.Filter("group").Or(""),
 		Service: c.query.Filter("service").Or(""),
@@ -144,9 +143,9 @@ func (a *API) reportLoggers(c *call) (reply, error) {
 }
 
 func loggerObservation(text json.RawMessage) (logging.Observation, error) {
-	item, isObject := jsonapi.ParseItem(text)
-	if !isObject {
-		return logging.Observation{}, fault.New(fault.Validation, "must be an object")
+	item, err := bulkItem(text)
+	if err != nil {
+		return logging.Observation{}, err
 	}
 	observation := logging.Observation{
 		Name:          item.String("id").Or(""),

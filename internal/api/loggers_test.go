@@ -66,7 +66,7 @@ func TestAReplaceClearsWhatIsLeftOut(t *testing.T) {
 		for body, places := range map[string][]string{
 			`{"level":"LOUD"}`:                                           {"level"},
 			`{"level":5,"managed":"yes","name":""}`:                      {"level", "managed", "name"},
-			`{"group":"a","group_id":"b"}`:                               {"group_id"},
+			`{"group":"a","group_id":"b"}`:                               {"group", "group_id"},
 			`{"group":"nowhere"}`:                                        {"group"},
 			`{"group_id":"nowhere"}`:                                     {"group_id"},
 			`{"group":""}`:                                               {"group"},

@@ -102,7 +102,7 @@ func TestIdsSurviveAnyEncoding(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database)
 		for _, id := range []string{
-			"plain", "user:alice", "a/b", "a/../b", "//", ".", "..", "100%", "%2F", "%00", "a b", "a+b", "a?b#c", "a&b=c", "ä-ö-ü", "日本", "🚀",
+			"plain", "user:alice", "a/b", "a/../b", "//", "...", "100%", "%2F", "%00", "a b", "a+b", "a?b#c", "a&b=c", "ä-ö-ü", "日本", "🚀",
 			`"quoted"`, `back\slash`, "[brackets]", "semi;colon", "comma,dot.", "UPPER", "upper", "~", "*", "'", "<script>",
 		} {
 			t.Run(id, func(t *testing.T) {
@@ -120,6 +120,37 @@ func TestIdsSurviveAnyEncoding(t *testing.T) {
 				owner.delete(servicesPath + "/" + encodeAll(id)).want(204)
 				owner.get(servicesPath+"/"+encodeAll(id)).refused(404, problem{code: "not_found"})
 			})
+		}
+	})
+}
+
+// TestIdsThatNoPathCanNameAreRefused: what cannot be read, changed or deleted
+// must not be made.
+func TestIdsThatNoPathCanNameAreRefused(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		for _, id := range []string{"/", ".", ".."} {
+			owner.post(servicesPath, envelope("service", id, attributes{}), offContract).refused(400, invalid("/data/id"))
+			owner.post(groupsPath, envelope("log_group", id, attributes{}), offContract).refused(400, invalid("/data/id"))
+			for _, got := range []outcome{
+				owner.report(attributes{"type": "service", "key": id}, attributes{"type": id, "key": "a"}, attributes{"type": "user", "key": id}).outcome(),
+				owner.observe(attributes{"id": id}, attributes{"id": id + "/"}, attributes{"id": "a" + id}).outcome(),
+			} {
+				rejected := got.rejected()
+				if len(rejected) == 0 || rejected[0] != 0 || !strings.Contains(got.Meta.Rejected[0].Detail, "which no path can name") {
+					t.Errorf("%q: got %+v", id, got)
+				}
+			}
+			owner.get(contextsPath + "/" + encodeAll("user:"+id)).want(200)
+		}
+		owner.put(loggersPath+"/%2E", envelope("logger", "", attributes{}), offContract).refused(400, invalid("/data/id"))
+		owner.put(loggersPath+"/%3A%2E", envelope("logger", "", attributes{}), offContract).refused(400, invalid("/data/id"))
+		owner.put(loggersPath+"/%2F", envelope("logger", "", attributes{}), offContract).refused(404, problem{code: "not_found"})
+		for _, key := range append(owner.get(loggersPath).want(200).ids(), owner.get(typesPath).want(200).ids()...) {
+			if key == "." || key == ".." || key == "/" {
+				t.Errorf("%q was made", key)
+			}
 		}
 	})
 }

@@ -33,7 +33,7 @@ func nameDraft(envelope *jsonapi.Envelope) environments.NameDraft {
 }
 
 func (a *API) services(c *call) (reply, error) {
-	filter, request := environments.ReportedFilter{Search: c.query.Filter("search").Or("")}, c.query.Page()
+	filter, request := environments.ReportedFilter{Search: c.query.Search()}, c.query.Page()
 	if err := c.query.Err(); err != nil {
 		return failed(err)
 	}
@@ -80,7 +80,7 @@ func (a *API) deleteService(c *call) (reply, error) {
 }
 
 func (a *API) contextTypes(c *call) (reply, error) {
-	filter, request := environments.ReportedFilter{Search: c.query.Filter("search").Or("")}, c.query.Page()
+	filter, request := environments.ReportedFilter{Search: c.query.Search()}, c.query.Page()
 	if err := c.query.Err(); err != nil {
 		return failed(err)
 	}
@@ -119,7 +119,7 @@ func (a *API) deleteContextType(c *call) (reply, error) {
 
 func (a *API) contexts(c *call) (reply, error) {
 	filter := environments.ReportedFilter{
-		Search:      c.query.Filter("search").Or(""),
+		Search:      c.query.Search(),
 		ContextType: c.query.Filter("context_type").Or(""),
 	}
 	request := c.query.Page()
@@ -164,9 +164,9 @@ func (a *API) reportContexts(c *call) (reply, error) {
 }
 
 func reportedContext(text json.RawMessage) (environments.ReportedContext, error) {
-	item, isObject := jsonapi.ParseItem(text)
-	if !isObject {
-		return environments.ReportedContext{}, fault.New(fault.Validation, "must be an object")
+	item, err := bulkItem(text)
+	if err != nil {
+		return environments.ReportedContext{}, err
 	}
 	reported := environments.ReportedContext{
 		Type:       item.String("type").Or(""),
@@ -194,17 +194,17 @@ func (a *API) reportMetrics(c *call) (reply, error) {
 }
 
 func reportedMetric(text json.RawMessage) (environments.Metric, error) {
-	item, isObject := jsonapi.ParseItem(text)
-	if !isObject {
-		return environments.Metric{}, fault.New(fault.Validation, "must be an object")
+	item, err := bulkItem(text)
+	if err != nil {
+		return environments.Metric{}, err
 	}
 	attributes, sent := item.Object("attributes").Get()
 	if !sent {
-		return environments.Metric{}, fault.New(fault.Validation, "attributes is required")
+		return environments.Metric{}, fault.New(fault.Validation, "attributes is required.")
 	}
 	value, sent := attributes.Number("value").Get()
 	if !sent {
-		return environments.Metric{}, fault.New(fault.Validation, "value is required")
+		return environments.Metric{}, fault.New(fault.Validation, "value is required.")
 	}
 	metric := environments.Metric{
 		Name: attributes.String("name").Or(""), Unit: attributes.String("unit").Or(""), Value: value,

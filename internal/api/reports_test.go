@@ -44,8 +44,8 @@ func (a answer) outcome() outcome {
 	a.want(200).decode(&result)
 	if result.Meta != nil {
 		for _, each := range result.Meta.Rejected {
-			if each.Detail == "" || strings.TrimSpace(each.Detail) != each.Detail {
-				a.t.Errorf("%s: the detail of item %d is missing or ragged: %q", a.what, each.Index, each.Detail)
+			if !strings.HasSuffix(each.Detail, ".") || strings.TrimSpace(each.Detail) != each.Detail {
+				a.t.Errorf("%s: the detail of item %d is no sentence: %q", a.what, each.Index, each.Detail)
 			}
 		}
 	}
@@ -174,6 +174,59 @@ func TestAReportSkipsBadItemsAndKeepsTheRest(t *testing.T) {
 		owner.get(contextsPath + "/user%3Aalice").want(404)
 		if got := owner.post(contextsPath+"/bulk", `{"contexts":[]}`).outcome(); got.Registered != 0 || got.Meta != nil {
 			t.Errorf("an empty report: got %+v", got)
+		}
+	})
+}
+
+// TestWhatIsSaidOfRejectedItems: each sentence starts with the member that is
+// wrong.
+func TestWhatIsSaidOfRejectedItems(t *testing.T) {
+	t.Parallel()
+	notObject, wrongLevel := `The item must be an object.`, `must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT.`
+	label := `must have 1 to 255 characters and no control characters.`
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := start(t, database)
+		owner.makeGroup("group", attributes{})
+		scoped := owner.as(owner.makeKey(attributes{"scopes": attributes{"environments": []string{"production"}}}).secret)
+		for path, items := range map[string][][2]string{
+			flagsPath: {
+				{`7`, notObject},
+				{`{"id":7,"type":"STRING"}`, `id must be a string.`},
+				{`{"id":"","type":"STRING"}`, `id must be 1 to 200 letters, digits, dots, underscores or hyphens and start with a letter or digit.`},
+				{`{"id":"a","type":"DATE"}`, `type must be BOOLEAN, STRING, NUMERIC or JSON.`},
+				{`{"id":"a","type":"STRING"}`, `default is required and must be a string.`},
+				{`{"id":"a","type":"BOOLEAN","default":"on"}`, `default must be true or false, as the flag is BOOLEAN.`},
+				{`{"id":"a","type":"STRING","default":"x","service":"\n"}`, `service ` + label},
+				{`{"id":"a","type":"STRING","default":"x","environment":""}`, `environment ` + label},
+				{`{"id":"a","type":"STRING","default":"x","environment":"staging"}`, `environment must be one that this key may report.`},
+			},
+			loggersPath: {
+				{`[]`, notObject},
+				{`{}`, `id must have 1 to 255 characters, no control characters, and must not be *.`},
+				{`{"id":"/"}`, `id must not be "/", "." or "..", which no path can name.`},
+				{`{"id":"a","level":"LOUD"}`, `level ` + wrongLevel},
+				{`{"id":"a","resolved_level":"LOUD"}`, `resolved_level ` + wrongLevel},
+				{`{"id":"a","service":""}`, `service ` + label},
+				{`{"id":"a","environment":"staging"}`, `environment must be one that this key may report.`},
+				{`{"id":"group","environment":"production"}`, `id must not be that of a log group: loggers and log groups share their ids.`},
+			},
+			contextsPath: {
+				{`null`, notObject},
+				{`{"key":"a"}`, `type must have 1 to 100 characters.`},
+				{`{"type":"a:b","key":"a"}`, `type must not contain a colon.`},
+				{`{"type":"user","key":"\n"}`, `key must not contain control characters.`},
+				{`{"type":"service","key":".."}`, `key must not be "/", "." or "..", which no path can name.`},
+				{`{"type":"user","key":"a","attributes":{"a":"` + strings.Repeat("x", 16<<10) + `"}}`, `attributes must have at most 16384 bytes.`},
+				{`{"type":"environment","key":"staging"}`, `key must be an environment that this API key may report.`},
+			},
+		} {
+			for _, item := range items {
+				name := path[strings.LastIndex(path, "/")+1:]
+				got := scoped.post(path+"/bulk", `{"`+name+`":[`+item[0]+`]}`, offContract).outcome()
+				if got.Meta == nil || got.Meta.Rejected[0].Detail != item[1] {
+					t.Errorf("%s %.80s: got %+v, want %s", path, item[0], got, item[1])
+				}
+			}
 		}
 	})
 }

@@ -93,11 +93,16 @@ func TestCommonIsNeverRefusedAndNeverDeleted(t *testing.T) {
 	for i := range 10 {
 		h.create(t, draft(fmt.Sprint("config-", i), "", nil))
 	}
-	_, err := h.Create(t.Context(), h.owner, draft("one-more", "", nil))
-	if !fault.Is(err, fault.LimitReached) {
-		t.Errorf("got %v", err)
+	alone, below := draft("one-more", "", nil), draft("one-more", "", nil)
+	below.Parent = optional.Value[string]{} // common, which does not exist yet and is not counted
+	for _, wanted := range []configs.Draft{alone, below} {
+		_, err := h.Create(t.Context(), h.owner, wanted)
+		if !fault.Is(err, fault.LimitReached) {
+			t.Fatalf("got %v", err)
+		}
+		same(t, fault.All(err)[0].Meta, map[string]any{"limit_key": "config.items", "current": 10, "maximum": 10, "plan": "free"})
 	}
-	same(t, fault.All(err)[0].Meta, map[string]any{"limit_key": "config.items", "current": 10, "maximum": 10, "plan": "free"})
+	same(t, h.count(t), 10)
 	if err := h.Delete(t.Context(), h.owner, configs.Common, nil); !fault.Is(err, fault.ConfigProtected) {
 		t.Errorf("got %v", err)
 	}

@@ -36,15 +36,16 @@ type ItemDraft struct {
 	Schema optional.Value[json.RawMessage]
 }
 
-// validate holds every rule that needs nothing but the draft, and gives the
-// config that it describes, with its schemas. Its parent is the caller's to
-// decide.
-func (d *Draft) validate(key string) (Config, *schemas, error) {
+// validate holds every rule that needs nothing but the draft, notes what is
+// wrong in the draft's problems, and gives the config that it describes, with
+// its schemas; none of those when there is too much to look at. Its parent is
+// the caller's to decide.
+func (d *Draft) validate(key string) (Config, *schemas) {
 	config := Config{Key: key, Name: d.Name.Or(key), Description: d.Description.Pointer(), Parent: d.Parent.Pointer(),
 		Items: make(map[string]Item, len(d.Items)), Environments: map[string]Overrides{}}
 	d.checkTexts()
 	if !d.checkCounts() {
-		return Config{}, nil, d.Problems.Err()
+		return Config{}, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Items)) {
 		config.Items[name] = d.item(name)
@@ -55,7 +56,7 @@ func (d *Draft) validate(key string) (Config, *schemas, error) {
 		}
 	}
 	checkDefinition(config, &d.Problems)
-	return config, d.checkSchemas(config), d.Problems.Err()
+	return config, d.checkSchemas(config)
 }
 
 // checkCounts bounds what is looked at.

@@ -40,13 +40,26 @@ func (w write) frozen(environment, key string) bool {
 
 // save stores a config if it keeps the rules, and gives it as it is stored.
 func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write write, after Config) (Config, error) {
+	var problems fault.Problems
+	after, err := s.settle(ctx, tx, caller, write, after, &problems)
+	if err := cmp.Or(err, problems.Err()); err != nil {
+		return Config{}, err
+	}
+	return after, keep(ctx, tx, after)
+}
+
+// settle gives a config as it would be stored, and notes what only the database
+// can tell to be wrong. The problems may be those of the draft already: then
+// nobody asks who writes, and items or overrides that are wrong by themselves
+// are held against no chain.
+func (s *Service) settle(ctx context.Context, tx ReadTx, caller accounts.Caller, write write, after Config, problems *fault.Problems) (Config, error) {
 	work := write.schemas.work
 	defer work.begin(ctx, cmp.Or(s.Patience, maxChecking))()
+	refused, broken := problems.Err() != nil, problems.Within("items") || problems.Within("environments")
 	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
 	if err != nil {
 		return Config{}, err
 	}
-	var problems fault.Problems
 	merged, err := overrides.Merge(managed, write.stored().Environments, after.Environments, work.repeats, s.Writable)
 	if merged == nil {
 		return Config{}, err
@@ -57,27 +70,21 @@ func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write
 		}
 	}
 	after.Environments = merged
-	if write.before != nil {
+	if write.before != nil && !refused {
 		if err := checkScope(caller, *write.before, after, work); err != nil {
 			return Config{}, err
 		}
 	}
-	above, err := parentsOf(ctx, tx, after, &problems)
-	if err != nil {
+	above, err := parentsOf(ctx, tx, after, problems)
+	if err != nil || broken {
 		return Config{}, err
 	}
 	if !problems.Mentions("parent") {
 		after = write.thaw(lowest(above), after)
-		err = s.checkChains(ctx, tx, write, lowest(above).under(after), &problems)
+		err = s.checkChains(ctx, tx, write, lowest(above).under(after), problems)
 	}
-	checkDefinition(after, &problems)
-	if err != nil {
-		return Config{}, err
-	}
-	if err := problems.Err(); err != nil {
-		return Config{}, err
-	}
-	return after, keep(ctx, tx, after)
+	checkDefinition(after, problems)
+	return after, err
 }
 
 // keep stores a config if the account has room for it. Lists, chains and the
@@ -149,7 +156,7 @@ func checkDefinition(config Config, problems *fault.Problems) {
 }
 
 // checkChains notes what a write would break in the chains that it touches.
-func (s *Service) checkChains(ctx context.Context, tx Tx, write write, written *level, problems *fault.Problems) error {
+func (s *Service) checkChains(ctx context.Context, tx ReadTx, write write, written *level, problems *fault.Problems) error {
 	check := newCheck(write, written, problems)
 	check.own()
 	if !check.reachesBelow() || check.work.spent() {
@@ -170,7 +177,7 @@ func (s *Service) checkChains(ctx context.Context, tx Tx, write write, written *
 
 // parentsOf gives the chain that a config hangs on, and notes when there is
 // none to hang on.
-func parentsOf(ctx context.Context, tx Tx, config Config, problems *fault.Problems) ([]Config, error) {
+func parentsOf(ctx context.Context, tx ReadTx, config Config, problems *fault.Problems) ([]Config, error) {
 	if config.Parent == nil {
 		return nil, nil
 	}
@@ -184,6 +191,9 @@ func parentsOf(ctx context.Context, tx Tx, config Config, problems *fault.Proble
 		return nil, nil
 	}
 	chain, err := tx.ConfigChain(ctx, config.Account, parent)
+	if fault.Is(err, fault.NotFound) && parent == Common {
+		return nil, nil // it is made for whoever needs it
+	}
 	if fault.Is(err, fault.NotFound) {
 		problems.Attribute("parent", "must be a config of this account, or null for none: there is no config %q", parent)
 		return nil, nil

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -125,20 +126,20 @@ func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key stri
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Config, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "config")
-	wanted, schemas, err := draft.validate(draft.Key.Or(""))
-	if err != nil {
-		return Config{}, err
-	}
+	wanted, schemas := draft.validate(draft.Key.Or(""))
 	if draft.Parent.IsAbsent() && wanted.Key != Common {
 		wanted.Parent = new(Common)
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Config, error) {
+	if draft.Problems.Err() != nil {
+		return Config{}, s.refused(ctx, caller, "", wanted, schemas, &draft)
+	}
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (_ Config, err error) {
 		made := wanted
 		made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
-		if err := ensureCommonParent(ctx, tx, made); err != nil {
+		if err := s.admit(ctx, tx, made); err != nil { // which counts what there was before the request
 			return Config{}, err
 		}
-		if err := s.admit(ctx, tx, made); err != nil {
+		if err := ensureCommonParent(ctx, tx, made); err != nil {
 			return Config{}, err
 		}
 		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas}, made); err != nil {
@@ -179,9 +180,9 @@ func (s *Service) admit(ctx context.Context, tx Tx, config Config) error {
 // managed stays and cannot be changed. MEMBER or higher; a key that is
 // restricted to environments may change overrides of those only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Config]) (Config, error) {
-	wanted, schemas, err := draft.validate(key)
-	if err != nil {
-		return Config{}, err
+	wanted, schemas := draft.validate(key)
+	if draft.Problems.Err() != nil {
+		return Config{}, s.refused(ctx, caller, key, wanted, schemas, &draft)
 	}
 	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Config, error) {
 		if key == Common {
@@ -198,6 +199,29 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas}, after)
 		})
 	})
+}
+
+// refused tells all that is wrong with a draft at once: what only the database
+// can tell is added. Nobody waits for that, as nothing is locked. Without a key
+// the config is a new one.
+func (s *Service) refused(ctx context.Context, caller accounts.Caller, key string, wanted Config, schemas *schemas, draft *Draft) error {
+	if schemas == nil {
+		return draft.Problems.Err()
+	}
+	err := s.Store.Read(ctx, func(tx ReadTx) error {
+		write, after := write{sent: wanted.Environments, schemas: schemas}, wanted
+		after.Account = caller.Account
+		before, err := tx.Config(ctx, caller.Account, key)
+		switch {
+		case err == nil:
+			write.before, after = &before, draft.over(before, wanted)
+		case !fault.Is(err, fault.NotFound):
+			return err
+		}
+		_, err = s.settle(ctx, tx, caller, write, after, &draft.Problems)
+		return err
+	})
+	return cmp.Or(err, draft.Problems.Err())
 }
 
 // over completes what a replace leaves unsaid with what is stored.

@@ -25,7 +25,7 @@ func (s *Service) Service(ctx context.Context, caller accounts.Caller, key strin
 // CreateService names a service before it reports itself. MEMBER or higher.
 func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, draft NameDraft) (ReportingService, error) {
 	key := draft.Key.Or("")
-	if wrong := reportedKey(key, maxReportedKey); wrong != "" {
+	if wrong := reportedName(key, maxReportedKey); wrong != "" {
 		draft.Problems.Add(fault.New(fault.Validation, "id %s: it is the service's key.", wrong).At(fault.Pointer("/data/id")))
 	}
 	if err := draft.validate(); err != nil {

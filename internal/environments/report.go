@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/bulk"
@@ -29,7 +30,7 @@ const (
 // check tells what is wrong with an item, or "". The caller's scope counts: a
 // key for some environments reports no others.
 func (c ReportedContext) check(caller accounts.Caller) string {
-	if wrong := reportedKey(c.Type, maxTypeKey); wrong != "" {
+	if wrong := reportedName(c.Type, maxTypeKey); wrong != "" {
 		return "type " + wrong
 	}
 	if _, _, colon := SplitContextID(c.Type); colon {
@@ -38,8 +39,11 @@ func (c ReportedContext) check(caller accounts.Caller) string {
 	if wrong := reportedKey(c.Key, maxReportedKey); wrong != "" {
 		return "key " + wrong
 	}
+	if c.Type == reportedService && !naming.InPath(c.Key) {
+		return "key " + naming.PathRule
+	}
 	if len(c.Attributes) > maxAttributes {
-		return "attributes are too large"
+		return "attributes must have at most " + strconv.Itoa(maxAttributes) + " bytes"
 	}
 	if c.Type != reportedEnvironment {
 		return ""
@@ -48,7 +52,7 @@ func (c ReportedContext) check(caller accounts.Caller) string {
 		return "key " + naming.KeyRule(maxKey)
 	}
 	if caller.RequireEnvironment(c.Key) != nil {
-		return "this key may not report that environment"
+		return "key must be an environment that this API key may report"
 	}
 	return ""
 }
@@ -70,7 +74,7 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []Re
 	var order []string
 	for index, item := range items {
 		if wrong := item.check(caller); wrong != "" {
-			outcome.Rejected = append(outcome.Rejected, bulk.Rejected{Index: index, Detail: wrong})
+			outcome.Rejected = append(outcome.Rejected, bulk.Rejected{Index: index, Detail: wrong + "."})
 			continue
 		}
 		id := item.Type + ":" + item.Key

@@ -133,6 +133,15 @@ func (d *NameDraft) validate() error {
 	return d.Problems.Err()
 }
 
+// reportedName tells what is wrong with a key that a program chose and that
+// paths name, or "". Those of contexts stand behind their type.
+func reportedName(key string, maximum int) string {
+	if !naming.InPath(key) {
+		return naming.PathRule
+	}
+	return reportedKey(key, maximum)
+}
+
 // reportedKey tells what is wrong with a key that a program chose, or "".
 func reportedKey(key string, maximum int) string {
 	switch {
@@ -140,8 +149,6 @@ func reportedKey(key string, maximum int) string {
 		return "must have 1 to " + strconv.Itoa(maximum) + " characters"
 	case strings.ContainsFunc(key, unicode.IsControl):
 		return "must not contain control characters"
-	case key == "/":
-		return "must not be a slash alone: no path could name it"
 	}
 	return ""
 }

@@ -65,8 +65,25 @@ func TestProblemsReportEachPlaceOnce(t *testing.T) {
 	if len(all) != 2 || !problems.Mentions("color") {
 		t.Fatalf("got %v, want both attributes", all)
 	}
+	problems.Attribute("items/a/type", "must be a string")
+	for path, want := range map[string]bool{"items": true, "items/a": true, "items/a/type": true, "item": false, "items/a/value": false, "color": true} {
+		if problems.Within(path) != want {
+			t.Errorf("Within(%q) is %v", path, !want)
+		}
+	}
 	if !fault.Is(fmt.Errorf("x: %w", problems.Err()), fault.Validation) {
 		t.Error("Is does not look into several refusals")
+	}
+}
+
+func TestProblemsOfAllAttributesAreThoseOfEach(t *testing.T) {
+	t.Parallel()
+	var problems fault.Problems
+	problems.Add(fault.New(fault.Validation, "The attributes are required.").At(fault.Attribute("")))
+	problems.Attribute("name", "is required")
+	problems.Add(fault.New(fault.Validation, "id is required.").At(fault.Pointer("/data/id")))
+	if got := len(fault.All(problems.Err())); got != 2 || !problems.Mentions("name") {
+		t.Errorf("got %d: %v", got, problems.Err())
 	}
 }
 

@@ -32,7 +32,8 @@ type Problems struct {
 const maxProblems = 1000
 
 // Add notes a refusal, unless its place is known to be wrong already: a
-// member of the wrong type must not be reported as too short as well.
+// member of the wrong type must not be reported as too short as well. Where the
+// attributes are wrong as a whole, none of them has a problem of its own.
 func (p *Problems) Add(refusal *Error) {
 	if len(p.found) >= maxProblems || (refusal.Source.Kind != NoSource && p.mentions(refusal.Source)) {
 		return
@@ -67,6 +68,13 @@ func (p *Problems) Take(err error) error {
 // Mentions tells whether an attribute has a problem already.
 func (p *Problems) Mentions(path string) bool { return p.mentions(Attribute(path)) }
 
+// Within tells whether an attribute, or anything in it, has a problem already.
+func (p *Problems) Within(path string) bool {
+	return p.Mentions(path) || slices.ContainsFunc(p.found, func(refusal *Error) bool {
+		return refusal.Source.Kind == AttributeSource && strings.HasPrefix(refusal.Source.Path, path+"/")
+	})
+}
+
 // Err is nil when nothing was found.
 func (p *Problems) Err() error {
 	switch len(p.found) {
@@ -78,4 +86,6 @@ func (p *Problems) Err() error {
 	return p.found
 }
 
-func (p *Problems) mentions(source Source) bool { return p.places[source] }
+func (p *Problems) mentions(source Source) bool {
+	return p.places[source] || (source.Kind == AttributeSource && p.places[Attribute("")])
+}

@@ -18,7 +18,7 @@ import (
 type checker struct {
 	problems *fault.Problems
 	key      string
-	kind     flageval.Type
+	kind     flageval.Type // "" when it is not known: everything fits
 	choices  choiceNames
 }
 
@@ -41,7 +41,7 @@ func (c checker) fits(path string, value json.RawMessage) bool {
 	case len(value) > maxValueBytes:
 		c.problems.Attribute(path, "must have at most %d bytes as JSON", maxValueBytes)
 		return false
-	case !flageval.Fits(c.kind, value):
+	case c.kind != "" && !flageval.Fits(c.kind, value):
 		c.problems.Attribute(path, "must be %s, as the flag is %s", noun(c.kind), c.kind)
 		return false
 	}

@@ -38,14 +38,16 @@ func (d Declaration) check(caller accounts.Caller) string {
 		return "type must be BOOLEAN, STRING, NUMERIC or JSON"
 	case len(d.Default) > smallBytes:
 		return fmt.Sprintf("default must have at most %d bytes as JSON", smallBytes)
+	case d.Default == nil && kind != flageval.JSON:
+		return "default is required and must be " + noun(kind)
 	case !flageval.Fits(kind, d.base()):
-		return "default must be " + noun(kind)
+		return "default must be " + noun(kind) + ", as the flag is " + string(kind)
 	case !reportable(d.Service):
 		return "service must have 1 to 255 characters and no control characters"
 	case !reportable(d.Environment):
 		return "environment must have 1 to 255 characters and no control characters"
 	case caller.RequireEnvironment(d.Environment) != nil:
-		return "this key may not report that environment"
+		return "environment must be one that this key may report"
 	}
 	return ""
 }
@@ -85,7 +87,7 @@ func newReport(caller accounts.Caller, declarations []Declaration) *report {
 	r := &report{latest: map[SourceKey]Declaration{}, first: map[string]Declaration{}}
 	for index, declaration := range declarations {
 		if wrong := declaration.check(caller); wrong != "" {
-			r.rejected = append(r.rejected, bulk.Rejected{Index: index, Detail: wrong})
+			r.rejected = append(r.rejected, bulk.Rejected{Index: index, Detail: wrong + "."})
 			continue
 		}
 		key := declaration.source()

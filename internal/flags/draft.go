@@ -28,10 +28,11 @@ type Draft struct {
 	Problems fault.Problems
 }
 
-// validate holds every rule that needs nothing but the draft, and gives the
-// flag that it describes. Names and managed are the caller's to decide. What is
-// too large is not looked at any closer.
-func (d *Draft) validate(key string) (Flag, error) {
+// validate holds every rule that needs nothing but the draft, notes what is
+// wrong in the draft's problems, and gives the flag that it describes. Names and
+// managed are the caller's to decide. Without a type, what depends on it is not
+// held against anything. What is too large is not looked at any closer.
+func (d *Draft) validate(key string) Flag {
 	flag := Flag{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(),
 		Default: d.Default.Or(nil), Values: d.Values.Or(nil), Environments: d.Environments}
 	if flag.Environments == nil {
@@ -39,8 +40,8 @@ func (d *Draft) validate(key string) (Flag, error) {
 	}
 	d.checkTexts()
 	flag.Type = d.flagType()
-	if flag.Type == "" || !checkCounts(&d.Problems, flag) || !checkSize(&d.Problems, flag) {
-		return Flag{}, d.Problems.Err()
+	if !checkCounts(&d.Problems, flag) || !checkSize(&d.Problems, flag) {
+		return Flag{Key: key}
 	}
 	flag.Values = d.choices(flag.Type)
 	flag.Default = d.base(flag.Type)
@@ -51,7 +52,7 @@ func (d *Draft) validate(key string) (Flag, error) {
 	for _, environment := range slices.Sorted(maps.Keys(flag.Environments)) {
 		check.environment(environment, flag.Environments[environment])
 	}
-	return flag, d.Problems.Err()
+	return flag
 }
 
 func (d *Draft) checkTexts() {
@@ -77,7 +78,7 @@ func (d *Draft) base(of flageval.Type) json.RawMessage {
 	switch value, sent := d.Default.Get(); {
 	case sent:
 		return value
-	case d.Default.IsNull() && of == flageval.JSON:
+	case d.Default.IsNull() && (of == flageval.JSON || of == ""):
 		return json.RawMessage("null")
 	case d.Default.IsNull():
 		d.Problems.Attribute("default", "must be %s: only a JSON flag may have null", noun(of))

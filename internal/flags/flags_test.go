@@ -94,7 +94,10 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 		draft Draft
 		want  []string
 	}{
-		{"nothing", Draft{}, []string{"type"}},
+		{"nothing", Draft{}, []string{"type", "default"}},
+		{"an unknown type and more", Draft{Type: text("DATE"), Values: choices(`2`, `2`), Environments: wrongIn("a")},
+			[]string{"type", "values/1", "default", "environments/a/default"}},
+		{"no type, and anything else right", Draft{Default: optional.Null[json.RawMessage](), Environments: wrongIn("a")}, []string{"type"}},
 		{"an unknown type", Draft{Type: text("DATE"), Default: raw("1")}, []string{"type"}},
 		{"no default", Draft{Type: text("string")}, []string{"default"}},
 		{"null for a STRING", Draft{Type: text("STRING"), Default: optional.Null[json.RawMessage]()}, []string{"default"}},
@@ -123,9 +126,9 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 		{"long texts", Draft{Type: text("BOOLEAN"), Default: raw(`true`), Name: text(strings.Repeat("n", 256)), Description: text(strings.Repeat("d", 2001))},
 			[]string{"name", "description"}},
 	} {
-		_, err := c.draft.validate("flag")
+		c.draft.validate("flag")
 		var got []string
-		for _, refusal := range fault.All(err) {
+		for _, refusal := range fault.All(c.draft.Problems.Err()) {
 			got = append(got, refusal.Source.Path)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {

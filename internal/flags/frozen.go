@@ -12,19 +12,12 @@ import (
 // mergeEnvironments decides what a flag stores per environment after a write.
 // Values of environments that are not managed are frozen: a write may repeat
 // them or leave them out, and they stay either way.
-func (s *Service) mergeEnvironments(ctx context.Context, tx Tx, before, wanted Flag) (map[string]Environment, error) {
-	managed, err := tx.ManagedEnvironments(ctx, wanted.accountOr(before))
+func (s *Service) mergeEnvironments(ctx context.Context, tx ReadTx, account string, before, wanted map[string]Environment) (map[string]Environment, error) {
+	managed, err := tx.ManagedEnvironments(ctx, account)
 	if err != nil {
 		return nil, err
 	}
-	return overrides.Merge(managed, before.Environments, wanted.Environments, sameEnvironment, s.Writable)
-}
-
-func (f Flag) accountOr(other Flag) string {
-	if f.Account != "" {
-		return f.Account
-	}
-	return other.Account
+	return overrides.Merge(managed, before, wanted, sameEnvironment, s.Writable)
 }
 
 func sameEnvironment(a, b Environment) bool {

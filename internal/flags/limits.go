@@ -32,7 +32,7 @@ const (
 
 func checkCounts(problems *fault.Problems, flag Flag) bool {
 	if len(flag.Values) > maxValues {
-		problems.Attribute("values", "must be at most %d", maxValues)
+		problems.Attribute("values", "must have at most %d entries", maxValues)
 	}
 	return overrides.CheckCount(problems, len(flag.Environments)) && len(flag.Values) <= maxValues
 }

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -121,9 +122,9 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if managed, sent := draft.Managed.Get(); sent && !managed {
 		draft.Problems.Attribute("managed", "must be true or left out: only discovery makes discovered flags")
 	}
-	flag, err := draft.validate(draft.Key.Or(""))
-	if err != nil {
-		return Flag{}, err
+	flag := draft.validate(draft.Key.Or(""))
+	if draft.Problems.Err() != nil {
+		return Flag{}, s.refused(ctx, caller.Account, "", flag, &draft)
 	}
 	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
 		flag := flag
@@ -134,7 +135,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if err := s.admit(ctx, tx, flag); err != nil {
 			return Flag{}, err
 		}
-		if _, err := s.mergeEnvironments(ctx, tx, Flag{}, flag); err != nil {
+		if _, err := s.mergeEnvironments(ctx, tx, caller.Account, nil, flag.Environments); err != nil {
 			return Flag{}, err
 		}
 		if err := s.save(ctx, tx, Flag{}, flag, flag.CountRules()); err != nil {
@@ -172,9 +173,9 @@ func (s *Service) admit(ctx context.Context, tx Tx, flag Flag) error {
 // stays and cannot be changed. MEMBER or higher; a key that is restricted to
 // environments may change those of the flag's environments only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Flag]) (Flag, error) {
-	wanted, err := draft.validate(key)
-	if err != nil {
-		return Flag{}, err
+	wanted := draft.validate(key)
+	if draft.Problems.Err() != nil {
+		return Flag{}, s.refused(ctx, caller.Account, key, wanted, &draft)
 	}
 	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Flag) (Flag, error) {
@@ -187,56 +188,85 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	})
 }
 
+// refused tells all that is wrong with a draft at once: what only the database
+// can tell is added. Nobody waits for that, as nothing is locked. Without a key
+// the flag is a new one.
+func (s *Service) refused(ctx context.Context, account, key string, wanted Flag, draft *Draft) error {
+	err := s.Store.Read(ctx, func(tx ReadTx) error {
+		before, err := tx.Flag(ctx, account, key)
+		if fault.Is(err, fault.NotFound) {
+			_, err := s.mergeEnvironments(ctx, tx, account, nil, wanted.Environments)
+			return draft.Problems.Take(err)
+		}
+		if err != nil {
+			return err
+		}
+		after := draft.over(before, wanted, tx.Now())
+		checkConfigurable(after, &draft.Problems)
+		after.Environments, err = s.mergeEnvironments(ctx, tx, account, before.Environments, wanted.Environments)
+		if err := draft.Problems.Take(err); err != nil {
+			return err
+		}
+		checkFrozen(after, wanted, &draft.Problems)
+		return nil
+	})
+	return cmp.Or(err, draft.Problems.Err())
+}
+
 // merge lays a validated draft over a stored flag.
 func (s *Service) merge(ctx context.Context, tx Tx, caller accounts.Caller, before, wanted Flag, draft Draft) (Flag, error) {
-	after := wanted
-	after.Account, after.CreatedAt, after.UpdatedAt = before.Account, before.CreatedAt, tx.Now()
-	after.LastSeen, after.LastEvaluated = before.LastSeen, before.LastEvaluated
-	after.Name, after.Managed = draft.Name.Or(before.Name), draft.Managed.Or(before.Managed)
-	if err := checkManaged(before, after); err != nil {
-		return Flag{}, err
+	after := draft.over(before, wanted, tx.Now())
+	if before.Managed && !after.Managed {
+		return Flag{}, fault.New(fault.FlagDemotion, "A managed flag stays managed until it is deleted.").At(fault.Attribute("managed"))
 	}
-	environments, err := s.mergeEnvironments(ctx, tx, before, wanted)
-	if err != nil {
+	var problems fault.Problems
+	checkConfigurable(after, &problems)
+	environments, err := s.mergeEnvironments(ctx, tx, caller.Account, before.Environments, wanted.Environments)
+	if err := problems.Take(err); err != nil {
 		return Flag{}, err
 	}
 	after.Environments = environments
-	if err := checkScope(caller, before, after); err != nil {
-		return Flag{}, err
+	if problems.Err() == nil {
+		if err := checkScope(caller, before, after); err != nil {
+			return Flag{}, err
+		}
 	}
-	return after, checkFrozen(after, wanted)
+	checkFrozen(after, wanted, &problems)
+	return after, problems.Err()
 }
 
-// checkManaged holds the state machine: discovered may become managed, and
-// never goes back.
-func checkManaged(before, after Flag) error {
-	switch {
-	case before.Managed && !after.Managed:
-		return fault.New(fault.FlagDemotion, "A managed flag stays managed until it is deleted.").At(fault.Attribute("managed"))
-	case !after.Managed && len(after.Environments) > 0:
-		return fault.New(fault.FlagUnmanaged, "This flag is discovered; send managed: true to configure it per environment.").
-			At(fault.Attribute("environments"))
+// over completes what a replace leaves unsaid with what is stored.
+func (d *Draft) over(before, wanted Flag, now time.Time) Flag {
+	after := wanted
+	after.Account, after.CreatedAt, after.UpdatedAt = before.Account, before.CreatedAt, now
+	after.LastSeen, after.LastEvaluated = before.LastSeen, before.LastEvaluated
+	after.Name, after.Managed = d.Name.Or(before.Name), d.Managed.Or(before.Managed)
+	return after
+}
+
+// checkConfigurable notes that a flag is discovered and sent what only a managed
+// one may have.
+func checkConfigurable(after Flag, problems *fault.Problems) {
+	if !after.Managed && len(after.Environments) > 0 {
+		problems.Add(fault.New(fault.FlagUnmanaged, "This flag is discovered; send managed: true to configure it per environment.").
+			At(fault.Attribute("environments")))
 	}
-	return nil
 }
 
 // checkFrozen holds the rules for what stays although the draft did not have
 // it: a new type or new values must fit frozen values too.
-func checkFrozen(after, wanted Flag) error {
-	if len(after.Environments) == len(wanted.Environments) { // all of it was sent, and validated
-		return nil
+func checkFrozen(after, wanted Flag, problems *fault.Problems) {
+	frozen := slices.DeleteFunc(slices.Sorted(maps.Keys(after.Environments)), func(key string) bool {
+		_, sent := wanted.Environments[key] // and is validated
+		return sent
+	})
+	if len(frozen) == 0 || !checkSize(problems, after) {
+		return
 	}
-	var problems fault.Problems
-	if !checkSize(&problems, after) {
-		return problems.Err()
+	check := newChecker(problems, after)
+	for _, key := range frozen {
+		check.environment(key, after.Environments[key])
 	}
-	check := newChecker(&problems, after)
-	for _, key := range slices.Sorted(maps.Keys(after.Environments)) {
-		if _, sent := wanted.Environments[key]; !sent {
-			check.environment(key, after.Environments[key])
-		}
-	}
-	return problems.Err()
 }
 
 // save stores a flag, with what its rules refer to, unless more rules were sent

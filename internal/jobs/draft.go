@@ -3,6 +3,7 @@ package jobs
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -161,6 +162,40 @@ func (d *Draft) refuse(member, rule string) {
 	d.Problems.Attribute("configuration/"+member, "%s", rule)
 }
 
+// Rules of URLs that are broken in more than one way.
+const (
+	schemeRule = "must be an absolute URL that starts with http:// or https://"
+	hostRule   = "must name a host that can be looked up"
+	portRule   = "must have a port from 1 to 65535"
+)
+
+func isHTTP(scheme string) bool {
+	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
+}
+
+// brokenURLRule gives the rule that a text breaks which is no URL at all. It
+// looks for itself: what the parser says may quote a password.
+func brokenURLRule(text string, err error) string {
+	scheme, rest, _ := strings.Cut(text, "://")
+	authority := rest[:strings.IndexAny(rest+"/", "/?#")]
+	host := authority[strings.LastIndexByte(authority, '@')+1:]
+	_, alone := url.Parse("http://" + host)
+	_, escapes := errors.AsType[url.EscapeError](err)
+	switch bracketed := strings.HasPrefix(host, "["); {
+	case !isHTTP(scheme):
+		return schemeRule
+	case escapes:
+		return "must have two hexadecimal digits after every %"
+	case host != authority && alone == nil:
+		return "must have a user and a password that are percent-encoded"
+	case bracketed != strings.Contains(host, "]") || (!bracketed && strings.Count(host, ":") > 1):
+		return "must have an IPv6 address in brackets, such as [2001:db8::1]"
+	case strings.Contains(host, ":"):
+		return portRule
+	}
+	return hostRule
+}
+
 // checkURL gives the rule that a URL breaks.
 func checkURL(text string) string {
 	if length := utf8.RuneCountInString(text); length < 1 || length > maxURL {
@@ -168,20 +203,22 @@ func checkURL(text string) string {
 	}
 	target, err := url.Parse(text)
 	switch {
-	case err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return "must be a URL without spaces and control characters"
-	case !strings.EqualFold(target.Scheme, "http") && !strings.EqualFold(target.Scheme, "https"):
-		return "must be an absolute URL that starts with http:// or https://"
+	case err != nil:
+		return brokenURLRule(text, err)
+	case !isHTTP(target.Scheme):
+		return schemeRule
 	case target.Opaque != "" || target.Hostname() == "":
 		return "must name a host"
 	case !utf8.ValidString(target.Hostname()) || utf8.RuneCountInString(target.Hostname()) > maxHost:
 		return fmt.Sprintf("must name a host of at most %d characters in UTF-8", maxHost)
 	case !hosts.IsName(target.Hostname()):
-		return "must name a host that can be looked up"
+		return hostRule
 	}
 	if port := target.Port(); port != "" {
 		if number, err := strconv.Atoi(port); err != nil || number < 1 || number > 65535 {
-			return "must have a port from 1 to 65535"
+			return portRule
 		}
 	}
 	return ""
@@ -190,7 +227,7 @@ func checkURL(text string) string {
 // headers holds the rules of headers and gives them as they are sent.
 func (d *Draft) headers(drafts []HeaderDraft) []Header {
 	if len(drafts) > maxHeaders {
-		d.refuse("headers", fmt.Sprintf("must be at most %d", maxHeaders))
+		d.refuse("headers", fmt.Sprintf("must have at most %d entries", maxHeaders))
 		return nil
 	}
 	headers := make([]Header, len(drafts))

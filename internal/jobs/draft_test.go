@@ -164,3 +164,40 @@ func TestIdsOfRuns(t *testing.T) {
 		}
 	}
 }
+
+func TestAURLIsRefusedForWhatIsWrongWithIt(t *testing.T) {
+	t.Parallel()
+	const escapes, user, brackets = "two hexadecimal digits", "a user and a password", "in brackets"
+	for url, want := range map[string]string{
+		"":                          "is required",
+		"http://example.com/a b":    "without spaces",
+		"http://example.com/\x7f":   "without spaces",
+		"http://example.com/%zz":    escapes,
+		"http://u:%zz@example.com":  escapes,
+		"http://[::1":               brackets,
+		"http://::1/":               brackets,
+		"http://::1]:80/":           brackets,
+		"http://u:p@[::1/x?y#z":     brackets,
+		"http://example.com:abc/":   portRule,
+		"http://example.com:80x":    portRule,
+		"http://example.com:65536":  portRule,
+		"http://u<:p@example.com/":  user,
+		"http://exa<mple.com/":      hostRule,
+		"http:///path":              "must name a host",
+		"://example.com":            schemeRule,
+		":example":                  schemeRule,
+		"example.com":               schemeRule,
+		"ftp://example.com":         schemeRule,
+		"http://[::1]:80/%20?a=%7":  "",
+		"http://u:p%40@example.com": "",
+	} {
+		if got := checkURL(url); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%q: got %q, want %q", url, got, want)
+		}
+	}
+	many := right(func(_ *Draft, c *ConfigurationDraft) { c.Headers = make([]HeaderDraft, maxHeaders+1) })
+	many.validate("job")
+	if refusals := fault.All(many.Problems.Err()); len(refusals) != 1 || refusals[0].Detail != "configuration/headers must have at most 100 entries." {
+		t.Errorf("got %v", refusals)
+	}
+}

@@ -78,14 +78,17 @@ func ParseEnvelope(text []byte, resourceType string) (*Envelope, error) {
 	if kind, sent := data.String("type").Get(); sent && kind != resourceType {
 		data.wrong("type", "must be %q", resourceType)
 	}
-	id := data.String("id")
-	attributes, err := data.required("attributes")
-	if err != nil {
-		return nil, err
+	return &Envelope{ID: data.String("id"), Attributes: data.attributes(), Problems: document.problems}, nil
+}
+
+// attributes reads those of a resource. When there are none, nothing more is
+// said about what they lack, and the rest of the body is looked at still.
+func (o *Object) attributes() *Object {
+	attributes := &Object{place: fault.Attribute, problems: o.problems}
+	if !attributes.parse(o.members["attributes"]) {
+		o.problems.Add(fault.New(fault.Validation, "data/attributes is required and must be an object.").At(fault.Attribute("")))
 	}
-	attributes.place = fault.Attribute
-	attributes.path = ""
-	return &Envelope{ID: id, Attributes: attributes, Problems: document.problems}, nil
+	return attributes
 }
 
 // RequireID notes a problem when the body names another resource than the path.

@@ -234,11 +234,23 @@ func ParseTime(text string) (time.Time, bool) {
 			// A fraction after the seconds is accepted by Parse without being named.
 			if at, err := time.Parse(local+offset, text); err == nil {
 				at = at.UTC().Truncate(time.Microsecond)
-				return at, at.Year() >= 0 && at.Year() <= 9999 // an offset may lead out of the calendar
+				return at, at.Year() >= 0 && at.Year() <= 9999 && isOffset(text) // an offset may lead out of the calendar
 			}
 		}
 	}
 	return time.Time{}, false
+}
+
+// isOffset tells whether the offset of a time that was parsed is one: Parse takes
+// 24 hours and 60 minutes for some.
+func isOffset(text string) bool {
+	_, clock, _ := strings.Cut(text, "T")
+	at := strings.LastIndexAny(clock, "+-")
+	if at < 0 {
+		return true
+	}
+	hours, minutes := clock[at+1:at+3], strings.TrimPrefix(clock[at+3:], ":")
+	return hours < "24" && minutes < "60"
 }
 
 func toString(text json.RawMessage) (string, bool) {

@@ -65,8 +65,22 @@ func (q *Query) Cursor(order string) page.Cursor {
 	return page.Cursor{After: after, Size: q.integer("page[size]", page.DefaultCursorSize, 1, page.MaxSize)}
 }
 
-// Filter reads filter[name], or name alone, as older clients send it.
+// Filter reads filter[name], or name alone, as older clients send it. An empty
+// value is refused: a script whose variable is not set must not get everything.
 func (q *Query) Filter(name string) optional.Value[string] {
+	value := q.FilterOrEmpty(name)
+	if text, sent := value.Get(); sent && text == "" {
+		q.wrong(q.filterName(name), "must have a value; leave it out to see everything")
+		return optional.Value[string]{}
+	}
+	return value
+}
+
+// Search reads filter[search]; an empty one searches nothing.
+func (q *Query) Search() string { return q.FilterOrEmpty("search").Or("") }
+
+// FilterOrEmpty reads a filter whose empty value means something.
+func (q *Query) FilterOrEmpty(name string) optional.Value[string] {
 	bracketed := "filter[" + name + "]"
 	for _, each := range []string{bracketed, name} {
 		if text, sent := q.text(each); sent {

@@ -62,6 +62,24 @@ func TestAllProblemsOfAQueryAreNoted(t *testing.T) {
 	}
 }
 
+func TestAFilterWithoutAValueIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"filter[job]", "job"} {
+		parsed := query(t, name+"=")
+		if value := parsed.Filter("job"); !value.IsAbsent() {
+			t.Errorf("%s: got %v", name, value)
+		}
+		refusals := fault.All(parsed.Err())
+		if len(refusals) != 1 || refusals[0].Source != fault.Parameter(name) || refusals[0].Detail != name+" must have a value; leave it out to see everything." {
+			t.Errorf("%s: got %v", name, refusals)
+		}
+	}
+	parsed := query(t, "filter[search]=&filter[parent]=")
+	if parent, sent := parsed.FilterOrEmpty("parent").Get(); !sent || parent != "" || parsed.Search() != "" || parsed.Err() != nil {
+		t.Errorf("got %v", parsed.Err())
+	}
+}
+
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]page.Cursor{

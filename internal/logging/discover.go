@@ -40,9 +40,10 @@ func (o Observation) read(caller accounts.Caller) (seen, string) {
 	if made.resolved == loglevel.None {
 		made.resolved = loglevel.Default
 	}
+	if rule := brokenKeyRule(made.Logger); rule != "" {
+		return made, "id " + rule
+	}
 	switch {
-	case !isKey(made.Logger):
-		return made, "id " + keyRule
 	case !known:
 		return made, "level must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT"
 	case !resolves:
@@ -52,7 +53,7 @@ func (o Observation) read(caller accounts.Caller) (seen, string) {
 	case !usable(o.Environment):
 		return made, "environment must have 1 to 255 characters and no control characters"
 	case caller.RequireEnvironment(o.Environment) != nil:
-		return made, "this key may not report that environment"
+		return made, "environment must be one that this key may report"
 	}
 	return made, ""
 }
@@ -107,7 +108,7 @@ func newReport(caller accounts.Caller, observations []Observation) *report {
 	for index, observation := range observations {
 		item, wrong := observation.read(caller)
 		if wrong != "" {
-			r.rejected = append(r.rejected, bulk.Rejected{Index: index, Detail: wrong})
+			r.rejected = append(r.rejected, bulk.Rejected{Index: index, Detail: wrong + "."})
 			continue
 		}
 		item.indexes = []int{index}
@@ -193,7 +194,7 @@ func (r *report) write(ctx context.Context, tx Tx, caller accounts.Caller, place
 			sources = append(sources, item.source(r.account, r.ids[place], tx.Now()))
 		case KindGroup:
 			for _, index := range item.indexes {
-				r.conflicts = append(r.conflicts, bulk.Rejected{Index: index, Detail: "there is a log group with this id"})
+				r.conflicts = append(r.conflicts, bulk.Rejected{Index: index, Detail: "id must not be that of a log group: loggers and log groups share their ids."})
 			}
 		}
 	}

@@ -48,10 +48,10 @@ type GroupDraft struct {
 	LevelsDraft
 }
 
-// wishes are the levels of a draft that has no problems by itself.
+// wishes are the levels of a draft.
 type wishes struct {
 	base         wish
-	environments map[string]wish // without those that have no level
+	environments map[string]wish // without those that are sent no level
 }
 
 func (d *LevelsDraft) wishes() wishes {
@@ -61,7 +61,8 @@ func (d *LevelsDraft) wishes() wishes {
 	}
 	for _, environment := range slices.Sorted(maps.Keys(d.Environments)) {
 		path := overrides.Path(environment)
-		if made := d.wish(d.Environments[environment], path+"/level", path+"/expires_at", path+"/ttl_seconds"); made.level != loglevel.None {
+		made := d.wish(d.Environments[environment], path+"/level", path+"/expires_at", path+"/ttl_seconds")
+		if made.level != loglevel.None || d.Problems.Mentions(path+"/level") {
 			wanted.environments[environment] = made
 		}
 	}
@@ -81,7 +82,9 @@ func (d *LevelsDraft) wish(sent OverrideDraft, level, expiry, ttl string) wish {
 		made.expiry = optional.Null[time.Time]()
 	}
 	d.checkExpiry(sent, made.level != loglevel.None || d.Problems.Mentions(level), expiry, ttl)
-	made.ttl = time.Duration(sent.TTLSeconds.Or(0)) * time.Second
+	if !d.Problems.Mentions(ttl) {
+		made.ttl = time.Duration(sent.TTLSeconds.Or(0)) * time.Second
+	}
 	return made
 }
 
@@ -124,7 +127,7 @@ func refusePast(problems *fault.Problems, path string, override, stored Override
 	}
 }
 
-// request is a draft that has no problems by itself.
+// request is what a draft comes to.
 type request struct {
 	name    string
 	group   string
@@ -133,14 +136,16 @@ type request struct {
 	levels  wishes
 }
 
-func (d *Draft) validate(key string) (request, error) {
+// validate holds every rule that needs nothing but the draft, and notes what
+// is wrong in the draft's problems.
+func (d *Draft) validate(key string) request {
 	checkKey(&d.Problems, key)
 	made := request{name: checkName(&d.Problems, d.Name, key), levels: d.wishes()}
 	made.group, made.groupAt = d.groupKey()
 	if managed, sent := d.Managed.Get(); sent {
 		made.release = !managed
 	}
-	return made, d.Problems.Err()
+	return made
 }
 
 // groupKey reads the group under either of its names, and tells under which.
@@ -165,8 +170,8 @@ func (d *Draft) groupNamed(path string, sent optional.Value[string]) string {
 
 // checkKey holds the rule of the keys that loggers and groups share.
 func checkKey(problems *fault.Problems, key string) {
-	if !isKey(key) {
-		problems.Add(fault.New(fault.Validation, "id %s.", keyRule).At(fault.Pointer("/data/id")))
+	if rule := brokenKeyRule(key); rule != "" {
+		problems.Add(fault.New(fault.Validation, "id %s.", rule).At(fault.Pointer("/data/id")))
 	}
 }
 
@@ -176,19 +181,19 @@ func checkName(problems *fault.Problems, name optional.Value[string], key string
 	return name.Or(key)
 }
 
-// groupRequest is a draft of a group that has no problems by itself.
+// groupRequest is what a draft of a group comes to.
 type groupRequest struct {
 	name   string
 	levels wishes
 }
 
-func (d *GroupDraft) validate(key string) (groupRequest, error) {
+// validate is that of a Draft.
+func (d *GroupDraft) validate(key string) groupRequest {
 	if _, sent := d.ParentID.Get(); sent {
 		d.Problems.Add(fault.New(fault.GroupNesting, "A log group cannot be part of another: groups are flat. Leave parent_id out or send null.").
 			At(fault.Attribute("parent_id")))
 	}
-	made := groupRequest{name: checkName(&d.Problems, d.Name, key), levels: d.wishes()}
-	return made, d.Problems.Err()
+	return groupRequest{name: checkName(&d.Problems, d.Name, key), levels: d.wishes()}
 }
 
 func (d *GroupDraft) checkKey() {

@@ -63,8 +63,8 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 		{"two expiries of nothing", "a", base(OverrideDraft{ExpiresAt: later, TTLSeconds: optional.Of(5.0)}), []string{"level_expires_at", "level_ttl_seconds"}},
 		{"several", "", Draft{Name: text(""), GroupID: text("x"), LevelsDraft: LevelsDraft{Base: OverrideDraft{Level: text("x")}}}, []string{"/data/id", "name", "level"}},
 	} {
-		_, err := c.draft.validate(c.key)
-		if diff := cmp.Diff(c.want, places(err)); diff != "" {
+		c.draft.validate(c.key)
+		if diff := cmp.Diff(c.want, places(c.draft.Problems.Err())); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
@@ -73,12 +73,13 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 		crowd.Environments[strconv.Itoa(i)] = OverrideDraft{Level: text("LOUD")}
 	}
 	crowded := GroupDraft{LevelsDraft: crowd}
-	_, err := crowded.validate("g")
-	if diff := cmp.Diff([]string{"environments"}, places(err)); diff != "" {
+	crowded.validate("g")
+	if diff := cmp.Diff([]string{"environments"}, places(crowded.Problems.Err())); diff != "" {
 		t.Error(diff)
 	}
 	nested := GroupDraft{ParentID: text("x"), Name: text("")}
-	_, err = nested.validate("g")
+	nested.validate("g")
+	err := nested.Problems.Err()
 	if diff := cmp.Diff([]string{"parent_id", "name"}, places(err)); diff != "" || !fault.Is(err, fault.GroupNesting) {
 		t.Error(diff, err)
 	}

@@ -1,6 +1,7 @@
 package logging
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -14,11 +15,11 @@ import (
 func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft GroupDraft) (GroupView, error) {
 	draft.checkKey()
 	key := draft.Key.Or("")
-	wanted, err := draft.validate(key)
-	if err != nil {
-		return GroupView{}, err
+	wanted := draft.validate(key)
+	if draft.Problems.Err() != nil {
+		return GroupView{}, s.refusedGroup(ctx, caller.Account, "", wanted, &draft.Problems)
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
+	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (_ GroupView, err error) {
 		group := Group{Account: caller.Account, Key: key, Name: wanted.name, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 		if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
 			return GroupView{}, err
@@ -51,23 +52,36 @@ func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) er
 	return s.take(ctx, tx, account, plans.LoggingGroups, tx.CountLogGroups)
 }
 
+// refusedGroup is refused for groups. Without a key there is none yet.
+func (s *Service) refusedGroup(ctx context.Context, account, key string, wanted groupRequest, problems *fault.Problems) error {
+	err := s.Store.Read(ctx, func(tx ReadTx) error {
+		before, err := tx.LogGroup(ctx, account, key)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		_, err = s.merged(ctx, tx, account, before.Levels, wanted.levels, problems)
+		return err
+	})
+	return cmp.Or(err, problems.Err())
+}
+
 // mergedAlone is merged when the levels are all that the database decides about.
 func (s *Service) mergedAlone(ctx context.Context, tx Tx, account string, before Levels, wanted wishes) (Levels, error) {
 	var problems fault.Problems
 	levels, err := s.merged(ctx, tx, account, before, wanted, &problems)
-	if err != nil {
+	if err := cmp.Or(err, problems.Err()); err != nil {
 		return Levels{}, err
 	}
-	return levels, problems.Err()
+	return levels, checkRoom(ctx, tx, account, before, levels)
 }
 
 // ReplaceGroup changes a log group. What it stores for environments that are
 // not managed stays and cannot be changed. MEMBER or higher; a key that is
 // restricted to environments may change the overrides of those only.
 func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key string, draft GroupDraft, match changes.Match[Group]) (GroupView, error) {
-	wanted, err := draft.validate(key)
-	if err != nil {
-		return GroupView{}, err
+	wanted := draft.validate(key)
+	if draft.Problems.Err() != nil {
+		return GroupView{}, s.refusedGroup(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
 	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
 		group, err := changes.Replace(ctx, tx, groupTarget(ctx, tx, caller, key, match), func(before Group) (Group, error) {

@@ -33,12 +33,17 @@ const maxName = 255
 // usable tells whether a text may be the name of a service or an environment.
 func usable(name string) bool { return naming.IsLabel(name, maxName) }
 
-// isKey tells whether a text may be the key of a logger or a group. The one that
-// the history has for several at once cannot be.
-func isKey(text string) bool { return usable(text) && text != changes.AllKeys }
-
-// keyRule says what a key must be.
-const keyRule = "must have 1 to 255 characters, no control characters, and must not be " + changes.AllKeys
+// brokenKeyRule gives the rule that a text breaks as the key of a logger or a
+// group, or "". The one that the history has for several at once cannot be one.
+func brokenKeyRule(text string) string {
+	switch {
+	case !usable(text) || text == changes.AllKeys:
+		return "must have 1 to 255 characters, no control characters, and must not be " + changes.AllKeys
+	case !naming.InPath(text):
+		return naming.PathRule
+	}
+	return ""
+}
 
 // Logger is a named category of log records.
 type Logger struct {

@@ -1,6 +1,7 @@
 package logging
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -16,9 +17,9 @@ import (
 // be changed. MEMBER or higher; a key that is restricted to environments may
 // change the overrides of those and nothing else.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Logger]) (View, error) {
-	wanted, err := draft.validate(key)
-	if err != nil {
-		return View{}, err
+	wanted := draft.validate(key)
+	if draft.Problems.Err() != nil {
+		return View{}, s.refused(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
 	made, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Logger, error) {
 		before, exists, err := stored(ctx, tx, caller.Account, key, match)
@@ -36,6 +37,21 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	}
 	// What follows from others and what is observed need not be read under the lock.
 	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) { return view(ctx, tx, made) })
+}
+
+// refused tells all that is wrong with a draft at once: what only the database
+// can tell is added. Nobody waits for that, as nothing is locked.
+func (s *Service) refused(ctx context.Context, account, key string, wanted request, problems *fault.Problems) error {
+	err := s.Store.Read(ctx, func(tx ReadTx) error {
+		before, err := tx.Logger(ctx, account, key)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		before.Account = account
+		_, err = s.laid(ctx, tx, before, wanted, problems)
+		return err
+	})
+	return cmp.Or(err, problems.Err())
 }
 
 // stored gives the logger of a key, or an empty one when there is none.
@@ -62,46 +78,48 @@ func taken(key, by string) *fault.Error {
 	return fault.New(fault.AlreadyExists, "There is %s %q already, and loggers and log groups share their ids.", by, key)
 }
 
-// replaced lays a request over a stored logger.
+// replaced lays a request over a stored logger, if the caller may.
 func (s *Service) replaced(ctx context.Context, tx Tx, caller accounts.Caller, before Logger, exists bool, wanted request) (Logger, error) {
+	var problems fault.Problems
+	after, err := s.laid(ctx, tx, before, wanted, &problems)
+	if err := cmp.Or(err, problems.Err()); err != nil {
+		return Logger{}, err
+	}
+	if err := checkRoom(ctx, tx, caller.Account, before.Levels, after.Levels); err != nil {
+		return Logger{}, err
+	}
+	return after, checkScope(caller, before, after, exists)
+}
+
+// laid lays a request over a stored logger, and notes what only the database
+// can tell to be wrong.
+func (s *Service) laid(ctx context.Context, tx ReadTx, before Logger, wanted request, problems *fault.Problems) (Logger, error) {
 	after := before
 	after.Name, after.UpdatedAt = wanted.name, tx.Now()
 	if wanted.release {
-		after = after.released()
-		return after, checkScope(caller, before, after, exists)
+		return after.released(), nil
 	}
-	var problems fault.Problems
-	levels, err := s.merged(ctx, tx, caller.Account, before.Levels, wanted.levels, &problems)
+	levels, err := s.merged(ctx, tx, before.Account, before.Levels, wanted.levels, problems)
 	if err != nil {
 		return Logger{}, err
 	}
 	after.Levels, after.Group = levels, wanted.group
-	if err := checkGroup(ctx, tx, before, after, wanted.groupAt, &problems); err != nil {
-		return Logger{}, err
-	}
-	if err := problems.Err(); err != nil {
-		return Logger{}, err
-	}
-	after = after.settled()
-	return after, checkScope(caller, before, after, exists)
+	return after.settled(), checkGroup(ctx, tx, before, after, wanted.groupAt, problems)
 }
 
 // merged lays wishes over stored levels, of which some may be frozen.
-func (s *Service) merged(ctx context.Context, tx Tx, account string, before Levels, wanted wishes, problems *fault.Problems) (Levels, error) {
+func (s *Service) merged(ctx context.Context, tx ReadTx, account string, before Levels, wanted wishes, problems *fault.Problems) (Levels, error) {
 	levels := wanted.over(before, tx.Now(), problems)
 	managed, err := tx.ManagedEnvironments(ctx, account)
 	if err != nil {
 		return Levels{}, err
 	}
 	levels.Environments, err = overrides.Merge(managed, before.Environments, levels.Environments, sameOverride, s.Writable)
-	if err := problems.Take(err); err != nil || problems.Err() != nil {
-		return Levels{}, err
-	}
-	return levels, checkRoom(ctx, tx, account, before, levels)
+	return levels, problems.Take(err)
 }
 
 // checkGroup notes that a group does not exist. at is where it was sent.
-func checkGroup(ctx context.Context, tx Tx, before, after Logger, at string, problems *fault.Problems) error {
+func checkGroup(ctx context.Context, tx ReadTx, before, after Logger, at string, problems *fault.Problems) error {
 	if after.Group == "" || after.Group == before.Group {
 		return nil
 	}

@@ -43,6 +43,13 @@ func IsLabel(text string, maximum int) bool {
 	return Fits(text, 1, maximum) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
+// InPath tells whether a path can name a key. Clients take the segments . and ..
+// out of a path whatever they stand for, and a slash alone is no segment.
+func InPath(key string) bool { return key != "/" && key != "." && key != ".." }
+
+// PathRule says what keys no path can name.
+const PathRule = `must not be "/", "." or "..", which no path can name`
+
 // Fits tells whether a text has so many characters.
 func Fits(text string, minimum, maximum int) bool {
 	length := utf8.RuneCountInString(text)

@@ -33,6 +33,17 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+func TestPathsNameMostKeys(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{
+		"/": false, ".": false, "..": false, "...": true, "//": true, "./": true, "a/..": true, "%2E": true, "a": true,
+	} {
+		if got := naming.InPath(key); got != want {
+			t.Errorf("InPath(%q) = %v, want %v", key, got, want)
+		}
+	}
+}
+
 // TestProblems has what a caller reads.
 func TestProblems(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,7 +76,8 @@ func (l *list) orderBy(orders []page.Order) (string, error) {
 	for _, order := range orders {
 		column, ok := l.sorts[order.Field]
 		if !ok {
-			return "", fault.New(fault.InvalidParameter, "This list cannot be sorted by %q.", order.Field).At(fault.Parameter("sort"))
+			return "", fault.New(fault.InvalidParameter, "sort must name fields of this list, which are %s; %q is none of them.",
+				strings.Join(slices.Sorted(maps.Keys(l.sorts)), ", "), order.Field).At(fault.Parameter("sort"))
 		}
 		if order.Descending {
 			column += " DESC"
