@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/app"
 	"github.com/signalbox/signalbox/internal/app/apptest"
@@ -113,7 +112,7 @@ func TestAnOutageOfPostgreSQL(t *testing.T) {
 	owner.get("/api/liveness").want(200)
 
 	reopen(t, database)
-	eventually(t, 10*time.Second, "the node serves again", func() bool { return owner.get("/api/readiness").status == 200 })
+	eventually(t, patience, "the node serves again", func() bool { return owner.get("/api/readiness").status == 200 })
 	owner.makeEnvironment(unique("environment"))
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -150,7 +149,7 @@ func TestAReportedEvaluationIsShown(t *testing.T) {
 		tag := owner.get(path).want(200).header.Get("Etag")
 		owner.measure(metric("flags.evaluations", 3, attributes{"dimensions": attributes{"flag": "used"}})).want(202)
 		owner.measure(metric("flags.evaluations", 3, attributes{"dimensions": attributes{"flag": "nowhere"}})).want(202)
-		eventually(t, 15*time.Second, "last_evaluated is set", func() bool { return owner.get(path).want(200).attribute("last_evaluated") != nil })
+		eventually(t, patience, "last_evaluated is set", func() bool { return owner.get(path).want(200).attribute("last_evaluated") != nil })
 		if owner.get(path).header.Get("Etag") != tag {
 			t.Error("what is observed changed the tag")
 		}

@@ -254,7 +254,7 @@ func TestLastUsedAtAppearsAndLeavesTheTagAlone(t *testing.T) {
 		}
 		began := time.Now().Add(-time.Millisecond)
 		var after answer
-		eventually(t, 10*time.Second, "the use is noted", func() bool {
+		eventually(t, patience, "the use is noted", func() bool {
 			owner.as(key.secret).get(accountPath).want(200)
 			after = owner.get(key.path).want(200)
 			return after.attribute("last_used_at") != nil
@@ -282,6 +282,6 @@ func TestAUseIsNotedAlthoughTheKeyChanges(t *testing.T) {
 		key := owner.makeKey(nil)
 		owner.as(key.secret).get(accountPath).want(200)
 		owner.put(key.path, envelope("", "", attributes{"name": "Renamed"})).want(200)
-		eventually(t, 5*time.Second, "the use is noted", func() bool { return owner.get(key.path).want(200).attribute("last_used_at") != nil })
+		eventually(t, patience, "the use is noted", func() bool { return owner.get(key.path).want(200).attribute("last_used_at") != nil })
 	})
 }
