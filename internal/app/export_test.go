@@ -1,11 +1,20 @@
 package app
 
 import (
+	"context"
+	"log/slog"
 	"net"
 
 	"github.com/signalbox/signalbox/internal/egress"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/sealed"
+	"github.com/signalbox/signalbox/internal/store"
 )
+
+// Resealer gives one look of what notices new keys.
+func Resealer(db *store.DB, ring *sealed.Ring, log *slog.Logger) (look func(context.Context)) {
+	return (&resealer{db: db, ring: ring, log: log}).look
+}
 
 // NewSender is what makes the requests of runs.
 func NewSender(client *egress.Client) worker.Sender { return sender{client} }
