@@ -19,6 +19,9 @@ func Resealer(db *store.DB, ring *sealed.Ring, log *slog.Logger) (look func(cont
 // NewSender is what makes the requests of runs.
 func NewSender(client *egress.Client) worker.Sender { return sender{client} }
 
+// SendError says in the worker's words why a request failed.
+func SendError(err error) error { return sendError(err) }
+
 // Addresses lists where the app listens: the API first, then the metrics when
 // they have an address of their own.
 func (a *App) Addresses() []string {
