@@ -177,9 +177,8 @@ func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (canceled
 	if err := tx.count(ctx, j.Account, storedJobs, -1); err != nil {
 		return 0, err
 	}
-	waiting, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
-		WHERE job_uid = $1 AND status = 'PENDING' RETURNING id`, j.UID, micros(at))
-	return len(waiting), err
+	return tx.affect(ctx, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
+		WHERE job_uid = $1 AND status = 'PENDING'`, j.UID, micros(at))
 }
 
 // What is counted of an account besides the runs of each month, in the place
