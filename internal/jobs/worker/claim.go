@@ -79,15 +79,13 @@ func (w *Worker) disown(ctx context.Context) error {
 		return nil
 	}
 	known, settled := w.flights.unsettled(), false
+	var lost []Outcome
 	err := w.Store.Write(ctx, "", func(tx Tx) (err error) {
+		lost = nil
 		if settled, err = tx.Settled(ctx, w.Boot); err != nil || !settled {
 			return err
 		}
 		owned, err := tx.Owned(ctx, w.Boot)
-		if err != nil {
-			return err
-		}
-		var lost []Outcome
 		for _, run := range owned {
 			if !known[run] {
 				outcome := failure(jobs.WorkerLost, "The connection to the database broke while the run was claimed, so it was not attempted.", nil)
@@ -95,9 +93,11 @@ func (w *Worker) disown(ctx context.Context) error {
 				lost = append(lost, outcome)
 			}
 		}
-		_, err = tx.FinishRuns(ctx, w.Boot, lost)
 		return err
 	})
+	if err == nil && len(lost) > 0 {
+		_, err = w.Store.FinishRuns(ctx, w.Boot, lost)
+	}
 	w.uncertain = err != nil || !settled
 	return err
 }

@@ -168,21 +168,20 @@ func TestAnOutageKeepsOutcomes(t *testing.T) {
 	}
 }
 
-// broken is a worker's store that does what a test tells it to.
-type broken struct {
+// counting is a worker's store that counts what writes.
+type counting struct {
 	worker.Store
-	change func(worker.Tx) worker.Tx // nil: as it is
 	writes atomic.Int64
 }
 
-func (b *broken) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
-	b.writes.Add(1)
-	return b.Store.Write(ctx, account, func(tx worker.Tx) error {
-		if b.change != nil {
-			tx = b.change(tx)
-		}
-		return fn(tx)
-	})
+func (c *counting) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+	c.writes.Add(1)
+	return c.Store.Write(ctx, account, fn)
+}
+
+func (c *counting) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) ([]string, error) {
+	c.writes.Add(1)
+	return c.Store.FinishRuns(ctx, lease, outcomes)
 }
 
 // unanswered is a worker's store whose first commit of claimed runs is never
@@ -228,9 +227,9 @@ func TestAClaimWithoutAnAnswerIsFound(t *testing.T) {
 	})
 }
 
-// poisoned refuses one outcome.
+// poisoned is a worker's store that refuses one outcome.
 type poisoned struct {
-	worker.Tx
+	worker.Store
 	run string
 }
 
@@ -240,7 +239,7 @@ func (p poisoned) FinishRuns(ctx context.Context, lease string, outcomes []worke
 			return nil, errors.New("no such thing can be stored")
 		}
 	}
-	return p.Tx.FinishRuns(ctx, lease, outcomes)
+	return p.Store.FinishRuns(ctx, lease, outcomes)
 }
 
 func TestAnOutcomeThatIsRefusedDoesNotKeepTheOthers(t *testing.T) {
@@ -249,8 +248,7 @@ func TestAnOutcomeThatIsRefusedDoesNotKeepTheOthers(t *testing.T) {
 		db := storetest.OpenSealed(t, database)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		runs := storetest.Queue(t, db, newJob(t, db, account, "a"), 16)
-		store := &broken{Store: db.Worker(), change: func(tx worker.Tx) worker.Tx { return poisoned{tx, runs[7]} }}
-		r := newRig(t, db, func(w *worker.Worker) { w.Store, w.Limits.Host = store, 32 })
+		r := newRig(t, db, func(w *worker.Worker) { w.Store, w.Limits.Host = poisoned{db.Worker(), runs[7]}, 32 })
 		open := r.world.hold("a")
 		r.start(t)
 		storetest.Wait(t, soon, "the requests are made", func() bool { return r.world.inFlight("a") == 16 })
@@ -272,7 +270,7 @@ func TestOutcomesAndClaimsAreBatched(t *testing.T) {
 		db := storetest.OpenSealed(t, database)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		storetest.Queue(t, db, newJob(t, db, account, "a"), runs)
-		store := &broken{Store: db.Worker()}
+		store := &counting{Store: db.Worker()}
 		r := newRig(t, db, func(w *worker.Worker) {
 			w.Store, w.Limits = store, worker.Limits{Node: runs, Account: runs, Host: 2 * runs}
 		})

@@ -26,6 +26,9 @@ var (
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	Write(ctx context.Context, account string, fn func(Tx) error) error
+	// FinishRuns stores, in a transaction of its own, what came of runs that
+	// the lease still owns, and gives their ids.
+	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 }
 
 // ReadTx is what a worker reads.
@@ -57,9 +60,6 @@ type Tx interface {
 	RunsUsed(ctx context.Context, account, period string) (int, error)
 	// MeterRuns counts runs; nobody else counts there until the transaction ends.
 	MeterRuns(ctx context.Context, account, period string, more int) error
-	// FinishRuns stores what came of runs that the lease still owns, and
-	// gives their ids.
-	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 	Beat(ctx context.Context, boot, node string) error
 	// Lives tells whether a worker has not been given up. Until the transaction
 	// ends, it is not.
