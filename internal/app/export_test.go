@@ -1,12 +1,21 @@
 package app
 
 import (
+	"context"
+	"log/slog"
 	"net"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/egress"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/sealed"
+	"github.com/signalbox/signalbox/internal/store"
 )
+
+// Resealer gives one look of what notices new keys.
+func Resealer(db *store.DB, ring *sealed.Ring, log *slog.Logger) (look func(context.Context)) {
+	return (&resealer{db: db, ring: ring, log: log}).look
+}
 
 // NewSender is what makes the requests of runs.
 func NewSender(client *egress.Client) worker.Sender { return sender{client} }
@@ -17,6 +26,9 @@ func (a *App) WatchNothing() {
 	a.worker.Pace = worker.Pace{Beat: 2 * time.Second, GiveUpOwn: time.Minute, GiveUpOther: 2 * time.Minute,
 		Watch: time.Hour, Look: time.Second, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
 }
+
+// SendError says in the worker's words why a request failed.
+func SendError(err error) error { return sendError(err) }
 
 // Addresses lists where the app listens: the API first, then the metrics when
 // they have an address of their own.

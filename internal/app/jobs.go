@@ -82,10 +82,27 @@ func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, erro
 		request.CACert = *plain.CACert
 	}
 	answer, err := s.client.Do(ctx, request)
-	if refused, ok := errors.AsType[*egress.Error](err); ok {
-		err = &worker.SendError{Reason: jobs.Reason(refused.Reason), Detail: refused.Detail}
+	return result(answer), sendError(err)
+}
+
+// sendError says in the worker's words why a request failed. One that was
+// canceled stays as it is: its run did not fail because of what it called.
+func sendError(err error) error {
+	failed, ok := errors.AsType[*egress.Error](err)
+	if !ok {
+		return err
 	}
-	return result(answer), err
+	reason := jobs.ConnectionError
+	switch failed.Reason {
+	case egress.Canceled:
+		return err
+	case egress.Timeout:
+		reason = jobs.Timeout
+	case egress.SSRFBlocked:
+		reason = jobs.SSRFBlocked
+	case egress.ConnectionError:
+	}
+	return &worker.SendError{Reason: reason, Detail: failed.Detail}
 }
 
 func result(answer egress.Result) jobs.Result {

@@ -3,13 +3,17 @@ package app_test
 import (
 	"bytes"
 	"database/sql"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/signalbox/signalbox/internal/app"
 	"github.com/signalbox/signalbox/internal/app/apptest"
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
@@ -187,6 +191,33 @@ func TestAStartSealsWhatAnInterruptedRotationLeft(t *testing.T) {
 	storetest.Wait(t, soon, "the node has sealed again", func() bool { return sealedWith(t, raw, key) })
 }
 
+// A value that no key opens is told of once, by its place: looking again does
+// not open it.
+func TestAValueThatCannotBeSealedAgainIsToldOfOnce(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	db := database.Open(t)
+	ring, err := sealed.Create(filepath.Join(t.TempDir(), "ring"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.CheckSeal(t.Context(), ring); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE seal_checks SET sealed = $1`, []byte("swordfish")); err != nil {
+		t.Fatal(err)
+	}
+	var logged bytes.Buffer
+	look := app.Resealer(db, ring, slog.New(slog.NewTextHandler(&logged, nil)))
+	for range 3 {
+		look(t.Context())
+	}
+	text := logged.String()
+	if strings.Count(text, "\n") != 1 || !strings.Contains(text, "values=1 first=seal_checks:sealed:ring") || strings.Contains(text, "swordfish") {
+		t.Errorf("logged %s", text)
+	}
+}
+
 func TestTheOperatorRotatesTheKeyRing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -194,9 +225,9 @@ func TestTheOperatorRotatesTheKeyRing(t *testing.T) {
 		run(t, s)
 		operator := operate(t, s)
 		for range 2 {
-			key, count, err := operator.RotateKeyring(t.Context())
-			if err != nil || count != 1 || !sealedWith(t, database.Raw(t), key) {
-				t.Errorf("%d values sealed with %s, %v", count, key, err)
+			key, done, err := operator.RotateKeyring(t.Context())
+			if err != nil || done != (store.Resealed{Values: 1}) || !sealedWith(t, database.Raw(t), key) {
+				t.Errorf("%+v sealed with %s, %v", done, key, err)
 			}
 		}
 		start(t, withListen(s))

@@ -186,13 +186,13 @@ func (o *Operator) account(ctx context.Context, key string) (id string, err erro
 // RotateKeyring adds a new primary key to the key ring and seals everything
 // again with it. A running server does the same within seconds, so an
 // interruption loses nothing.
-func (o *Operator) RotateKeyring(ctx context.Context) (keyID string, resealed int, err error) {
+func (o *Operator) RotateKeyring(ctx context.Context) (keyID string, resealed store.Resealed, err error) {
 	ring, err := openRing(ctx, o.settings, o.db)
 	if err != nil {
-		return "", 0, err
+		return "", resealed, err
 	}
 	if keyID, err = ring.Rotate(); err != nil {
-		return "", 0, err
+		return "", resealed, err
 	}
 	resealed, err = o.db.Reseal(ctx, ring)
 	return keyID, resealed, err

@@ -45,12 +45,15 @@ func (r *resealer) look(ctx context.Context) {
 }
 
 func (r *resealer) reseal(ctx context.Context) bool {
-	count, err := r.db.Reseal(ctx, r.ring)
+	done, err := r.db.Reseal(ctx, r.ring)
 	if err != nil && ctx.Err() == nil {
 		r.log.Warn("Re-sealing with the new key was interrupted; it is tried again.", "error", err)
 	}
-	if count > 0 {
-		r.log.Info("Sealed values again with the primary key.", "values", count, "key", r.ring.Primary())
+	if done.Values > 0 {
+		r.log.Info("Sealed values again with the primary key.", "values", done.Values, "key", r.ring.Primary())
+	}
+	if err == nil && done.Unopened > 0 { // that is how they stay, so it is told once
+		r.log.Warn("Sealed values that no key of the ring opens stay as they are.", "values", done.Unopened, "first", done.First.String())
 	}
 	return err == nil
 }

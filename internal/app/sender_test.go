@@ -1,10 +1,13 @@
 package app_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
+	"regexp"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/app"
@@ -32,5 +35,35 @@ func TestRunsOfAccountsDoNotShareConnections(t *testing.T) {
 	}
 	if len(from) != 2 {
 		t.Errorf("one connection was used for both: %v", from)
+	}
+}
+
+// A reason that egress gets and nobody translates would be told as another.
+func TestEveryReasonOfEgressIsTranslated(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../egress/errors.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	translations := map[egress.Reason]jobs.Reason{
+		egress.Timeout: jobs.Timeout, egress.ConnectionError: jobs.ConnectionError, egress.SSRFBlocked: jobs.SSRFBlocked, egress.Canceled: "",
+	}
+	reasons := regexp.MustCompile(`Reason = "([A-Z_]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(reasons) != len(translations) {
+		t.Errorf("egress has the reasons %v", reasons)
+	}
+	for _, each := range reasons {
+		failed := &egress.Error{Reason: egress.Reason(each[1]), Detail: "It failed."}
+		want, known := translations[failed.Reason]
+		if !known {
+			t.Errorf("%s has no translation", failed.Reason)
+		}
+		got := app.SendError(failed)
+		if sent, ok := errors.AsType[*worker.SendError](got); ok != (want != "") || ok && *sent != (worker.SendError{Reason: want, Detail: "It failed."}) {
+			t.Errorf("%s became %#v", failed.Reason, got)
+		}
+	}
+	if app.SendError(nil) != nil {
+		t.Error("a request that did not fail has an error")
 	}
 }

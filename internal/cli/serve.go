@@ -60,8 +60,11 @@ within seconds and does the same in the background. Old keys stay in the ring, s
 				if err != nil {
 					return err
 				}
-				return s.print(map[string]any{"key": id, "resealed": resealed}, func(w io.Writer) {
-					s.say(w, "The primary key is now %s. Values encrypted again: %d.\n", id, resealed)
+				return s.print(map[string]any{"key": id, "resealed": resealed.Values, "unopened": resealed.Unopened}, func(w io.Writer) {
+					s.say(w, "The primary key is now %s. Values encrypted again: %d.\n", id, resealed.Values)
+					if resealed.Unopened > 0 {
+						s.say(w, "Values that no key opens, which stay as they are: %d; the first is %s.\n", resealed.Unopened, resealed.First)
+					}
 				})
 			})
 		},

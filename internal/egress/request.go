@@ -195,9 +195,7 @@ func checkHeader(header Header) error {
 	if !httpguts.ValidHeaderFieldName(header.Name) || !httpguts.ValidHeaderFieldValue(header.Value) {
 		return refused("a header is not valid: " + shortened(strconv.Quote(header.Name)))
 	}
-	switch strings.ToLower(header.Name) {
-	case "connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
-		"trailer", "transfer-encoding", "upgrade":
+	if hosts.IsConnectionHeader(header.Name) {
 		return refused("the header " + header.Name + " is the connection's own")
 	}
 	return nil

@@ -1,6 +1,7 @@
 // Package hosts reads the hosts of URLs as resolvers and receivers do. What
 // one side takes for a name and the other for an address is how requests end
-// up where they must not go, so there is one reading of it.
+// up where they must not go, so there is one reading of it. It knows as well
+// which headers are not a request's own: what is accepted must be what is sent.
 package hosts
 
 import (

@@ -49,3 +49,12 @@ func TestWhatCanBeLookedUpAndSent(t *testing.T) {
 		}
 	}
 }
+
+func TestHeadersOfTheConnection(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"connection": true, "TE": true, "Content-Length": true, "Transfer-Encoding": true, "Content-Type": false, "Host": false, "": false} {
+		if got := hosts.IsConnectionHeader(name); got != want {
+			t.Errorf("%q: %t", name, got)
+		}
+	}
+}

@@ -251,12 +251,11 @@ func (d *Draft) headers(drafts []HeaderDraft) []Header {
 
 func checkHeaderName(name string) string {
 	length := utf8.RuneCountInString(name)
-	switch strings.ToLower(name) {
-	case "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
-		"transfer-encoding", "upgrade":
-		return "must not be a hop-by-hop header: it belongs to the connection"
-	case "content-length":
+	switch {
+	case strings.EqualFold(name, "Content-Length"):
 		return "must not be Content-Length: it follows from the body"
+	case hosts.IsConnectionHeader(name):
+		return "must not be a hop-by-hop header: it belongs to the connection"
 	}
 	if length < 1 || length > maxHeaderName {
 		return fmt.Sprintf("must have 1 to %d characters", maxHeaderName)

@@ -146,15 +146,18 @@ func (tx *ReadTx) CountConfigs(ctx context.Context, account string) (int, error)
 
 // ConfigBytes gives what all configs of an account have, as they are stored.
 func (tx *ReadTx) ConfigBytes(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT COALESCE(max(bytes), 0) FROM config_totals WHERE account_id = $1`, account)
+	return tx.total(ctx, account, configBytes)
 }
 
 // countConfig makes the account's total what it is when a config has so many
 // bytes. It comes before the config itself is written.
 func (tx *Tx) countConfig(ctx context.Context, account, key string, size int) error {
-	return tx.run(ctx, `INSERT INTO config_totals (account_id, bytes)
-		VALUES ($1, $3 - COALESCE((SELECT bytes FROM configs WHERE account_id = $1 AND key = $2), 0))
-		ON CONFLICT (account_id) DO UPDATE SET bytes = config_totals.bytes + excluded.bytes`, account, key, size)
+	before, err := one(ctx, tx.conn, nil, scanInt,
+		`SELECT COALESCE(max(bytes), 0) FROM configs WHERE account_id = $1 AND key = $2`, account, key)
+	if err != nil {
+		return err
+	}
+	return tx.count(ctx, account, configBytes, size-before)
 }
 
 // SaveConfig writes a config, new or not.

@@ -17,11 +17,16 @@ func (db *DB) Scheduler() Rooms[scheduler.ReadTx, scheduler.Tx] {
 		func(tx *Tx) scheduler.Tx { return tx }).ForLoops()
 }
 
-// Worker is the store as package worker asks for it.
-func (db *DB) Worker() Rooms[worker.ReadTx, worker.Tx] {
-	return NewRooms(db,
+// WorkerStore is the store as package worker asks for it.
+type WorkerStore struct {
+	Rooms[worker.ReadTx, worker.Tx]
+}
+
+// Worker is the store of a worker.
+func (db *DB) Worker() WorkerStore {
+	return WorkerStore{NewRooms(db,
 		func(tx *ReadTx) worker.ReadTx { return tx },
-		func(tx *Tx) worker.Tx { return tx }).ForLoops()
+		func(tx *Tx) worker.Tx { return tx }).ForLoops()}
 }
 
 // NextDue gives the earliest instant that any job fires for; nil for none.
@@ -136,9 +141,8 @@ func scanClaim(r row) (claim worker.Claim, err error) {
 // RefuseRuns fails the oldest pending runs of a lane because the account has
 // used what its plan includes, and counts them.
 func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error) {
-	refused, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
-		WHERE id `+tx.nextOfLane()+` RETURNING id`, lane, limit, detail, micros(tx.now))
-	return len(refused), err
+	return tx.affect(ctx, `UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
+		WHERE id `+tx.nextOfLane(), lane, limit, detail, micros(tx.now))
 }
 
 // Configurations gives what jobs send, by the ids that claims have. One that
@@ -161,50 +165,65 @@ func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]
 
 // FinishRuns stores what came of runs that a worker still owns, and gives
 // their ids. Those that were cancelled or given up meanwhile stay as they are.
-func (tx *Tx) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) ([]string, error) {
-	rows := make([][]any, len(outcomes))
-	bodies := map[string]string{}
-	for i, outcome := range outcomes {
-		result, err := splitResult(outcome, bodies)
-		if err != nil {
-			return nil, err
-		}
-		rows[i] = []any{outcome.Run, string(outcome.Status), outcome.Reason, outcome.Error, result, micros(outcome.FinishedAt), lease}
-	}
-	owned, err := updates(ctx, tx, `UPDATE runs SET status = v.column2, failure_reason = v.column3, error = v.column4, result = v.column5,
-		finished_at = v.column6`, `WHERE runs.id = v.column1 AND runs.status = 'RUNNING' AND runs.lease = v.column7 RETURNING runs.id`,
-		[]string{"text", "text", "text", "text", "text", "bigint", "text"}, rows)
+// Packing takes longer than writing, so it is done before the transaction.
+func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) (owned []string, err error) {
+	packed, err := packOutcomes(lease, outcomes)
 	if err != nil {
 		return nil, err
 	}
-	return owned, tx.insertBodies(ctx, owned, bodies)
+	err = s.db.write(ctx, s.via, "", func(tx *Tx) error {
+		owned, err = tx.finishRuns(ctx, packed)
+		return err
+	})
+	return owned, err
 }
 
-// splitResult is the JSON of a result; a body that is not small is put aside.
-func splitResult(outcome worker.Outcome, bodies map[string]string) (*string, error) {
+// packedOutcomes are outcomes as their tables have them.
+type packedOutcomes struct {
+	runs   [][]any
+	bodies map[string][]any // by run; only those that are not small
+}
+
+func packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, error) {
+	packed := packedOutcomes{runs: make([][]any, len(outcomes)), bodies: map[string][]any{}}
+	for i, outcome := range outcomes {
+		result, err := packed.result(outcome)
+		if err != nil {
+			return packed, err
+		}
+		packed.runs[i] = []any{outcome.Run, string(outcome.Status), outcome.Reason, outcome.Error, result, micros(outcome.FinishedAt), lease}
+	}
+	return packed, nil
+}
+
+// result is the JSON of a result; a body that is not small is put aside.
+func (p packedOutcomes) result(outcome worker.Outcome) (*string, error) {
 	if outcome.Result == nil {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	result := *outcome.Result
 	if len(result.Body) > smallBody {
-		bodies[outcome.Run], result.Body = result.Body, ""
+		encoding, stored := compact(result.Body)
+		p.bodies[outcome.Run], result.Body = []any{outcome.Run, encoding, stored}, ""
 	}
 	text, err := encode(result)
 	return &text, err
 }
 
-func (tx *Tx) insertBodies(ctx context.Context, owned []string, bodies map[string]string) error {
-	if len(bodies) == 0 {
-		return nil
+func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, error) {
+	owned, err := updates(ctx, tx, `UPDATE runs SET status = v.column2, failure_reason = v.column3, error = v.column4, result = v.column5,
+		finished_at = v.column6`, `WHERE runs.id = v.column1 AND runs.status = 'RUNNING' AND runs.lease = v.column7 RETURNING runs.id`,
+		[]string{"text", "text", "text", "text", "text", "bigint", "text"}, packed.runs)
+	if err != nil {
+		return nil, err
 	}
-	var rows [][]any
+	var bodies [][]any
 	for _, run := range owned {
-		if body, large := bodies[run]; large {
-			encoding, stored := compact(body)
-			rows = append(rows, []any{run, encoding, stored})
+		if body, large := packed.bodies[run]; large {
+			bodies = append(bodies, body)
 		}
 	}
-	return inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, rows)
+	return owned, inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, bodies)
 }
 
 // Beat tells that a node lives. A node that was given up and comes back does
@@ -244,9 +263,8 @@ func (tx *Tx) GiveUp(ctx context.Context, node worker.Node) (bool, error) {
 
 // LoseRuns fails the running runs of a worker that is gone.
 func (tx *Tx) LoseRuns(ctx context.Context, lease, detail string) (int, error) {
-	lost, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'FAILED', failure_reason = 'WORKER_LOST', error = $2, finished_at = $3
-		WHERE status = 'RUNNING' AND lease = $1 RETURNING id`, lease, detail, micros(tx.now))
-	return len(lost), err
+	return tx.affect(ctx, `UPDATE runs SET status = 'FAILED', failure_reason = 'WORKER_LOST', error = $2, finished_at = $3
+		WHERE status = 'RUNNING' AND lease = $1`, lease, detail, micros(tx.now))
 }
 
 // Owned gives the running runs of a worker.

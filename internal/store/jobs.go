@@ -133,7 +133,7 @@ func (tx *Tx) InsertJobRequest(ctx context.Context, j jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.count(ctx, j.Account, storedBytes, len(text)-freed); err != nil {
+	if err := tx.count(ctx, j.Account, jobBytes, len(text)-freed); err != nil {
 		return err
 	}
 	return tx.run(ctx, `INSERT INTO job_requests (id, job_uid, sealed, bytes, created_at) VALUES ($1, $2, $3, $4, $5)`,
@@ -171,28 +171,19 @@ func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (canceled
 	if err != nil {
 		return 0, err
 	}
-	if err := tx.count(ctx, j.Account, storedBytes, -freed); err != nil {
+	if err := tx.count(ctx, j.Account, jobBytes, -freed); err != nil {
 		return 0, err
 	}
 	if err := tx.count(ctx, j.Account, storedJobs, -1); err != nil {
 		return 0, err
 	}
-	waiting, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
-		WHERE job_uid = $1 AND status = 'PENDING' RETURNING id`, j.UID, micros(at))
-	return len(waiting), err
+	return tx.affect(ctx, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`
+		WHERE job_uid = $1 AND status = 'PENDING'`, j.UID, micros(at))
 }
-
-// What is counted of an account besides the runs of each month, in the place
-// of the month.
-const (
-	enabledJobs = ""
-	storedJobs  = "jobs"
-	storedBytes = "configuration bytes"
-)
 
 // ActiveJobs counts the enabled jobs of an account.
 func (tx *ReadTx) ActiveJobs(ctx context.Context, account string) (int, error) {
-	return tx.RunsUsed(ctx, account, enabledJobs)
+	return tx.total(ctx, account, enabledJobs)
 }
 
 // AddActiveJobs counts enabled jobs up or down.
@@ -203,26 +194,22 @@ func (tx *Tx) AddActiveJobs(ctx context.Context, account string, more int) error
 // Stored tells how many jobs an account has, and the bytes of their
 // configurations.
 func (tx *ReadTx) Stored(ctx context.Context, account string) (stored jobs.Stored, err error) {
-	if stored.Jobs, err = tx.RunsUsed(ctx, account, storedJobs); err != nil {
+	if stored.Jobs, err = tx.total(ctx, account, storedJobs); err != nil {
 		return stored, err
 	}
-	stored.ConfigurationBytes, err = tx.RunsUsed(ctx, account, storedBytes)
+	stored.ConfigurationBytes, err = tx.total(ctx, account, jobBytes)
 	return stored, err
 }
 
 // RunsUsed counts the runs of an account that were metered in a month.
 func (tx *ReadTx) RunsUsed(ctx context.Context, account, period string) (int, error) {
 	return one(ctx, tx.conn, nil, scanInt,
-		`SELECT COALESCE(sum(used), 0) FROM job_usage WHERE account_id = $1 AND period = $2`, account, period)
+		`SELECT COALESCE(max(used), 0) FROM job_usage WHERE account_id = $1 AND period = $2`, account, period)
 }
 
 // MeterRuns counts runs of an account in a month. Nobody else counts there
 // until the transaction ends.
 func (tx *Tx) MeterRuns(ctx context.Context, account, period string, more int) error {
-	return tx.count(ctx, account, period, more)
-}
-
-func (tx *Tx) count(ctx context.Context, account, what string, more int) error {
 	return tx.run(ctx, `INSERT INTO job_usage (account_id, period, used) VALUES ($1, $2, $3)
-		ON CONFLICT (account_id, period) DO UPDATE SET used = job_usage.used + excluded.used`, account, what, more)
+		ON CONFLICT (account_id, period) DO UPDATE SET used = job_usage.used + excluded.used`, account, period, more)
 }

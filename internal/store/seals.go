@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,64 +82,141 @@ func (tx *Tx) sealFirst(ctx context.Context, ring *sealed.Ring, column sealedCol
 	return tx.run(ctx, `INSERT INTO seal_checks (id, sealed) VALUES ('ring', $1)`, value)
 }
 
-// resealBatch bounds how long one step of re-sealing holds the writer.
-const resealBatch = 100
+const (
+	// resealPage is how many values one statement looks at: it ends in time
+	// however many there are.
+	resealPage = 200
+	// resealBatch and resealBytes bound how long one step of re-sealing holds
+	// the writer.
+	resealBatch = 100
+	resealBytes = 4 << 20
+)
 
-// Reseal seals everything that is not sealed with the ring's primary key
-// again, in small transactions, and tells how many values it wrote. It may
-// run on several nodes at once and be interrupted anywhere.
-func (db *DB) Reseal(ctx context.Context, ring *sealed.Ring) (int, error) {
-	total := 0
-	for _, column := range sealedColumns() {
-		for last, more := "", true; more; {
-			count, err := db.resealSome(ctx, ring, column, &last)
-			total += count
-			if err != nil {
-				return total, fmt.Errorf("re-sealing %s.%s: %w", column.table, column.column, err)
-			}
-			more = count == resealBatch
-		}
-	}
-	return total, nil
+// Resealed is what came of a re-sealing.
+type Resealed struct {
+	Values int // that were sealed again
+	// Unopened counts the values that the ring does not open. They stay as
+	// they are: one that is damaged must not keep the others under an old key.
+	Unopened int
+	First    sealed.Place // of the unopened ones
 }
 
-// resealSome goes on after the last row that was looked at.
-func (db *DB) resealSome(ctx context.Context, ring *sealed.Ring, column sealedColumn, last *string) (count int, err error) {
-	prefix := sealed.KeyPrefix(ring.Primary())
-	query := fmt.Sprintf(`SELECT %s, %s FROM %s WHERE substr(%[2]s, 1, %[4]d) <> $1 AND %[1]s > $2 ORDER BY %[1]s LIMIT %[5]d`,
-		column.key, column.column, column.table, len(prefix), resealBatch)
-	reached := *last
-	err = db.Write(ctx, "", func(tx *Tx) error {
-		old, err := all(ctx, tx.conn, scanSealed, query, prefix, *last)
+// Reseal seals everything that is not sealed with the ring's primary key
+// again, in small transactions. It may run on several nodes at once and be
+// interrupted anywhere.
+func (db *DB) Reseal(ctx context.Context, ring *sealed.Ring) (Resealed, error) {
+	r := &resealing{db: db, ring: ring}
+	for _, column := range sealedColumns() {
+		r.column = column
+		if err := r.walk(ctx); err != nil {
+			return r.done, fmt.Errorf("re-sealing %s.%s: %w", column.table, column.column, err)
+		}
+	}
+	return r.done, nil
+}
+
+// resealing is one walk over what is sealed. It opens and seals outside of
+// transactions, so that the writer waits for nothing but the writing.
+type resealing struct {
+	db     *DB
+	ring   *sealed.Ring
+	column sealedColumn
+	done   Resealed
+	batch  []resealedValue
+	bytes  int
+}
+
+// resealedValue is a value and what is to take its place.
+type resealedValue struct {
+	sealedValue
+
+	anew []byte
+}
+
+// walk looks at every value of the column, in the order of the rows.
+func (r *resealing) walk(ctx context.Context) error {
+	for last := ""; ; {
+		rows, err := r.after(ctx, last)
 		if err != nil {
 			return err
 		}
-		for _, each := range old {
-			if err := tx.reseal(ctx, ring, column, each); err != nil {
+		if len(rows) == 0 {
+			return r.flush(ctx)
+		}
+		last = rows[len(rows)-1].row
+		prefix := sealed.KeyPrefix(r.ring.Primary())
+		for _, each := range rows {
+			if bytes.Equal(each.value, prefix) {
+				continue
+			}
+			if err := r.reseal(ctx, each.row); err != nil {
 				return err
 			}
 		}
-		if count = len(old); count > 0 {
-			reached = old[count-1].row
+	}
+}
+
+// after gives rows after one, with no more of their values than what names
+// the key.
+func (r *resealing) after(ctx context.Context, last string) ([]sealedValue, error) {
+	return r.read(ctx, fmt.Sprintf(`SELECT %s, substr(%s, 1, %d) FROM %s WHERE %[1]s > $1 ORDER BY %[1]s LIMIT %[5]d`,
+		r.column.key, r.column.column, len(sealed.KeyPrefix(r.ring.Primary())), r.column.table, resealPage), last)
+}
+
+func (r *resealing) read(ctx context.Context, query, row string) (found []sealedValue, err error) {
+	err = r.db.Read(ctx, func(tx *ReadTx) error {
+		found, err = all(ctx, tx.conn, scanSealed, query, row)
+		return err
+	})
+	return found, err
+}
+
+// reseal seals the value of a row again, unless the row is gone.
+func (r *resealing) reseal(ctx context.Context, row string) error {
+	found, err := r.read(ctx, fmt.Sprintf(`SELECT %s, %s FROM %s WHERE %[1]s = $1`, r.column.key, r.column.column, r.column.table), row)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	plain, err := r.ring.Unseal(r.column.place(row), found[0].value)
+	if err != nil {
+		if r.done.Unopened++; r.done.Unopened == 1 {
+			r.done.First = r.column.place(row)
+		}
+		return nil
+	}
+	anew, err := r.ring.Seal(r.column.place(row), plain)
+	if err != nil {
+		return err
+	}
+	r.batch, r.bytes = append(r.batch, resealedValue{found[0], anew}), r.bytes+len(anew)
+	if len(r.batch) < resealBatch && r.bytes < resealBytes {
+		return nil
+	}
+	return r.flush(ctx)
+}
+
+// flush writes the batch, but for values that somebody else wrote meanwhile.
+func (r *resealing) flush(ctx context.Context) error {
+	if len(r.batch) == 0 {
+		return nil
+	}
+	query := fmt.Sprintf(`UPDATE %s SET %s = $3 WHERE %s = $1 AND %[2]s = $2`, r.column.table, r.column.column, r.column.key)
+	written := 0
+	err := r.db.Write(ctx, "", func(tx *Tx) error {
+		written = 0 // it may be tried several times
+		for _, each := range r.batch {
+			changed, err := tx.affect(ctx, query, each.row, each.value, each.anew)
+			if err != nil {
+				return err
+			}
+			written += changed
 		}
 		return nil
 	})
-	if err == nil {
-		*last = reached
-	}
-	return count, err
-}
-
-// reseal writes one value anew unless somebody else wrote it meanwhile.
-func (tx *Tx) reseal(ctx context.Context, ring *sealed.Ring, column sealedColumn, old sealedValue) error {
-	plain, err := ring.Unseal(column.place(old.row), old.value)
 	if err != nil {
 		return err
 	}
-	value, err := ring.Seal(column.place(old.row), plain)
-	if err != nil {
-		return err
-	}
-	return tx.run(ctx, fmt.Sprintf(`UPDATE %s SET %s = $3 WHERE %s = $1 AND %[2]s = $2`, column.table, column.column, column.key),
-		old.row, old.value, value)
+	r.done.Values += written
+	r.batch, r.bytes = nil, 0
+	return nil
 }

@@ -366,4 +366,14 @@ func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
 	return classify(ctx, err)
 }
 
+// affect executes a statement and counts the rows it changed.
+func (tx *Tx) affect(ctx context.Context, query string, args ...any) (int, error) {
+	result, err := tx.conn.exec(ctx, query, args...)
+	if err != nil {
+		return 0, classify(ctx, err)
+	}
+	changed, err := result.RowsAffected()
+	return int(changed), err
+}
+
 func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }

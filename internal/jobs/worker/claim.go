@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -80,15 +79,13 @@ func (w *Worker) disown(ctx context.Context) error {
 		return nil
 	}
 	known, settled := w.flights.unsettled(), false
+	var lost []Outcome
 	err := w.Store.Write(ctx, "", func(tx Tx) (err error) {
+		lost = nil
 		if settled, err = tx.Settled(ctx, w.Boot); err != nil || !settled {
 			return err
 		}
 		owned, err := tx.Owned(ctx, w.Boot)
-		if err != nil {
-			return err
-		}
-		var lost []Outcome
 		for _, run := range owned {
 			if !known[run] {
 				outcome := failure(jobs.WorkerLost, "The connection to the database broke while the run was claimed, so it was not attempted.", nil)
@@ -96,23 +93,36 @@ func (w *Worker) disown(ctx context.Context) error {
 				lost = append(lost, outcome)
 			}
 		}
-		_, err = tx.FinishRuns(ctx, w.Boot, lost)
 		return err
 	})
+	if err == nil && len(lost) > 0 {
+		_, err = w.Store.FinishRuns(ctx, w.Boot, lost)
+	}
 	w.uncertain = err != nil || !settled
 	return err
 }
 
-// dispatch starts the requests of a round.
+// dispatch starts the requests of a round. What they send is read now if it is
+// not known: in the claim, that would keep SQLite's writer from everybody.
 func (w *Worker) dispatch(ctx context.Context, round *round) {
 	for range round.refused {
 		w.Observe.RunFinished(jobs.Failed, jobs.QuotaExceeded)
 	}
+	ctx = context.WithoutCancel(ctx)
+	reads, unread := newReading(ctx)
+	defer unread.leave()
 	for _, claim := range round.claims {
-		configuration, known := round.configurations[claim.Request]
-		flight := w.flights.take(context.WithoutCancel(ctx), claim)
+		flight := w.flights.take(ctx, claim)
+		configuration, known := w.configurations.get(claim.Request)
+		if !known {
+			unread.want(claim.Request)
+		}
 		w.executing.Go(func() {
-			if known {
+			readable := known
+			if !known {
+				configuration, readable = unread.wait(flight, claim.Request)
+			}
+			if readable {
 				w.execute(flight, claim, configuration)
 				return
 			}
@@ -120,14 +130,16 @@ func (w *Worker) dispatch(ctx context.Context, round *round) {
 			w.report(claim, failure(jobs.ConnectionError, "What the job sends cannot be read from the database; nothing was sent.", nil))
 		})
 	}
+	if len(unread.wanted) > 0 {
+		w.executing.Go(func() { w.read(reads, unread) })
+	}
 }
 
 // round is one transaction that claims runs. It may be tried several times.
 type round struct {
-	worker         *Worker
-	claims         []Claim
-	configurations map[string]jobs.Configuration
-	refused        int
+	worker  *Worker
+	claims  []Claim
+	refused int
 	// limited tells that more runs may be pending than there was room for,
 	// crowded that there are more accounts or hosts than one round looks at.
 	limited, crowded bool
@@ -165,10 +177,7 @@ func (r *round) claim(ctx context.Context, tx Tx) error {
 	if err != nil || len(queues) == 0 {
 		return err
 	}
-	if err := r.serveAll(ctx, tx, queues, free/len(queues)); err != nil {
-		return err
-	}
-	return r.configure(ctx, tx)
+	return r.serveAll(ctx, tx, queues, free/len(queues))
 }
 
 // queues finds what waits of accounts and how much of it their plans allow.
@@ -297,26 +306,4 @@ func (r *round) take(ctx context.Context, tx Tx, lane string, room int, allowed 
 	r.limited = r.limited || len(claims) == wanted
 	allowed.left -= len(claims)
 	return len(claims), err
-}
-
-// configure finds what the claimed runs send.
-func (r *round) configure(ctx context.Context, tx Tx) error {
-	r.configurations = map[string]jobs.Configuration{}
-	missing := map[string]bool{}
-	for _, claim := range r.claims {
-		if configuration, known := r.worker.configurations.get(claim.Request); known {
-			r.configurations[claim.Request] = configuration
-		} else {
-			missing[claim.Request] = true
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	read, err := tx.Configurations(ctx, slices.Collect(maps.Keys(missing)))
-	for id, configuration := range read {
-		r.configurations[id] = configuration
-		r.worker.configurations.put(id, configuration)
-	}
-	return err
 }

@@ -39,6 +39,12 @@
 // whether runs are its own. Once the database has decided, it fails those that
 // it owns without knowing them as WORKER_LOST.
 //
+// What the claimed runs send is read after the claim, unless it is in memory,
+// by one reader at a time. While the database does not answer, the runs wait
+// for it like any that are in flight: they can be aborted, and if the worker
+// ends before, they are WORKER_LOST. A configuration that cannot be read or
+// unsealed fails its runs with nothing sent.
+//
 // # Outcomes
 //
 // Outcomes are written in batches: whatever has come while the last batch was

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -168,21 +169,20 @@ func TestAnOutageKeepsOutcomes(t *testing.T) {
 	}
 }
 
-// broken is a worker's store that does what a test tells it to.
-type broken struct {
+// counting is a worker's store that counts what writes.
+type counting struct {
 	worker.Store
-	change func(worker.Tx) worker.Tx // nil: as it is
 	writes atomic.Int64
 }
 
-func (b *broken) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
-	b.writes.Add(1)
-	return b.Store.Write(ctx, account, func(tx worker.Tx) error {
-		if b.change != nil {
-			tx = b.change(tx)
-		}
-		return fn(tx)
-	})
+func (c *counting) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+	c.writes.Add(1)
+	return c.Store.Write(ctx, account, fn)
+}
+
+func (c *counting) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) ([]string, error) {
+	c.writes.Add(1)
+	return c.Store.FinishRuns(ctx, lease, outcomes)
 }
 
 // unanswered is a worker's store whose first commit of claimed runs is never
@@ -228,9 +228,9 @@ func TestAClaimWithoutAnAnswerIsFound(t *testing.T) {
 	})
 }
 
-// poisoned refuses one outcome.
+// poisoned is a worker's store that refuses one outcome.
 type poisoned struct {
-	worker.Tx
+	worker.Store
 	run string
 }
 
@@ -240,7 +240,7 @@ func (p poisoned) FinishRuns(ctx context.Context, lease string, outcomes []worke
 			return nil, errors.New("no such thing can be stored")
 		}
 	}
-	return p.Tx.FinishRuns(ctx, lease, outcomes)
+	return p.Store.FinishRuns(ctx, lease, outcomes)
 }
 
 func TestAnOutcomeThatIsRefusedDoesNotKeepTheOthers(t *testing.T) {
@@ -249,8 +249,7 @@ func TestAnOutcomeThatIsRefusedDoesNotKeepTheOthers(t *testing.T) {
 		db := storetest.OpenSealed(t, database)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		runs := storetest.Queue(t, db, newJob(t, db, account, "a"), 16)
-		store := &broken{Store: db.Worker(), change: func(tx worker.Tx) worker.Tx { return poisoned{tx, runs[7]} }}
-		r := newRig(t, db, func(w *worker.Worker) { w.Store, w.Limits.Host = store, 32 })
+		r := newRig(t, db, func(w *worker.Worker) { w.Store, w.Limits.Host = poisoned{db.Worker(), runs[7]}, 32 })
 		open := r.world.hold("a")
 		r.start(t)
 		storetest.Wait(t, soon, "the requests are made", func() bool { return r.world.inFlight("a") == 16 })
@@ -272,7 +271,7 @@ func TestOutcomesAndClaimsAreBatched(t *testing.T) {
 		db := storetest.OpenSealed(t, database)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		storetest.Queue(t, db, newJob(t, db, account, "a"), runs)
-		store := &broken{Store: db.Worker()}
+		store := &counting{Store: db.Worker()}
 		r := newRig(t, db, func(w *worker.Worker) {
 			w.Store, w.Limits = store, worker.Limits{Node: runs, Account: runs, Host: 2 * runs}
 			w.Pace.Beat = soon // it would be counted
@@ -307,6 +306,159 @@ func TestAConfigurationThatCannotBeReadFailsItsRunOnly(t *testing.T) {
 			t.Errorf("it says %q, %v", detail, err)
 		}
 	})
+}
+
+// unreadable is a worker's store that does not read configurations until it is
+// told to, and never in the transaction of a claim.
+type unreadable struct {
+	worker.Store
+	t      *testing.T
+	hangs  bool // instead of failing
+	reads  atomic.Bool
+	denied atomic.Int64
+}
+
+// noConfigurations is a transaction that does not read them.
+type noConfigurations struct {
+	worker.ReadTx
+	store *unreadable
+}
+
+func (n noConfigurations) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {
+	if n.store.reads.Load() {
+		return n.ReadTx.Configurations(ctx, ids)
+	}
+	n.store.denied.Add(1)
+	if n.store.hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return nil, fault.New(fault.Unavailable, "The connection broke.")
+}
+
+func (u *unreadable) Read(ctx context.Context, fn func(worker.ReadTx) error) error {
+	return u.Store.Read(ctx, func(tx worker.ReadTx) error { return fn(noConfigurations{tx, u}) })
+}
+
+// writing is a transaction that must not take long.
+type writing struct {
+	worker.Tx
+	t *testing.T
+}
+
+func (w writing) Configurations(context.Context, []string) (map[string]jobs.Configuration, error) {
+	w.t.Error("configurations are read with the writer")
+	return nil, nil
+}
+
+func (u *unreadable) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+	return u.Store.Write(ctx, account, func(tx worker.Tx) error { return fn(writing{tx, u.t}) })
+}
+
+// Between a claim and its requests the database may fail to tell what they
+// send: nothing is lost, nothing is sent twice, and whoever cancels or stops
+// meanwhile does not wait for it.
+func TestConfigurationsAreReadAfterTheClaim(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		// claimed has a worker that has claimed two runs and cannot read what they send.
+		claimed := func(t *testing.T, hangs bool) (r *rig, store *unreadable, runs []string) {
+			store = &unreadable{Store: db.Worker(), t: t, hangs: hangs}
+			r = newRig(t, db, func(w *worker.Worker) { w.Store = store })
+			runs = storetest.Queue(t, db, newJob(t, db, account, "a"), 2)
+			r.start(t)
+			storetest.Wait(t, soon, "the runs are claimed", func() bool {
+				return store.denied.Load() > 0 && storetest.ReadRun(t, db, account, runs[1]).Status == jobs.Running
+			})
+			return r, store, runs
+		}
+		t.Run("when the database is back, they are sent once", func(t *testing.T) {
+			r, store, runs := claimed(t, false)
+			storetest.Wait(t, soon, "it is tried again", func() bool { return store.denied.Load() > 2 })
+			store.reads.Store(true)
+			for _, run := range runs {
+				r.ended(t, account, run, "SUCCEEDED")
+			}
+			if sent := r.world.count(""); sent != 2 {
+				t.Errorf("%d were sent", sent)
+			}
+		})
+		t.Run("a cancelled run is not sent", func(t *testing.T) {
+			r, store, runs := claimed(t, false)
+			cancel(t, db, account, runs[0])
+			r.Abort(runs[0])
+			store.reads.Store(true)
+			r.ended(t, account, runs[1], "SUCCEEDED")
+			r.stop(t.Context())
+			if got := outcome(storetest.ReadRun(t, db, account, runs[0])); got != "CANCELED" || r.world.count("") != 1 {
+				t.Errorf("the run is %s, %d were sent", got, r.world.count(""))
+			}
+		})
+		t.Run("a worker that stops lets them finish", func(t *testing.T) {
+			r, store, runs := claimed(t, false)
+			stopped := make(chan struct{})
+			go func() { defer close(stopped); r.stop(t.Context()) }()
+			store.reads.Store(true)
+			<-stopped
+			for _, run := range runs {
+				r.ended(t, account, run, "SUCCEEDED")
+			}
+		})
+		t.Run("a worker that must end does not wait for them", func(t *testing.T) {
+			r, _, runs := claimed(t, true)
+			ended, end := context.WithCancel(t.Context())
+			end()
+			r.stop(ended)
+			for _, run := range runs {
+				r.ended(t, account, run, "FAILED WORKER_LOST")
+			}
+			if r.world.count("") != 0 {
+				t.Error("they were sent")
+			}
+		})
+	})
+}
+
+// refusing is a worker's store that cannot read one configuration, for a
+// reason that will not go away.
+type refusing struct {
+	worker.Store
+	configuration string
+}
+
+type refusingTx struct {
+	worker.ReadTx
+	configuration string
+}
+
+func (r refusing) Read(ctx context.Context, fn func(worker.ReadTx) error) error {
+	return r.Store.Read(ctx, func(tx worker.ReadTx) error { return fn(refusingTx{tx, r.configuration}) })
+}
+
+func (r refusingTx) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {
+	if slices.Contains(ids, r.configuration) {
+		return nil, errors.New("the page is damaged")
+	}
+	return r.ReadTx.Configurations(ctx, ids)
+}
+
+func TestAConfigurationThatTheDatabaseRefusesFailsItsRunsOnly(t *testing.T) {
+	t.Parallel()
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	bad := newJob(t, db, account, "bad")
+	failing := storetest.Queue(t, db, bad, 1)[0]
+	var runs []string
+	for range 5 { // they are read together
+		runs = append(runs, storetest.Queue(t, db, newJob(t, db, account, "good"), 1)...)
+	}
+	r := newRig(t, db, func(w *worker.Worker) { w.Store = refusing{db.Worker(), bad.RequestID} }).start(t)
+	for _, run := range runs {
+		r.ended(t, account, run, "SUCCEEDED")
+	}
+	r.ended(t, account, failing, "FAILED CONNECTION_ERROR")
 }
 
 func TestTheQueueIsMeasured(t *testing.T) {

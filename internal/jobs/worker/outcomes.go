@@ -69,7 +69,7 @@ func (w *Worker) write(ctx context.Context, batch []Outcome) {
 	const first, longest = 20 * time.Millisecond, time.Second
 	defer w.flights.written(batch)
 	for pause := first; ; pause = min(2*pause, longest) {
-		owned, err := w.finish(ctx, batch)
+		owned, err := w.Store.FinishRuns(ctx, w.Boot, batch)
 		switch {
 		case err == nil:
 			w.count(batch, owned)
@@ -92,14 +92,6 @@ func (w *Worker) write(ctx context.Context, batch []Outcome) {
 		case <-time.After(pause):
 		}
 	}
-}
-
-func (w *Worker) finish(ctx context.Context, batch []Outcome) (owned []string, err error) {
-	err = w.Store.Write(ctx, "", func(tx Tx) error {
-		owned, err = tx.FinishRuns(ctx, w.Boot, batch)
-		return err
-	})
-	return owned, err
 }
 
 // lost is what is left of an outcome that cannot be stored.

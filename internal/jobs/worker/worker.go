@@ -26,6 +26,9 @@ var (
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	Write(ctx context.Context, account string, fn func(Tx) error) error
+	// FinishRuns stores, in a transaction of its own, what came of runs that
+	// the lease still owns, and gives their ids.
+	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 }
 
 // ReadTx is what a worker reads.
@@ -36,6 +39,9 @@ type ReadTx interface {
 	Owned(ctx context.Context, lease string) ([]string, error)
 	// CountPending counts the runs that wait, up to a limit.
 	CountPending(ctx context.Context, limit int) (int, error)
+	// Configurations gives what jobs send, by the ids that claims have. What
+	// cannot be read is left out.
+	Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error)
 }
 
 // Tx is what a worker reads and writes in one transaction.
@@ -54,12 +60,6 @@ type Tx interface {
 	RunsUsed(ctx context.Context, account, period string) (int, error)
 	// MeterRuns counts runs; nobody else counts there until the transaction ends.
 	MeterRuns(ctx context.Context, account, period string, more int) error
-	// Configurations gives what jobs send, by the ids that claims have. What
-	// cannot be read is left out.
-	Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error)
-	// FinishRuns stores what came of runs that the lease still owns, and
-	// gives their ids.
-	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 	Beat(ctx context.Context, boot, node string) error
 	// Lives tells whether a worker has not been given up. Until the transaction
 	// ends, it is not.
@@ -150,6 +150,7 @@ type Worker struct {
 
 	flights        flights
 	configurations configurationCache
+	reads          sync.Mutex // held by who reads configurations
 	turns          turns
 	sweep          sweep
 	outcomes       chan Outcome

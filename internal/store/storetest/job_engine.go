@@ -24,7 +24,11 @@ func write[T any](t *testing.T, db *store.DB, fn func(*store.Tx) (T, error)) (fo
 
 func finish(t *testing.T, db *store.DB, lease string, outcomes ...worker.Outcome) []string {
 	t.Helper()
-	return write(t, db, func(tx *store.Tx) ([]string, error) { return tx.FinishRuns(t.Context(), lease, outcomes) })
+	owned, err := db.Worker().FinishRuns(t.Context(), lease, outcomes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return owned
 }
 
 func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []string) {

@@ -134,6 +134,9 @@ func jobConcept(t *testing.T, shared *store.DB) {
 		}
 	})
 	t.Run("configurations are sealed, and sealed again", func(t *testing.T) { jobSeals(t, New(t, shared.Name())) })
+	t.Run("a damaged value does not keep others from being sealed again", func(t *testing.T) { damagedSeals(t, New(t, shared.Name())) })
+	t.Run("sealing again does not undo a change", func(t *testing.T) { contestedSeals(t, New(t, shared.Name())) })
+	t.Run("sealing again does not hold the writer for many bytes", func(t *testing.T) { largeSeals(t, New(t, shared.Name())) })
 }
 
 func storedJobs(t *testing.T, db *store.DB) {
@@ -285,11 +288,7 @@ func jobSeals(t *testing.T, database Database) {
 		t.Fatal(err)
 	}
 	for _, want := range []int{len(written), 0} {
-		count, err := db.Reseal(ctx, ring)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, count, want)
+		same(t, resealed(t, db, ring), store.Resealed{Values: want})
 	}
 	if err := ring.Retire(old); err != nil {
 		t.Fatal(err)

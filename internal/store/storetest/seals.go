@@ -1,10 +1,15 @@
 package storetest
 
 import (
+	"context"
+	"database/sql"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/store"
 )
@@ -32,11 +37,7 @@ func seals(t *testing.T, db *store.DB) {
 	}
 	reseal := func(want int) {
 		t.Helper()
-		count, err := db.Reseal(ctx, ring)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, count, want)
+		same(t, resealed(t, db, ring), store.Resealed{Values: want})
 	}
 	same(t, hasSeal(), false)
 	for range 2 { // the first ring seals, and opens what it sealed
@@ -61,10 +62,104 @@ func seals(t *testing.T, db *store.DB) {
 	if err := db.CheckSeal(ctx, ring); err != nil {
 		t.Errorf("what was sealed again needs the old key: %v", err)
 	}
-	if _, err := db.Reseal(ctx, wrong); err == nil {
-		t.Error("a ring that cannot open the values sealed them again")
-	}
+	same(t, resealed(t, db, wrong), store.Resealed{Unopened: 1, First: sealed.Place{Table: "seal_checks", Column: "sealed", Row: "ring"}})
 	if err := db.CheckSeal(ctx, ring); err != nil {
-		t.Errorf("a failed re-sealing damaged the value: %v", err)
+		t.Errorf("a ring that cannot open the value damaged it: %v", err)
 	}
+}
+
+// damagedSeals has one value that no key opens: all others are sealed again.
+func damagedSeals(t *testing.T, database Database) {
+	db, ring := database.Open(t), newRing(t)
+	db.SealWith(ring)
+	account := newAccount(t, db).ID
+	var written []jobs.Job
+	for i := range 50 {
+		written = append(written, NewJob(account, fmt.Sprint("j", i), "http://example.com/"))
+	}
+	AddJobs(t, db, written...)
+	damaged := written[3].RequestID
+	overwrite(t, database.Raw(t), damaged, []byte("damaged"))
+	rotate(t, ring)
+	first := sealed.Place{Table: "job_requests", Column: "sealed", Row: damaged}
+	for _, want := range []int{len(written) - 1, 0} {
+		same(t, resealed(t, db, ring), store.Resealed{Values: want, Unopened: 1, First: first})
+	}
+}
+
+// contestedSeals is changed by somebody else between the reading and the
+// writing, which must not be undone.
+func contestedSeals(t *testing.T, database Database) {
+	raw, ring, theirs := database.Raw(t), newRing(t), []byte("theirs")
+	var changed string // the row that is written by somebody else as soon as a transaction begins to write
+	db := database.Open(t, func(options *store.Options) {
+		options.Trace = func(ctx context.Context, name string) (context.Context, func(error)) {
+			if name == "store write" && changed != "" {
+				overwrite(t, raw, changed, theirs)
+				changed = ""
+			}
+			return ctx, func(error) {}
+		}
+	})
+	db.SealWith(ring)
+	account := newAccount(t, db).ID
+	written := []jobs.Job{NewJob(account, "a", "http://example.com/"), NewJob(account, "b", "http://example.com/")}
+	AddJobs(t, db, written...)
+	rotate(t, ring)
+	changed = written[0].RequestID
+	same(t, resealed(t, db, ring), store.Resealed{Values: 1})
+	var kept []byte
+	if err := raw.QueryRowContext(t.Context(), `SELECT sealed FROM job_requests WHERE id = $1`, written[0].RequestID).Scan(&kept); err != nil {
+		t.Fatal(err)
+	}
+	same(t, string(kept), string(theirs))
+}
+
+// largeSeals are more than one transaction may write, though they are few.
+func largeSeals(t *testing.T, database Database) {
+	ring, writes := newRing(t), 0
+	db := database.Open(t, func(options *store.Options) {
+		options.Observe = func(kind string, _ time.Duration, _ error) {
+			if kind == "write" {
+				writes++
+			}
+		}
+	})
+	db.SealWith(ring)
+	account := newAccount(t, db).ID
+	for i := range 6 {
+		job := NewJob(account, fmt.Sprint("j", i), "http://example.com/")
+		plain, body := job.Configuration.Plain(), strings.Repeat("x", 1<<20)
+		plain.Body = &body
+		job.Configuration = jobs.NewConfiguration(plain)
+		AddJobs(t, db, job)
+	}
+	rotate(t, ring)
+	writes = 0
+	same(t, resealed(t, db, ring), store.Resealed{Values: 6})
+	same(t, writes, 2)
+}
+
+func rotate(t testing.TB, ring *sealed.Ring) {
+	t.Helper()
+	if _, err := ring.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// overwrite stores a sealed configuration behind the store's back.
+func overwrite(t testing.TB, raw *sql.DB, id string, value []byte) {
+	t.Helper()
+	if _, err := raw.ExecContext(t.Context(), `UPDATE job_requests SET sealed = $2 WHERE id = $1`, id, value); err != nil {
+		t.Error(err)
+	}
+}
+
+func resealed(t testing.TB, db *store.DB, ring *sealed.Ring) store.Resealed {
+	t.Helper()
+	done, err := db.Reseal(t.Context(), ring)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
 }

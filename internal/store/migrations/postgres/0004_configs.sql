@@ -18,8 +18,10 @@ CREATE TABLE configs (
 
 CREATE INDEX configs_by_parent ON configs (account_id, parent);
 
--- What the configs of an account have in all, so that no request reads more.
-CREATE TABLE config_totals (
-	account_id text COLLATE "C" PRIMARY KEY REFERENCES accounts (id),
-	bytes      bigint NOT NULL
+-- What an account has of something, counted as it is written, so that it is bounded without counting rows.
+CREATE TABLE account_totals (
+	account_id text COLLATE "C" NOT NULL REFERENCES accounts (id),
+	what       text COLLATE "C" NOT NULL,
+	amount     bigint NOT NULL,
+	PRIMARY KEY (account_id, what)
 );

@@ -75,7 +75,7 @@ CREATE TABLE run_bodies (
 
 CREATE TABLE job_usage (
 	account_id text COLLATE "C" NOT NULL REFERENCES accounts (id),
-	period     text COLLATE "C" NOT NULL, -- YYYY-MM; or what else is counted: empty for enabled jobs, jobs, configuration bytes
+	period     text COLLATE "C" NOT NULL, -- YYYY-MM
 	used       bigint NOT NULL,
 	PRIMARY KEY (account_id, period)
 );

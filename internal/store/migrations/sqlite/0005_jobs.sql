@@ -75,7 +75,7 @@ CREATE TABLE run_bodies (
 
 CREATE TABLE job_usage (
 	account_id TEXT NOT NULL REFERENCES accounts (id),
-	period     TEXT NOT NULL, -- YYYY-MM; or what else is counted: empty for enabled jobs, jobs, configuration bytes
+	period     TEXT NOT NULL, -- YYYY-MM
 	used       INTEGER NOT NULL,
 	PRIMARY KEY (account_id, period)
 ) STRICT;

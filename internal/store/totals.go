@@ -1,0 +1,24 @@
+package store
+
+import "context"
+
+// total names what is counted of an account as it is written, so that what an
+// account stores is bounded without anybody counting it.
+type total string
+
+const (
+	enabledJobs total = "enabled jobs"
+	storedJobs  total = "jobs"
+	jobBytes    total = "job configuration bytes" // as they are written
+	configBytes total = "config bytes"
+)
+
+func (tx *ReadTx) total(ctx context.Context, account string, what total) (int, error) {
+	return one(ctx, tx.conn, nil, scanInt,
+		`SELECT COALESCE(max(amount), 0) FROM account_totals WHERE account_id = $1 AND what = $2`, account, string(what))
+}
+
+func (tx *Tx) count(ctx context.Context, account string, what total, more int) error {
+	return tx.run(ctx, `INSERT INTO account_totals (account_id, what, amount) VALUES ($1, $2, $3)
+		ON CONFLICT (account_id, what) DO UPDATE SET amount = account_totals.amount + excluded.amount`, account, string(what), more)
+}
