@@ -88,7 +88,7 @@ func takenBack(t *testing.T, db *store.DB) {
 		if err := tx.InsertEnvironment(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
 			return err
 		}
-		if err := tx.RecordChange(ctx, account, changes.Change{}); err != nil {
+		if err := tx.RecordChanges(ctx, account, changes.Change{}); err != nil {
 			return err
 		}
 		return wrong
