@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -151,29 +152,43 @@ func flagRow(f flags.Flag) ([]any, error) {
 
 // SaveFlag writes a flag, new or not, together with what its rules refer to.
 func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.Reference) error {
-	if err := tx.InsertFlags(ctx, []flags.Flag{flag}); err != nil {
+	if err := tx.SaveFlags(ctx, []flags.Flag{flag}); err != nil {
 		return err
 	}
-	if err := tx.run(ctx, `DELETE FROM flag_references WHERE account_id = $1 AND flag = $2`, flag.Account, flag.Key); err != nil {
-		return err
-	}
-	rows := make([][]any, len(references))
-	for i, reference := range references {
-		rows[i] = []any{flag.Account, reference.ContextType, reference.ContextKey, flag.Key}
-	}
-	return inserts(ctx, tx, `INSERT INTO flag_references (account_id, context_type, context_key, flag) VALUES`, `ON CONFLICT DO NOTHING`, rows)
+	return tx.SetFlagReferences(ctx, flag.Account, map[string][]flags.Reference{flag.Key: references})
 }
 
-// InsertFlags writes flags, over deleted ones of their keys if there are any.
-func (tx *Tx) InsertFlags(ctx context.Context, made []flags.Flag) error {
-	rows := make([][]any, len(made))
-	for i, flag := range made {
+// SaveFlags writes flags, new or not, over deleted ones of their keys if there
+// are any. What their rules refer to stays as it is.
+func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
+	rows := make([][]any, len(saved))
+	for i, flag := range saved {
 		var err error
 		if rows[i], err = flagRow(flag); err != nil {
 			return err
 		}
 	}
 	return inserts(ctx, tx, insertFlag, overwriteFlag, rows)
+}
+
+// SetFlagReferences replaces what the rules of some flags refer to.
+func (tx *Tx) SetFlagReferences(ctx context.Context, account string, references map[string][]flags.Reference) error {
+	var keys, rows [][]any
+	for _, key := range slices.Sorted(maps.Keys(references)) {
+		keys = append(keys, []any{account, key})
+		for _, reference := range references[key] {
+			rows = append(rows, []any{account, reference.ContextType, reference.ContextKey, key})
+		}
+	}
+	// A list of texts would be compared with every reference of the account: with
+	// few statistics PostgreSQL finds those by the account alone.
+	for chunk := range tx.dialect.pieces(keys) {
+		values, args := tx.dialect.rowsOf([]string{"text", "text"}, chunk)
+		if err := tx.run(ctx, `DELETE FROM flag_references WHERE (account_id, flag) IN (SELECT v.column1, v.column2 FROM `+values+`)`, args...); err != nil {
+			return err
+		}
+	}
+	return inserts(ctx, tx, `INSERT INTO flag_references (account_id, context_type, context_key, flag) VALUES`, `ON CONFLICT DO NOTHING`, rows)
 }
 
 // DeleteFlag marks a flag deleted and forgets what belonged to it.
