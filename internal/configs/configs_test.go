@@ -215,7 +215,7 @@ func demote(t *testing.T, h *house, key string) {
 func newEnvironment(t *testing.T, h *house, key string) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *store.Tx) error {
-		return tx.InsertEnvironment(ctx, environments.Environment{Account: h.owner.Account, Key: key, Name: key,
+		return tx.InsertEnvironments(ctx, environments.Environment{Account: h.owner.Account, Key: key, Name: key,
 			Classification: environments.Standard, Managed: true, CreatedAt: tx.Now(), UpdatedAt: tx.Now()})
 	})
 }
