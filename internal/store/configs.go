@@ -141,12 +141,12 @@ func (tx *ReadTx) ConfigsWithEnvironment(ctx context.Context, account, environme
 
 // CountConfigs counts the configs of an account.
 func (tx *ReadTx) CountConfigs(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM configs WHERE account_id = $1`, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM configs WHERE account_id = $1`, account)
 }
 
 // ConfigBytes gives what all configs of an account have, as they are stored.
 func (tx *ReadTx) ConfigBytes(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT COALESCE(max(bytes), 0) FROM config_totals WHERE account_id = $1`, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT COALESCE(max(bytes), 0) FROM config_totals WHERE account_id = $1`, account)
 }
 
 // countConfigs makes the account's total what it is when some configs have so

@@ -74,7 +74,7 @@ func (tx *ReadTx) KnownEnvironments(ctx context.Context, account string, keys []
 
 // CountManagedEnvironments counts the slots in use.
 func (tx *ReadTx) CountManagedEnvironments(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM environments WHERE account_id = $1 AND managed = TRUE`, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM environments WHERE account_id = $1 AND managed = TRUE`, account)
 }
 
 // InsertEnvironments writes new environments.

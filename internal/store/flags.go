@@ -111,13 +111,13 @@ func (tx *ReadTx) FlagsWithEnvironment(ctx context.Context, account, environment
 
 // CountFlags counts the flags of an account, managed or not.
 func (tx *ReadTx) CountFlags(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
 }
 
 // LargeFlagBytes is what the flags of an account with more than some bytes take
 // together. Both databases tell the length of a text without reading it.
 func (tx *ReadTx) LargeFlagBytes(ctx context.Context, account string, from int) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT coalesce(sum(bytes), 0) FROM
+	return scalar(ctx, tx.conn, scanInt, `SELECT coalesce(sum(bytes), 0) FROM
 		(SELECT octet_length(base) + coalesce(octet_length(choices), 0) + octet_length(environments) AS bytes
 		FROM flags WHERE account_id = $1 AND deleted_at IS NULL) AS sizes WHERE bytes > $2`, account, from)
 }

@@ -93,7 +93,7 @@ func pageOf[T any](ctx context.Context, tx *ReadTx, l *list, request page.Reques
 	}
 	var found page.List[T]
 	if request.Total {
-		if found.Total, err = one(ctx, tx.conn, nil, scanInt, "SELECT count(*)"+l.from(), l.args...); err != nil {
+		if found.Total, err = scalar(ctx, tx.conn, scanInt, "SELECT count(*)"+l.from(), l.args...); err != nil {
 			return page.List[T]{}, err
 		}
 	}

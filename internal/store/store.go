@@ -360,6 +360,20 @@ func one[T any](ctx context.Context, conn querier, missing *fault.Error, scan fu
 	return found[0], nil
 }
 
+// scalar reads the only row of a query that always has one, as that of an
+// aggregate does.
+func scalar[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (T, error) {
+	var none T
+	found, err := all(ctx, conn, scan, query, args...)
+	if err != nil {
+		return none, err
+	}
+	if len(found) != 1 {
+		return none, fmt.Errorf("%d rows where one was asked for: %s", len(found), query)
+	}
+	return found[0], nil
+}
+
 // run executes a statement.
 func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
 	_, err := tx.conn.exec(ctx, query, args...)
