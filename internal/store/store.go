@@ -153,7 +153,11 @@ func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) err
 }
 
 func (db *DB) write(ctx context.Context, via door, account string, fn func(*Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	return db.writeWithin(ctx, writeTimeout, via, account, fn)
+}
+
+func (db *DB) writeWithin(ctx context.Context, limit time.Duration, via door, account string, fn func(*Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
 	changed := false
@@ -177,10 +181,12 @@ func (db *DB) write(ctx context.Context, via door, account string, fn func(*Tx) 
 }
 
 // The longest a transaction may take: a database that does not answer is an
-// outage, and whoever waits must hear of it.
+// outage, and whoever waits must hear of it. To migrate a large database takes
+// its time, and one that is given up would be given up at every start.
 const (
-	readTimeout  = 8 * time.Second
-	writeTimeout = 20 * time.Second
+	readTimeout    = 8 * time.Second
+	writeTimeout   = 20 * time.Second
+	migrateTimeout = time.Hour
 )
 
 // bounded runs statements with the transaction's context and not with the one
