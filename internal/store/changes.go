@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -138,21 +137,6 @@ func (s FeedSource) Heads(ctx context.Context) (map[string]int64, error) {
 // EventsAfter is DB.EventsAfter for the feed.
 func (s FeedSource) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	return s.db.eventsAfter(ctx, forLoops, account, seq, limit)
-}
-
-func rawOrNil(text *string) json.RawMessage {
-	if text == nil {
-		return nil
-	}
-	return json.RawMessage(*text)
-}
-
-func textOrNull(document json.RawMessage) *string {
-	if document == nil {
-		return nil
-	}
-	text := string(document)
-	return &text
 }
 
 // History reads recorded changes, outside any transaction.

@@ -132,7 +132,7 @@ func (tx *ReadTx) ConfigChildren(ctx context.Context, account, key string, atMos
 // environment.
 func (tx *ReadTx) ConfigsWithEnvironment(ctx context.Context, account, environment string) ([]configs.Config, error) {
 	found, err := all(ctx, tx.conn, scanConfig, `SELECT `+configColumns+` FROM configs
-		WHERE account_id = $1 AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, `%"`+escapeLike(environment)+`"%`)
+		WHERE account_id = $1 AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, mentions(environment))
 	return slices.DeleteFunc(found, func(config configs.Config) bool {
 		_, has := config.Environments[environment]
 		return !has

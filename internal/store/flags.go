@@ -231,17 +231,3 @@ func (tx *Tx) noteEvaluations(ctx context.Context, rows [][]any) error {
 	}
 	return nil
 }
-
-// among reads the rows of an account whose column is one of many texts.
-func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account string, texts []string) ([]T, error) {
-	if len(texts) == 0 {
-		return nil, nil
-	}
-	list, err := tx.dialect.texts(texts)
-	if err != nil {
-		return nil, err
-	}
-	return all(ctx, tx.conn, scan, query+tx.dialect.among, account, list)
-}
-
-func scanString(r row) (text string, err error) { err = r.Scan(&text); return text, err }

@@ -118,9 +118,6 @@ func (tx *ReadTx) LoggersWithEnvironment(ctx context.Context, account, environme
 	return slices.DeleteFunc(found, func(logger logging.Logger) bool { return !overrides(logger.Levels, environment) }), err
 }
 
-// mentions is a pattern that finds at least the objects with a member.
-func mentions(name string) string { return `%"` + escapeLike(name) + `"%` }
-
 func overrides(levels logging.Levels, environment string) bool {
 	_, has := levels.Environments[environment]
 	return has
@@ -135,8 +132,6 @@ func (tx *ReadTx) LoggerKinds(ctx context.Context, account string, keys []string
 	}
 	return kinds, err
 }
-
-func scanPair(r row) (pair [2]string, err error) { err = r.Scan(&pair[0], &pair[1]); return pair, err }
 
 // CountLoggers counts the loggers of an account, managed or not.
 func (tx *ReadTx) CountLoggers(ctx context.Context, account string) (int, error) {

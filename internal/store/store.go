@@ -385,5 +385,3 @@ func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
 	_, err := tx.conn.exec(ctx, query, args...)
 	return classify(ctx, err)
 }
-
-func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }
