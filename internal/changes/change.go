@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -66,37 +67,76 @@ type Change struct {
 	CreatedAt time.Time       `json:"created_at"`
 }
 
-// Recorder appends a change to an account's history. The store's transactions
-// are recorders.
+// Recorder appends changes to an account's history, in their order. The
+// store's transactions are recorders.
 type Recorder interface {
-	RecordChange(ctx context.Context, account string, change Change) error
+	RecordChanges(ctx context.Context, account string, changes ...Change) error
 }
 
 // Record is the one way to note a write: it appends the change of a resource
 // to the account's history, in the transaction that makes it. before is nil
 // for a creation, after for a deletion; the action follows from them.
 func Record[T any](ctx context.Context, tx Recorder, account string, actor Actor, kind, key string, before, after *T) error {
-	action := Updated
-	switch {
-	case before == nil:
-		action = Created
-	case after == nil:
-		action = Deleted
-	}
-	return RecordAs(ctx, tx, account, actor, action, kind, key, before, after)
+	return RecordEach(ctx, tx, account, actor, "", kind, []Edit[T]{{key, before, after}})
 }
 
 // RecordAs is Record for an action that the documents do not show by themselves.
 func RecordAs[T any](ctx context.Context, tx Recorder, account string, actor Actor, action Action, kind, key string, before, after *T) error {
-	change := Change{Kind: kind, Key: key, Actor: actor, Action: action}
-	var err error
-	if change.Before, err = document(before); err != nil {
-		return fmt.Errorf("encoding %s %q for the history: %w", kind, key, err)
+	return RecordEach(ctx, tx, account, actor, action, kind, []Edit[T]{{key, before, after}})
+}
+
+// Edit is what a write made of one resource.
+type Edit[T any] struct {
+	Key string
+	// Before is nil for a creation, After for a deletion.
+	Before, After *T
+}
+
+// action is what the documents show.
+func (e Edit[T]) action() Action {
+	switch {
+	case e.Before == nil:
+		return Created
+	case e.After == nil:
+		return Deleted
+	default:
+		return Updated
 	}
-	if change.After, err = document(after); err != nil {
-		return fmt.Errorf("encoding %s %q for the history: %w", kind, key, err)
+}
+
+// portion is how many changes are recorded at once: more would be no faster,
+// and all their documents are in memory.
+const portion = 256
+
+// RecordEach is Record for a write of several resources, each of which has a
+// change of its own. The action of each follows from its documents when none
+// is named.
+func RecordEach[T any](ctx context.Context, tx Recorder, account string, actor Actor, action Action, kind string, edits []Edit[T]) error {
+	for part := range slices.Chunk(edits, portion) {
+		made := make([]Change, len(part))
+		for i, edit := range part {
+			var err error
+			if made[i], err = edit.change(actor, action, kind); err != nil {
+				return fmt.Errorf("encoding %s %q for the history: %w", kind, edit.Key, err)
+			}
+		}
+		if err := tx.RecordChanges(ctx, account, made...); err != nil {
+			return err
+		}
 	}
-	return tx.RecordChange(ctx, account, change)
+	return nil
+}
+
+func (e Edit[T]) change(actor Actor, action Action, kind string) (Change, error) {
+	if action == "" {
+		action = e.action()
+	}
+	before, err := document(e.Before)
+	if err != nil {
+		return Change{}, err
+	}
+	after, err := document(e.After)
+	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after}, err
 }
 
 // recorded is a resource whose document in the history is another than the one

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,12 +17,14 @@ import (
 type recorder struct {
 	account  string
 	recorded []changes.Change
+	calls    int
 	err      error
 }
 
-func (r *recorder) RecordChange(_ context.Context, account string, change changes.Change) error {
+func (r *recorder) RecordChanges(_ context.Context, account string, made ...changes.Change) error {
 	r.account = account
-	r.recorded = append(r.recorded, change)
+	r.recorded = append(r.recorded, made...)
+	r.calls++
 	return r.err
 }
 
@@ -66,6 +69,42 @@ func TestAnActionMayBeNamed(t *testing.T) {
 	}
 	if got := tx.recorded[0]; got.Action != changes.Revoked || got.Actor.Type != changes.ActorOperator {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestSeveralResourcesHaveAChangeEach(t *testing.T) {
+	t.Parallel()
+	const many = 3000
+	edits := make([]changes.Edit[thing], many)
+	for i := range edits {
+		edits[i] = changes.Edit[thing]{Key: strconv.Itoa(i), After: &thing{Name: strconv.Itoa(i)}}
+		if i%2 == 1 {
+			edits[i].Before = &thing{Name: "before"}
+		}
+	}
+	tx := &recorder{}
+	if err := changes.RecordEach(t.Context(), tx, "account", changes.System(), "", "thing", edits); err != nil {
+		t.Fatal(err)
+	}
+	if len(tx.recorded) != many || tx.calls > many/100 || tx.account != "account" {
+		t.Fatalf("%d changes were recorded for %q with %d calls", len(tx.recorded), tx.account, tx.calls)
+	}
+	for i, got := range tx.recorded {
+		want := changes.Change{Kind: "thing", Key: strconv.Itoa(i), Action: changes.Created, Actor: changes.System(),
+			After: json.RawMessage(`{"name":"` + strconv.Itoa(i) + `"}`)}
+		if i%2 == 1 {
+			want.Action, want.Before = changes.Updated, json.RawMessage(`{"name":"before"}`)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("differs (-want +got):\n%s", diff)
+		}
+	}
+	tx = &recorder{err: errors.New("full")}
+	if err := changes.RecordEach(t.Context(), tx, "account", changes.System(), changes.Cascaded, "thing", edits); !errors.Is(err, tx.err) || tx.calls != 1 {
+		t.Errorf("got %v after %d calls", err, tx.calls)
+	}
+	if err := changes.RecordEach[thing](t.Context(), tx, "account", changes.System(), "", "thing", nil); err != nil {
+		t.Errorf("no edits got %v", err)
 	}
 }
 

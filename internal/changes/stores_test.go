@@ -84,7 +84,7 @@ func write(t *testing.T, nodes []*store.DB, accounts []string) {
 				account := accounts[(i+j)%len(accounts)]
 				_ = nodes[i%len(nodes)].Write(t.Context(), account, func(tx *store.Tx) error {
 					for range 1 + i%3 {
-						if err := tx.RecordChange(t.Context(), account, changes.Change{Kind: "flag", Key: fmt.Sprint(i, j)}); err != nil {
+						if err := tx.RecordChanges(t.Context(), account, changes.Change{Kind: "flag", Key: fmt.Sprint(i, j)}); err != nil {
 							return err
 						}
 					}

@@ -34,7 +34,7 @@ func ensureCommon(ctx context.Context, tx Tx, account string) error {
 	}
 	made := Config{Account: account, Key: Common, Name: Common, Items: map[string]Item{}, Environments: map[string]Overrides{},
 		CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
-	if err := tx.SaveConfig(ctx, made); err != nil {
+	if err := tx.SaveConfigs(ctx, made); err != nil {
 		return err
 	}
 	return changes.Record(ctx, tx, account, changes.System(), Kind, Common, nil, &made)

@@ -220,7 +220,7 @@ func demote(t *testing.T, h *house, key string) {
 func newEnvironment(t *testing.T, h *house, key string) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *store.Tx) error {
-		return tx.InsertEnvironment(ctx, environments.Environment{Account: h.owner.Account, Key: key, Name: key,
+		return tx.InsertEnvironments(ctx, environments.Environment{Account: h.owner.Account, Key: key, Name: key,
 			Classification: environments.Standard, Managed: true, CreatedAt: tx.Now(), UpdatedAt: tx.Now()})
 	})
 }
@@ -369,5 +369,48 @@ func TestAnEnvironmentThatIsDeletedTakesItsOverrides(t *testing.T) {
 		same(t, made[2].Event(), "configs_changed")
 		same(t, string(made[2].After), `{"keys":["a","b"],"cause":"environment:qa"}`)
 		same(t, h.get(t, "a").Environments, map[string]configs.Overrides{"production": {"x": json.RawMessage("4")}})
+	})
+}
+
+// Configs are written many at once, and what they have together stays right.
+func TestAnEnvironmentThatIsDeletedTakesItsOverridesOfManyConfigs(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "pro")
+		const many = 2000
+		bare, held := make([]configs.Config, many), make([]configs.Config, many)
+		keys := make([]string, many)
+		for i := range held {
+			keys[i] = fmt.Sprintf("c%04d", i)
+			bare[i] = configs.Config{Account: h.owner.Account, Key: keys[i], Name: keys[i], Items: map[string]configs.Item{},
+				Environments: map[string]configs.Overrides{}}
+			held[i] = bare[i]
+			held[i].Environments = map[string]configs.Overrides{"qa": {"x": json.RawMessage("1")}}
+		}
+		bytes := func() (found int) {
+			h.write(t, func(ctx context.Context, tx *store.Tx) (err error) {
+				found, err = tx.ConfigBytes(ctx, h.owner.Account)
+				return err
+			})
+			return found
+		}
+		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, bare...) })
+		small := bytes()
+		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, held...) })
+		same(t, bytes() > small, true)
+		h.write(t, func(ctx context.Context, tx *store.Tx) error { return configs.StripValues(ctx, tx, h.owner, "qa") })
+		same(t, bytes(), small)
+		made := h.history(t)
+		same(t, len(made), many+1)
+		for i, key := range keys {
+			if made[i].Key != key || made[i].Action != changes.Cascaded {
+				t.Fatalf("got %+v in the place of %s", made[i], key)
+			}
+		}
+		h.write(t, func(ctx context.Context, tx *store.Tx) error {
+			count, err := configs.CountValues(ctx, tx, h.owner.Account, "qa")
+			same(t, count, 0)
+			return err
+		})
 	})
 }

@@ -19,23 +19,25 @@ func CountValues(ctx context.Context, tx ReadTx, account, environment string) (o
 
 // StripValues removes the overrides for an environment that is deleted.
 func StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error {
-	configs, err := tx.ConfigsWithEnvironment(ctx, caller.Account, environment)
+	found, err := tx.ConfigsWithEnvironment(ctx, caller.Account, environment)
 	if err != nil {
 		return err
 	}
 	touched := changes.Several{Cause: "environment:" + environment}
-	for _, before := range configs {
-		touched.Keys = append(touched.Keys, before.Key)
-		after := before
-		after.Environments = maps.Clone(before.Environments)
-		delete(after.Environments, environment)
-		after.UpdatedAt = tx.Now()
-		if err := tx.SaveConfig(ctx, after); err != nil {
-			return err
-		}
-		if err := changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, before.Key, &before, &after); err != nil {
-			return err
-		}
+	after, edits := make([]Config, len(found)), make([]changes.Edit[Config], len(found))
+	for i, config := range found {
+		touched.Keys = append(touched.Keys, config.Key)
+		after[i] = config
+		after[i].Environments = maps.Clone(config.Environments)
+		delete(after[i].Environments, environment)
+		after[i].UpdatedAt = tx.Now()
+		edits[i] = changes.Edit[Config]{Key: config.Key, Before: &found[i], After: &after[i]}
+	}
+	if err := tx.SaveConfigs(ctx, after...); err != nil {
+		return err
+	}
+	if err := changes.RecordEach(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, edits); err != nil {
+		return err
 	}
 	return changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, touched)
 }

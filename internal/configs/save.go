@@ -95,7 +95,7 @@ func keep(ctx context.Context, tx Tx, config Config) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.SaveConfig(ctx, config); err != nil {
+	if err := tx.SaveConfigs(ctx, config); err != nil {
 		return err
 	}
 	after, err := tx.ConfigBytes(ctx, config.Account)

@@ -58,8 +58,8 @@ type ReadTx interface {
 type Tx interface {
 	ReadTx
 	changes.Recorder
-	// SaveConfig writes a config, new or not.
-	SaveConfig(ctx context.Context, config Config) error
+	// SaveConfigs writes configs of one account, new or not.
+	SaveConfigs(ctx context.Context, configs ...Config) error
 	DeleteConfig(ctx context.Context, account, key string) error
 }
 

@@ -42,7 +42,7 @@ func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, dra
 }
 
 func insertService(ctx context.Context, tx Tx, caller accounts.Caller, service ReportingService) error {
-	if err := tx.InsertService(ctx, service); err != nil {
+	if err := tx.InsertServices(ctx, service); err != nil {
 		return err
 	}
 	return changes.Record(ctx, tx, caller.Account, caller.Actor(), KindService, service.Key, nil, &service)
@@ -100,7 +100,7 @@ func (s *Service) ReplaceContextType(ctx context.Context, caller accounts.Caller
 		return changes.Replace(ctx, tx, contextTypeTarget(ctx, tx, caller, key, match), func(contextType ContextType) (ContextType, error) {
 			contextType.Name, contextType.UpdatedAt = draft.Name.Or(key), tx.Now()
 			contextType.Attributes = draft.Attributes.Or(json.RawMessage(`{}`))
-			return contextType, tx.UpdateContextType(ctx, contextType)
+			return contextType, tx.SaveContextTypes(ctx, contextType)
 		})
 	})
 }

@@ -1,14 +1,18 @@
 package environments_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/bulk"
+	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
@@ -68,6 +72,119 @@ func TestARepeatedReportChangesNothing(t *testing.T) {
 		same(t, h.version(t.Context(), t), version)
 		same(t, h.get(t, "e"), environment)
 		same(t, h.context(t, "user:alice"), alice)
+	})
+}
+
+// Most reports say what is known, and must not keep an account's writers waiting.
+func TestAReportWithoutNewsWritesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		writes := atomic.Int64{}
+		db := database.Open(t, func(options *store.Options) {
+			options.Observe = func(kind string, _ time.Duration, _ error) {
+				if kind == "write" {
+					writes.Add(1)
+				}
+			}
+		})
+		h := &house{Service: newService(db), db: db, owner: storetest.NewTenant(t, db, "free").Owner}
+		items := []environments.ReportedContext{reported("environment", "e"), reported("service", "s"),
+			described("user", "alice", `{"plan":"pro"}`), reported("user", "bob"), reported("user", "alice")}
+		wrote := func(want int64, items ...environments.ReportedContext) {
+			t.Helper()
+			before := writes.Load()
+			h.report(t, items...)
+			same(t, writes.Load()-before, want)
+		}
+		wrote(1, items...)
+		wrote(0, items...)
+		wrote(0, reported("user", "alice"))
+		wrote(0, reported("", ""))
+		wrote(1, described("user", "alice", `{"plan":"free"}`))
+		same(t, string(h.context(t, "user:alice").Attributes), `{"plan":"free"}`)
+		wrote(1, append(items, reported("service", "more"))...)
+		wrote(1, reported("environment", "more"))
+		wrote(1, reported("device", "d"))
+		// What people made a type forget it learns again.
+		if _, err := h.ReplaceContextType(t.Context(), h.owner, "user", nameDraft("User"), nil); err != nil {
+			t.Fatal(err)
+		}
+		wrote(1, items...)
+		same(t, h.learned(t, "user"), `{"plan":{}}`)
+	})
+}
+
+// counted counts what a report asks of a transaction.
+type counted struct {
+	environments.Store
+	calls int
+}
+
+func (c *counted) Write(ctx context.Context, account string, fn func(environments.Tx) error) error {
+	return c.Store.Write(ctx, account, func(tx environments.Tx) error { return fn(&countedTx{tx, c}) })
+}
+
+type countedTx struct {
+	environments.Tx
+	of *counted
+}
+
+func (c *countedTx) RecordChanges(ctx context.Context, account string, made ...changes.Change) error {
+	c.of.calls++
+	return c.Tx.RecordChanges(ctx, account, made...)
+}
+
+func (c *countedTx) InsertServices(ctx context.Context, services ...environments.ReportingService) error {
+	c.of.calls++
+	return c.Tx.InsertServices(ctx, services...)
+}
+
+func (c *countedTx) SaveContextTypes(ctx context.Context, types ...environments.ContextType) error {
+	c.of.calls++
+	return c.Tx.SaveContextTypes(ctx, types...)
+}
+
+func TestALargeReportAsksTheDatabaseAFewTimes(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		counting := &counted{Store: h.Store}
+		h.Store = counting
+		h.report(t, reported("service", "known"), described("t0", "known", `{"a":1}`), reported("t1", "known"))
+		counting.calls = 0
+		items := []environments.ReportedContext{reported("service", "known")}
+		want := []string{}
+		for i := range 500 {
+			items = append(items, reported("environment", fmt.Sprint("e", i)))
+			want = append(want, fmt.Sprint("environment created e", i))
+		}
+		for i := range 1500 {
+			items = append(items, reported("service", fmt.Sprint("s", i)))
+			want = append(want, fmt.Sprint("service created s", i))
+		}
+		want = append(want, "context_type updated t0", "context_type updated t1")
+		for i := range 500 {
+			items = append(items, described(fmt.Sprint("t", i), "a", `{"b":1}`))
+			if i > 1 {
+				want = append(want, fmt.Sprint("context_type created t", i))
+			}
+		}
+		before := h.version(t.Context(), t)
+		same(t, h.report(t, items...).Registered, len(items))
+		if counting.calls > 50 {
+			t.Errorf("%d items were written with %d calls", len(items), counting.calls)
+		}
+		found, err := h.db.After(t.Context(), h.owner.Account, before, 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []string{}
+		for _, change := range found {
+			got = append(got, fmt.Sprint(change.Kind, " ", change.Action, " ", change.Key))
+		}
+		same(t, got, want)
+		same(t, h.learned(t, "t0"), `{"a":{},"b":{}}`)
+		same(t, h.learned(t, "t499"), `{"b":{}}`)
 	})
 }
 
@@ -221,6 +338,32 @@ func TestRowsOfReportsAreBounded(t *testing.T) {
 	same(t, h.report(t, described("t0", "c", `{"x":1}`)).Registered, 1)
 }
 
+func TestContextsAreBounded(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres") // a race detector would see SQLite write these for minutes
+	h := newHouse(t, database, "free")
+	h.report(t, described("user", "first", `{"a":1}`))
+	_, err := database.Raw(t).ExecContext(t.Context(), `WITH RECURSIVE filler (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM filler WHERE n < 99998)
+			INSERT INTO contexts (account_id, context_type, key, name, attributes, created_at, updated_at, search)
+			SELECT account_id, context_type, 'filler ' || n, name, attributes, created_at, updated_at, search FROM contexts CROSS JOIN filler`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := []environments.ReportedContext{described("user", "second", `{"b":1}`), described("user", "third", `{"c":1}`),
+		described("user", "first", `{"d":1}`), reported("device", "fourth"), reported("service", "s")}
+	same(t, h.report(t, items...).Registered, 3)
+	same(t, h.report(t, items...).Registered, 3)
+	same(t, string(h.context(t, "user:first").Attributes), `{"d":1}`)
+	same(t, string(h.context(t, "user:second").Attributes), `{"b":1}`)
+	same(t, h.learned(t, "user"), `{"a":{},"b":{},"d":{}}`) // nothing of what was dropped
+	_, err = h.ContextType(t.Context(), h.owner, "device")
+	same(t, fault.Is(err, fault.NotFound), true)
+	if err := h.DeleteContext(t.Context(), h.owner, "user:filler 1", nil); err != nil {
+		t.Fatal(err)
+	}
+	same(t, h.report(t, items...).Registered, 4)
+}
+
 // What programs report never keeps people from creating an environment, but
 // people too have an end.
 func TestRowsOfEnvironmentsAreBounded(t *testing.T) {
@@ -243,7 +386,7 @@ func TestRowsOfEnvironmentsAreBounded(t *testing.T) {
 		for i := range 999 {
 			key := fmt.Sprint("p", i)
 			made := environments.Environment{Account: h.owner.Account, Key: key, Name: key, Classification: environments.Standard, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
-			err = errors.Join(err, tx.InsertEnvironment(t.Context(), made))
+			err = errors.Join(err, tx.InsertEnvironments(t.Context(), made))
 		}
 		return err
 	})

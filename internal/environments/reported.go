@@ -35,6 +35,7 @@ const (
 	maxReportedEnvironments = 1000
 	maxServices             = 10_000
 	maxContextTypes         = 1000
+	maxContexts             = 100_000
 )
 
 // ReportingService is a program that has reported itself.
@@ -94,19 +95,26 @@ type ReportedFilter struct {
 type ReportedReadTx interface {
 	Service(ctx context.Context, account, key string) (ReportingService, error)
 	Services(ctx context.Context, account string, filter ReportedFilter, request page.Request) (page.List[ReportingService], error)
+	// ExistingServices tells which of the named services exist.
+	ExistingServices(ctx context.Context, account string, keys []string) ([]string, error)
 	ContextType(ctx context.Context, account, key string) (ContextType, error)
+	// ContextTypesByKey gives those of the named context types that exist.
+	ContextTypesByKey(ctx context.Context, account string, keys []string) ([]ContextType, error)
 	ContextTypes(ctx context.Context, account string, filter ReportedFilter, request page.Request) (page.List[ContextType], error)
 	Context(ctx context.Context, account, typeKey, key string) (Context, error)
+	// KnownContexts tells, by their ids, which of the contexts exist, and of
+	// those whether UpsertContexts would leave them as they are.
+	KnownContexts(ctx context.Context, account string, contexts []Context) (map[string]bool, error)
 	Contexts(ctx context.Context, account string, filter ReportedFilter, request page.Request) (page.List[Context], error)
 }
 
 // ReportedTx is what this package writes of what services report.
 type ReportedTx interface {
-	InsertService(ctx context.Context, service ReportingService) error
+	InsertServices(ctx context.Context, services ...ReportingService) error
 	UpdateService(ctx context.Context, service ReportingService) error
 	DeleteService(ctx context.Context, account, key string) error
-	InsertContextType(ctx context.Context, contextType ContextType) error
-	UpdateContextType(ctx context.Context, contextType ContextType) error
+	// SaveContextTypes writes context types, new or not.
+	SaveContextTypes(ctx context.Context, types ...ContextType) error
 	DeleteContextType(ctx context.Context, account, key string) error
 	// UpsertContexts writes contexts, keeping the names and, where a context
 	// has none, the attributes of those that exist.

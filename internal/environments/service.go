@@ -34,7 +34,7 @@ type ReadTx interface {
 type FoundingTx interface {
 	changes.Recorder
 	Now() time.Time
-	InsertEnvironment(ctx context.Context, environment Environment) error
+	InsertEnvironments(ctx context.Context, environments ...Environment) error
 	SetAccountOrder(ctx context.Context, account string, order []string) error
 }
 
@@ -239,7 +239,7 @@ func (s *Service) takeSlot(ctx context.Context, tx Tx, account string) error {
 }
 
 func insert(ctx context.Context, tx FoundingTx, actor changes.Actor, environment Environment) error {
-	if err := tx.InsertEnvironment(ctx, environment); err != nil {
+	if err := tx.InsertEnvironments(ctx, environment); err != nil {
 		return err
 	}
 	return changes.Record(ctx, tx, environment.Account, actor, Kind, environment.Key, nil, &environment)

@@ -183,7 +183,7 @@ func (r *report) create(ctx context.Context, tx Tx, caller accounts.Caller, know
 	if len(made) == 0 {
 		return nil
 	}
-	if err := tx.InsertFlags(ctx, made); err != nil {
+	if err := tx.SaveFlags(ctx, made); err != nil {
 		return err
 	}
 	return changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Discovered, Kind, discovery)

@@ -3,6 +3,8 @@ package flags
 import (
 	"context"
 	"maps"
+	"slices"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
@@ -24,25 +26,51 @@ func CountValues(ctx context.Context, tx ReadTx, account, environment string) (r
 	return rules, defaults, nil
 }
 
+// stripPortion is how many flags are written at once: all that is written of
+// them is in memory.
+const stripPortion = 500
+
 // StripValues removes what flags hold for an environment that is deleted.
 func StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error {
-	flags, err := tx.FlagsWithEnvironment(ctx, caller.Account, environment)
+	found, err := tx.FlagsWithEnvironment(ctx, caller.Account, environment)
 	if err != nil {
 		return err
 	}
 	touched := changes.Several{Cause: "environment:" + environment}
-	for _, before := range flags {
-		touched.Keys = append(touched.Keys, before.Key)
-		after := before
-		after.Environments = maps.Clone(before.Environments)
-		delete(after.Environments, environment)
-		after.UpdatedAt = tx.Now()
-		if err := tx.SaveFlag(ctx, after, references(after)); err != nil {
+	for part := range slices.Chunk(found, stripPortion) {
+		if err := strip(ctx, tx, caller, environment, part); err != nil {
 			return err
 		}
-		if err := changes.RecordAs(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, before.Key, &before, &after); err != nil {
-			return err
+		for _, flag := range part {
+			touched.Keys = append(touched.Keys, flag.Key)
 		}
 	}
 	return changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, touched)
+}
+
+func strip(ctx context.Context, tx Tx, caller accounts.Caller, environment string, before []Flag) error {
+	after, edits := make([]Flag, len(before)), make([]changes.Edit[Flag], len(before))
+	referred := map[string][]Reference{}
+	for i, flag := range before {
+		after[i] = flag.without(environment, tx.Now())
+		edits[i] = changes.Edit[Flag]{Key: flag.Key, Before: &before[i], After: &after[i]}
+		if len(flag.Environments[environment].Rules) > 0 { // without them it refers to what it did before
+			referred[flag.Key] = references(after[i])
+		}
+	}
+	if err := tx.SaveFlags(ctx, after); err != nil {
+		return err
+	}
+	if err := tx.SetFlagReferences(ctx, caller.Account, referred); err != nil {
+		return err
+	}
+	return changes.RecordEach(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, edits)
+}
+
+// without is the flag when it holds nothing for an environment any more.
+func (f Flag) without(environment string, now time.Time) Flag {
+	f.Environments = maps.Clone(f.Environments)
+	delete(f.Environments, environment)
+	f.UpdatedAt = now
+	return f
 }

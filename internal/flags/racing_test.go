@@ -160,7 +160,7 @@ func (h *house) fill(t *testing.T, room int) {
 			Default: json.RawMessage("0"), Environments: map[string]flags.Environment{}}
 	}
 	for batch := range slices.Chunk(made, 1000) { // a transaction may not take long
-		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.InsertFlags(ctx, batch) })
+		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveFlags(ctx, batch) })
 	}
 }
 

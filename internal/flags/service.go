@@ -71,8 +71,11 @@ type Tx interface {
 	// SaveFlag writes a flag, new or not, over a deleted one of its key if
 	// there is one, together with what its rules refer to.
 	SaveFlag(ctx context.Context, flag Flag, references []Reference) error
-	// InsertFlags writes discovered flags.
-	InsertFlags(ctx context.Context, flags []Flag) error
+	// SaveFlags writes flags, new or not, over deleted ones of their keys if
+	// there are any. What their rules refer to stays as it is.
+	SaveFlags(ctx context.Context, flags []Flag) error
+	// SetFlagReferences replaces what the rules of some flags refer to.
+	SetFlagReferences(ctx context.Context, account string, references map[string][]Reference) error
 	DeleteFlag(ctx context.Context, account, key string, at time.Time) error
 	InsertFlagSources(ctx context.Context, sources []Source) error
 	UpdateFlagSources(ctx context.Context, sources []Source) error

@@ -93,12 +93,13 @@ func relevel[T holder[T]](ctx context.Context, tx Tx, why reason, kind string, f
 // follow stores what became of holders because something else changed, and
 // gives their keys. Each is in the history.
 func follow[T holder[T]](ctx context.Context, tx Tx, why reason, kind string, before, after []T, save func(context.Context, []T) error) ([]string, error) {
-	keys := make([]string, len(after))
+	keys, edits := make([]string, len(after)), make([]changes.Edit[T], len(after))
 	for i := range after {
 		keys[i] = after[i].id()
-		if err := changes.RecordAs(ctx, tx, why.account, why.actor, why.action, kind, keys[i], &before[i], &after[i]); err != nil {
-			return nil, err
-		}
+		edits[i] = changes.Edit[T]{Key: keys[i], Before: &before[i], After: &after[i]}
+	}
+	if err := changes.RecordEach(ctx, tx, why.account, why.actor, why.action, kind, edits); err != nil {
+		return nil, err
 	}
 	return keys, save(ctx, after)
 }

@@ -35,7 +35,7 @@ func TestLargeOverridesShareARoom(t *testing.T) {
 		h := newHouse(t, database, "pro")
 		h.write(t, func(ctx context.Context, tx *store.Tx) error {
 			for i := range 120 {
-				if err := tx.InsertEnvironment(ctx, environments.Environment{Account: h.owner.Account, Key: wideName(i), Name: "wide", Managed: true}); err != nil {
+				if err := tx.InsertEnvironments(ctx, environments.Environment{Account: h.owner.Account, Key: wideName(i), Name: "wide", Managed: true}); err != nil {
 					return err
 				}
 			}

@@ -70,7 +70,7 @@ func (h *house) environments(t *testing.T, keys ...string) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *store.Tx) error {
 		for _, key := range keys {
-			if err := tx.InsertEnvironment(ctx, environments.Environment{Account: h.owner.Account, Key: key, Name: key}); err != nil {
+			if err := tx.InsertEnvironments(ctx, environments.Environment{Account: h.owner.Account, Key: key, Name: key}); err != nil {
 				return err
 			}
 		}

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -155,20 +153,4 @@ func (tx *Tx) SetUserSettings(ctx context.Context, account, user string, setting
 	}
 	return tx.run(ctx, `UPDATE users SET settings = $3, environment_order = $4 WHERE account_id = $1 AND id = $2`,
 		account, user, string(settings.Other), order)
-}
-
-// encode gives JSON as people wrote it: < stays <.
-func encode(value any) (string, error) {
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return strings.TrimSuffix(text.String(), "\n"), err
-}
-
-func decode(text string, into any) error {
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		return fmt.Errorf("stored JSON is damaged: %w", err)
-	}
-	return nil
 }

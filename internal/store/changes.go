@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,18 +24,26 @@ func scanChange(r row) (changes.Change, error) {
 	return change, err
 }
 
-// RecordChange appends a change to an account's history. Numbering it takes
-// the account's lock until the commit, so numbers become visible in order.
-func (tx *Tx) RecordChange(ctx context.Context, account string, c changes.Change) error {
-	seq, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt,
-		`UPDATE accounts SET change_seq = change_seq + 1 WHERE id = $1 RETURNING change_seq`, account)
+// RecordChanges appends changes to an account's history, in their order.
+// Numbering them takes the account's lock until the commit, so numbers become
+// visible in order. However many there are, the account's row is written once:
+// PostgreSQL keeps each version of it until the commit, and looks through them.
+func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes.Change) error {
+	if len(made) == 0 {
+		return nil
+	}
+	last, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt,
+		`UPDATE accounts SET change_seq = change_seq + $2 WHERE id = $1 RETURNING change_seq`, account, len(made))
 	if err != nil {
-		return fmt.Errorf("numbering a change: %w", err)
+		return fmt.Errorf("numbering changes: %w", err)
+	}
+	rows := make([][]any, len(made))
+	for i, c := range made {
+		rows[i] = []any{account, last - len(made) + 1 + i, c.Kind, c.Key, string(c.Action), c.Actor.Type, c.Actor.ID, c.Actor.Name,
+			textOrNull(c.Before), textOrNull(c.After), micros(tx.now)}
 	}
 	tx.changed = true
-	return tx.run(ctx, `INSERT INTO changes (`+changeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		account, seq, c.Kind, c.Key, string(c.Action), c.Actor.Type, c.Actor.ID, c.Actor.Name,
-		textOrNull(c.Before), textOrNull(c.After), micros(tx.now))
+	return inserts(ctx, tx, `INSERT INTO changes (`+changeColumns+`) VALUES`, "", rows)
 }
 
 // Change gives one change of an account by its number.
@@ -130,21 +137,6 @@ func (s FeedSource) Heads(ctx context.Context) (map[string]int64, error) {
 // EventsAfter is DB.EventsAfter for the feed.
 func (s FeedSource) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	return s.db.eventsAfter(ctx, forLoops, account, seq, limit)
-}
-
-func rawOrNil(text *string) json.RawMessage {
-	if text == nil {
-		return nil
-	}
-	return json.RawMessage(*text)
-}
-
-func textOrNull(document json.RawMessage) *string {
-	if document == nil {
-		return nil
-	}
-	text := string(document)
-	return &text
 }
 
 // History reads recorded changes, outside any transaction.

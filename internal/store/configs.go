@@ -132,7 +132,7 @@ func (tx *ReadTx) ConfigChildren(ctx context.Context, account, key string, atMos
 // environment.
 func (tx *ReadTx) ConfigsWithEnvironment(ctx context.Context, account, environment string) ([]configs.Config, error) {
 	found, err := all(ctx, tx.conn, scanConfig, `SELECT `+configColumns+` FROM configs
-		WHERE account_id = $1 AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, `%"`+escapeLike(environment)+`"%`)
+		WHERE account_id = $1 AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, mentions(environment))
 	return slices.DeleteFunc(found, func(config configs.Config) bool {
 		_, has := config.Environments[environment]
 		return !has
@@ -141,7 +141,7 @@ func (tx *ReadTx) ConfigsWithEnvironment(ctx context.Context, account, environme
 
 // CountConfigs counts the configs of an account.
 func (tx *ReadTx) CountConfigs(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM configs WHERE account_id = $1`, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM configs WHERE account_id = $1`, account)
 }
 
 // ConfigBytes gives what all configs of an account have, as they are stored.
@@ -149,45 +149,64 @@ func (tx *ReadTx) ConfigBytes(ctx context.Context, account string) (int, error) 
 	return tx.total(ctx, account, configBytes)
 }
 
-// countConfig makes the account's total what it is when a config has so many
-// bytes. It comes before the config itself is written.
-func (tx *Tx) countConfig(ctx context.Context, account, key string, size int) error {
-	before, err := one(ctx, tx.conn, nil, scanInt,
-		`SELECT COALESCE(max(bytes), 0) FROM configs WHERE account_id = $1 AND key = $2`, account, key)
+// countConfigs makes the account's total what it is when some configs have so
+// many bytes together. It comes before the configs themselves are written.
+func (tx *Tx) countConfigs(ctx context.Context, account string, keys []string, size int) error {
+	list, err := tx.dialect.texts(keys)
+	if err != nil {
+		return err
+	}
+	before, err := scalar(ctx, tx.conn, scanInt,
+		`SELECT CAST(COALESCE(sum(bytes), 0) AS bigint) FROM configs WHERE account_id = $1 AND key `+tx.dialect.among, account, list)
 	if err != nil {
 		return err
 	}
 	return tx.count(ctx, account, configBytes, size-before)
 }
 
-// SaveConfig writes a config, new or not.
-func (tx *Tx) SaveConfig(ctx context.Context, c configs.Config) error {
+// configRow gives what is stored of a config, and how many bytes of it count.
+func configRow(c configs.Config) (row []any, size int, err error) {
 	items, err := encode(c.Items)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	environments, err := encode(c.Environments)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	size := len(c.Key) + len(c.Name) + len(items) + len(environments)
+	size = len(c.Key) + len(c.Name) + len(items) + len(environments)
 	if c.Description != nil {
 		size += len(*c.Description)
 	}
-	if err := tx.countConfig(ctx, c.Account, c.Key, size); err != nil {
+	return []any{c.Account, c.Key, c.Name, c.Description, c.Parent, items, environments, micros(c.CreatedAt), micros(c.UpdatedAt),
+		searchable(c.Key, c.Name), size}, size, nil
+}
+
+// SaveConfigs writes configs of one account, new or not.
+func (tx *Tx) SaveConfigs(ctx context.Context, saved ...configs.Config) error {
+	if len(saved) == 0 {
+		return nil
+	}
+	rows, keys, total := make([][]any, len(saved)), make([]string, len(saved)), 0
+	for i, config := range saved {
+		row, size, err := configRow(config)
+		if err != nil {
+			return err
+		}
+		rows[i], keys[i], total = row, config.Key, total+size
+	}
+	if err := tx.countConfigs(ctx, saved[0].Account, keys, total); err != nil {
 		return err
 	}
-	return tx.run(ctx, `INSERT INTO configs (`+configColumns+`, search, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-		ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description, parent = excluded.parent,
+	return inserts(ctx, tx, `INSERT INTO configs (`+configColumns+`, search, bytes) VALUES`,
+		`ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description, parent = excluded.parent,
 			items = excluded.items, environments = excluded.environments, created_at = excluded.created_at,
-			updated_at = excluded.updated_at, search = excluded.search, bytes = excluded.bytes`,
-		c.Account, c.Key, c.Name, c.Description, c.Parent, items, environments, micros(c.CreatedAt), micros(c.UpdatedAt),
-		searchable(c.Key, c.Name), size)
+			updated_at = excluded.updated_at, search = excluded.search, bytes = excluded.bytes`, rows)
 }
 
 // DeleteConfig removes a config.
 func (tx *Tx) DeleteConfig(ctx context.Context, account, key string) error {
-	if err := tx.countConfig(ctx, account, key, 0); err != nil {
+	if err := tx.countConfigs(ctx, account, []string{key}, 0); err != nil {
 		return err
 	}
 	return tx.run(ctx, `DELETE FROM configs WHERE account_id = $1 AND key = $2`, account, key)

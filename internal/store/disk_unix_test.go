@@ -116,7 +116,7 @@ func writeGroup(ctx context.Context, db *store.DB, full bool) error {
 		keys[i] = fmt.Sprint(i, strings.Repeat("x", 4000))
 		running.Go(func() {
 			errs[i] = db.Write(ctx, "a", func(tx *store.Tx) error {
-				return tx.InsertEnvironment(ctx, environments.Environment{Account: "a", Key: keys[i]})
+				return tx.InsertEnvironments(ctx, environments.Environment{Account: "a", Key: keys[i]})
 			})
 		})
 	}

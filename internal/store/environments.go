@@ -74,14 +74,17 @@ func (tx *ReadTx) KnownEnvironments(ctx context.Context, account string, keys []
 
 // CountManagedEnvironments counts the slots in use.
 func (tx *ReadTx) CountManagedEnvironments(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM environments WHERE account_id = $1 AND managed = TRUE`, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM environments WHERE account_id = $1 AND managed = TRUE`, account)
 }
 
-// InsertEnvironment writes a new environment.
-func (tx *Tx) InsertEnvironment(ctx context.Context, e environments.Environment) error {
-	return tx.run(ctx, `INSERT INTO environments (`+environmentColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		e.Account, e.Key, e.Name, e.Color, string(e.Classification), e.Managed, micros(e.CreatedAt), micros(e.UpdatedAt),
-		searchable(e.Key, e.Name))
+// InsertEnvironments writes new environments.
+func (tx *Tx) InsertEnvironments(ctx context.Context, made ...environments.Environment) error {
+	rows := make([][]any, len(made))
+	for i, e := range made {
+		rows[i] = []any{e.Account, e.Key, e.Name, e.Color, string(e.Classification), e.Managed, micros(e.CreatedAt), micros(e.UpdatedAt),
+			searchable(e.Key, e.Name)}
+	}
+	return inserts(ctx, tx, `INSERT INTO environments (`+environmentColumns+`, search) VALUES`, "", rows)
 }
 
 // UpdateEnvironment writes what may change of an environment.

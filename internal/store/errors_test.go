@@ -171,7 +171,7 @@ func TestADuplicateIsKnownInsideTheTransaction(t *testing.T) {
 		db := database.Open(t)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		_ = db.Write(t.Context(), account, func(tx *store.Tx) error {
-			err := tx.InsertEnvironment(t.Context(), environments.Environment{Account: account, Key: "production"})
+			err := tx.InsertEnvironments(t.Context(), environments.Environment{Account: account, Key: "production"})
 			if !fault.Is(err, fault.AlreadyExists) {
 				t.Errorf("inside the transaction it is %v", err)
 			}

@@ -14,7 +14,7 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) error {
 
 // Ask runs any query whose answer is one number.
 func (tx *ReadTx) Ask(ctx context.Context, query string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, query)
+	return scalar(ctx, tx.conn, scanInt, query)
 }
 
 // Waiting counts the writers that wait for SQLite's writer.

@@ -44,7 +44,7 @@ func sourceSorts() map[string]string {
 
 // CountFlagSources counts the sources of an account.
 func (tx *ReadTx) CountFlagSources(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM flag_sources WHERE account_id = $1`, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM flag_sources WHERE account_id = $1`, account)
 }
 
 // KnownFlagSources gives those of the named sources that exist.

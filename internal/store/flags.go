@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -110,13 +111,13 @@ func (tx *ReadTx) FlagsWithEnvironment(ctx context.Context, account, environment
 
 // CountFlags counts the flags of an account, managed or not.
 func (tx *ReadTx) CountFlags(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
 }
 
 // LargeFlagBytes is what the flags of an account with more than some bytes take
 // together. Both databases tell the length of a text without reading it.
 func (tx *ReadTx) LargeFlagBytes(ctx context.Context, account string, from int) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT coalesce(sum(bytes), 0) FROM
+	return scalar(ctx, tx.conn, scanInt, `SELECT coalesce(sum(bytes), 0) FROM
 		(SELECT octet_length(base) + coalesce(octet_length(choices), 0) + octet_length(environments) AS bytes
 		FROM flags WHERE account_id = $1 AND deleted_at IS NULL) AS sizes WHERE bytes > $2`, account, from)
 }
@@ -151,29 +152,43 @@ func flagRow(f flags.Flag) ([]any, error) {
 
 // SaveFlag writes a flag, new or not, together with what its rules refer to.
 func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.Reference) error {
-	if err := tx.InsertFlags(ctx, []flags.Flag{flag}); err != nil {
+	if err := tx.SaveFlags(ctx, []flags.Flag{flag}); err != nil {
 		return err
 	}
-	if err := tx.run(ctx, `DELETE FROM flag_references WHERE account_id = $1 AND flag = $2`, flag.Account, flag.Key); err != nil {
-		return err
-	}
-	rows := make([][]any, len(references))
-	for i, reference := range references {
-		rows[i] = []any{flag.Account, reference.ContextType, reference.ContextKey, flag.Key}
-	}
-	return inserts(ctx, tx, `INSERT INTO flag_references (account_id, context_type, context_key, flag) VALUES`, `ON CONFLICT DO NOTHING`, rows)
+	return tx.SetFlagReferences(ctx, flag.Account, map[string][]flags.Reference{flag.Key: references})
 }
 
-// InsertFlags writes flags, over deleted ones of their keys if there are any.
-func (tx *Tx) InsertFlags(ctx context.Context, made []flags.Flag) error {
-	rows := make([][]any, len(made))
-	for i, flag := range made {
+// SaveFlags writes flags, new or not, over deleted ones of their keys if there
+// are any. What their rules refer to stays as it is.
+func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
+	rows := make([][]any, len(saved))
+	for i, flag := range saved {
 		var err error
 		if rows[i], err = flagRow(flag); err != nil {
 			return err
 		}
 	}
 	return inserts(ctx, tx, insertFlag, overwriteFlag, rows)
+}
+
+// SetFlagReferences replaces what the rules of some flags refer to.
+func (tx *Tx) SetFlagReferences(ctx context.Context, account string, references map[string][]flags.Reference) error {
+	var keys, rows [][]any
+	for _, key := range slices.Sorted(maps.Keys(references)) {
+		keys = append(keys, []any{account, key})
+		for _, reference := range references[key] {
+			rows = append(rows, []any{account, reference.ContextType, reference.ContextKey, key})
+		}
+	}
+	// A list of texts would be compared with every reference of the account: with
+	// few statistics PostgreSQL finds those by the account alone.
+	for chunk := range tx.dialect.pieces(keys) {
+		values, args := tx.dialect.rowsOf([]string{"text", "text"}, chunk)
+		if err := tx.run(ctx, `DELETE FROM flag_references WHERE (account_id, flag) IN (SELECT v.column1, v.column2 FROM `+values+`)`, args...); err != nil {
+			return err
+		}
+	}
+	return inserts(ctx, tx, `INSERT INTO flag_references (account_id, context_type, context_key, flag) VALUES`, `ON CONFLICT DO NOTHING`, rows)
 }
 
 // DeleteFlag marks a flag deleted and forgets what belonged to it.
@@ -195,31 +210,24 @@ func (db *DB) NoteEvaluations(ctx context.Context, notes map[flags.FlagRef]time.
 	for ref, at := range notes {
 		rows = append(rows, []any{ref.Account, ref.Key, micros(at)})
 	}
-	return db.Write(ctx, "", func(tx *Tx) error {
-		for chunk := range tx.dialect.pieces(rows) {
-			values, args := tx.dialect.rowsOf([]string{"text", "text", "bigint"}, chunk)
-			if err := tx.run(ctx, `UPDATE flags SET last_evaluated = noted.at
-				FROM (SELECT f.account_id, f.key, v.column3 AS at FROM `+values+` CROSS JOIN flags AS f
-					WHERE f.account_id = v.column1 AND f.key = v.column2 AND (f.last_evaluated IS NULL OR f.last_evaluated < v.column3)`+
-				tx.dialect.skipChanging+`) AS noted
-				WHERE flags.account_id = noted.account_id AND flags.key = noted.key`, args...); err != nil {
-				return err
-			}
+	for part := range slices.Chunk(rows, notedAtOnce) {
+		if err := db.write(ctx, forLoops, "", func(tx *Tx) error { return tx.noteEvaluations(ctx, part) }); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
-// among reads the rows of an account whose column is one of many texts.
-func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account string, texts []string) ([]T, error) {
-	if len(texts) == 0 {
-		return nil, nil
+func (tx *Tx) noteEvaluations(ctx context.Context, rows [][]any) error {
+	for chunk := range tx.dialect.pieces(rows) {
+		values, args := tx.dialect.rowsOf([]string{"text", "text", "bigint"}, chunk)
+		if err := tx.run(ctx, `UPDATE flags SET last_evaluated = noted.at
+			FROM (SELECT f.account_id, f.key, v.column3 AS at FROM `+values+` CROSS JOIN flags AS f
+				WHERE f.account_id = v.column1 AND f.key = v.column2 AND (f.last_evaluated IS NULL OR f.last_evaluated < v.column3)`+
+			tx.dialect.skipChanging+`) AS noted
+			WHERE flags.account_id = noted.account_id AND flags.key = noted.key`, args...); err != nil {
+			return err
+		}
 	}
-	list, err := tx.dialect.texts(texts)
-	if err != nil {
-		return nil, err
-	}
-	return all(ctx, tx.conn, scan, query+tx.dialect.among, account, list)
+	return nil
 }
-
-func scanString(r row) (text string, err error) { err = r.Scan(&text); return text, err }

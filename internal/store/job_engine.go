@@ -31,7 +31,7 @@ func (db *DB) Worker() WorkerStore {
 
 // NextDue gives the earliest instant that any job fires for; nil for none.
 func (tx *ReadTx) NextDue(ctx context.Context) (*time.Time, error) {
-	return one(ctx, tx.conn, nil, scanInstantOrNil, `SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL`)
+	return scalar(ctx, tx.conn, scanInstantOrNil, `SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL`)
 }
 
 func scanInstantOrNil(r row) (*time.Time, error) {
@@ -274,6 +274,6 @@ func (tx *ReadTx) Owned(ctx context.Context, lease string) ([]string, error) {
 
 // CountPending counts the runs that wait, up to a limit.
 func (tx *ReadTx) CountPending(ctx context.Context, limit int) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt,
+	return scalar(ctx, tx.conn, scanInt,
 		`SELECT count(*) FROM (SELECT 1 FROM runs WHERE status = 'PENDING' LIMIT $1) AS waiting`, limit)
 }

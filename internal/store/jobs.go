@@ -203,7 +203,7 @@ func (tx *ReadTx) Stored(ctx context.Context, account string) (stored jobs.Store
 
 // RunsUsed counts the runs of an account that were metered in a month.
 func (tx *ReadTx) RunsUsed(ctx context.Context, account, period string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt,
+	return scalar(ctx, tx.conn, scanInt,
 		`SELECT COALESCE(max(used), 0) FROM job_usage WHERE account_id = $1 AND period = $2`, account, period)
 }
 

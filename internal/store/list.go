@@ -58,6 +58,9 @@ func escapeLike(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
 }
 
+// mentions is a pattern that finds at least the objects with a member.
+func mentions(name string) string { return `%"` + escapeLike(name) + `"%` }
+
 // searchable is what the search column holds.
 func searchable(key, name string) string { return strings.ToLower(key + searchGap + name) }
 
@@ -95,13 +98,25 @@ func pageOf[T any](ctx context.Context, tx *ReadTx, l *list, request page.Reques
 	}
 	var found page.List[T]
 	if request.Total {
-		if found.Total, err = one(ctx, tx.conn, nil, scanInt, "SELECT count(*)"+l.from(), l.args...); err != nil {
+		if found.Total, err = scalar(ctx, tx.conn, scanInt, "SELECT count(*)"+l.from(), l.args...); err != nil {
 			return page.List[T]{}, err
 		}
 	}
 	query := fmt.Sprintf("SELECT %s%s ORDER BY %s LIMIT $%d OFFSET $%d", l.columns, l.from(), order, len(l.args)+1, len(l.args)+2)
 	found.Items, err = all(ctx, tx.conn, scan, query, append(l.args, request.Size, request.Offset())...)
 	return found, err
+}
+
+// among reads the rows of an account whose column is one of many texts.
+func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account string, texts []string) ([]T, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	list, err := tx.dialect.texts(texts)
+	if err != nil {
+		return nil, err
+	}
+	return all(ctx, tx.conn, scan, query+tx.dialect.among, account, list)
 }
 
 // sortsByName are the sort fields of everything that has a key and a name.

@@ -36,7 +36,7 @@ func (e *ear) hears(t *testing.T, before int64) time.Duration {
 func change(t *testing.T, db *store.DB, account string) {
 	t.Helper()
 	if err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-		return tx.RecordChange(t.Context(), account, changes.Change{Kind: "flag", Key: "a"})
+		return tx.RecordChanges(t.Context(), account, changes.Change{Kind: "flag", Key: "a"})
 	}); err != nil {
 		t.Fatal(err)
 	}

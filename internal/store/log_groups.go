@@ -56,7 +56,7 @@ func (tx *ReadTx) LogGroupsWithEnvironment(ctx context.Context, account, environ
 
 // CountLogGroups counts the log groups of an account.
 func (tx *ReadTx) CountLogGroups(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isGroup, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isGroup, account)
 }
 
 // SaveLogGroups writes log groups, new or not, over deleted rows of their keys

@@ -84,7 +84,7 @@ func (tx *ReadTx) LoggerSourcesByID(ctx context.Context, account string, ids []s
 
 // CountLoggerSources counts the sources of an account.
 func (tx *ReadTx) CountLoggerSources(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM logger_sources WHERE account_id = $1`, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM logger_sources WHERE account_id = $1`, account)
 }
 
 // SaveLoggerSources writes sources, new or not; those that exist keep when they

@@ -118,9 +118,6 @@ func (tx *ReadTx) LoggersWithEnvironment(ctx context.Context, account, environme
 	return slices.DeleteFunc(found, func(logger logging.Logger) bool { return !overrides(logger.Levels, environment) }), err
 }
 
-// mentions is a pattern that finds at least the objects with a member.
-func mentions(name string) string { return `%"` + escapeLike(name) + `"%` }
-
 func overrides(levels logging.Levels, environment string) bool {
 	_, has := levels.Environments[environment]
 	return has
@@ -136,30 +133,28 @@ func (tx *ReadTx) LoggerKinds(ctx context.Context, account string, keys []string
 	return kinds, err
 }
 
-func scanPair(r row) (pair [2]string, err error) { err = r.Scan(&pair[0], &pair[1]); return pair, err }
-
 // CountLoggers counts the loggers of an account, managed or not.
 func (tx *ReadTx) CountLoggers(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isLogger, account)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isLogger, account)
 }
 
 // LargeOverrideBytes is what the overrides of those loggers and groups take
 // together that have more than some bytes of them. Both databases tell the
 // length of a text without reading it.
 func (tx *ReadTx) LargeOverrideBytes(ctx context.Context, account string, from int) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT coalesce(sum(octet_length(environments)), 0) FROM loggers
+	return scalar(ctx, tx.conn, scanInt, `SELECT coalesce(sum(octet_length(environments)), 0) FROM loggers
 		WHERE account_id = $1 AND deleted_at IS NULL AND octet_length(environments) > $2`, account, from)
 }
 
 // CountManagedLoggers counts the managed loggers of an account.
 func (tx *ReadTx) CountManagedLoggers(ctx context.Context, account string) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND managed = $2 AND`+isLogger, account, true)
+	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND managed = $2 AND`+isLogger, account, true)
 }
 
 // LoggerCascaded tells whether a logger was ever promoted, also before it was
 // deleted.
 func (tx *ReadTx) LoggerCascaded(ctx context.Context, account, key string) (bool, error) {
-	count, err := one(ctx, tx.conn, nil, scanInt,
+	count, err := scalar(ctx, tx.conn, scanInt,
 		`SELECT count(*) FROM loggers WHERE account_id = $1 AND key = $2 AND cascaded = $3`, account, key, true)
 	return count > 0, err
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
-	"time"
 )
 
 //go:embed migrations
@@ -34,7 +33,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	if err := db.prepareMigrations(ctx); err != nil {
 		return fmt.Errorf("preparing migrations: %w", err)
 	}
-	return db.Write(ctx, "", func(tx *Tx) error {
+	return db.writeWithin(ctx, migrateTimeout, forCallers, "", func(tx *Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}
@@ -173,26 +172,4 @@ func last(steps []migration) int {
 		return 0
 	}
 	return steps[len(steps)-1].version
-}
-
-// micros is how instants are stored.
-func micros(at time.Time) int64 { return at.UnixMicro() }
-
-// instant is the opposite of micros.
-func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
-
-func microsOrNull(at *time.Time) *int64 {
-	if at == nil {
-		return nil
-	}
-	stored := micros(*at)
-	return &stored
-}
-
-func instantOrNil(micros *int64) *time.Time {
-	if micros == nil {
-		return nil
-	}
-	at := instant(*micros)
-	return &at
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -39,6 +41,30 @@ func openOnly(t *testing.T, database storetest.Database) *store.DB {
 		}
 	})
 	return db
+}
+
+// A migration that is given up is rolled back, and would be at every start.
+func TestAMigrationMayTakeLongerThanAWrite(t *testing.T) {
+	t.Parallel()
+	eachEmpty(t, func(t *testing.T, database storetest.Database) {
+		var longest time.Duration
+		db := database.Open(t, func(options *store.Options) { // which migrates
+			options.Trace = func(ctx context.Context, _ string) (context.Context, func(error)) {
+				until, bounded := ctx.Deadline()
+				if longest = max(longest, time.Until(until)); !bounded {
+					t.Error("a transaction has no end")
+				}
+				return ctx, func(error) {}
+			}
+		})
+		if longest < 30*time.Minute {
+			t.Errorf("the longest transaction may take %v", longest)
+		}
+		longest = 0
+		if err := db.Write(t.Context(), "", func(*store.Tx) error { return nil }); err != nil || longest > time.Minute {
+			t.Errorf("a write may take %v, %v", longest, err)
+		}
+	})
 }
 
 func TestAFreshDatabaseIsMigratedOnce(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -51,10 +52,8 @@ func TestChangesAreNumberedInTheOrderOfTheirCommits(t *testing.T) {
 func recordSome(t *testing.T, db *store.DB, account, key string, count int, fail bool) {
 	wrong := fmt.Errorf("taken back")
 	err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-		for range count {
-			if err := tx.RecordChange(t.Context(), account, changes.Change{Kind: "flag", Key: key}); err != nil {
-				return err
-			}
+		if err := tx.RecordChanges(t.Context(), account, slices.Repeat([]changes.Change{{Kind: "flag", Key: key}}, count)...); err != nil {
+			return err
 		}
 		if fail {
 			return wrong

@@ -72,7 +72,7 @@ func TestASerializationFailureIsTriedAgain(t *testing.T) {
 				}
 				meet[i]()
 				both.Wait()
-				return tx.RecordChange(t.Context(), account, changes.Change{})
+				return tx.RecordChanges(t.Context(), account, changes.Change{})
 			}); err != nil {
 				t.Errorf("writer %d got %v", i, err)
 			}

@@ -34,10 +34,18 @@ func (tx *ReadTx) Services(ctx context.Context, account string, filter environme
 	return pageOf(ctx, tx, found, request, scanService)
 }
 
-// InsertService writes a new service.
-func (tx *Tx) InsertService(ctx context.Context, s environments.ReportingService) error {
-	return tx.run(ctx, `INSERT INTO services (`+serviceColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6)`,
-		s.Account, s.Key, s.Name, micros(s.CreatedAt), micros(s.UpdatedAt), searchable(s.Key, s.Name))
+// ExistingServices tells which of the named services exist.
+func (tx *ReadTx) ExistingServices(ctx context.Context, account string, keys []string) ([]string, error) {
+	return among(ctx, tx, scanString, `SELECT key FROM services WHERE account_id = $1 AND key `, account, keys)
+}
+
+// InsertServices writes new services.
+func (tx *Tx) InsertServices(ctx context.Context, made ...environments.ReportingService) error {
+	rows := make([][]any, len(made))
+	for i, s := range made {
+		rows[i] = []any{s.Account, s.Key, s.Name, micros(s.CreatedAt), micros(s.UpdatedAt), searchable(s.Key, s.Name)}
+	}
+	return inserts(ctx, tx, `INSERT INTO services (`+serviceColumns+`, search) VALUES`, "", rows)
 }
 
 // UpdateService writes what may change of a service.
@@ -77,16 +85,21 @@ func (tx *ReadTx) ContextTypes(ctx context.Context, account string, filter envir
 	return pageOf(ctx, tx, found, request, scanContextType)
 }
 
-// InsertContextType writes a new context type.
-func (tx *Tx) InsertContextType(ctx context.Context, c environments.ContextType) error {
-	return tx.run(ctx, `INSERT INTO context_types (`+contextTypeColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		c.Account, c.Key, c.Name, string(c.Attributes), micros(c.CreatedAt), micros(c.UpdatedAt), searchable(c.Key, c.Name))
+// ContextTypesByKey gives those of the named context types that exist.
+func (tx *ReadTx) ContextTypesByKey(ctx context.Context, account string, keys []string) ([]environments.ContextType, error) {
+	return among(ctx, tx, scanContextType, `SELECT `+contextTypeColumns+` FROM context_types WHERE account_id = $1 AND key `, account, keys)
 }
 
-// UpdateContextType writes what may change of a context type.
-func (tx *Tx) UpdateContextType(ctx context.Context, c environments.ContextType) error {
-	return tx.run(ctx, `UPDATE context_types SET name = $3, attributes = $4, updated_at = $5, search = $6 WHERE account_id = $1 AND key = $2`,
-		c.Account, c.Key, c.Name, string(c.Attributes), micros(c.UpdatedAt), searchable(c.Key, c.Name))
+// SaveContextTypes writes context types, new or not; of those that exist, what
+// may change.
+func (tx *Tx) SaveContextTypes(ctx context.Context, saved ...environments.ContextType) error {
+	rows := make([][]any, len(saved))
+	for i, c := range saved {
+		rows[i] = []any{c.Account, c.Key, c.Name, string(c.Attributes), micros(c.CreatedAt), micros(c.UpdatedAt), searchable(c.Key, c.Name)}
+	}
+	return inserts(ctx, tx, `INSERT INTO context_types (`+contextTypeColumns+`, search) VALUES`,
+		`ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, attributes = excluded.attributes,
+			updated_at = excluded.updated_at, search = excluded.search`, rows)
 }
 
 // DeleteContextType removes a context type and its contexts.
@@ -113,6 +126,34 @@ func scanContext(r row) (environments.Context, error) {
 func (tx *ReadTx) Context(ctx context.Context, account, typeKey, key string) (environments.Context, error) {
 	return one(ctx, tx.conn, fault.Missing("context", typeKey+":"+key), scanContext,
 		`SELECT `+contextColumns+` FROM contexts WHERE account_id = $1 AND context_type = $2 AND key = $3`, account, typeKey, key)
+}
+
+// KnownContexts tells, by their ids, which of the contexts exist, and of those
+// whether UpsertContexts would leave them as they are.
+func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []environments.Context) (map[string]bool, error) {
+	rows := make([][]any, len(contexts))
+	for i, c := range contexts {
+		rows[i] = []any{account, c.Type, c.Key, nil}
+		if c.Attributes != nil {
+			rows[i][3] = string(c.Attributes)
+		}
+	}
+	known := make(map[string]bool, len(contexts))
+	note := func(r row) (id string, err error) {
+		var found environments.Context
+		var same bool
+		err = r.Scan(&found.Type, &found.Key, &same)
+		known[found.ID()] = same
+		return found.ID(), err
+	}
+	for chunk := range tx.dialect.pieces(rows) {
+		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text"}, chunk)
+		if _, err := all(ctx, tx.conn, note, `SELECT context_type, key, v.column4 IS NULL OR attributes = v.column4 FROM `+values+` CROSS JOIN contexts
+			WHERE account_id = v.column1 AND context_type = v.column2 AND key = v.column3`, args...); err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
 }
 
 // Contexts lists the contexts of an account.

@@ -44,7 +44,7 @@ func scanSealed(r row) (v sealedValue, err error) {
 // HasSeal tells whether the database holds anything sealed.
 func (db *DB) HasSeal(ctx context.Context) (has bool, err error) {
 	err = db.Read(ctx, func(tx *ReadTx) error {
-		count, err := one(ctx, tx.conn, nil, scanInt, `SELECT count(*) FROM seal_checks`)
+		count, err := scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM seal_checks`)
 		has = count > 0
 		return err
 	})

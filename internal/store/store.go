@@ -153,7 +153,11 @@ func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) err
 }
 
 func (db *DB) write(ctx context.Context, via door, account string, fn func(*Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	return db.writeWithin(ctx, writeTimeout, via, account, fn)
+}
+
+func (db *DB) writeWithin(ctx context.Context, limit time.Duration, via door, account string, fn func(*Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
 	changed := false
@@ -177,10 +181,12 @@ func (db *DB) write(ctx context.Context, via door, account string, fn func(*Tx) 
 }
 
 // The longest a transaction may take: a database that does not answer is an
-// outage, and whoever waits must hear of it.
+// outage, and whoever waits must hear of it. To migrate a large database takes
+// its time, and one that is given up would be given up at every start.
 const (
-	readTimeout  = 8 * time.Second
-	writeTimeout = 20 * time.Second
+	readTimeout    = 8 * time.Second
+	writeTimeout   = 20 * time.Second
+	migrateTimeout = time.Hour
 )
 
 // bounded runs statements with the transaction's context and not with the one
@@ -360,6 +366,20 @@ func one[T any](ctx context.Context, conn querier, missing *fault.Error, scan fu
 	return found[0], nil
 }
 
+// scalar reads the only row of a query that always has one, as that of an
+// aggregate does.
+func scalar[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (T, error) {
+	var none T
+	found, err := all(ctx, conn, scan, query, args...)
+	if err != nil {
+		return none, err
+	}
+	if len(found) != 1 {
+		return none, fmt.Errorf("%d rows where one was asked for: %s", len(found), query)
+	}
+	return found[0], nil
+}
+
 // run executes a statement.
 func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
 	_, err := tx.conn.exec(ctx, query, args...)
@@ -375,5 +395,3 @@ func (tx *Tx) affect(ctx context.Context, query string, args ...any) (int, error
 	changed, err := result.RowsAffected()
 	return int(changed), err
 }
-
-func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }

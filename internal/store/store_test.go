@@ -66,7 +66,7 @@ func sources(t *testing.T, pattern string) string {
 // insert makes an environment, as the smallest write there is.
 func insert(t *testing.T, account, key string) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
-		return tx.InsertEnvironment(t.Context(), environments.Environment{Account: account, Key: key, Name: key})
+		return tx.InsertEnvironments(t.Context(), environments.Environment{Account: account, Key: key, Name: key})
 	}
 }
 

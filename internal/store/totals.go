@@ -14,7 +14,7 @@ const (
 )
 
 func (tx *ReadTx) total(ctx context.Context, account string, what total) (int, error) {
-	return one(ctx, tx.conn, nil, scanInt,
+	return scalar(ctx, tx.conn, scanInt,
 		`SELECT COALESCE(max(amount), 0) FROM account_totals WHERE account_id = $1 AND what = $2`, account, string(what))
 }
 

@@ -24,7 +24,7 @@ func TestOnlyCommitsWithChangesWake(t *testing.T) {
 		var woken atomic.Int64
 		db.OnChange(func() { woken.Add(1) })
 		change := func(tx *store.Tx) error {
-			return tx.RecordChange(t.Context(), account, changes.Change{Kind: "flag", Key: "a"})
+			return tx.RecordChanges(t.Context(), account, changes.Change{Kind: "flag", Key: "a"})
 		}
 		for _, step := range []struct {
 			name  string

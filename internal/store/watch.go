@@ -34,7 +34,7 @@ func (w *watch) look(ctx context.Context) (int64, error) {
 		return w.counter.Load(), nil
 	}
 	now := time.Now().UnixMicro()
-	counter, err := one(ctx, w.conn, nil, scanInt, "PRAGMA data_version")
+	counter, err := scalar(ctx, w.conn, scanInt, "PRAGMA data_version")
 	if err != nil {
 		return 0, err
 	}

@@ -18,7 +18,7 @@ func record(t *testing.T, db *store.DB, account string, change changes.Change) c
 	t.Helper()
 	do(t, db, account, func(tx *store.Tx) error {
 		change.CreatedAt = tx.Now()
-		return tx.RecordChange(t.Context(), account, change)
+		return tx.RecordChanges(t.Context(), account, change)
 	})
 	heads, err := db.Heads(t.Context())
 	if err != nil {
@@ -57,24 +57,9 @@ func changeConcept(t *testing.T, db *store.DB) {
 		missing(t, db, readChange(ctx, other, 2))
 		missing(t, db, readChange(ctx, account, 4))
 	})
-	t.Run("several changes of one transaction are numbered in their order", func(t *testing.T) {
-		account := newAccount(t, db).ID
-		do(t, db, account, func(tx *store.Tx) error {
-			for i := range 3 {
-				if err := tx.RecordChange(ctx, account, changes.Change{Key: strconv.Itoa(i)}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		found, err := db.After(ctx, account, 0, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, keysOf(found), []string{"0", "1", "2"})
-	})
+	t.Run("several changes of one transaction are numbered in their order", func(t *testing.T) { severalChanges(t, db) })
 	t.Run("an account that does not exist has no history", func(t *testing.T) {
-		err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.RecordChange(ctx, "nobody", changes.Change{}) })
+		err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.RecordChanges(ctx, "nobody", changes.Change{}) })
 		refused(t, err, fault.NotFound)
 	})
 	t.Run("a version is the number of the last change", func(t *testing.T) { versions(t, db) })
@@ -82,6 +67,48 @@ func changeConcept(t *testing.T, db *store.DB) {
 	t.Run("large documents come in smaller portions", func(t *testing.T) { largeHistory(t, db) })
 	t.Run("the history can be narrowed", func(t *testing.T) { historyFilters(t, db) })
 	t.Run("events are made of part of the history", func(t *testing.T) { eventHistory(t, db) })
+}
+
+// severalChanges are recorded one by one and many at once, in one transaction.
+func severalChanges(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	record(t, db, other, changes.Change{Key: "foreign"})
+	var want []string
+	made := make([]changes.Change, 600) // more than two statements
+	for i := range made {
+		made[i] = changes.Change{Kind: "flag", Key: strconv.Itoa(i), After: []byte(oddJSON)}
+		if i%2 == 1 {
+			made[i].Before, made[i].After = made[i].After, nil
+		}
+		want = append(want, made[i].Key)
+	}
+	var now time.Time
+	do(t, db, account, func(tx *store.Tx) error {
+		now = tx.Now()
+		for _, part := range [][]changes.Change{made[:1], nil, made[1:2], made[2:]} {
+			if err := tx.RecordChanges(ctx, account, part...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	found, err := db.After(ctx, account, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, keysOf(found), want)
+	for i, change := range found {
+		made[i].Account, made[i].Seq, made[i].CreatedAt = account, int64(i+1), now
+		if !same(t, change, made[i]) {
+			break
+		}
+	}
+	heads, err := db.Heads(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, [2]int64{heads[account], heads[other]}, [2]int64{600, 1})
 }
 
 func versions(t *testing.T, db *store.DB) {

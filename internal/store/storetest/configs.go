@@ -48,7 +48,7 @@ func saveConfigs(t *testing.T, db *store.DB, saved ...configs.Config) {
 	t.Helper()
 	do(t, db, saved[0].Account, func(tx *store.Tx) error {
 		for _, config := range saved {
-			if err := tx.SaveConfig(t.Context(), config); err != nil {
+			if err := tx.SaveConfigs(t.Context(), config); err != nil {
 				return err
 			}
 		}
@@ -101,6 +101,16 @@ func configTotals(t *testing.T, db *store.DB) {
 	})
 	same(t, configBytes(t, db, account), 0)
 	same(t, configBytes(t, db, other), others)
+	t.Run("of many that are written at once", func(t *testing.T) {
+		many := []configs.Config{bare, bareConfig(account, "more", ""), bareConfig(account, "most", "")}
+		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context(), many...) })
+		same(t, configBytes(t, db, account), 3*alone)
+		many[0] = full
+		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context(), many...) })
+		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context()) })
+		same(t, configBytes(t, db, account), large+2*alone)
+		same(t, get(t, db, readConfig(t.Context(), account, "same")), full)
+	})
 }
 
 func configConcept(t *testing.T, db *store.DB) {
@@ -141,7 +151,7 @@ func configParents(t *testing.T, db *store.DB) {
 	saveConfigs(t, db, bareConfig(other, "theirs", ""))
 	for _, parent := range []string{"nothing", "theirs"} {
 		if err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-			return tx.SaveConfig(t.Context(), bareConfig(account, "lost", parent))
+			return tx.SaveConfigs(t.Context(), bareConfig(account, "lost", parent))
 		}); err == nil {
 			t.Errorf("a config below %s was saved", parent)
 		}

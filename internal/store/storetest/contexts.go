@@ -35,6 +35,7 @@ func contexts(t *testing.T, db *store.DB) {
 		missing(t, db, readContext(ctx, other, "user", oddText))
 	})
 	t.Run("reports write only what they change", func(t *testing.T) { contextReports(t, db) })
+	t.Run("what a report would change is known before", func(t *testing.T) { knownContexts(t, db) })
 	t.Run("a rename and a deletion reach one context", func(t *testing.T) { contextWrites(t, db) })
 	t.Run("a report may be as long as it likes", func(t *testing.T) {
 		account := newAccount(t, db).ID
@@ -53,6 +54,25 @@ func contexts(t *testing.T, db *store.DB) {
 		same(t, len(found.Items), len(many))
 	})
 	t.Run("the list", func(t *testing.T) { contextList(t, db) })
+}
+
+func knownContexts(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	bare := func(typeKey, key string, attributes json.RawMessage) environments.Context {
+		return environments.Context{Type: typeKey, Key: key, Attributes: attributes}
+	}
+	upsert(t, db, newContext(account, "user", oddText), newContext(account, "user", "a"), newContext(account, "device", "b"))
+	upsert(t, db, newContext(other, "user", "foreign"))
+	asked := []environments.Context{bare("user", oddText, []byte(oddJSON)), bare("user", "a", nil), bare("device", "b", []byte(`{}`)),
+		bare("device", "a", nil), bare("user", "foreign", nil), bare("User", "a", nil)}
+	for i := range 1200 { // more than one statement
+		asked = append(asked, bare("user", "unknown"+strconv.Itoa(i), []byte(`{}`)))
+	}
+	known := func(asked ...environments.Context) map[string]bool {
+		return get(t, db, func(tx *store.ReadTx) (map[string]bool, error) { return tx.KnownContexts(t.Context(), account, asked) })
+	}
+	same(t, known(asked...), map[string]bool{"user:" + oddText: true, "user:a": true, "device:b": false})
+	same(t, known(), map[string]bool{})
 }
 
 func contextReports(t *testing.T, db *store.DB) {

@@ -21,7 +21,7 @@ func newEnvironment(t *testing.T, db *store.DB, account, key string, change func
 	if change != nil {
 		change(&environment)
 	}
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertEnvironment(t.Context(), environment) })
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertEnvironments(t.Context(), environment) })
 	return environment
 }
 
@@ -49,7 +49,7 @@ func environmentConcept(t *testing.T, db *store.DB) {
 		newEnvironment(t, db, account, "case", nil)
 		newEnvironment(t, db, other, "case", nil)
 		err := db.Write(ctx, account, func(tx *store.Tx) error {
-			return tx.InsertEnvironment(ctx, environments.Environment{Account: account, Key: "case"})
+			return tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: "case"})
 		})
 		refused(t, err, fault.AlreadyExists)
 		missing(t, db, readEnvironment(ctx, other, "Case"))

@@ -50,7 +50,7 @@ func saveFlag(t *testing.T, db *store.DB, flag flags.Flag, references ...flags.R
 
 func insertFlags(t *testing.T, db *store.DB, made ...flags.Flag) {
 	t.Helper()
-	do(t, db, made[0].Account, func(tx *store.Tx) error { return tx.InsertFlags(t.Context(), made) })
+	do(t, db, made[0].Account, func(tx *store.Tx) error { return tx.SaveFlags(t.Context(), made) })
 }
 
 func deleteFlag(t *testing.T, db *store.DB, account, key string) {
@@ -233,7 +233,7 @@ func flagSizes(t *testing.T, db *store.DB) {
 
 func flagInsertion(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertFlags(t.Context(), nil) })
+	do(t, db, account, func(tx *store.Tx) error { return tx.SaveFlags(t.Context(), nil) })
 	same(t, countFlags(t, db, account), 0)
 	saveFlag(t, db, newFlag(account, "k007"))
 	deleteFlag(t, db, account, "k007")
@@ -461,6 +461,20 @@ func flagReferences(t *testing.T, db *store.DB) {
 	same(t, find(oddText, oddText), []string{"both", "odd"})
 	saveFlag(t, db, newFlag(account, "both"))
 	same(t, find(oddText, oddText), []string{"odd"})
+	t.Run("those of several flags are replaced at once", func(t *testing.T) {
+		set := func(references map[string][]flags.Reference) {
+			t.Helper()
+			do(t, db, account, func(tx *store.Tx) error { return tx.SetFlagReferences(t.Context(), account, references) })
+		}
+		set(nil)
+		set(map[string][]flags.Reference{"both": {alice, whole, alice}, "odd": nil})
+		same(t, find("user", ""), []string{"both", "whole"})
+		same(t, find("user", "alice"), []string{"both"})
+		same(t, find(oddText, oddText), nil)
+		set(map[string][]flags.Reference{"both": nil})
+		same(t, find("user", "alice"), nil)
+		insertFlags(t, db, newFlag(account, "whole")) // leaves them
+	})
 	t.Run("a rollback leaves them", func(t *testing.T) {
 		err := db.Write(t.Context(), account, func(tx *store.Tx) error {
 			if err := tx.SaveFlag(t.Context(), newFlag(account, "whole"), nil); err != nil {

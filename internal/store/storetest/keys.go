@@ -108,6 +108,14 @@ func keyUses(t *testing.T, db *store.DB, account, other string) {
 	used.LastUsedAt = new(at(60))
 	same(t, get(t, db, readKey(ctx, other, used.ID)), used)
 	same(t, get(t, db, readKey(ctx, account, untouched.ID)), untouched)
+	many := map[string]time.Time{fresh.ID: at(70)} // more than one transaction
+	for range 6000 {
+		many[newID()] = at(70)
+	}
+	note(many)
+	fresh.LastUsedAt = new(at(70))
+	same(t, get(t, db, readKey(ctx, account, fresh.ID)), fresh)
+	same(t, get(t, db, readKey(ctx, account, untouched.ID)), untouched)
 }
 
 func keyList(t *testing.T, db *store.DB) {

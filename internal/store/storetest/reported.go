@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -17,7 +18,7 @@ func newService(t *testing.T, db *store.DB, account, key string, change func(*en
 	if change != nil {
 		change(&service)
 	}
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertService(t.Context(), service) })
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(t.Context(), service) })
 	return service
 }
 
@@ -32,7 +33,7 @@ func services(t *testing.T, db *store.DB) {
 		same(t, get(t, db, read(account, oddText)), written)
 		missing(t, db, read(other, oddText))
 		missing(t, db, read(account, "unknown"))
-		err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertService(ctx, written) })
+		err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertServices(ctx, written) })
 		refused(t, err, fault.AlreadyExists)
 	})
 	t.Run("an update and a deletion reach one service of one account", func(t *testing.T) {
@@ -47,6 +48,21 @@ func services(t *testing.T, db *store.DB) {
 		missing(t, db, read(account, "s"))
 		same(t, get(t, db, read(account, "t")), kept)
 		same(t, get(t, db, read(other, "s")), foreign)
+	})
+	t.Run("those of some keys exist", func(t *testing.T) {
+		account, other := newAccount(t, db).ID, newAccount(t, db).ID
+		newService(t, db, other, "foreign", nil)
+		many := make([]environments.ReportingService, 300) // more than one statement
+		for i := range many {
+			many[i] = environments.ReportingService{Account: account, Key: strconv.Itoa(i), Name: oddText, CreatedAt: at(i), UpdatedAt: at(i)}
+		}
+		do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(ctx, many...) })
+		do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(ctx) })
+		existing := get(t, db, func(tx *store.ReadTx) ([]string, error) {
+			return tx.ExistingServices(ctx, account, []string{"299", "foreign", "0", "nobody"})
+		})
+		same(t, slices.Sorted(slices.Values(existing)), []string{"0", "299"})
+		same(t, get(t, db, read(account, "150")), many[150])
 	})
 	t.Run("the list", func(t *testing.T) { serviceList(t, db) })
 }
@@ -93,7 +109,7 @@ func newContextType(t *testing.T, db *store.DB, account, key string, change func
 	if change != nil {
 		change(&contextType)
 	}
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertContextType(t.Context(), contextType) })
+	do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(t.Context(), contextType) })
 	return contextType
 }
 
@@ -108,8 +124,25 @@ func contextTypes(t *testing.T, db *store.DB) {
 		written := newContextType(t, db, account, oddText, nil)
 		same(t, get(t, db, readContextType(ctx, account, oddText)), written)
 		missing(t, db, readContextType(ctx, other, oddText))
-		err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertContextType(ctx, written) })
-		refused(t, err, fault.AlreadyExists)
+	})
+	t.Run("those of some keys are given", func(t *testing.T) {
+		account, other := newAccount(t, db).ID, newAccount(t, db).ID
+		many := make([]environments.ContextType, 300) // more than one statement
+		for i := range many {
+			many[i] = environments.ContextType{Account: account, Key: strconv.Itoa(i), Name: oddText, Attributes: []byte(`{}`), CreatedAt: at(i), UpdatedAt: at(i)}
+		}
+		do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(ctx, many...) })
+		do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(ctx) })
+		newContextType(t, db, other, "foreign", nil)
+		byKey := func(keys ...string) []environments.ContextType {
+			found := get(t, db, func(tx *store.ReadTx) ([]environments.ContextType, error) {
+				return tx.ContextTypesByKey(ctx, account, keys)
+			})
+			slices.SortFunc(found, func(a, b environments.ContextType) int { return a.CreatedAt.Compare(b.CreatedAt) })
+			return found
+		}
+		same(t, byKey("299", "foreign", "0", "nobody", "0"), []environments.ContextType{many[0], many[299]})
+		same(t, byKey(), nil)
 	})
 	t.Run("an update changes name and attributes of one type", func(t *testing.T) {
 		before, foreign := newContextType(t, db, account, "u", nil), newContextType(t, db, other, "u", nil)
@@ -117,7 +150,7 @@ func contextTypes(t *testing.T, db *store.DB) {
 		after.Name, after.Attributes, after.UpdatedAt = "renamed", []byte(`{"x": 1.50}`), at(99)
 		sent := after
 		sent.CreatedAt = at(999) // may not change
-		do(t, db, account, func(tx *store.Tx) error { return tx.UpdateContextType(ctx, sent) })
+		do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(ctx, sent) })
 		same(t, get(t, db, readContextType(ctx, account, "u")), after)
 		same(t, get(t, db, readContextType(ctx, other, "u")), foreign)
 	})

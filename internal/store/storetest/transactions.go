@@ -44,7 +44,7 @@ func transactions(t *testing.T, db *store.DB) {
 	t.Run("a transaction sees its own writes, and readers only what is committed", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		do(t, db, account, func(tx *store.Tx) error {
-			if err := tx.InsertEnvironment(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
+			if err := tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
 				return err
 			}
 			missing(t, db, readEnvironment(ctx, account, "e"))
@@ -66,7 +66,7 @@ func rooms(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account := newAccount(t, db)
 	err := db.Environments().Write(ctx, account.ID, func(tx environments.Tx) error {
-		return tx.InsertEnvironment(ctx, environments.Environment{Account: account.ID, Key: "e"})
+		return tx.InsertEnvironments(ctx, environments.Environment{Account: account.ID, Key: "e"})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -85,10 +85,10 @@ func takenBack(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, wrong := newAccount(t, db).ID, errors.New("no")
 	err := db.Write(ctx, account, func(tx *store.Tx) error {
-		if err := tx.InsertEnvironment(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
+		if err := tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
 			return err
 		}
-		if err := tx.RecordChange(ctx, account, changes.Change{}); err != nil {
+		if err := tx.RecordChanges(ctx, account, changes.Change{}); err != nil {
 			return err
 		}
 		return wrong
