@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -23,6 +24,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const racers = 32
+
+// soon is how long something that happens at once may take on a busy machine.
+const soon = 30 * time.Second
 
 // house is a service on a real database with one account.
 type house struct {
