@@ -130,8 +130,10 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 {
-		_, err = sent.Account.Get(t.Context())
+	for range 100 { // two of them come within a second, also on a busy machine
+		if _, err = sent.Account.Get(t.Context()); err != nil {
+			break
+		}
 	}
 	refusal, _ := errors.AsType[*signalbox.APIError](err)
 	if !signalbox.IsRateLimited(err) || refusal.RetryAfter != time.Second {

@@ -182,10 +182,17 @@ func everyRoute(ts *testscript.TestScript, _ bool, args []string) {
 	_, target, _ := nodesOf(ts).named(ts, args)
 	table, err := os.ReadFile("../internal/api/routes.go")
 	ts.Check(err)
-	answered := routes(loggedRoute, target.stderr.String())
-	for _, route := range slices.Sorted(maps.Keys(routes(declaredRoute, string(table)))) {
-		if !answered[route] {
-			ts.Fatalf("no request was made to %s", route)
+	declared := slices.Sorted(maps.Keys(routes(declaredRoute, string(table))))
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); ; <-tick.C { // the answer may be here before the log is read
+		answered := routes(loggedRoute, target.stderr.String())
+		missing := slices.IndexFunc(declared, func(route string) bool { return !answered[route] })
+		switch {
+		case missing < 0:
+			return
+		case time.Now().After(end):
+			ts.Fatalf("no request was made to %s", declared[missing])
 		}
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -115,15 +117,20 @@ func (a *acknowledged) load(base, target, prefix string) {
 }
 
 // freePort is one that nobody listens on now: a server that is started again
-// keeps its address.
+// keeps its address. It lies below those that the system hands out, or another
+// test could get it while the server is dead.
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
-	if err != nil {
-		t.Fatal(err)
+	for {
+		listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20_000+rand.IntN(12_000))) //nolint:noctx // closed at once
+		if err == nil {
+			defer listener.Close()
+			return listener.Addr().String()
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			t.Fatal(err)
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 func TestNoRunIsLostOrRepeatedHoweverOftenTheServerIsKilled(t *testing.T) {
@@ -149,9 +156,20 @@ func TestNoRunIsLostOrRepeatedHoweverOftenTheServerIsKilled(t *testing.T) {
 			}
 			loading.Wait()
 		}
-		start(t, database, settings...)
+		start(t, database, settings...).pause(t, target)
 		kept.check(t, database.Raw(t), target)
 	})
+}
+
+// pause disables the job that fires every minute: a run that has just begun
+// would be taken for one that was forgotten.
+func (n *node) pause(t *testing.T, target *sink) {
+	t.Helper()
+	paused := strings.Replace(newJob("always", "* * * * *", target.URL), `"name":"j"`, `"name":"j","enabled":false`, 1)
+	got, err := (&exchange{url: n.url, method: http.MethodPut, path: "/api/v1/jobs/always", key: ownerKey, body: paused}).send()
+	if err != nil || got.status != http.StatusOK {
+		t.Fatalf("got %s %s, %v", got.line, got.body, err)
+	}
 }
 
 // number asks the database for one.

@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/egress"
 )
 
-// short is a time that runs out soon, yet not before a connection is made on a busy machine.
+// short is a time that runs out soon, yet hardly before a connection is made.
 const short = 500 * time.Millisecond
 
 // received gives the bytes of one request as they came.
@@ -70,7 +70,7 @@ func TestARequestIsWrittenAsItWasGiven(t *testing.T) {
 
 func TestALargeBodyArrivesWhole(t *testing.T) {
 	body := strings.Repeat("0123456789abcdef", 1<<16) + "."
-	text := received(t, egress.Request{Method: "POST", Body: body, Timeout: 10 * time.Second}, "http://HOST/")
+	text := received(t, egress.Request{Method: "POST", Body: body, Timeout: time.Minute}, "http://HOST/")
 	if _, got, _ := strings.Cut(text, "\r\n\r\n"); got != body {
 		t.Errorf("%d bytes of %d", len(got), len(body))
 	}
@@ -81,7 +81,7 @@ func TestALargeBodyIsNotCopied(t *testing.T) {
 	const size, times = 1 << 20, 8
 	server := listen(t, "127.0.0.1:0", answering(ok))
 	client := localClient(t)
-	request := egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", size), Timeout: 10 * time.Second}
+	request := egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", size), Timeout: time.Minute}
 	do(t, client, request)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -227,11 +227,7 @@ func TestTheTimeCoversEveryPhase(t *testing.T) {
 		"reading the answer's body": slowly("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nslow"),
 	} {
 		server := listen(t, "127.0.0.1:0", handle)
-		request := get(server.url())
-		request.Timeout = short
-		if failure := fails(t, localClient(t), request, egress.Timeout); failure.Detail != "The time ran out while "+want+"." {
-			t.Error(failure.Detail)
-		}
+		runsOut(t, get(server.url()), want)
 	}
 }
 
@@ -256,7 +252,7 @@ func TestAServerThatSendsALittleAtATimeRunsOutOfTime(t *testing.T) {
 		request := get(server.url())
 		request.Timeout = short
 		result, err := localClient(t).Do(t.Context(), request)
-		if failure, ok := errors.AsType[*egress.Error](err); !ok || failure.Reason != egress.Timeout || result.Timings.Total > 5*time.Second {
+		if failure, ok := errors.AsType[*egress.Error](err); !ok || failure.Reason != egress.Timeout || result.Timings.Total > 30*time.Second { // it would go on for ever
 			t.Errorf("%q: %v after %v", begin, err, result.Timings.Total)
 		}
 	}
@@ -267,11 +263,7 @@ func TestAServerThatDoesNotReadRunsOutOfTime(t *testing.T) {
 		_, _ = conn.Read(make([]byte, 1))
 		<-t.Context().Done()
 	})
-	request := egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", 32<<20), Timeout: short}
-	failure := fails(t, localClient(t), request, egress.Timeout)
-	if !strings.Contains(failure.Detail, "sending the request") {
-		t.Error(failure.Detail)
-	}
+	runsOut(t, egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", 32<<20)}, "sending the request")
 }
 
 // hanging is a resolver that does not answer.
@@ -297,7 +289,7 @@ func TestAnEarlyAnswerToALargeBodyIsTheAnswer(t *testing.T) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!")
 		<-t.Context().Done() // it reads no more
 	})
-	request := egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", 32<<20), Timeout: 10 * time.Second}
+	request := egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", 32<<20), Timeout: time.Minute}
 	if result := do(t, localClient(t), request); result.Status != 413 || string(result.Body) != "no!" {
 		t.Errorf("%d %q", result.Status, result.Body)
 	}
@@ -305,30 +297,40 @@ func TestAnEarlyAnswerToALargeBodyIsTheAnswer(t *testing.T) {
 
 func TestCancellingClosesTheConnectionAtOnce(t *testing.T) {
 	for name, begin := range map[string]string{"before the answer": "", "within the body": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"} {
-		started, closed := make(chan struct{}), make(chan time.Time, 1)
-		server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
-			_, _ = io.WriteString(conn, begin)
-			_, _ = conn.Read(make([]byte, 1))
-			close(started)
-			waitForEnd(conn)
-			closed <- time.Now()
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		var cancelled time.Time
-		go func() {
-			<-started
-			cancelled = time.Now()
-			cancel()
-		}()
-		_, err := localClient(t).Do(ctx, get(server.url()))
-		failure, ok := errors.AsType[*egress.Error](err)
-		if !ok || failure.Reason != egress.Canceled || !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", name, err)
+		quickest := time.Hour
+		for i := 0; i < 20 && quickest > 100*time.Millisecond; i++ { // the machine may be busy, but not every time
+			quickest = min(quickest, closedAfter(t, begin))
 		}
-		if took := (<-closed).Sub(cancelled); took > 100*time.Millisecond {
-			t.Errorf("%s: the connection was closed after %v", name, took)
+		if quickest > 100*time.Millisecond {
+			t.Errorf("%s: the connection was closed after %v", name, quickest)
 		}
 	}
+}
+
+// closedAfter cancels a request whose answer has begun, and gives how long after it the connection is closed.
+func closedAfter(t *testing.T, begin string) time.Duration {
+	t.Helper()
+	started, closed := make(chan struct{}), make(chan time.Time, 1)
+	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		_, _ = io.WriteString(conn, begin)
+		_, _ = conn.Read(make([]byte, 1))
+		close(started)
+		waitForEnd(conn)
+		closed <- time.Now()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var cancelled time.Time
+	go func() {
+		<-started
+		cancelled = time.Now()
+		cancel()
+	}()
+	_, err := localClient(t).Do(ctx, get(server.url()))
+	failure, ok := errors.AsType[*egress.Error](err)
+	if !ok || failure.Reason != egress.Canceled || !errors.Is(err, context.Canceled) {
+		t.Errorf("%q: %v", begin, err)
+	}
+	return (<-closed).Sub(cancelled)
 }
 
 func TestACancelledContextSendsNothing(t *testing.T) {

@@ -101,6 +101,18 @@ func TestManyValuesAndManyRulesAddUp(t *testing.T) {
 	for range 15 {
 		served = append(served, values...)
 	}
+	quickest := time.Hour
+	for i := 0; i < 5 && quickest > 5*time.Second; i++ { // the machine may be busy, but not every time
+		quickest = min(quickest, checkMany(t, values, served))
+	}
+	if quickest > 5*time.Second { // multiplied it would be a minute
+		t.Errorf("it took %s", quickest)
+	}
+}
+
+// checkMany checks a flag with many values and rules, and gives how long it took.
+func checkMany(t *testing.T, values, served []string) time.Duration {
+	t.Helper()
 	began := time.Now()
 	draft := Draft{Type: text("NUMERIC"), Default: raw("999"), Values: choices(values...), Environments: inProduction("{}", served...)}
 	flag := draft.validate("flag")
@@ -110,9 +122,7 @@ func TestManyValuesAndManyRulesAddUp(t *testing.T) {
 	if name := flag.variants()["999"]; string(name) != `"999"` {
 		t.Errorf("the variant is %s", name)
 	}
-	if took := time.Since(began); took > 5*time.Second { // multiplied it would be a minute
-		t.Errorf("it took %s", took)
-	}
+	return time.Since(began)
 }
 
 func TestFrozenValuesAreHeldAgainstTheRulesToo(t *testing.T) {

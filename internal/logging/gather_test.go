@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -47,7 +46,7 @@ func TestReportsThatWaitAreWrittenTogether(t *testing.T) {
 		for i := range services {
 			report(i)
 		}
-		storetest.Wait(t, 10*time.Second, "all but one wait", func() bool { return h.Waiting(h.owner.Account) == services-1 })
+		storetest.Wait(t, soon, "all but one wait", func() bool { return h.Waiting(h.owner.Account) == services-1 })
 		g.through <- nil // the first
 		g.through <- nil // all others
 		running.Wait()
@@ -71,7 +70,7 @@ func TestAFailureIsToldToAllItWasFor(t *testing.T) {
 			_, errs[i] = h.Report(t.Context(), h.owner, []logging.Observation{seen("l", "INFO", strconv.Itoa(i))})
 		})
 	}
-	storetest.Wait(t, 10*time.Second, "all but one wait", func() bool { return h.Waiting(h.owner.Account) == 3 })
+	storetest.Wait(t, soon, "all but one wait", func() bool { return h.Waiting(h.owner.Account) == 3 })
 	g.through <- nil
 	g.through <- fault.New(fault.Unavailable, "Not now.")
 	running.Wait()
@@ -93,7 +92,7 @@ func waitingHouse(t *testing.T, running *sync.WaitGroup) (*house, *gate) {
 			t.Error(err)
 		}
 	})
-	storetest.Wait(t, 10*time.Second, "the first is being written", func() bool { return h.Writing(h.owner.Account) })
+	storetest.Wait(t, soon, "the first is being written", func() bool { return h.Writing(h.owner.Account) })
 	return h, g
 }
 
@@ -107,9 +106,9 @@ func TestWhoLeavesDoesNotWait(t *testing.T) {
 	gone.Go(func() {
 		_, left = h.Report(ctx, h.owner, []logging.Observation{seen("left", "INFO", "s")})
 	})
-	storetest.Wait(t, 10*time.Second, "one waits", func() bool { return h.Waiting(h.owner.Account) == 1 })
+	storetest.Wait(t, soon, "one waits", func() bool { return h.Waiting(h.owner.Account) == 1 })
 	running.Go(func() { h.report(t, seen("stays", "INFO", "s")) })
-	storetest.Wait(t, 10*time.Second, "two wait", func() bool { return h.Waiting(h.owner.Account) == 2 })
+	storetest.Wait(t, soon, "two wait", func() bool { return h.Waiting(h.owner.Account) == 2 })
 	leave()
 	gone.Wait() // while the first is still being written
 	same(t, errors.Is(left, context.Canceled), true)

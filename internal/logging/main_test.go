@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -26,6 +27,9 @@ const (
 	racers = 32
 	few    = 8 // for races in which everybody counts thousands of rows
 )
+
+// soon is how long something that happens at once may take on a busy machine.
+const soon = 30 * time.Second
 
 // house is a service on a real database with one account.
 type house struct {
