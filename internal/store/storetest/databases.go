@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 
 	"github.com/signalbox/signalbox/internal/store"
@@ -133,11 +134,11 @@ func postgresServer(t testing.TB) string {
 func createPostgres(t testing.TB, like string) string {
 	t.Helper()
 	server, name := postgresServer(t), newName()
-	if err := administer(t.Context(), server, "CREATE DATABASE "+name+like); err != nil {
+	if err := whenUnused(t.Context(), server, "CREATE DATABASE "+name+like); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := administer(context.Background(), server, fmt.Sprintf("DROP DATABASE %s WITH (FORCE)", name)); err != nil { //nolint:usetesting // the test's context has ended
+		if err := whenUnused(context.Background(), server, fmt.Sprintf("DROP DATABASE %s WITH (FORCE)", name)); err != nil { //nolint:usetesting // the test's context has ended
 			t.Error(err)
 		}
 	})
@@ -169,6 +170,21 @@ func makeTemplate(server, name string) error {
 		return err
 	}
 	return errors.Join(db.Migrate(ctx), db.Close())
+}
+
+// whenUnused runs a statement that needs a database for itself. The server waits
+// some seconds until connections that were closed are gone, which a busy machine
+// may need several times.
+func whenUnused(ctx context.Context, server, statement string) error {
+	const inUse, attempts = "55006", 12
+	var err error
+	for range attempts {
+		err = administer(ctx, server, statement)
+		if failure, is := errors.AsType[*pgconn.PgError](err); !is || failure.Code != inUse {
+			return err
+		}
+	}
+	return err
 }
 
 // administer runs a statement on the server's own database.
