@@ -178,6 +178,9 @@ func TestNobodyIsTooSlowWhenTheNodeIs(t *testing.T) {
 			for _, p := range peers {
 				p.expect(everything(last)...)
 			}
+			// The node has caught up when its workers are done, a moment later.
+			all := int64(len(peers) * len(everything(last)))
+			storetest.Wait(t, soon, "everything is counted", func() bool { return s.sent.Load() == all })
 			for range 100 { // and then it goes on as ever
 				last = s.commit(flagChange("g"))
 				for _, p := range peers {
