@@ -2,7 +2,7 @@
 
 VERSION      ?= $(or $(shell git describe --tags --match 'v[0-9]*' --always --dirty 2>/dev/null),dev)
 FUZZTIME     ?= 60s
-TEST_TIMEOUT ?= 15m
+TEST_TIMEOUT ?= 25m
 TESTFLAGS    ?=
 BENCHFLAGS   ?=
 
