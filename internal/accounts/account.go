@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // KindAccount is the JSON:API type of an account.
@@ -81,7 +82,7 @@ func Found(ctx context.Context, tx FoundingTx, name string, held plans.Held, sec
 
 // Account gives the caller's account.
 func (s *Service) Account(ctx context.Context, caller Caller) (Account, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Account, error) { return tx.Account(ctx, caller.Account) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Account, error) { return tx.Account(ctx, caller.Account) })
 }
 
 // ReplaceAccount changes the account's name and key. The plans are the
@@ -90,7 +91,7 @@ func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft Accou
 	if err := draft.validate(); err != nil {
 		return Account{}, err
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Account, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Account, error) {
 		target := changes.Target[Account]{
 			Account: caller.Account, Actor: caller.Actor(), Kind: KindAccount, Key: caller.Account, Match: match,
 			Load: func() (Account, error) { return tx.Account(ctx, caller.Account) },

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // KindKey is the JSON:API type of an API key.
@@ -119,7 +120,7 @@ type KeyDraft struct {
 // CreateKey makes a key for the caller's user. ADMIN or OWNER; a key never
 // makes one stronger than itself. The plaintext is in the result only.
 func (s *Service) CreateKey(ctx context.Context, caller Caller, draft KeyDraft) (Key, error) {
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
 		return issueKey(ctx, tx, caller, caller.Actor(), draft)
 	})
 }
@@ -150,18 +151,18 @@ func insertKey(ctx context.Context, tx FoundingTx, actor changes.Actor, key Key)
 
 // Key gives one key of the caller's account.
 func (s *Service) Key(ctx context.Context, caller Caller, id string) (Key, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Key, error) { return tx.Key(ctx, caller.Account, id) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Key, error) { return tx.Key(ctx, caller.Account, id) })
 }
 
 // Keys lists the keys of the caller's account.
 func (s *Service) Keys(ctx context.Context, caller Caller, request page.Request) (page.List[Key], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Key], error) { return tx.Keys(ctx, caller.Account, request) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Key], error) { return tx.Keys(ctx, caller.Account, request) })
 }
 
 // ReplaceKey renames a key, or changes its role, scopes or expiry. ADMIN or
 // OWNER; only an OWNER changes an OWNER's key.
 func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draft KeyDraft, match changes.Match[Key]) (Key, error) {
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
 		return changes.Replace(ctx, tx, keyTarget(ctx, tx, caller, id, match), func(before Key) (Key, error) {
 			key, err := draft.apply(ctx, tx, caller, before)
 			if err != nil {
@@ -175,7 +176,7 @@ func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draf
 // RevokeKey makes a key useless for ever. To revoke it again changes nothing.
 // ADMIN or OWNER; only an OWNER revokes an OWNER's key.
 func (s *Service) RevokeKey(ctx context.Context, caller Caller, id string) (Key, error) {
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
 		key, err := keyTarget(ctx, tx, caller, id, nil).Load()
 		if err != nil {
 			return Key{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // The JSON:API types of settings. Their id is always "current".
@@ -58,13 +59,13 @@ type SettingsDraft struct {
 
 // AccountSettings gives the settings of the caller's account.
 func (s *Service) AccountSettings(ctx context.Context, caller Caller) (Settings, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) })
 }
 
 // UserSettings gives the settings of the caller's user. A user without an
 // order of their own sees the account's.
 func (s *Service) UserSettings(ctx context.Context, caller Caller) (Settings, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Settings, error) { return userSettings(ctx, tx, caller) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Settings, error) { return userSettings(ctx, tx, caller) })
 }
 
 func userSettings(ctx context.Context, tx ReadTx, caller Caller) (Settings, error) {
@@ -79,7 +80,7 @@ func userSettings(ctx context.Context, tx ReadTx, caller Caller) (Settings, erro
 
 // ReplaceAccountSettings replaces the account's settings. ADMIN or OWNER.
 func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Settings, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Settings, error) {
 		target := changes.Target[Settings]{
 			Account: caller.Account, Actor: caller.Actor(), Kind: KindAccountSettings, Key: "current", Match: match,
 			Load: func() (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
@@ -97,7 +98,7 @@ func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, dra
 // ReplaceUserSettings replaces the settings of the caller's user. Without an
 // environment_order the user follows the account's again.
 func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Settings, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Settings, error) {
 		target := changes.Target[Settings]{
 			Account: caller.Account, Actor: caller.Actor(), Kind: KindUserSettings, Key: caller.UserID, Match: match,
 			Load: func() (Settings, error) { return userSettings(ctx, tx, caller) },
@@ -117,7 +118,7 @@ func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft 
 
 // CurrentUser gives the user who made the caller's key.
 func (s *Service) CurrentUser(ctx context.Context, caller Caller) (User, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return tx.User(ctx, caller.Account, caller.UserID) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return tx.User(ctx, caller.Account, caller.UserID) })
 }
 
 // settings makes the draft storable: environments that do not exist and

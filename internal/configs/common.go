@@ -5,12 +5,13 @@ import (
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // provideCommon makes the common config, if it is not there, for a read that
 // shows it.
 func (s *Service) provideCommon(ctx context.Context, account string) error {
-	_, err := changes.Read(ctx, s.Store, func(tx ReadTx) (Config, error) { return tx.Config(ctx, account, Common) })
+	_, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Config, error) { return tx.Config(ctx, account, Common) })
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Store gives the transactions in which configs are read and written.
@@ -80,7 +81,7 @@ func (s *Service) Configs(ctx context.Context, caller accounts.Caller, filter Fi
 	if err := s.provideCommon(ctx, caller.Account); err != nil {
 		return page.List[Config]{}, err
 	}
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Config], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Config], error) {
 		return tx.Configs(ctx, caller.Account, filter, request)
 	})
 }
@@ -92,7 +93,7 @@ func (s *Service) Config(ctx context.Context, caller accounts.Caller, key string
 			return Config{}, err
 		}
 	}
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Config, error) { return tx.Config(ctx, caller.Account, key) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Config, error) { return tx.Config(ctx, caller.Account, key) })
 }
 
 // Resolved gives what a config comes to in an environment, which must exist,
@@ -103,7 +104,7 @@ func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key stri
 			return Resolved{}, err
 		}
 	}
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Resolved, error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Resolved, error) {
 		chain, err := tx.ConfigChain(ctx, caller.Account, key)
 		if err != nil {
 			return Resolved{}, err
@@ -133,7 +134,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return Config{}, s.refused(ctx, caller, "", wanted, schemas, &draft)
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (_ Config, err error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (_ Config, err error) {
 		made := wanted
 		made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
 		if err := s.admit(ctx, tx, made); err != nil { // which counts what there was before the request
@@ -184,7 +185,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if draft.Problems.Err() != nil {
 		return Config{}, s.refused(ctx, caller, key, wanted, schemas, &draft)
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Config, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Config, error) {
 		if key == Common {
 			if err := ensureCommon(ctx, tx, caller.Account); err != nil {
 				return Config{}, err

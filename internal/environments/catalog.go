@@ -8,18 +8,19 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Services lists the services of the caller's account.
 func (s *Service) Services(ctx context.Context, caller accounts.Caller, filter ReportedFilter, request page.Request) (page.List[ReportingService], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[ReportingService], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[ReportingService], error) {
 		return tx.Services(ctx, caller.Account, filter, request)
 	})
 }
 
 // Service gives one service.
 func (s *Service) Service(ctx context.Context, caller accounts.Caller, key string) (ReportingService, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (ReportingService, error) { return tx.Service(ctx, caller.Account, key) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (ReportingService, error) { return tx.Service(ctx, caller.Account, key) })
 }
 
 // CreateService names a service before it reports itself. MEMBER or higher.
@@ -31,7 +32,7 @@ func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, dra
 	if err := draft.validate(); err != nil {
 		return ReportingService{}, err
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (ReportingService, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (ReportingService, error) {
 		service := ReportingService{Account: caller.Account, Key: key, Name: draft.Name.Or(key), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 		err := insertService(ctx, tx, caller, service)
 		if fault.Is(err, fault.AlreadyExists) {
@@ -54,7 +55,7 @@ func (s *Service) ReplaceService(ctx context.Context, caller accounts.Caller, ke
 	if err := draft.validate(); err != nil {
 		return ReportingService{}, err
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (ReportingService, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (ReportingService, error) {
 		return changes.Replace(ctx, tx, serviceTarget(ctx, tx, caller, key, match), func(service ReportingService) (ReportingService, error) {
 			service.Name, service.UpdatedAt = draft.Name.Or(key), tx.Now()
 			return service, tx.UpdateService(ctx, service)
@@ -80,14 +81,14 @@ func serviceTarget(ctx context.Context, tx Tx, caller accounts.Caller, key strin
 
 // ContextTypes lists the context types of the caller's account.
 func (s *Service) ContextTypes(ctx context.Context, caller accounts.Caller, filter ReportedFilter, request page.Request) (page.List[ContextType], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[ContextType], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[ContextType], error) {
 		return tx.ContextTypes(ctx, caller.Account, filter, request)
 	})
 }
 
 // ContextType gives one context type.
 func (s *Service) ContextType(ctx context.Context, caller accounts.Caller, key string) (ContextType, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (ContextType, error) { return tx.ContextType(ctx, caller.Account, key) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (ContextType, error) { return tx.ContextType(ctx, caller.Account, key) })
 }
 
 // ReplaceContextType renames a context type and replaces its known
@@ -96,7 +97,7 @@ func (s *Service) ReplaceContextType(ctx context.Context, caller accounts.Caller
 	if err := draft.validate(); err != nil {
 		return ContextType{}, err
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (ContextType, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (ContextType, error) {
 		return changes.Replace(ctx, tx, contextTypeTarget(ctx, tx, caller, key, match), func(contextType ContextType) (ContextType, error) {
 			contextType.Name, contextType.UpdatedAt = draft.Name.Or(key), tx.Now()
 			contextType.Attributes = draft.Attributes.Or(json.RawMessage(`{}`))
@@ -123,14 +124,14 @@ func contextTypeTarget(ctx context.Context, tx Tx, caller accounts.Caller, key s
 
 // Contexts lists the contexts of the caller's account.
 func (s *Service) Contexts(ctx context.Context, caller accounts.Caller, filter ReportedFilter, request page.Request) (page.List[Context], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Context], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Context], error) {
 		return tx.Contexts(ctx, caller.Account, filter, request)
 	})
 }
 
 // Context gives one context by its id.
 func (s *Service) Context(ctx context.Context, caller accounts.Caller, id string) (Context, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Context, error) { return contextByID(ctx, tx, caller.Account, id) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Context, error) { return contextByID(ctx, tx, caller.Account, id) })
 }
 
 // RenameContext changes what a context is called; all else is reported.
@@ -139,7 +140,7 @@ func (s *Service) RenameContext(ctx context.Context, caller accounts.Caller, id 
 	if err := draft.validate(); err != nil {
 		return Context{}, err
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Context, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Context, error) {
 		return changes.Replace(ctx, tx, contextTarget(ctx, tx, caller, id, match), func(found Context) (Context, error) {
 			found.Name, found.UpdatedAt = draft.Name.Or(found.Key), tx.Now()
 			return found, tx.UpdateContext(ctx, found)

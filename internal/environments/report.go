@@ -9,8 +9,8 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/bulk"
-	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // ReportedContext is one item of a report.
@@ -65,9 +65,9 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []Re
 	if r.size == 0 {
 		return bulk.Outcome{Rejected: r.rejected}, nil
 	}
-	found, err := changes.Read(ctx, s.Store, func(tx ReadTx) (*news, error) { return r.news(ctx, tx) })
+	found, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (*news, error) { return r.news(ctx, tx) })
 	if err == nil && found.any() {
-		found, err = changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (*news, error) {
+		found, err = transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (*news, error) {
 			found, err := r.news(ctx, tx) // others may have been first
 			if err != nil {
 				return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Store gives the transactions in which environments are read and written.
@@ -84,14 +85,14 @@ func Found(ctx context.Context, tx FoundingTx, account string) error {
 
 // Environments lists the environments of the caller's account.
 func (s *Service) Environments(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Environment], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Environment], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Environment], error) {
 		return tx.Environments(ctx, caller.Account, filter, request)
 	})
 }
 
 // Environment gives one environment.
 func (s *Service) Environment(ctx context.Context, caller accounts.Caller, key string) (Environment, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Environment, error) { return tx.Environment(ctx, caller.Account, key) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Environment, error) { return tx.Environment(ctx, caller.Account, key) })
 }
 
 // Usage counts the values held for an environment.
@@ -156,7 +157,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if err := draft.validate(); err != nil {
 		return Environment{}, err
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Environment, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Environment, error) {
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Environment) (Environment, error) {
 			after := draft.over(before, tx.Now())
 			if err := s.move(ctx, tx, before, after); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/rawjson"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Declaration is one flag as a running service declares it.
@@ -71,7 +72,7 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, declaratio
 	if len(report.order) == 0 {
 		return bulk.Outcome{Rejected: report.rejected}, nil
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (bulk.Outcome, error) { return report.write(ctx, tx, caller) })
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (bulk.Outcome, error) { return report.write(ctx, tx, caller) })
 }
 
 // report is the work of one bulk report.

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Store gives the transactions in which flags are read and written.
@@ -97,18 +98,18 @@ type Service struct {
 
 // Flags lists the flags of the caller's account.
 func (s *Service) Flags(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Flag], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Flag], error) { return tx.Flags(ctx, caller.Account, filter, request) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Flag], error) { return tx.Flags(ctx, caller.Account, filter, request) })
 }
 
 // Flag gives one flag.
 func (s *Service) Flag(ctx context.Context, caller accounts.Caller, key string) (Flag, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
 }
 
 // Sources lists where flags are declared; of one flag, which must exist, when
 // the filter names it.
 func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter SourceFilter, request page.Request) (page.List[Source], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Source], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Source], error) {
 		if filter.Flag != "" {
 			if _, err := tx.Flag(ctx, caller.Account, filter.Flag); err != nil {
 				return page.List[Source]{}, err
@@ -129,7 +130,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return Flag{}, s.refused(ctx, caller.Account, "", flag, &draft)
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
 		flag := flag
 		flag.Account, flag.Managed, flag.CreatedAt, flag.UpdatedAt = caller.Account, true, tx.Now(), tx.Now()
 		if flag.Name == "" {
@@ -180,7 +181,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if draft.Problems.Err() != nil {
 		return Flag{}, s.refused(ctx, caller.Account, key, wanted, &draft)
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Flag) (Flag, error) {
 			after, err := s.merge(ctx, tx, caller, before, wanted, draft)
 			if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Runs lists the runs of the caller's account, newest first.
 func (s *Service) Runs(ctx context.Context, caller accounts.Caller, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.Tail[Run], error) { return tx.Runs(ctx, caller.Account, filter, cursor) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.Tail[Run], error) { return tx.Runs(ctx, caller.Account, filter, cursor) })
 }
 
 // Run gives one run.
@@ -25,7 +25,7 @@ func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (R
 	if err != nil {
 		return Run{}, err
 	}
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Run, error) { return tx.Run(ctx, caller.Account, id) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Run, error) { return tx.Run(ctx, caller.Account, id) })
 }
 
 // RunNow queues a run of a job, enabled or not. MEMBER or higher.
@@ -60,7 +60,7 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 // queue stores a run and tells the workers. It takes no lock of the account:
 // runs of many jobs are queued at the same time.
 func (s *Service) queue(ctx context.Context, newRun func(Tx) (Run, error)) (Run, error) {
-	queued, err := changes.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
+	queued, err := transaction.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
 		run, err := newRun(tx)
 		if err != nil {
 			return Run{}, err
@@ -93,7 +93,7 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 	if err != nil {
 		return Run{}, err
 	}
-	run, err := changes.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
+	run, err := transaction.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
 		ended, err := tx.CancelRun(ctx, caller.Account, id, tx.Now())
 		if err != nil {
 			return Run{}, err
@@ -119,7 +119,7 @@ func (s *Service) Usage(ctx context.Context, caller accounts.Caller, period stri
 		return Usage{}, fault.New(fault.InvalidParameter, "filter[period] must be current or a month as YYYY-MM.").
 			At(fault.Parameter("filter[period]"))
 	}
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Usage, error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Usage, error) {
 		if period == "current" {
 			period = Period(tx.Now())
 		}

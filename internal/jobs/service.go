@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Store gives the transactions in which jobs are read and written.
@@ -94,12 +95,12 @@ type Service struct {
 
 // Jobs lists the jobs of the caller's account.
 func (s *Service) Jobs(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Job], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Job], error) { return tx.Jobs(ctx, caller.Account, filter, request) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Job], error) { return tx.Jobs(ctx, caller.Account, filter, request) })
 }
 
 // Job gives one job.
 func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (Job, error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (Job, error) { return tx.Job(ctx, caller.Account, key) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Job, error) { return tx.Job(ctx, caller.Account, key) })
 }
 
 // Create makes a job. MEMBER or higher; a key that is restricted to
@@ -111,7 +112,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return s.refused(ctx, &draft, wanted, times)
 	}
-	made, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
+	made, err := transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
 		job := wanted
 		job.CreatedAt, job.UpdatedAt = tx.Now(), tx.Now()
 		if err := s.admit(ctx, tx, &draft, &job, times); err != nil {
@@ -195,7 +196,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return s.refused(ctx, &draft, wanted, times)
 	}
 	request := newID()
-	changed, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
+	changed, err := transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Job) (Job, error) {
 			after := wanted
 			after.UID, after.RequestID, after.CreatedAt = before.UID, before.RequestID, before.CreatedAt

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Observation is one logger as a running service reports it.
@@ -66,7 +67,7 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, observatio
 	if len(r.ids) == 0 {
 		return bulk.Outcome{Rejected: r.rejected}, nil
 	}
-	news, err := changes.Read(ctx, s.Store, func(tx ReadTx) ([]int, error) {
+	news, err := transaction.Read(ctx, s.Store, func(tx ReadTx) ([]int, error) {
 		return r.news(ctx, tx, s.full.of(caller.Account, tx.Now()))
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 const (
@@ -168,7 +169,7 @@ func (e *Expirer) remove(ctx context.Context, account string, expiring []Expirin
 func (e *Expirer) removePart(ctx context.Context, account string, expiring []Expiring) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, expiryTimeout)
 	defer cancel()
-	return changes.Write(ctx, e.store, account, func(tx Tx) (int, error) {
+	return transaction.Write(ctx, e.store, account, func(tx Tx) (int, error) {
 		loggerKeys, groupKeys := keysOf(expiring)
 		loggers, err := tx.LoggersByKey(ctx, account, loggerKeys)
 		if err != nil {

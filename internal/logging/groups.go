@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // CreateGroup makes a log group. MEMBER or higher; a key that is restricted to
@@ -19,7 +20,7 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 	if draft.Problems.Err() != nil {
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, "", wanted, &draft.Problems)
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (_ GroupView, err error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (_ GroupView, err error) {
 		group := Group{Account: caller.Account, Key: key, Name: wanted.name, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 		if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
 			return GroupView{}, err
@@ -83,7 +84,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 	if draft.Problems.Err() != nil {
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
-	return changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
 		group, err := changes.Replace(ctx, tx, groupTarget(ctx, tx, caller, key, match), func(before Group) (Group, error) {
 			after, err := s.replacedGroup(ctx, tx, caller, before, wanted)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Replace changes a logger, and makes one that does not exist. What it sets
@@ -21,7 +22,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if draft.Problems.Err() != nil {
 		return View{}, s.refused(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
-	made, err := changes.Write(ctx, s.Store, caller.Account, func(tx Tx) (Logger, error) {
+	made, err := transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Logger, error) {
 		before, exists, err := stored(ctx, tx, caller.Account, key, match)
 		if err != nil {
 			return Logger{}, err
@@ -36,7 +37,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return View{}, err
 	}
 	// What follows from others and what is observed need not be read under the lock.
-	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) { return view(ctx, tx, made) })
+	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) { return view(ctx, tx, made) })
 }
 
 // refused tells all that is wrong with a draft at once: what only the database

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Store gives the transactions in which loggers are read and written.
@@ -143,7 +144,7 @@ func (s snapshots) Read(ctx context.Context, fn func(ReadTx) error) error { retu
 // Loggers lists the loggers of the caller's account. See View for what a
 // list leaves out.
 func (s *Service) Loggers(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[View], error) {
-	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (page.List[View], error) {
+	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (page.List[View], error) {
 		list, err := tx.Loggers(ctx, caller.Account, filter, request)
 		if err != nil {
 			return page.List[View]{}, err
@@ -155,7 +156,7 @@ func (s *Service) Loggers(ctx context.Context, caller accounts.Caller, filter Fi
 
 // Logger gives one logger.
 func (s *Service) Logger(ctx context.Context, caller accounts.Caller, key string) (View, error) {
-	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) {
+	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) {
 		logger, err := tx.Logger(ctx, caller.Account, key)
 		if err != nil {
 			return View{}, err
@@ -167,7 +168,7 @@ func (s *Service) Logger(ctx context.Context, caller accounts.Caller, key string
 // Sources lists where loggers are seen; of one logger, which must exist, when
 // the filter names it.
 func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter SourceFilter, request page.Request) (page.List[Source], error) {
-	return changes.Read(ctx, s.Store, func(tx ReadTx) (page.List[Source], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Source], error) {
 		if filter.Logger != "" {
 			if _, err := tx.Logger(ctx, caller.Account, filter.Logger); err != nil {
 				return page.List[Source]{}, err
@@ -179,7 +180,7 @@ func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter So
 
 // Groups lists the log groups of the caller's account.
 func (s *Service) Groups(ctx context.Context, caller accounts.Caller, filter GroupFilter, request page.Request) (page.List[GroupView], error) {
-	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (page.List[GroupView], error) {
+	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (page.List[GroupView], error) {
 		list, err := tx.LogGroups(ctx, caller.Account, filter, request)
 		if err != nil {
 			return page.List[GroupView]{}, err
@@ -191,7 +192,7 @@ func (s *Service) Groups(ctx context.Context, caller accounts.Caller, filter Gro
 
 // Group gives one log group.
 func (s *Service) Group(ctx context.Context, caller accounts.Caller, key string) (GroupView, error) {
-	return changes.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (GroupView, error) {
+	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (GroupView, error) {
 		group, err := tx.LogGroup(ctx, caller.Account, key)
 		if err != nil {
 			return GroupView{}, err

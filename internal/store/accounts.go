@@ -9,8 +9,8 @@ import (
 )
 
 // Accounts is the store as package accounts asks for it.
-func (db *DB) Accounts() Rooms[accounts.ReadTx, accounts.Tx] {
-	return NewRooms(db,
+func (db *DB) Accounts() Transactions[accounts.ReadTx, accounts.Tx] {
+	return NewTransactions(db,
 		func(tx *ReadTx) accounts.ReadTx { return tx },
 		func(tx *Tx) accounts.Tx { return tx })
 }

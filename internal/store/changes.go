@@ -96,7 +96,7 @@ func withinBudget() func(changes.Change) bool {
 // Heads gives the number of every account's last change.
 func (db *DB) Heads(ctx context.Context) (map[string]int64, error) { return db.heads(ctx, forCallers) }
 
-func (db *DB) heads(ctx context.Context, via door) (map[string]int64, error) {
+func (db *DB) heads(ctx context.Context, via pool) (map[string]int64, error) {
 	heads := map[string]int64{}
 	err := db.read(ctx, via, func(tx *ReadTx) error {
 		_, err := all(ctx, tx.conn, func(r row) (string, error) {
@@ -172,7 +172,7 @@ func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit 
 	return db.eventsAfter(ctx, forCallers, account, seq, limit)
 }
 
-func (db *DB) eventsAfter(ctx context.Context, via door, account string, seq int64, limit int) (found []changes.Change, err error) {
+func (db *DB) eventsAfter(ctx context.Context, via pool, account string, seq int64, limit int) (found []changes.Change, err error) {
 	scan := func(r row) (changes.Change, error) {
 		change := changes.Change{Account: account}
 		var after *string

@@ -12,8 +12,8 @@ import (
 )
 
 // Configs is the store as package configs asks for it.
-func (db *DB) Configs() Rooms[configs.ReadTx, configs.Tx] {
-	return NewRooms(db,
+func (db *DB) Configs() Transactions[configs.ReadTx, configs.Tx] {
+	return NewTransactions(db,
 		func(tx *ReadTx) configs.ReadTx { return tx },
 		func(tx *Tx) configs.Tx { return tx })
 }

@@ -5,7 +5,7 @@
 // translation of database errors. It owns no rule: what may be written is the
 // domain's business. Every domain package describes the transaction it needs
 // as an interface of its own; *ReadTx and *Tx satisfy them all, one file per
-// concept, and Rooms hands them out.
+// concept, and Transactions hands them out.
 //
 // # One text for both
 //

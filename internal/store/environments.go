@@ -9,8 +9,8 @@ import (
 )
 
 // Environments is the store as package environments asks for it.
-func (db *DB) Environments() Rooms[environments.ReadTx, environments.Tx] {
-	return NewRooms(db,
+func (db *DB) Environments() Transactions[environments.ReadTx, environments.Tx] {
+	return NewTransactions(db,
 		func(tx *ReadTx) environments.ReadTx { return tx },
 		func(tx *Tx) environments.Tx { return tx })
 }

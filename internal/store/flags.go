@@ -13,8 +13,8 @@ import (
 )
 
 // Flags is the store as package flags asks for it.
-func (db *DB) Flags() Rooms[flags.ReadTx, flags.Tx] {
-	return NewRooms(db,
+func (db *DB) Flags() Transactions[flags.ReadTx, flags.Tx] {
+	return NewTransactions(db,
 		func(tx *ReadTx) flags.ReadTx { return tx },
 		func(tx *Tx) flags.Tx { return tx })
 }

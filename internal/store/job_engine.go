@@ -11,20 +11,20 @@ import (
 )
 
 // Scheduler is the store as package scheduler asks for it.
-func (db *DB) Scheduler() Rooms[scheduler.ReadTx, scheduler.Tx] {
-	return NewRooms(db,
+func (db *DB) Scheduler() Transactions[scheduler.ReadTx, scheduler.Tx] {
+	return NewTransactions(db,
 		func(tx *ReadTx) scheduler.ReadTx { return tx },
 		func(tx *Tx) scheduler.Tx { return tx }).ForLoops()
 }
 
 // WorkerStore is the store as package worker asks for it.
 type WorkerStore struct {
-	Rooms[worker.ReadTx, worker.Tx]
+	Transactions[worker.ReadTx, worker.Tx]
 }
 
 // Worker is the store of a worker.
 func (db *DB) Worker() WorkerStore {
-	return WorkerStore{NewRooms(db,
+	return WorkerStore{NewTransactions(db,
 		func(tx *ReadTx) worker.ReadTx { return tx },
 		func(tx *Tx) worker.Tx { return tx }).ForLoops()}
 }

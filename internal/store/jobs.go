@@ -11,8 +11,8 @@ import (
 )
 
 // Jobs is the store as package jobs asks for it.
-func (db *DB) Jobs() Rooms[jobs.ReadTx, jobs.Tx] {
-	return NewRooms(db,
+func (db *DB) Jobs() Transactions[jobs.ReadTx, jobs.Tx] {
+	return NewTransactions(db,
 		func(tx *ReadTx) jobs.ReadTx { return tx },
 		func(tx *Tx) jobs.Tx { return tx })
 }

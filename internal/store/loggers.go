@@ -12,8 +12,8 @@ import (
 )
 
 // Logging is the store as package logging asks for it.
-func (db *DB) Logging() Rooms[logging.ReadTx, logging.Tx] {
-	return NewRooms(db,
+func (db *DB) Logging() Transactions[logging.ReadTx, logging.Tx] {
+	return NewTransactions(db,
 		func(tx *ReadTx) logging.ReadTx { return tx },
 		func(tx *Tx) logging.Tx { return tx })
 }

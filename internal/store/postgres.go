@@ -28,13 +28,13 @@ const (
 
 // postgres runs on pools of connections.
 type postgres struct {
-	pool   [doors]*sql.DB
+	dbs    [poolCount]*sql.DB
 	closed atomic.Bool
 }
 
 // poolSizes are the connections of each pool.
-func poolSizes() [doors]int {
-	return [doors]int{forCallers: postgresConnections, forLoops: loopConnections}
+func poolSizes() [poolCount]int {
+	return [poolCount]int{forCallers: postgresConnections, forLoops: loopConnections}
 }
 
 // parseURL reads a database URL and fills in what it leaves out. Of several
@@ -68,7 +68,7 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 		db.SetMaxIdleConns(size)
 		db.SetConnMaxIdleTime(5 * time.Minute)
 		db.SetConnMaxLifetime(time.Hour)
-		engine.pool[via] = db
+		engine.dbs[via] = db
 	}
 	if err := engine.ping(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("connecting to PostgreSQL: %w", err), engine.close())
@@ -76,8 +76,8 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	return engine, nil
 }
 
-func (p *postgres) read(_ context.Context, via door, fn func(querier) error) error {
-	return p.orClosed(fn(pooled{p.pool[via]}))
+func (p *postgres) read(_ context.Context, via pool, fn func(querier) error) error {
+	return p.orClosed(fn(pooled{p.dbs[via]}))
 }
 
 func (p *postgres) snapshot(ctx context.Context, fn func(querier) error) error {
@@ -94,7 +94,7 @@ func (p *postgres) orClosed(err error) error {
 	return err
 }
 
-func (p *postgres) write(ctx context.Context, via door, fn func(context.Context, querier) error) error {
+func (p *postgres) write(ctx context.Context, via pool, fn func(context.Context, querier) error) error {
 	for attempt := 1; ; attempt++ {
 		err := p.attempt(ctx, via, nil, fn)
 		if postgresCode(err) == readOnly { // the server has become a standby: look for the new primary
@@ -115,13 +115,13 @@ func (p *postgres) write(ctx context.Context, via door, fn func(context.Context,
 // forgetIdle closes the connections that nobody uses.
 func (p *postgres) forgetIdle() {
 	for via, size := range poolSizes() {
-		p.pool[via].SetMaxIdleConns(0)
-		p.pool[via].SetMaxIdleConns(size)
+		p.dbs[via].SetMaxIdleConns(0)
+		p.dbs[via].SetMaxIdleConns(size)
 	}
 }
 
-func (p *postgres) attempt(ctx context.Context, via door, options *sql.TxOptions, fn func(context.Context, querier) error) error {
-	tx, err := p.pool[via].BeginTx(ctx, options)
+func (p *postgres) attempt(ctx context.Context, via pool, options *sql.TxOptions, fn func(context.Context, querier) error) error {
+	tx, err := p.dbs[via].BeginTx(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -137,16 +137,16 @@ func (p *postgres) attempt(ctx context.Context, via door, options *sql.TxOptions
 func (p *postgres) epoch(context.Context) (int64, bool, error) { return 0, false, nil }
 
 func (p *postgres) ping(ctx context.Context) error {
-	return p.orClosed(p.pool[forLoops].PingContext(ctx))
+	return p.orClosed(p.dbs[forLoops].PingContext(ctx))
 }
 
 func (p *postgres) close() error {
 	p.closed.Store(true)
-	return errors.Join(p.pool[forCallers].Close(), p.pool[forLoops].Close())
+	return errors.Join(p.dbs[forCallers].Close(), p.dbs[forLoops].Close())
 }
 
 func (p *postgres) pools() map[string]func() sql.DBStats {
-	return map[string]func() sql.DBStats{"postgres": p.pool[forCallers].Stats, "postgres_loops": p.pool[forLoops].Stats}
+	return map[string]func() sql.DBStats{"postgres": p.dbs[forCallers].Stats, "postgres_loops": p.dbs[forLoops].Stats}
 }
 
 // pooled runs statements on a transaction or on any connection of the pool.

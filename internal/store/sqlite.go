@@ -33,10 +33,10 @@ const loopReaders = 3
 type sqliteEngine struct {
 	writing, reading *sql.DB
 	writer           *prepared
-	readers          [doors]chan *prepared
-	opened           [doors]int   // readers
-	commits          atomic.Int64 // of this process
-	watch            watch        // for the commits of others
+	readers          [poolCount]chan *prepared
+	opened           [poolCount]int // readers
+	commits          atomic.Int64   // of this process
+	watch            watch          // for the commits of others
 	grouped          func(writers int)
 
 	queue   chan *writeJob
@@ -94,15 +94,15 @@ func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {
 	if e.watch.conn, err = newPrepared(ctx, e.reading); err != nil {
 		return err
 	}
-	for via, count := range [doors]int{forCallers: max(4, 2*runtime.GOMAXPROCS(0)), forLoops: loopReaders} {
-		if err := e.openReaders(ctx, door(via), count); err != nil {
+	for via, count := range [poolCount]int{forCallers: max(4, 2*runtime.GOMAXPROCS(0)), forLoops: loopReaders} {
+		if err := e.openReaders(ctx, pool(via), count); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *sqliteEngine) openReaders(ctx context.Context, via door, count int) error {
+func (e *sqliteEngine) openReaders(ctx context.Context, via pool, count int) error {
 	e.readers[via] = make(chan *prepared, count)
 	for range count {
 		reader, err := newPrepared(ctx, e.reading)
@@ -126,7 +126,7 @@ func dsn(file, more string) string {
 
 // read lends a connection to fn. Its statements are interrupted when the caller
 // leaves or takes too long: there are few connections, and all accounts share them.
-func (e *sqliteEngine) read(ctx context.Context, via door, fn func(querier) error) error {
+func (e *sqliteEngine) read(ctx context.Context, via pool, fn func(querier) error) error {
 	return e.lend(ctx, via, func(reader *prepared) error { return fn(reader) })
 }
 
@@ -141,7 +141,7 @@ func (e *sqliteEngine) snapshot(ctx context.Context, fn func(querier) error) err
 	})
 }
 
-func (e *sqliteEngine) lend(ctx context.Context, via door, fn func(*prepared) error) error {
+func (e *sqliteEngine) lend(ctx context.Context, via pool, fn func(*prepared) error) error {
 	select {
 	case reader := <-e.readers[via]:
 		defer func() { e.readers[via] <- reader }()
@@ -155,7 +155,7 @@ func (e *sqliteEngine) lend(ctx context.Context, via door, fn func(*prepared) er
 
 // write queues fn and waits for its commit. Once the writer has taken it, fn
 // is waited for even if the caller leaves: it may be committed by then.
-func (e *sqliteEngine) write(ctx context.Context, _ door, fn func(context.Context, querier) error) error {
+func (e *sqliteEngine) write(ctx context.Context, _ pool, fn func(context.Context, querier) error) error {
 	job := &writeJob{ctx: ctx, fn: fn, done: make(chan struct{})}
 	select {
 	case e.queue <- job:

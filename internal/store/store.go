@@ -49,13 +49,13 @@ type DB struct {
 // engine runs functions on the connections of one database.
 type engine interface {
 	// read runs fn outside a transaction.
-	read(ctx context.Context, via door, fn func(querier) error) error
+	read(ctx context.Context, via pool, fn func(querier) error) error
 	// snapshot runs fn in a transaction that cannot write and sees one state.
 	snapshot(ctx context.Context, fn func(querier) error) error
 	// write runs fn in a transaction and returns once it is durable. fn gets
 	// the context for its statements, which on SQLite is never canceled: a
 	// writer that leaves must not take others of its group with it.
-	write(ctx context.Context, via door, fn func(context.Context, querier) error) error
+	write(ctx context.Context, via pool, fn func(context.Context, querier) error) error
 	// epoch gives a number that differs after any commit, by whatever process;
 	// false when the database has none.
 	epoch(ctx context.Context) (int64, bool, error)
@@ -65,14 +65,14 @@ type engine interface {
 	close() error
 }
 
-// door says which connections a transaction may use. The loops of a node have
+// pool says which connections a transaction may use. The loops of a node have
 // some of their own: however much callers read, a beat does not wait for them.
-type door int
+type pool int
 
 const (
-	forCallers door = iota
+	forCallers pool = iota
 	forLoops
-	doors // how many there are
+	poolCount // how many there are
 )
 
 // querier runs statements on one connection.
@@ -123,7 +123,7 @@ func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
 	return db.read(ctx, forCallers, fn)
 }
 
-func (db *DB) read(ctx context.Context, via door, fn func(*ReadTx) error) error {
+func (db *DB) read(ctx context.Context, via pool, fn func(*ReadTx) error) error {
 	return db.reading(ctx, fn, func(ctx context.Context, fn func(querier) error) error { return db.engine.read(ctx, via, fn) })
 }
 
@@ -152,11 +152,11 @@ func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) err
 	return db.write(ctx, forCallers, account, fn)
 }
 
-func (db *DB) write(ctx context.Context, via door, account string, fn func(*Tx) error) error {
+func (db *DB) write(ctx context.Context, via pool, account string, fn func(*Tx) error) error {
 	return db.writeWithin(ctx, writeTimeout, via, account, fn)
 }
 
-func (db *DB) writeWithin(ctx context.Context, limit time.Duration, via door, account string, fn func(*Tx) error) error {
+func (db *DB) writeWithin(ctx context.Context, limit time.Duration, via pool, account string, fn func(*Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
@@ -277,38 +277,38 @@ func (tx *Tx) notify(ctx context.Context) error {
 	return err
 }
 
-// Rooms hands transactions to a domain package as the interfaces it asks for.
-type Rooms[R, W any] struct {
+// Transactions hands transactions to a domain package as the interfaces it asks for.
+type Transactions[R, W any] struct {
 	db    *DB
-	via   door
+	via   pool
 	read  func(*ReadTx) R
 	write func(*Tx) W
 }
 
-// NewRooms pairs a database with the two interfaces of a domain package.
-func NewRooms[R, W any](db *DB, read func(*ReadTx) R, write func(*Tx) W) Rooms[R, W] {
-	return Rooms[R, W]{db: db, read: read, write: write}
+// NewTransactions pairs a database with the two interfaces of a domain package.
+func NewTransactions[R, W any](db *DB, read func(*ReadTx) R, write func(*Tx) W) Transactions[R, W] {
+	return Transactions[R, W]{db: db, read: read, write: write}
 }
 
 // ForLoops gives the same rooms with the connections of the node's own loops,
 // which callers never use.
-func (r Rooms[R, W]) ForLoops() Rooms[R, W] {
+func (r Transactions[R, W]) ForLoops() Transactions[R, W] {
 	r.via = forLoops
 	return r
 }
 
 // Read is DB.Read in the domain's words.
-func (r Rooms[R, W]) Read(ctx context.Context, fn func(R) error) error {
+func (r Transactions[R, W]) Read(ctx context.Context, fn func(R) error) error {
 	return r.db.read(ctx, r.via, func(tx *ReadTx) error { return fn(r.read(tx)) })
 }
 
 // Snapshot is DB.Snapshot in the domain's words.
-func (r Rooms[R, W]) Snapshot(ctx context.Context, fn func(R) error) error {
+func (r Transactions[R, W]) Snapshot(ctx context.Context, fn func(R) error) error {
 	return r.db.Snapshot(ctx, func(tx *ReadTx) error { return fn(r.read(tx)) })
 }
 
 // Write is DB.Write in the domain's words.
-func (r Rooms[R, W]) Write(ctx context.Context, account string, fn func(W) error) error {
+func (r Transactions[R, W]) Write(ctx context.Context, account string, fn func(W) error) error {
 	return r.db.write(ctx, r.via, account, func(tx *Tx) error { return fn(r.write(tx)) })
 }
 

@@ -1,18 +1,21 @@
-package changes
+// Package transaction runs a function in one transaction of the store and
+// returns its result. The store decides what a transaction is; a domain
+// package decides, with its own ReadTx and Tx interfaces, what it can do.
+package transaction
 
 import "context"
 
-// Reader gives transactions that read.
+// Reader runs functions in transactions that read.
 type Reader[Tx any] interface {
 	Read(ctx context.Context, fn func(Tx) error) error
 }
 
-// Writer gives transactions that write, each under its account's lock.
+// Writer runs functions in transactions that hold an account's lock.
 type Writer[Tx any] interface {
 	Write(ctx context.Context, account string, fn func(Tx) error) error
 }
 
-// Read runs one reading and gives what it found.
+// Read runs fn in a transaction that reads and returns its result.
 func Read[Tx, T any](ctx context.Context, store Reader[Tx], fn func(Tx) (T, error)) (found T, err error) {
 	err = store.Read(ctx, func(tx Tx) error {
 		found, err = fn(tx)
@@ -21,7 +24,8 @@ func Read[Tx, T any](ctx context.Context, store Reader[Tx], fn func(Tx) (T, erro
 	return found, err
 }
 
-// Write runs one transaction under the account's lock and gives what it made.
+// Write runs fn in a transaction under the account's lock and returns its
+// result.
 func Write[Tx, T any](ctx context.Context, store Writer[Tx], account string, fn func(Tx) (T, error)) (made T, err error) {
 	err = store.Write(ctx, account, func(tx Tx) error {
 		made, err = fn(tx)
