@@ -1,12 +1,12 @@
 package egress_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -49,7 +49,7 @@ func answerAll(conn net.Conn) {
 	}
 }
 
-// BenchmarkDo shares its processors with the server.
+// BenchmarkDo shares its processors with the server. BenchmarkClientConn is what the plain version would cost.
 func BenchmarkDo(b *testing.B) {
 	server := smallAnswers(b)
 	client := egress.New(egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, UserAgent: "signalbox/bench"})
@@ -72,26 +72,35 @@ func BenchmarkDo(b *testing.B) {
 	})
 }
 
-// BenchmarkNetHTTP is the same with http.Transport.
-func BenchmarkNetHTTP(b *testing.B) {
+// BenchmarkClientConn makes the same requests with the standard library's connection that never repeats a request, without
+// the deadlines, timings and pool that a Client has besides. See docs/decisions/0015.
+func BenchmarkClientConn(b *testing.B) {
 	server := smallAnswers(b)
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
-	b.Cleanup(client.CloseIdleConnections)
+	transport := &http.Transport{DisableCompression: true}
 	b.ReportAllocs()
 	b.SetParallelism(16)
 	b.RunParallel(func(pb *testing.PB) {
+		var conn *http.ClientConn
 		for pb.Next() {
-			request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server+"/hook", bytes.NewReader([]byte(`{"hello":"world"}`)))
+			if conn == nil || conn.Err() != nil { // it closes itself when its goroutines wait long for a processor
+				made, err := transport.NewClientConn(b.Context(), "http", strings.TrimPrefix(server, "http://"))
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				defer made.Close()
+				conn = made
+			}
+			request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server+"/hook", strings.NewReader(`{"hello":"world"}`))
 			if err != nil {
 				b.Error(err)
 				return
 			}
 			request.Header.Set("Content-Type", "application/json")
 			request.Header.Set("X-Signalbox-Run", "0199f8a0-0000-7000-8000-000000000000")
-			answer, err := client.Do(request)
+			answer, err := conn.RoundTrip(request)
 			if err != nil {
-				b.Error(err)
-				return
+				continue
 			}
 			_, _ = io.Copy(io.Discard, answer.Body)
 			_ = answer.Body.Close()

@@ -2,19 +2,23 @@ package egress
 
 import (
 	"crypto/tls"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
-// TestMakingAConfigurationHoldsNobodyUp: reading a bundle of certificates takes a while.
-func TestMakingAConfigurationHoldsNobodyUp(t *testing.T) {
+// TestTLSConfigs_SlowOneBlocksNoOther matters because reading a bundle of certificates takes a while.
+func TestTLSConfigs_SlowOneBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	configs := newTLSConfigs()
 	begun, finish, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	configs.kept[tlsSettings{caCert: "slow"}] = &tlsConfig{make: func() (*tls.Config, error) {
+	configs.kept[tlsSettings{caCert: "slow"}] = func() (*tls.Config, error) {
 		close(begun)
 		<-finish
 		return new(tls.Config), nil
-	}}
+	}
 	go func() {
 		defer close(done)
 		if _, err := configs.get(Request{CACert: "slow"}); err != nil {
@@ -29,7 +33,7 @@ func TestMakingAConfigurationHoldsNobodyUp(t *testing.T) {
 	<-done
 }
 
-func TestAConfigurationIsMadeOnceUnlessThatFails(t *testing.T) {
+func TestTLSConfigs_MadeOnceUnlessFailed(t *testing.T) {
 	t.Parallel()
 	configs := newTLSConfigs()
 	one, _ := configs.get(Request{Account: "one"})
@@ -38,5 +42,20 @@ func TestAConfigurationIsMadeOnceUnlessThatFails(t *testing.T) {
 	}
 	if _, err := configs.get(Request{CACert: "none"}); err == nil || len(configs.kept) != 1 {
 		t.Errorf("%v, and %d are kept", err, len(configs.kept))
+	}
+}
+
+// TestTLSConfigs_Bounded checks that many settings work, the first ones again after they were forgotten.
+func TestTLSConfigs_Bounded(t *testing.T) {
+	t.Parallel()
+	authority := httptest.NewTLSServer(http.NotFoundHandler())
+	defer authority.Close()
+	text := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw}))
+	configs := newTLSConfigs()
+	for i := range 3 * keptConfigs {
+		config, err := configs.get(Request{CACert: strings.Repeat("\n", i%(2*keptConfigs)) + text})
+		if err != nil || config.RootCAs == nil || len(configs.kept) > keptConfigs {
+			t.Fatalf("%v, %v, and %d are kept", config, err, len(configs.kept))
+		}
 	}
 }

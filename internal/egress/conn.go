@@ -7,67 +7,48 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"syscall"
 	"time"
 )
 
 // conn is one connection, used for one exchange at a time.
 type conn struct {
-	net.Conn // the stream requests travel on: TLS, or the connection itself
-	endpoint endpoint
+	net.Conn // TLS, or the TCP connection itself
 	raw      *net.TCPConn
-	records  *records // nil without TLS
-	secured  *tls.Conn
 	system   syscall.RawConn
+	endpoint endpoint
 	incoming incoming
-	reader   *bufio.Reader
+	reader   *bufio.Reader // of incoming
 
 	idleSince time.Time
-	stale     bool // it has waited too long
-	quiet     bool // what peek found
-	reusable  bool // after the exchange
+	reusable  bool        // after the exchange
+	stop      func() bool // detaches the context of the exchange
 
-	stop func() bool // lets go of the context
-	// Made once, because they would be made anew for every exchange.
+	// Made once, because they would be allocated for every exchange.
 	abort func()
 	peek  func(fd uintptr) bool
+	quiet bool // what peek found
 }
 
 func newConn(raw *net.TCPConn, to endpoint) *conn {
-	c := &conn{Conn: raw, endpoint: to, raw: raw}
+	c := &conn{Conn: raw, raw: raw, endpoint: to}
 	c.incoming.conn = c
 	c.reader = bufio.NewReader(&c.incoming)
-	c.abort = func() { _ = c.raw.Close() } // whoever reads or writes is told
+	c.abort = c.close
 	c.peek = func(fd uintptr) bool { c.quiet = nothingToRead(fd); return true }
 	c.system, _ = raw.SyscallConn() // fails on a closed connection only
 	return c
 }
 
-// secure agrees on TLS. The context ends it.
-func (c *conn) secure(ctx context.Context, config *tls.Config, host string) error {
-	config = config.Clone()
-	config.ServerName = host
+// handshake starts TLS. The context ends it.
+func (c *conn) handshake(ctx context.Context) error {
+	config := c.endpoint.tls.Clone()
+	config.ServerName = c.endpoint.host
 	config.ClientSessionCache = sessions{c.endpoint.account, config.ClientSessionCache}
-	c.records = &records{TCPConn: c.raw}
-	c.secured = tls.Client(c.records, config)
-	c.Conn = c.secured
-	return c.secured.HandshakeContext(ctx)
-}
-
-// isUsedUp tells whether all that was read from the connection was part of the answer. What is left over would be the
-// start of the next one.
-func (c *conn) isUsedUp() bool {
-	return c.reader.Buffered() == 0 && (c.records == nil || c.records.areUsedUp(c.secured))
-}
-
-// isQuiet tells whether the peer has neither closed the connection nor said anything since it was kept. It was used up
-// then and nothing has read from it, so what was said is in the socket.
-func (c *conn) isQuiet() bool {
-	if c.stale || c.system == nil {
-		return false
-	}
-	c.quiet = false
-	return c.system.Read(c.peek) == nil && c.quiet
+	secured := tls.Client(c.raw, config)
+	c.Conn = secured
+	return secured.HandshakeContext(ctx)
 }
 
 // begin starts an exchange that ends at a deadline or with the context.
@@ -77,37 +58,55 @@ func (c *conn) begin(ctx context.Context, deadline time.Time) {
 	c.reusable = false
 }
 
-// end finishes an exchange and tells whether another one may follow on the connection.
+// end finishes an exchange and reports whether another one may follow on the connection.
 func (c *conn) end() bool {
-	untouched := c.stop()
-	c.stop = nil
-	return untouched && c.reusable && c.isUsedUp() && c.SetDeadline(time.Time{}) == nil
+	running := c.stop()
+	return running && c.reusable && c.isUsedUp() && c.SetDeadline(time.Time{}) == nil
 }
 
-// close closes the connection without waiting for the peer.
-func (c *conn) close() { _ = c.raw.Close() } // there is nothing left to lose
+// isUsedUp reports whether nothing was read behind the answer, which would be taken for the start of the next one. TLS reads
+// ahead too; without time to wait for more it returns only what it holds.
+func (c *conn) isUsedUp() bool {
+	if c.reader.Buffered() > 0 {
+		return false
+	}
+	if c.endpoint.tls == nil {
+		return true
+	}
+	past := time.Unix(1, 0)
+	if c.SetReadDeadline(past) != nil {
+		return false
+	}
+	var one [1]byte
+	n, err := c.Read(one[:])
+	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
+}
 
-// errHeadersTooLarge ends an answer that does not come to its body.
+// isQuiet reports whether the peer has neither closed the connection nor sent anything while it was idle.
+func (c *conn) isQuiet() bool {
+	c.quiet = false
+	return c.system != nil && c.system.Read(c.peek) == nil && c.quiet
+}
+
+// close closes the connection at once; TLS would try to say goodbye. Whoever reads or writes gets an error.
+func (c *conn) close() { _ = c.raw.Close() }
+
+// errHeadersTooLarge ends an answer whose headers do not end.
 var errHeadersTooLarge = errors.New("the answer's headers are larger than 64 KiB")
 
-// incoming reads from the connection for the buffer. While headers are read it stops at their limit.
+// incoming reads from a connection, up to a limit while headers are read.
 type incoming struct {
 	conn  *conn
-	limit int     // bytes that may still come; negative is any number
-	heads *[]byte // gets what comes while there is a limit
-	err   error
+	limit int   // bytes that may still come
+	err   error // what ended the stream
 }
 
 func (i *incoming) Read(p []byte) (n int, err error) {
-	switch {
-	case i.limit == 0:
-		err = errHeadersTooLarge
-	case i.limit > 0:
+	if i.limit > 0 {
 		n, err = i.conn.Read(p[:min(len(p), i.limit)])
 		i.limit -= n
-		*i.heads = append(*i.heads, p[:n]...)
-	default:
-		n, err = i.conn.Read(p)
+	} else {
+		err = errHeadersTooLarge
 	}
 	if err != nil {
 		i.err = err
@@ -115,13 +114,13 @@ func (i *incoming) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// cause is why an answer could not be read: what ended the stream, if anything did, because half an answer is never well
-// formed.
+// cause returns why an answer could not be read: what ended the stream, if anything did, because half an answer is never
+// well formed.
 func (i *incoming) cause(err error) error {
-	if i.err == nil {
+	switch {
+	case i.err == nil:
 		return err
-	}
-	if errors.Is(i.err, io.EOF) {
+	case errors.Is(i.err, io.EOF):
 		return io.ErrUnexpectedEOF
 	}
 	return i.err

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,27 +12,25 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// dialer opens connections to addresses that the guard lets pass.
+// dialer opens connections to addresses that the guard allows.
 type dialer struct {
 	net      net.Dialer
 	guard    *guard
 	resolver Resolver
+	stagger  time.Duration // how long an address may take before the next one is tried beside it
 }
-
-// stagger is how long an address may take before the next one is tried beside it.
-const stagger = 250 * time.Millisecond
 
 func newDialer(guard *guard, resolver Resolver) dialer {
-	return dialer{net: net.Dialer{Control: guard.control}, guard: guard, resolver: resolver}
+	return dialer{net: net.Dialer{Control: guard.control}, guard: guard, resolver: resolver, stagger: 250 * time.Millisecond}
 }
 
-// dial connects to the first address of a host that may be dialled and answers.
+// dial connects to the first address of a host that is allowed and answers.
 func (d *dialer) dial(ctx context.Context, host string, port uint16, timings *Timings) (*net.TCPConn, error) {
 	started := time.Now()
 	addrs, err := d.lookup(ctx, host)
 	timings.DNS = time.Since(started)
 	if err != nil {
-		return nil, classified(ctx, &failure{resolving, err})
+		return nil, &failure{resolving, err}
 	}
 	targets, refusal := d.allowed(addrs, port)
 	if len(targets) == 0 {
@@ -40,17 +39,14 @@ func (d *dialer) dial(ctx context.Context, host string, port uint16, timings *Ti
 	started = time.Now()
 	conn, err := d.race(ctx, targets)
 	timings.Connect = time.Since(started)
-	if err == nil {
-		return conn, nil
-	}
-	if refusal != nil && ctx.Err() == nil {
-		// The address that would be next is one that may not be dialled.
+	if err != nil && refusal != nil && ctx.Err() == nil {
+		// The next address to try is one that is not allowed.
 		return nil, forHost(refusal, host)
 	}
-	return nil, classified(ctx, err)
+	return conn, err
 }
 
-// lookup gives the addresses of a host, in the order to try them. An address is its own answer.
+// lookup returns the addresses of a host in the order to try them.
 func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, ok := hosts.Address(host); ok {
 		return []netip.Addr{addr}, nil
@@ -62,8 +58,8 @@ func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) 
 	return addrs, err
 }
 
-// allowed keeps the targets that may be dialled and gives the first refusal of the others.
-func (d *dialer) allowed(addrs []netip.Addr, port uint16) (targets []netip.AddrPort, refusal error) {
+// allowed returns the targets that may be dialled, and why the first of the others may not.
+func (d *dialer) allowed(addrs []netip.Addr, port uint16) (targets []netip.AddrPort, refusal *Error) {
 	for _, addr := range addrs {
 		target := netip.AddrPortFrom(addr.Unmap(), port)
 		if err := d.guard.check(target); err == nil {
@@ -75,70 +71,59 @@ func (d *dialer) allowed(addrs []netip.Addr, port uint16) (targets []netip.AddrP
 	return targets, refusal
 }
 
-// forHost says which host a refused address was looked up for.
-func forHost(refusal error, host string) error {
-	blocked, ok := errors.AsType[*Error](refusal)
-	if _, is := hosts.Address(host); !ok || is {
+// forHost adds to a refusal which name the address was looked up for.
+func forHost(refusal *Error, host string) *Error {
+	if _, ok := hosts.Address(host); ok {
 		return refusal
 	}
-	return &Error{Reason: blocked.Reason, Detail: fmt.Sprintf("%s The address is that of %q.", blocked.Detail, host)}
+	return &Error{Reason: refusal.Reason, Detail: fmt.Sprintf("%s The address is that of %q.", refusal.Detail, host)}
 }
 
-// attempt is how dialling ended.
+// attempt is how dialling one target ended.
 type attempt struct {
 	conn *net.TCPConn
 	err  error
 }
 
-// race tries targets in their order, the next one when the last one failed or takes long, and gives the first
-// connection. Nothing is sent on the others. When all fail, the first failure says why.
-func (d *dialer) race(ctx context.Context, targets []netip.AddrPort) (*net.TCPConn, error) {
+// race tries targets in their order, the next one when the last one failed or takes long, and returns the first connection.
+// Nothing is sent on the others. When all fail it returns the first failure.
+func (d *dialer) race(ctx context.Context, targets []netip.AddrPort) (conn *net.TCPConn, err error) {
 	if len(targets) == 1 {
 		return d.connect(ctx, targets[0])
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	first := d.start(ctx, targets[:1])
-	select {
-	case done := <-first:
-		if done.err == nil {
-			return done.conn, nil
+	attempts := make(chan attempt)
+	running := 0
+	for conn == nil && (running > 0 || len(targets) > 0) {
+		var late <-chan time.Time
+		if len(targets) > 0 {
+			target := targets[0]
+			targets = targets[1:]
+			running++
+			go func() {
+				conn, err := d.connect(ctx, target)
+				attempts <- attempt{conn, err}
+			}()
+			late = time.After(d.stagger)
 		}
-		if conn, err := d.race(ctx, targets[1:]); err == nil {
-			return conn, nil
+		select {
+		case done := <-attempts:
+			running--
+			conn, err = done.conn, cmp.Or(err, done.err)
+		case <-late:
 		}
-		return nil, done.err
-	case <-time.After(stagger):
-		return winner(cancel, first, d.start(ctx, targets[1:]))
-	}
-}
-
-func (d *dialer) start(ctx context.Context, targets []netip.AddrPort) <-chan attempt {
-	result := make(chan attempt, 1)
-	go func() {
-		conn, err := d.race(ctx, targets)
-		result <- attempt{conn, err}
-	}()
-	return result
-}
-
-// winner gives the first connection of two attempts and ends the other attempt.
-func winner(cancel context.CancelFunc, one, other <-chan attempt) (*net.TCPConn, error) {
-	var done attempt
-	select {
-	case done = <-one:
-	case done = <-other:
-		other = one
-	}
-	if done.err != nil {
-		last := <-other
-		return last.conn, last.err
 	}
 	cancel()
-	if late := <-other; late.conn != nil {
-		_ = late.conn.Close() // nothing was said on it
+	for range running {
+		if other := <-attempts; other.conn != nil {
+			_ = other.conn.Close() // nothing was sent on it
+		}
 	}
-	return done.conn, nil
+	if conn != nil {
+		return conn, nil
+	}
+	return nil, err
 }
 
 func (d *dialer) connect(ctx context.Context, target netip.AddrPort) (*net.TCPConn, error) {

@@ -27,7 +27,7 @@ type Request struct {
 	URL     string
 	Headers []Header
 	Body    string
-	// Insecure accepts any certificate, and CACert, PEM certificates that are trusted beside the system's, is not used.
+	// Insecure accepts any certificate. CACert, PEM certificates to trust beside the system's, is not used then.
 	Insecure bool
 	CACert   string
 	// Timeout covers everything from the lookup to the last byte; 0 is 30 seconds.
@@ -57,24 +57,24 @@ type Timings struct {
 	Total     time.Duration
 }
 
-// Resolver looks names up; net.Resolver does.
+// Resolver looks up names, as net.Resolver does.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Options are what a Client needs to know. The zero Options reach public addresses only.
+// Options configure a Client. The zero Options reach public addresses only.
 type Options struct {
 	// Allow lists networks that may be reached although they are not public.
 	Allow []netip.Prefix
-	// Self gives the addresses this server listens on, which are never reached. An unspecified address means all
-	// addresses of the machine. It is asked before every connection.
+	// Self returns the addresses this server listens on, which are never reached. An unspecified address means all
+	// addresses of the machine. It is called before every connection.
 	Self func() []netip.AddrPort
 	// UserAgent is sent with requests that bring none.
 	UserAgent string
 	// Resolver is the system's when nil.
 	Resolver Resolver
-	// Idle is how many connections are kept for reuse, 1024 when 0. An account gets half of them and a peer a quarter. With
-	// fewer than there are requests at once, connections are made and thrown away all the time.
+	// Idle is how many connections are kept for reuse, 1024 when 0. An account gets half of them and a peer a quarter.
+	// With fewer than there are requests at once, connections are opened and closed all the time.
 	Idle int
 }
 
@@ -89,12 +89,11 @@ type Client struct {
 
 // scratch is the memory that one exchange needs.
 type scratch struct {
-	head  []byte         // the request as it is written
-	heads []byte         // the start of the answer as it came
-	body  [16 << 10]byte // the answer's body as it is read
+	head []byte         // the request as it is written
+	body [16 << 10]byte // the answer's body as it is read
 }
 
-// New makes a Client. Close it to let go of the connections it keeps.
+// New creates a Client. Close closes the connections that it keeps.
 func New(options Options) *Client {
 	if options.Resolver == nil {
 		options.Resolver = net.DefaultResolver
@@ -124,17 +123,17 @@ func (c *Client) do(ctx context.Context, request Request, started time.Time, res
 	if ctx.Err() != nil {
 		return ended(ctx, preparing)
 	}
-	destination, err := c.destination(request)
+	to, err := c.destination(request)
 	if err != nil {
 		return err
 	}
 	memory := c.scratch.Get().(*scratch)
 	defer c.scratch.Put(memory)
-	if memory.head, err = appendHead(memory.head[:0], request, destination, c.userAgent); err != nil {
+	if memory.head, err = appendHead(memory.head[:0], request, to, c.userAgent); err != nil {
 		return err
 	}
 	deadline := deadline(ctx, started, request.Timeout)
-	conn, err := c.connection(ctx, destination, deadline, &result.Timings)
+	conn, err := c.connection(ctx, to.endpoint, deadline, &result.Timings)
 	if err != nil {
 		return err
 	}
@@ -148,23 +147,23 @@ func (c *Client) do(ctx context.Context, request Request, started time.Time, res
 	return classified(ctx, err)
 }
 
-// connection gives a kept connection or a new one.
-func (c *Client) connection(ctx context.Context, to destination, deadline time.Time, timings *Timings) (*conn, error) {
-	if kept := c.idle.get(to.endpoint); kept != nil {
+// connection returns a kept connection or a new one.
+func (c *Client) connection(ctx context.Context, to endpoint, deadline time.Time, timings *Timings) (*conn, error) {
+	if kept := c.idle.get(to); kept != nil {
 		return kept, nil
 	}
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	raw, err := c.dialer.dial(ctx, to.host, to.port, timings)
 	if err != nil {
-		return nil, err
+		return nil, classified(ctx, err)
 	}
-	made := newConn(raw, to.endpoint)
+	made := newConn(raw, to)
 	if to.tls == nil {
 		return made, nil
 	}
 	started := time.Now()
-	err = made.secure(ctx, to.tls, to.host)
+	err = made.handshake(ctx)
 	timings.TLS = time.Since(started)
 	if err != nil {
 		made.close()
@@ -173,7 +172,7 @@ func (c *Client) connection(ctx context.Context, to destination, deadline time.T
 	return made, nil
 }
 
-// deadline is when all must be over: the request's timeout or the context's deadline, whichever comes first.
+// deadline returns when everything must be over: after the request's timeout, or at the context's deadline if that is sooner.
 func deadline(ctx context.Context, started time.Time, timeout time.Duration) time.Time {
 	if timeout <= 0 {
 		timeout = defaultTimeout

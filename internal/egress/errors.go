@@ -31,23 +31,22 @@ type Error struct {
 	Err    error // the cause, when there is one
 }
 
-// Error gives the detail.
+// Error returns the detail.
 func (e *Error) Error() string { return e.Detail }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // phase is a part of an exchange, in words that follow "while".
 type phase string
 
 const (
-	preparing  phase = "preparing the request"
-	resolving  phase = "looking up the host's address"
-	connecting phase = "connecting"
-	securing   phase = "agreeing on TLS"
-	sending    phase = "sending the request"
-	waiting    phase = "waiting for the answer"
-	receiving  phase = "reading the answer's body"
+	preparing phase = "preparing the request"
+	resolving phase = "looking up the host's address"
+	securing  phase = "agreeing on TLS"
+	sending   phase = "sending the request"
+	waiting   phase = "waiting for the answer"
+	receiving phase = "reading the answer's body"
 )
 
 // failure is an error with the phase it happened in.
@@ -59,28 +58,22 @@ type failure struct {
 func (f *failure) Error() string { return "while " + string(f.phase) + ": " + f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// classified turns whatever ended an exchange into an *Error; nil stays nil.
+// classified returns the *Error for a *failure. An *Error and nil stay as they are.
 func classified(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := errors.AsType[*Error](err); ok {
+	failed, ok := errors.AsType[*failure](err)
+	switch {
+	case !ok:
 		return err
+	case ctx.Err() != nil:
+		return ended(ctx, failed.phase)
+	case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
+		return timedOut(failed.phase, failed.err)
 	}
-	at := connecting
-	if f, ok := errors.AsType[*failure](err); ok {
-		at, err = f.phase, f.err
-	}
-	if ctx.Err() != nil {
-		return ended(ctx, at)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
-		return timedOut(at, err)
-	}
-	return &Error{Reason: ConnectionError, Detail: "The request failed while " + string(at) + ": " + cause(err) + ".", Err: err}
+	detail := "The request failed while " + string(failed.phase) + ": " + cause(failed.err) + "."
+	return &Error{Reason: ConnectionError, Detail: detail, Err: failed.err}
 }
 
-// ended is the error of a request whose context has ended.
+// ended returns the error of a request whose context has ended.
 func ended(ctx context.Context, at phase) *Error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return timedOut(at, ctx.Err())
@@ -92,7 +85,7 @@ func timedOut(at phase, err error) *Error {
 	return &Error{Reason: Timeout, Detail: "The time ran out while " + string(at) + ".", Err: err}
 }
 
-// refused is the error of a request that cannot be sent as it is.
+// refused returns the error of a request that cannot be sent as it is.
 func refused(detail string) *Error {
 	return &Error{Reason: ConnectionError, Detail: "The request cannot be sent: " + detail + "."}
 }
@@ -120,7 +113,7 @@ func cause(err error) string {
 	return shortened(err.Error())
 }
 
-// shortened keeps what a server made of an error small and readable.
+// shortened returns what a server made of an error, small and readable.
 func shortened(text string) string {
 	const most = 300
 	if len(text) > most {

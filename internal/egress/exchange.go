@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -11,59 +12,46 @@ import (
 	"time"
 )
 
-// inlineBody is the size up to which a body travels with the headers in one write. Sending a larger one may block until
-// the server reads it, so the answer is awaited meanwhile: a server may refuse a large body before it has read it.
+// inlineBody is the size up to which a body is sent with the headers in one write. Sending a larger one may block until the
+// server reads it, so it is sent by a goroutine: a server may refuse a large body before it has read it.
 const inlineBody = 32 << 10
 
-// exchange sends a request and reads the answer into a result.
+// exchange sends a request and reads the answer into a result. When the server hangs up while the request is sent, it may
+// have said why before.
 func (c *conn) exchange(memory *scratch, body string, result *Result) error {
-	sent := c.send(memory, body)
-	if sent.failed() {
-		return &failure{sending, sent.err}
-	}
-	err := c.receive(memory, result, sent.started)
-	if !sent.finished() {
-		// The answer came, or the time ran out, before all was sent. What is left of the request must not be sent on
-		// this connection as if it were another one.
-		c.close()
-		sent.wait()
-	}
-	if sent.err == nil {
-		return err
-	}
-	c.reusable = false
-	if err != nil && result.Status == 0 {
-		return &failure{sending, firstOf(err, sent.err)}
+	started := time.Now()
+	finish := c.send(memory, body)
+	err := c.receive(memory, result, started)
+	if unsent := finish(); unsent != nil {
+		c.reusable = false
+		if err != nil && result.Status == 0 {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				unsent = os.ErrDeadlineExceeded
+			}
+			return &failure{sending, unsent}
+		}
 	}
 	return err
 }
 
-// firstOf gives the cause of a failed exchange when both directions failed: what was read last tells a deadline from a
-// connection that was closed because of it.
-func firstOf(received, sent error) error {
-	if errors.Is(received, os.ErrDeadlineExceeded) {
-		return os.ErrDeadlineExceeded
-	}
-	return sent
-}
-
-// outgoing is a request being written.
-type outgoing struct {
-	started time.Time
-	done    chan error // nil when the request was written at once
-	err     error
-}
-
-// send writes a request: at once when it is small, else beside what follows.
-func (c *conn) send(memory *scratch, body string) *outgoing {
-	sent := &outgoing{started: time.Now()}
+// send writes a request. What it returns is called after the answer came or failed, and returns why the request was not sent
+// whole.
+func (c *conn) send(memory *scratch, body string) (finish func() error) {
 	if len(body) <= inlineBody {
-		sent.err = c.write(memory, body)
-		return sent
+		err := c.write(memory, body)
+		return func() error { return err }
 	}
-	sent.done = make(chan error, 1)
-	go func() { sent.done <- c.write(memory, body) }()
-	return sent
+	done := make(chan error, 1)
+	go func() { done <- c.write(memory, body) }()
+	return func() error {
+		select {
+		case err := <-done:
+			return err
+		default: // what is left must not be sent on this connection as if it were another request
+			c.close()
+			return cmp.Or(<-done, net.ErrClosed)
+		}
+	}
 }
 
 // write writes a request in pieces, the first one with the headers, so that a large body is not copied whole.
@@ -79,33 +67,9 @@ func (c *conn) write(memory *scratch, body string) error {
 	}
 }
 
-// failed tells whether writing failed so that no answer can be expected. When the server hung up, it may have said why
-// before.
-func (o *outgoing) failed() bool {
-	return errors.Is(o.err, os.ErrDeadlineExceeded)
-}
-
-// finished tells whether all was written, or failed to be.
-func (o *outgoing) finished() bool {
-	if o.done == nil {
-		return true
-	}
-	select {
-	case o.err = <-o.done:
-		o.done = nil
-		return true
-	default:
-		return false
-	}
-}
-
-// wait ends writing on a connection that was closed for it.
-func (o *outgoing) wait() { o.err = cmp.Or(<-o.done, net.ErrClosed) }
-
-// receive reads the answer. The connection is reusable when the answer ended where it plainly said it would.
+// receive reads the answer and decides whether another may follow it.
 func (c *conn) receive(memory *scratch, result *Result, sent time.Time) error {
-	memory.heads = memory.heads[:0]
-	c.incoming.limit, c.incoming.heads = headerLimit, &memory.heads
+	c.incoming.limit = headerLimit
 	if _, err := c.reader.Peek(1); err != nil {
 		return &failure{waiting, err}
 	}
@@ -114,15 +78,14 @@ func (c *conn) receive(memory *scratch, result *Result, sent time.Time) error {
 	if err != nil {
 		return &failure{waiting, c.incoming.cause(err)}
 	}
-	c.incoming.limit, c.incoming.heads = -1, nil
-	plain := isPlain(answer, memory.heads[:len(memory.heads)-c.reader.Buffered()])
+	c.incoming.limit = math.MaxInt
 	result.Status = answer.StatusCode
 	result.Header = flat(answer.Header)
 	complete, err := readBody(answer, memory, result)
 	if err != nil {
 		return &failure{receiving, err}
 	}
-	c.reusable = complete && plain && len(answer.Trailer) == 0 && c.incoming.err == nil
+	c.reusable = complete && c.incoming.err == nil && endsPlainly(answer)
 	return nil
 }
 
@@ -142,17 +105,17 @@ func (c *conn) readHeaders() (*http.Response, error) {
 	}
 }
 
-// readBody keeps the first part of a body and counts the rest. It tells whether it came to the end. The body is not
-// closed: that would read a body without end to its end.
+// readBody keeps the first part of a body and counts the rest. It reports whether it came to the end. It does not close the
+// body, which would read one without end to its end.
 func readBody(answer *http.Response, memory *scratch, result *Result) (complete bool, err error) {
 	if length := answer.ContentLength; length > 0 {
 		result.Body = make([]byte, 0, min(length, keptBody))
 	}
 	for {
 		n, err := answer.Body.Read(memory.body[:min(int64(len(memory.body)), countedBody-result.BodyBytes)])
-		room := keptBody - len(result.Body)
-		result.Body = append(result.Body, memory.body[:min(n, room)]...)
-		result.Truncated = result.Truncated || n > room
+		capacity := keptBody - len(result.Body)
+		result.Body = append(result.Body, memory.body[:min(n, capacity)]...)
+		result.Truncated = result.Truncated || n > capacity
 		result.BodyBytes += int64(n)
 		switch {
 		case errors.Is(err, io.EOF):
@@ -165,7 +128,22 @@ func readBody(answer *http.Response, memory *scratch, result *Result) (complete 
 	}
 }
 
-// flat gives headers as a result has them. Text that is not UTF-8 is kept with replacement characters.
+// endsPlainly reports whether another answer may follow this one on its connection.
+func endsPlainly(answer *http.Response) bool {
+	if answer.ProtoMajor != 1 || answer.ProtoMinor != 1 || answer.Close || len(answer.Trailer) > 0 {
+		return false
+	}
+	switch answer.StatusCode {
+	case http.StatusSwitchingProtocols:
+		return false
+	case http.StatusNoContent, http.StatusNotModified:
+		// They have no body. One that says how long its body is may yet send it.
+		return len(answer.TransferEncoding) == 0 && (answer.Header["Content-Length"] == nil || answer.Header.Get("Content-Length") == "0")
+	}
+	return true
+}
+
+// flat returns headers as a result has them. Text that is not UTF-8 gets replacement characters.
 func flat(headers http.Header) map[string]string {
 	all := make(map[string]string, len(headers))
 	for name, values := range headers {
@@ -178,23 +156,12 @@ func flat(headers http.Header) map[string]string {
 	return all
 }
 
-// lowered is strings.ToLower without making anew what most answers have.
+// lowered is strings.ToLower without allocating for the names that most answers have.
 func lowered(name string) string {
-	switch name {
-	case "Content-Type":
-		return "content-type"
-	case "Content-Length":
-		return "content-length"
-	case "Content-Encoding":
-		return "content-encoding"
-	case "Cache-Control":
-		return "cache-control"
-	case "Connection":
-		return "connection"
-	case "Date":
-		return "date"
-	case "Server":
-		return "server"
+	for _, usual := range [...]string{"content-type", "content-length", "content-encoding", "cache-control", "connection", "date", "server"} {
+		if strings.EqualFold(name, usual) {
+			return usual
+		}
 	}
 	return strings.ToLower(name)
 }

@@ -20,10 +20,10 @@ import (
 	"github.com/signalbox/signalbox/internal/egress"
 )
 
-// short is a time that runs out soon, yet hardly before a connection is made.
-const short = 500 * time.Millisecond
+// short is a timeout to wait for.
+const short = 20 * time.Millisecond
 
-// received gives the bytes of one request as they came.
+// received returns the bytes of one request as they came.
 func received(t *testing.T, request egress.Request, path string) string {
 	t.Helper()
 	texts := make(chan string, 1)
@@ -39,7 +39,7 @@ func received(t *testing.T, request egress.Request, path string) string {
 	return strings.ReplaceAll(<-texts, server.Addr().String(), "HOST")
 }
 
-func TestARequestIsWrittenAsItWasGiven(t *testing.T) {
+func TestDo_RequestBytes(t *testing.T) {
 	for _, c := range []struct {
 		url     string
 		request egress.Request
@@ -55,6 +55,12 @@ func TestARequestIsWrittenAsItWasGiven(t *testing.T) {
 			egress.Request{Method: "PUT", Body: "hello", Headers: []egress.Header{{Name: "x-odd-CASE", Value: "1"}, {Name: "host", Value: "other.test"}, {Name: "X-Odd-Case", Value: "ü"}, {Name: "user-agent", Value: "mine"}}},
 			"PUT / HTTP/1.1\r\nHost: other.test\r\nx-odd-CASE: 1\r\nX-Odd-Case: ü\r\nuser-agent: mine\r\nContent-Length: 5\r\n\r\nhello",
 		},
+		{
+			"http://HOST/",
+			egress.Request{Method: "GET", Headers: []egress.Header{{Name: "Host", Value: "first.test"}, {Name: "HOST", Value: "last.test"}}},
+			"GET / HTTP/1.1\r\nHost: last.test\r\nUser-Agent: signalbox/test\r\n\r\n",
+		},
+		{"http://HOST//a?", egress.Request{Method: "GET"}, "GET //a? HTTP/1.1\r\nHost: HOST\r\nUser-Agent: signalbox/test\r\n\r\n"},
 		{"http://me:pass%20word@HOST/", egress.Request{Method: "GET"}, "GET / HTTP/1.1\r\nHost: HOST\r\nUser-Agent: signalbox/test\r\nAuthorization: Basic bWU6cGFzcyB3b3Jk\r\n\r\n"},
 		{
 			"http://me:password@HOST/",
@@ -68,7 +74,7 @@ func TestARequestIsWrittenAsItWasGiven(t *testing.T) {
 	}
 }
 
-func TestALargeBodyArrivesWhole(t *testing.T) {
+func TestDo_LargeBody(t *testing.T) {
 	body := strings.Repeat("0123456789abcdef", 1<<16) + "."
 	text := received(t, egress.Request{Method: "POST", Body: body, Timeout: time.Minute}, "http://HOST/")
 	if _, got, _ := strings.Cut(text, "\r\n\r\n"); got != body {
@@ -76,8 +82,8 @@ func TestALargeBodyArrivesWhole(t *testing.T) {
 	}
 }
 
-// TestALargeBodyIsNotCopied runs alone, because it counts what all allocate.
-func TestALargeBodyIsNotCopied(t *testing.T) {
+// TestDo_LargeBodyNotCopied is not parallel: it counts what the whole process allocates.
+func TestDo_LargeBodyNotCopied(t *testing.T) {
 	const size, times = 1 << 20, 8
 	server := listen(t, "127.0.0.1:0", answering(ok))
 	client := localClient(t)
@@ -94,7 +100,7 @@ func TestALargeBodyIsNotCopied(t *testing.T) {
 	}
 }
 
-func TestARequestThatCannotBeSentSaysWhyWithoutItsSecrets(t *testing.T) {
+func TestDo_InvalidRequest(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", nil)
 	at := "http://user:secret@" + server.Addr().String()
 	header := func(name, value string) egress.Request {
@@ -122,7 +128,7 @@ func TestARequestThatCannotBeSentSaysWhyWithoutItsSecrets(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsKeptAsItCame(t *testing.T) {
+func TestDo_Result(t *testing.T) {
 	chunked := "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nTrailer: X-End\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-End: 1\r\n\r\n"
 	for name, c := range map[string]struct {
 		answer string
@@ -149,7 +155,7 @@ func TestAnAnswerIsKeptAsItCame(t *testing.T) {
 	}
 }
 
-func TestABodyIsKeptUpToItsLimitAndCountedFurther(t *testing.T) {
+func TestDo_BodyLimit(t *testing.T) {
 	for _, size := range []int{64<<10 - 1, 64 << 10, 64<<10 + 1, 3 << 20} {
 		server := listen(t, "127.0.0.1:0", answering(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", size))))
 		result := do(t, localClient(t), get(server.url()))
@@ -159,7 +165,7 @@ func TestABodyIsKeptUpToItsLimitAndCountedFurther(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsNoneIsAConnectionError(t *testing.T) {
+func TestDo_MalformedAnswer(t *testing.T) {
 	for name, c := range map[string]struct{ answer, want string }{
 		"nothing":         {"", "waiting for the answer: the server closed the connection without an answer"},
 		"garbage":         {"garbage\r\n\r\n", "malformed HTTP"},
@@ -183,7 +189,7 @@ func TestAnAnswerThatIsNoneIsAConnectionError(t *testing.T) {
 	}
 }
 
-func TestWhatCameBeforeAFailureIsKept(t *testing.T) {
+func TestDo_FailureKeepsPartialResult(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", answeringOnce("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
 	result, err := localClient(t).Do(t.Context(), get(server.url()))
 	if err == nil || result.Status != 200 || string(result.Body) != "half" || result.Header["content-length"] != "10" {
@@ -191,7 +197,7 @@ func TestWhatCameBeforeAFailureIsKept(t *testing.T) {
 	}
 }
 
-func TestWhoCannotBeReachedIsAConnectionError(t *testing.T) {
+func TestDo_Unreachable(t *testing.T) {
 	reset := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		readRequest(bufio.NewReader(conn))
 		_ = conn.(*net.TCPConn).SetLinger(0)
@@ -215,7 +221,7 @@ func TestWhoCannotBeReachedIsAConnectionError(t *testing.T) {
 // waitForEnd blocks until the peer has closed the connection.
 func waitForEnd(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
-func TestTheTimeCoversEveryPhase(t *testing.T) {
+func TestTimeout_EveryPhase(t *testing.T) {
 	slowly := func(text string) func(net.Conn) {
 		return func(conn net.Conn) {
 			_, _ = io.WriteString(conn, text)
@@ -231,7 +237,7 @@ func TestTheTimeCoversEveryPhase(t *testing.T) {
 	}
 }
 
-func TestAServerThatSendsALittleAtATimeRunsOutOfTime(t *testing.T) {
+func TestTimeout_SlowServer(t *testing.T) {
 	t.Parallel()
 	for begin, more := range map[string]string{
 		"HTTP/1.1 200 OK\r\n\r\n":                               "x",
@@ -258,7 +264,7 @@ func TestAServerThatSendsALittleAtATimeRunsOutOfTime(t *testing.T) {
 	}
 }
 
-func TestAServerThatDoesNotReadRunsOutOfTime(t *testing.T) {
+func TestTimeout_ServerDoesNotRead(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 1))
 		<-t.Context().Done()
@@ -266,7 +272,7 @@ func TestAServerThatDoesNotReadRunsOutOfTime(t *testing.T) {
 	runsOut(t, egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", 32<<20)}, "sending the request")
 }
 
-// hanging is a resolver that does not answer.
+// hanging is a resolver that never answers.
 type hanging struct{}
 
 func (hanging) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, error) {
@@ -274,7 +280,7 @@ func (hanging) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, erro
 	return nil, ctx.Err()
 }
 
-func TestALookupThatHangsRunsOutOfTime(t *testing.T) {
+func TestTimeout_Lookup(t *testing.T) {
 	request := get("http://slow.test/")
 	request.Timeout = short
 	client := newClient(t, egress.Options{Resolver: hanging{}})
@@ -283,7 +289,19 @@ func TestALookupThatHangsRunsOutOfTime(t *testing.T) {
 	}
 }
 
-func TestAnEarlyAnswerToALargeBodyIsTheAnswer(t *testing.T) {
+// TestDo_AnswerBeforeReset checks that an answer is read although the server hangs up while the request is sent.
+func TestDo_AnswerBeforeReset(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 1))
+		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!")
+	}) // closing with unread bytes resets the connection
+	request := egress.Request{Method: "POST", URL: server.url(), Body: strings.Repeat("x", 32<<20), Timeout: time.Minute}
+	if result := do(t, localClient(t), request); result.Status != 413 || string(result.Body) != "no!" {
+		t.Errorf("%d %q", result.Status, result.Body)
+	}
+}
+
+func TestDo_EarlyAnswer(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 1))
 		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!")
@@ -295,7 +313,7 @@ func TestAnEarlyAnswerToALargeBodyIsTheAnswer(t *testing.T) {
 	}
 }
 
-func TestCancellingClosesTheConnectionAtOnce(t *testing.T) {
+func TestCancel_ClosesConnection(t *testing.T) {
 	for name, begin := range map[string]string{"before the answer": "", "within the body": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"} {
 		quickest := time.Hour
 		for i := 0; i < 20 && quickest > 100*time.Millisecond; i++ { // the machine may be busy, but not every time
@@ -307,7 +325,7 @@ func TestCancellingClosesTheConnectionAtOnce(t *testing.T) {
 	}
 }
 
-// closedAfter cancels a request whose answer has begun, and gives how long after it the connection is closed.
+// closedAfter cancels a request and returns how long after that its connection is closed.
 func closedAfter(t *testing.T, begin string) time.Duration {
 	t.Helper()
 	started, closed := make(chan struct{}), make(chan time.Time, 1)
@@ -333,7 +351,7 @@ func closedAfter(t *testing.T, begin string) time.Duration {
 	return (<-closed).Sub(cancelled)
 }
 
-func TestACancelledContextSendsNothing(t *testing.T) {
+func TestCancel_BeforeSending(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -343,7 +361,7 @@ func TestACancelledContextSendsNothing(t *testing.T) {
 	}
 }
 
-func TestTheDeadlineOfTheContextCountsToo(t *testing.T) {
+func TestTimeout_ContextDeadline(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", waitForEnd)
 	ctx, cancel := context.WithTimeout(t.Context(), short)
 	defer cancel()
@@ -353,7 +371,7 @@ func TestTheDeadlineOfTheContextCountsToo(t *testing.T) {
 	}
 }
 
-func TestBothFamiliesAreTried(t *testing.T) {
+func TestDial_BothFamilies(t *testing.T) {
 	answer := answering("HTTP/1.1 204 No Content\r\n\r\n")
 	four := listen(t, "127.0.0.1:0", answer)
 	resolver := &names{answers: map[string][][]netip.Addr{"dual.test": {addrs("::1", "127.0.0.9", "127.0.0.1")}}}

@@ -1,4 +1,6 @@
 package egress
 
-// KeptTLSSettings tells how many TLS configurations a client keeps.
-func KeptTLSSettings(c *Client) int { return len(c.tls.kept) }
+import "time"
+
+// SetIdleTime sets how long a client keeps connections. It must not have any yet.
+func SetIdleTime(c *Client, d time.Duration) { c.idle.idleTime = d }

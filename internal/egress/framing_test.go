@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/egress"
 )
 
-func TestAConnectionIsUsedAgainAfter(t *testing.T) {
+func TestReuse_AfterPlainAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{
 		"a length":             ok,
@@ -26,77 +26,62 @@ func TestAConnectionIsUsedAgainAfter(t *testing.T) {
 		"headers of many KiB":  "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 50<<10) + "\r\nContent-Length: 2\r\n\r\nok",
 		"a body of many reads": "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + strings.Repeat("x", 300_000),
 	} {
-		again(t, func() error {
-			server := listen(t, "127.0.0.1:0", answering(answer))
-			client := localClient(t)
-			for range 3 {
-				do(t, client, get(server.url()))
-			}
-			if n := server.connections.Load(); n != 1 {
-				return fmt.Errorf("%s: %d connections", name, n)
-			}
-			return nil
-		})
+		server := listen(t, "127.0.0.1:0", answering(answer))
+		client := localClient(t)
+		for range 3 {
+			do(t, client, get(server.url()))
+		}
+		if n := server.connections.Load(); n != 1 {
+			t.Errorf("%s: %d connections", name, n)
+		}
 	}
 }
 
-// TestAConnectionIsNotUsedAgainAfterAnAnswer that two readers could end at two places, whether it is taken or not.
-func TestAConnectionIsNotUsedAgainAfterAnAnswer(t *testing.T) {
+// TestReuse_NotAfterOddAnswer checks answers that are not HTTP/1.1, have trailers, or end elsewhere than they say, whether
+// they are taken or not. Where net/http finds the end of an answer is net/http's own test.
+func TestReuse_NotAfterOddAnswer(t *testing.T) {
 	t.Parallel()
 	status, chunked := "HTTP/1.1 200 OK\r\n", "Transfer-Encoding: chunked\r\n"
 	for name, answer := range map[string]string{
-		"HTTP/1.0 keep-alive":             "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok",
-		"HTTP/1.0 with chunks":            "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 12\r\n" + chunked + "\r\n2\r\nok\r\n0\r\n\r\n",
-		"HTTP/1.2":                        "HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok",
-		"HTTP/2.0":                        "HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
-		"length and chunks":               status + "Content-Length: 12\r\n" + chunked + "\r\n2\r\nok\r\n0\r\n\r\n",
-		"chunks and length":               status + chunked + "Content-Length: 12\r\n\r\n2\r\nok\r\n0\r\n\r\n",
-		"two equal lengths":               status + "Content-Length: 2\r\nContent-Length: 2\r\n\r\nok",
-		"two lengths":                     status + "Content-Length: 2\r\nContent-Length: 0\r\n\r\nok",
-		"two lengths in one":              status + "Content-Length: 2, 2\r\n\r\nok",
-		"a positive length":               status + "Content-Length: +2\r\n\r\nok",
-		"a negative length":               status + "Content-Length: -2\r\n\r\nok",
-		"an empty length":                 status + "Content-Length:\r\n\r\nok",
-		"a hexadecimal length":            status + "Content-Length: 0x2\r\n\r\nok",
-		"a huge length":                   status + "Content-Length: 18446744073709551618\r\n\r\nok",
-		"a length with a space":           status + "Content-Length : 0\r\nContent-Length: 2\r\n\r\nok",
-		"chunks with a space":             status + "Transfer-Encoding : chunked\r\nContent-Length: 2\r\n\r\nok",
-		"chunks twice":                    status + chunked + chunked + "\r\n2\r\nok\r\n0\r\n\r\n",
-		"chunks and identity":             status + "Transfer-Encoding: chunked, identity\r\n\r\n2\r\nok\r\n0\r\n\r\n",
-		"chunks with a tab":               status + "Transfer-Encoding: \x0bchunked\r\nContent-Length: 2\r\n\r\nok",
-		"lines without CR":                "HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
-		"one line without CR":             status + "X: y\nContent-Length: 2\r\n\r\nok",
-		"an end without CR":               status + "Content-Length: 2\r\n\nok",
-		"a CR in a value":                 status + "X: y\rTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\nok",
-		"a NUL in a value":                status + "X: y\x00\r\nContent-Length: 2\r\n\r\nok",
-		"a CR in the reason":              "HTTP/1.1 200 OK\rX: y\r\nContent-Length: 2\r\n\r\nok",
-		"two CR at an end":                status + "Content-Length: 2\r\r\n\r\nok",
-		"a folded value":                  status + "X: y\r\n Content-Length: 7\r\nContent-Length: 2\r\n\r\nok",
-		"a folded length":                 status + "Content-Length:\r\n 2\r\n\r\nok",
-		"a line without a colon":          status + "X\r\nContent-Length: 2\r\n\r\nok",
-		"a line without a name":           status + ": y\r\nContent-Length: 2\r\n\r\nok",
-		"204 with a length":               "HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n",
-		"204 with chunks":                 "HTTP/1.1 204 No Content\r\n" + chunked + "\r\n",
-		"204 with a body":                 "HTTP/1.1 204 No Content\r\n\r\nok",
-		"304 with a length":               "HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\n",
-		"304 with a body":                 "HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nok",
-		"101 with a length":               "HTTP/1.1 101 Switching Protocols\r\nContent-Length: 2\r\n\r\n",
-		"an interim answer with a length": "HTTP/1.1 103 Early Hints\r\nContent-Length: 2\r\n\r\n" + ok,
-		"an interim answer with chunks":   "HTTP/1.1 100 Continue\r\n" + chunked + "\r\n" + ok,
-		"a trailer":                       status + chunked + "\r\n2\r\nok\r\n0\r\nX: y\r\n\r\n",
-		"a trailer that was told":         status + "Trailer: X\r\n" + chunked + "\r\n2\r\nok\r\n0\r\nX: y\r\n\r\n",
-		"a trailer with a length":         status + chunked + "\r\n2\r\nok\r\n0\r\nContent-Length: 2\r\n\r\n",
-		"a trailer without CR":            status + chunked + "\r\n2\r\nok\r\n0\r\nX: y\n\n\r\n\r\n",
-		"a long trailer":                  status + chunked + "\r\n0\r\nX: " + strings.Repeat("y", 100<<10) + "\r\n\r\n",
-		"a chunk without CR":              status + chunked + "\r\n2\nok\r\n0\r\n\r\n",
-		"a chunk's extra with CR":         status + chunked + "\r\n2;a\rb\r\nok\r\n0\r\n\r\n",
-		"a chunk longer than told":        status + chunked + "\r\n2\r\nok!\r\n0\r\n\r\n",
-		"a negative chunk":                status + chunked + "\r\n-2\r\nok\r\n0\r\n\r\n",
-		"a chunk of 0x2":                  status + chunked + "\r\n0x2\r\nok\r\n0\r\n\r\n",
-		"a chunk of 17 digits":            status + chunked + "\r\n10000000000000002\r\nok\r\n0\r\n\r\n",
-		"more behind chunks":              status + chunked + "\r\n2\r\nok\r\n0\r\n\r\n\r\n",
-		"a status of 99":                  "HTTP/1.1 099 OK\r\nContent-Length: 0\r\n\r\n",
-		"a status of +20":                 "HTTP/1.1 +20 OK\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.0 keep-alive":      "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok",
+		"HTTP/1.0 with chunks":     "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 12\r\n" + chunked + "\r\n2\r\nok\r\n0\r\n\r\n",
+		"HTTP/1.2":                 "HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok",
+		"HTTP/2.0":                 "HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+		"two lengths":              status + "Content-Length: 2\r\nContent-Length: 0\r\n\r\nok",
+		"two lengths in one":       status + "Content-Length: 2, 2\r\n\r\nok",
+		"a positive length":        status + "Content-Length: +2\r\n\r\nok",
+		"a negative length":        status + "Content-Length: -2\r\n\r\nok",
+		"an empty length":          status + "Content-Length:\r\n\r\nok",
+		"a hexadecimal length":     status + "Content-Length: 0x2\r\n\r\nok",
+		"a huge length":            status + "Content-Length: 18446744073709551618\r\n\r\nok",
+		"chunks twice":             status + chunked + chunked + "\r\n2\r\nok\r\n0\r\n\r\n",
+		"chunks and identity":      status + "Transfer-Encoding: chunked, identity\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+		"chunks with a tab":        status + "Transfer-Encoding: \x0bchunked\r\nContent-Length: 2\r\n\r\nok",
+		"a CR in a value":          status + "X: y\rTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\nok",
+		"a NUL in a value":         status + "X: y\x00\r\nContent-Length: 2\r\n\r\nok",
+		"two CR at an end":         status + "Content-Length: 2\r\r\n\r\nok",
+		"a line without a colon":   status + "X\r\nContent-Length: 2\r\n\r\nok",
+		"a line without a name":    status + ": y\r\nContent-Length: 2\r\n\r\nok",
+		"204 with a length":        "HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n",
+		"204 with chunks":          "HTTP/1.1 204 No Content\r\n" + chunked + "\r\n",
+		"204 with a body":          "HTTP/1.1 204 No Content\r\n\r\nok",
+		"304 with a length":        "HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\n",
+		"304 with a body":          "HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nok",
+		"101 with a length":        "HTTP/1.1 101 Switching Protocols\r\nContent-Length: 2\r\n\r\n",
+		"a trailer":                status + chunked + "\r\n2\r\nok\r\n0\r\nX: y\r\n\r\n",
+		"a trailer that was told":  status + "Trailer: X\r\n" + chunked + "\r\n2\r\nok\r\n0\r\nX: y\r\n\r\n",
+		"a trailer with a length":  status + chunked + "\r\n2\r\nok\r\n0\r\nContent-Length: 2\r\n\r\n",
+		"a trailer without CR":     status + chunked + "\r\n2\r\nok\r\n0\r\nX: y\n\n\r\n\r\n",
+		"a long trailer":           status + chunked + "\r\n0\r\nX: " + strings.Repeat("y", 100<<10) + "\r\n\r\n",
+		"a chunk without CR":       status + chunked + "\r\n2\nok\r\n0\r\n\r\n",
+		"a chunk's extra with CR":  status + chunked + "\r\n2;a\rb\r\nok\r\n0\r\n\r\n",
+		"a chunk longer than told": status + chunked + "\r\n2\r\nok!\r\n0\r\n\r\n",
+		"a negative chunk":         status + chunked + "\r\n-2\r\nok\r\n0\r\n\r\n",
+		"a chunk of 0x2":           status + chunked + "\r\n0x2\r\nok\r\n0\r\n\r\n",
+		"a chunk of 17 digits":     status + chunked + "\r\n10000000000000002\r\nok\r\n0\r\n\r\n",
+		"more behind chunks":       status + chunked + "\r\n2\r\nok\r\n0\r\n\r\n\r\n",
+		"a status of 99":           "HTTP/1.1 099 OK\r\nContent-Length: 0\r\n\r\n",
+		"a status of +20":          "HTTP/1.1 +20 OK\r\nContent-Length: 0\r\n\r\n",
 	} {
 		server := listen(t, "127.0.0.1:0", answering(answer))
 		client := localClient(t)
@@ -109,7 +94,7 @@ func TestAConnectionIsNotUsedAgainAfterAnAnswer(t *testing.T) {
 	}
 }
 
-func TestABodyBeyondAllLimitsEndsAsItIs(t *testing.T) {
+func TestDo_EndlessBody(t *testing.T) {
 	t.Parallel()
 	for _, length := range []string{"", "Content-Length: 99999999999\r\n", "Transfer-Encoding: chunked\r\n"} {
 		server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
@@ -134,8 +119,8 @@ func TestABodyBeyondAllLimitsEndsAsItIs(t *testing.T) {
 	}
 }
 
-// TestMethodsWhoseAnswersEndElsewhereAreRefused: they would leave bytes that are no answer.
-func TestMethodsWhoseAnswersEndElsewhereAreRefused(t *testing.T) {
+// TestDo_RefusedMethods checks methods whose answers would leave bytes that are no answer.
+func TestDo_RefusedMethods(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"HEAD", "CONNECT"} {
 		request := get("http://127.0.0.1:1/")

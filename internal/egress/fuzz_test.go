@@ -44,7 +44,7 @@ func (f *fuzzed) serve(conn net.Conn) {
 	}
 }
 
-// FuzzAnswer: whatever a server says is an answer or an *Error, never more than its limits, and never a part of the next
+// FuzzAnswer checks that whatever a server sends is an answer or an *Error, within the limits, and never a part of the next
 // answer.
 func FuzzAnswer(f *testing.F) {
 	for _, text := range []string{

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 
 	"code.dny.dev/ssrf"
@@ -11,7 +12,7 @@ import (
 
 // guard decides which addresses may be dialled.
 type guard struct {
-	public *ssrf.Guardian // passes public addresses
+	public *ssrf.Guardian // allows public addresses
 	allow  []netip.Prefix
 	self   func() []netip.AddrPort
 }
@@ -27,7 +28,7 @@ func newGuard(allow []netip.Prefix, self func() []netip.AddrPort) *guard {
 	}
 }
 
-// cloudServices are addresses in public ranges that only reach the cloud's own services when dialled from inside it.
+// cloudServices returns public addresses that reach a cloud's own services when dialled from inside it.
 func cloudServices() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("168.63.129.16/32"), // Azure: metadata, certificates of the virtual machine
@@ -37,28 +38,26 @@ func cloudServices() []netip.Prefix {
 	}
 }
 
-// control is the dialer's last word before a connection is opened.
+// control checks the address that is about to be dialled.
 func (g *guard) control(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return blocked(address, "is not an address")
 	}
-	return g.check(target)
+	if refusal := g.check(target); refusal != nil {
+		return refusal
+	}
+	return nil
 }
 
-// check refuses what may not be dialled, with an *Error.
-func (g *guard) check(target netip.AddrPort) error {
-	// Prefixes contain no zoned and no mapped addresses.
-	addr := target.Addr().Unmap().WithZone("")
+// check returns why an address may not be dialled, or nil.
+func (g *guard) check(target netip.AddrPort) *Error {
+	addr := target.Addr().Unmap().WithZone("") // prefixes contain no mapped and no zoned addresses
 	if g.isSelf(addr, target.Port()) {
 		return blocked(target.String(), "is this server itself")
 	}
-	for _, network := range g.allow {
-		if network.Contains(addr) {
-			return nil
-		}
-	}
-	if g.public.SafeAddr(addr) != nil {
+	isAllowed := slices.ContainsFunc(g.allow, func(network netip.Prefix) bool { return network.Contains(addr) })
+	if !isAllowed && g.public.SafeAddr(addr) != nil {
 		return blocked(target.Addr().String(), "is not a public address; the operator can allow its network (SIGNALBOX_ALLOW_NETWORKS)")
 	}
 	return nil
@@ -68,31 +67,26 @@ func blocked(address, why string) *Error {
 	return &Error{Reason: SSRFBlocked, Detail: fmt.Sprintf("Nothing was sent: %s %s.", address, why)}
 }
 
+// isSelf reports whether this server listens on an address. The unspecified address connects to the machine itself.
 func (g *guard) isSelf(addr netip.Addr, port uint16) bool {
-	for _, own := range g.self() {
-		if own.Port() != port {
-			continue
-		}
-		// The unspecified address connects to the machine itself.
-		if own.Addr().Unmap() == addr || addr.IsUnspecified() || own.Addr().IsUnspecified() && isLocal(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.self(), func(own netip.AddrPort) bool {
+		return own.Port() == port &&
+			(own.Addr().Unmap() == addr || addr.IsUnspecified() || own.Addr().IsUnspecified() && isLocal(addr))
+	})
 }
 
-// isLocal tells whether an address is one of this machine's. When the machine cannot say, it might be.
+// isLocal reports whether an address is one of this machine's, or may be because the machine cannot tell.
 func isLocal(addr netip.Addr) bool {
 	if addr.IsLoopback() {
 		return true
 	}
 	locals, err := net.InterfaceAddrs()
-	for _, local := range locals {
-		if network, ok := local.(*net.IPNet); ok {
-			if own, ok := netip.AddrFromSlice(network.IP); ok && own.Unmap() == addr {
-				return true
-			}
+	return err != nil || slices.ContainsFunc(locals, func(local net.Addr) bool {
+		network, ok := local.(*net.IPNet)
+		if !ok {
+			return false
 		}
-	}
-	return err != nil
+		own, ok := netip.AddrFromSlice(network.IP)
+		return ok && own.Unmap() == addr
+	})
 }

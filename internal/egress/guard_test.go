@@ -37,9 +37,9 @@ var forbidden = []string{
 	"mapped.test=::ffff:127.0.0.1", "nat64.test=64:ff9b::a00:1", "several.test=10.0.0.1,192.168.0.1,::1", "azure.test=168.63.129.16", "zone.test=fe80::1%lo",
 }
 
-// TestWhatIsNotPublicIsBlockedAndNothingIsSent asks for every target on a port where something listens on every address
+// TestGuard_ForbiddenTargets asks for every target on a port where something listens on every address
 // of this machine.
-func TestWhatIsNotPublicIsBlockedAndNothingIsSent(t *testing.T) {
+func TestGuard_ForbiddenTargets(t *testing.T) {
 	listener := listen(t, ":0", nil)
 	for _, entry := range forbidden {
 		host, answer, _ := strings.Cut(entry, "=")
@@ -63,7 +63,7 @@ func TestWhatIsNotPublicIsBlockedAndNothingIsSent(t *testing.T) {
 	}
 }
 
-func TestABlockedRequestSaysWhichAddressAndWhatToDo(t *testing.T) {
+func TestGuard_Detail(t *testing.T) {
 	resolver := &names{answers: map[string][][]netip.Addr{"db.test": {addrs("10.1.2.3")}}}
 	client := newClient(t, egress.Options{Resolver: resolver})
 	failure := fails(t, client, get("http://db.test/"), egress.SSRFBlocked)
@@ -74,7 +74,7 @@ func TestABlockedRequestSaysWhichAddressAndWhatToDo(t *testing.T) {
 }
 
 // The addresses 127.0.0.2 and up play the public here: they are allowed, and 127.0.0.1 is not.
-func TestAResolverThatChangesItsMindGainsNothing(t *testing.T) {
+func TestGuard_DNSRebinding(t *testing.T) {
 	private := listen(t, "127.0.0.1:0", nil)
 	public := listen(t, "127.0.0.2:"+private.port(), answeringOnce("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
 	resolver := &names{answers: map[string][][]netip.Addr{
@@ -92,7 +92,7 @@ func TestAResolverThatChangesItsMindGainsNothing(t *testing.T) {
 	}
 }
 
-func TestExactlyTheAllowedNetworksGoOut(t *testing.T) {
+func TestGuard_AllowedNetworks(t *testing.T) {
 	answer := answering("HTTP/1.1 204 No Content\r\n\r\n")
 	four := listen(t, "0.0.0.0:0", answer)
 	six := listen(t, "[::1]:0", answer)
@@ -120,7 +120,7 @@ func TestExactlyTheAllowedNetworksGoOut(t *testing.T) {
 	do(t, newClient(t, egress.Options{Allow: networks("::1/128")}), get(six.url()))
 }
 
-func TestTheServersOwnAddressIsBlockedEvenWhenItsNetworkIsAllowed(t *testing.T) {
+func TestGuard_OwnAddress(t *testing.T) {
 	four, six := listen(t, "127.0.0.1:0", nil), listen(t, "[::1]:0", nil)
 	neighbour := listen(t, "127.0.0.2:"+four.port(), answering("HTTP/1.1 204 No Content\r\n\r\n"))
 	own := []netip.AddrPort{netip.MustParseAddrPort(four.Addr().String()), netip.MustParseAddrPort(six.Addr().String())}
@@ -136,7 +136,7 @@ func TestTheServersOwnAddressIsBlockedEvenWhenItsNetworkIsAllowed(t *testing.T) 
 	}
 }
 
-func TestAServerThatListensEverywhereIsBlockedOnAllAddressesOfTheMachine(t *testing.T) {
+func TestGuard_OwnUnspecifiedAddress(t *testing.T) {
 	listener := listen(t, ":0", nil)
 	other := listen(t, "127.0.0.1:0", answering("HTTP/1.1 204 No Content\r\n\r\n"))
 	own := netip.MustParseAddrPort(listener.Addr().String())
@@ -158,7 +158,7 @@ func TestAServerThatListensEverywhereIsBlockedOnAllAddressesOfTheMachine(t *test
 	}
 }
 
-func TestAProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
+func TestDo_IgnoresEnvironmentProxy(t *testing.T) {
 	proxy := listen(t, "127.0.0.1:0", nil)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		t.Setenv(name, proxy.url())
@@ -170,7 +170,7 @@ func TestAProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestARedirectIsTheAnswer(t *testing.T) {
+func TestDo_RedirectNotFollowed(t *testing.T) {
 	elsewhere := listen(t, "127.0.0.1:0", nil)
 	server := listen(t, "127.0.0.1:0", answering("HTTP/1.1 302 Found\r\nLocation: "+elsewhere.url()+"\r\nContent-Length: 0\r\n\r\n"))
 	result := do(t, localClient(t), get(server.url()))

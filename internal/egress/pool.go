@@ -2,6 +2,7 @@ package egress
 
 import (
 	"crypto/tls"
+	"slices"
 	"sync"
 	"time"
 )
@@ -26,11 +27,12 @@ const (
 	idleDefault = 1024
 )
 
-// pool keeps connections for a moment. The one used last is used next, so that the others grow old and go.
+// pool keeps idle connections for a moment. The one used last is used next, so that the others expire.
 type pool struct {
 	most      int // in all; an account gets half of it, a peer a quarter
+	idleTime  time.Duration
 	mu        sync.Mutex
-	idle      map[endpoint][]*conn
+	idle      map[endpoint][]*conn // oldest first
 	count     int
 	byAccount map[string]int
 	byPeer    map[peer]int
@@ -39,17 +41,17 @@ type pool struct {
 }
 
 func newPool(most int) *pool {
-	p := &pool{most: most, idle: map[endpoint][]*conn{}, byAccount: map[string]int{}, byPeer: map[peer]int{}}
-	p.sweep = time.AfterFunc(time.Hour, p.dropOld)
+	p := &pool{most: most, idleTime: idleTime, idle: map[endpoint][]*conn{}, byAccount: map[string]int{}, byPeer: map[peer]int{}}
+	p.sweep = time.AfterFunc(time.Hour, p.closeExpired)
 	p.sweep.Stop()
 	return p
 }
 
-// get gives a connection that is open and quiet, or nil.
+// get returns a connection that is open and quiet, or nil.
 func (p *pool) get(to endpoint) *conn {
 	for {
 		kept := p.pop(to)
-		if kept == nil || kept.isQuiet() {
+		if kept == nil || time.Since(kept.idleSince) <= p.idleTime && kept.isQuiet() {
 			return kept
 		}
 		kept.close()
@@ -66,10 +68,7 @@ func (p *pool) pop(to endpoint) *conn {
 	last := list[len(list)-1]
 	list[len(list)-1] = nil
 	p.idle[to] = list[:len(list)-1]
-	p.uncount(to)
-	if time.Since(last.idleSince) > idleTime {
-		last.stale = true
-	}
+	p.add(to, -1)
 	return last
 }
 
@@ -89,59 +88,52 @@ func (p *pool) push(c *conn) bool {
 		return false
 	}
 	if p.count == 0 {
-		p.sweep.Reset(idleTime)
+		p.sweep.Reset(p.idleTime)
 	}
 	p.idle[to] = append(p.idle[to], c)
-	p.count++
-	p.byAccount[to.account]++
-	p.byPeer[to.peer]++
+	p.add(to, 1)
 	return true
 }
 
-// uncount notes that a connection is no longer kept.
-func (p *pool) uncount(to endpoint) {
-	p.count--
-	decrease(p.byAccount, to.account)
-	decrease(p.byPeer, to.peer)
+// add counts connections that are kept from now on, or no longer.
+func (p *pool) add(to endpoint, n int) {
+	p.count += n
+	addTo(p.byAccount, to.account, n)
+	addTo(p.byPeer, to.peer, n)
 }
 
-func decrease[K comparable](counts map[K]int, key K) {
-	if counts[key]--; counts[key] == 0 {
+func addTo[K comparable](counts map[K]int, key K, n int) {
+	if counts[key] += n; counts[key] == 0 {
 		delete(counts, key)
 	}
 }
 
-// dropOld closes the connections whose time is over and comes again while there are others.
-func (p *pool) dropOld() {
-	for _, old := range p.takeOld() {
-		old.close()
+// closeExpired closes the connections that were idle for too long. It runs again while there are others.
+func (p *pool) closeExpired() {
+	for _, expired := range p.takeExpired() {
+		expired.close()
 	}
 }
 
-func (p *pool) takeOld() []*conn {
+func (p *pool) takeExpired() (expired []*conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var old []*conn
-	limit := time.Now().Add(-idleTime)
+	limit := time.Now().Add(-p.idleTime)
 	for to, list := range p.idle {
-		n := 0
-		for n < len(list) && (p.closed || list[n].idleSince.Before(limit)) {
-			n++
-		}
-		for _, each := range list[:n] {
-			p.uncount(to)
-			old = append(old, each)
-		}
-		if n == len(list) {
+		n := slices.IndexFunc(list, func(c *conn) bool { return !p.closed && !c.idleSince.Before(limit) })
+		if n < 0 {
+			n = len(list)
 			delete(p.idle, to)
 		} else {
-			p.idle[to] = append([]*conn(nil), list[n:]...)
+			p.idle[to] = slices.Clone(list[n:])
 		}
+		expired = append(expired, list[:n]...)
+		p.add(to, -n)
 	}
 	if p.count > 0 {
-		p.sweep.Reset(idleTime / 2)
+		p.sweep.Reset(p.idleTime / 2)
 	}
-	return old
+	return expired
 }
 
 func (p *pool) close() {
@@ -149,5 +141,5 @@ func (p *pool) close() {
 	p.closed = true
 	p.mu.Unlock()
 	p.sweep.Stop()
-	p.dropOld()
+	p.closeExpired()
 }

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestWhatIsKeptIsBounded for each account, each peer and in all. What is taken makes room.
-func TestWhatIsKeptIsBounded(t *testing.T) {
+// TestPool_Bounds checks the limits for each account, each peer and in all. Taking a connection frees its place.
+func TestPool_Bounds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		to   func(i int) endpoint
@@ -17,7 +17,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		"a peer":     {func(i int) endpoint { return endpoint{peer{"host", 80}, strconv.Itoa(i), nil} }, idleDefault / 4},
 		"all":        {func(i int) endpoint { return endpoint{peer{strconv.Itoa(i), 80}, strconv.Itoa(i), nil} }, idleDefault},
 	} {
-		synctest.Test(t, func(t *testing.T) { // nothing grows old while it is counted
+		synctest.Test(t, func(t *testing.T) { // nothing expires while it is counted
 			p := newPool(idleDefault)
 			for i := range c.most {
 				if !p.push(&conn{endpoint: c.to(i)}) {
@@ -28,10 +28,10 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 				t.Errorf("%s: more than %d are kept", name, c.most)
 			}
 			if p.pop(c.to(0)) == nil || !p.push(&conn{endpoint: c.to(c.most)}) {
-				t.Errorf("%s: there is no room where one was taken", name)
+				t.Errorf("%s: the place of one that was taken is not free", name)
 			}
 			p.closed = true
-			if dropped := p.takeOld(); len(dropped) != c.most || p.count != 0 || len(p.byAccount) != 0 || len(p.byPeer) != 0 || len(p.idle) != 0 {
+			if dropped := p.takeExpired(); len(dropped) != c.most || p.count != 0 || len(p.byAccount) != 0 || len(p.byPeer) != 0 || len(p.idle) != 0 {
 				t.Errorf("%s: %d of %d dropped, left are %v and %v", name, len(dropped), c.most, p.byAccount, p.byPeer)
 			}
 			p.sweep.Stop()

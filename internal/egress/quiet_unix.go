@@ -4,7 +4,7 @@ package egress
 
 import "syscall"
 
-// nothingToRead tells whether a socket is open and has no bytes waiting. One that has is of no use any more, so the byte
+// nothingToRead reports whether a socket is open and has no bytes waiting. If it has, the connection is closed, so the byte
 // that this takes is not missed.
 func nothingToRead(fd uintptr) bool {
 	var one [1]byte

@@ -1,9 +1,9 @@
 package egress
 
 import (
-	"crypto/tls"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -37,12 +37,19 @@ func (c *Client) destination(request Request) (destination, error) {
 	if err != nil || host == "" {
 		return destination{}, refused("its URL has no valid host")
 	}
-	to := destination{user: location.User, target: target(location)}
+	to := destination{target: target(location), authority: authority(host, location.Port()), user: location.User}
 	to.account, to.host = request.Account, host
-	if to.tls, to.port, err = c.scheme(request, location.Scheme); err != nil {
-		return destination{}, err
+	switch location.Scheme {
+	case "http":
+		to.port = 80
+	case "https":
+		to.port = 443
+		if to.tls, err = c.tls.get(request); err != nil {
+			return destination{}, err
+		}
+	default:
+		return destination{}, refused("its URL is neither http nor https")
 	}
-	to.authority = authority(host, location.Port())
 	if text := location.Port(); text != "" {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil {
@@ -53,19 +60,7 @@ func (c *Client) destination(request Request) (destination, error) {
 	return to, nil
 }
 
-// scheme gives the TLS configuration, nil without TLS, and the port of a URL that names none.
-func (c *Client) scheme(request Request, name string) (*tls.Config, uint16, error) {
-	switch name {
-	case "http":
-		return nil, 80, nil
-	case "https":
-		config, err := c.tls.get(request)
-		return config, 443, err
-	}
-	return nil, 0, refused("its URL is neither http nor https")
-}
-
-// authority is the Host header for a host; an address of IPv6 stands in brackets, without its zone.
+// authority returns the Host header for a host. An IPv6 address is put in brackets, without its zone.
 func authority(host, port string) string {
 	if strings.Contains(host, ":") {
 		host, _, _ = strings.Cut(host, "%")
@@ -77,7 +72,7 @@ func authority(host, port string) string {
 	return host + ":" + port
 }
 
-// target is what the request line asks for: path and query as they were written.
+// target returns path and query for the request line, as they were written.
 func target(location *url.URL) string {
 	path := location.RawPath
 	if path == "" {
@@ -92,21 +87,16 @@ func target(location *url.URL) string {
 	return escaped(path)
 }
 
-// escaped makes a request target safe to stand in a request line: a URL's query may hold spaces and other scripts.
+// escaped escapes what may not stand in a request line: a URL's query may hold spaces and other scripts.
 func escaped(target string) string {
-	unsafe := func(b byte) bool { return b <= ' ' || b >= 0x7f }
-	i := 0
-	for i < len(target) && !unsafe(target[i]) {
-		i++
-	}
-	if i == len(target) {
+	isUnsafe := func(r rune) bool { return r <= ' ' || r >= 0x7f }
+	if !strings.ContainsFunc(target, isUnsafe) {
 		return target
 	}
 	var out strings.Builder
-	for i := range len(target) {
-		if b := target[i]; unsafe(b) {
-			const digits = "0123456789ABCDEF"
-			out.Write([]byte{'%', digits[b>>4], digits[b&15]})
+	for _, b := range []byte(target) {
+		if isUnsafe(rune(b)) {
+			fmt.Fprintf(&out, "%%%02X", b)
 		} else {
 			out.WriteByte(b)
 		}
@@ -114,17 +104,16 @@ func escaped(target string) string {
 	return out.String()
 }
 
-// appendHead appends a request's line and headers. What would change how the request is framed is refused: the caller
-// checks headers when they come, and here is the last place where a line break could become a second request.
+// appendHead appends a request's line and headers. It refuses what would change where the request ends: callers check
+// headers too, but here is the last place where a line break could become a second request.
 func appendHead(head []byte, request Request, to destination, userAgent string) ([]byte, error) {
 	if !httpguts.ValidHeaderFieldName(request.Method) || request.Method == http.MethodHead || request.Method == http.MethodConnect {
 		// The answers to HEAD and CONNECT end elsewhere than their headers say.
 		return head, refused("its method is not valid")
 	}
-	own := headersOf(request.Headers)
 	host := to.authority
-	if own.host != nil {
-		host = own.host.Value
+	if i := indexHeader(request.Headers, "Host"); i >= 0 {
+		host = request.Headers[i].Value
 	}
 	if !httpguts.ValidHostHeader(host) {
 		return head, refused("its host is not valid")
@@ -139,10 +128,10 @@ func appendHead(head []byte, request Request, to destination, userAgent string) 
 			head = appendHeader(head, header.Name, header.Value)
 		}
 	}
-	if !own.userAgent && userAgent != "" {
+	if userAgent != "" && indexHeader(request.Headers, "User-Agent") < 0 {
 		head = appendHeader(head, "User-Agent", userAgent)
 	}
-	if to.user != nil && !own.authorization {
+	if to.user != nil && indexHeader(request.Headers, "Authorization") < 0 {
 		head = appendHeader(head, "Authorization", basic(to.user))
 	}
 	if len(request.Body) > 0 || request.Method != http.MethodGet && request.Method != http.MethodDelete {
@@ -152,43 +141,19 @@ func appendHead(head []byte, request Request, to destination, userAgent string) 
 	return append(head, "\r\n"...), nil
 }
 
-// isAmbiguous tells whether servers disagree on where a request ends: some do not read the body of a method that needs
-// none and take it for the next request, and some do so when they answer instead of asking for an expected body.
-func isAmbiguous(request Request) bool {
-	if request.Body == "" {
-		return false
-	}
-	switch request.Method {
-	case http.MethodPost, http.MethodPut, http.MethodPatch:
-		return slices.ContainsFunc(request.Headers, func(header Header) bool { return strings.EqualFold(header.Name, "Expect") })
-	}
-	return true
-}
-
 func appendHeader(head []byte, name, value string) []byte {
 	head = append(append(head, name...), ": "...)
 	return append(append(head, value...), "\r\n"...)
 }
 
-// present tells which headers a request brings that would else be added.
-type present struct {
-	host                     *Header
-	userAgent, authorization bool
-}
-
-func headersOf(headers []Header) present {
-	var p present
-	for i, header := range headers {
-		switch {
-		case strings.EqualFold(header.Name, "Host"):
-			p.host = &headers[i]
-		case strings.EqualFold(header.Name, "User-Agent"):
-			p.userAgent = true
-		case strings.EqualFold(header.Name, "Authorization"):
-			p.authorization = true
+// indexHeader returns where the last header of a name is, or -1.
+func indexHeader(headers []Header, name string) int {
+	for i, header := range slices.Backward(headers) {
+		if strings.EqualFold(header.Name, name) {
+			return i
 		}
 	}
-	return p
+	return -1
 }
 
 func checkHeader(header Header) error {
@@ -201,8 +166,21 @@ func checkHeader(header Header) error {
 	return nil
 }
 
-// basic is the Authorization header of a URL's user information.
+// basic returns the Authorization header for a URL's user information.
 func basic(user *url.Userinfo) string {
 	password, _ := user.Password()
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password))
+}
+
+// isAmbiguous reports whether servers disagree on where a request ends: some do not read the body of a method that needs
+// none and take it for the next request, and some do so when they answer instead of asking for an expected body.
+func isAmbiguous(request Request) bool {
+	if request.Body == "" {
+		return false
+	}
+	switch request.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		return indexHeader(request.Headers, "Expect") >= 0
+	}
+	return true
 }

@@ -3,7 +3,6 @@ package egress_test
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,20 +16,17 @@ import (
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-func TestAConnectionIsUsedAgain(t *testing.T) {
-	again(t, func() error {
-		server := listen(t, "127.0.0.1:0", answering(ok))
-		client := localClient(t)
-		first := do(t, client, get(server.url()))
-		second := do(t, client, get(server.url()))
-		if n := server.connections.Load(); n != 1 || first.Timings.Connect == 0 || second.Timings.Connect != 0 || second.Timings.FirstByte == 0 {
-			return fmt.Errorf("%d connections: %+v, then %+v", n, first.Timings, second.Timings)
-		}
-		return nil
-	})
+func TestReuse_SecondRequest(t *testing.T) {
+	server := listen(t, "127.0.0.1:0", answering(ok))
+	client := localClient(t)
+	first := do(t, client, get(server.url()))
+	second := do(t, client, get(server.url()))
+	if n := server.connections.Load(); n != 1 || first.Timings.Connect == 0 || second.Timings.Connect != 0 || second.Timings.FirstByte == 0 {
+		t.Errorf("%d connections: %+v, then %+v", n, first.Timings, second.Timings)
+	}
 }
 
-func TestAConnectionIsNotUsedAgainAfter(t *testing.T) {
+func TestReuse_NotAfterLastAnswer(t *testing.T) {
 	for name, answer := range map[string]string{
 		"close":         "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
 		"HTTP/1.0":      "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -51,8 +47,7 @@ func TestAConnectionIsNotUsedAgainAfter(t *testing.T) {
 	}
 }
 
-// TestWhatAServerSaysUnaskedIsNotTheNextAnswer: it comes while the connection waits.
-func TestWhatAServerSaysUnaskedIsNotTheNextAnswer(t *testing.T) {
+func TestReuse_UnsolicitedAnswer(t *testing.T) {
 	said, next := make(chan struct{}), make(chan struct{})
 	var first sync.Once
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
@@ -75,37 +70,31 @@ func TestWhatAServerSaysUnaskedIsNotTheNextAnswer(t *testing.T) {
 	}
 }
 
-// TestARequestIsSentOnceAtMost: http.Transport would send each of these again.
-func TestARequestIsSentOnceAtMost(t *testing.T) {
+// TestDo_AtMostOnce checks requests that http.Transport would send again when a kept connection dies.
+func TestDo_AtMostOnce(t *testing.T) {
 	for _, request := range []egress.Request{
 		{Method: http.MethodGet},
 		{Method: http.MethodPost, Headers: []egress.Header{{Name: "Idempotency-Key", Value: "1"}}},
 		{Method: http.MethodPut, Body: "x", Headers: []egress.Header{{Name: "X-Idempotency-Key", Value: "1"}}},
 	} {
-		again(t, func() error {
-			var requests atomic.Int64
-			server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
-				reader := bufio.NewReader(conn)
-				for readRequest(reader) && requests.Add(1) != 2 {
-					_, _ = io.WriteString(conn, ok)
-				}
-			})
-			request.URL = server.url()
-			client := localClient(t)
-			do(t, client, request)
-			fails(t, client, request, egress.ConnectionError)
-			if requests.Load() != 2 {
-				t.Errorf("%s: %d requests", request.Method, requests.Load())
+		var requests atomic.Int64
+		server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+			reader := bufio.NewReader(conn)
+			for readRequest(reader) && requests.Add(1) != 2 {
+				_, _ = io.WriteString(conn, ok)
 			}
-			if n := server.connections.Load(); n != 1 {
-				return fmt.Errorf("%s: %d connections", request.Method, n)
-			}
-			return nil
 		})
+		request.URL = server.url()
+		client := localClient(t)
+		do(t, client, request)
+		fails(t, client, request, egress.ConnectionError)
+		if requests.Load() != 2 || server.connections.Load() != 1 {
+			t.Errorf("%s: %d requests over %d connections", request.Method, requests.Load(), server.connections.Load())
+		}
 	}
 }
 
-func TestAConnectionThatThePeerClosedIsNotUsed(t *testing.T) {
+func TestReuse_ClosedByPeer(t *testing.T) {
 	closed := make(chan struct{})
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		answeringOnce(ok)(conn)
@@ -122,21 +111,19 @@ func TestAConnectionThatThePeerClosedIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestAnIdleConnectionIsClosedSoon(t *testing.T) {
+func TestPool_ClosesExpired(t *testing.T) {
 	closed := make(chan struct{})
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		answering(ok)(conn)
 		close(closed)
 	})
-	do(t, localClient(t), get(server.url()))
-	select {
-	case <-closed:
-	case <-time.After(time.Minute):
-		t.Error("it is still open")
-	}
+	client := localClient(t)
+	egress.SetIdleTime(client, time.Millisecond)
+	do(t, client, get(server.url()))
+	<-closed
 }
 
-func TestClosingTheClientClosesWhatItKeeps(t *testing.T) {
+func TestClient_Close(t *testing.T) {
 	closed := make(chan struct{}, 2)
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		answering(ok)(conn)
@@ -151,7 +138,7 @@ func TestClosingTheClientClosesWhatItKeeps(t *testing.T) {
 	client.Close()
 }
 
-func TestManyRequestsAtOnceEachGetTheirOwnAnswer(t *testing.T) {
+func TestDo_Concurrent(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		reader := bufio.NewReader(conn)
 		for {
@@ -170,7 +157,7 @@ func TestManyRequestsAtOnceEachGetTheirOwnAnswer(t *testing.T) {
 	var workers sync.WaitGroup
 	for worker := range 16 {
 		workers.Go(func() {
-			for i := range 50 {
+			for i := range 20 {
 				text := make([]byte, 1+worker*4000+i)
 				text[0] = byte(worker)
 				result, err := client.Do(t.Context(), egress.Request{Method: "POST", URL: server.url(), Body: string(text), Timeout: time.Minute})
@@ -182,8 +169,8 @@ func TestManyRequestsAtOnceEachGetTheirOwnAnswer(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	// A busy machine may pause for longer than connections are kept.
-	if n := server.connections.Load(); n > 16*50/4 {
-		t.Errorf("%d connections for 16 workers with 50 requests each", n)
+	// A connection is closed when the answer to a large body comes before it is known that all was sent.
+	if n := server.connections.Load(); n > 16*20/4 {
+		t.Errorf("%d connections for 16 workers with 20 requests each", n)
 	}
 }

@@ -13,18 +13,11 @@ type tlsSettings struct {
 }
 
 // tlsConfigs keeps one configuration for all requests with the same settings, so that those of one account share
-// connections and TLS sessions. The least recently used one makes room for a new one.
+// connections and TLS sessions.
 type tlsConfigs struct {
-	mu    sync.Mutex
-	kept  map[tlsSettings]*tlsConfig
-	clock uint64
-}
-
-// tlsConfig is a configuration that the first one who needs it makes, while others with the same settings wait for it and
-// those with other settings do not.
-type tlsConfig struct {
-	make func() (*tls.Config, error)
-	used uint64
+	mu sync.Mutex
+	// Each is made by the first request that needs it. Others with the same settings wait for that; the rest do not.
+	kept map[tlsSettings]func() (*tls.Config, error)
 }
 
 const (
@@ -32,56 +25,39 @@ const (
 	keptSessions = 64 // per configuration
 )
 
-func newTLSConfigs() tlsConfigs { return tlsConfigs{kept: map[tlsSettings]*tlsConfig{}} }
+func newTLSConfigs() tlsConfigs {
+	return tlsConfigs{kept: map[tlsSettings]func() (*tls.Config, error){}}
+}
 
-// get gives the configuration for a request. The certificates are the caller's; they were checked when they came.
+// get returns the configuration for a request. One that cannot be made is forgotten: the reason may pass.
 func (c *tlsConfigs) get(request Request) (*tls.Config, error) {
 	settings := tlsSettings{request.Insecure, request.CACert}
 	if settings.insecure {
 		settings.caCert = ""
 	}
-	kept := c.keep(settings)
-	made, err := kept.make()
+	config, err := c.keep(settings)()
 	if err != nil {
-		c.drop(settings, kept)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.kept, settings)
 	}
-	return made, err
+	return config, err
 }
 
-func (c *tlsConfigs) keep(settings tlsSettings) *tlsConfig {
+// keep returns the function that makes a configuration once. When there are too many it forgets them all, which costs the
+// next requests a handshake.
+func (c *tlsConfigs) keep(settings tlsSettings) func() (*tls.Config, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.clock++
 	kept, ok := c.kept[settings]
 	if !ok {
 		if len(c.kept) >= keptConfigs {
-			c.dropOldest()
+			clear(c.kept)
 		}
-		kept = &tlsConfig{make: sync.OnceValues(func() (*tls.Config, error) { return newTLSConfig(settings) })}
+		kept = sync.OnceValues(func() (*tls.Config, error) { return newTLSConfig(settings) })
 		c.kept[settings] = kept
 	}
-	kept.used = c.clock
 	return kept
-}
-
-// drop forgets a configuration that could not be made: the reason may pass.
-func (c *tlsConfigs) drop(settings tlsSettings, failed *tlsConfig) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.kept[settings] == failed {
-		delete(c.kept, settings)
-	}
-}
-
-func (c *tlsConfigs) dropOldest() {
-	var oldest tlsSettings
-	used := c.clock
-	for settings, config := range c.kept {
-		if config.used < used {
-			oldest, used = settings, config.used
-		}
-	}
-	delete(c.kept, oldest)
 }
 
 func newTLSConfig(settings tlsSettings) (*tls.Config, error) {
@@ -105,7 +81,7 @@ func newTLSConfig(settings tlsSettings) (*tls.Config, error) {
 	return config, nil
 }
 
-// sessions are an account's part of a configuration's TLS sessions.
+// sessions is an account's part of a configuration's TLS sessions.
 type sessions struct {
 	account string
 	all     tls.ClientSessionCache
@@ -115,5 +91,5 @@ func (s sessions) Get(key string) (*tls.ClientSessionState, bool) { return s.all
 
 func (s sessions) Put(key string, session *tls.ClientSessionState) { s.all.Put(s.named(key), session) }
 
-// named is unlike every name of another account: the key is a host, which has no slash.
+// named returns a key that no other account has: key is a host, which has no slash.
 func (s sessions) named(key string) string { return s.account + "/" + key }

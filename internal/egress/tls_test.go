@@ -1,7 +1,6 @@
 package egress_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -10,7 +9,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
@@ -92,7 +90,7 @@ func (a *authority) serve(t *testing.T, name string, until time.Time) *httptest.
 
 func later() time.Time { return time.Now().Add(time.Hour) }
 
-func TestCertificatesAreChecked(t *testing.T) {
+func TestTLS_Certificates(t *testing.T) {
 	trusted, stranger := newAuthority(t), newAuthority(t)
 	good := trusted.serve(t, "good.test", later())
 	old := trusted.serve(t, "old.test", time.Now().Add(-time.Hour))
@@ -129,27 +127,23 @@ func TestCertificatesAreChecked(t *testing.T) {
 	}
 }
 
-func TestTLSSpeaksHTTP1WithTheHostsName(t *testing.T) {
+func TestTLS_HTTP1AndServerName(t *testing.T) {
 	trusted := newAuthority(t)
 	server := trusted.serve(t, "good.test", later())
 	resolver := &names{answers: map[string][][]netip.Addr{"good.test": {addrs("127.0.0.1")}}}
 	request := get(strings.Replace(server.URL, "127.0.0.1", "good.test", 1))
 	request.CACert = trusted.pem()
-	again(t, func() error {
-		client := newClient(t, egress.Options{Allow: networks("127.0.0.1/32"), Resolver: resolver})
-		first := do(t, client, request)
-		if got := string(first.Body); got != "HTTP/1.1 good.test" {
-			t.Error(got)
-		}
-		if second := do(t, client, request); first.Timings.TLS == 0 || second.Timings.TLS != 0 {
-			return fmt.Errorf("%+v, then %+v", first.Timings, second.Timings)
-		}
-		return nil
-	})
+	client := newClient(t, egress.Options{Allow: networks("127.0.0.1/32"), Resolver: resolver})
+	first := do(t, client, request)
+	if got := string(first.Body); got != "HTTP/1.1 good.test" {
+		t.Error(got)
+	}
+	if second := do(t, client, request); first.Timings.TLS == 0 || second.Timings.TLS != 0 {
+		t.Errorf("%+v, then %+v", first.Timings, second.Timings)
+	}
 }
 
-// TestAConnectionMadeWithoutChecksIsNotUsedWithThem, nor with other authorities.
-func TestAConnectionMadeWithoutChecksIsNotUsedWithThem(t *testing.T) {
+func TestTLS_SettingsDoNotShareConnections(t *testing.T) {
 	server := newAuthority(t).serve(t, "good.test", later())
 	client := newClient(t, egress.Options{Allow: networks("127.0.0.1/32")})
 	request := get(server.URL)
@@ -161,7 +155,7 @@ func TestAConnectionMadeWithoutChecksIsNotUsedWithThem(t *testing.T) {
 	fails(t, client, request, egress.ConnectionError)
 }
 
-func TestAServerWithoutTLSIsNamedAsSuch(t *testing.T) {
+func TestTLS_ServerWithoutTLS(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", func(conn net.Conn) { _, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n") })
 	failure := fails(t, localClient(t), get(strings.Replace(server.url(), "http", "https", 1)), egress.ConnectionError)
 	if !strings.Contains(failure.Detail, "agreeing on TLS: the server does not speak TLS on this port") {
@@ -169,7 +163,7 @@ func TestAServerWithoutTLSIsNamedAsSuch(t *testing.T) {
 	}
 }
 
-func TestAHandshakeThatHangsRunsOutOfTimeOrIsCancelled(t *testing.T) {
+func TestTLS_HandshakeHangs(t *testing.T) {
 	server := listen(t, "127.0.0.1:0", waitForEnd)
 	runsOut(t, get(strings.Replace(server.url(), "http", "https", 1)), "agreeing on TLS")
 	started := make(chan struct{})
@@ -183,20 +177,5 @@ func TestAHandshakeThatHangsRunsOutOfTimeOrIsCancelled(t *testing.T) {
 	_, err := localClient(t).Do(ctx, get(strings.Replace(server.url(), "http", "https", 1)))
 	if err == nil || !strings.Contains(err.Error(), "canceled while agreeing on TLS") {
 		t.Error(err)
-	}
-}
-
-// TestTheNumberOfTLSSettingsIsBounded: many of them work, the first again after it was forgotten.
-func TestTheNumberOfTLSSettingsIsBounded(t *testing.T) {
-	trusted := newAuthority(t)
-	server := trusted.serve(t, "good.test", later())
-	client := localClient(t)
-	request := get(server.URL)
-	for i := range 200 {
-		request.CACert = string(bytes.Repeat([]byte("\n"), i%150)) + trusted.pem()
-		do(t, client, request)
-	}
-	if n := egress.KeptTLSSettings(client); n > 64 {
-		t.Errorf("%d are kept", n)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/egress"
 )
 
-// names is a resolver that knows the answers to give, one per lookup; the last one stays.
+// names is a resolver with the answers to give, one per lookup; the last one stays.
 type names struct {
 	mu      sync.Mutex
 	answers map[string][][]netip.Addr
@@ -54,6 +54,7 @@ func networks(texts ...string) []netip.Prefix {
 func newClient(t *testing.T, options egress.Options) *egress.Client {
 	t.Helper()
 	client := egress.New(options)
+	egress.SetIdleTime(client, time.Hour) // a busy machine may pause for longer than the second that is usual
 	t.Cleanup(client.Close)
 	return client
 }
@@ -158,20 +159,7 @@ func do(t *testing.T, client *egress.Client, request egress.Request) egress.Resu
 	return result
 }
 
-// again repeats what a busy machine spoils when it pauses for longer than connections are kept.
-func again(t *testing.T, try func() error) {
-	t.Helper()
-	var err error
-	for range 5 {
-		if err = try(); err == nil {
-			return
-		}
-	}
-	t.Error(err)
-}
-
-// runsOut makes a request whose time runs out in a phase. A busy machine may need all of a short time to get there, and
-// then gets more.
+// runsOut makes a request whose time runs out in a phase. A busy machine that does not get there in a short time gets more.
 func runsOut(t *testing.T, request egress.Request, phase string) {
 	t.Helper()
 	for request.Timeout = short; ; request.Timeout *= 2 {
@@ -186,7 +174,7 @@ func runsOut(t *testing.T, request egress.Request, phase string) {
 	}
 }
 
-// fails makes a request that must fail and gives why.
+// fails makes a request that must fail and returns why.
 func fails(t *testing.T, client *egress.Client, request egress.Request, want egress.Reason) egress.Error {
 	t.Helper()
 	result, err := client.Do(t.Context(), request)

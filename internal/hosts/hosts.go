@@ -1,7 +1,6 @@
-// Package hosts reads the hosts of URLs as resolvers and receivers do. What
-// one side takes for a name and the other for an address is how requests end
-// up where they must not go, so there is one reading of it. It knows as well
-// which headers are not a request's own: what is accepted must be what is sent.
+// Package hosts reads the hosts of URLs. Requests end up where they must not go when one side takes a host for a name and
+// the other for an address, so jobs and egress read hosts here. They also ask here which headers a request may not set: what
+// is accepted must be what can be sent.
 package hosts
 
 import (
@@ -13,7 +12,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ASCII gives a host as it is looked up and sent.
+// ASCII returns a host as it is looked up and sent.
 func ASCII(host string) (string, error) {
 	for i := range len(host) {
 		if host[i] >= utf8.RuneSelf {
@@ -23,8 +22,7 @@ func ASCII(host string) (string, error) {
 	return host, nil
 }
 
-// Canonical is the one spelling of a host: an address as it is usually written,
-// a name in lower-case ASCII.
+// Canonical returns the one spelling of a host: an address as it is usually written, a name in lower-case ASCII.
 func Canonical(host string) string {
 	if ascii, err := ASCII(host); err == nil {
 		host = ascii
@@ -35,8 +33,8 @@ func Canonical(host string) string {
 	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
-// Address reads a host that is an address in any spelling that some resolver
-// would take for one, so that no resolver is asked what it means.
+// Address parses a host that is an address in any spelling that some resolver would take for one, so that the outcome does
+// not depend on the resolver.
 func Address(host string) (netip.Addr, bool) {
 	host = strings.TrimSuffix(host, ".")
 	if address, err := netip.ParseAddr(host); err == nil {
@@ -45,8 +43,8 @@ func Address(host string) (netip.Addr, bool) {
 	return oldIPv4(host)
 }
 
-// oldIPv4 reads an IPv4 address as inet_aton does: one to four parts, each
-// decimal, octal or hexadecimal; the last one fills all bytes that are left.
+// oldIPv4 parses an IPv4 address as inet_aton does: one to four parts, each decimal, octal or hexadecimal; the last one
+// fills all bytes that are left.
 func oldIPv4(host string) (netip.Addr, bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {
@@ -82,23 +80,22 @@ func oldNumber(text string, bits int) (uint64, bool) {
 	return number, err == nil
 }
 
-// marks are what a host may have beside letters and digits.
-const marks = "!$%&'()*+,-.:;=[]_~"
+// punctuation is what a host may have beside letters and digits.
+const punctuation = "!$%&'()*+,-.:;=[]_~"
 
-// IsHeader tells whether a Host header can be sent as it is.
+// IsHeader reports whether a Host header can be sent as it is.
 func IsHeader(value string) bool {
-	return value != "" && !strings.ContainsFunc(value, func(r rune) bool { return r >= utf8.RuneSelf || isBarred(r) })
+	return value != "" && !strings.ContainsFunc(value, func(r rune) bool { return r >= utf8.RuneSelf || isForbidden(r) })
 }
 
-// IsName tells whether a URL's host can be looked up and sent.
+// IsName reports whether a URL's host can be looked up and sent.
 func IsName(host string) bool {
 	_, err := ASCII(host)
-	return err == nil && host != "" && !strings.ContainsFunc(host, isBarred)
+	return err == nil && host != "" && !strings.ContainsFunc(host, isForbidden)
 }
 
-// isBarred tells whether no host has a character. Those of other scripts are
-// translated when a host is looked up.
-func isBarred(r rune) bool {
+// isForbidden reports whether no host can have a character. Those of other scripts are translated for the lookup.
+func isForbidden(r rune) bool {
 	isPlain := '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r >= utf8.RuneSelf
-	return !isPlain && !strings.ContainsRune(marks, r)
+	return !isPlain && !strings.ContainsRune(punctuation, r)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-func TestOneSpellingPerHost(t *testing.T) {
+func TestCanonical(t *testing.T) {
 	t.Parallel()
 	for want, spellings := range map[string][]string{
 		"127.0.0.1":          {"127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f.1", "0X7F000001", "0177.0.0.1", "127.0.0.1.", "::ffff:127.0.0.1"},
@@ -31,26 +31,30 @@ func TestOneSpellingPerHost(t *testing.T) {
 	}
 }
 
-func TestWhatCanBeLookedUpAndSent(t *testing.T) {
+func TestIsName(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]bool{
 		"example.com": true, "münchen.de": true, "under_score": true, "127.1": true, "::1": true,
 		"": false, "a b": false, "a\"b": false, "a<b>": false, "é_x": false, "a\x00": false,
 	} {
 		if got := hosts.IsName(host); got != want {
-			t.Errorf("the name %q: %v", host, got)
-		}
-	}
-	for value, want := range map[string]bool{
-		"example.com:80": true, "[::1]:8080": true, "": false, "é": false, "a,b#": false, "a b": false, "a/b": false,
-	} {
-		if got := hosts.IsHeader(value); got != want {
-			t.Errorf("the header %q: %v", value, got)
+			t.Errorf("%q: %v", host, got)
 		}
 	}
 }
 
-func TestHeadersOfTheConnection(t *testing.T) {
+func TestIsHeader(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{
+		"example.com:80": true, "[::1]:8080": true, "": false, "é": false, "a,b#": false, "a b": false, "a/b": false,
+	} {
+		if got := hosts.IsHeader(value); got != want {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+}
+
+func TestIsConnectionHeader(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{"connection": true, "TE": true, "Content-Length": true, "Transfer-Encoding": true, "Content-Type": false, "Host": false, "": false} {
 		if got := hosts.IsConnectionHeader(name); got != want {
