@@ -42,6 +42,7 @@ type App struct {
 	metrics  *telemetry.Metrics
 	tracing  *telemetry.Tracing
 
+	folder   io.Closer // the lock of the data folder; nil on PostgreSQL
 	db       *store.DB
 	ring     *sealed.Ring
 	plans    plans.Table
@@ -83,6 +84,11 @@ func (a *App) build(ctx context.Context, stdout io.Writer) (err error) {
 		Enabled: a.settings.TracesEnabled, ServiceName: "signalbox", Version: version, NodeName: a.settings.Name, Logger: a.log,
 	}); err != nil {
 		return err
+	}
+	if a.settings.Database == "" {
+		if a.folder, err = openDataFolder(a.settings.Data); err != nil {
+			return err
+		}
 	}
 	if a.db, err = openStore(ctx, a.settings, a.log, a.metrics, a.tracing); err != nil {
 		return err
@@ -192,6 +198,10 @@ func (a *App) close(ctx context.Context) error {
 	if a.db != nil {
 		err = errors.Join(err, a.db.Close())
 	}
+	if a.folder != nil {
+		err = errors.Join(err, a.folder.Close())
+		a.folder = nil // Stop may be repeated
+	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	return errors.Join(err, a.tracing.Shutdown(ctx))
@@ -213,7 +223,7 @@ func (a *App) listen(ctx context.Context) error {
 	}
 	a.servers = append(a.servers, main)
 	if a.settings.TLSCert != "" {
-		if err := main.useTLS(a.settings.TLSCert, a.settings.TLSKey); err != nil {
+		if err := main.useTLS(a.settings.TLSCert, a.settings.TLSKey, a.log); err != nil {
 			return err
 		}
 	}

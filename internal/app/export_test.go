@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net"
 	"time"
@@ -47,4 +48,14 @@ func (a *App) Listeners() []net.Listener {
 		listeners = append(listeners, server.listener)
 	}
 	return listeners
+}
+
+// Certificates returns what handshakes get of two files. Every call looks for
+// new ones.
+func Certificates(certFile, keyFile string, log *slog.Logger) (func() (*tls.Certificate, error), error) {
+	loaded, err := loadCertificate(certFile, keyFile, log)
+	return func() (*tls.Certificate, error) {
+		loaded.checked = time.Time{}
+		return loaded.get(nil)
+	}, err
 }

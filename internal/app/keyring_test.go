@@ -222,7 +222,7 @@ func TestTheOperatorRotatesTheKeyRing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		s := apptest.Settings(database)
-		run(t, s)
+		instance := started(t, s)
 		operator := operate(t, s)
 		for range 2 {
 			key, done, err := operator.RotateKeyring(t.Context())
@@ -230,14 +230,9 @@ func TestTheOperatorRotatesTheKeyRing(t *testing.T) {
 				t.Errorf("%+v sealed with %s, %v", done, key, err)
 			}
 		}
-		start(t, withListen(s))
+		stop(t, instance)
+		start(t, s)
 	})
-}
-
-// withListen gives the same settings a port of their own.
-func withListen(s settings.Settings) settings.Settings {
-	s.Listen = "127.0.0.1:0"
-	return s
 }
 
 func TestARingOfInlineKeysCannotBeRotatedHere(t *testing.T) {

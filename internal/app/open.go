@@ -18,12 +18,6 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// Names of files in the data folder.
-const (
-	databaseFile = "signalbox.db"
-	keyringFile  = "keyring"
-)
-
 // openStore opens and migrates the database that the settings name.
 func openStore(ctx context.Context, s settings.Settings, log *slog.Logger, metrics *telemetry.Metrics, tracing *telemetry.Tracing) (*store.DB, error) {
 	options := store.Options{Database: s.Database, File: filepath.Join(s.Data, databaseFile), Log: log}
@@ -49,14 +43,6 @@ func openStore(ctx context.Context, s settings.Settings, log *slog.Logger, metri
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
-}
-
-// makeDataFolder makes the folder for this user alone: it holds secrets.
-func makeDataFolder(folder string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("making the data folder: %w", err)
-	}
-	return nil
 }
 
 // outcome tells a refusal by a rule from a failure.

@@ -39,13 +39,14 @@ func newServer(ctx context.Context, address string, handler http.Handler, log *s
 	}, nil
 }
 
-// useTLS makes the server speak TLS with a certificate from files.
-func (s *server) useTLS(certFile, keyFile string) error {
-	certificate, err := tls.LoadX509KeyPair(certFile, keyFile)
+// useTLS makes the server speak TLS with the certificate of two files, which
+// may be replaced while it runs.
+func (s *server) useTLS(certFile, keyFile string, log *slog.Logger) error {
+	certificate, err := loadCertificate(certFile, keyFile, log)
 	if err != nil {
-		return fmt.Errorf("reading the TLS certificate: %w", err)
+		return err
 	}
-	s.http.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}
+	s.http.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get}
 	return nil
 }
 

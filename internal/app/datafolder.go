@@ -1,0 +1,79 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/filelock"
+)
+
+// Names of files in the data folder.
+const (
+	databaseFile = "signalbox.db"
+	keyringFile  = "keyring"
+	lockFile     = "signalbox.lock"
+)
+
+// makeDataFolder creates the folder for this user alone: it holds secrets.
+func makeDataFolder(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("making the data folder: %w", err)
+	}
+	return nil
+}
+
+// openDataFolder creates the folder of a SQLite server and locks it.
+func openDataFolder(folder string) (io.Closer, error) {
+	if err := makeDataFolder(folder); err != nil {
+		return nil, err
+	}
+	return lockDataFolder(folder)
+}
+
+// lockDataFolder makes this process the only server on a SQLite folder: two
+// would claim each other's runs and answer from caches that the other made
+// stale. Commands that work on the store beside a server take no lock. Closing
+// the returned file releases it.
+func lockDataFolder(folder string) (io.Closer, error) {
+	file, err := os.OpenFile(filepath.Join(folder, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the data folder: %w", err)
+	}
+	err = filelock.TryLock(file)
+	if errors.Is(err, filelock.ErrLocked) {
+		err = fmt.Errorf("the data folder %s is in use by another Signalbox server%s: stop that one, or give this one a folder of its own with --data", folder, lockHolder(file))
+	}
+	if err == nil {
+		err = writeLockHolder(file)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// writeLockHolder notes this process in the lock file, for whoever is refused.
+func writeLockHolder(file *os.File) error {
+	if err := file.Truncate(0); err != nil {
+		return fmt.Errorf("locking the data folder: %w", err)
+	}
+	if _, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
+		return fmt.Errorf("locking the data folder: %w", err)
+	}
+	return nil
+}
+
+// lockHolder names the process that holds the lock, as far as it is known.
+func lockHolder(file *os.File) string {
+	text, err := io.ReadAll(io.LimitReader(file, 32))
+	pid := strings.TrimSpace(string(text))
+	if err != nil || pid == "" {
+		return ""
+	}
+	return " (process " + pid + ")"
+}
