@@ -105,7 +105,7 @@ func follow(ctx context.Context, client *Client, params EventParams, enough int)
 	return got, errors.New("the stream ended without an error")
 }
 
-func TestAStreamGoesOnWhereItWasInterrupted(t *testing.T) {
+func TestFollow_ResumesAfterDisconnect(t *testing.T) {
 	t.Parallel()
 	server := newPusher(t,
 		connection{frames: []string{`{"type":"connected","seq":7,"server":"x"}`, `ping`, `{"event":"flag_changed","id":"f","seq":9}`}, awaits: "pong"},
@@ -135,7 +135,7 @@ func TestAStreamGoesOnWhereItWasInterrupted(t *testing.T) {
 	}
 }
 
-func TestAStreamTakesWhatALaterServerMaySend(t *testing.T) {
+func TestFollow_UnknownFrames(t *testing.T) {
 	t.Parallel()
 	server := newPusher(t,
 		connection{frames: []string{`{"type":"connected","seq":7}`, `{"event":"later_news"}`, `{"seq":99}`,
@@ -162,7 +162,7 @@ func TestAStreamTakesWhatALaterServerMaySend(t *testing.T) {
 	}
 }
 
-func TestAStreamBeginsWhereItIsTold(t *testing.T) {
+func TestFollow_Since(t *testing.T) {
 	t.Parallel()
 	server := newPusher(t, connection{frames: []string{`{"type":"connected","seq":0}`}})
 	client, _ := server.client(t)
@@ -172,7 +172,7 @@ func TestAStreamBeginsWhereItIsTold(t *testing.T) {
 	}
 }
 
-func TestAStreamEndsWhenTheServerRefuses(t *testing.T) {
+func TestFollow_FinalStatuses(t *testing.T) {
 	t.Parallel()
 	for status, isFinal := range map[int]bool{
 		http.StatusUnauthorized: true, http.StatusBadRequest: true, http.StatusNotFound: true,
@@ -188,7 +188,7 @@ func TestAStreamEndsWhenTheServerRefuses(t *testing.T) {
 	}
 }
 
-func TestAStreamEndsWithItsContext(t *testing.T) {
+func TestFollow_Canceled(t *testing.T) {
 	t.Parallel()
 	server := newPusher(t, connection{frames: []string{`{"type":"connected","seq":1}`}, stays: true})
 	client, _ := server.client(t)
@@ -212,7 +212,7 @@ func TestAStreamEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestAStreamGoesThroughTLSAsRequestsDo(t *testing.T) {
+func TestFollow_TLS(t *testing.T) {
 	t.Parallel()
 	server := &pusher{t: t, list: []connection{{frames: []string{`{"type":"connected","seq":1}`}}}}
 	server.Server = httptest.NewUnstartedServer(server)

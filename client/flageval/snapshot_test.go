@@ -15,7 +15,7 @@ func static(key string, typ Type, value string) *Flag {
 	return Compile(Definition{Key: key, Type: typ, Default: json.RawMessage(value)})
 }
 
-func TestTypedReads(t *testing.T) {
+func TestView_Reads(t *testing.T) {
 	view := NewView("e", static("b", Boolean, "true"), static("s", String, `"x"`), static("n", Numeric, "2.50"), static("j", JSON, `{"a":1}`), static("bad", Boolean, "1"))
 	in := jsonlogic.Null()
 	b, e := view.Bool("b", in, false)
@@ -51,8 +51,8 @@ func check(t *testing.T, e Evaluation, code Code) {
 	}
 }
 
-// TestSnapshotsDoNotChange: a change makes a new one, and readers of the old one see what they saw.
-func TestSnapshotsDoNotChange(t *testing.T) {
+// TestSnapshot_Immutable: a change makes a new one, and readers of the old one see what they saw.
+func TestSnapshot_Immutable(t *testing.T) {
 	first := NewSnapshot(static("b", String, `"1"`), static("a", String, `"1"`))
 	second := first.With([]*Flag{static("a", String, `"2"`)}, nil)
 	third := second.With([]*Flag{static("c", String, `"3"`)}, []string{"b", "none"})
@@ -120,8 +120,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestTypedReadsDoNotAllocate: neither when a rule matches nor when a bucket decides nor for a missing flag.
-func TestTypedReadsDoNotAllocate(t *testing.T) {
+// TestView_NoAllocations: neither when a rule matches nor when a bucket decides nor for a missing flag.
+func TestView_NoAllocations(t *testing.T) {
 	in := context(t, benchContext)
 	for name, logic := range benchLogic() {
 		live := benchLive(logic)

@@ -18,7 +18,7 @@ func explained(t *testing.T, rule, data string) *Explanation {
 	return e
 }
 
-func TestExplainShowsEveryNode(t *testing.T) {
+func TestExplain_EveryNode(t *testing.T) {
 	const rule = `{"and":[{"==":[{"var":"user.plan"},"pro"]},{"in":[{"var":"user.country"},["DE","FR"]]},{"!":{"var":"user.blocked"}}]}`
 	text, err := json.MarshalIndent(explained(t, rule, `{"user":{"plan":"pro","country":"NL"}}`), "", " ")
 	if err != nil {
@@ -43,7 +43,7 @@ func TestExplainShowsEveryNode(t *testing.T) {
 	}
 }
 
-func TestAnExplanationIsReadAsItWasWritten(t *testing.T) {
+func TestExplanation_JSONRoundTrip(t *testing.T) {
 	for rule, data := range map[string]string{
 		`{"==":[{"var":"user.plan"},null]}`:                        `{}`,
 		`{"or":[{"var":"a"},{"var":"b"},{"var":"c"}]}`:             `{"b":{"x":[1,null]}}`,
@@ -74,7 +74,7 @@ func TestAnExplanationIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestExplainMarksWhatWasSkipped(t *testing.T) {
+func TestExplain_SkippedNodes(t *testing.T) {
 	e := explained(t, `{"if":[{"var":"a"},"one",{"var":"b"},"two","three"]}`, `{"b":1}`)
 	var seen []bool
 	for _, arg := range e.Arguments {
@@ -85,7 +85,7 @@ func TestExplainMarksWhatWasSkipped(t *testing.T) {
 	}
 }
 
-func TestExplainShowsIterations(t *testing.T) {
+func TestExplain_Iterations(t *testing.T) {
 	e := explained(t, `{"some":[{"var":"list"},{">":[{"var":""},1]}]}`, `{"list":[1,2,3]}`)
 	body := e.Arguments[1]
 	if !body.Evaluated || body.Result != nil || len(body.Iterations) != 2 {
@@ -103,15 +103,15 @@ func TestExplainShowsIterations(t *testing.T) {
 	}
 }
 
-func TestExplainFailure(t *testing.T) {
+func TestExplain_Failure(t *testing.T) {
 	e := explained(t, `{"and":[1,{"*":[]},2]}`, `null`)
 	if e.Error == "" || e.Result != nil || e.Arguments[0].Result == nil || e.Arguments[1].Result != nil || !e.Arguments[1].Evaluated {
 		t.Errorf("%+v", e)
 	}
 }
 
-// TestExplainIsBounded: a loop over much data repeats neither the body nor the data without end.
-func TestExplainIsBounded(t *testing.T) {
+// TestExplain_LimitsRecords: a loop over much data repeats neither the body nor the data without end.
+func TestExplain_LimitsRecords(t *testing.T) {
 	items := "[" + strings.TrimSuffix(strings.Repeat(`"0123456789",`, 20_000), ",") + "]"
 	e := explained(t, `{"none":[{"var":"l"},{"==":[{"var":""},"x"]}]}`, `{"l":`+items+`}`)
 	text, err := json.Marshal(e)
@@ -127,8 +127,8 @@ func TestExplainIsBounded(t *testing.T) {
 	}
 }
 
-// TestExplainLeavesOutLargeResults: every `var ""` would show the whole context.
-func TestExplainLeavesOutLargeResults(t *testing.T) {
+// TestExplain_OmitsLargeResults: every `var ""` would show the whole context.
+func TestExplain_OmitsLargeResults(t *testing.T) {
 	data := `{"text":"` + strings.Repeat("x", 400_000) + `"}`
 	e := explained(t, `[{"var":""},{"var":""},{"var":""},{"var":""}]`, data)
 	if e.Arguments[0].Result == nil || e.Arguments[3].Result != nil || !e.Arguments[3].Truncated {

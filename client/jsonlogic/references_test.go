@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestReferences(t *testing.T) {
+func TestRule_References(t *testing.T) {
 	for rule, want := range map[string][]Reference{
 		`{"==":[{"var":"user.key"},"a"]}`: {{Path: "user.key", Operator: "var", Pointer: "/==/0"}},
 		`{"var":""}`:                      {{Operator: "var"}},
@@ -62,7 +62,7 @@ func mustCompile(t *testing.T, rule string) *Rule {
 	return r
 }
 
-func TestReads(t *testing.T) {
+func TestRule_Reads(t *testing.T) {
 	r := mustCompile(t, `{"and":[{"var":"user.plan"},{"missing":["account"]},{"fractional":[["a"]]},{"var":{"var":"x.y"}},{"some":[{"var":"list"},{"var":"team.key"}]}]}`)
 	for path, want := range map[string]bool{
 		"user": true, "user.plan": true, "user.pl": false, "user.plan.x": false, "account": true, "x": true, "x.y": true, "list": true,
@@ -74,7 +74,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-func TestCompares(t *testing.T) {
+func TestRule_Compares(t *testing.T) {
 	for rule, want := range map[string]bool{
 		`{"==":[{"var":"user.key"},"alice"]}`:                                      true,
 		`{"==":["alice",{"var":"user.key"}]}`:                                      true,
@@ -112,7 +112,7 @@ func TestCompares(t *testing.T) {
 	}
 }
 
-func TestComparisons(t *testing.T) {
+func TestRule_Comparisons(t *testing.T) {
 	got := mustCompile(t, `{"and":[{"in":[{"var":"a.key"},["x",1]]},{"==":[null,{"var":"b"}]}]}`).Comparisons()
 	want := []Comparison{
 		{Path: "a.key", Operator: "in", Literal: String("x"), Pointer: "/and/0"},
@@ -124,7 +124,7 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
-func TestConstant(t *testing.T) {
+func TestRule_Constant(t *testing.T) {
 	for rule, want := range map[string]bool{`true`: true, `{}`: true, `{"a":1,"b":2}`: true, `{"!":1}`: false, `[1]`: false} {
 		if _, got := mustCompile(t, rule).Constant(); got != want {
 			t.Errorf("%s: Constant = %v", rule, got)

@@ -25,7 +25,7 @@ func tenThousand() ([]loglevel.Logger, []loglevel.Group) {
 	return loggers, []loglevel.Group{{Key: "sql", Level: loglevel.Debug}}
 }
 
-func BenchmarkResolvingTenThousandLoggers(b *testing.B) {
+func BenchmarkTree_All(b *testing.B) {
 	loggers, groups := tenThousand()
 	tree := loglevel.NewTree(loggers, groups)
 	b.ReportAllocs()
@@ -35,7 +35,7 @@ func BenchmarkResolvingTenThousandLoggers(b *testing.B) {
 	}
 }
 
-func BenchmarkATreeOfTenThousandLoggers(b *testing.B) {
+func BenchmarkNewTree(b *testing.B) {
 	loggers, groups := tenThousand()
 	b.ReportAllocs()
 	for b.Loop() {

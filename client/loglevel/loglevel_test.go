@@ -33,7 +33,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-func TestLevelsInJSON(t *testing.T) {
+func TestLevel_JSON(t *testing.T) {
 	t.Parallel()
 	type document struct {
 		Level  loglevel.Level            `json:"level"`
@@ -54,7 +54,7 @@ func TestLevelsInJSON(t *testing.T) {
 	}
 }
 
-func TestNamesAreNormalized(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"com.example.Shop": "com.example.shop", "com/example:SHOP": "com.example.shop", "http://x": "http...x",
@@ -186,7 +186,7 @@ func (w world) tree(t *rapid.T) *loglevel.Tree {
 	return loglevel.NewTree(rapid.Permutation(loggers).Draw(t, "order"), groups)
 }
 
-func TestResolutionIsThatOfTheInterface(t *testing.T) {
+func TestTree_Resolve_MatchesSpecification(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := worlds(t)
@@ -211,7 +211,7 @@ func TestResolutionIsThatOfTheInterface(t *testing.T) {
 	})
 }
 
-func TestAGroupResolvesByItself(t *testing.T) {
+func TestGroup_Resolve(t *testing.T) {
 	t.Parallel()
 	group := loglevel.Group{Key: "sql", Level: loglevel.Warn, Environments: map[string]loglevel.Level{"qa": loglevel.Trace}}
 	for environment, want := range map[string]loglevel.Resolution{
@@ -228,7 +228,7 @@ func TestAGroupResolvesByItself(t *testing.T) {
 }
 
 // The pass over a tree may end early, and the last logger of a key counts.
-func TestATreeTakesWhatItIsGiven(t *testing.T) {
+func TestNewTree_UnusualInput(t *testing.T) {
 	t.Parallel()
 	tree := loglevel.NewTree([]loglevel.Logger{{Key: "a.b"}, {Key: "a", Level: loglevel.Warn}, {Key: "a", Level: loglevel.Error}}, nil)
 	for key, resolved := range tree.All("qa") {
@@ -244,7 +244,7 @@ func TestATreeTakesWhatItIsGiven(t *testing.T) {
 
 // In an environment that is not listed a logger has the level that it has in any
 // other such one.
-func TestEnvironmentsWithLevelsOfTheirOwn(t *testing.T) {
+func TestTree_Environments(t *testing.T) {
 	t.Parallel()
 	in := func(environments ...string) map[string]loglevel.Level {
 		set := map[string]loglevel.Level{}
