@@ -182,7 +182,7 @@ func TestFlagsAPI_ServerEvaluate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing := nobody.Explanation.Rules[0].Logic.Arguments[0].Result; missing == nil || missing.Kind() != jsonlogic.KindNull {
+	if missing := nobody.Explanation.Rules[0].Logic.Arguments[0].Result; missing.Kind() != jsonlogic.KindNull {
 		t.Errorf("what the context lacks is %v", missing)
 	}
 	if _, err := api.Evaluate(ctx, made.ID, "nowhere", nil); !signalbox.IsValidation(err) {

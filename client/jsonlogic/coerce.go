@@ -150,12 +150,9 @@ func parseFloat(v Value) float64 {
 // numberPrefix finds the longest decimal number or Infinity at the start of s: its length and value, 0 and NaN when
 // there is none.
 func numberPrefix(s string) (int, float64) {
-	i := 0
-	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		i++
-	}
+	i := signLength(s)
 	if strings.HasPrefix(s[i:], "Infinity") {
-		return i + len("Infinity"), math.Inf(infinitySign(s))
+		return i + len("Infinity"), decimal(s[:i+len("Inf")])
 	}
 	whole := leadingDigits(s[i:])
 	i += whole
@@ -173,27 +170,24 @@ func numberPrefix(s string) (int, float64) {
 	return i, decimal(s[:i])
 }
 
-func infinitySign(s string) int {
-	if s[0] == '-' {
-		return -1
-	}
-	return 1
-}
-
 // exponentLength is the length of a complete exponent at the start of s, else 0.
 func exponentLength(s string) int {
 	if s == "" || s[0]|0x20 != 'e' {
 		return 0
 	}
-	i := 1
-	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		i++
-	}
+	i := 1 + signLength(s[1:])
 	n := leadingDigits(s[i:])
 	if n == 0 {
 		return 0
 	}
 	return i + n
+}
+
+func signLength(s string) int {
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		return 1
+	}
+	return 0
 }
 
 func leadingDigits(s string) int {

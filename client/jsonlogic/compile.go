@@ -1,6 +1,9 @@
 package jsonlogic
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // evalFunc is a compiled node: it maps the data of its scope to a value.
 type evalFunc func(st *state, data Value) Value
@@ -12,98 +15,53 @@ type testFunc func(st *state, data Value) bool
 type operator struct {
 	value    func(c *compiler, n *node) evalFunc
 	test     func(c *compiler, n *node) testFunc
-	arity    int  // arguments that the operator looks at; 0 is all, or as many as it chooses
+	arity    int  // arguments that the operator reads; 0 is all
 	stateful bool // it can fail, loop, build large values or split
 }
 
-// lookup is the table of operators.
-func lookup(name string) (operator, bool) {
-	switch name {
-	case "var":
-		return operator{value: compileVar, arity: 2}, true
-	case "missing":
-		return operator{value: compileMissing, stateful: true}, true
-	case "missing_some":
-		return operator{value: compileMissingSome, arity: 2, stateful: true}, true
-	case "if", "?:":
-		return operator{value: compileIf, test: compileIfTest}, true
-	case "and":
-		return operator{value: compileAnd, test: compileAndTest}, true
-	case "or":
-		return operator{value: compileOr, test: compileOrTest}, true
-	case "!":
-		return operator{test: compileNot, arity: 1}, true
-	case "!!":
-		return operator{test: compileTruthy, arity: 1}, true
-	case "==":
-		return operator{test: compileEqual, arity: 2}, true
-	case "===":
-		return operator{test: compileSame, arity: 2}, true
-	case "!=":
-		return operator{test: negated(compileEqual), arity: 2}, true
-	case "!==":
-		return operator{test: negated(compileSame), arity: 2}, true
-	case "<":
-		return operator{test: compileLess(false), arity: 3}, true
-	case "<=":
-		return operator{test: compileLess(true), arity: 3}, true
-	case ">":
-		return operator{test: compileGreater(false), arity: 2}, true
-	case ">=":
-		return operator{test: compileGreater(true), arity: 2}, true
-	case "log":
-		return operator{value: compileLog, arity: 1}, true
-	}
-	return lookupMore(name)
-}
-
-// lookupMore is the second half of the table: arithmetic, text, lists, rollouts.
-func lookupMore(name string) (operator, bool) {
-	switch name {
-	case "+":
-		return operator{value: compileSum}, true
-	case "*":
-		return operator{value: compileProduct, stateful: true}, true
-	case "-":
-		return operator{value: compileMinus, arity: 2}, true
-	case "/":
-		return operator{value: arithmetic(divide), arity: 2}, true
-	case "%":
-		return operator{value: arithmetic(remainder), arity: 2}, true
-	case "max":
-		return operator{value: compileExtreme(true)}, true
-	case "min":
-		return operator{value: compileExtreme(false)}, true
-	case "in":
-		return operator{test: compileIn, arity: 2}, true
-	case "cat":
-		return operator{value: compileCat, stateful: true}, true
-	case "substr":
-		return operator{value: compileSubstr, arity: 3}, true
-	case "map":
-		return operator{value: compileMap, stateful: true}, true
-	case "filter":
-		return operator{value: compileFilter, stateful: true}, true
-	case "reduce":
-		return operator{value: compileReduce, stateful: true}, true
-	case "all":
-		return operator{test: compileAll, stateful: true}, true
-	case "none":
-		return operator{test: compileNone, stateful: true}, true
-	case "some":
-		return operator{test: compileSome, stateful: true}, true
-	case "merge":
-		return operator{value: compileMerge, stateful: true}, true
-	case "fractional":
-		return operator{value: compileFractional, stateful: true}, true
-	case "starts_with":
-		return operator{value: compileAffix(strings.HasPrefix)}, true
-	case "ends_with":
-		return operator{value: compileAffix(strings.HasSuffix)}, true
-	case "sem_ver":
-		return operator{value: compileSemVer}, true
-	}
-	return operator{}, false
+// operators is the table of operators.
+//
+//nolint:gochecknoglobals // nothing changes it
+var operators = map[string]operator{
+	"var":          {value: compileVar, arity: 2},
+	"missing":      {value: compileMissing, stateful: true},
+	"missing_some": {value: compileMissingSome, arity: 2, stateful: true},
+	"log":          {value: compileLog, arity: 1},
+	"if":           {value: compileIf, test: compileIfTest},
+	"?:":           {value: compileIf, test: compileIfTest},
+	"and":          {value: compileFirst(false), test: compileAndTest},
+	"or":           {value: compileFirst(true), test: compileOrTest},
+	"!":            {test: negated(compileTruthy), arity: 1},
+	"!!":           {test: compileTruthy, arity: 1},
+	"==":           {test: compileEquality(looseEqual), arity: 2},
+	"===":          {test: compileEquality(sameValue), arity: 2},
+	"!=":           {test: negated(compileEquality(looseEqual)), arity: 2},
+	"!==":          {test: negated(compileEquality(sameValue)), arity: 2},
+	"<":            {test: compileLess(false), arity: 3},
+	"<=":           {test: compileLess(true), arity: 3},
+	">":            {test: compileGreater(false), arity: 2},
+	">=":           {test: compileGreater(true), arity: 2},
+	"+":            {value: compileSum},
+	"*":            {value: compileProduct, stateful: true},
+	"-":            {value: compileMinus, arity: 2},
+	"/":            {value: compileArithmetic(func(a, b float64) float64 { return a / b }), arity: 2},
+	"%":            {value: compileArithmetic(math.Mod), arity: 2},
+	"max":          {value: compileExtreme(math.Max, math.Inf(-1))},
+	"min":          {value: compileExtreme(math.Min, math.Inf(1))},
+	"in":           {test: compileIn, arity: 2},
+	"cat":          {value: compileCat, stateful: true},
+	"substr":       {value: compileSubstr, arity: 3},
+	"map":          {value: compileMap, stateful: true},
+	"filter":       {value: compileFilter, stateful: true},
+	"reduce":       {value: compileReduce, stateful: true},
+	"all":          {test: compileAll, stateful: true},
+	"some":         {test: compileSome, stateful: true},
+	"none":         {test: negated(compileSome), stateful: true},
+	"merge":        {value: compileMerge, stateful: true},
+	"fractional":   {value: compileFractional, stateful: true},
+	"starts_with":  {value: compileAffix(strings.HasPrefix)},
+	"ends_with":    {value: compileAffix(strings.HasSuffix)},
+	"sem_ver":      {value: compileSemVer},
 }
 
 // compiler turns nodes into functions.
@@ -130,7 +88,7 @@ func (c *compiler) untraced(n *node) evalFunc {
 	case arrayNode:
 		return c.list(n)
 	}
-	op, _ := lookup(n.op)
+	op := n.operator
 	c.stateful = c.stateful || op.stateful
 	if op.value != nil {
 		return c.withSurplus(n, op, op.value(c, n))
@@ -141,7 +99,7 @@ func (c *compiler) untraced(n *node) evalFunc {
 
 // test compiles a node of which only the truthiness matters.
 func (c *compiler) test(n *node) testFunc {
-	op, _ := lookup(n.op)
+	op := n.operator
 	if c.traced || n.kind != operationNode || op.test == nil || op.surplus(n) {
 		value := c.value(n)
 		return func(st *state, data Value) bool { return value(st, data).Truthy() }
@@ -167,18 +125,14 @@ func (c *compiler) withSurplus(n *node, op operator, fn evalFunc) evalFunc {
 	}
 }
 
-func (c *compiler) values(nodes []*node) []evalFunc {
-	fns := make([]evalFunc, len(nodes))
-	for i, n := range nodes {
-		fns[i] = c.value(n)
-	}
-	return fns
-}
+func (c *compiler) values(nodes []*node) []evalFunc { return compileEach(nodes, c.value) }
 
-func (c *compiler) tests(nodes []*node) []testFunc {
-	fns := make([]testFunc, len(nodes))
+func (c *compiler) tests(nodes []*node) []testFunc { return compileEach(nodes, c.test) }
+
+func compileEach[F any](nodes []*node, compile func(*node) F) []F {
+	fns := make([]F, len(nodes))
 	for i, n := range nodes {
-		fns[i] = c.test(n)
+		fns[i] = compile(n)
 	}
 	return fns
 }
@@ -285,9 +239,5 @@ func (s *source) get(st *state, data Value) Value {
 	if s.fn != nil {
 		return s.fn(st, data)
 	}
-	v := s.path.get(data)
-	if v.kind == KindUndefined {
-		return Null()
-	}
-	return v
+	return orNull(s.path.get(data))
 }

@@ -97,31 +97,6 @@ func objectOf[T any](m map[string]T, depth int) (Value, error) {
 	return Object(members...), nil
 }
 
-// Interface returns v as encoding/json would decode it: nil, bool, float64, string, []any or map[string]any.
-func (v Value) Interface() any {
-	switch v.kind {
-	case KindBool:
-		return v.bits != 0
-	case KindNumber:
-		return v.float()
-	case KindString:
-		return v.text()
-	case KindArray:
-		list := make([]any, len(v.array().items))
-		for i, item := range v.array().items {
-			list[i] = item.Interface()
-		}
-		return list
-	case KindObject:
-		m := make(map[string]any, len(v.object().members))
-		for _, member := range v.object().members {
-			m[member.Key] = member.Value.Interface()
-		}
-		return m
-	}
-	return nil
-}
-
 // String returns what JavaScript's String(v) gives.
 func (v Value) String() string { return toText(v) }
 

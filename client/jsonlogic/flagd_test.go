@@ -32,7 +32,7 @@ func TestFlagd_GeneratedRules(t *testing.T) {
 			t.Errorf("rule %s\ndata %s\nours %s, %v\nflagd %s", pairs[i].rule, pairs[i].data, got.json(), err, want)
 		}
 		e, _ := r.Explain(mustParse(t, pairs[i].data))
-		if e.Result == nil || !e.Result.Equal(got) {
+		if !e.Result.Equal(got) {
 			t.Errorf("rule %s\ndata %s\nEvaluate %s\nExplain %+v", pairs[i].rule, pairs[i].data, got.json(), e)
 		}
 		chosen[want]++

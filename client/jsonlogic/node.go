@@ -28,13 +28,14 @@ const (
 
 // node is one place of the rule.
 type node struct {
-	kind   nodeKind
-	op     string  // the operator of an operation
-	args   []*node // an operation's arguments, an array's elements
-	value  Value   // a literal's value
-	size   int     // nodes in this subtree, itself included
-	parent *node
-	step   string // from the parent to here, as the end of a JSON pointer
+	kind     nodeKind
+	op       string // an operation's operator
+	operator operator
+	args     []*node // an operation's arguments, an array's elements
+	value    Value   // a literal's value
+	size     int     // nodes in this subtree, itself included
+	parent   *node
+	step     string // from the parent to here, as the end of a JSON pointer
 }
 
 // pointer returns the place of n in the rule.
@@ -89,7 +90,8 @@ func (b *builder) admit(n *node, depth int) error {
 func (b *builder) operation(n *node, m Member, depth int) error {
 	n.kind, n.op = operationNode, m.Key
 	step := "/" + escapePointer(n.op)
-	if _, ok := lookup(n.op); !ok {
+	var known bool
+	if n.operator, known = operators[n.op]; !known {
 		return refuse(CodeUnknownOperator, n.pointer()+step, "unknown operator "+strconv.Quote(n.op))
 	}
 	if m.Value.kind == KindArray {

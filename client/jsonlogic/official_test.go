@@ -70,7 +70,7 @@ func check(t *testing.T, rule, data, want string) {
 		t.Errorf("%s with %s: Decide says %+v about %s", rule, data, d, got.AppendJSON(nil))
 	}
 	e, d := r.Explain(in)
-	if d.Err != nil || d.Matched != got.Truthy() || e.Result == nil || !e.Result.Equal(got) {
+	if d.Err != nil || d.Matched != got.Truthy() || !e.Result.Equal(orNull(got)) {
 		t.Errorf("%s with %s: Explain says %+v, %+v about %s", rule, data, e, d, got.AppendJSON(nil))
 	}
 }

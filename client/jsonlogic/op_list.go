@@ -114,9 +114,6 @@ func compileSome(c *compiler, n *node) testFunc {
 	}
 }
 
-// compileNone: the body is truthy for no element.
-func compileNone(c *compiler, n *node) testFunc { return negated(compileSome)(c, n) }
-
 // compileMerge: one array of all arguments, arrays taken apart.
 func compileMerge(c *compiler, n *node) evalFunc {
 	args := c.sources(n)

@@ -35,23 +35,20 @@ func compileIfTest(c *compiler, n *node) testFunc {
 	}
 }
 
-// compileAnd: the first falsy argument, else the last.
-func compileAnd(c *compiler, n *node) evalFunc { return compileFirst(c, n, false) }
-
-// compileOr: the first truthy argument, else the last.
-func compileOr(c *compiler, n *node) evalFunc { return compileFirst(c, n, true) }
-
-func compileFirst(c *compiler, n *node, truthy bool) evalFunc {
-	args := c.values(n.args)
-	return func(st *state, data Value) Value {
-		var last Value
-		for _, arg := range args {
-			last = arg(st, data)
-			if last.Truthy() == truthy {
-				break
+// compileFirst compiles `and` (the first falsy argument, else the last) and `or` (the first truthy one, else the last).
+func compileFirst(truthy bool) func(*compiler, *node) evalFunc {
+	return func(c *compiler, n *node) evalFunc {
+		args := c.values(n.args)
+		return func(st *state, data Value) Value {
+			var last Value
+			for _, arg := range args {
+				last = arg(st, data)
+				if last.Truthy() == truthy {
+					break
+				}
 			}
+			return last
 		}
-		return last
 	}
 }
 
@@ -86,8 +83,6 @@ func compileTruthy(c *compiler, n *node) testFunc {
 	return c.test(n.args[0])
 }
 
-func compileNot(c *compiler, n *node) testFunc { return negated(compileTruthy)(c, n) }
-
 func negated(compile func(*compiler, *node) testFunc) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc {
 		test := compile(c, n)
@@ -95,12 +90,12 @@ func negated(compile func(*compiler, *node) testFunc) func(*compiler, *node) tes
 	}
 }
 
-func compileEqual(c *compiler, n *node) testFunc { return c.equality(n, looseEqual) }
+// compileEquality compiles == and ===. Comparing with a string literal is what most rules do; between two strings both
+// operators agree.
+func compileEquality(equal func(st *state, a, b Value) bool) func(*compiler, *node) testFunc {
+	return func(c *compiler, n *node) testFunc { return c.equality(n, equal) }
+}
 
-func compileSame(c *compiler, n *node) testFunc { return c.equality(n, sameValue) }
-
-// equality compiles == and ===. Comparing with a string that stands in the rule is what most rules do; between two
-// strings both operators agree.
 func (c *compiler) equality(n *node, equal func(st *state, a, b Value) bool) testFunc {
 	left, right := c.source(n, 0), c.source(n, 1)
 	known, ok := c.known(n, 1)

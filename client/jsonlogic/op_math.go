@@ -42,11 +42,7 @@ func compileMinus(c *compiler, n *node) evalFunc {
 	}
 }
 
-func divide(a, b float64) float64 { return a / b }
-
-func remainder(a, b float64) float64 { return math.Mod(a, b) }
-
-func arithmetic(calculate func(a, b float64) float64) func(*compiler, *node) evalFunc {
+func compileArithmetic(calculate func(a, b float64) float64) func(*compiler, *node) evalFunc {
 	return func(c *compiler, n *node) evalFunc {
 		a, b := c.source(n, 0), c.source(n, 1)
 		return func(st *state, data Value) Value {
@@ -55,12 +51,8 @@ func arithmetic(calculate func(a, b float64) float64) func(*compiler, *node) eva
 	}
 }
 
-// compileExtreme: max, or min. Without arguments it is the infinity that every number beats.
-func compileExtreme(largest bool) func(*compiler, *node) evalFunc {
-	pick, start := math.Min, math.Inf(1)
-	if largest {
-		pick, start = math.Max, math.Inf(-1)
-	}
+// compileExtreme compiles max and min. Without arguments the result is start, the infinity that every number beats.
+func compileExtreme(pick func(a, b float64) float64, start float64) func(*compiler, *node) evalFunc {
 	return func(c *compiler, n *node) evalFunc {
 		args := c.sources(n)
 		return func(st *state, data Value) Value {

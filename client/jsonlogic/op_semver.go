@@ -115,13 +115,8 @@ func identifiers(list string, numbersStrict bool) bool {
 }
 
 func isIdentifier(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c != '-' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
-			return false
-		}
-	}
-	return s != ""
+	const allowed = "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return s != "" && strings.Trim(s, allowed) == ""
 }
 
 func (v version) compare(w version) int {

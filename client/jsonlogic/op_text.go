@@ -1,6 +1,9 @@
 package jsonlogic
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // compileIn: a piece of a string, or an element of an array by ===.
 func compileIn(c *compiler, n *node) testFunc {
@@ -32,32 +35,23 @@ func contains(st *state, haystack, needle Value) bool {
 	return false
 }
 
-// set is a list of scalars that stands in a rule, prepared for ===.
+// set is a list of scalar literals, prepared for ===.
 type set struct {
-	texts   []string
-	tags    []tag               // of texts, while these are few enough to scan
-	index   map[string]struct{} // of texts, when they are more
+	texts   *object // its keys
 	numbers map[float64]struct{}
 	others  []Value // true, false, null
 }
 
 func newSet(items []Value) *set {
-	s := &set{numbers: map[float64]struct{}{}}
+	s := &set{texts: newObject(0), numbers: map[float64]struct{}{}}
 	for _, item := range items {
 		switch item.kind {
 		case KindString:
-			s.texts = append(s.texts, item.text())
-			s.tags = append(s.tags, tagOf(item.text()))
+			s.texts.set(Member{Key: item.text()})
 		case KindNumber:
 			s.numbers[item.float()] = struct{}{}
 		default:
 			s.others = append(s.others, item)
-		}
-	}
-	if len(s.texts) > scanLimit {
-		s.index = make(map[string]struct{}, len(s.texts))
-		for _, text := range s.texts {
-			s.index[text] = struct{}{}
 		}
 	}
 	return s
@@ -66,31 +60,12 @@ func newSet(items []Value) *set {
 func (s *set) has(v Value) bool {
 	switch v.kind {
 	case KindString:
-		return s.hasText(v.text())
+		return s.texts.find(v.text(), tagOf(v.text())) >= 0
 	case KindNumber:
 		_, ok := s.numbers[v.float()]
 		return ok
 	}
-	for _, other := range s.others {
-		if strictEqual(other, v) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *set) hasText(text string) bool {
-	if s.index != nil {
-		_, ok := s.index[text]
-		return ok
-	}
-	t := tagOf(text)
-	for i := range s.tags {
-		if s.tags[i] == t && (t.whole() || s.texts[i] == text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.others, func(other Value) bool { return strictEqual(other, v) })
 }
 
 // compileCat: the texts of all arguments in one; null is empty.

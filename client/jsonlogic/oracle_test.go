@@ -184,8 +184,8 @@ func ours(t *testing.T, p pair) string {
 	if err != nil {
 		return "error"
 	}
-	if got := encode(v); e.Result != nil && encode(*e.Result) != got {
-		t.Errorf("rule %s\ndata %s\nEvaluate %v\nExplain %v", p.rule, p.data, got, encode(*e.Result))
+	if got := encode(orNull(v)); e.hasResult() && encode(e.Result) != got {
+		t.Errorf("rule %s\ndata %s\nEvaluate %v\nExplain %v", p.rule, p.data, got, encode(e.Result))
 	}
 	return encode(v)
 }

@@ -50,15 +50,12 @@ func (p *parser) fail(expected string) error {
 }
 
 func (p *parser) space() {
-	for p.pos < len(p.src) {
-		switch p.src[p.pos] {
-		case ' ', '\t', '\n', '\r':
-			p.pos++
-		default:
-			return
-		}
+	for p.pos < len(p.src) && isJSONSpace(p.src[p.pos]) {
+		p.pos++
 	}
 }
+
+func isJSONSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // peek returns the next byte, 0 at the end: no JSON token starts with it.
 func (p *parser) peek() byte {
@@ -207,18 +204,28 @@ func (p *parser) digits() int {
 	return n
 }
 
-// text reads a string. One without escapes is a piece of src.
+// text reads a string. One without escapes is a slice of src.
 func (p *parser) text() (string, error) {
 	p.pos++
+	var unescaped []byte // what stands before start, once there is an escape
 	start, ascii := p.pos, true
 	for p.pos < len(p.src) {
 		switch c := p.src[p.pos]; {
 		case c == '"':
 			s := p.src[start:p.pos]
 			p.pos++
+			if unescaped != nil {
+				return valid(string(append(unescaped, s...)), false), nil
+			}
 			return valid(s, ascii), nil
 		case c == '\\':
-			return p.escaped(start)
+			unescaped = append(unescaped, p.src[start:p.pos]...)
+			r, err := p.escape()
+			if err != nil {
+				return "", err
+			}
+			unescaped = utf8.AppendRune(unescaped, r)
+			start = p.pos
 		case c < ' ':
 			return "", p.fail("no control character in a string")
 		default:
@@ -235,30 +242,6 @@ func valid(s string, ascii bool) string {
 		return s
 	}
 	return string([]rune(s))
-}
-
-// escaped goes on with a string that began at start, from its first escape.
-func (p *parser) escaped(start int) (string, error) {
-	out := []byte(p.src[start:p.pos])
-	for p.pos < len(p.src) {
-		switch c := p.src[p.pos]; {
-		case c == '"':
-			p.pos++
-			return valid(string(out), false), nil
-		case c == '\\':
-			r, err := p.escape()
-			if err != nil {
-				return "", err
-			}
-			out = utf8.AppendRune(out, r)
-		case c < ' ':
-			return "", p.fail("no control character in a string")
-		default:
-			out = append(out, c)
-			p.pos++
-		}
-	}
-	return "", p.fail(`a closing "`)
 }
 
 // escape reads one escape. A lone half of a surrogate pair is U+FFFD: UTF-8 cannot hold it.

@@ -1,7 +1,5 @@
 package jsonlogic
 
-import "strings"
-
 // Reference is one place where a rule reads its data. What a loop's body reads belongs to the element, not to the
 // data, and is not listed.
 type Reference struct {
@@ -24,15 +22,6 @@ type Comparison struct {
 	Pointer  string `json:"pointer"`
 }
 
-// References lists what a rule reads, in the order of the rule.
-func References(source []byte) ([]Reference, error) {
-	r, err := Compile(source)
-	if err != nil {
-		return nil, err
-	}
-	return r.References(), nil
-}
-
 // References lists what the rule reads, in the order of the rule.
 func (r *Rule) References() []Reference {
 	var list []Reference
@@ -50,17 +39,6 @@ func (r *Rule) References() []Reference {
 		}
 	})
 	return list
-}
-
-// Reads reports whether the rule reads a variable at or under path by its name.
-func (r *Rule) Reads(path string) bool {
-	for _, ref := range r.References() {
-		under := ref.Path == path || strings.HasPrefix(ref.Path, path+".")
-		if under && !ref.Dynamic && ref.Operator != "fractional" {
-			return true
-		}
-	}
-	return false
 }
 
 // Comparisons lists where the rule compares a variable with a literal, in the order of the rule.
@@ -81,16 +59,6 @@ func (r *Rule) Comparisons() []Comparison {
 		}
 	})
 	return list
-}
-
-// Compares reports whether the rule compares the variable at path with a literal whose text is key.
-func (r *Rule) Compares(path, key string) bool {
-	for _, c := range r.Comparisons() {
-		if c.Path == path && toText(c.Literal) == key {
-			return true
-		}
-	}
-	return false
 }
 
 // visit calls see for n and every node below that can be evaluated; scoped is whether its data is an element.

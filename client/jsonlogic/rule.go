@@ -29,29 +29,22 @@ func Compile(source []byte, options ...Option) (*Rule, error) {
 	if len(source) > MaxSource {
 		return nil, refuse(CodeTooLarge, "", fmt.Sprintf("a rule may have at most %d bytes", MaxSource))
 	}
-	v, err := parse(source, maxRuleNesting)
+	parsed, err := parse(source, maxRuleNesting)
 	switch {
-	case err == nil:
-		return CompileValue(v, options...)
 	case errors.Is(err, errTooDeep):
 		return nil, refuse(CodeTooDeep, "", fmt.Sprintf("a rule may be at most %d levels deep", MaxDepth))
+	case err != nil:
+		return nil, refuse(CodeMalformed, "", err.Error())
 	}
-	return nil, refuse(CodeMalformed, "", err.Error())
-}
-
-// CompileValue is Compile for a rule that is parsed already.
-func CompileValue(rule Value, options ...Option) (*Rule, error) {
 	r := &Rule{}
 	for _, option := range options {
 		option(r)
 	}
-	root, err := new(builder).build(rule, nil, "", 0)
-	if err != nil {
+	if r.root, err = new(builder).build(parsed, nil, "", 0); err != nil {
 		return nil, err
 	}
-	r.root = root
 	c := compiler{flagKey: r.flagKey}
-	r.value, r.test = c.value(root), c.test(root)
+	r.value, r.test = c.value(r.root), c.test(r.root)
 	if c.stateful {
 		r.states = &sync.Pool{New: func() any { return new(state) }}
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestParse(t *testing.T) {
@@ -96,18 +94,7 @@ func TestValueOf_Unsupported(t *testing.T) {
 	}
 }
 
-func TestValue_Interface(t *testing.T) {
-	const text = `{"a":[1,"x",null,true,{}],"b":{"c":-0.5}}`
-	var want any
-	if err := json.Unmarshal([]byte(text), &want); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, mustParse(t, text).Interface()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-func TestValue_Equal(t *testing.T) {
+func TestEqual(t *testing.T) {
 	same := [][2]string{{`1`, `1.0`}, {`{"a":1,"b":[2]}`, `{"b":[2],"a":1}`}, {`"a"`, `"\u0061"`}, {`null`, `null`}, {`-0`, `0`}}
 	for _, c := range same {
 		if !mustParse(t, c[0]).Equal(mustParse(t, c[1])) {
