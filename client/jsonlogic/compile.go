@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// evalFunc is a compiled node: it maps the data of its scope to a value.
+// evalFunc is a compiled node: it returns a value for the data of its scope.
 type evalFunc func(st *state, data Value) Value
 
-// testFunc is a compiled node of which only the truthiness is asked.
+// testFunc is a compiled node of which only the truthiness matters.
 type testFunc func(st *state, data Value) bool
 
 // operator says how an operation compiles. One of value and test is enough; the other follows from it.
@@ -29,8 +29,8 @@ var operators = map[string]operator{
 	"log":          {value: compileLog, arity: 1},
 	"if":           {value: compileIf, test: compileIfTest},
 	"?:":           {value: compileIf, test: compileIfTest},
-	"and":          {value: compileFirst(false), test: compileAndTest},
-	"or":           {value: compileFirst(true), test: compileOrTest},
+	"and":          {value: compileFirst(false), test: compileFirstTest(false)},
+	"or":           {value: compileFirst(true), test: compileFirstTest(true)},
 	"!":            {test: negated(compileTruthy), arity: 1},
 	"!!":           {test: compileTruthy, arity: 1},
 	"==":           {test: compileEquality(looseEqual), arity: 2},
@@ -54,9 +54,9 @@ var operators = map[string]operator{
 	"map":          {value: compileMap, stateful: true},
 	"filter":       {value: compileFilter, stateful: true},
 	"reduce":       {value: compileReduce, stateful: true},
-	"all":          {test: compileAll, stateful: true},
-	"some":         {test: compileSome, stateful: true},
-	"none":         {test: negated(compileSome), stateful: true},
+	"all":          {test: compileQuantifier(false), stateful: true},
+	"some":         {test: compileQuantifier(true), stateful: true},
+	"none":         {test: negated(compileQuantifier(true)), stateful: true},
 	"merge":        {value: compileMerge, stateful: true},
 	"fractional":   {value: compileFractional, stateful: true},
 	"starts_with":  {value: compileAffix(strings.HasPrefix)},
@@ -67,9 +67,9 @@ var operators = map[string]operator{
 // compiler turns nodes into functions.
 type compiler struct {
 	flagKey  string
-	scoped   bool // inside the body of a loop, where data is an element
+	scoped   bool // inside a loop's body, where data is an element
 	stateful bool // an operator needs a state
-	traced   bool // every node reports to the state's trace, so nothing is folded or read ahead
+	traced   bool // every node reports to the state's trace, so nothing is precomputed
 }
 
 // value compiles a node.
@@ -108,10 +108,10 @@ func (c *compiler) test(n *node) testFunc {
 	return op.test(c, n)
 }
 
-// surplus reports arguments behind those that the operator looks at.
+// surplus reports whether there are more arguments than the operator reads.
 func (op operator) surplus(n *node) bool { return op.arity > 0 && len(n.args) > op.arity }
 
-// withSurplus also evaluates arguments that the operator ignores: the reference does, and one of them may fail.
+// withSurplus also evaluates the arguments that the operator ignores: the reference does, and one of them may fail.
 func (c *compiler) withSurplus(n *node, op operator, fn evalFunc) evalFunc {
 	if !op.surplus(n) {
 		return fn
@@ -137,7 +137,7 @@ func compileEach[F any](nodes []*node, compile func(*node) F) []F {
 	return fns
 }
 
-// list compiles an array: a new one at every evaluation, as the reference makes, since arrays compare by identity.
+// list compiles an array. Every evaluation returns a new one, since arrays compare by identity.
 func (c *compiler) list(n *node) evalFunc {
 	c.stateful = true
 	elements := c.values(n.args)
@@ -150,7 +150,7 @@ func (c *compiler) list(n *node) evalFunc {
 	}
 }
 
-// discard is an operator with a wrong number of arguments: they are evaluated, and the result is null.
+// discard compiles an operator with a wrong number of arguments: they are evaluated, and the result is null.
 func (c *compiler) discard(n *node) evalFunc {
 	args := c.values(n.args)
 	return func(st *state, data Value) Value {
@@ -165,8 +165,8 @@ func constant(v Value) evalFunc {
 	return func(*state, Value) Value { return v }
 }
 
-// known returns the value of an argument when it is the same at every evaluation. An array of scalars counts only
-// where the operator takes it apart and nothing can see its identity, which holds for all callers.
+// known returns the value of an argument that is the same at every evaluation: a literal, or an array of scalars. Callers
+// must not pass the array on, since its identity would be visible.
 func (c *compiler) known(n *node, i int) (Value, bool) {
 	if c.traced || i >= len(n.args) {
 		return Value{}, false
@@ -190,7 +190,7 @@ func (n *node) isScalarList() bool {
 	return n.kind == arrayNode
 }
 
-// argument compiles the argument at i, which may be absent and then is undefined.
+// argument compiles the argument at i; a missing one is undefined.
 func (c *compiler) argument(n *node, i int) evalFunc {
 	if i >= len(n.args) {
 		return constant(Value{})
@@ -198,13 +198,13 @@ func (c *compiler) argument(n *node, i int) evalFunc {
 	return c.value(n.args[i])
 }
 
-// source is an argument that an operator reads. Most are plain variables, which are read without another call.
+// source is an argument that an operator reads. Plain variables, the most common, are read without another call.
 type source struct {
 	fn   evalFunc // nil for a plain variable
 	path path
 }
 
-// source compiles the argument at i for an operator that takes it apart and does not pass it on.
+// source compiles the argument at i for an operator that does not pass it on.
 func (c *compiler) source(n *node, i int) source {
 	if v, ok := c.known(n, i); ok {
 		return source{fn: constant(v)}
@@ -215,7 +215,7 @@ func (c *compiler) source(n *node, i int) source {
 	return source{fn: c.argument(n, i)}
 }
 
-// plainVariable returns the path of an argument that is a `var` with nothing but a name.
+// plainVariable returns the path of an argument that is a `var` with only a name.
 func (c *compiler) plainVariable(n *node, i int) (path, bool) {
 	if c.traced || i >= len(n.args) || len(n.args[i].args) != 1 {
 		return nil, false
@@ -232,7 +232,7 @@ func (c *compiler) sources(n *node) []source {
 	return list
 }
 
-// coerced is get for an operator that turns the value into text or a number.
+// coerced is get for an operator that converts the value to text or a number.
 func (s *source) coerced(st *state, data Value) Value { return st.coerced(s.get(st, data)) }
 
 func (s *source) get(st *state, data Value) Value {

@@ -1,6 +1,6 @@
 package jsonlogic
 
-// compileIf: conditions and results in turn, then an optional else.
+// compileIf compiles `if`: conditions and results in turn, then an optional else.
 func compileIf(c *compiler, n *node) evalFunc {
 	pairs := len(n.args) / 2
 	conditions, results := make([]testFunc, pairs), make([]evalFunc, pairs)
@@ -52,27 +52,18 @@ func compileFirst(truthy bool) func(*compiler, *node) evalFunc {
 	}
 }
 
-func compileAndTest(c *compiler, n *node) testFunc {
-	tests := c.tests(n.args)
-	return func(st *state, data Value) bool {
-		for _, test := range tests {
-			if !test(st, data) {
-				return false
+// compileFirstTest is compileFirst where only the truthiness of the result matters.
+func compileFirstTest(truthy bool) func(*compiler, *node) testFunc {
+	return func(c *compiler, n *node) testFunc {
+		tests := c.tests(n.args)
+		return func(st *state, data Value) bool {
+			for _, test := range tests {
+				if test(st, data) == truthy {
+					return truthy
+				}
 			}
+			return !truthy && len(tests) > 0
 		}
-		return len(tests) > 0
-	}
-}
-
-func compileOrTest(c *compiler, n *node) testFunc {
-	tests := c.tests(n.args)
-	return func(st *state, data Value) bool {
-		for _, test := range tests {
-			if test(st, data) {
-				return true
-			}
-		}
-		return false
 	}
 }
 
@@ -117,7 +108,7 @@ func (c *compiler) equality(n *node, equal func(st *state, a, b Value) bool) tes
 	}
 }
 
-// compileLess: a < b, or with three arguments a < b < c. A third argument that is undefined is none.
+// compileLess compiles a < b, or with three arguments a < b < c. An undefined third argument is ignored.
 func compileLess(orEqual bool) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc {
 		a, b := c.source(n, 0), c.source(n, 1)
@@ -139,5 +130,5 @@ func compileGreater(orEqual bool) func(*compiler, *node) testFunc {
 	}
 }
 
-// compileLog returns its argument. A rule engine inside services prints nothing.
+// compileLog compiles `log`, which returns its argument and prints nothing.
 func compileLog(c *compiler, n *node) evalFunc { return c.argument(n, 0) }

@@ -2,7 +2,7 @@ package jsonlogic
 
 import "math"
 
-// compileSum: the sum of what parseFloat reads from each argument; with one argument a conversion to a number.
+// compileSum compiles +, the sum of parseFloat of each argument.
 func compileSum(c *compiler, n *node) evalFunc {
 	args := c.sources(n)
 	return func(st *state, data Value) Value {
@@ -14,7 +14,7 @@ func compileSum(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileProduct: like the sum, but a lone argument is returned as it is, and no argument is a TypeError.
+// compileProduct compiles *, like the sum, but a single argument is returned unchanged, and none is a TypeError.
 func compileProduct(c *compiler, n *node) evalFunc {
 	args := c.values(n.args)
 	return func(st *state, data Value) Value {
@@ -30,7 +30,7 @@ func compileProduct(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileMinus: a difference; with one argument, or an undefined second, a change of sign.
+// compileMinus compiles -, a difference; with one argument, or an undefined second, a negation.
 func compileMinus(c *compiler, n *node) evalFunc {
 	a, b := c.source(n, 0), c.source(n, 1)
 	return func(st *state, data Value) Value {
@@ -65,7 +65,7 @@ func compileExtreme(pick func(a, b float64) float64, start float64) func(*compil
 	}
 }
 
-// jsExtreme differs from Go's Max and Min for NaN beside an infinity, where Go lets the infinity win.
+// jsExtreme returns NaN if either is NaN; Go's Max and Min prefer an infinity.
 func jsExtreme(pick func(a, b float64) float64, a, b float64) float64 {
 	if a != a || b != b {
 		return math.NaN()

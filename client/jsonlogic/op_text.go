@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// compileIn: a piece of a string, or an element of an array by ===.
+// compileIn compiles `in`: a substring of a string, or an element of an array by ===.
 func compileIn(c *compiler, n *node) testFunc {
 	needle, haystack := c.source(n, 0), c.source(n, 1)
 	if list, ok := c.known(n, 1); ok && list.kind == KindArray {
@@ -68,7 +68,7 @@ func (s *set) has(v Value) bool {
 	return slices.ContainsFunc(s.others, func(other Value) bool { return strictEqual(other, v) })
 }
 
-// compileCat: the texts of all arguments in one; null is empty.
+// compileCat compiles `cat`: the texts of all arguments joined; null is empty.
 func compileCat(c *compiler, n *node) evalFunc {
 	args := c.sources(n)
 	return func(st *state, data Value) Value {
@@ -84,7 +84,7 @@ func compileCat(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileSubstr: start and length as in JavaScript; a negative length leaves out so many from the end, as in PHP.
+// compileSubstr compiles `substr`: start and length as in JavaScript; a negative length counts from the end, as in PHP.
 func compileSubstr(c *compiler, n *node) evalFunc {
 	source, start, length := c.source(n, 0), c.source(n, 1), c.source(n, 2)
 	return func(st *state, data Value) Value {
@@ -95,14 +95,14 @@ func compileSubstr(c *compiler, n *node) evalFunc {
 		}
 		rest := substring(text, from, Value{})
 		if count.kind != KindNumber {
-			// The reference adds the length to a string here, which gives no number: nothing is left.
+			// The reference adds the length to a string here, and the result is empty.
 			return String("")
 		}
 		return String(substring(rest, Number(0), Number(float64(unitLength(rest))+count.float())))
 	}
 }
 
-// compileAffix: exactly two strings, else null, as flagd has it.
+// compileAffix compiles `starts_with` and `ends_with` of exactly two strings; anything else is null, as in flagd.
 func compileAffix(matches func(s, affix string) bool) func(*compiler, *node) evalFunc {
 	return func(c *compiler, n *node) evalFunc {
 		if len(n.args) != 2 {

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDataDepth bounds the nesting of data, so that walking it needs a bounded stack.
+// MaxDataDepth limits the nesting of data, so that recursion needs a bounded stack.
 const MaxDataDepth = 1000
 
-// errTooDeep is what the parser and ValueOf answer for nesting beyond their limit.
+// errTooDeep is returned for nesting beyond the limit.
 var errTooDeep = errors.New("nested too deeply")
 
-// Parse reads one JSON text as JavaScript's JSON.parse does: of members with the same key the last counts, and a number
-// too large for a float64 is infinite. The strings of the result share one copy of source.
+// Parse parses one JSON text like JavaScript's JSON.parse: the last of members with the same key wins, and a number too
+// large for a float64 is infinite. The strings of the result share one copy of source.
 func Parse(source []byte) (Value, error) {
 	return parse(source, MaxDataDepth)
 }
@@ -35,7 +35,7 @@ func parse(source []byte, depth int) (Value, error) {
 	return v, nil
 }
 
-// parser is a recursive descent over src. Each method starts at pos and leaves pos behind what it read.
+// parser is a recursive descent parser. Each method starts at pos and leaves pos behind what it read.
 type parser struct {
 	src   string
 	pos   int
@@ -120,7 +120,7 @@ func (p *parser) object() (Value, error) {
 	return o.value(), nil
 }
 
-// sequence reads what stands between brackets: elements, separated by commas, up to the closing byte.
+// sequence reads elements, separated by commas, up to the closing bracket.
 func (p *parser) sequence(closing byte, element func() error) error {
 	if p.depth == 0 {
 		return errTooDeep
@@ -169,7 +169,7 @@ func (p *parser) member() (Member, error) {
 	return Member{Key: key, Value: v}, err
 }
 
-// number follows JSON's grammar, which is narrower than strconv's.
+// number reads a number. JSON's grammar is narrower than strconv's.
 func (p *parser) number() (Value, error) {
 	start := p.pos
 	p.accept('-')
@@ -207,7 +207,7 @@ func (p *parser) digits() int {
 // text reads a string. One without escapes is a slice of src.
 func (p *parser) text() (string, error) {
 	p.pos++
-	var unescaped []byte // what stands before start, once there is an escape
+	var unescaped []byte // what is before start, once there is an escape
 	start, ascii := p.pos, true
 	for p.pos < len(p.src) {
 		switch c := p.src[p.pos]; {
@@ -236,7 +236,7 @@ func (p *parser) text() (string, error) {
 	return "", p.fail(`a closing "`)
 }
 
-// valid replaces bytes that are no UTF-8, as a decoder in front of JSON.parse would.
+// valid replaces invalid UTF-8 with U+FFFD.
 func valid(s string, ascii bool) string {
 	if ascii || utf8.ValidString(s) {
 		return s
@@ -244,7 +244,7 @@ func valid(s string, ascii bool) string {
 	return string([]rune(s))
 }
 
-// escape reads one escape. A lone half of a surrogate pair is U+FFFD: UTF-8 cannot hold it.
+// escape reads one escape. Half of a surrogate pair is U+FFFD: UTF-8 cannot represent it.
 func (p *parser) escape() (rune, error) {
 	p.pos++
 	c := p.peek()
