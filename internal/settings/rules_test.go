@@ -196,7 +196,7 @@ func TestFile_ProblemsNameTheLine(t *testing.T) {
 		"signalbox.env line 5: the quotes around the value do not match",
 		"signalbox.env line 6: the quotes around the value do not match",
 		"signalbox.env line 7: SIGNALBOX_DATA is set a second time; keep one line of it",
-		"signalbox.env line 8: SIGNALBOX_CONFIG cannot stand in the file it names",
+		"signalbox.env line 8: SIGNALBOX_CONFIG cannot be set in the file that it names",
 		"signalbox.env line 9: SIGNALBOX_LOGLEVEL is not a setting; did you mean SIGNALBOX_LOG_LEVEL?",
 	}
 	if err == nil {
