@@ -207,7 +207,8 @@ func (t *transport) openStream(ctx context.Context, since *int64) (*websocket.Co
 	if since != nil {
 		target += "?" + url.Values{"since": {strconv.FormatInt(*since, 10)}}.Encode()
 	}
-	conn, response, err := dialer.DialContext(ctx, target, http.Header{"Authorization": {t.authorization}, "User-Agent": {t.userAgent}}) //nolint:bodyclose // the library has read it
+	header := http.Header{"Authorization": {t.authorization}, "User-Agent": {t.userAgent}}
+	conn, response, err := dialer.DialContext(ctx, target, header) //nolint:bodyclose // the library has read it
 	switch {
 	case err == nil:
 		return conn, nil

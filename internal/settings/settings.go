@@ -16,7 +16,7 @@ type Settings struct {
 	Listen               string         // host:port of the service; an empty host means all addresses
 	MetricsListen        string         // host:port for /metrics; empty serves /metrics on Listen
 	Data                 string         // directory of the SQLite file and the key ring
-	Database             string         // PostgreSQL URL, possibly with several hosts; empty means SQLite; do not log it: it may contain a password
+	Database             string         // PostgreSQL URL, possibly with several hosts; empty means SQLite; it may contain a password
 	BootstrapKey         string         // OWNER key to install at the first start; a secret
 	BootstrapKeyFile     string         // where the first start writes the OWNER key
 	BootstrapPlan        string         // plan of the first account, such as "free" or "jobs=pro,logging=free"; package plans parses it
