@@ -109,7 +109,7 @@ func TestCodes_MatchServer(t *testing.T) {
 	}
 }
 
-// codes are the values of the constants of type Code in a file, in order.
+// codes returns the sorted values of the constants of type Code in a file.
 func codes(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -192,7 +192,7 @@ func TestFlagsAPI_ServerEvaluate(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 
-	// The same flag decides alike without the server.
+	// Local evaluation has the same result.
 	context, err := jsonlogic.Parse([]byte(`{"user":{"key":"bob","plan":"gold"}}`))
 	if err != nil {
 		t.Fatal(err)

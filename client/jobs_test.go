@@ -11,8 +11,8 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 )
 
-// newReceiver is a server that jobs call. It answers with what it was sent,
-// and /hold only when the caller has gone.
+// newReceiver returns a server for jobs to call. It responds with what it was sent, and to /hold only when the caller has
+// gone.
 func newReceiver(t *testing.T) *httptest.Server {
 	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

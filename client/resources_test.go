@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// pagesOf serves a collection of numbered services.
+// pagesOf serves a list of numbered services.
 func pagesOf(t *testing.T, count, defaultSize int) (*Client, *atomic.Int32) {
 	t.Helper()
 	calls := new(atomic.Int32)
@@ -150,8 +150,7 @@ func TestParams_Query(t *testing.T) {
 	}
 }
 
-// The link to the next page is the server's public address. Only its cursor
-// counts: the key must not follow a link to another place.
+// The link to the next page has the server's public address. The key must not be sent there.
 func TestChangesAPI_All_SendsCursorNotLink(t *testing.T) {
 	t.Parallel()
 	page := func(id, next string) reply {

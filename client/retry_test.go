@@ -190,8 +190,7 @@ func TestRetryPolicy_Jitter(t *testing.T) {
 	}
 }
 
-// answers is a round tripper that does no input or output, so that time in a
-// bubble stands still only for the client.
+// answers is a round tripper without I/O, as synctest needs it.
 type answers func() (*http.Response, error)
 
 func (a answers) RoundTrip(*http.Request) (*http.Response, error) { return a() }

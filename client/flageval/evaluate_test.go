@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
-// decode reads a definition as a client does: from the attributes of a flag document.
+// decode decodes a definition from the attributes of a flag document.
 func decode(t testing.TB, key, attributes string) Definition {
 	t.Helper()
 	var d Definition
@@ -29,7 +29,7 @@ func context(t testing.TB, text string) jsonlogic.Value {
 	return v
 }
 
-// checkout is a flag with something for every step.
+// checkout is a flag for every step of evaluation.
 const checkout = `{
 	"type": "STRING", "default": "base", "description": "ignored", "managed": true,
 	"environments": {
@@ -113,7 +113,7 @@ func TestReason_Names(t *testing.T) {
 	}
 }
 
-// TestFlag_Problems: what cannot be served is named, and takes nothing else with it.
+// TestFlag_Problems: what cannot be served is reported and does not affect the rest.
 func TestReason_UnmarshalText(t *testing.T) {
 	for reason := Error; reason <= Disabled; reason++ {
 		text, err := json.Marshal(reason)
@@ -163,7 +163,7 @@ func TestFlag_Problems(t *testing.T) {
 	}
 }
 
-// TestEvaluate_NothingToServe: a definition without a usable default is an error only when no rule decides.
+// TestEvaluate_NothingToServe: a definition without a usable default is an error only when no rule matches.
 func TestEvaluate_NothingToServe(t *testing.T) {
 	for _, attributes := range []string{
 		`{"type":"BOOLEAN"}`, `{"type":"BOOLEAN","default":null}`, `{"type":"BOOLEAN","default":"true"}`, `{"type":"COLOR","default":true}`, `{"type":"JSON"}`, `{}`,
@@ -183,7 +183,7 @@ func TestEvaluate_NothingToServe(t *testing.T) {
 	}
 }
 
-// TestEvaluation_RawKeepsText: key order and the spelling of numbers belong to the flag's owner.
+// TestEvaluation_RawKeepsText: key order and the spelling of numbers are preserved.
 func TestEvaluation_RawKeepsText(t *testing.T) {
 	const object = `{"z": 1.0, "a": [1e2, 12345678901234567890], "dup": 1, "dup": 2}`
 	flag := Compile(decode(t, "f", `{"type":"JSON","default":null,"environments":{"e":{"rules":[{"logic":{"==":[1,1]},"value":`+object+`}]}}}`))
@@ -283,7 +283,7 @@ func FuzzEvaluate(f *testing.F) {
 	})
 }
 
-// TestExplain_SharedBudget: many rules share its room, and the rule that matched is explained all the same.
+// TestExplain_SharedBudget: all rules share one budget, but the rule that matched is always explained.
 func TestExplain_SharedBudget(t *testing.T) {
 	const rules = 20_000
 	d := Definition{Key: "many", Type: Boolean, Default: json.RawMessage(`false`)}

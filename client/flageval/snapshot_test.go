@@ -51,7 +51,7 @@ func check(t *testing.T, e Evaluation, code Code) {
 	}
 }
 
-// TestSnapshot_Immutable: a change makes a new one, and readers of the old one see what they saw.
+// TestSnapshot_Immutable: a change returns a new snapshot and leaves the old one unchanged.
 func TestSnapshot_Immutable(t *testing.T) {
 	first := NewSnapshot(static("b", String, `"1"`), static("a", String, `"1"`))
 	second := first.With([]*Flag{static("a", String, `"2"`)}, nil)
@@ -82,7 +82,7 @@ func TestSnapshot_Immutable(t *testing.T) {
 	}
 }
 
-// TestLive: readers see whole views only, and updates from several writers are all kept.
+// TestLive: readers see complete views, and no update of concurrent writers is lost.
 func TestLive(t *testing.T) {
 	var live Live
 	if _, e := live.Load().Bool("x", jsonlogic.Null(), true); e.Code != FlagNotFound {
@@ -120,7 +120,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestView_NoAllocations: neither when a rule matches nor when a bucket decides nor for a missing flag.
+// TestView_NoAllocations: for a matching rule, a split and a missing flag.
 func TestView_NoAllocations(t *testing.T) {
 	in := context(t, benchContext)
 	for name, logic := range benchLogic() {

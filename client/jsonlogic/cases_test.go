@@ -26,6 +26,7 @@ func TestCases(t *testing.T) {
 
 // TestReference_Cases: the table says what the reference does.
 func TestReference_Cases(t *testing.T) {
+	t.Parallel()
 	var pairs []pair
 	for _, examples := range caseTable() {
 		for _, c := range examples {

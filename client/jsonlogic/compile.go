@@ -17,6 +17,7 @@ type operator struct {
 	test     func(c *compiler, n *node) testFunc
 	arity    int  // arguments that the operator reads; 0 is all
 	stateful bool // it can fail, loop, build large values or split
+	loop     bool // its second argument is evaluated for each element
 }
 
 // operators is the table of operators.
@@ -51,12 +52,12 @@ var operators = map[string]operator{
 	"in":           {test: compileIn, arity: 2},
 	"cat":          {value: compileCat, stateful: true},
 	"substr":       {value: compileSubstr, arity: 3},
-	"map":          {value: compileMap, stateful: true},
-	"filter":       {value: compileFilter, stateful: true},
-	"reduce":       {value: compileReduce, stateful: true},
-	"all":          {test: compileQuantifier(false), stateful: true},
-	"some":         {test: compileQuantifier(true), stateful: true},
-	"none":         {test: negated(compileQuantifier(true)), stateful: true},
+	"map":          {value: compileMap, stateful: true, loop: true},
+	"filter":       {value: compileFilter, stateful: true, loop: true},
+	"reduce":       {value: compileReduce, stateful: true, loop: true},
+	"all":          {test: compileQuantifier(false), stateful: true, loop: true},
+	"some":         {test: compileQuantifier(true), stateful: true, loop: true},
+	"none":         {test: negated(compileQuantifier(true)), stateful: true, loop: true},
 	"merge":        {value: compileMerge, stateful: true},
 	"fractional":   {value: compileFractional, stateful: true},
 	"starts_with":  {value: compileAffix(strings.HasPrefix)},

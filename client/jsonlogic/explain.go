@@ -151,9 +151,5 @@ func describeArgument(arg *node, made []*record, body bool) *Explanation {
 
 // isBody reports whether the argument at i is what a loop does with each element.
 func (n *node) isBody(i int) bool {
-	switch n.op {
-	case "map", "filter", "reduce", "all", "none", "some":
-		return i == 1
-	}
-	return false
+	return n.operator.loop && i == 1
 }

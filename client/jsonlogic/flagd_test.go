@@ -11,9 +11,10 @@ import (
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// TestFlagd_GeneratedRules compares the rollout and string operators with flagd's own library. Left out is only where flagd's
-// Go and JavaScript libraries differ among themselves.
+// TestFlagd_GeneratedRules compares flagd's operators with its JavaScript library, except where that differs from its Go
+// library.
 func TestFlagd_GeneratedRules(t *testing.T) {
+	t.Parallel()
 	g := newGenerator(seed(t))
 	pairs := make([]pair, testenv.Count(1500, 8000))
 	lines := make([]string, len(pairs))
@@ -141,7 +142,7 @@ func TestFractional_Sticky(t *testing.T) {
 	}
 }
 
-// TestFractional_TargetingKey: who is split, where the key may stand, and when there is nobody.
+// TestFractional_TargetingKey: where the key is found, and what happens without one.
 func TestFractional_TargetingKey(t *testing.T) {
 	const rule = `{"fractional":[["in",1]]}`
 	for data, want := range map[string]string{
@@ -159,11 +160,11 @@ func TestFractional_TargetingKey(t *testing.T) {
 	} {
 		check(t, rule, data, want)
 	}
-	// Inside a loop the data is an element, but who is split stays.
+	// Inside a loop the data is an element, but the targeting key is the same.
 	check(t, `{"map":[[1,2],{"fractional":[["in",1]]}]}`, `{"targetingKey":"a"}`, `["in","in"]`)
 }
 
-// TestFlagd_Forms are the spellings that flagd's libraries do not agree on; ours follow its Go library.
+// TestFlagd_Forms has the forms on which flagd's libraries disagree; we follow its Go library.
 func TestFlagd_Forms(t *testing.T) {
 	const data = `{"targetingKey":"a","bucket":["in",1],"none":null,"flag":true}`
 	for rule, want := range map[string]string{

@@ -75,8 +75,9 @@ func TestCompile_AtLimits(t *testing.T) {
 	}
 }
 
-// TestEvaluate_Limits: short rules that would otherwise run for ever or fill the memory.
+// TestEvaluate_Limits: short rules that would otherwise run forever or fill the memory.
 func TestEvaluate_Limits(t *testing.T) {
+	t.Parallel()
 	hundred := "[" + strings.TrimSuffix(strings.Repeat("1,", 100), ",") + "]"
 	loop := func(depth int) string {
 		return strings.Repeat(`{"map":[`+hundred+`,`, depth) + "1" + strings.Repeat("]}", depth)
@@ -126,8 +127,9 @@ func TestEvaluate_DeepAccumulator(t *testing.T) {
 	}
 }
 
-// TestEvaluate_LargeData: limits are for what a rule makes, not for what it is given.
+// TestEvaluate_LargeData: the limits do not apply to the data itself.
 func TestEvaluate_LargeData(t *testing.T) {
+	t.Parallel()
 	items := make([]Value, 200_000)
 	for i := range items {
 		items[i] = Number(float64(i))
@@ -155,6 +157,7 @@ func TestEvaluate_LargeData(t *testing.T) {
 // TestEvaluate_CoercionTakesFuel: a rule of the allowed size must not turn a large context into text or a number hundreds of
 // times.
 func TestEvaluate_CoercionTakesFuel(t *testing.T) {
+	t.Parallel()
 	items := make([]Value, 10_000)
 	for i := range items {
 		items[i] = Number(float64(i))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sharedFile finds a file of the folder `shared` that stands beside the project, when there is one.
+// sharedFile finds a file in a folder named shared beside the project, if there is one.
 func sharedFile(t *testing.T, name string) (string, bool) {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -24,7 +24,7 @@ func sharedFile(t *testing.T, name string) (string, bool) {
 	return "", false
 }
 
-// TestOfficialSuite runs the public suite where it is at hand. cases_test.go stands without it.
+// TestOfficialSuite runs the public suite if it is beside the project.
 func TestOfficialSuite(t *testing.T) {
 	path, ok := sharedFile(t, "vectors/jsonlogic-official.json")
 	if !ok {

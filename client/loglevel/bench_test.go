@@ -7,8 +7,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// tenThousand is a tree such as a large account has: five segments deep, few
-// levels set.
+// tenThousand returns the loggers of a large account: five segments deep, few levels set.
 func tenThousand() ([]loglevel.Logger, []loglevel.Group) {
 	var loggers []loglevel.Logger
 	for i := range 10_000 {

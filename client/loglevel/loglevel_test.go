@@ -14,7 +14,6 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// The names and numbers of the levels are those of the interface.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	for severity, name := range []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "SILENT"} {
@@ -73,13 +72,13 @@ func TestNormalize(t *testing.T) {
 	})
 }
 
-// world is the input of the naive implementation: maps, and nothing prepared.
+// world is the input of the naive implementation.
 type world struct {
 	loggers map[string]loglevel.Logger
 	groups  map[string]loglevel.Group
 }
 
-// naive is the chain as the interface words it, step by step.
+// naive resolves step by step, as the specification describes it.
 func (w world) naive(name, environment string) loglevel.Resolution {
 	// 1. L.environments[E].level.
 	if level := w.loggers[name].Environments[environment]; level != loglevel.None {
@@ -227,7 +226,6 @@ func TestGroup_Resolve(t *testing.T) {
 	}
 }
 
-// The pass over a tree may end early, and the last logger of a key counts.
 func TestNewTree_UnusualInput(t *testing.T) {
 	t.Parallel()
 	tree := loglevel.NewTree([]loglevel.Logger{{Key: "a.b"}, {Key: "a", Level: loglevel.Warn}, {Key: "a", Level: loglevel.Error}}, nil)
@@ -242,8 +240,7 @@ func TestNewTree_UnusualInput(t *testing.T) {
 	}
 }
 
-// In an environment that is not listed a logger has the level that it has in any
-// other such one.
+// A logger has the same level in all environments that are not listed.
 func TestTree_Environments(t *testing.T) {
 	t.Parallel()
 	in := func(environments ...string) map[string]loglevel.Level {
