@@ -20,7 +20,7 @@ import (
 // connection is what a test server does with a connection: it rejects it, or sends frames and closes it.
 type connection struct {
 	rejectWith int
-	frames []string
+	frames     []string
 	// awaits is what the client must send before the server closes the connection.
 	awaits string
 	// stays leaves closing the connection to the client.

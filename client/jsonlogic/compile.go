@@ -240,5 +240,9 @@ func (s *source) get(st *state, data Value) Value {
 	if s.fn != nil {
 		return s.fn(st, data)
 	}
-	return orNull(s.path.get(data))
+	v := s.path.get(data)
+	if v.kind == KindUndefined {
+		return Null()
+	}
+	return v
 }
