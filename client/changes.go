@@ -9,21 +9,17 @@ import (
 	"time"
 )
 
-const changesCollection = "changes"
-
-// Change is one write that happened: what it did to which resource, and who
-// did it. Its id is its number in the account, which grows with time.
+// Change is one recorded write. Its id is its number in the account, which grows with time.
 type Change struct {
 	Resource
-	// Kind is the type of the resource, such as "environment", and Key its id.
+	// Kind is the type of the changed resource, such as "environment", and Key its id.
 	Kind string `json:"kind"`
 	Key  string `json:"key"`
-	// Action is what was done: created, updated, deleted, revoked and the like.
+	// Action is what was done: created, updated, deleted, revoked and so on.
 	Action string `json:"action"`
 	// Actor is who did it.
 	Actor Actor `json:"actor"`
-	// Before and After are the attributes of the resource; null where there
-	// was none. Secrets are not in them.
+	// Before and After are the resource's attributes without secrets; null when it did not exist.
 	Before json.RawMessage `json:"before"`
 	After  json.RawMessage `json:"after"`
 	// CreatedAt is when it happened.
@@ -34,53 +30,42 @@ type Change struct {
 type Actor struct {
 	// Type is "api_key", "operator" or "system".
 	Type string `json:"type"`
-	// ID and Name say which one.
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// ChangeParams choose changes. The newest come first, always.
+// ChangeParams filter changes. The newest come first.
 type ChangeParams struct {
-	// Resource is kind:key of the resource they are about, such as
-	// "environment:staging"; empty means all.
+	// Resource is kind:key of the changed resource, such as "environment:staging"; empty lists all.
 	Resource string
-	// Actor is the id of who made them; empty means everybody.
+	// Actor is the id of who made them; empty lists all.
 	Actor string
-	// From and To bound when they happened: From is included, To is not. A
-	// zero time is an open end.
+	// From (inclusive) and To (exclusive) limit when they happened; the zero time is an open end.
 	From, To time.Time
-	// Size is how many a page has, up to 1000; 0 is the server's default.
+	// Size is the number of changes per page, up to 1000; 0 is the server's default.
 	Size int
-	// After is where the page begins: Next of the page before it, or empty.
+	// After is Next of the page before; empty is the first page.
 	After string
 }
 
-// ChangesAPI is the history of the account.
-type ChangesAPI struct{ transport *transport }
+// ChangesAPI reads the history of the account.
+type ChangesAPI struct{ collection[Change, *Change] }
 
 func (p ChangeParams) query() url.Values {
-	query := cursorQuery(p.Size, p.After)
-	filter(query, "resource", p.Resource)
-	filter(query, "actor", p.Actor)
-	filterRange(query, "created_at", p.From, p.To)
-	return query
+	return filtered(cursorQuery(p.Size, p.After), "resource", p.Resource, "actor", p.Actor, "created_at", rangeFilter(p.From, p.To))
 }
 
-// List gives one page of changes.
+// List returns one page of changes.
 func (a ChangesAPI) List(ctx context.Context, params ChangeParams) (CursorPage[Change], error) {
-	return stream[Change](ctx, a.transport, params.query(), changesCollection)
+	return a.listAfter(ctx, params.query())
 }
 
-// All gives every change from the page of the params on, the newest first. It
-// ends after the first error.
+// All iterates over every change from the page of params on, newest first. It ends after the first error.
 func (a ChangesAPI) All(ctx context.Context, params ChangeParams) iter.Seq2[Change, error] {
-	return following(params.After, func(after string) (CursorPage[Change], error) {
-		params.After = after
-		return a.List(ctx, params)
-	})
+	return a.allAfter(ctx, params.query)
 }
 
-// Get gives one change by its number.
+// Get returns the change with a number.
 func (a ChangesAPI) Get(ctx context.Context, number int64) (Change, error) {
-	return one[Change](ctx, a.transport, get(changesCollection, strconv.FormatInt(number, 10)))
+	return a.get(ctx, strconv.FormatInt(number, 10))
 }

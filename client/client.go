@@ -10,85 +10,62 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long one attempt of a request may take unless
-// [WithTimeout] says otherwise.
+// DefaultTimeout is the timeout of one attempt of a request; [WithTimeout] changes it.
 const DefaultTimeout = 30 * time.Second
 
-// Client talks to one server with one API key. Make it with [New]. It may be
-// used by any number of goroutines.
+// Client talks to one server with one API key. It is safe for concurrent use.
 type Client struct {
-	// Account is the account that the key belongs to.
-	Account AccountAPI
-	// User is the user who made the key.
-	User UserAPI
-	// Keys are the account's API keys.
-	Keys KeysAPI
-	// Environments are the account's deployment targets.
-	Environments EnvironmentsAPI
-	// Services are the programs that report to the account.
-	Services ServicesAPI
-	// ContextTypes are the kinds of things that rules look at.
-	ContextTypes ContextTypesAPI
-	// Contexts are the things that rules look at.
-	Contexts ContextsAPI
-	// Flags are the account's runtime decisions.
-	Flags FlagsAPI
-	// Loggers are the loggers of the account's services.
-	Loggers LoggersAPI
-	// LogGroups are bundles of loggers that share a level.
-	LogGroups LogGroupsAPI
-	// Configs are the configurations of the account's services.
-	Configs ConfigsAPI
-	// Jobs are the account's scheduled requests.
-	Jobs JobsAPI
-	// Runs are the executions of jobs.
-	Runs RunsAPI
-	// Usage is what jobs have used of the account's plan.
-	Usage UsageAPI
-	// Changes is the history of the account.
-	Changes ChangesAPI
-	// Events is what happens in the account, as it happens.
-	Events EventsAPI
-	// Metrics receives measurements of running services.
-	Metrics MetricsAPI
+	Account      AccountAPI      // the account that the key belongs to
+	User         UserAPI         // the user who created the key
+	Keys         KeysAPI         // API keys
+	Environments EnvironmentsAPI // deployment targets
+	Services     ServicesAPI     // programs that report to the account
+	ContextTypes ContextTypesAPI // kinds of things that rules read, such as "user"
+	Contexts     ContextsAPI     // the things themselves, such as the user "alice"
+	Flags        FlagsAPI        // feature flags
+	Loggers      LoggersAPI      // loggers of the account's services
+	LogGroups    LogGroupsAPI    // groups of loggers that share a level
+	Configs      ConfigsAPI      // configuration of services
+	Jobs         JobsAPI         // scheduled HTTP requests
+	Runs         RunsAPI         // executions of jobs
+	Usage        UsageAPI        // what jobs have used of the plan
+	Changes      ChangesAPI      // history of the account
+	Events       EventsAPI       // changes as they happen
+	Metrics      MetricsAPI      // measurements of running services
 }
 
-// Option is a choice for [New].
+// Option configures a client.
 type Option func(*transport)
 
-// WithHTTPClient makes requests go through another HTTP client: one with a
-// proxy, certificates or instrumentation of its own. Unless it decides about
-// redirects itself, they are not followed: Signalbox sends none.
+// WithHTTPClient sets the HTTP client, for a proxy, certificates or instrumentation of your own. Redirects are not
+// followed unless it has a CheckRedirect function: Signalbox sends none.
 func WithHTTPClient(client *http.Client) Option {
 	return func(t *transport) { t.http = client }
 }
 
-// WithTimeout bounds one attempt of a request, from the connection to the last
-// byte of the answer. Zero leaves it to the context of the call.
+// WithTimeout limits one attempt of a request, from connecting to the last byte of the response. Zero leaves it to the
+// context of the call.
 func WithTimeout(timeout time.Duration) Option {
 	return func(t *transport) { t.timeout = timeout }
 }
 
-// WithUserAgent names the program that calls, such as "billing/1.4", in front
-// of this package's name.
+// WithUserAgent puts the name of the calling program, such as "billing/1.4", in front of this package's.
 func WithUserAgent(product string) Option {
 	return func(t *transport) { t.userAgent = product + " " + userAgent }
 }
 
-// WithRetry changes how requests are repeated.
+// WithRetry changes how requests are retried.
 func WithRetry(policy RetryPolicy) Option {
 	return func(t *transport) { t.retry = policy }
 }
 
-// New makes a client for the server at a base URL, such as
-// http://127.0.0.1:8080, that authenticates with an API key. It sends nothing
-// yet.
+// New returns a client for the server at a base URL, such as http://127.0.0.1:8080. It sends nothing yet.
 func New(baseURL, key string, options ...Option) (*Client, error) {
 	base, err := parseBase(baseURL)
 	if err != nil {
 		return nil, err
 	}
-	key = strings.TrimSpace(key) // keys are read from files that end with a new line
+	key = strings.TrimSpace(key) // keys are read from files that end with a newline
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
@@ -105,21 +82,28 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 
 func newClient(t *transport) *Client {
 	return &Client{
-		Account: AccountAPI{t}, User: UserAPI{t}, Keys: KeysAPI{t},
-		Environments: EnvironmentsAPI{t}, Services: ServicesAPI{t}, ContextTypes: ContextTypesAPI{t}, Contexts: ContextsAPI{t},
-		Flags: FlagsAPI{t}, Loggers: LoggersAPI{t}, LogGroups: LogGroupsAPI{t},
-		Configs: ConfigsAPI{t}, Jobs: JobsAPI{t}, Runs: RunsAPI{t}, Usage: UsageAPI{t},
-		Changes: ChangesAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t},
+		Account: AccountAPI{t}, User: UserAPI{t}, Usage: UsageAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t},
+		Keys:         KeysAPI{resources[Key](t, "api_key", "api_keys")},
+		Environments: EnvironmentsAPI{resources[Environment](t, "environment", "environments")},
+		Services:     ServicesAPI{resources[Service](t, "service", "services")},
+		ContextTypes: ContextTypesAPI{resources[ContextType](t, "context_type", "context_types")},
+		Contexts:     ContextsAPI{resources[Context](t, "context", "contexts")},
+		Flags:        FlagsAPI{resources[Flag](t, "flag", "flags")},
+		Loggers:      LoggersAPI{resources[Logger](t, "logger", "loggers")},
+		LogGroups:    LogGroupsAPI{resources[LogGroup](t, "log_group", "log_groups")},
+		Configs:      ConfigsAPI{resources[Config](t, "config", "configs")},
+		Jobs:         JobsAPI{resources[Job](t, "job", "jobs")},
+		Runs:         RunsAPI{resources[Run](t, "run", "runs")},
+		Changes:      ChangesAPI{resources[Change](t, "change", "changes")},
 	}
 }
 
-// parseBase checks the base URL and drops the slash at its end, so that paths
-// can be appended.
+// parseBase checks the base URL and removes the slash at its end, so that paths can be appended.
 func parseBase(text string) (string, error) {
 	base, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("signalbox: the base URL cannot be read: %w", err)
+		return "", fmt.Errorf("signalbox: parsing the base URL: %w", err)
 	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
 		return "", fmt.Errorf("signalbox: the base URL %q is not an absolute http or https URL", base.Redacted())
 	case base.User != nil || base.RawQuery != "" || base.ForceQuery || base.Fragment != "":
@@ -128,19 +112,18 @@ func parseBase(text string) (string, error) {
 	return strings.TrimRight(base.String(), "/"), nil
 }
 
-// checkKey refuses what no header can carry. It never repeats the key.
+// checkKey rejects what a header cannot carry. Its errors do not contain the key.
 func checkKey(key string) error {
 	if key == "" {
 		return errors.New("signalbox: the API key is empty")
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("signalbox: the API key has characters that no key has")
+		return errors.New("signalbox: the API key contains characters other than visible ASCII")
 	}
 	return nil
 }
 
-// withoutRedirects gives a client that takes a redirect for an answer. A
-// client that was passed in is not changed: others may use it.
+// withoutRedirects returns a copy of client that does not follow redirects, unless it has a rule for them.
 func withoutRedirects(client *http.Client) *http.Client {
 	if client == nil {
 		client = &http.Client{Transport: newRoundTripper()}
@@ -153,8 +136,7 @@ func withoutRedirects(client *http.Client) *http.Client {
 	return &own
 }
 
-// newRoundTripper keeps more connections to its one server than the standard
-// library does by default: callers of a control plane come in bursts.
+// newRoundTripper keeps more idle connections than the standard library: all requests go to one host, in bursts.
 func newRoundTripper() http.RoundTripper {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,

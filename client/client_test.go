@@ -9,22 +9,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestNewRefusesWhatCannotWork(t *testing.T) {
+func TestNew_InvalidArguments(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ base, key, want string }{
 		"no URL":         {"", "k", "not an absolute"},
 		"no scheme":      {"localhost:8080", "k", "not an absolute"},
 		"another scheme": {"ftp://host", "k", "not an absolute"},
 		"no host":        {"http://", "k", "not an absolute"},
-		"not a URL":      {"http://[::1", "k", "cannot be read"},
+		"not a URL":      {"http://[::1", "k", "parsing the base URL"},
 		"a user":         {"http://me:secret-word@host", "k", "no user, query or fragment"},
 		"a query":        {"http://host?a=b", "k", "no user, query or fragment"},
 		"an empty query": {"http://host?", "k", "no user, query or fragment"},
 		"a fragment":     {"http://host#a", "k", "no user, query or fragment"},
 		"no key":         {"http://host", "", "the API key is empty"},
 		"a blank key":    {"http://host", " \n", "the API key is empty"},
-		"a split key":    {"http://host", "secret-word\r\nX: y", "characters that no key has"},
-		"a foreign key":  {"http://host", "secret-wörd", "characters that no key has"},
+		"a split key":    {"http://host", "secret-word\r\nX: y", "visible ASCII"},
+		"a foreign key":  {"http://host", "secret-wörd", "visible ASCII"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
-func TestRequestsLookAsTheServerExpects(t *testing.T) {
+func TestReplace_Request(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, ok(environmentBody))
 	client, err := New(server.URL+"/behind/a/proxy/", "sk_api_secret\n", WithUserAgent("billing/1.4"))
@@ -69,7 +69,7 @@ func TestRequestsLookAsTheServerExpects(t *testing.T) {
 	}
 }
 
-func TestReadsHaveNoBody(t *testing.T) {
+func TestGet_RequestHasNoBody(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, ok(environmentBody))
 	client, _ := server.client(t)
@@ -82,7 +82,7 @@ func TestReadsHaveNoBody(t *testing.T) {
 	}
 }
 
-func TestAnHTTPClientThatWasPassedInIsNotChanged(t *testing.T) {
+func TestWithHTTPClient_NotModified(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, reply{status: http.StatusFound, header: map[string]string{"Location": "/elsewhere"}}, ok(environmentBody))
 	passed := &http.Client{Timeout: time.Minute}
@@ -97,7 +97,7 @@ func TestAnHTTPClientThatWasPassedInIsNotChanged(t *testing.T) {
 	}
 }
 
-func TestAnHTTPClientMayDecideAboutRedirects(t *testing.T) {
+func TestWithHTTPClient_OwnRedirectPolicy(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, reply{status: http.StatusTemporaryRedirect, header: map[string]string{"Location": "/elsewhere"}}, ok(environmentBody))
 	passed := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}

@@ -5,19 +5,12 @@ import (
 	"encoding/json"
 	"iter"
 	"net/url"
-	"time"
 )
 
-const (
-	configKind        = "config"
-	configsCollection = "configs"
-)
-
-// CommonConfig is the id of the config that is the parent of those that name
-// none.
+// CommonConfig is the id of the default parent of configs.
 const CommonConfig = "common"
 
-// ConfigType is what the values of an item are.
+// ConfigType is the type of an item's values.
 type ConfigType string
 
 // The types of items.
@@ -30,70 +23,62 @@ const (
 
 // ConfigItem is one value of a config.
 type ConfigItem struct {
-	// Value is of the item's type.
 	Value json.RawMessage `json:"value"`
-	// Type is what values of this item are; an empty one is read off the value.
-	Type ConfigType `json:"type,omitempty"`
-	// Description says what it is for.
-	Description *string `json:"description"`
-	// Schema is a JSON Schema that the values of a JSON item must fit, here and
-	// in all configs below. When it is nil on a replace, the stored one stays;
-	// a JSON null removes it.
+	// Type is the type of Value; an empty one is taken from the value.
+	Type        ConfigType `json:"type,omitempty"`
+	Description *string    `json:"description"`
+	// Schema is a JSON Schema for the values of a JSON item, here and in all configs below. On a replace, nil keeps the
+	// stored schema and a JSON null removes it.
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// ConfigOverrides are the values that items have in an environment instead.
+// ConfigOverrides are the values that items have in one environment instead.
 type ConfigOverrides map[string]json.RawMessage
 
 // Config is a named set of items that inherits from another.
 type Config struct {
 	Resource
-	// Name is what people call it.
-	Name string `json:"name"`
-	// Description says what it is for.
+	Name        string  `json:"name"`
 	Description *string `json:"description"`
 	// Parent is the id of the config that it inherits from; nil for none.
 	Parent *string `json:"parent"`
-	// Items are its own items, without what it inherits.
+	// Items are its own items, without inherited ones.
 	Items map[string]ConfigItem `json:"items"`
-	// Environments are its own overrides, by environment.
+	// Environments are its own overrides by environment.
 	Environments map[string]ConfigOverrides `json:"environments"`
-	// CreatedAt and UpdatedAt are when it was made and last changed.
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Timestamps
 }
 
-// ConfigDraft is what a config is to become.
+// ConfigDraft creates or replaces a config.
 type ConfigDraft struct {
-	// Name is what people call it; an empty one becomes the id.
-	Name string
-	// Description says what it is for.
+	// Name is the id when it is empty.
+	Name        string
 	Description *string
-	// Parent is the id of the config to inherit from. Nil is [CommonConfig] for
-	// a new config and the stored one on a replace, unless Standalone is set.
+	// Parent is the id of the config to inherit from. nil is [CommonConfig] for a new config and the stored parent on a
+	// replace, unless Standalone is set.
 	Parent *string
 	// Standalone makes it inherit from none.
 	Standalone bool
-	// Items and Environments are all that it is to have.
+	// Items and Environments replace all that it has.
 	Items        map[string]ConfigItem
 	Environments map[string]ConfigOverrides
 }
 
-// ConfigParams choose configs.
+// ConfigParams filter configs.
 type ConfigParams struct {
 	Paging
 	// Parent is the id of a config whose children are listed; empty lists all.
 	Parent string
-	// Search is a part of the id or the name, in any case.
+	// Search is a part of the id or the name, ignoring case.
 	Search string
 }
 
-// ResolvedConfig is what a config comes to, with all that it inherits.
+// ResolvedConfig has the values of a config and everything it inherits.
 type ResolvedConfig struct {
 	Resource
-	// Environment is the one that was asked for; nil for none.
+	// Environment is the requested one; nil for none.
 	Environment *string `json:"environment"`
-	// Values are those of all items of the chain.
+	// Values are the values of all items of the chain.
 	Values map[string]json.RawMessage `json:"values"`
 	// Origins say where each value comes from.
 	Origins map[string]ConfigOrigin `json:"origins"`
@@ -107,10 +92,10 @@ type ConfigOrigin struct {
 	Source string `json:"source"`
 }
 
-// ConfigsAPI is the configs of the account.
-type ConfigsAPI struct{ transport *transport }
+// ConfigsAPI manages the configs of the account.
+type ConfigsAPI struct{ collection[Config, *Config] }
 
-// Draft is the draft that changes nothing.
+// Draft returns a draft of the config's current state.
 func (c Config) Draft() ConfigDraft {
 	return ConfigDraft{Name: c.Name, Description: c.Description, Parent: c.Parent, Standalone: c.Parent == nil,
 		Items: c.Items, Environments: c.Environments}
@@ -132,54 +117,42 @@ func (d ConfigDraft) MarshalJSON() ([]byte, error) {
 }
 
 func (p ConfigParams) query() url.Values {
-	query := p.Paging.query()
-	filter(query, "parent", p.Parent)
-	filter(query, "search", p.Search)
-	return query
+	return filtered(p.Paging.query(), "parent", p.Parent, "search", p.Search)
 }
 
-// List gives one page of configs. The first list of an account makes
-// [CommonConfig].
+// List returns one page of configs. The first list of an account creates [CommonConfig].
 func (a ConfigsAPI) List(ctx context.Context, params ConfigParams) (Page[Config], error) {
-	return listed[Config](ctx, a.transport, params.query(), configsCollection)
+	return a.list(ctx, params)
 }
 
-// All gives every config from the page of the params on. It ends after the
-// first error.
+// All iterates over every config from the page of params on. It ends after the first error.
 func (a ConfigsAPI) All(ctx context.Context, params ConfigParams) iter.Seq2[Config, error] {
-	return every(params.Paging, func(paging Paging) (Page[Config], error) {
-		params.Paging = paging
-		return a.List(ctx, params)
-	})
+	return a.all(ctx, params)
 }
 
-// Get gives one config as it is stored.
-func (a ConfigsAPI) Get(ctx context.Context, id string) (Config, error) {
-	return one[Config](ctx, a.transport, get(configsCollection, id))
-}
+// Get returns a config as it is stored, without inherited items.
+func (a ConfigsAPI) Get(ctx context.Context, id string) (Config, error) { return a.get(ctx, id) }
 
-// Resolve gives what a config comes to in an environment; an empty one counts
-// items only.
+// Resolve returns the values of a config in an environment; an empty one ignores overrides.
 func (a ConfigsAPI) Resolve(ctx context.Context, id, environment string) (ResolvedConfig, error) {
-	asked := get(configsCollection, id, "resolved")
+	r := get(a.path, id, "resolved")
 	if environment != "" {
-		asked.query = url.Values{"environment": {environment}}
+		r.query = url.Values{"environment": {environment}}
 	}
-	return one[ResolvedConfig](ctx, a.transport, asked)
+	return fetch[ResolvedConfig](ctx, a.transport, r)
 }
 
-// Create makes a config. It needs the role MEMBER.
+// Create creates a config. It needs the role MEMBER.
 func (a ConfigsAPI) Create(ctx context.Context, id string, draft ConfigDraft) (Config, error) {
-	return one[Config](ctx, a.transport, post(enclose(configKind, id, draft), configsCollection))
+	return a.create(ctx, id, draft)
 }
 
-// Replace changes a config. It needs the role MEMBER.
+// Replace replaces a config. It needs the role MEMBER.
 func (a ConfigsAPI) Replace(ctx context.Context, id string, draft ConfigDraft, options ...WriteOption) (Config, error) {
-	return one[Config](ctx, a.transport, put(enclose(configKind, id, draft), configsCollection, id).with(options))
+	return a.replace(ctx, id, draft, options)
 }
 
-// Delete removes a config that none inherits from. It needs the role MEMBER.
+// Delete deletes a config that no other inherits from: see [IsConfigInUse]. It needs the role MEMBER.
 func (a ConfigsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	_, err := a.transport.call(ctx, remove(configsCollection, id).with(options), nil)
-	return err
+	return a.delete(ctx, id, options)
 }

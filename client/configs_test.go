@@ -9,7 +9,7 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 )
 
-func TestConfigsOfAServer(t *testing.T) {
+func TestConfigsAPI_Server(t *testing.T) {
 	t.Parallel()
 	api, ctx := startServer(t).client(t).Configs, t.Context()
 	page, err := api.List(ctx, signalbox.ConfigParams{})
@@ -53,7 +53,7 @@ func TestConfigsOfAServer(t *testing.T) {
 	if err := api.Delete(ctx, signalbox.CommonConfig); !signalbox.IsConfigProtected(err) {
 		t.Errorf("got %v", err)
 	}
-	if found := gathered(t, api.All(ctx, signalbox.ConfigParams{Parent: "shop"})); len(found) != 1 || found[0].ID != "alone" {
+	if found := collect(t, api.All(ctx, signalbox.ConfigParams{Parent: "shop"})); len(found) != 1 || found[0].ID != "alone" {
 		t.Errorf("found %+v", found)
 	}
 	if err := api.Delete(ctx, "alone"); err != nil {

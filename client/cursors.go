@@ -12,13 +12,13 @@ import (
 type CursorPage[T any] struct {
 	// Items are the resources; there may be none.
 	Items []T
-	// Size is the largest number of items that the page could have had.
+	// Size is the page size that the server used.
 	Size int
-	// Next is After of the next page; it is empty on the last.
+	// Next is the After parameter of the next page; empty on the last.
 	Next string
 }
 
-// cursorQuery chooses a page of a list with a cursor.
+// cursorQuery selects a page of a list with a cursor.
 func cursorQuery(size int, after string) url.Values {
 	query := url.Values{}
 	if size != 0 {
@@ -30,11 +30,11 @@ func cursorQuery(size int, after string) url.Values {
 	return query
 }
 
-// stream reads one page of a list with a cursor.
-func stream[T any, P identified[T]](ctx context.Context, t *transport, query url.Values, collection string) (CursorPage[T], error) {
-	r := get(collection)
+// listAfter reads one page of a list with a cursor.
+func (c collection[T, P]) listAfter(ctx context.Context, query url.Values) (CursorPage[T], error) {
+	r := get(c.path)
 	r.query = query
-	var document struct {
+	var received struct {
 		Data []item[T] `json:"data"`
 		Meta struct {
 			PageSize int `json:"page_size"`
@@ -43,38 +43,41 @@ func stream[T any, P identified[T]](ctx context.Context, t *transport, query url
 			Next *string `json:"next"`
 		} `json:"links"`
 	}
-	if _, err := t.call(ctx, r, &document); err != nil {
+	if _, err := c.transport.call(ctx, r, &received); err != nil {
 		return CursorPage[T]{}, err
 	}
-	next, err := cursor(document.Links.Next)
+	next, err := cursor(received.Links.Next)
 	if err != nil {
 		return CursorPage[T]{}, fmt.Errorf("%s: %w", r.name(), err)
 	}
-	return CursorPage[T]{Items: itemsOf[T, P](document.Data), Size: document.Meta.PageSize, Next: next}, nil
+	return CursorPage[T]{Items: itemsOf[T, P](received.Data), Size: received.Meta.PageSize, Next: next}, nil
 }
 
-// cursor takes the cursor out of the link to the next page. The link itself is
-// not followed: it is the server's public address, which may not be the one
-// that this client reaches it by, and the key must not go elsewhere.
+// allAfter iterates over all items from the page of query on.
+func (c collection[T, P]) allAfter(ctx context.Context, query func() url.Values) iter.Seq2[T, error] {
+	return walk("", func(after string) ([]T, string, bool, error) {
+		values := query()
+		if after != "" {
+			values.Set("page[after]", after)
+		}
+		page, err := c.listAfter(ctx, values)
+		return page.Items, page.Next, page.Next != "", err
+	})
+}
+
+// cursor returns the cursor in the link to the next page. The link itself is not followed: it has the server's public
+// address, which may not be the one that this client uses, and the key must not be sent elsewhere.
 func cursor(next *string) (string, error) {
 	if next == nil {
 		return "", nil
 	}
 	link, err := url.Parse(*next)
 	if err != nil {
-		return "", fmt.Errorf("the link to the next page cannot be read: %w", err)
+		return "", fmt.Errorf("parsing the link to the next page: %w", err)
 	}
 	after := link.Query().Get("page[after]")
 	if after == "" {
 		return "", fmt.Errorf("the link to the next page, %s, has no page[after]", link.Redacted())
 	}
 	return after, nil
-}
-
-// following walks over all pages from a cursor on.
-func following[T any](after string, list func(after string) (CursorPage[T], error)) iter.Seq2[T, error] {
-	return walk(after, func(after string) ([]T, string, bool, error) {
-		page, err := list(after)
-		return page.Items, page.Next, page.Next != "", err
-	})
 }

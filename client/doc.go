@@ -1,4 +1,4 @@
-// Package signalbox is the client of a Signalbox server.
+// Package signalbox is the Go client of a Signalbox server.
 //
 //	client, err := signalbox.New("http://127.0.0.1:8080", os.Getenv("SIGNALBOX_API_KEY"))
 //	if err != nil {
@@ -11,52 +11,46 @@
 //		fmt.Println(environment.ID, environment.Managed)
 //	}
 //
-// A [Client] has one member per kind of resource. Their methods are named
-// alike: List gives one page, All every item, Get, Create, Replace and Delete
-// one resource. What a running service observes is sent with Report, which
-// tells what the server did not take.
+// A [Client] has one member per kind of resource, and their methods have the same names: List returns one page, All
+// iterates over every item, Get, Create, Replace and Delete work on one resource. Report sends what a running service
+// has observed and returns what the server rejected.
 //
 // # Replacing
 //
-// Replace sends a draft, and the server overwrites everything that a draft
-// holds: a nil pointer is sent as null and clears the value. The Draft method
-// of a resource gives the draft that changes nothing, to be altered:
+// Replace sends a draft that overwrites everything a draft holds; a nil pointer is sent as null and clears the value.
+// The Draft method of a resource returns a draft of its current state:
 //
 //	environment, err := client.Environments.Get(ctx, "staging")
 //	draft := environment.Draft()
 //	draft.Name = "Staging (EU)"
 //	environment, err = client.Environments.Replace(ctx, environment.ID, draft, signalbox.IfMatch(environment.ETag))
 //
-// With [IfMatch] the server refuses the write when somebody else has changed
-// the resource since it was read; [IsVersionMismatch] recognizes that.
+// With [IfMatch] the server rejects the write if the resource has changed since it was read; [IsVersionMismatch]
+// reports that.
 //
 // # Flags
 //
-// [FlagsAPI.Evaluate] asks the server which value a context gets, and why. A
-// service that serves flags evaluates them itself: [Flag.Definition] is what
-// package flageval compiles.
+// [FlagsAPI.Evaluate] asks the server which value a context gets, and why. A service evaluates flags itself:
+// package flageval compiles what [Flag.Definition] returns.
 //
 // # Jobs
 //
-// [JobsAPI.Run] queues a run and [RunsAPI.Wait] waits for its end. What a
-// receiver answers is no error of this package: [Run.Status] tells.
+// [JobsAPI.Run] queues a run and [RunsAPI.Wait] waits until it has ended. A run that failed is not an error of this
+// package: see [Run.Status].
 //
 // # Events
 //
-// [EventsAPI.Follow] tells what happens as it happens. It connects again by
-// itself and goes on where it was; [EventConnected] says whether anything was
-// missed meanwhile.
+// [EventsAPI.Follow] streams changes as they happen. It reconnects and resumes by itself; [EventConnected] says whether
+// events were missed.
 //
 // # Errors
 //
-// What the server refuses is an [*APIError] with every problem it named. The
-// functions Is… recognize the common kinds.
+// A response that is not a success is an [*APIError] with every problem that the server named. The Is… functions
+// recognize the common codes.
 //
-// # Repeating
+// # Retries
 //
-// Requests whose repetition does no harm are repeated when the server cannot
-// be reached, answers 429, or answers 503; see [RetryPolicy]. A server may
-// have carried out a request whose answer was lost. Its repetition then finds
-// the work done: a Delete may report that there is nothing to delete, and a
-// write with IfMatch that the resource has changed.
+// Requests that are safe to repeat are retried when the server cannot be reached or answers 429 or 503; see
+// [RetryPolicy]. If the response to a request that succeeded was lost, the retry sees its effect: Delete may report that
+// the resource does not exist, and a write with IfMatch that the resource has changed.
 package signalbox

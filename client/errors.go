@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-// Code names a kind of refusal.
+// Code is the machine-readable code of an error.
 type Code string
 
 // The codes that a server answers with.
@@ -42,44 +43,39 @@ const (
 	CodeUnavailable          Code = "unavailable"
 )
 
-// APIError is an answer that is no success.
+// APIError is a response that is not a success.
 type APIError struct {
 	// StatusCode is the HTTP status.
 	StatusCode int
 	// RequestID finds the request in the server's log.
 	RequestID string
-	// RetryAfter is how long the server asks to wait before the next attempt;
-	// 0 when it does not say.
+	// RetryAfter is how long the server asks to wait before the next attempt; 0 when it does not say.
 	RetryAfter time.Duration
-	// Errors are all problems that the server named, in its order. It is empty
-	// when the answer did not come from a Signalbox server but from something
-	// in front of it.
+	// Errors are all problems that the server named. It is empty when the response came from something else, such as a
+	// proxy.
 	Errors []ErrorEntry
 
 	call string // the request, for the message
-	text string // the start of an answer without error entries
+	text string // the start of a response without error entries
 }
 
 // ErrorEntry is one problem.
 type ErrorEntry struct {
-	// Status is the HTTP status that this problem alone would have.
+	// Status is the HTTP status of this problem alone.
 	Status string `json:"status"`
-	// Code names the kind of problem, for programs.
-	Code Code `json:"code"`
-	// Title is the kind of problem in words.
-	Title string `json:"title"`
-	// Detail is a sentence about this very problem.
+	Code   Code   `json:"code"`
+	// Title describes the code, and Detail this problem.
+	Title  string `json:"title"`
 	Detail string `json:"detail"`
 	// Source is the place in the request, if there is one.
 	Source ErrorSource `json:"source"`
-	// Meta is what a program may want to know besides the code.
+	// Meta has further facts for programs.
 	Meta map[string]any `json:"meta"`
 }
 
 // ErrorSource is the place in a request that a problem is about.
 type ErrorSource struct {
-	// Pointer is a JSON pointer into the body. "" is the whole body; nil means
-	// that the problem is not in the body.
+	// Pointer is a JSON pointer into the body; "" is the whole body, nil a problem elsewhere.
 	Pointer *string `json:"pointer"`
 	// Parameter is the name of a query parameter, or empty.
 	Parameter string `json:"parameter"`
@@ -91,13 +87,11 @@ type Limit struct {
 	Key string
 	// Current is how many are in use, Maximum how many the plan allows.
 	Current, Maximum int
-	// Plan is the plan that the limit comes from.
-	Plan string
-	// Product is the product whose plan counts, where several could.
-	Product string
+	// Plan is the plan that sets the limit, and Product its product where several could.
+	Plan, Product string
 }
 
-// Error gives the request, the status and what the server said.
+// Error returns the request, the status and what the server said.
 func (e *APIError) Error() string {
 	text := fmt.Sprintf("%s: %d", e.call, e.StatusCode)
 	switch {
@@ -118,17 +112,12 @@ func (e *APIError) Error() string {
 	return text
 }
 
-// Has tells whether one of the problems has a code.
+// Has reports whether one of the problems has a code.
 func (e *APIError) Has(code Code) bool {
-	for _, entry := range e.Errors {
-		if entry.Code == code {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Errors, func(entry ErrorEntry) bool { return entry.Code == code })
 }
 
-// Limit gives the limit that was reached, when that is the problem.
+// Limit returns the plan's limit that was reached, if that is the problem.
 func (e *APIError) Limit() (Limit, bool) {
 	for _, entry := range e.Errors {
 		if entry.Code == CodeLimitReached {
@@ -138,7 +127,7 @@ func (e *APIError) Limit() (Limit, bool) {
 	return Limit{}, false
 }
 
-// limit reads the facts of the entry; what is missing stays zero.
+// limit reads the limit from Meta; what is missing stays zero.
 func (e ErrorEntry) limit() Limit {
 	var limit Limit
 	limit.Key, _ = e.Meta["limit_key"].(string)
@@ -150,78 +139,69 @@ func (e ErrorEntry) limit() Limit {
 	return limit
 }
 
-// IsNotFound tells whether there is no such resource in the account.
+// IsNotFound reports whether the account has no such resource.
 func IsNotFound(err error) bool { return has(err, CodeNotFound) }
 
-// IsAlreadyExists tells whether the id of a creation is in use.
+// IsAlreadyExists reports whether the id of a new resource is in use.
 func IsAlreadyExists(err error) bool { return has(err, CodeAlreadyExists) }
 
-// IsVersionMismatch tells whether a write with [IfMatch] was refused because
-// the resource has changed.
+// IsVersionMismatch reports whether a write with [IfMatch] was rejected because the resource has changed.
 func IsVersionMismatch(err error) bool { return has(err, CodeVersionMismatch) }
 
-// IsLimitReached tells whether the plan allows no more; [APIError.Limit] says
-// of what.
+// IsLimitReached reports whether the plan allows no more; [APIError.Limit] says of what.
 func IsLimitReached(err error) bool { return has(err, CodeLimitReached) }
 
-// IsRowLimitReached tells whether the account holds as many as any account may,
-// whatever its plan.
+// IsRowLimitReached reports whether the account has as many resources as any account may have, whatever its plan.
 func IsRowLimitReached(err error) bool { return has(err, CodeRowLimitReached) }
 
-// IsValidation tells whether the body of the request broke a rule.
+// IsValidation reports whether the request's body is invalid.
 func IsValidation(err error) bool { return has(err, CodeValidation) }
 
-// IsInvalidParameter tells whether a filter, the order or the page of a list,
-// or another parameter broke a rule.
+// IsInvalidParameter reports whether a query parameter, such as a filter or the page of a list, is invalid.
 func IsInvalidParameter(err error) bool { return has(err, CodeInvalidParameter) }
 
-// IsUnauthorized tells whether the key is unknown, revoked or expired.
+// IsUnauthorized reports whether the key is unknown, revoked or expired.
 func IsUnauthorized(err error) bool { return has(err, CodeUnauthorized) }
 
-// IsForbidden tells whether the key's role or scope does not allow the call.
+// IsForbidden reports whether the key's role or scope does not allow the call.
 func IsForbidden(err error) bool { return has(err, CodeForbidden) }
 
-// IsRateLimited tells whether the key has made too many requests.
+// IsRateLimited reports whether the key has made too many requests.
 func IsRateLimited(err error) bool { return has(err, CodeRateLimited) }
 
-// IsEnvironmentUnmanaged tells whether a value was sent for an environment
-// that takes none.
+// IsEnvironmentUnmanaged reports whether a value was sent for an unmanaged environment.
 func IsEnvironmentUnmanaged(err error) bool { return has(err, CodeEnvironmentUnmanaged) }
 
-// IsEnvironmentProtected tells whether the environment may not be demoted or
-// deleted.
+// IsEnvironmentProtected reports whether the environment cannot be deleted or become unmanaged.
 func IsEnvironmentProtected(err error) bool { return has(err, CodeEnvironmentProtected) }
 
-// IsFlagUnmanaged tells whether configuration for an environment was sent for a
-// discovered flag.
+// IsFlagUnmanaged reports whether an unmanaged flag was to be configured for an environment.
 func IsFlagUnmanaged(err error) bool { return has(err, CodeFlagUnmanaged) }
 
-// IsFlagDemotion tells whether a managed flag was to become discovered again.
+// IsFlagDemotion reports whether a managed flag was to become unmanaged.
 func IsFlagDemotion(err error) bool { return has(err, CodeFlagDemotion) }
 
-// IsConfigInUse tells whether a config was not deleted because others inherit
-// from it.
+// IsConfigInUse reports whether a config cannot be deleted because others inherit from it.
 func IsConfigInUse(err error) bool { return has(err, CodeConfigInUse) }
 
-// IsConfigProtected tells whether [CommonConfig] was to be deleted.
+// IsConfigProtected reports whether [CommonConfig] was to be deleted.
 func IsConfigProtected(err error) bool { return has(err, CodeConfigProtected) }
 
-// IsRunFinished tells whether a run was not cancelled because it has ended.
+// IsRunFinished reports whether a run cannot be canceled because it has ended.
 func IsRunFinished(err error) bool { return has(err, CodeRunFinished) }
 
-// IsJobDeleted tells whether a run was not repeated because its job is gone.
+// IsJobDeleted reports whether a run cannot be repeated because its job was deleted.
 func IsJobDeleted(err error) bool { return has(err, CodeJobDeleted) }
 
-// has looks at codes, not at the status: a proxy's 404 says nothing about a
-// resource.
+// has compares codes, not the status: a proxy's 404 says nothing about a resource.
 func has(err error, code Code) bool {
-	refusal, ok := errors.AsType[*APIError](err)
-	return ok && refusal.Has(code)
+	apiErr, ok := errors.AsType[*APIError](err)
+	return ok && apiErr.Has(code)
 }
 
-// newAPIError makes the error of an answer that is no success.
+// newAPIError returns the error for a response that is not a success.
 func newAPIError(r request, response *http.Response, body []byte) *APIError {
-	refusal := &APIError{
+	apiErr := &APIError{
 		StatusCode: response.StatusCode,
 		RequestID:  response.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter(response.Header.Get("Retry-After"), time.Now()),
@@ -231,15 +211,15 @@ func newAPIError(r request, response *http.Response, body []byte) *APIError {
 		Errors []ErrorEntry `json:"errors"`
 	}
 	if json.Unmarshal(body, &document) == nil {
-		refusal.Errors = document.Errors
+		apiErr.Errors = document.Errors
 	}
-	if len(refusal.Errors) == 0 {
-		refusal.text = excerpt(body)
+	if len(apiErr.Errors) == 0 {
+		apiErr.text = excerpt(body)
 	}
-	return refusal
+	return apiErr
 }
 
-// retryAfter reads the header, which is a number of seconds or a date.
+// retryAfter parses the header, which is a number of seconds or a date.
 func retryAfter(header string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseInt(header, 10, 32); err == nil {
 		return max(0, time.Duration(seconds)*time.Second)
@@ -250,15 +230,15 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return 0
 }
 
-// excerpt is the start of a body for a message: one line of readable text.
+// excerpt returns the start of a body as one line of text.
 func excerpt(body []byte) string {
-	const enough = 200
+	const limit = 200
 	if !utf8.Valid(body) {
 		return ""
 	}
 	text := strings.Join(strings.Fields(string(body)), " ")
-	if short := []rune(text); len(short) > enough {
-		return string(short[:enough]) + "…"
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit]) + "…"
 	}
 	return text
 }

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-func TestAPIErrorHoldsEverythingTheServerSaid(t *testing.T) {
+func TestAPIError_AllProblems(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, reply{status: http.StatusBadRequest, header: map[string]string{"X-Request-Id": "r-42"}, body: `{"errors":[
 		{"status":"400","code":"validation_error","title":"Invalid request","detail":"name is required.","source":{"pointer":"/data/attributes/name"},"meta":{}},
@@ -45,7 +47,7 @@ func TestAPIErrorHoldsEverythingTheServerSaid(t *testing.T) {
 	}
 }
 
-func TestAnswersOfOthersAreErrorsWithoutACode(t *testing.T) {
+func TestAPIError_ForeignResponses(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 300)
 	tests := map[string]struct {
@@ -76,7 +78,7 @@ func TestAnswersOfOthersAreErrorsWithoutACode(t *testing.T) {
 	}
 }
 
-func TestKindsOfRefusalAreRecognized(t *testing.T) {
+func TestAPIError_IsFunctions(t *testing.T) {
 	t.Parallel()
 	tests := map[Code]func(error) bool{
 		CodeNotFound: IsNotFound, CodeAlreadyExists: IsAlreadyExists, CodeVersionMismatch: IsVersionMismatch,
@@ -99,8 +101,7 @@ func TestKindsOfRefusalAreRecognized(t *testing.T) {
 	}
 }
 
-// The server's own list stands beside this module where both are developed.
-func TestTheCodesAreThoseOfTheServer(t *testing.T) {
+func TestCodes_MatchServer(t *testing.T) {
 	t.Parallel()
 	served := codes(t, "../internal/fault/fault.go")
 	if diff := cmp.Diff(served, codes(t, "errors.go")); diff != "" {
@@ -108,12 +109,12 @@ func TestTheCodesAreThoseOfTheServer(t *testing.T) {
 	}
 }
 
-// codes are the values of the constants of type Code in a file, in order.
+// codes returns the sorted values of the constants of type Code in a file.
 func codes(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip(err)
+		testenv.Skip(t, "the server's source is not beside the client's")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +127,7 @@ func codes(t *testing.T, path string) []string {
 	return found
 }
 
-func TestTheLimitThatWasReached(t *testing.T) {
+func TestAPIError_Limit(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, reply{status: http.StatusPaymentRequired, body: `{"errors":[{"status":"402","code":"entitlement_limit_reached",
 		"title":"Subscription limit reached","detail":"No more.","meta":{"limit_key":"platform.managed_environments","current":2,"maximum":2,"plan":"free","product":"platform"}}]}`})
@@ -143,7 +144,7 @@ func TestTheLimitThatWasReached(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsSecondsOrADate(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 	for header, want := range map[string]time.Duration{

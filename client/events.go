@@ -2,7 +2,6 @@ package signalbox
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,10 +18,9 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// The names of events. Those in the plural say that many may have changed.
+// The names of events. Those in the plural mean that many resources may have changed.
 const (
-	// EventConnected is no change: it tells that the stream begins, or goes on
-	// after it was interrupted.
+	// EventConnected is not a change: the stream begins, or continues after an interruption.
 	EventConnected = "connected"
 
 	EventFlagChanged    = "flag_changed"
@@ -39,68 +37,62 @@ const (
 )
 
 const (
-	// streamSilence is how long a stream may be silent: the server sends
-	// something every 30 seconds.
-	streamSilence = 75 * time.Second
-	// streamLasted is how long a connection must live to count as good.
-	streamLasted = 10 * time.Second
-	// maxEvent is more than any event has.
-	maxEvent = 64 << 10
+	// maxSilence ends a connection without any frame; the server sends a heartbeat every 30 seconds.
+	maxSilence = 75 * time.Second
+	// stableAfter is how long a connection must last to reset the backoff.
+	stableAfter = 10 * time.Second
+	// maxEventBytes is more than any event has.
+	maxEventBytes = 64 << 10
 )
 
-// Event is something that happened in the account.
+// Event is a change in the account, or [EventConnected].
 type Event struct {
 	// Name is what happened, such as [EventFlagChanged].
 	Name string `json:"event"`
-	// ID is the resource's; empty when many may have changed.
+	// ID is the resource's id; empty when many may have changed.
 	ID string `json:"id,omitempty"`
-	// Level is the base level of a logger that changed; none when it inherits.
+	// Level is the base level of a logger that changed; None when it inherits.
 	Level loglevel.Level `json:"level,omitzero"`
-	// Seq is the number of the change in the account; see [EventParams].
+	// Seq is the number of the change in the account; see [EventParams.Since].
 	Seq int64 `json:"seq"`
-	// Resumed is set on [EventConnected] when nothing was missed. When it is
-	// not, whatever was read before is to be read again.
+	// Resumed is set on [EventConnected] when no event was missed. If it is not set, reload what you have read before.
 	Resumed bool `json:"resumed,omitempty"`
 }
 
-// EventParams choose where a stream begins.
+// EventParams configure a stream.
 type EventParams struct {
-	// Since is the number of the last event that is known; the stream goes on
-	// after it. Nil begins now.
+	// Since resumes after the change with this number; nil starts with new changes.
 	Since *int64
-	// OnDisconnect is told why a connection ended or was not made, before the
-	// next one is tried. It may be nil.
+	// OnDisconnect, if set, is called with the reason before every attempt to reconnect.
 	OnDisconnect func(error)
 }
 
-// EventsAPI is the stream of what happens in the account.
+// EventsAPI streams the changes of the account.
 type EventsAPI struct{ transport *transport }
 
-// Follow gives what happens in the account as it happens, every event once and
-// in order. A connection that is lost is made again, and the stream goes on
-// where it was: an event [EventConnected] tells whether anything was missed.
-// It ends when the context does, or when the server refuses for good, with the
-// error.
+// Follow streams the changes of the account as they happen, every event once and in order. It reconnects and resumes
+// when the connection is lost; [EventConnected] says whether events were missed. It ends with an error when ctx is done or
+// the server rejects the request.
 func (a EventsAPI) Follow(ctx context.Context, params EventParams) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := &follower{transport: a.transport, since: params.Since, yield: yield}
 		for attempt := 1; ; attempt++ {
 			began := time.Now()
-			err := f.connection(ctx)
-			if f.left {
+			err := f.follow(ctx)
+			if f.stopped {
 				return
 			}
-			if ctx.Err() != nil || final(err) {
+			if ctx.Err() != nil || isFinal(err) {
 				yield(Event{}, errors.Join(context.Cause(ctx), err))
 				return
 			}
 			if params.OnDisconnect != nil {
 				params.OnDisconnect(err)
 			}
-			if time.Since(began) > streamLasted {
+			if time.Since(began) > stableAfter {
 				attempt = 1
 			}
-			if err := a.transport.wait(ctx, a.transport.pauseBefore(attempt, err)); err != nil {
+			if err := a.transport.wait(ctx, a.transport.reconnectPause(attempt, err)); err != nil {
 				yield(Event{}, err)
 				return
 			}
@@ -108,48 +100,45 @@ func (a EventsAPI) Follow(ctx context.Context, params EventParams) iter.Seq2[Eve
 	}
 }
 
-// pauseBefore is how long to wait before the stream is connected again.
-func (t *transport) pauseBefore(attempt int, err error) time.Duration {
+// reconnectPause returns how long to wait before reconnecting a stream.
+func (t *transport) reconnectPause(attempt int, err error) time.Duration {
 	policy := RetryPolicy{MinWait: 200 * time.Millisecond, MaxWait: 10 * time.Second}
 	pause := policy.backoff(attempt, t.random())
-	if refusal, is := errors.AsType[*APIError](err); is {
-		pause += refusal.RetryAfter
+	if apiErr, ok := errors.AsType[*APIError](err); ok {
+		pause += apiErr.RetryAfter
 	}
 	return pause
 }
 
-// final tells whether connecting again cannot help.
-func final(err error) bool {
-	if _, distrusted := errors.AsType[*tls.CertificateVerificationError](err); distrusted {
-		return true
-	}
-	refusal, is := errors.AsType[*APIError](err)
-	return is && refusal.StatusCode < http.StatusInternalServerError &&
-		refusal.StatusCode != http.StatusTooManyRequests && refusal.StatusCode != http.StatusRequestTimeout
+// isFinal reports whether reconnecting cannot help.
+func isFinal(err error) bool {
+	apiErr, ok := errors.AsType[*APIError](err)
+	return isUntrusted(err) || ok && apiErr.StatusCode < http.StatusInternalServerError &&
+		apiErr.StatusCode != http.StatusTooManyRequests && apiErr.StatusCode != http.StatusRequestTimeout
 }
 
-// follower is a stream over all its connections.
+// follower is the state of a stream across its connections.
 type follower struct {
 	transport *transport
 	since     *int64
 	yield     func(Event, error) bool
-	left      bool // whoever followed has enough
+	stopped   bool // the caller left the loop
 }
 
-// connection follows the stream until the connection ends, and gives why.
-func (f *follower) connection(ctx context.Context) error {
+// follow opens one connection and yields its events until it ends. It returns the reason.
+func (f *follower) follow(ctx context.Context) error {
 	conn, err := f.transport.openStream(ctx, f.since)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	conn.SetReadLimit(maxEvent)
+	conn.SetReadLimit(maxEventBytes)
 	conn.SetPingHandler(func(payload string) error {
-		_ = conn.SetReadDeadline(time.Now().Add(streamSilence)) // it fails when the connection has ended, which reading notices
+		_ = conn.SetReadDeadline(time.Now().Add(maxSilence)) // an error here also ends the read
 		return conn.WriteControl(websocket.PongMessage, []byte(payload), time.Now().Add(time.Second))
 	})
-	for !f.left {
+	for !f.stopped {
 		if err := f.receive(conn); err != nil {
 			return &connectionError{streamRequest().name(), err}
 		}
@@ -157,9 +146,9 @@ func (f *follower) connection(ctx context.Context) error {
 	return nil
 }
 
-// receive takes one frame.
+// receive reads one frame and yields its event.
 func (f *follower) receive(conn *websocket.Conn) error {
-	if err := conn.SetReadDeadline(time.Now().Add(streamSilence)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(maxSilence)); err != nil {
 		return err
 	}
 	_, text, err := conn.ReadMessage()
@@ -169,18 +158,17 @@ func (f *follower) receive(conn *websocket.Conn) error {
 	if string(text) == "ping" {
 		return conn.WriteMessage(websocket.TextMessage, []byte("pong"))
 	}
-	event, err := f.understand(text)
-	if err != nil || event.Name == "" { // what a later version may send
+	event, err := f.decode(text)
+	if err != nil || event.Name == "" { // a frame of a newer server
 		return err
 	}
-	f.left = !f.yield(event, nil)
+	f.stopped = !f.yield(event, nil)
 	return nil
 }
 
-// understand makes an event of a frame, and notes its number as the one to go
-// on after. One without a number has that of the event before it, and a level
-// that this version does not know is none.
-func (f *follower) understand(text []byte) (Event, error) {
+// decode returns the event in a frame and records its number to resume after. An event without a number has that of the
+// event before, and an unknown level is None.
+func (f *follower) decode(text []byte) (Event, error) {
 	var frame struct {
 		Event
 		Type  string `json:"type"`
@@ -188,10 +176,10 @@ func (f *follower) understand(text []byte) (Event, error) {
 		Seq   *int64 `json:"seq"`
 	}
 	if err := json.Unmarshal(text, &frame); err != nil {
-		return Event{}, fmt.Errorf("a frame is not one of Signalbox's: %w", err)
+		return Event{}, fmt.Errorf("a frame is not a Signalbox event: %w", err)
 	}
 	event := frame.Event
-	if name, is := frame.Level.(string); is {
+	if name, ok := frame.Level.(string); ok {
 		event.Level, _ = loglevel.Parse(name)
 	}
 	if frame.Type == EventConnected {
@@ -211,7 +199,7 @@ func streamRequest() request {
 	return request{method: http.MethodGet, root: "/api/ws/v1", segments: []string{"events"}}
 }
 
-// openStream opens a connection, which goes on after a number unless that is nil.
+// openStream opens a connection that resumes after since, unless that is nil.
 func (t *transport) openStream(ctx context.Context, since *int64) (*websocket.Conn, error) {
 	dialer := t.dialer()
 	r := streamRequest()
@@ -219,24 +207,24 @@ func (t *transport) openStream(ctx context.Context, since *int64) (*websocket.Co
 	if since != nil {
 		target += "?" + url.Values{"since": {strconv.FormatInt(*since, 10)}}.Encode()
 	}
-	conn, response, err := dialer.DialContext(ctx, target, http.Header{"Authorization": {t.authorization}, "User-Agent": {t.userAgent}}) //nolint:bodyclose // the library has read it
+	header := http.Header{"Authorization": {t.authorization}, "User-Agent": {t.userAgent}}
+	conn, response, err := dialer.DialContext(ctx, target, header) //nolint:bodyclose // the library has read it
 	switch {
 	case err == nil:
 		return conn, nil
 	case errors.Is(err, websocket.ErrBadHandshake) && response != nil:
-		body, _ := io.ReadAll(response.Body) // the library keeps the beginning
+		body, _ := io.ReadAll(response.Body) // the library keeps its first bytes
 		return nil, newAPIError(r, response, body)
 	}
 	return nil, &connectionError{r.name(), err}
 }
 
-// dialer connects as the HTTP client does. The configuration is a copy: the
-// original changes when it is first used, and offers HTTP/2, over which this
-// kind of stream cannot be opened.
+// dialer connects like the HTTP client. It uses a copy of the TLS configuration without HTTP/2, which a WebSocket cannot
+// use.
 func (t *transport) dialer() websocket.Dialer {
 	dialer := websocket.Dialer{HandshakeTimeout: t.timeout, ReadBufferSize: 1 << 10, WriteBufferSize: 256}
-	inner, is := t.http.Transport.(*http.Transport)
-	if !is {
+	inner, ok := t.http.Transport.(*http.Transport)
+	if !ok {
 		dialer.Proxy = http.ProxyFromEnvironment
 		return dialer
 	}

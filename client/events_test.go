@@ -17,19 +17,18 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// connection is what a server of a test does with one connection after the
-// other: it refuses it, or sends frames, and ends it.
+// connection is what a test server does with a connection: it rejects it, or sends frames and closes it.
 type connection struct {
-	refuse int
-	frames []string
-	// awaits is what the client must send before the connection ends.
+	rejectWith int
+	frames     []string
+	// awaits is what the client must send before the server closes the connection.
 	awaits string
-	// stays leaves it to the client to end the connection.
+	// stays leaves closing the connection to the client.
 	stays bool
 }
 
-// pusher is a server with a list of connections; the last is repeated.
-type pusher struct {
+// eventServer handles a list of connections; the last is repeated.
+type eventServer struct {
 	*httptest.Server
 	t *testing.T
 
@@ -38,16 +37,16 @@ type pusher struct {
 	queries []string
 }
 
-func newPusher(t *testing.T, list ...connection) *pusher {
+func newEventServer(t *testing.T, list ...connection) *eventServer {
 	t.Helper()
-	p := &pusher{t: t, list: list}
+	p := &eventServer{t: t, list: list}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.Close)
 	return p
 }
 
-// ServeHTTP plays the next connection.
-func (p *pusher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP handles the next connection.
+func (p *eventServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.queries = append(p.queries, r.URL.RawQuery)
 	now := p.list[min(len(p.queries), len(p.list))-1]
@@ -55,9 +54,9 @@ func (p *pusher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/api/ws/v1/events" || r.Header.Get("Authorization") != "Bearer sk_api_secret" {
 		p.t.Errorf("got %s with %q", r.URL, r.Header.Get("Authorization"))
 	}
-	if now.refuse != 0 {
-		w.WriteHeader(now.refuse)
-		_, _ = fmt.Fprintf(w, `{"errors":[{"status":"%d","code":"unauthorized","title":"T","detail":"No.","meta":{}}]}`, now.refuse)
+	if now.rejectWith != 0 {
+		w.WriteHeader(now.rejectWith)
+		_, _ = fmt.Fprintf(w, `{"errors":[{"status":"%d","code":"unauthorized","title":"T","detail":"No.","meta":{}}]}`, now.rejectWith)
 		return
 	}
 	upgrader := websocket.Upgrader{}
@@ -82,7 +81,7 @@ func (p *pusher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *pusher) client(t *testing.T) (*Client, *pauses) {
+func (p *eventServer) client(t *testing.T) (*Client, *pauses) {
 	t.Helper()
 	recorded := &pauses{}
 	client, err := New(p.URL, "sk_api_secret", func(t *transport) { t.wait, t.random = recorded.wait, func() float64 { return 0 } })
@@ -105,11 +104,11 @@ func follow(ctx context.Context, client *Client, params EventParams, enough int)
 	return got, errors.New("the stream ended without an error")
 }
 
-func TestAStreamGoesOnWhereItWasInterrupted(t *testing.T) {
+func TestFollow_ResumesAfterDisconnect(t *testing.T) {
 	t.Parallel()
-	server := newPusher(t,
+	server := newEventServer(t,
 		connection{frames: []string{`{"type":"connected","seq":7,"server":"x"}`, `ping`, `{"event":"flag_changed","id":"f","seq":9}`}, awaits: "pong"},
-		connection{refuse: http.StatusServiceUnavailable},
+		connection{rejectWith: http.StatusServiceUnavailable},
 		connection{frames: []string{`{"type":"connected","seq":9}`, `{"event":"logger_changed","id":"l","level":"DEBUG","seq":10}`, `{"news":true}`, `{"event":"flags_changed","seq":12}`}},
 		connection{frames: []string{`{"type":"connected","seq":3}`}},
 	)
@@ -122,7 +121,7 @@ func TestAStreamGoesOnWhereItWasInterrupted(t *testing.T) {
 	want := []Event{
 		{Name: EventConnected, Seq: 7}, {Name: EventFlagChanged, ID: "f", Seq: 9},
 		{Name: EventConnected, Seq: 9, Resumed: true}, {Name: EventLoggerChanged, ID: "l", Level: loglevel.Debug, Seq: 10}, {Name: EventFlagsChanged, Seq: 12},
-		{Name: EventConnected, Seq: 3}, // and everything is to be read again
+		{Name: EventConnected, Seq: 3}, // not resumed
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -135,9 +134,9 @@ func TestAStreamGoesOnWhereItWasInterrupted(t *testing.T) {
 	}
 }
 
-func TestAStreamTakesWhatALaterServerMaySend(t *testing.T) {
+func TestFollow_UnknownFrames(t *testing.T) {
 	t.Parallel()
-	server := newPusher(t,
+	server := newEventServer(t,
 		connection{frames: []string{`{"type":"connected","seq":7}`, `{"event":"later_news"}`, `{"seq":99}`,
 			`{"event":"logger_changed","id":"l","level":"NOTICE","seq":8}`, `{"event":"logger_changed","id":"l","level":{"name":"DEBUG"},"seq":9}`,
 			`{"event":"logger_changed","id":"l","level":null}`}},
@@ -162,9 +161,9 @@ func TestAStreamTakesWhatALaterServerMaySend(t *testing.T) {
 	}
 }
 
-func TestAStreamBeginsWhereItIsTold(t *testing.T) {
+func TestFollow_Since(t *testing.T) {
 	t.Parallel()
-	server := newPusher(t, connection{frames: []string{`{"type":"connected","seq":0}`}})
+	server := newEventServer(t, connection{frames: []string{`{"type":"connected","seq":0}`}})
 	client, _ := server.client(t)
 	got, err := follow(t.Context(), client, EventParams{Since: new(int64(0))}, 1)
 	if err != nil || !got[0].Resumed || server.queries[0] != "since=0" {
@@ -172,13 +171,13 @@ func TestAStreamBeginsWhereItIsTold(t *testing.T) {
 	}
 }
 
-func TestAStreamEndsWhenTheServerRefuses(t *testing.T) {
+func TestFollow_FinalStatuses(t *testing.T) {
 	t.Parallel()
 	for status, isFinal := range map[int]bool{
 		http.StatusUnauthorized: true, http.StatusBadRequest: true, http.StatusNotFound: true,
 		http.StatusTooManyRequests: false, http.StatusInternalServerError: false, http.StatusBadGateway: false,
 	} {
-		server := newPusher(t, connection{refuse: status}, connection{frames: []string{`{"type":"connected","seq":1}`}})
+		server := newEventServer(t, connection{rejectWith: status}, connection{frames: []string{`{"type":"connected","seq":1}`}})
 		client, _ := server.client(t)
 		_, err := follow(t.Context(), client, EventParams{}, 1)
 		refusal, is := errors.AsType[*APIError](err)
@@ -188,9 +187,9 @@ func TestAStreamEndsWhenTheServerRefuses(t *testing.T) {
 	}
 }
 
-func TestAStreamEndsWithItsContext(t *testing.T) {
+func TestFollow_Canceled(t *testing.T) {
 	t.Parallel()
-	server := newPusher(t, connection{frames: []string{`{"type":"connected","seq":1}`}, stays: true})
+	server := newEventServer(t, connection{frames: []string{`{"type":"connected","seq":1}`}, stays: true})
 	client, _ := server.client(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -212,9 +211,9 @@ func TestAStreamEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestAStreamGoesThroughTLSAsRequestsDo(t *testing.T) {
+func TestFollow_TLS(t *testing.T) {
 	t.Parallel()
-	server := &pusher{t: t, list: []connection{{frames: []string{`{"type":"connected","seq":1}`}}}}
+	server := &eventServer{t: t, list: []connection{{frames: []string{`{"type":"connected","seq":1}`}}}}
 	server.Server = httptest.NewUnstartedServer(server)
 	server.EnableHTTP2 = true
 	server.StartTLS()

@@ -12,17 +12,17 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
-// Promote an environment, and tell a full plan from other problems.
+// Make an environment managed, and recognize that the plan is full.
 func Example() {
 	ctx := context.Background()
 	client, err := signalbox.New("http://127.0.0.1:8080", os.Getenv("SIGNALBOX_API_KEY"), signalbox.WithUserAgent("deploy/2.1"))
 	if err != nil {
-		slog.Error("There is no client.", "error", err)
+		slog.Error("Creating the client failed.", "error", err)
 		return
 	}
 	staging, err := client.Environments.Get(ctx, "staging")
 	if err != nil {
-		slog.Error("The environment cannot be read.", "error", err)
+		slog.Error("Reading the environment failed.", "error", err)
 		return
 	}
 	draft := staging.Draft()
@@ -34,16 +34,16 @@ func Example() {
 	}
 }
 
-// Walk over the history of one resource, the newest change first.
+// Print the history of one resource, newest change first.
 func ExampleChangesAPI_All() {
 	client, err := signalbox.New("http://127.0.0.1:8080", os.Getenv("SIGNALBOX_API_KEY"))
 	if err != nil {
-		slog.Error("There is no client.", "error", err)
+		slog.Error("Creating the client failed.", "error", err)
 		return
 	}
 	for change, err := range client.Changes.All(context.Background(), signalbox.ChangeParams{Resource: "environment:staging"}) {
 		if err != nil {
-			slog.Error("The history cannot be read.", "error", err)
+			slog.Error("Reading the history failed.", "error", err)
 			return
 		}
 		fmt.Fprintln(os.Stdout, change.CreatedAt, change.Action, "by", change.Actor.Name)
@@ -55,7 +55,7 @@ func ExampleFlagsAPI_Evaluate() {
 	ctx := context.Background()
 	client, err := signalbox.New("http://127.0.0.1:8080", os.Getenv("SIGNALBOX_API_KEY"))
 	if err != nil {
-		slog.Error("There is no client.", "error", err)
+		slog.Error("Creating the client failed.", "error", err)
 		return
 	}
 	_, err = client.Flags.Create(ctx, "checkout-v2", signalbox.FlagDraft{
@@ -65,12 +65,12 @@ func ExampleFlagsAPI_Evaluate() {
 		}}},
 	})
 	if err != nil && !signalbox.IsAlreadyExists(err) {
-		slog.Error("The flag cannot be made.", "error", err)
+		slog.Error("Creating the flag failed.", "error", err)
 		return
 	}
 	decided, err := client.Flags.Evaluate(ctx, "checkout-v2", "production", map[string]any{"user": map[string]any{"key": "alice", "plan": "gold"}})
 	if err != nil {
-		slog.Error("The flag cannot be evaluated.", "error", err)
+		slog.Error("Evaluating the flag failed.", "error", err)
 		return
 	}
 	fmt.Println(string(decided.Value), decided.Reason)
@@ -79,19 +79,18 @@ func ExampleFlagsAPI_Evaluate() {
 	}
 }
 
-// Follow what happens. Whatever was read before is read again when something
-// may have been missed.
+// Follow changes, and reload everything when events may have been missed.
 func ExampleEventsAPI_Follow() {
 	ctx := context.Background()
 	client, err := signalbox.New("http://127.0.0.1:8080", os.Getenv("SIGNALBOX_API_KEY"))
 	if err != nil {
-		slog.Error("There is no client.", "error", err)
+		slog.Error("Creating the client failed.", "error", err)
 		return
 	}
 	for event, err := range client.Events.Follow(ctx, signalbox.EventParams{}) {
 		switch {
 		case err != nil:
-			slog.Error("The stream has ended.", "error", err)
+			slog.Error("The stream ended.", "error", err)
 		case event.Name == signalbox.EventConnected && !event.Resumed, event.Name == signalbox.EventFlagsChanged:
 			fmt.Println("read all flags")
 		case event.Name == signalbox.EventFlagChanged, event.Name == signalbox.EventFlagDeleted:

@@ -10,232 +10,175 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
-const (
-	flagKind              = "flag"
-	flagsCollection       = "flags"
-	flagSourcesCollection = "flag_sources"
-)
+const flagSourcesPath = "flag_sources"
 
-// Flag is a typed, named decision.
+// Flag is a feature flag.
 type Flag struct {
 	Resource
-	// Name is what people call it.
-	Name string `json:"name"`
-	// Description says what it is for; nil means nothing.
-	Description *string `json:"description"`
-	// Type is what its values are.
-	Type flageval.Type `json:"type"`
-	// Default is what is served when nothing else is.
+	Name        string        `json:"name"`
+	Description *string       `json:"description"`
+	Type        flageval.Type `json:"type"`
+	// Default is served when no environment's configuration decides.
 	Default json.RawMessage `json:"default"`
-	// Values are all that it may serve; nil for any value of its type. A
-	// BOOLEAN flag always has two.
+	// Values are all values that it may serve; nil allows every value of its type. A BOOLEAN flag always has two.
 	Values []FlagChoice `json:"values"`
-	// Managed tells whether people control it. It is false for a flag that
-	// services declared and nobody configured yet.
+	// Managed reports whether people control it. It is false for a flag that services declared and nobody configured yet.
 	Managed bool `json:"managed"`
-	// Environments are its configuration, by environment.
+	// Environments are its configuration by environment.
 	Environments map[string]flageval.Environment `json:"environments"`
-	// LastSeen is when a service last declared it, and LastEvaluated when one
-	// last reported that it used it; nil for never.
+	// LastSeen is when a service last declared it, LastEvaluated when one last reported using it; nil is never.
 	LastSeen      *time.Time `json:"last_seen"`
 	LastEvaluated *time.Time `json:"last_evaluated"`
-	// CreatedAt and UpdatedAt are when it was made and last changed.
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Timestamps
 }
 
 // FlagChoice is one of the values that a flag may serve.
 type FlagChoice struct {
-	// Name is what people call it.
-	Name string `json:"name"`
-	// Value is of the flag's type.
+	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value"`
 }
 
-// FlagDraft is what a flag is to become.
+// FlagDraft creates or replaces a flag.
 type FlagDraft struct {
-	// Name is what people call it. An empty one is made from the id for a new
-	// flag, and stays as it is on a replace.
-	Name string `json:"name,omitempty"`
-	// Description says what it is for. nil means nothing, and clears the one
-	// that is stored.
-	Description *string `json:"description"`
-	// Type is what its values are.
-	Type flageval.Type `json:"type"`
-	// Default is what is served when nothing else is. nil is a JSON null, which
-	// only a JSON flag may have.
+	// Name is made from the id of a new flag when it is empty, and not changed on a replace.
+	Name        string        `json:"name,omitempty"`
+	Description *string       `json:"description"`
+	Type        flageval.Type `json:"type"`
+	// Default is served when no environment's configuration decides. nil is a JSON null, which only a JSON flag may have.
 	Default json.RawMessage `json:"default"`
-	// Values are all that it may serve; nil for any value of its type.
+	// Values are all values that it may serve; nil allows every value of its type.
 	Values []FlagChoice `json:"values"`
-	// Managed stays as it is when it is nil; a new flag is managed. A
-	// discovered flag must become managed to be configured for environments,
-	// and no flag becomes discovered again.
+	// Managed is not changed when nil; a new flag is managed. An unmanaged flag must become managed to be configured for
+	// environments, and no flag becomes unmanaged again.
 	Managed *bool `json:"managed,omitempty"`
-	// Environments are its configuration, by environment. One that is not
-	// Enabled serves its default and asks no rules.
+	// Environments are its configuration by environment. One that is not Enabled serves its default and ignores its rules.
 	Environments map[string]flageval.Environment `json:"environments"`
 }
 
-// FlagParams choose flags.
+// FlagParams filter flags.
 type FlagParams struct {
 	Paging
-	// Search is a part of the id or the name, in any case.
+	// Search is a part of the id or the name, ignoring case.
 	Search string
-	// Type is the one to list; empty lists all.
+	// Type to list; empty lists all.
 	Type flageval.Type
-	// Managed is the state to list; nil lists both.
+	// Managed lists managed or unmanaged ones; nil lists both.
 	Managed *bool
-	// ReferencesContext is the id of a context, see [ContextID]: the flags with
-	// a rule that compares its key are listed.
+	// ReferencesContext is a context's id, see [ContextID]: flags with a rule that compares its key are listed.
 	ReferencesContext string
-	// ReferencesContextType is the id of a context type: the flags with a rule
-	// that reads anything of such contexts are listed.
+	// ReferencesContextType is a context type's id: flags with a rule that reads such contexts are listed.
 	ReferencesContextType string
 }
 
-// FlagSource is one service that declares a flag in one environment.
+// FlagSource is one service that declares a flag in one environment. UpdatedAt is when what it reports last changed.
 type FlagSource struct {
 	Resource
 	// Flag is the id of the flag.
-	Flag string `json:"flag"`
-	// Service and Environment are what declared it.
+	Flag        string `json:"flag"`
 	Service     string `json:"service"`
 	Environment string `json:"environment"`
-	// DeclaredType and DeclaredDefault are what the code says. They need not be
-	// the flag's own: the first declaration decided those.
+	// DeclaredType and DeclaredDefault are what the code says. The flag's own come from the first declaration.
 	DeclaredType    flageval.Type   `json:"declared_type"`
 	DeclaredDefault json.RawMessage `json:"declared_default"`
 	// FirstObserved and LastSeen are when it was first and last reported.
 	FirstObserved time.Time `json:"first_observed"`
 	LastSeen      time.Time `json:"last_seen"`
-	// CreatedAt and UpdatedAt are when it was made, and when what it reports
-	// last changed.
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Timestamps
 }
 
 // ReportedFlag is a flag that a running service declares.
 type ReportedFlag struct {
-	// ID is the flag's.
-	ID string `json:"id"`
-	// Type is what its values are.
+	ID   string        `json:"id"`
 	Type flageval.Type `json:"type"`
-	// Default is what the code falls back to. nil is a JSON null, which only a
-	// JSON flag may have.
+	// Default is what the code falls back to. nil is a JSON null, which only a JSON flag may have.
 	Default json.RawMessage `json:"default"`
 	// Service and Environment are where it is; empty for unknown.
 	Service     string `json:"service,omitempty"`
 	Environment string `json:"environment,omitempty"`
 }
 
-// FlagEvaluation is the value that a context gets, and why. Its id is the
-// flag's.
+// FlagEvaluation is the value that a context gets, and why. Its id is the flag's.
 type FlagEvaluation struct {
 	Resource
-	// Environment is the one that was asked for.
-	Environment string `json:"environment"`
-	// Value is what is served.
-	Value json.RawMessage `json:"value"`
-	// Reason is why it is this value.
-	Reason flageval.Reason `json:"reason"`
+	Environment string          `json:"environment"`
+	Value       json.RawMessage `json:"value"`
+	Reason      flageval.Reason `json:"reason"`
 	// Rule is the index of the rule that decided; nil when none did.
 	Rule *int `json:"rule"`
 	// Explanation has every rule with the result of each of its steps.
 	Explanation flageval.Explanation `json:"explanation"`
 }
 
-// FlagsAPI is the flags of the account.
-type FlagsAPI struct{ transport *transport }
+// FlagsAPI manages the flags of the account.
+type FlagsAPI struct{ collection[Flag, *Flag] }
 
-// Draft is the draft that changes nothing.
+// Draft returns a draft of the flag's current state.
 func (f Flag) Draft() FlagDraft {
 	return FlagDraft{Name: f.Name, Description: f.Description, Type: f.Type, Default: f.Default, Values: f.Values,
 		Managed: &f.Managed, Environments: f.Environments}
 }
 
-// Definition is what package flageval evaluates.
+// Definition returns what package flageval evaluates.
 func (f Flag) Definition() flageval.Definition {
 	return flageval.Definition{Key: f.ID, Type: f.Type, Default: f.Default, Environments: f.Environments}
 }
 
 func (p FlagParams) query() url.Values {
-	query := p.Paging.query()
-	filter(query, "search", p.Search)
-	filter(query, "type", string(p.Type))
-	filterBool(query, "managed", p.Managed)
-	filter(query, "references_context", p.ReferencesContext)
-	filter(query, "references_context_type", p.ReferencesContextType)
-	return query
+	return filtered(p.Paging.query(), "search", p.Search, "type", string(p.Type), "managed", boolFilter(p.Managed),
+		"references_context", p.ReferencesContext, "references_context_type", p.ReferencesContextType)
 }
 
-// List gives one page of flags.
+// List returns one page of flags.
 func (a FlagsAPI) List(ctx context.Context, params FlagParams) (Page[Flag], error) {
-	return listed[Flag](ctx, a.transport, params.query(), flagsCollection)
+	return a.list(ctx, params)
 }
 
-// All gives every flag from the page of the params on. It ends after the first
-// error.
+// All iterates over every flag from the page of params on. It ends after the first error.
 func (a FlagsAPI) All(ctx context.Context, params FlagParams) iter.Seq2[Flag, error] {
-	return every(params.Paging, func(paging Paging) (Page[Flag], error) {
-		params.Paging = paging
-		return a.List(ctx, params)
-	})
+	return a.all(ctx, params)
 }
 
-// Get gives one flag.
-func (a FlagsAPI) Get(ctx context.Context, id string) (Flag, error) {
-	return one[Flag](ctx, a.transport, get(flagsCollection, id))
-}
+// Get returns a flag.
+func (a FlagsAPI) Get(ctx context.Context, id string) (Flag, error) { return a.get(ctx, id) }
 
-// Create makes a managed flag. The plan bounds its rules over all environments:
-// see [IsLimitReached]. It needs the role MEMBER.
+// Create creates a managed flag. The plan limits its rules over all environments: see [IsLimitReached]. It needs the
+// role MEMBER.
 func (a FlagsAPI) Create(ctx context.Context, id string, draft FlagDraft) (Flag, error) {
-	return one[Flag](ctx, a.transport, post(enclose(flagKind, id, draft), flagsCollection))
+	return a.create(ctx, id, draft)
 }
 
-// Replace changes a flag. A discovered one takes no configuration for
-// environments unless the draft makes it managed: see [IsFlagUnmanaged]. What
-// is stored for environments that are not managed stays, and to change it is
-// refused: see [IsEnvironmentUnmanaged]. It needs the role MEMBER.
+// Replace replaces a flag. An unmanaged one cannot be configured for environments unless the draft makes it managed: see
+// [IsFlagUnmanaged]. What is stored for unmanaged environments stays and cannot be changed: see
+// [IsEnvironmentUnmanaged]. It needs the role MEMBER.
 func (a FlagsAPI) Replace(ctx context.Context, id string, draft FlagDraft, options ...WriteOption) (Flag, error) {
-	return one[Flag](ctx, a.transport, put(enclose(flagKind, id, draft), flagsCollection, id).with(options))
+	return a.replace(ctx, id, draft, options)
 }
 
-// Delete removes a flag until a service declares it again. It needs the role
-// MEMBER.
+// Delete deletes a flag until a service declares it again. It needs the role MEMBER.
 func (a FlagsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	_, err := a.transport.call(ctx, remove(flagsCollection, id).with(options), nil)
-	return err
+	return a.delete(ctx, id, options)
 }
 
-// Sources gives one page of where a flag is declared; without an id, of where
-// all flags are.
+// Sources returns one page of where a flag, or without an id every flag, is declared.
 func (a FlagsAPI) Sources(ctx context.Context, id string, params SourceParams) (Page[FlagSource], error) {
-	return sources[FlagSource](ctx, a.transport, params, flagSourcesCollection, flagsCollection, id)
+	return listPage[FlagSource](ctx, a.transport, params.query(), sourcesPath(flagSourcesPath, a.path, id)...)
 }
 
-// AllSources gives every source from the page of the params on. It ends after
-// the first error.
+// AllSources iterates over every source from the page of params on. It ends after the first error.
 func (a FlagsAPI) AllSources(ctx context.Context, id string, params SourceParams) iter.Seq2[FlagSource, error] {
-	return every(params.Paging, func(paging Paging) (Page[FlagSource], error) {
-		params.Paging = paging
-		return a.Sources(ctx, id, params)
-	})
+	return allPages[FlagSource](ctx, a.transport, params, sourcesPath(flagSourcesPath, a.path, id)...)
 }
 
-// Report tells the server which flags a service declares. Those that are new
-// become discovered flags. Items that it does not take are listed in the
-// result, and the others are kept. Every role may report.
+// Report sends the flags that a service declares. New ones become unmanaged flags. Any role may report.
 func (a FlagsAPI) Report(ctx context.Context, flags []ReportedFlag) (Reported, error) {
-	return report(ctx, a.transport, flagsCollection, flags)
+	return report(ctx, a.transport, a.path, flags)
 }
 
-// Evaluate asks which value a context gets in an environment, and why. The
-// context has a member for each type of context, such as
-// {"user": {"key": "alice", "plan": "gold"}}; nil is an empty one. To serve
-// flags, evaluate them with package flageval instead. Every role may ask.
+// Evaluate asks the server which value a context gets in an environment, and why. The context has a member for each type
+// of context, such as {"user": {"key": "alice", "plan": "gold"}}; nil is an empty one. To serve flags, evaluate them
+// with package flageval instead. Any role may evaluate.
 func (a FlagsAPI) Evaluate(ctx context.Context, id, environment string, evaluated map[string]any) (FlagEvaluation, error) {
-	r := post(map[string]any{"environment": environment, "context": evaluated}, flagsCollection, id, "actions", "evaluate")
+	r := post(map[string]any{"environment": environment, "context": evaluated}, a.path, id, "actions", "evaluate")
 	r.repeatable = true // it changes nothing
-	return one[FlagEvaluation](ctx, a.transport, r)
+	return fetch[FlagEvaluation](ctx, a.transport, r)
 }

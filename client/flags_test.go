@@ -25,7 +25,7 @@ func forGold() signalbox.FlagDraft {
 	}
 }
 
-func TestFlagsOfAServer(t *testing.T) {
+func TestFlagsAPI_Server(t *testing.T) {
 	t.Parallel()
 	api, ctx := startServer(t).client(t).Flags, t.Context()
 	made, err := api.Create(ctx, "checkout-v2", forGold())
@@ -72,7 +72,7 @@ func TestFlagsOfAServer(t *testing.T) {
 	}
 }
 
-func TestFiltersOnFlagsOfAServer(t *testing.T) {
+func TestFlagsAPI_ServerFilters(t *testing.T) {
 	t.Parallel()
 	api, ctx := startServer(t).client(t).Flags, t.Context()
 	if _, err := api.Create(ctx, "checkout-v2", forGold()); err != nil {
@@ -101,7 +101,7 @@ func TestFiltersOnFlagsOfAServer(t *testing.T) {
 	}
 	for name, test := range tests {
 		var ids []string
-		for _, flag := range gathered(t, api.All(ctx, test.params)) {
+		for _, flag := range collect(t, api.All(ctx, test.params)) {
 			ids = append(ids, flag.ID)
 		}
 		if !slices.Equal(ids, test.want) {
@@ -113,7 +113,7 @@ func TestFiltersOnFlagsOfAServer(t *testing.T) {
 	}
 }
 
-func TestDeclarationsOfAServersFlags(t *testing.T) {
+func TestFlagsAPI_ServerReport(t *testing.T) {
 	t.Parallel()
 	api, ctx := startServer(t).client(t).Flags, t.Context()
 	reported, err := api.Report(ctx, []signalbox.ReportedFlag{
@@ -130,7 +130,7 @@ func TestDeclarationsOfAServersFlags(t *testing.T) {
 		t.Fatalf("found %+v, %v", found, err)
 	}
 	for id, want := range map[string]int{"": 3, "limit": 2, "free": 1} {
-		if found := gathered(t, api.AllSources(ctx, id, signalbox.SourceParams{Paging: signalbox.Paging{Size: 1}})); len(found) != want {
+		if found := collect(t, api.AllSources(ctx, id, signalbox.SourceParams{Paging: signalbox.Paging{Size: 1}})); len(found) != want {
 			t.Errorf("%q: %+v", id, found)
 		}
 	}
@@ -154,7 +154,7 @@ func TestDeclarationsOfAServersFlags(t *testing.T) {
 	}
 }
 
-func TestEvaluationsOfAServersFlags(t *testing.T) {
+func TestFlagsAPI_ServerEvaluate(t *testing.T) {
 	t.Parallel()
 	api, ctx := startServer(t).client(t).Flags, t.Context()
 	made, err := api.Create(ctx, "checkout-v2", forGold())
@@ -182,7 +182,7 @@ func TestEvaluationsOfAServersFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing := nobody.Explanation.Rules[0].Logic.Arguments[0].Result; missing == nil || missing.Kind() != jsonlogic.KindNull {
+	if missing := nobody.Explanation.Rules[0].Logic.Arguments[0].Result; missing.Kind() != jsonlogic.KindNull {
 		t.Errorf("what the context lacks is %v", missing)
 	}
 	if _, err := api.Evaluate(ctx, made.ID, "nowhere", nil); !signalbox.IsValidation(err) {
@@ -192,7 +192,7 @@ func TestEvaluationsOfAServersFlags(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 
-	// The same flag decides alike without the server.
+	// Local evaluation has the same result.
 	context, err := jsonlogic.Parse([]byte(`{"user":{"key":"bob","plan":"gold"}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestEvaluationsOfAServersFlags(t *testing.T) {
 	}
 }
 
-func TestThePlanBoundsTheRulesOfAFlag(t *testing.T) {
+func TestFlagsAPI_ServerRuleLimit(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	api := server.clientOf(t, server.account(t, "Poor", "free")).Flags

@@ -11,8 +11,8 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 )
 
-// newReceiver is a server that jobs call. It answers with what it was sent,
-// and /hold only when the caller has gone.
+// newReceiver returns a server for jobs to call. It responds with what it was sent, and to /hold only when the caller has
+// gone.
 func newReceiver(t *testing.T) *httptest.Server {
 	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,7 +27,7 @@ func newReceiver(t *testing.T) *httptest.Server {
 	return receiver
 }
 
-func TestJobsOfAServer(t *testing.T) {
+func TestJobsAPI_Server(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	api, ctx := server.client(t).Jobs, t.Context()
@@ -77,7 +77,7 @@ func TestJobsOfAServer(t *testing.T) {
 	}
 }
 
-func TestRunsOfAServer(t *testing.T) {
+func TestRunsAPI_Server(t *testing.T) {
 	t.Parallel()
 	receiver := newReceiver(t)
 	client, ctx := startServer(t, "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8").client(t), t.Context()
@@ -115,7 +115,7 @@ func TestRunsOfAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []string
-	for _, run := range gathered(t, client.Runs.All(ctx, signalbox.RunParams{Job: "greet", Size: 1, Status: signalbox.RunSucceeded})) {
+	for _, run := range collect(t, client.Runs.All(ctx, signalbox.RunParams{Job: "greet", Size: 1, Status: signalbox.RunSucceeded})) {
 		ids = append(ids, run.ID)
 	}
 	if diff := cmp.Diff([]string{again.ID, run.ID}, ids); diff != "" {

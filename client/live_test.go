@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
-func TestEnvironmentsOfAServer(t *testing.T) {
+func TestEnvironmentsAPI_Server(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	api, ctx := server.client(t).Environments, t.Context()
@@ -55,7 +55,7 @@ func TestEnvironmentsOfAServer(t *testing.T) {
 		t.Errorf("listed %+v, %v", page, err)
 	}
 	var ids []string
-	for _, environment := range gathered(t, api.All(ctx, signalbox.EnvironmentParams{Paging: signalbox.Paging{Size: 1, Sort: []string{"key"}}})) {
+	for _, environment := range collect(t, api.All(ctx, signalbox.EnvironmentParams{Paging: signalbox.Paging{Size: 1, Sort: []string{"key"}}})) {
 		ids = append(ids, environment.ID)
 	}
 	if diff := cmp.Diff([]string{"eu.prod-1", "production", "staging"}, ids); diff != "" {
@@ -79,7 +79,7 @@ func TestEnvironmentsOfAServer(t *testing.T) {
 	}
 }
 
-func TestErrorsOfAServer(t *testing.T) {
+func TestAPIError_Server(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	api, ctx := server.client(t).Environments, t.Context()
@@ -118,20 +118,14 @@ func TestErrorsOfAServer(t *testing.T) {
 	}
 }
 
-func TestARateLimitIsWaitedFor(t *testing.T) {
+func TestAPIError_ServerRateLimit(t *testing.T) {
 	t.Parallel()
-	client := startServer(t, "SIGNALBOX_RATE_LIMIT=2").client(t)
-	for range 4 {
-		if _, err := client.Account.Get(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sent, err := signalbox.New(startServer(t, "SIGNALBOX_RATE_LIMIT=1").url, ownerKey, signalbox.WithRetry(signalbox.RetryPolicy{}))
+	client, err := signalbox.New(startServer(t, "SIGNALBOX_RATE_LIMIT=1").url, ownerKey, signalbox.WithRetry(signalbox.RetryPolicy{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 100 { // two of them come within a second, also on a busy machine
-		if _, err = sent.Account.Get(t.Context()); err != nil {
+		if _, err = client.Account.Get(t.Context()); err != nil {
 			break
 		}
 	}
@@ -141,7 +135,7 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestKeysOfAServer(t *testing.T) {
+func TestKeysAPI_Server(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	api, ctx := server.client(t).Keys, t.Context()
@@ -169,7 +163,7 @@ func TestKeysOfAServer(t *testing.T) {
 		t.Errorf("got %+v, %v", widened, err)
 	}
 
-	if found := gathered(t, api.All(ctx, signalbox.KeyParams{})); len(found) != 2 {
+	if found := collect(t, api.All(ctx, signalbox.KeyParams{})); len(found) != 2 {
 		t.Errorf("%d keys", len(found))
 	}
 	for range 2 { // the second changes nothing
@@ -188,7 +182,7 @@ func TestKeysOfAServer(t *testing.T) {
 	}
 }
 
-func TestAccountOfAServer(t *testing.T) {
+func TestAccountAPI_Server(t *testing.T) {
 	t.Parallel()
 	client, ctx := startServer(t).client(t), t.Context()
 	account, err := client.Account.Get(ctx)
@@ -229,13 +223,12 @@ func TestAccountOfAServer(t *testing.T) {
 	}
 }
 
-// odd are names that services may have and that paths, queries and terminals
-// treat in ways of their own.
+// odd are valid names of services with characters that are special in paths, queries or terminals.
 func odd() []string {
 	return []string{"a/b", "a b", "a+b", "100%", "%2F", "a?b#c", "a&b=c;d", "grün", "日本", `"q"\`, "...", ".a", "~", "a:b:c", "*", "<x>", "'"}
 }
 
-func TestServicesOfAServer(t *testing.T) {
+func TestServicesAPI_Server(t *testing.T) {
 	t.Parallel()
 	api, ctx := startServer(t).client(t).Services, t.Context()
 	for _, id := range odd() {
@@ -263,7 +256,7 @@ func TestServicesOfAServer(t *testing.T) {
 	}
 }
 
-func TestContextsOfAServer(t *testing.T) {
+func TestContextsAPI_Server(t *testing.T) {
 	t.Parallel()
 	client, ctx := startServer(t).client(t), t.Context()
 	reported, err := client.Contexts.Report(ctx, []signalbox.ReportedContext{
@@ -297,7 +290,7 @@ func TestContextsOfAServer(t *testing.T) {
 	if alice, err = client.Contexts.Replace(ctx, alice.ID, draft, signalbox.IfMatch(alice.ETag)); err != nil || alice.Name != "Alice" {
 		t.Errorf("got %+v, %v", alice, err)
 	}
-	if found := gathered(t, client.Contexts.All(ctx, signalbox.ContextParams{Type: "user", Search: "ALI"})); len(found) != 1 {
+	if found := collect(t, client.Contexts.All(ctx, signalbox.ContextParams{Type: "user", Search: "ALI"})); len(found) != 1 {
 		t.Errorf("found %+v", found)
 	}
 
@@ -309,7 +302,7 @@ func TestContextsOfAServer(t *testing.T) {
 	if err != nil || kind.Name != "People" || len(kind.Attributes) != 0 {
 		t.Errorf("got %+v, %v", kind, err)
 	}
-	if found := gathered(t, client.ContextTypes.All(ctx, signalbox.ContextTypeParams{Search: "peop"})); len(found) != 1 || found[0].ID != "user" {
+	if found := collect(t, client.ContextTypes.All(ctx, signalbox.ContextTypeParams{Search: "peop"})); len(found) != 1 || found[0].ID != "user" {
 		t.Errorf("found %+v", found)
 	}
 	if err := client.Contexts.Delete(ctx, alice.ID); err != nil {
@@ -323,7 +316,7 @@ func TestContextsOfAServer(t *testing.T) {
 	}
 }
 
-func TestChangesOfAServer(t *testing.T) {
+func TestChangesAPI_Server(t *testing.T) {
 	t.Parallel()
 	client, ctx := startServer(t, "SIGNALBOX_PUBLIC_URL=https://signalbox.example.com/base").client(t), t.Context()
 	for i := range 5 {
@@ -363,8 +356,7 @@ func TestChangesOfAServer(t *testing.T) {
 	}
 }
 
-// A draft of a resource that was just read writes what is there already.
-func TestDraftsOfAServersResourcesChangeNothing(t *testing.T) {
+func TestDraft_ServerKeepsResource(t *testing.T) {
 	t.Parallel()
 	client, ctx := startServer(t).client(t), t.Context()
 	expiry := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
@@ -405,7 +397,7 @@ func TestDraftsOfAServersResourcesChangeNothing(t *testing.T) {
 	same(t, staging, sameStaging, err)
 }
 
-// same compares resources without what every write changes.
+// same compares resources, ignoring what every write changes.
 func same[T any](t *testing.T, before, after T, err error) {
 	t.Helper()
 	always := cmp.FilterPath(func(path cmp.Path) bool {
@@ -417,7 +409,7 @@ func same[T any](t *testing.T, before, after T, err error) {
 	}
 }
 
-func TestMetricsOfAServer(t *testing.T) {
+func TestMetricsAPI_Server(t *testing.T) {
 	t.Parallel()
 	client := startServer(t).client(t)
 	if err := client.Metrics.Report(t.Context(), []signalbox.Metric{
@@ -428,7 +420,7 @@ func TestMetricsOfAServer(t *testing.T) {
 	}
 }
 
-func TestEventsOfAServer(t *testing.T) {
+func TestEventsAPI_Server(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	client, ctx := server.client(t), t.Context()

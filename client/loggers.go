@@ -11,55 +11,41 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-const (
-	loggerKind              = "logger"
-	loggersCollection       = "loggers"
-	loggerSourcesCollection = "logger_sources"
-)
+const loggerSourcesPath = "logger_sources"
 
-// Logger is a named category of log records. Its id is the normalized name:
-// see [loglevel.Normalize].
+// Logger is a named category of log records. Its id is the normalized name: see [loglevel.Normalize].
 type Logger struct {
 	Resource
-	// Name is what people call it.
 	Name string `json:"name"`
-	// Level is the base level; none inherits.
+	// Level is the base level; None inherits.
 	Level loglevel.Level `json:"level"`
-	// LevelExpiresAt is when the base level is removed; nil for never.
+	// LevelExpiresAt is when the base level is removed; nil is never.
 	LevelExpiresAt *time.Time `json:"level_expires_at"`
 	// Group is the id of its log group, or nil.
 	Group *string `json:"group"`
-	// Managed tells whether people control it. Managed loggers count against
-	// the plan.
+	// Managed reports whether people control it. Managed loggers count against the plan.
 	Managed bool `json:"managed"`
-	// Environments are the overrides, by environment.
+	// Environments are the overrides by environment.
 	Environments map[string]LevelOverride `json:"environments"`
-	// Resolved has the effective level of every environment; in lists of those
-	// that are managed or have an override that matters, and nil where a page has
-	// no room for it.
+	// Resolved has the effective level of every environment. Lists leave out unmanaged environments without an override
+	// that matters, and have nil where a page would become too large.
 	Resolved map[string]ResolvedLevel `json:"resolved"`
-	// Sources are where it was seen last, newest first; [LoggersAPI.Sources]
-	// has all.
+	// Sources are where it was seen last, newest first; [LoggersAPI.Sources] has all.
 	Sources []LoggerSourceSummary `json:"sources"`
-	// EffectiveLevels are the levels that services report to use, by
-	// environment, most verbose first.
+	// EffectiveLevels are the levels that services report to use, by environment, most verbose first.
 	EffectiveLevels map[string][]loglevel.Level `json:"effective_levels"`
-	// CreatedAt and UpdatedAt are when it was made and last changed.
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Timestamps
 }
 
 // LevelOverride is a level for one environment.
 type LevelOverride struct {
-	// Level is the level.
 	Level loglevel.Level `json:"level"`
-	// ExpiresAt is when it is removed; nil for never.
+	// ExpiresAt is when it is removed; nil is never.
 	ExpiresAt *time.Time `json:"expires_at"`
 }
 
 // ResolvedLevel is an effective level and where it comes from.
 type ResolvedLevel struct {
-	// Level is the level.
 	Level loglevel.Level `json:"level"`
 	// Origin is the step of resolution that found it.
 	Origin loglevel.Origin `json:"origin"`
@@ -69,17 +55,16 @@ type ResolvedLevel struct {
 
 // LoggerSourceSummary is where a logger was seen, and with which level.
 type LoggerSourceSummary struct {
-	// Service and Environment are what reported it.
 	Service     string `json:"service"`
 	Environment string `json:"environment"`
-	// Level is what the framework was told, ResolvedLevel what that came to.
+	// Level is what the logging framework was configured with, and ResolvedLevel what it uses.
 	Level         loglevel.Level `json:"level"`
 	ResolvedLevel loglevel.Level `json:"resolved_level"`
 	// LastSeen is when it was last reported.
 	LastSeen time.Time `json:"last_seen"`
 }
 
-// LoggerSource is one service that has a logger in one environment.
+// LoggerSource is one service that has a logger in one environment. UpdatedAt is when what it reports last changed.
 type LoggerSource struct {
 	Resource
 	// Logger is the id of the logger.
@@ -87,32 +72,28 @@ type LoggerSource struct {
 	LoggerSourceSummary
 	// FirstObserved is when it was first reported.
 	FirstObserved time.Time `json:"first_observed"`
-	// CreatedAt and UpdatedAt are when it was made, and when what it reports
-	// last changed.
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Timestamps
 }
 
-// LevelSetting is a level as it is written. A setting that repeats a level and
-// says nothing of its expiry keeps it.
+// LevelSetting sets a level. One that repeats the stored level and names no expiry keeps the stored expiry.
 type LevelSetting struct {
-	// Level is the level; none is no setting.
+	// Level is the level; None removes the setting.
 	Level loglevel.Level
-	// ExpiresAt removes the level at an instant.
+	// ExpiresAt is when the level is removed.
 	ExpiresAt *time.Time
-	// TTL removes the level after a time, which is rounded up to whole seconds,
-	// and stands instead of an instant. The server refuses one that is negative.
+	// TTL removes the level after a duration, rounded up to whole seconds; it wins over ExpiresAt. The server rejects a
+	// negative one.
 	TTL time.Duration
-	// Permanent takes away the expiry that the level has.
+	// Permanent removes the stored expiry.
 	Permanent bool
 }
 
-// members are the setting's members in a document, under their names there.
+// members returns the setting as JSON members with the given names.
 func (s LevelSetting) members(level, expiry, ttl string) map[string]any {
 	members := map[string]any{level: s.Level}
 	switch {
-	case s.Level == loglevel.None: // what is not there does not expire
-	case s.TTL != 0: // whatever it is: left out, the level would be permanent
+	case s.Level == loglevel.None: // nothing to expire
+	case s.TTL != 0: // also a negative one: without it the level would be permanent
 		members[ttl] = int64(math.Ceil(s.TTL.Seconds()))
 	case s.ExpiresAt != nil:
 		members[expiry] = s.ExpiresAt
@@ -127,17 +108,17 @@ func (s LevelSetting) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s.members("level", "expires_at", "ttl_seconds"))
 }
 
-// LoggerDraft is what a logger is to become. What is left out is cleared.
+// LoggerDraft creates or replaces a logger. What is left out is cleared.
 type LoggerDraft struct {
-	// Name is what people call it; an empty one becomes the id.
+	// Name is the id when it is empty.
 	Name string
 	// Base is the base level.
 	Base LevelSetting
 	// Group is the id of its log group; empty for none.
 	Group string
-	// Environments are the overrides, by environment.
+	// Environments are the overrides by environment.
 	Environments map[string]LevelSetting
-	// Release makes the logger discovered again, with nothing set.
+	// Release makes the logger unmanaged, with nothing set.
 	Release bool
 }
 
@@ -159,14 +140,14 @@ func (d LoggerDraft) MarshalJSON() ([]byte, error) {
 	return json.Marshal(attributes)
 }
 
-// LoggerParams choose loggers.
+// LoggerParams filter loggers.
 type LoggerParams struct {
 	Paging
-	// Search is a part of the id or the name, in any case.
+	// Search is a part of the id or the name, ignoring case.
 	Search string
-	// Managed is the state to list; nil lists both.
+	// Managed lists managed or unmanaged ones; nil lists both.
 	Managed *bool
-	// Group is the log group whose members to list.
+	// Group is a log group whose members are listed.
 	Group string
 	// Service is a service that reports them.
 	Service string
@@ -174,102 +155,80 @@ type LoggerParams struct {
 	SeenSince time.Time
 }
 
-// ReportedLogger is a logger that a running service has.
+// ReportedLogger is a logger of a running service.
 type ReportedLogger struct {
-	// Name is its name, in any spelling.
+	// Name is its name in any spelling.
 	Name string `json:"id"`
-	// Level is what the framework was told; none when it inherits.
+	// Level is what the logging framework is configured with; None when it inherits.
 	Level loglevel.Level `json:"level"`
-	// ResolvedLevel is what that came to; none is the level.
+	// ResolvedLevel is the level that it uses; None means Level.
 	ResolvedLevel loglevel.Level `json:"resolved_level"`
 	// Service and Environment are where it is; empty for unknown.
 	Service     string `json:"service,omitempty"`
 	Environment string `json:"environment,omitempty"`
 }
 
-// LoggersAPI is the loggers of the account.
-type LoggersAPI struct{ transport *transport }
+// LoggersAPI manages the loggers of the account.
+type LoggersAPI struct{ collection[Logger, *Logger] }
 
-// Draft is the draft that changes nothing. Expiries that are stored stay. Only a
-// discovered logger that was reported with a level does not: its draft sets
-// that level, which promotes it.
+// Draft returns a draft of the logger's current state. Stored expiries are kept. Replacing an unmanaged logger that was
+// reported with a level by its draft makes it managed, because the draft sets that level.
 func (l Logger) Draft() LoggerDraft {
-	draft := LoggerDraft{Name: l.Name, Base: LevelSetting{Level: l.Level}, Environments: settings(l.Environments)}
+	draft := LoggerDraft{Name: l.Name, Base: LevelSetting{Level: l.Level}, Environments: levelSettings(l.Environments)}
 	if l.Group != nil {
 		draft.Group = *l.Group
 	}
 	return draft
 }
 
-func settings(overrides map[string]LevelOverride) map[string]LevelSetting {
-	made := make(map[string]LevelSetting, len(overrides))
+func levelSettings(overrides map[string]LevelOverride) map[string]LevelSetting {
+	settings := make(map[string]LevelSetting, len(overrides))
 	for environment, override := range overrides {
-		made[environment] = LevelSetting{Level: override.Level}
+		settings[environment] = LevelSetting{Level: override.Level}
 	}
-	return made
+	return settings
 }
 
 func (p LoggerParams) query() url.Values {
-	query := p.Paging.query()
-	filter(query, "search", p.Search)
-	filter(query, "group", p.Group)
-	filter(query, "service", p.Service)
-	filterBool(query, "managed", p.Managed)
-	filterRange(query, "last_seen", p.SeenSince, time.Time{})
-	return query
+	return filtered(p.Paging.query(), "search", p.Search, "group", p.Group, "service", p.Service,
+		"managed", boolFilter(p.Managed), "last_seen", rangeFilter(p.SeenSince, time.Time{}))
 }
 
-// List gives one page of loggers.
+// List returns one page of loggers.
 func (a LoggersAPI) List(ctx context.Context, params LoggerParams) (Page[Logger], error) {
-	return listed[Logger](ctx, a.transport, params.query(), loggersCollection)
+	return a.list(ctx, params)
 }
 
-// All gives every logger from the page of the params on. It ends after the
-// first error.
+// All iterates over every logger from the page of params on. It ends after the first error.
 func (a LoggersAPI) All(ctx context.Context, params LoggerParams) iter.Seq2[Logger, error] {
-	return every(params.Paging, func(paging Paging) (Page[Logger], error) {
-		params.Paging = paging
-		return a.List(ctx, params)
-	})
+	return a.all(ctx, params)
 }
 
-// Get gives one logger, by its name in any spelling.
-func (a LoggersAPI) Get(ctx context.Context, name string) (Logger, error) {
-	return one[Logger](ctx, a.transport, get(loggersCollection, name))
-}
+// Get returns a logger by its name in any spelling.
+func (a LoggersAPI) Get(ctx context.Context, name string) (Logger, error) { return a.get(ctx, name) }
 
-// Replace changes a logger, and makes one that does not exist. To set anything
-// on a discovered logger promotes it, which takes a slot of the plan: see
-// [IsLimitReached]. It needs the role MEMBER.
+// Replace creates or replaces a logger. Setting anything on an unmanaged logger makes it managed, which counts against
+// the plan: see [IsLimitReached]. It needs the role MEMBER.
 func (a LoggersAPI) Replace(ctx context.Context, name string, draft LoggerDraft, options ...WriteOption) (Logger, error) {
-	return one[Logger](ctx, a.transport, put(enclose(loggerKind, name, draft), loggersCollection, name).with(options))
+	return a.replace(ctx, name, draft, options)
 }
 
-// Delete removes a logger until a service reports it again. It needs the role
-// MEMBER.
+// Delete deletes a logger until a service reports it again. It needs the role MEMBER.
 func (a LoggersAPI) Delete(ctx context.Context, name string, options ...WriteOption) error {
-	_, err := a.transport.call(ctx, remove(loggersCollection, name).with(options), nil)
-	return err
+	return a.delete(ctx, name, options)
 }
 
-// Sources gives one page of where a logger is seen; without a name, of where
-// all loggers are.
+// Sources returns one page of where a logger, or without a name every logger, was seen.
 func (a LoggersAPI) Sources(ctx context.Context, name string, params SourceParams) (Page[LoggerSource], error) {
-	return sources[LoggerSource](ctx, a.transport, params, loggerSourcesCollection, loggersCollection, name)
+	return listPage[LoggerSource](ctx, a.transport, params.query(), sourcesPath(loggerSourcesPath, a.path, name)...)
 }
 
-// AllSources gives every source from the page of the params on. It ends after
-// the first error.
+// AllSources iterates over every source from the page of params on. It ends after the first error.
 func (a LoggersAPI) AllSources(ctx context.Context, name string, params SourceParams) iter.Seq2[LoggerSource, error] {
-	return every(params.Paging, func(paging Paging) (Page[LoggerSource], error) {
-		params.Paging = paging
-		return a.Sources(ctx, name, params)
-	})
+	return allPages[LoggerSource](ctx, a.transport, params, sourcesPath(loggerSourcesPath, a.path, name)...)
 }
 
-// Report tells the server which loggers a service has. Items that it does not
-// take are listed in the result, and the others are kept. Every role may
-// report.
+// Report sends the loggers that a service has. Any role may report.
 func (a LoggersAPI) Report(ctx context.Context, loggers []ReportedLogger) (Reported, error) {
-	return report(ctx, a.transport, loggersCollection, loggers)
+	return report(ctx, a.transport, a.path, loggers)
 }

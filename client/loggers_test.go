@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-func TestLoggersOfAServer(t *testing.T) {
+func TestLoggersAPI_Server(t *testing.T) {
 	t.Parallel()
 	client, ctx := startServer(t).client(t), t.Context()
 	reported, err := client.Loggers.Report(ctx, []signalbox.ReportedLogger{
@@ -44,12 +44,12 @@ func TestLoggersOfAServer(t *testing.T) {
 	for params, want := range map[*signalbox.LoggerParams]int{
 		{}: 2, {Managed: &managed}: 1, {Group: "sql"}: 1, {Service: "shop", SeenSince: time.Now().Add(-time.Hour)}: 1, {Search: "CART"}: 1, {Service: "x"}: 0,
 	} {
-		if found := gathered(t, client.Loggers.All(ctx, *params)); len(found) != want {
+		if found := collect(t, client.Loggers.All(ctx, *params)); len(found) != want {
 			t.Errorf("%+v: %d loggers, want %d", *params, len(found), want)
 		}
 	}
 	for name, want := range map[string]int{"": 2, "Com.Example.Shop": 1} {
-		if found := gathered(t, client.Loggers.AllSources(ctx, name, signalbox.SourceParams{Paging: signalbox.Paging{Size: 1}})); len(found) != want {
+		if found := collect(t, client.Loggers.AllSources(ctx, name, signalbox.SourceParams{Paging: signalbox.Paging{Size: 1}})); len(found) != want {
 			t.Errorf("%q: %+v", name, found)
 		}
 	}
@@ -69,7 +69,7 @@ func TestLoggersOfAServer(t *testing.T) {
 	}
 }
 
-func TestLogGroupsOfAServer(t *testing.T) {
+func TestLogGroupsAPI_Server(t *testing.T) {
 	t.Parallel()
 	client, ctx := startServer(t).client(t), t.Context()
 	at := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
@@ -85,7 +85,7 @@ func TestLogGroupsOfAServer(t *testing.T) {
 	if err != nil || !same.LevelExpiresAt.Equal(at) {
 		t.Errorf("the draft that changes nothing made %+v, %v", same, err)
 	}
-	if found := gathered(t, client.LogGroups.All(ctx, signalbox.LogGroupParams{Search: "sql"})); len(found) != 1 {
+	if found := collect(t, client.LogGroups.All(ctx, signalbox.LogGroupParams{Search: "sql"})); len(found) != 1 {
 		t.Errorf("found %+v", found)
 	}
 	if err := client.LogGroups.Delete(ctx, group.ID); err != nil {

@@ -5,24 +5,22 @@ import (
 	"time"
 )
 
-const metricKind = "metric"
-
 // Metric is one measurement of a running service.
 type Metric struct {
 	// Name says what was measured, such as "flags.evaluations".
-	Name string
-	// Value is the measurement and Unit what it counts in, if anything.
+	Name  string
 	Value float64
-	Unit  string
-	// Period is the time that the value covers, if it covers any.
+	// Unit of the value, if it has one.
+	Unit string
+	// Period is the time that the value covers, if any.
 	Period time.Duration
-	// Dimensions tell measurements of one name apart, such as {"flag": "x"}.
+	// Dimensions distinguish measurements of one name, such as {"flag": "x"}.
 	Dimensions map[string]string
-	// RecordedAt is when it was measured; the zero time means now.
+	// RecordedAt is when it was measured; the zero time is now.
 	RecordedAt time.Time
 }
 
-// metricAttributes is a metric as the server takes it.
+// metricAttributes is a metric as the server reads it.
 type metricAttributes struct {
 	Name          string            `json:"name"`
 	Value         float64           `json:"value"`
@@ -32,19 +30,18 @@ type metricAttributes struct {
 	RecordedAt    time.Time         `json:"recorded_at,omitzero"`
 }
 
-// MetricsAPI receives measurements of running services.
+// MetricsAPI sends measurements of running services.
 type MetricsAPI struct{ transport *transport }
 
-// Report adds measurements to those of their minute. The server skips what it
-// cannot use and does not say so. A report is not repeated by itself, because
-// one that arrived twice would count twice. Every role may report.
+// Report adds measurements to those of their minute. The server skips what it cannot use without an error. A report is
+// not retried, because one that arrived twice would count twice. Any role may report.
 func (a MetricsAPI) Report(ctx context.Context, metrics []Metric) error {
 	if len(metrics) == 0 {
 		return nil
 	}
-	data := make([]envelopeData, len(metrics))
+	data := make([]writeData, len(metrics))
 	for i, metric := range metrics {
-		data[i] = envelopeData{Type: metricKind, Attributes: metricAttributes{
+		data[i] = writeData{Type: "metric", Attributes: metricAttributes{
 			Name: metric.Name, Value: metric.Value, Unit: metric.Unit, PeriodSeconds: metric.Period.Seconds(),
 			Dimensions: metric.Dimensions, RecordedAt: metric.RecordedAt,
 		}}

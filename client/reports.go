@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// Reported says what became of a report.
+// Reported is the outcome of a report.
 type Reported struct {
 	// Registered counts the distinct items that were kept.
 	Registered int
@@ -15,13 +15,13 @@ type Reported struct {
 
 // Rejection is an item of a report that was skipped.
 type Rejection struct {
-	// Index is the item's place in the report, from 0 on.
+	// Index is the item's index in the report.
 	Index int `json:"index"`
 	// Detail says what was wrong with it.
 	Detail string `json:"detail"`
 }
 
-// SourceParams choose among the sources that services have reported.
+// SourceParams filter the sources that services have reported.
 type SourceParams struct {
 	Paging
 	// Service and Environment are what reported them; empty lists all.
@@ -29,20 +29,24 @@ type SourceParams struct {
 }
 
 func (p SourceParams) query() url.Values {
-	query := p.Paging.query()
-	filter(query, "service", p.Service)
-	filter(query, "environment", p.Environment)
-	return query
+	return filtered(p.Paging.query(), "service", p.Service, "environment", p.Environment)
 }
 
-// report sends a bulk report about a collection, under whose name it holds the
-// items. A report of nothing is not sent.
-func report[T any](ctx context.Context, t *transport, collection string, items []T) (Reported, error) {
+// sourcesPath returns the path of the sources of one resource, or of all resources when id is empty.
+func sourcesPath(all, path, id string) []string {
+	if id == "" {
+		return []string{all}
+	}
+	return []string{path, id, "sources"}
+}
+
+// report sends observed items in bulk. An empty report is not sent.
+func report[T any](ctx context.Context, t *transport, path string, items []T) (Reported, error) {
 	if len(items) == 0 {
 		return Reported{}, nil
 	}
-	r := post(map[string]any{collection: items}, collection, "bulk")
-	r.repeatable = true // a report says what is, however often
+	r := post(map[string]any{path: items}, path, "bulk")
+	r.repeatable = true // reporting the same items twice changes nothing
 	var outcome struct {
 		Registered int `json:"registered"`
 		Meta       struct {
@@ -51,13 +55,4 @@ func report[T any](ctx context.Context, t *transport, collection string, items [
 	}
 	_, err := t.call(ctx, r, &outcome)
 	return Reported{Registered: outcome.Registered, Rejected: outcome.Meta.Rejected}, err
-}
-
-// sources reads one page of where a resource of a collection was reported, or
-// without an id, of where all of them were.
-func sources[T any, P identified[T]](ctx context.Context, t *transport, params SourceParams, ofAll, collection, id string) (Page[T], error) {
-	if id == "" {
-		return listed[T, P](ctx, t, params.query(), ofAll)
-	}
-	return listed[T, P](ctx, t, params.query(), collection, id, "sources")
 }

@@ -12,45 +12,102 @@ import (
 	"time"
 )
 
-// Resource is what everything that is read from the server has.
+// Resource is what everything read from the server has.
 type Resource struct {
-	// ID names the resource in its account.
+	// ID identifies the resource in its account.
 	ID string `json:"-"`
-	// ETag changes with the resource; see [IfMatch]. It is empty on the items
-	// of a list.
+	// ETag changes with the resource; see [IfMatch]. It is empty on the items of a list.
 	ETag string `json:"-"`
+}
+
+// Timestamps are when a resource was created and last changed.
+type Timestamps struct {
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 func (r *Resource) identify(id, etag string) { r.ID, r.ETag = id, etag }
 
-// identified is a pointer to a resource.
+// identified is a pointer to a type that embeds Resource.
 type identified[T any] interface {
 	*T
 	identify(id, etag string)
 }
 
-// Paging chooses a page of a list. The zero value is the first page, in the
-// list's own order, as large as the server allows.
+// collection is one kind of resource on the server. The exported methods of the …API types call its methods.
+type collection[T any, P identified[T]] struct {
+	transport *transport
+	kind      string // the type of its documents
+	path      string // its segment below /api/v1
+}
+
+func resources[T any, P identified[T]](t *transport, kind, path string) collection[T, P] {
+	return collection[T, P]{transport: t, kind: kind, path: path}
+}
+
+func (c collection[T, P]) list(ctx context.Context, params pageParams) (Page[T], error) {
+	return listPage[T, P](ctx, c.transport, params.query(), c.path)
+}
+
+func (c collection[T, P]) all(ctx context.Context, params pageParams) iter.Seq2[T, error] {
+	return allPages[T, P](ctx, c.transport, params, c.path)
+}
+
+func (c collection[T, P]) get(ctx context.Context, id string) (T, error) {
+	return fetch[T, P](ctx, c.transport, get(c.path, id))
+}
+
+func (c collection[T, P]) create(ctx context.Context, id string, draft any) (T, error) {
+	return fetch[T, P](ctx, c.transport, post(document(c.kind, id, draft), c.path))
+}
+
+func (c collection[T, P]) replace(ctx context.Context, id string, draft any, options []WriteOption) (T, error) {
+	return fetch[T, P](ctx, c.transport, put(document(c.kind, id, draft), c.path, id).with(options))
+}
+
+func (c collection[T, P]) delete(ctx context.Context, id string, options []WriteOption) error {
+	_, err := c.transport.call(ctx, request{method: http.MethodDelete, segments: []string{c.path, id}}.with(options), nil)
+	return err
+}
+
+// Paging selects a page of a list. The zero value is the first page in the list's default order and size.
 type Paging struct {
-	// Number is the page, from 1 on; 0 is the first.
+	// Number is the page, starting with 1; 0 is the first.
 	Number int
-	// Size is how many items a page has, up to 1000; 0 is the server's default.
+	// Size is the number of items per page, up to 1000; 0 is the server's default.
 	Size int
 	// Sort names the fields to sort by, with "-" in front for descending.
 	Sort []string
-	// Total asks for the count of all items as well, which costs a little.
+	// Total also requests the count of all items, which costs a little.
 	Total bool
+}
+
+// SearchParams filter a list by text.
+type SearchParams struct {
+	Paging
+	// Search is a part of the id or the name, ignoring case.
+	Search string
 }
 
 // Page is one page of a list.
 type Page[T any] struct {
 	// Items are the resources; there may be none.
 	Items []T
-	// Number and Size are the page that the server used.
+	// Number and Size are what the server used.
 	Number, Size int
-	// Total and TotalPages count everything; nil unless they were asked for.
+	// Total and TotalPages count all items; nil unless requested.
 	Total, TotalPages *int
 }
+
+// pageParams are the parameters of a list; those of every resource embed Paging.
+type pageParams interface {
+	query() url.Values
+	firstPage() int
+}
+
+func (p Paging) firstPage() int { return max(1, p.Number) }
+
+func (p SearchParams) query() url.Values { return filtered(p.Paging.query(), "search", p.Search) }
 
 func (p Paging) query() url.Values {
 	query := url.Values{}
@@ -69,26 +126,30 @@ func (p Paging) query() url.Values {
 	return query
 }
 
-// filter sets filter[name] unless the value is empty.
-func filter(query url.Values, name, value string) {
-	if value != "" {
-		query.Set("filter["+name+"]", value)
+// filtered adds filters, given as names and values in turn, to query. Empty values are left out.
+func filtered(query url.Values, namesAndValues ...string) url.Values {
+	for i := 0; i < len(namesAndValues); i += 2 {
+		if value := namesAndValues[i+1]; value != "" {
+			query.Set("filter["+namesAndValues[i]+"]", value)
+		}
 	}
+	return query
 }
 
-// filterBool sets filter[name] unless there is no value.
-func filterBool(query url.Values, name string, value *bool) {
-	if value != nil {
-		filter(query, name, strconv.FormatBool(*value))
+// boolFilter returns the text of a filter value; nil is none.
+func boolFilter(value *bool) string {
+	if value == nil {
+		return ""
 	}
+	return strconv.FormatBool(*value)
 }
 
-// filterRange sets filter[name] to the instants from one on and before another,
-// unless both ends are open, which the zero time says.
-func filterRange(query url.Values, name string, from, to time.Time) {
-	if !from.IsZero() || !to.IsZero() {
-		filter(query, name, "["+rangeEnd(from)+","+rangeEnd(to)+")")
+// rangeFilter selects the times from one on and before another; the zero time is an open end.
+func rangeFilter(from, to time.Time) string {
+	if from.IsZero() && to.IsZero() {
+		return ""
 	}
+	return "[" + rangeEnd(from) + "," + rangeEnd(to) + ")"
 }
 
 func rangeEnd(at time.Time) string {
@@ -104,33 +165,28 @@ type item[T any] struct {
 	Attributes T      `json:"attributes"`
 }
 
-func resourceOf[T any, P identified[T]](received item[T], etag string) T {
-	P(&received.Attributes).identify(received.ID, etag)
-	return received.Attributes
-}
-
 // errNoResource is a success that does not hold what was asked for.
-var errNoResource = errors.New("the answer has no resource in it")
+var errNoResource = errors.New("the response has no resource in it")
 
-// one sends a request whose answer is a single resource.
-func one[T any, P identified[T]](ctx context.Context, t *transport, r request) (T, error) {
-	var document struct {
+// fetch sends a request whose response is a single resource.
+func fetch[T any, P identified[T]](ctx context.Context, t *transport, r request) (T, error) {
+	var received struct {
 		Data item[T] `json:"data"`
 	}
-	etag, err := t.call(ctx, r, &document)
-	if err == nil && document.Data.ID == "" {
+	etag, err := t.call(ctx, r, &received)
+	if err == nil && received.Data.ID == "" {
 		err = fmt.Errorf("%s: %w", r.name(), errNoResource)
 	}
 	if err != nil {
-		var none T
-		return none, err
+		return *new(T), err
 	}
-	return resourceOf[T, P](document.Data, etag), nil
+	P(&received.Data.Attributes).identify(received.Data.ID, etag)
+	return received.Data.Attributes, nil
 }
 
-// listed reads one page of a collection.
-func listed[T any, P identified[T]](ctx context.Context, t *transport, query url.Values, segments ...string) (Page[T], error) {
-	var document struct {
+// listPage reads one page of a list.
+func listPage[T any, P identified[T]](ctx context.Context, t *transport, query url.Values, segments ...string) (Page[T], error) {
+	var received struct {
 		Data []item[T] `json:"data"`
 		Meta struct {
 			Pagination struct {
@@ -141,43 +197,43 @@ func listed[T any, P identified[T]](ctx context.Context, t *transport, query url
 			} `json:"pagination"`
 		} `json:"meta"`
 	}
-	if _, err := t.call(ctx, request{method: http.MethodGet, segments: segments, query: query}, &document); err != nil {
+	if _, err := t.call(ctx, request{method: http.MethodGet, segments: segments, query: query}, &received); err != nil {
 		return Page[T]{}, err
 	}
-	used := document.Meta.Pagination
+	used := received.Meta.Pagination
 	return Page[T]{
-		Items: itemsOf[T, P](document.Data), Number: used.Page, Size: used.Size, Total: used.Total, TotalPages: used.TotalPages,
+		Items: itemsOf[T, P](received.Data), Number: used.Page, Size: used.Size, Total: used.Total, TotalPages: used.TotalPages,
 	}, nil
 }
 
 func itemsOf[T any, P identified[T]](received []item[T]) []T {
 	items := make([]T, len(received))
-	for i, each := range received {
-		items[i] = resourceOf[T, P](each, "")
+	for i := range received {
+		items[i] = received[i].Attributes
+		P(&items[i]).identify(received[i].ID, "")
 	}
 	return items
 }
 
-// every walks over all pages from one on. A page that is not full is the last.
-func every[T any](first Paging, list func(Paging) (Page[T], error)) iter.Seq2[T, error] {
-	first.Number, first.Total = max(1, first.Number), false
-	return walk(first, func(paging Paging) ([]T, Paging, bool, error) {
-		page, err := list(paging)
-		paging.Number++
-		return page.Items, paging, len(page.Items) > 0 && len(page.Items) >= page.Size, err
+// allPages iterates over all items from the page of params on. A page that is not full is the last.
+func allPages[T any, P identified[T]](ctx context.Context, t *transport, params pageParams, segments ...string) iter.Seq2[T, error] {
+	return walk(params.firstPage(), func(number int) ([]T, int, bool, error) {
+		query := params.query()
+		query.Set("page[number]", strconv.Itoa(number))
+		query.Del("meta[total]")
+		page, err := listPage[T, P](ctx, t, query, segments...)
+		return page.Items, number + 1, len(page.Items) > 0 && len(page.Items) >= page.Size, err
 	})
 }
 
-// walk gives the items of one page after the other. read gives those of the
-// page at a place, and the place of the next page if there is one.
-func walk[T, Place any](first Place, read func(Place) (items []T, next Place, more bool, err error)) iter.Seq2[T, error] {
+// walk iterates over the items of one page after the other. read returns those of a page, and the next page if there is one.
+func walk[T, Page any](first Page, read func(Page) (items []T, next Page, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for at, more := first, true; more; {
+		for page, more := first, true; more; {
 			var items []T
 			var err error
-			if items, at, more, err = read(at); err != nil {
-				var none T
-				yield(none, err)
+			if items, page, more, err = read(page); err != nil {
+				yield(*new(T), err)
 				return
 			}
 			for _, each := range items {
@@ -189,33 +245,28 @@ func walk[T, Place any](first Place, read func(Place) (items []T, next Place, mo
 	}
 }
 
-// envelope is the document that a write sends.
-type envelope struct {
-	Data envelopeData `json:"data"`
+// writeDocument is the body of a write.
+type writeDocument struct {
+	Data writeData `json:"data"`
 }
 
-type envelopeData struct {
+type writeData struct {
 	ID         string `json:"id,omitempty"`
 	Type       string `json:"type"`
 	Attributes any    `json:"attributes"`
 }
 
-func enclose(kind, id string, attributes any) envelope {
-	return envelope{envelopeData{ID: id, Type: kind, Attributes: attributes}}
+func document(kind, id string, attributes any) writeDocument {
+	return writeDocument{writeData{ID: id, Type: kind, Attributes: attributes}}
 }
 
 func get(segments ...string) request { return request{method: http.MethodGet, segments: segments} }
 
-func remove(segments ...string) request {
-	return request{method: http.MethodDelete, segments: segments}
-}
-
-// post is a creation: it is not repeated, because the answer to the first
-// attempt may be what was lost.
-func post(body any, segments ...string) request {
-	return request{method: http.MethodPost, segments: segments, body: body}
-}
-
 func put(body any, segments ...string) request {
 	return request{method: http.MethodPut, segments: segments, body: body}
+}
+
+// post returns a request that is not retried: the response to a first attempt that succeeded may have been lost.
+func post(body any, segments ...string) request {
+	return request{method: http.MethodPost, segments: segments, body: body}
 }

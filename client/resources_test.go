@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// pagesOf serves a collection of numbered services.
+// pagesOf serves a list of numbered services.
 func pagesOf(t *testing.T, count, defaultSize int) (*Client, *atomic.Int32) {
 	t.Helper()
 	calls := new(atomic.Int32)
@@ -46,7 +46,7 @@ func pagesOf(t *testing.T, count, defaultSize int) (*Client, *atomic.Int32) {
 	return client, calls
 }
 
-func TestAllWalksOverPages(t *testing.T) {
+func TestAll_Pages(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		count, size, first, want int
@@ -81,7 +81,7 @@ func TestAllWalksOverPages(t *testing.T) {
 	}
 }
 
-func TestALoopThatEndsEarlyAsksForNoMore(t *testing.T) {
+func TestAll_BreakStopsRequests(t *testing.T) {
 	t.Parallel()
 	client, calls := pagesOf(t, 100, 10)
 	for range client.Services.All(t.Context(), ServiceParams{}) {
@@ -92,7 +92,7 @@ func TestALoopThatEndsEarlyAsksForNoMore(t *testing.T) {
 	}
 }
 
-func TestAllEndsWithTheFirstError(t *testing.T) {
+func TestAll_EndsWithFirstError(t *testing.T) {
 	t.Parallel()
 	server := newStub(t,
 		ok(`{"data":[{"id":"a","attributes":{"name":"A"}}],"meta":{"pagination":{"page":1,"size":1}}}`),
@@ -107,7 +107,7 @@ func TestAllEndsWithTheFirstError(t *testing.T) {
 	}
 }
 
-func TestParamsBecomeAQuery(t *testing.T) {
+func TestParams_Query(t *testing.T) {
 	t.Parallel()
 	yes := true
 	from := time.Date(2030, 1, 1, 13, 0, 0, 0, time.FixedZone("", 3600))
@@ -150,9 +150,8 @@ func TestParamsBecomeAQuery(t *testing.T) {
 	}
 }
 
-// The link to the next page is the server's public address. Only its cursor
-// counts: the key must not follow a link to another place.
-func TestChangesFollowTheCursorAndNotTheLink(t *testing.T) {
+// The link to the next page has the server's public address. The key must not be sent there.
+func TestChangesAPI_All_SendsCursorNotLink(t *testing.T) {
 	t.Parallel()
 	page := func(id, next string) reply {
 		return ok(`{"data":[{"id":"` + id + `","attributes":{"kind":"environment","key":"x","before":null,"after":{"name":"X"}}}],"meta":{"page_size":1},"links":{"next":` + next + `}}`)
@@ -183,7 +182,7 @@ func TestChangesFollowTheCursorAndNotTheLink(t *testing.T) {
 	}
 }
 
-func TestChangesEndEarlyOrWithTheFirstError(t *testing.T) {
+func TestChangesAPI_All_EndsEarlyOrWithFirstError(t *testing.T) {
 	t.Parallel()
 	first := ok(`{"data":[{"id":"9","attributes":{}},{"id":"8","attributes":{}}],"meta":{"page_size":2},"links":{"next":"/?page[after]=8"}}`)
 	server := newStub(t, first, refused(http.StatusForbidden, CodeForbidden))
@@ -204,7 +203,7 @@ func TestChangesEndEarlyOrWithTheFirstError(t *testing.T) {
 	}
 }
 
-func TestALinkWithoutACursorIsAnError(t *testing.T) {
+func TestChangesAPI_List_LinkWithoutCursor(t *testing.T) {
 	t.Parallel()
 	for _, link := range []string{`"http://host/?page=2"`, `"http://[::1"`} {
 		server := newStub(t, ok(`{"data":[],"meta":{"page_size":1},"links":{"next":`+link+`}}`))
@@ -215,7 +214,7 @@ func TestALinkWithoutACursorIsAnError(t *testing.T) {
 	}
 }
 
-func TestDraftsSayWhatIsReplaced(t *testing.T) {
+func TestDrafts_JSON(t *testing.T) {
 	t.Parallel()
 	color, no := "#0a7", false
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -264,7 +263,7 @@ func TestDraftsSayWhatIsReplaced(t *testing.T) {
 	}
 }
 
-func TestSettingsKeepWhatTheyDoNotKnow(t *testing.T) {
+func TestSettings_KeepsUnknownMembers(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, ok(`{"data":{"id":"current","type":"account_settings","attributes":{"environment_order":["a"],"big":12345678901234567890,"deep":{"z":1,"a":2}}}}`))
 	client, _ := server.client(t)
@@ -287,7 +286,7 @@ func TestSettingsKeepWhatTheyDoNotKnow(t *testing.T) {
 	}
 }
 
-func TestReportsOfNothingSendNothing(t *testing.T) {
+func TestReport_EmptySendsNothing(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, refused(500, CodeInternal))
 	client, _ := server.client(t)

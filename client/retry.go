@@ -9,50 +9,41 @@ import (
 	"time"
 )
 
-// RetryPolicy says how requests are repeated that failed for now: the server
-// could not be reached, or answered 429 or 503. Only requests whose repetition
-// does no harm are: reads, replacements, deletions, revocations, evaluations and
-// reports of contexts, flags and loggers. Others, such as creations and
-// measurements, are sent once.
+// RetryPolicy says how requests are retried when the server cannot be reached or answers 429 or 503. Only requests that
+// are safe to repeat are retried: Get, List, Replace, Delete, Revoke, Evaluate, and Report of contexts, flags and loggers.
 type RetryPolicy struct {
-	// Attempts bounds how often a request is sent, the first time included.
-	// 1 never repeats, and so does 0.
+	// Attempts limits how often a request is sent, including the first time. 0 and 1 never retry.
 	Attempts int
-	// MinWait is about how long the first pause is; each later one doubles.
-	// Every pause is shortened at random by up to half, so that many clients
-	// do not come back at the same moment.
+	// MinWait is the first pause, which doubles with every attempt. Each pause is shortened at random by up to half, so that
+	// many clients do not retry at the same moment.
 	MinWait time.Duration
-	// MaxWait bounds a pause. A server that asks for a longer one (Retry-After)
-	// gets no further attempt, and the caller its answer at once.
+	// MaxWait limits a pause. If the server asks for a longer one (Retry-After), the request is not retried.
 	MaxWait time.Duration
 }
 
-// DefaultRetry is the policy of a client that was given none: four attempts
-// within about two seconds, longer when the server asks for it.
+// DefaultRetry returns the default policy: four attempts within about two seconds, longer if the server asks for it.
 func DefaultRetry() RetryPolicy {
 	return RetryPolicy{Attempts: 4, MinWait: 250 * time.Millisecond, MaxWait: 10 * time.Second}
 }
 
-// next tells whether a request that failed on an attempt is repeated, and
-// after which pause. random is a number from 0 up to 1.
+// next returns whether to retry a request that failed with err, and the pause before. random is in [0, 1).
 func (p RetryPolicy) next(attempt int, r request, err error, random float64) (pause time.Duration, again bool) {
 	if attempt >= p.Attempts || !r.mayRepeat() {
 		return 0, false
 	}
 	if _, lost := errors.AsType[*connectionError](err); lost {
-		_, distrusted := errors.AsType[*tls.CertificateVerificationError](err)
-		return p.backoff(attempt, random), !distrusted
+		return p.backoff(attempt, random), !isUntrusted(err)
 	}
-	refusal, refused := errors.AsType[*APIError](err)
-	if !refused || refusal.StatusCode != http.StatusTooManyRequests && refusal.StatusCode != http.StatusServiceUnavailable {
+	apiErr, ok := errors.AsType[*APIError](err)
+	if !ok || apiErr.StatusCode != http.StatusTooManyRequests && apiErr.StatusCode != http.StatusServiceUnavailable {
 		return 0, false
 	}
-	// What the server asks for is a minimum: chance may only add to it.
-	pause = refusal.RetryAfter + p.backoff(attempt, random)
-	return min(pause, max(p.MaxWait, refusal.RetryAfter)), refusal.RetryAfter <= p.MaxWait
+	// Retry-After is a minimum: the random part may only add to it.
+	pause = apiErr.RetryAfter + p.backoff(attempt, random)
+	return min(pause, max(p.MaxWait, apiErr.RetryAfter)), apiErr.RetryAfter <= p.MaxWait
 }
 
-// backoff doubles with every attempt, up to the bound, less a random part.
+// backoff returns a pause that doubles with every attempt, up to MaxWait, less a random part.
 func (p RetryPolicy) backoff(attempt int, random float64) time.Duration {
 	pause := min(p.MinWait, p.MaxWait)
 	for range attempt - 1 {
@@ -61,18 +52,23 @@ func (p RetryPolicy) backoff(attempt int, random float64) time.Duration {
 	return pause - time.Duration(random*float64(pause)/2)
 }
 
+// isUntrusted reports whether the server's certificate was rejected: trying again cannot help.
+func isUntrusted(err error) bool {
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return untrusted
+}
+
 func (r request) mayRepeat() bool {
 	return r.repeatable || slices.Contains([]string{http.MethodGet, http.MethodPut, http.MethodDelete}, r.method)
 }
 
-// endsWithin tells whether a context ends before a pause does: then there is
-// no use in waiting for it.
+// endsWithin reports whether ctx ends before a pause does, so that waiting is useless.
 func endsWithin(ctx context.Context, pause time.Duration) bool {
 	deadline, limited := ctx.Deadline()
 	return limited && time.Until(deadline) < pause
 }
 
-// wait pauses unless the context ends first.
+// wait pauses unless ctx ends first.
 func wait(ctx context.Context, pause time.Duration) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

@@ -22,7 +22,7 @@ func busy(status int, retryAfter string) reply {
 	return r
 }
 
-func TestARefusalForNowIsTriedAgain(t *testing.T) {
+func TestRetry_Pauses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		replies []reply
@@ -55,7 +55,7 @@ func TestARefusalForNowIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestAttemptsEnd(t *testing.T) {
+func TestRetry_AttemptLimit(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reply  reply
@@ -85,7 +85,7 @@ func TestAttemptsEnd(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatDoesNoHarmIsTriedAgain(t *testing.T) {
+func TestRetry_OnlySafeRequests(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		call  func(context.Context, *Client) error
@@ -138,7 +138,7 @@ func TestOnlyWhatDoesNoHarmIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestARepeatedWriteSendsItsBodyAgain(t *testing.T) {
+func TestRetry_ResendsBody(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, busy(503, "1"), reply{cut: true}, ok(environmentBody))
 	client, _ := server.client(t)
@@ -156,7 +156,7 @@ func TestARepeatedWriteSendsItsBodyAgain(t *testing.T) {
 	}
 }
 
-func TestAnUntrustedCertificateIsNotTriedAgain(t *testing.T) {
+func TestRetry_UntrustedCertificate(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
@@ -173,7 +173,7 @@ func TestAnUntrustedCertificateIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestPausesAreShortenedAtRandom(t *testing.T) {
+func TestRetryPolicy_Jitter(t *testing.T) {
 	t.Parallel()
 	policy := RetryPolicy{Attempts: 100, MinWait: time.Second, MaxWait: 10 * time.Second}
 	read := request{method: http.MethodGet}
@@ -190,13 +190,12 @@ func TestPausesAreShortenedAtRandom(t *testing.T) {
 	}
 }
 
-// answers is a round tripper that does no input or output, so that time in a
-// bubble stands still only for the client.
+// answers is a round tripper without I/O, as synctest needs it.
 type answers func() (*http.Response, error)
 
 func (a answers) RoundTrip(*http.Request) (*http.Response, error) { return a() }
 
-func TestWaitingEndsWithTheContext(t *testing.T) {
+func TestRetry_CanceledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
@@ -220,7 +219,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	})
 }
 
-func TestNobodyWaitsForADeadline(t *testing.T) {
+func TestRetry_NotBeyondDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client, err := New("http://host", "k", WithHTTPClient(&http.Client{Transport: answers(func() (*http.Response, error) {
@@ -241,7 +240,7 @@ func TestNobodyWaitsForADeadline(t *testing.T) {
 	})
 }
 
-func TestAllAttemptsTakeTheirTime(t *testing.T) {
+func TestRetry_TotalDuration(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client, err := New("http://host", "k", WithHTTPClient(&http.Client{Transport: answers(func() (*http.Response, error) {

@@ -7,9 +7,7 @@ import (
 	"time"
 )
 
-const runsCollection = "runs"
-
-// RunTrigger says why a run was made.
+// RunTrigger is why a run was created.
 type RunTrigger string
 
 // The triggers.
@@ -19,7 +17,7 @@ const (
 	RunTriggerRerun    RunTrigger = "RERUN"
 )
 
-// RunStatus is how far a run is.
+// RunStatus is the state of a run.
 type RunStatus string
 
 // The states of a run. The last three are final.
@@ -31,10 +29,10 @@ const (
 	RunCanceled  RunStatus = "CANCELED"
 )
 
-// Final tells whether a run stays as it is.
+// Final reports whether the run has ended.
 func (s RunStatus) Final() bool { return s == RunSucceeded || s == RunFailed || s == RunCanceled }
 
-// FailureReason says why a run failed.
+// FailureReason is why a run failed.
 type FailureReason string
 
 // The reasons.
@@ -52,29 +50,27 @@ type Run struct {
 	Resource
 	// Job is the id of the job, which may have been deleted since.
 	Job string `json:"job"`
-	// JobVersion is the version that was executed; nil before it starts.
-	JobVersion *int `json:"job_version"`
-	// Trigger says why the run was made, and RerunOf of which run it is a rerun.
-	Trigger RunTrigger `json:"trigger"`
-	RerunOf *string    `json:"rerun_of"`
-	// ScheduledFor is the instant that a scheduled run was made for.
+	// JobVersion is the executed version; nil before the run starts.
+	JobVersion *int       `json:"job_version"`
+	Trigger    RunTrigger `json:"trigger"`
+	// RerunOf is the id of the run that this one repeats.
+	RerunOf *string `json:"rerun_of"`
+	// ScheduledFor is when a scheduled run was due.
 	ScheduledFor *time.Time `json:"scheduled_for"`
-	// Status is how far the run is.
-	Status RunStatus `json:"status"`
-	// StartedAt and FinishedAt are nil until it has started and finished.
+	Status       RunStatus  `json:"status"`
+	// StartedAt and FinishedAt are nil until then.
 	StartedAt  *time.Time `json:"started_at"`
 	FinishedAt *time.Time `json:"finished_at"`
-	// PendingMillis, RunMillis and TotalMillis are how long it waited, ran, and
-	// both, in milliseconds; nil while that is not known.
+	// PendingMillis, RunMillis and TotalMillis are how long it waited, ran, and both, in milliseconds; nil if not known yet.
 	PendingMillis *int64 `json:"pending_duration_ms"`
 	RunMillis     *int64 `json:"run_duration_ms"`
 	TotalMillis   *int64 `json:"total_duration_ms"`
-	// FailureReason and Error say why a run failed; nil when it did not.
+	// FailureReason and Error are why a run failed; nil when it did not.
 	FailureReason *FailureReason `json:"failure_reason"`
 	Error         *string        `json:"error"`
-	// Request is what was sent, without secrets; nil before it starts.
+	// Request is what was sent, without secrets; nil before the run starts.
 	Request *RunRequest `json:"request"`
-	// Result is what came back; nil when nothing did.
+	// Result is the response; nil when there was none.
 	Result *RunResult `json:"result"`
 	// CreatedAt is when it was queued.
 	CreatedAt time.Time `json:"created_at"`
@@ -88,19 +84,17 @@ type RunRequest struct {
 	Body    *string     `json:"body"`
 }
 
-// RunResult is the response that a run got.
+// RunResult is the response that a run received.
 type RunResult struct {
 	// Status is the HTTP status.
 	Status int `json:"status"`
 	// Headers have names in lower case.
 	Headers map[string]string `json:"headers"`
-	// Body is at most the first 64 KiB; BodyTruncated tells whether there was
-	// more, and BodyBytes how much there was.
-	Body          string `json:"body"`
-	BodyTruncated bool   `json:"body_truncated"`
-	BodyBytes     int64  `json:"body_bytes"`
-	// Timings are where the time went.
-	Timings *RunTimings `json:"timings"`
+	// Body is at most the first 64 KiB; BodyTruncated reports whether there was more, BodyBytes how much there was.
+	Body          string      `json:"body"`
+	BodyTruncated bool        `json:"body_truncated"`
+	BodyBytes     int64       `json:"body_bytes"`
+	Timings       *RunTimings `json:"timings"`
 }
 
 // RunTimings are the phases of an exchange in milliseconds.
@@ -112,60 +106,47 @@ type RunTimings struct {
 	Total     float64 `json:"total_ms"`
 }
 
-// RunParams choose runs. The newest come first, always.
+// RunParams filter runs. The newest come first.
 type RunParams struct {
-	// Job is the id of the job, and of deleted ones that had it; empty means
-	// all.
+	// Job is the id of the job, and of deleted ones that had it; empty lists all.
 	Job string
-	// Status and Trigger are those to list; empty means all.
+	// Status and Trigger to list; empty lists all.
 	Status  RunStatus
 	Trigger RunTrigger
-	// From and To bound when they were queued: From is included, To is not. A
-	// zero time is an open end.
+	// From (inclusive) and To (exclusive) limit when they were queued; the zero time is an open end.
 	From, To time.Time
-	// Size is how many a page has at most, up to 1000; 0 is the server's default.
+	// Size is the number of runs per page, up to 1000; 0 is the server's default.
 	Size int
-	// After is where the page begins: Next of the page before it, or empty.
+	// After is Next of the page before; empty is the first page.
 	After string
 }
 
-// RunsAPI is the executions of the account's jobs.
-type RunsAPI struct{ transport *transport }
+// RunsAPI reads and controls the executions of the account's jobs.
+type RunsAPI struct{ collection[Run, *Run] }
 
 func (p RunParams) query() url.Values {
-	query := cursorQuery(p.Size, p.After)
-	filter(query, "job", p.Job)
-	filter(query, "status", string(p.Status))
-	filter(query, "trigger", string(p.Trigger))
-	filterRange(query, "created_at", p.From, p.To)
-	return query
+	return filtered(cursorQuery(p.Size, p.After), "job", p.Job, "status", string(p.Status), "trigger", string(p.Trigger),
+		"created_at", rangeFilter(p.From, p.To))
 }
 
-// List gives one page of runs.
+// List returns one page of runs.
 func (a RunsAPI) List(ctx context.Context, params RunParams) (CursorPage[Run], error) {
-	return stream[Run](ctx, a.transport, params.query(), runsCollection)
+	return a.listAfter(ctx, params.query())
 }
 
-// All gives every run from the page of the params on, the newest first. It
-// ends after the first error.
+// All iterates over every run from the page of params on, newest first. It ends after the first error.
 func (a RunsAPI) All(ctx context.Context, params RunParams) iter.Seq2[Run, error] {
-	return following(params.After, func(after string) (CursorPage[Run], error) {
-		params.After = after
-		return a.List(ctx, params)
-	})
+	return a.allAfter(ctx, params.query)
 }
 
-// Get gives one run.
-func (a RunsAPI) Get(ctx context.Context, id string) (Run, error) {
-	return one[Run](ctx, a.transport, get(runsCollection, id))
-}
+// Get returns a run.
+func (a RunsAPI) Get(ctx context.Context, id string) (Run, error) { return a.get(ctx, id) }
 
-// Wait asks for a run, after a growing pause of up to two seconds, until it has
-// ended or the context has.
+// Wait polls a run until it has ended or ctx is done. The pauses grow from 50 ms to 2 s.
 func (a RunsAPI) Wait(ctx context.Context, id string) (Run, error) {
 	const first, longest = 50 * time.Millisecond, 2 * time.Second
 	for pause := first; ; pause = min(2*pause, longest) {
-		run, err := a.Get(ctx, id)
+		run, err := a.get(ctx, id)
 		if err != nil || run.Status.Final() {
 			return run, err
 		}
@@ -175,16 +156,14 @@ func (a RunsAPI) Wait(ctx context.Context, id string) (Run, error) {
 	}
 }
 
-// Cancel ends a run: one that waits never starts, and the request of one that
-// runs is aborted. One that has ended stays as it is: see [IsRunFinished]. It
-// needs the role MEMBER.
-func (a RunsAPI) Cancel(ctx context.Context, id string) (Run, error) {
-	return one[Run](ctx, a.transport, post(nil, runsCollection, id, "actions", "cancel"))
-}
+// Cancel ends a run: a pending one never starts, and the request of a running one is aborted. One that has ended cannot
+// be canceled: see [IsRunFinished]. It needs the role MEMBER.
+func (a RunsAPI) Cancel(ctx context.Context, id string) (Run, error) { return a.act(ctx, id, "cancel") }
 
-// Rerun queues a run of the same job as it is now. A deleted job does not run
-// again: see [IsJobDeleted]. It is not repeated by itself, because the job
-// would run twice. It needs the role MEMBER.
-func (a RunsAPI) Rerun(ctx context.Context, id string) (Run, error) {
-	return one[Run](ctx, a.transport, post(nil, runsCollection, id, "actions", "rerun"))
+// Rerun queues another run of the job in its current version. A deleted job cannot run again: see [IsJobDeleted]. The
+// request is not retried, because the job could run twice. It needs the role MEMBER.
+func (a RunsAPI) Rerun(ctx context.Context, id string) (Run, error) { return a.act(ctx, id, "rerun") }
+
+func (a RunsAPI) act(ctx context.Context, id, action string) (Run, error) {
+	return fetch[Run](ctx, a.transport, post(nil, a.path, id, "actions", action))
 }

@@ -17,15 +17,15 @@ import (
 	"time"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// A server that takes longer than this to start or stop hangs.
-const patience = 30 * time.Second
+// serverTimeout is how long a server may take to start or stop, also on a busy machine.
+const serverTimeout = 30 * time.Second
 
 const ownerKey = "sk_api_owner-of-the-account-in-the-client-tests"
 
-// folder holds what this test process builds, and built gives the server. It
-// is built when the first test needs it.
+// folder is where the server's binary is built, when the first test needs it.
 var (
 	folder string
 	built  = sync.OnceValues(build)
@@ -42,8 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build builds the server from the folder above: this module does not import
-// it, because the client is published alone.
+// build builds the server from the folder above. This module does not import it, because the client is published alone.
 func build() (string, error) {
 	binary := filepath.Join(folder, "signalbox")
 	command := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "./cmd/signalbox")
@@ -61,10 +60,12 @@ type server struct {
 	data   string
 }
 
-// startServer runs a server until the end of the test. settings are further
-// variables of its environment.
+// startServer runs a server with additional environment variables until the end of the test.
 func startServer(t *testing.T, settings ...string) *server {
 	t.Helper()
+	if _, err := os.Stat("../cmd/signalbox"); err != nil {
+		testenv.Skip(t, "the server's source is not beside the client's")
+	}
 	binary, err := built()
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,7 @@ func startServer(t *testing.T, settings ...string) *server {
 	command := exec.CommandContext(t.Context(), binary, "serve")
 	command.Env = append([]string{"SIGNALBOX_LISTEN=127.0.0.1:0", "SIGNALBOX_DATA=" + s.data, "SIGNALBOX_BOOTSTRAP_KEY=" + ownerKey}, settings...)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
-	command.WaitDelay = patience
+	command.WaitDelay = serverTimeout
 	log, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -98,27 +99,26 @@ func startServer(t *testing.T, settings ...string) *server {
 			t.Fatal("the server ended before it was ready")
 		}
 		s.url = "http://" + where
-	case <-time.After(patience):
+	case <-time.After(serverTimeout):
 		t.Fatal("the server is not ready")
 	}
 	return s
 }
 
-// address reads the server's log to its end and tells where it listens. Only
-// the server knows the port: it was free to choose.
+// address reads the server's log to its end and sends the address that it listens on.
 func address(log io.Reader, ready chan<- string) {
 	defer close(ready)
-	told := false
+	sent := false
 	for lines := bufio.NewScanner(log); lines.Scan(); {
 		var line struct{ Msg, Address string }
-		if !told && json.Unmarshal(lines.Bytes(), &line) == nil && line.Address != "" {
-			told = true
+		if !sent && json.Unmarshal(lines.Bytes(), &line) == nil && line.Address != "" {
+			sent = true
 			ready <- line.Address
 		}
 	}
 }
 
-// client is a client with the OWNER key of the first account.
+// client returns a client with the OWNER key of the first account.
 func (s *server) client(t *testing.T) *signalbox.Client {
 	t.Helper()
 	return s.clientOf(t, ownerKey)
@@ -133,8 +133,8 @@ func (s *server) clientOf(t *testing.T, key string) *signalbox.Client {
 	return client
 }
 
-// gathered are all items of a list.
-func gathered[T any](t *testing.T, all iter.Seq2[T, error]) []T {
+// collect returns all items of a list.
+func collect[T any](t *testing.T, all iter.Seq2[T, error]) []T {
 	t.Helper()
 	var items []T
 	for item, err := range all {
@@ -146,7 +146,7 @@ func gathered[T any](t *testing.T, all iter.Seq2[T, error]) []T {
 	return items
 }
 
-// account makes another account on the server's command line and gives its key.
+// account creates another account on the server's command line and returns its key.
 func (s *server) account(t *testing.T, name, plan string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), s.binary, "accounts", "create", name, "--plan", plan, "--json")

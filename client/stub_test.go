@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// stub is a server that answers as a test says and remembers what it was sent.
+// stub is a server with prepared responses that records requests.
 type stub struct {
 	*httptest.Server
 
@@ -20,7 +20,7 @@ type stub struct {
 	seen    []exchange
 }
 
-// reply is one answer of a stub. Its last one is given for ever.
+// reply is one response of a stub. The last one is repeated.
 type reply struct {
 	status int
 	header map[string]string
@@ -28,7 +28,7 @@ type reply struct {
 	cut    bool // break the connection instead
 }
 
-// exchange is one request that a stub was sent.
+// exchange is one request to a stub.
 type exchange struct {
 	method, uri, body string
 	header            http.Header
@@ -42,7 +42,7 @@ func newStub(t *testing.T, replies ...reply) *stub {
 	return s
 }
 
-// ServeHTTP gives the next answer.
+// ServeHTTP sends the next reply.
 func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
@@ -65,7 +65,7 @@ func (s *stub) requests() []exchange {
 	return slices.Clone(s.seen)
 }
 
-// only gives the one request that a test expects.
+// only returns the one request that a test expects.
 func (s *stub) only(t *testing.T) exchange {
 	t.Helper()
 	seen := s.requests()
@@ -75,7 +75,7 @@ func (s *stub) only(t *testing.T) exchange {
 	return seen[0]
 }
 
-// pauses records what a client waits for, instead of waiting.
+// pauses records the pauses of a client instead of waiting.
 type pauses struct{ taken []time.Duration }
 
 func (p *pauses) wait(_ context.Context, pause time.Duration) error {
@@ -83,8 +83,7 @@ func (p *pauses) wait(_ context.Context, pause time.Duration) error {
 	return nil
 }
 
-// client makes a client of the stub that does not wait and has no luck: every
-// pause is as long as it can be.
+// client returns a client that does not wait and whose random numbers are 0, so that every pause has its full length.
 func (s *stub) client(t *testing.T, options ...Option) (*Client, *pauses) {
 	t.Helper()
 	recorded := &pauses{}

@@ -18,12 +18,11 @@ import (
 const (
 	mediaType = "application/vnd.api+json"
 	userAgent = "signalbox-go"
-	// maxErrorBody bounds what is read of an answer that is no success: it may
-	// come from anything that stands between.
+	// maxErrorBody limits what is read of an error response, which any proxy may have sent.
 	maxErrorBody = 1 << 20
 )
 
-// transport is the one way to the server.
+// transport sends all requests of a client.
 type transport struct {
 	base          string // without a slash at its end
 	authorization string
@@ -32,41 +31,37 @@ type transport struct {
 	timeout       time.Duration
 	retry         RetryPolicy
 	wait          func(context.Context, time.Duration) error
-	random        func() float64 // from 0 up to 1
+	random        func() float64 // in [0, 1)
 }
 
-// request is one call of the interface.
+// request is one call of the API.
 type request struct {
 	method string
-	// root is what the path begins with, /api/v1 unless it is set.
-	root string
-	// segments follow it, each still without percent-encoding.
-	segments []string
-	query    url.Values
-	body     any // encoded as JSON unless it is nil
-	// ifMatch is the precondition of a write; nil means there is none.
-	ifMatch *string
-	// repeatable marks a POST whose repetition does no harm.
-	repeatable bool
+	root   string // what the path begins with; empty is /api/v1
+	// segments follow it, not yet percent-encoded.
+	segments   []string
+	query      url.Values
+	body       any     // encoded as JSON unless nil
+	ifMatch    *string // the precondition of a write, or nil
+	repeatable bool    // a POST that is safe to repeat
 }
 
-// answer is a success.
+// answer is a successful response.
 type answer struct {
 	etag string
 	body []byte
 }
 
-// WriteOption is a choice for one write.
+// WriteOption configures one write.
 type WriteOption func(*request)
 
-// IfMatch makes the server refuse the write unless the resource still has this
-// ETag, the one it had when it was read. [IsVersionMismatch] recognizes the
-// refusal. The items of a list carry no ETag: read the resource by itself.
+// IfMatch makes the server reject the write unless the resource still has this ETag; [IsVersionMismatch] reports that.
+// Items of a list have no ETag: Get the resource first.
 func IfMatch(etag string) WriteOption {
 	return func(r *request) { r.ifMatch = &etag }
 }
 
-// with applies the choices of a write.
+// with returns the request with options applied.
 func (r request) with(options []WriteOption) request {
 	for _, option := range options {
 		option(&r)
@@ -74,7 +69,7 @@ func (r request) with(options []WriteOption) request {
 	return r
 }
 
-// name is the call in the words of messages.
+// name returns the call as error messages show it.
 func (r request) name() string { return "signalbox: " + r.method + " " + r.path() }
 
 func (r request) path() string {
@@ -86,9 +81,7 @@ func (r request) path() string {
 	return path.String()
 }
 
-// escape percent-encodes a path segment with nothing safe but what no
-// intermediary interprets. Names of nothing but dots are encoded too: cleaning
-// a path would remove them.
+// escape percent-encodes a path segment. "." and ".." are encoded too: cleaning a path would remove them.
 func escape(segment string) string {
 	if segment == "." || segment == ".." {
 		return strings.ReplaceAll(segment, ".", "%2E")
@@ -96,7 +89,7 @@ func escape(segment string) string {
 	return strings.ReplaceAll(url.QueryEscape(segment), "+", "%20")
 }
 
-// check refuses what would not reach the resource that is meant.
+// check rejects requests that would reach another resource than the intended one.
 func (r request) check() error {
 	if slices.Contains(r.segments, "") {
 		return fmt.Errorf("%s: an id is empty", r.name())
@@ -107,8 +100,7 @@ func (r request) check() error {
 	return nil
 }
 
-// call sends a request, again if need be, and decodes the answer into result
-// unless that is nil. It gives the answer's ETag.
+// call sends a request with retries, decodes the response into result unless that is nil, and returns its ETag.
 func (t *transport) call(ctx context.Context, r request, result any) (etag string, err error) {
 	if err := r.check(); err != nil {
 		return "", err
@@ -124,12 +116,12 @@ func (t *transport) call(ctx context.Context, r request, result any) (etag strin
 		return got.etag, err
 	}
 	if err := json.Unmarshal(got.body, result); err != nil {
-		return "", fmt.Errorf("%s: the answer is not one of Signalbox's: %w", r.name(), err)
+		return "", fmt.Errorf("%s: the response is not a Signalbox document: %w", r.name(), err)
 	}
 	return got.etag, nil
 }
 
-// repeat makes attempts until one succeeds or the policy says no.
+// repeat makes attempts until one succeeds or the retry policy ends it.
 func (t *transport) repeat(ctx context.Context, r request, body []byte) (answer, error) {
 	for attempt := 1; ; attempt++ {
 		got, err := t.attempt(ctx, r, body)
@@ -149,7 +141,7 @@ func (t *transport) repeat(ctx context.Context, r request, body []byte) (answer,
 // attempt sends a request once.
 func (t *transport) attempt(ctx context.Context, r request, body []byte) (answer, error) {
 	if t.timeout > 0 {
-		cause := fmt.Errorf("there was no answer within %s: %w", t.timeout, context.DeadlineExceeded)
+		cause := fmt.Errorf("no response within %s: %w", t.timeout, context.DeadlineExceeded)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, t.timeout, cause)
 		defer cancel()
@@ -191,7 +183,7 @@ func (t *transport) newRequest(ctx context.Context, r request, body []byte) (*ht
 	return sent, nil
 }
 
-// receive reads an answer, which is a success or an *APIError.
+// receive reads a response; one that is not a success is an *APIError.
 func receive(r request, response *http.Response) (answer, error) {
 	var reader io.Reader = response.Body
 	success := response.StatusCode >= 200 && response.StatusCode < 300
@@ -203,12 +195,12 @@ func receive(r request, response *http.Response) (answer, error) {
 	case !success:
 		return answer{}, newAPIError(r, response, body)
 	case err != nil:
-		return answer{}, &connectionError{r.name(), fmt.Errorf("reading the answer: %w", err)}
+		return answer{}, &connectionError{r.name(), fmt.Errorf("reading the response: %w", err)}
 	}
 	return answer{etag: response.Header.Get("ETag"), body: body}, nil
 }
 
-// connectionError is a request without an answer.
+// connectionError is a request that got no complete response.
 type connectionError struct {
 	name string
 	err  error
@@ -218,8 +210,7 @@ func (e *connectionError) Error() string { return e.name + ": " + e.err.Error() 
 
 func (e *connectionError) Unwrap() error { return e.err }
 
-// withoutURL takes the cause out of the standard library's error, which names
-// the call a second time.
+// withoutURL unwraps the standard library's error, which would name the call a second time.
 func withoutURL(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-func TestIdsArePercentEncodedWithNothingSafe(t *testing.T) {
+func TestRequest_EscapesIDs(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"staging":    "staging",
@@ -46,7 +46,7 @@ func TestIdsArePercentEncodedWithNothingSafe(t *testing.T) {
 	}
 }
 
-func TestNothingIsSentForACallThatCannotBeMeant(t *testing.T) {
+func TestCall_InvalidArgumentsSendNothing(t *testing.T) {
 	t.Parallel()
 	server := newStub(t, ok(environmentBody))
 	client, _ := server.client(t)
@@ -72,13 +72,13 @@ func TestNothingIsSentForACallThatCannotBeMeant(t *testing.T) {
 	}
 }
 
-func TestASuccessMustBeOneOfSignalboxs(t *testing.T) {
+func TestCall_UnexpectedBody(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{``, `<html>Welcome</html>`, `{}`, `[]`, `null`, `{"data":null}`, `{"data":{"id":7}}`, `{"data":{"id":"s"`} {
 		server := newStub(t, ok(body))
 		client, pauses := server.client(t)
 		got, err := client.Environments.Get(t.Context(), "staging")
-		if err == nil || !strings.Contains(err.Error(), "signalbox: GET /api/v1/environments/staging: the answer") {
+		if err == nil || !strings.Contains(err.Error(), "signalbox: GET /api/v1/environments/staging: the response") {
 			t.Errorf("%s: got %+v, %v", body, got, err)
 		}
 		if len(pauses.taken) > 0 {
@@ -87,7 +87,7 @@ func TestASuccessMustBeOneOfSignalboxs(t *testing.T) {
 	}
 }
 
-func TestCompressedAnswersAreRead(t *testing.T) {
+func TestCall_CompressedResponse(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept-Encoding") != "gzip" {
@@ -110,7 +110,7 @@ func TestCompressedAnswersAreRead(t *testing.T) {
 	}
 }
 
-func TestTheETagComesWithTheResource(t *testing.T) {
+func TestGet_ReturnsETag(t *testing.T) {
 	t.Parallel()
 	tagged := ok(environmentBody)
 	tagged.header = map[string]string{"ETag": `"abc"`}
@@ -129,7 +129,7 @@ func TestTheETagComesWithTheResource(t *testing.T) {
 	}
 }
 
-func TestAnAttemptEndsWithItsTimeout(t *testing.T) {
+func TestWithTimeout_EndsAttempt(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -145,12 +145,12 @@ func TestAnAttemptEndsWithItsTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = client.Account.Get(t.Context())
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "there was no answer within 10ms") {
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no response within 10ms") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestACanceledCallEndsAtOnce(t *testing.T) {
+func TestCall_Canceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

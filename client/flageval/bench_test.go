@@ -32,7 +32,7 @@ func benchLive(logic string) *Live {
 	return live
 }
 
-func BenchmarkTypedRead(b *testing.B) {
+func BenchmarkView_Read(b *testing.B) {
 	context, err := jsonlogic.Parse([]byte(benchContext))
 	if err != nil {
 		b.Fatal(err)

@@ -2,7 +2,7 @@ package flageval
 
 import "encoding/json"
 
-// Type is what values a flag has.
+// Type is the type of a flag's values.
 type Type string
 
 // The types of flags.
@@ -13,8 +13,7 @@ const (
 	JSON    Type = "JSON"
 )
 
-// Definition is a flag as its owner wrote it. It decodes from the attributes of a flag document, where the key is the
-// document's id.
+// Definition is a flag as it is configured. It decodes from the attributes of a flag document; the key is its id.
 type Definition struct {
 	Key          string                 `json:"-"`
 	Type         Type                   `json:"type"`
@@ -29,7 +28,7 @@ type Environment struct {
 	Rules   []Rule          `json:"rules"`
 }
 
-// UnmarshalJSON reads an environment, which is enabled unless it says otherwise.
+// UnmarshalJSON decodes an environment, which is enabled by default.
 func (e *Environment) UnmarshalJSON(text []byte) error {
 	type plain Environment
 	enabled := plain{Enabled: true}
@@ -40,7 +39,7 @@ func (e *Environment) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Rule serves a value to the contexts that its logic matches.
+// Rule serves a value to the contexts that match its logic.
 type Rule struct {
 	Description string          `json:"description"`
 	Logic       json.RawMessage `json:"logic"`

@@ -7,20 +7,20 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
-// Reason is why a flag has the value it has, in OpenFeature's terms.
+// Reason is why a flag has its value, in OpenFeature's terms.
 type Reason uint8
 
-// The reasons. The zero Reason is that of an evaluation that served nothing.
+// The reasons.
 const (
 	Error          Reason = iota // nothing could be served
 	Static                       // the environment has no rules for the flag
 	TargetingMatch               // a rule matched
-	Split                        // a rule matched by a bucket of `fractional`
+	Split                        // a rule matched by a `fractional` bucket
 	Default                      // no rule matched
 	Disabled                     // the flag is switched off in the environment
 )
 
-// String returns the reason's name on the wire.
+// String returns the reason's name in JSON.
 func (r Reason) String() string {
 	switch r {
 	case Static:
@@ -37,10 +37,10 @@ func (r Reason) String() string {
 	return "ERROR"
 }
 
-// MarshalText writes the reason's name, also in JSON.
+// MarshalText returns the reason's name.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads the reason's name, also in JSON.
+// UnmarshalText parses the reason's name.
 func (r *Reason) UnmarshalText(text []byte) error {
 	for known := Error; known <= Disabled; known++ {
 		if known.String() == string(text) {
@@ -48,7 +48,7 @@ func (r *Reason) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no reason of an evaluation", text)
+	return fmt.Errorf("%q is not the reason of an evaluation", text)
 }
 
 // Code is why nothing was served, in OpenFeature's terms.
@@ -58,11 +58,11 @@ type Code uint8
 const (
 	None         Code = iota
 	FlagNotFound      // no such flag
-	TypeMismatch      // the flag has another type than the reader asked for
-	ParseError        // the flag's definition has no usable default
+	TypeMismatch      // the flag has another type than requested
+	ParseError        // the flag has no usable default
 )
 
-// String returns the code's name on the wire, "" for None.
+// String returns the code's name in JSON; None is "".
 func (c Code) String() string {
 	switch c {
 	case FlagNotFound:
@@ -75,21 +75,21 @@ func (c Code) String() string {
 	return ""
 }
 
-// MarshalText writes the code's name, also in JSON.
+// MarshalText returns the code's name.
 func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// NoRule is the Rule of an evaluation that no rule decided.
+// NoRule is the Rule of an evaluation in which no rule matched.
 const NoRule = -1
 
-// Evaluation is a decision: a value, and how it came about.
+// Evaluation is a flag's value for a context, and why.
 type Evaluation struct {
 	served *served
-	Rule   int // index of the rule that decided, or NoRule
+	Rule   int // index of the rule that matched, or NoRule
 	Reason Reason
 	Code   Code // None unless the reason is Error
 }
 
-// Raw returns the value's JSON text as the flag's owner wrote it, not to be changed; nil when nothing was served.
+// Raw returns the value's JSON text as it was configured, nil when nothing was served. It must not be changed.
 func (e Evaluation) Raw() json.RawMessage {
 	if e.served == nil {
 		return nil
@@ -97,7 +97,7 @@ func (e Evaluation) Raw() json.RawMessage {
 	return e.served.raw
 }
 
-// Bool returns the value of a BOOLEAN flag, and whether it is one.
+// Bool returns the value of a BOOLEAN flag, and whether the flag is one.
 func (e Evaluation) Bool() (value, ok bool) {
 	if e.served == nil || e.served.typ != Boolean {
 		return false, false
@@ -105,7 +105,7 @@ func (e Evaluation) Bool() (value, ok bool) {
 	return e.served.boolean, true
 }
 
-// Text returns the value of a STRING flag, and whether it is one.
+// Text returns the value of a STRING flag, and whether the flag is one.
 func (e Evaluation) Text() (value string, ok bool) {
 	if e.served == nil || e.served.typ != String {
 		return "", false
@@ -113,7 +113,7 @@ func (e Evaluation) Text() (value string, ok bool) {
 	return e.served.text, true
 }
 
-// Number returns the value of a NUMERIC flag, and whether it is one. Raw has digits that a float64 may not hold.
+// Number returns the value of a NUMERIC flag, and whether the flag is one. Raw has the exact digits.
 func (e Evaluation) Number() (value float64, ok bool) {
 	if e.served == nil || e.served.typ != Numeric {
 		return 0, false
@@ -121,7 +121,7 @@ func (e Evaluation) Number() (value float64, ok bool) {
 	return e.served.number, true
 }
 
-// JSON returns the text of a JSON flag's value, not to be changed, and whether it is one.
+// JSON returns the text of a JSON flag's value, and whether the flag is one. It must not be changed.
 func (e Evaluation) JSON() (value json.RawMessage, ok bool) {
 	if e.served == nil || e.served.typ != JSON {
 		return nil, false
@@ -131,7 +131,7 @@ func (e Evaluation) JSON() (value json.RawMessage, ok bool) {
 
 func failed(code Code) Evaluation { return Evaluation{Rule: NoRule, Code: code} }
 
-// mismatch is what a reader of another type gets: the reason why there was no value stays.
+// mismatch returns the evaluation for a reader of another type; an existing error stays.
 func (e Evaluation) mismatch() Evaluation {
 	if e.Code != None {
 		return e
@@ -151,7 +151,7 @@ func (p *plan) evaluate(context jsonlogic.Value) Evaluation {
 			}
 		}
 	}
-	return p.serveRest()
+	return p.serveFallback()
 }
 
 func (r *rule) serve(index int, d jsonlogic.Decision) Evaluation {
@@ -162,15 +162,16 @@ func (r *rule) serve(index int, d jsonlogic.Decision) Evaluation {
 	return e
 }
 
-// serveRest is what happens when no rule decides.
-func (p *plan) serveRest() Evaluation {
+// serveFallback returns the evaluation when no rule matches.
+func (p *plan) serveFallback() Evaluation {
+	reason := Default
 	switch {
-	case p.rest == nil:
+	case p.fallback == nil:
 		return failed(ParseError)
 	case !p.enabled:
-		return Evaluation{served: p.rest, Rule: NoRule, Reason: Disabled}
+		reason = Disabled
 	case len(p.rules) == 0:
-		return Evaluation{served: p.rest, Rule: NoRule, Reason: Static}
+		reason = Static
 	}
-	return Evaluation{served: p.rest, Rule: NoRule, Reason: Default}
+	return Evaluation{served: p.fallback, Rule: NoRule, Reason: reason}
 }

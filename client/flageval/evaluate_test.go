@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
-// decode reads a definition as a client does: from the attributes of a flag document.
+// decode decodes a definition from the attributes of a flag document.
 func decode(t testing.TB, key, attributes string) Definition {
 	t.Helper()
 	var d Definition
@@ -29,7 +29,7 @@ func context(t testing.TB, text string) jsonlogic.Value {
 	return v
 }
 
-// checkout is a flag with something for every step.
+// checkout is a flag for every step of evaluation.
 const checkout = `{
 	"type": "STRING", "default": "base", "description": "ignored", "managed": true,
 	"environments": {
@@ -59,7 +59,7 @@ func outcomeOf(e Evaluation) outcome {
 	return outcome{Value: string(e.Raw()), Reason: e.Reason.String(), Rule: e.Rule, Code: e.Code.String()}
 }
 
-func TestSixSteps(t *testing.T) {
+func TestEvaluate_SixSteps(t *testing.T) {
 	flag := Compile(decode(t, "checkout", checkout))
 	if len(flag.Problems()) > 0 {
 		t.Fatalf("%+v", flag.Problems())
@@ -101,8 +101,8 @@ func TestSixSteps(t *testing.T) {
 	}
 }
 
-// TestNamesOnTheWire are OpenFeature's.
-func TestNamesOnTheWire(t *testing.T) {
+// TestReason_Names are OpenFeature's.
+func TestReason_Names(t *testing.T) {
 	text, err := json.Marshal(map[string]any{
 		"reasons": []Reason{Error, Static, TargetingMatch, Split, Default, Disabled},
 		"codes":   []Code{None, FlagNotFound, TypeMismatch, ParseError},
@@ -113,8 +113,8 @@ func TestNamesOnTheWire(t *testing.T) {
 	}
 }
 
-// TestProblems: what cannot be served is named, and takes nothing else with it.
-func TestReasonsAreReadByTheirNames(t *testing.T) {
+// TestFlag_Problems: what cannot be served is reported and does not affect the rest.
+func TestReason_UnmarshalText(t *testing.T) {
 	for reason := Error; reason <= Disabled; reason++ {
 		text, err := json.Marshal(reason)
 		if err != nil {
@@ -132,7 +132,7 @@ func TestReasonsAreReadByTheirNames(t *testing.T) {
 	}
 }
 
-func TestProblems(t *testing.T) {
+func TestFlag_Problems(t *testing.T) {
 	flag := Compile(decode(t, "f", `{"type":"NUMERIC","default":1.50,"environments":{
 		"a/b~c":{"default":"text","rules":[
 			{"logic":{"and":[true,{"nope":1}]},"value":2},
@@ -163,8 +163,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestNothingToServe: a definition without a usable default is an error only when no rule decides.
-func TestNothingToServe(t *testing.T) {
+// TestEvaluate_NothingToServe: a definition without a usable default is an error only when no rule matches.
+func TestEvaluate_NothingToServe(t *testing.T) {
 	for _, attributes := range []string{
 		`{"type":"BOOLEAN"}`, `{"type":"BOOLEAN","default":null}`, `{"type":"BOOLEAN","default":"true"}`, `{"type":"COLOR","default":true}`, `{"type":"JSON"}`, `{}`,
 	} {
@@ -183,8 +183,8 @@ func TestNothingToServe(t *testing.T) {
 	}
 }
 
-// TestValuesKeepTheirText: key order and the spelling of numbers belong to the flag's owner.
-func TestValuesKeepTheirText(t *testing.T) {
+// TestEvaluation_RawKeepsText: key order and the spelling of numbers are preserved.
+func TestEvaluation_RawKeepsText(t *testing.T) {
 	const object = `{"z": 1.0, "a": [1e2, 12345678901234567890], "dup": 1, "dup": 2}`
 	flag := Compile(decode(t, "f", `{"type":"JSON","default":null,"environments":{"e":{"rules":[{"logic":{"==":[1,1]},"value":`+object+`}]}}}`))
 	if got, ok := flag.Evaluate("e", jsonlogic.Null()).JSON(); !ok || string(got) != object {
@@ -195,8 +195,8 @@ func TestValuesKeepTheirText(t *testing.T) {
 	}
 }
 
-// TestDefinitionIsCopied: the caller may reuse its buffers.
-func TestDefinitionIsCopied(t *testing.T) {
+// TestCompile_CopiesDefinition: the caller may reuse its buffers.
+func TestCompile_CopiesDefinition(t *testing.T) {
 	text := json.RawMessage(`"abc"`)
 	flag := Compile(Definition{Key: "f", Type: String, Default: text})
 	copy(text, `"xyz"`)
@@ -208,7 +208,7 @@ func TestDefinitionIsCopied(t *testing.T) {
 	}
 }
 
-func TestEnvironmentDecodes(t *testing.T) {
+func TestEnvironment_UnmarshalJSON(t *testing.T) {
 	for text, want := range map[string]bool{`{}`: true, `{"enabled":true}`: true, `{"enabled":false}`: false, `{"rules":[]}`: true} {
 		var e Environment
 		if err := json.Unmarshal([]byte(text), &e); err != nil || e.Enabled != want {
@@ -283,8 +283,8 @@ func FuzzEvaluate(f *testing.F) {
 	})
 }
 
-// TestAnExplanationIsBoundedAsAWhole: many rules share its room, and the rule that matched is explained all the same.
-func TestAnExplanationIsBoundedAsAWhole(t *testing.T) {
+// TestExplain_SharedBudget: all rules share one budget, but the rule that matched is always explained.
+func TestExplain_SharedBudget(t *testing.T) {
 	const rules = 20_000
 	d := Definition{Key: "many", Type: Boolean, Default: json.RawMessage(`false`)}
 	production := Environment{Enabled: true}

@@ -2,41 +2,40 @@ package flageval
 
 import "github.com/signalbox/signalbox/client/jsonlogic"
 
-// Explanation is how an evaluation went, to be shown as JSON.
+// Explanation shows the steps of an evaluation as JSON.
 type Explanation struct {
 	Environment string `json:"environment"`
-	// Configured is false for an environment that the flag does not know.
+	// Configured reports whether the flag has a configuration for the environment.
 	Configured bool `json:"configured"`
-	// Enabled is the environment's switch.
-	Enabled bool `json:"enabled"`
-	// Rules are all rules of the environment in order, also those that were not reached.
+	Enabled    bool `json:"enabled"`
+	// Rules are all rules of the environment in order, including those that were not evaluated.
 	Rules []RuleExplanation `json:"rules"`
 }
 
-// RuleExplanation is how one rule went.
+// RuleExplanation shows the evaluation of one rule.
 type RuleExplanation struct {
 	Index       int    `json:"index"`
 	Description string `json:"description,omitempty"`
-	// Evaluated is false for rules behind the one that matched, in a disabled environment, and with a problem.
+	// Evaluated is false after the rule that matched, in a disabled environment, and for a rule with a problem.
 	Evaluated bool `json:"evaluated"`
 	Matched   bool `json:"matched"`
 	// Problem is why the rule can never match.
 	Problem string `json:"problem,omitempty"`
 	// Logic is the rule's tree with a result at every node.
 	Logic *jsonlogic.Explanation `json:"logic,omitempty"`
-	// Truncated marks a rule whose tree was left out because those before it took all the room. The rule that matched
-	// always has one.
+	// Truncated marks a rule whose tree was left out because the explanation became too large. The rule that matched always
+	// has one.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// explained is how many explanations of one rule an evaluation has room for.
-const explained = 4
+// budgetRules is the size limit of an explanation, in explanations of one rule.
+const budgetRules = 4
 
-// Explain is Evaluate with every step. It is for people who ask why, not for serving.
+// Explain is Evaluate with every step. It is slow: use it to show why, not to serve.
 func (f *Flag) Explain(environment string, context jsonlogic.Value) (Evaluation, *Explanation) {
 	p := f.plan(environment)
 	out := &Explanation{Environment: environment, Enabled: p.enabled, Configured: p != f.absent, Rules: []RuleExplanation{}}
-	decided, budget := NoRule, jsonlogic.NewBudget(explained)
+	decided, budget := NoRule, jsonlogic.NewBudget(budgetRules)
 	var evaluation Evaluation
 	for i := range p.rules {
 		r := &p.rules[i]
@@ -54,7 +53,7 @@ func (f *Flag) Explain(environment string, context jsonlogic.Value) (Evaluation,
 		out.Rules = append(out.Rules, step)
 	}
 	if decided == NoRule {
-		evaluation = p.serveRest()
+		evaluation = p.serveFallback()
 	}
 	return evaluation, out
 }

@@ -17,24 +17,24 @@ type Flag struct {
 	key      string
 	typ      Type
 	plans    map[string]*plan
-	absent   *plan // for environments that the flag does not configure
+	absent   *plan // for environments without a configuration
 	problems []Problem
 }
 
-// Problem is something in a definition that can never be served.
+// Problem is a part of a definition that cannot be served.
 type Problem struct {
-	Pointer string // JSON pointer (RFC 6901) into the definition, as a document spells it
-	Err     error  // a *jsonlogic.Error for logic that was refused, with Pointer including its own
+	Pointer string // JSON pointer into the definition
+	Err     error  // a *jsonlogic.Error for invalid logic; Pointer includes its pointer
 }
 
-// plan is what to do in one environment.
+// plan is the compiled configuration of one environment.
 type plan struct {
-	enabled bool
-	rules   []rule
-	rest    *served // when no rule decides; nil when there is nothing to serve
+	enabled  bool
+	rules    []rule
+	fallback *served // served when no rule matches; nil when there is no usable default
 }
 
-// rule is one compiled rule. Without logic it never matches.
+// rule is a compiled rule. Without logic it never matches.
 type rule struct {
 	logic       *jsonlogic.Rule
 	value       *served
@@ -42,12 +42,12 @@ type rule struct {
 	problem     string // why there is no logic
 }
 
-// Compile prepares a definition. What cannot be served is left out, so that one bad rule takes neither its flag nor the
-// other flags with it; Problems tells.
+// Compile prepares a definition. It leaves out what cannot be served, so that one invalid rule does not affect others;
+// see Problems.
 func Compile(d Definition) *Flag {
 	f := &Flag{key: d.Key, typ: d.Type, plans: make(map[string]*plan, len(d.Environments))}
 	fallback := f.compileDefault(d)
-	f.absent = &plan{enabled: true, rest: fallback}
+	f.absent = &plan{enabled: true, fallback: fallback}
 	for _, name := range slices.Sorted(maps.Keys(d.Environments)) {
 		f.plans[name] = f.compilePlan(d.Environments[name], "/environments/"+escape(name), fallback)
 	}
@@ -63,10 +63,10 @@ func (f *Flag) compileDefault(d Definition) *served {
 }
 
 func (f *Flag) compilePlan(e Environment, pointer string, fallback *served) *plan {
-	p := &plan{enabled: e.Enabled, rest: fallback, rules: make([]rule, len(e.Rules))}
+	p := &plan{enabled: e.Enabled, fallback: fallback, rules: make([]rule, len(e.Rules))}
 	if !isNull(e.Default) {
 		if own := f.compileValue(e.Default, pointer+"/default"); own != nil {
-			p.rest = own
+			p.fallback = own
 		}
 	}
 	for i, r := range e.Rules {
@@ -141,10 +141,10 @@ func (f *Flag) Key() string { return f.key }
 // Type returns the flag's type.
 func (f *Flag) Type() Type { return f.typ }
 
-// Problems lists what Compile left out, not to be changed. It is empty for a definition that can be served whole.
+// Problems returns what Compile left out. It must not be changed.
 func (f *Flag) Problems() []Problem { return f.problems }
 
-// Evaluate decides the flag for a context in an environment.
+// Evaluate returns the flag's value for a context in an environment.
 func (f *Flag) Evaluate(environment string, context jsonlogic.Value) Evaluation {
 	return f.plan(environment).evaluate(context)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
-// table is a set of flags by key. It never changes.
+// table is an immutable set of flags by key.
 type table[T any] struct {
 	entries map[string]T
 	keys    []string // sorted
 }
 
-// with returns a table with entries added, replaced and removed. A change of values only shares the list of keys.
+// with returns a table with entries added, replaced and removed. If the keys are the same, it shares their list.
 func (t table[T]) with(set map[string]T, remove []string) table[T] {
 	next := table[T]{entries: maps.Clone(t.entries), keys: t.keys}
 	if next.entries == nil {
@@ -48,11 +48,11 @@ type Snapshot struct {
 	flags table[*Flag]
 }
 
-// NewSnapshot makes a snapshot of flags. Of flags with the same key the last counts.
+// NewSnapshot returns a snapshot of flags. The last of flags with the same key wins.
 func NewSnapshot(flags ...*Flag) *Snapshot { return new(Snapshot).With(flags, nil) }
 
-// With returns a snapshot in which flags are added or replaced, after the flags with the removed keys are gone. One call
-// copies the snapshot once, so changes that come together should be passed together.
+// With returns a snapshot without the removed keys and with flags added or replaced. Each call copies the snapshot, so
+// pass changes together.
 func (s *Snapshot) With(flags []*Flag, removed []string) *Snapshot {
 	set := make(map[string]*Flag, len(flags))
 	for _, f := range flags {
@@ -67,10 +67,10 @@ func (s *Snapshot) Flag(key string) (*Flag, bool) {
 	return f, ok
 }
 
-// Keys lists the keys of all flags in order, not to be changed.
+// Keys returns the sorted keys of all flags. They must not be changed.
 func (s *Snapshot) Keys() []string { return s.flags.keys }
 
-// Evaluate decides a flag for a context in an environment.
+// Evaluate returns a flag's value for a context in an environment.
 func (s *Snapshot) Evaluate(environment, key string, context jsonlogic.Value) Evaluation {
 	f, ok := s.flags.entries[key]
 	if !ok {
@@ -79,23 +79,23 @@ func (s *Snapshot) Evaluate(environment, key string, context jsonlogic.Value) Ev
 	return f.Evaluate(environment, context)
 }
 
-// In returns the snapshot's flags as one environment sees them.
+// In returns a view of the snapshot's flags in one environment.
 func (s *Snapshot) In(environment string) *View {
 	return NewView(environment, slices.Collect(maps.Values(s.flags.entries))...)
 }
 
-// View is all flags as one environment sees them. It is immutable and safe for concurrent use.
+// View is all flags in one environment. It is immutable and safe for concurrent use.
 type View struct {
 	environment string
 	plans       table[*plan]
 }
 
-// NewView makes a view of flags. Of flags with the same key the last counts.
+// NewView returns a view of flags. The last of flags with the same key wins.
 func NewView(environment string, flags ...*Flag) *View {
 	return (&View{environment: environment}).With(flags, nil)
 }
 
-// With returns a view in which flags are added or replaced, after the flags with the removed keys are gone.
+// With returns a view without the removed keys and with flags added or replaced.
 func (v *View) With(flags []*Flag, removed []string) *View {
 	set := make(map[string]*plan, len(flags))
 	for _, f := range flags {
@@ -107,10 +107,10 @@ func (v *View) With(flags []*Flag, removed []string) *View {
 // Environment returns the name of the view's environment.
 func (v *View) Environment() string { return v.environment }
 
-// Keys lists the keys of all flags in order, not to be changed.
+// Keys returns the sorted keys of all flags. They must not be changed.
 func (v *View) Keys() []string { return v.plans.keys }
 
-// Evaluate decides a flag of any type for a context.
+// Evaluate returns the value of a flag of any type for a context.
 func (v *View) Evaluate(key string, context jsonlogic.Value) Evaluation {
 	p, ok := v.plans.entries[key]
 	if !ok {
@@ -119,7 +119,7 @@ func (v *View) Evaluate(key string, context jsonlogic.Value) Evaluation {
 	return p.evaluate(context)
 }
 
-// Bool decides a BOOLEAN flag; the fallback is returned with reason Error.
+// Bool returns the value of a BOOLEAN flag, or the fallback with reason Error.
 func (v *View) Bool(key string, context jsonlogic.Value, fallback bool) (bool, Evaluation) {
 	e := v.Evaluate(key, context)
 	if value, ok := e.Bool(); ok {
@@ -128,7 +128,7 @@ func (v *View) Bool(key string, context jsonlogic.Value, fallback bool) (bool, E
 	return fallback, e.mismatch()
 }
 
-// Text decides a STRING flag; the fallback is returned with reason Error.
+// Text returns the value of a STRING flag, or the fallback with reason Error.
 func (v *View) Text(key string, context jsonlogic.Value, fallback string) (string, Evaluation) {
 	e := v.Evaluate(key, context)
 	if value, ok := e.Text(); ok {
@@ -137,7 +137,7 @@ func (v *View) Text(key string, context jsonlogic.Value, fallback string) (strin
 	return fallback, e.mismatch()
 }
 
-// Number decides a NUMERIC flag; the fallback is returned with reason Error.
+// Number returns the value of a NUMERIC flag, or the fallback with reason Error.
 func (v *View) Number(key string, context jsonlogic.Value, fallback float64) (float64, Evaluation) {
 	e := v.Evaluate(key, context)
 	if value, ok := e.Number(); ok {
@@ -146,7 +146,7 @@ func (v *View) Number(key string, context jsonlogic.Value, fallback float64) (fl
 	return fallback, e.mismatch()
 }
 
-// JSON decides a JSON flag; the fallback is returned with reason Error. The text is not to be changed.
+// JSON returns the text of a JSON flag, or the fallback with reason Error. It must not be changed.
 func (v *View) JSON(key string, context jsonlogic.Value, fallback json.RawMessage) (json.RawMessage, Evaluation) {
 	e := v.Evaluate(key, context)
 	if value, ok := e.JSON(); ok {
@@ -155,7 +155,7 @@ func (v *View) JSON(key string, context jsonlogic.Value, fallback json.RawMessag
 	return fallback, e.mismatch()
 }
 
-// Live publishes the newest view to any number of readers, which never wait. The zero Live has no flags.
+// Live publishes the newest view to any number of readers without locks. The zero Live has no flags.
 type Live struct {
 	view atomic.Pointer[View]
 }
@@ -171,7 +171,7 @@ func (l *Live) Load() *View {
 // Store publishes a view.
 func (l *Live) Store(v *View) { l.view.Store(v) }
 
-// Update publishes what change makes of the newest view. It calls change again when another update came in between.
+// Update publishes change(newest view). It calls change again if another update came in between.
 func (l *Live) Update(change func(*View) *View) {
 	for {
 		old := l.view.Load()

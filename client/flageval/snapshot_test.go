@@ -15,7 +15,7 @@ func static(key string, typ Type, value string) *Flag {
 	return Compile(Definition{Key: key, Type: typ, Default: json.RawMessage(value)})
 }
 
-func TestTypedReads(t *testing.T) {
+func TestView_Reads(t *testing.T) {
 	view := NewView("e", static("b", Boolean, "true"), static("s", String, `"x"`), static("n", Numeric, "2.50"), static("j", JSON, `{"a":1}`), static("bad", Boolean, "1"))
 	in := jsonlogic.Null()
 	b, e := view.Bool("b", in, false)
@@ -51,8 +51,8 @@ func check(t *testing.T, e Evaluation, code Code) {
 	}
 }
 
-// TestSnapshotsDoNotChange: a change makes a new one, and readers of the old one see what they saw.
-func TestSnapshotsDoNotChange(t *testing.T) {
+// TestSnapshot_Immutable: a change returns a new snapshot and leaves the old one unchanged.
+func TestSnapshot_Immutable(t *testing.T) {
 	first := NewSnapshot(static("b", String, `"1"`), static("a", String, `"1"`))
 	second := first.With([]*Flag{static("a", String, `"2"`)}, nil)
 	third := second.With([]*Flag{static("c", String, `"3"`)}, []string{"b", "none"})
@@ -82,7 +82,7 @@ func TestSnapshotsDoNotChange(t *testing.T) {
 	}
 }
 
-// TestLive: readers see whole views only, and updates from several writers are all kept.
+// TestLive: readers see complete views, and no update of concurrent writers is lost.
 func TestLive(t *testing.T) {
 	var live Live
 	if _, e := live.Load().Bool("x", jsonlogic.Null(), true); e.Code != FlagNotFound {
@@ -120,8 +120,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestTypedReadsDoNotAllocate: neither when a rule matches nor when a bucket decides nor for a missing flag.
-func TestTypedReadsDoNotAllocate(t *testing.T) {
+// TestView_NoAllocations: for a matching rule, a split and a missing flag.
+func TestView_NoAllocations(t *testing.T) {
 	in := context(t, benchContext)
 	for name, logic := range benchLogic() {
 		live := benchLive(logic)

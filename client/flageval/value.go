@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
-// served is a value in every form that a reader can ask for, prepared when the flag is compiled.
+// served is a value, decoded when the flag is compiled.
 type served struct {
 	typ     Type
 	raw     json.RawMessage
@@ -21,14 +21,14 @@ type served struct {
 
 var errNoValue = errors.New("a value is required")
 
-// Fits reports whether a flag of a type can serve a value: it is JSON, of the type, no deeper than
-// jsonlogic.MaxDataDepth, and a number is one that a float64 can hold.
+// Fits reports whether a flag of a type can serve a value: it is valid JSON of the type, not nested deeper than
+// jsonlogic.MaxDataDepth, and a number is in the range of a float64.
 func Fits(typ Type, value json.RawMessage) bool {
 	_, err := newServed(typ, value)
 	return err == nil
 }
 
-// newServed checks a value against the flag's type.
+// newServed decodes a value and checks that it has the flag's type.
 func newServed(typ Type, raw json.RawMessage) (*served, error) {
 	if len(raw) == 0 {
 		return nil, errNoValue
@@ -57,7 +57,7 @@ func newServed(typ Type, raw json.RawMessage) (*served, error) {
 	return s, nil
 }
 
-// isNull reports a value that is absent or null.
+// isNull reports whether a value is absent or null.
 func isNull(raw json.RawMessage) bool {
 	text := bytes.TrimSpace(raw)
 	return len(text) == 0 || string(text) == "null"

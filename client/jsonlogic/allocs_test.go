@@ -2,8 +2,8 @@ package jsonlogic
 
 import "testing"
 
-// TestEvaluationDoesNotAllocate: neither deciding nor evaluating the rules that people write.
-func TestEvaluationDoesNotAllocate(t *testing.T) {
+// TestEvaluate_NoAllocations: neither deciding nor evaluating the rules that people write.
+func TestEvaluate_NoAllocations(t *testing.T) {
 	data := mustParse(t, benchData)
 	for name, source := range benchRules() {
 		r, err := Compile([]byte(source), FlagKey("checkout-v2"))

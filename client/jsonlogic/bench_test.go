@@ -48,7 +48,7 @@ func BenchmarkRules(b *testing.B) {
 	}
 }
 
-// BenchmarkParse is what a server pays for a context before the first rule.
+// BenchmarkParse parses a context.
 func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	text := []byte(benchData)
@@ -59,7 +59,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkCompile is what a client pays for a rule that changed.
+// BenchmarkCompile compiles a rule.
 func BenchmarkCompile(b *testing.B) {
 	b.ReportAllocs()
 	text := []byte(benchRules()["conditions"])

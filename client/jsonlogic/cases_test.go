@@ -10,7 +10,7 @@ type example struct {
 	want string // as encode writes results; "error" when the evaluation fails
 }
 
-// TestCases pins the semantics one by one. Compare TestCasesAgainstReference, which holds the table itself against the
+// TestCases pins the semantics one by one. Compare TestReference_Cases, which holds the table itself against the
 // reference implementation.
 func TestCases(t *testing.T) {
 	for group, examples := range caseTable() {
@@ -24,8 +24,9 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestCasesAgainstReference: the table says what the reference does.
-func TestCasesAgainstReference(t *testing.T) {
+// TestReference_Cases: the table says what the reference does.
+func TestReference_Cases(t *testing.T) {
+	t.Parallel()
 	var pairs []pair
 	for _, examples := range caseTable() {
 		for _, c := range examples {

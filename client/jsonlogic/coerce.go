@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// objectText is what JavaScript makes of every plain object.
+// objectText is the text of every object in JavaScript.
 const objectText = "[object Object]"
 
-// toNumber is JavaScript's Number(v).
+// toNumber returns JavaScript's Number(v).
 func toNumber(v Value) float64 {
 	switch v.kind {
 	case KindNumber:
@@ -28,7 +28,7 @@ func toNumber(v Value) float64 {
 	return math.NaN()
 }
 
-// toText is JavaScript's String(v).
+// toText returns JavaScript's String(v).
 func toText(v Value) string {
 	switch v.kind {
 	case KindString:
@@ -45,7 +45,7 @@ func toText(v Value) string {
 	return string(appendText(nil, v))
 }
 
-// appendText writes v as an element of a joined list: null and undefined are empty, arrays join with commas.
+// appendText appends v as an element of a joined list: null and undefined are empty, arrays are joined with commas.
 func appendText(dst []byte, v Value) []byte {
 	switch v.kind {
 	case KindUndefined, KindNull:
@@ -64,7 +64,7 @@ func appendText(dst []byte, v Value) []byte {
 	return append(dst, toText(v)...)
 }
 
-// toPrimitive turns arrays and objects into strings, as JavaScript does before it compares or calculates.
+// toPrimitive converts arrays and objects to strings, as JavaScript does before it compares or calculates.
 func toPrimitive(v Value) Value {
 	if v.kind == KindArray || v.kind == KindObject {
 		return String(toText(v))
@@ -72,7 +72,7 @@ func toPrimitive(v Value) Value {
 	return v
 }
 
-// appendNumber writes a number as JavaScript does: plain digits from 1e-6 up to 1e21, else an exponent.
+// appendNumber appends a number as JavaScript writes it: plain digits from 1e-6 to 1e21, else an exponent.
 func appendNumber(dst []byte, f float64) []byte {
 	switch abs := math.Abs(f); {
 	case f != f:
@@ -93,7 +93,7 @@ func appendNumber(dst []byte, f float64) []byte {
 	return dst
 }
 
-// textToNumber is JavaScript's Number(s) of a string.
+// textToNumber returns JavaScript's Number(s) of a string.
 func textToNumber(s string) float64 {
 	s = strings.TrimFunc(s, isSpace)
 	if s == "" {
@@ -116,7 +116,7 @@ func textToNumber(s string) float64 {
 	return f
 }
 
-// radixNumber reads digits of a base, rounding like any other number once they are more than a float64 holds.
+// radixNumber parses digits of a base, rounded to a float64.
 func radixNumber(digits string, base int) float64 {
 	if digits[0] == '+' || digits[0] == '-' {
 		return math.NaN()
@@ -132,7 +132,7 @@ func radixNumber(digits string, base int) float64 {
 	return f
 }
 
-// parseFloat is JavaScript's parseFloat(v): the number at the start of v's text.
+// parseFloat returns JavaScript's parseFloat(v): the number at the start of v's text.
 func parseFloat(v Value) float64 {
 	switch v.kind {
 	case KindNumber:
@@ -147,15 +147,11 @@ func parseFloat(v Value) float64 {
 	return math.NaN()
 }
 
-// numberPrefix finds the longest decimal number or Infinity at the start of s: its length and value, 0 and NaN when
-// there is none.
+// numberPrefix returns the length and value of the longest decimal number or Infinity at the start of s, else 0 and NaN.
 func numberPrefix(s string) (int, float64) {
-	i := 0
-	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		i++
-	}
+	i := signLength(s)
 	if strings.HasPrefix(s[i:], "Infinity") {
-		return i + len("Infinity"), math.Inf(infinitySign(s))
+		return i + len("Infinity"), decimal(s[:i+len("Inf")])
 	}
 	whole := leadingDigits(s[i:])
 	i += whole
@@ -173,27 +169,24 @@ func numberPrefix(s string) (int, float64) {
 	return i, decimal(s[:i])
 }
 
-func infinitySign(s string) int {
-	if s[0] == '-' {
-		return -1
-	}
-	return 1
-}
-
-// exponentLength is the length of a complete exponent at the start of s, else 0.
+// exponentLength returns the length of a complete exponent at the start of s, else 0.
 func exponentLength(s string) int {
 	if s == "" || s[0]|0x20 != 'e' {
 		return 0
 	}
-	i := 1
-	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		i++
-	}
+	i := 1 + signLength(s[1:])
 	n := leadingDigits(s[i:])
 	if n == 0 {
 		return 0
 	}
 	return i + n
+}
+
+func signLength(s string) int {
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		return 1
+	}
+	return 0
 }
 
 func leadingDigits(s string) int {
@@ -204,14 +197,13 @@ func leadingDigits(s string) int {
 	return n
 }
 
-// decimal converts text that is already known to be a decimal number. The only error left is a number out of range,
-// for which ParseFloat gives the infinity or zero that JavaScript has too.
+// decimal converts a valid decimal number. Out of range, ParseFloat returns the same infinity or zero as JavaScript.
 func decimal(s string) float64 {
 	f, _ := strconv.ParseFloat(s, 64)
 	return f
 }
 
-// isSpace reports JavaScript's white space and line terminators.
+// isSpace reports whether r is white space or a line terminator in JavaScript.
 func isSpace(r rune) bool {
 	switch r {
 	case '\t', '\n', '\v', '\f', '\r', '\u2028', '\u2029', '\ufeff':

@@ -1,7 +1,6 @@
 package jsonlogic
 
-// strictEqual is JavaScript's ===. Arrays and objects are equal only to themselves: the same node of the data or of
-// the rule, or the same result of one evaluation of one node.
+// strictEqual is JavaScript's ===. Arrays and objects are equal only to themselves.
 func strictEqual(a, b Value) bool {
 	if a.kind != b.kind {
 		return false
@@ -17,7 +16,7 @@ func strictEqual(a, b Value) bool {
 	return a.bits == b.bits
 }
 
-// sameValue is strictEqual where a comparison may take fuel.
+// sameValue is strictEqual with the signature of looseEqual.
 func sameValue(_ *state, a, b Value) bool { return strictEqual(a, b) }
 
 // looseEqual is JavaScript's ==.
@@ -55,8 +54,8 @@ func lessNumber(a, b float64, orEqual bool) bool {
 	return a < b || orEqual && a == b
 }
 
-// compareText orders strings by UTF-16 code units, as JavaScript does. UTF-8 has the same order but for one pair of
-// ranges: characters beyond U+FFFF are surrogates in UTF-16, and those come before U+E000 to U+FFFF.
+// compareText orders strings by UTF-16 code units, as JavaScript does. The order of UTF-8 differs in one case: characters
+// beyond U+FFFF, which are surrogates in UTF-16, come before U+E000 to U+FFFF.
 func compareText(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -68,7 +67,7 @@ func compareText(a, b string) int {
 	return len(a) - len(b)
 }
 
-// utf16Rank moves the lead bytes of U+E000…U+FFFF (EE, EF) behind those of the characters beyond (F0…F4).
+// utf16Rank moves the lead bytes of U+E000 to U+FFFF (EE, EF) behind those of the characters beyond (F0 to F4).
 func utf16Rank(c byte) byte {
 	if c == 0xEE || c == 0xEF {
 		return c + 0x10

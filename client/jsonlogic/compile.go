@@ -1,117 +1,76 @@
 package jsonlogic
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
-// evalFunc is a compiled node: it maps the data of its scope to a value.
+// evalFunc is a compiled node: it returns a value for the data of its scope.
 type evalFunc func(st *state, data Value) Value
 
-// testFunc is a compiled node of which only the truthiness is asked.
+// testFunc is a compiled node of which only the truthiness matters.
 type testFunc func(st *state, data Value) bool
 
 // operator says how an operation compiles. One of value and test is enough; the other follows from it.
 type operator struct {
 	value    func(c *compiler, n *node) evalFunc
 	test     func(c *compiler, n *node) testFunc
-	arity    int  // arguments that the operator looks at; 0 is all, or as many as it chooses
+	arity    int  // arguments that the operator reads; 0 is all
 	stateful bool // it can fail, loop, build large values or split
+	loop     bool // its second argument is evaluated for each element
 }
 
-// lookup is the table of operators.
-func lookup(name string) (operator, bool) {
-	switch name {
-	case "var":
-		return operator{value: compileVar, arity: 2}, true
-	case "missing":
-		return operator{value: compileMissing, stateful: true}, true
-	case "missing_some":
-		return operator{value: compileMissingSome, arity: 2, stateful: true}, true
-	case "if", "?:":
-		return operator{value: compileIf, test: compileIfTest}, true
-	case "and":
-		return operator{value: compileAnd, test: compileAndTest}, true
-	case "or":
-		return operator{value: compileOr, test: compileOrTest}, true
-	case "!":
-		return operator{test: compileNot, arity: 1}, true
-	case "!!":
-		return operator{test: compileTruthy, arity: 1}, true
-	case "==":
-		return operator{test: compileEqual, arity: 2}, true
-	case "===":
-		return operator{test: compileSame, arity: 2}, true
-	case "!=":
-		return operator{test: negated(compileEqual), arity: 2}, true
-	case "!==":
-		return operator{test: negated(compileSame), arity: 2}, true
-	case "<":
-		return operator{test: compileLess(false), arity: 3}, true
-	case "<=":
-		return operator{test: compileLess(true), arity: 3}, true
-	case ">":
-		return operator{test: compileGreater(false), arity: 2}, true
-	case ">=":
-		return operator{test: compileGreater(true), arity: 2}, true
-	case "log":
-		return operator{value: compileLog, arity: 1}, true
-	}
-	return lookupMore(name)
-}
-
-// lookupMore is the second half of the table: arithmetic, text, lists, rollouts.
-func lookupMore(name string) (operator, bool) {
-	switch name {
-	case "+":
-		return operator{value: compileSum}, true
-	case "*":
-		return operator{value: compileProduct, stateful: true}, true
-	case "-":
-		return operator{value: compileMinus, arity: 2}, true
-	case "/":
-		return operator{value: arithmetic(divide), arity: 2}, true
-	case "%":
-		return operator{value: arithmetic(remainder), arity: 2}, true
-	case "max":
-		return operator{value: compileExtreme(true)}, true
-	case "min":
-		return operator{value: compileExtreme(false)}, true
-	case "in":
-		return operator{test: compileIn, arity: 2}, true
-	case "cat":
-		return operator{value: compileCat, stateful: true}, true
-	case "substr":
-		return operator{value: compileSubstr, arity: 3}, true
-	case "map":
-		return operator{value: compileMap, stateful: true}, true
-	case "filter":
-		return operator{value: compileFilter, stateful: true}, true
-	case "reduce":
-		return operator{value: compileReduce, stateful: true}, true
-	case "all":
-		return operator{test: compileAll, stateful: true}, true
-	case "none":
-		return operator{test: compileNone, stateful: true}, true
-	case "some":
-		return operator{test: compileSome, stateful: true}, true
-	case "merge":
-		return operator{value: compileMerge, stateful: true}, true
-	case "fractional":
-		return operator{value: compileFractional, stateful: true}, true
-	case "starts_with":
-		return operator{value: compileAffix(strings.HasPrefix)}, true
-	case "ends_with":
-		return operator{value: compileAffix(strings.HasSuffix)}, true
-	case "sem_ver":
-		return operator{value: compileSemVer}, true
-	}
-	return operator{}, false
+// operators is the table of operators.
+//
+//nolint:gochecknoglobals // nothing changes it
+var operators = map[string]operator{
+	"var":          {value: compileVar, arity: 2},
+	"missing":      {value: compileMissing, stateful: true},
+	"missing_some": {value: compileMissingSome, arity: 2, stateful: true},
+	"log":          {value: compileLog, arity: 1},
+	"if":           {value: compileIf, test: compileIfTest},
+	"?:":           {value: compileIf, test: compileIfTest},
+	"and":          {value: compileFirst(false), test: compileFirstTest(false)},
+	"or":           {value: compileFirst(true), test: compileFirstTest(true)},
+	"!":            {test: negated(compileTruthy), arity: 1},
+	"!!":           {test: compileTruthy, arity: 1},
+	"==":           {test: compileEquality(looseEqual), arity: 2},
+	"===":          {test: compileEquality(sameValue), arity: 2},
+	"!=":           {test: negated(compileEquality(looseEqual)), arity: 2},
+	"!==":          {test: negated(compileEquality(sameValue)), arity: 2},
+	"<":            {test: compileLess(false), arity: 3},
+	"<=":           {test: compileLess(true), arity: 3},
+	">":            {test: compileGreater(false), arity: 2},
+	">=":           {test: compileGreater(true), arity: 2},
+	"+":            {value: compileSum},
+	"*":            {value: compileProduct, stateful: true},
+	"-":            {value: compileMinus, arity: 2},
+	"/":            {value: compileArithmetic(func(a, b float64) float64 { return a / b }), arity: 2},
+	"%":            {value: compileArithmetic(math.Mod), arity: 2},
+	"max":          {value: compileExtreme(math.Max, math.Inf(-1))},
+	"min":          {value: compileExtreme(math.Min, math.Inf(1))},
+	"in":           {test: compileIn, arity: 2},
+	"cat":          {value: compileCat, stateful: true},
+	"substr":       {value: compileSubstr, arity: 3},
+	"map":          {value: compileMap, stateful: true, loop: true},
+	"filter":       {value: compileFilter, stateful: true, loop: true},
+	"reduce":       {value: compileReduce, stateful: true, loop: true},
+	"all":          {test: compileQuantifier(false), stateful: true, loop: true},
+	"some":         {test: compileQuantifier(true), stateful: true, loop: true},
+	"none":         {test: negated(compileQuantifier(true)), stateful: true, loop: true},
+	"merge":        {value: compileMerge, stateful: true},
+	"fractional":   {value: compileFractional, stateful: true},
+	"starts_with":  {value: compileAffix(strings.HasPrefix)},
+	"ends_with":    {value: compileAffix(strings.HasSuffix)},
+	"sem_ver":      {value: compileSemVer},
 }
 
 // compiler turns nodes into functions.
 type compiler struct {
 	flagKey  string
-	scoped   bool // inside the body of a loop, where data is an element
+	scoped   bool // inside a loop's body, where data is an element
 	stateful bool // an operator needs a state
-	traced   bool // every node reports to the state's trace, so nothing is folded or read ahead
+	traced   bool // every node reports to the state's trace, so nothing is precomputed
 }
 
 // value compiles a node.
@@ -130,7 +89,7 @@ func (c *compiler) untraced(n *node) evalFunc {
 	case arrayNode:
 		return c.list(n)
 	}
-	op, _ := lookup(n.op)
+	op := n.operator
 	c.stateful = c.stateful || op.stateful
 	if op.value != nil {
 		return c.withSurplus(n, op, op.value(c, n))
@@ -141,7 +100,7 @@ func (c *compiler) untraced(n *node) evalFunc {
 
 // test compiles a node of which only the truthiness matters.
 func (c *compiler) test(n *node) testFunc {
-	op, _ := lookup(n.op)
+	op := n.operator
 	if c.traced || n.kind != operationNode || op.test == nil || op.surplus(n) {
 		value := c.value(n)
 		return func(st *state, data Value) bool { return value(st, data).Truthy() }
@@ -150,10 +109,10 @@ func (c *compiler) test(n *node) testFunc {
 	return op.test(c, n)
 }
 
-// surplus reports arguments behind those that the operator looks at.
+// surplus reports whether there are more arguments than the operator reads.
 func (op operator) surplus(n *node) bool { return op.arity > 0 && len(n.args) > op.arity }
 
-// withSurplus also evaluates arguments that the operator ignores: the reference does, and one of them may fail.
+// withSurplus also evaluates the arguments that the operator ignores: the reference does, and one of them may fail.
 func (c *compiler) withSurplus(n *node, op operator, fn evalFunc) evalFunc {
 	if !op.surplus(n) {
 		return fn
@@ -167,23 +126,19 @@ func (c *compiler) withSurplus(n *node, op operator, fn evalFunc) evalFunc {
 	}
 }
 
-func (c *compiler) values(nodes []*node) []evalFunc {
-	fns := make([]evalFunc, len(nodes))
+func (c *compiler) values(nodes []*node) []evalFunc { return compileEach(nodes, c.value) }
+
+func (c *compiler) tests(nodes []*node) []testFunc { return compileEach(nodes, c.test) }
+
+func compileEach[F any](nodes []*node, compile func(*node) F) []F {
+	fns := make([]F, len(nodes))
 	for i, n := range nodes {
-		fns[i] = c.value(n)
+		fns[i] = compile(n)
 	}
 	return fns
 }
 
-func (c *compiler) tests(nodes []*node) []testFunc {
-	fns := make([]testFunc, len(nodes))
-	for i, n := range nodes {
-		fns[i] = c.test(n)
-	}
-	return fns
-}
-
-// list compiles an array: a new one at every evaluation, as the reference makes, since arrays compare by identity.
+// list compiles an array. Every evaluation returns a new one, since arrays compare by identity.
 func (c *compiler) list(n *node) evalFunc {
 	c.stateful = true
 	elements := c.values(n.args)
@@ -196,7 +151,7 @@ func (c *compiler) list(n *node) evalFunc {
 	}
 }
 
-// discard is an operator with a wrong number of arguments: they are evaluated, and the result is null.
+// discard compiles an operator with a wrong number of arguments: they are evaluated, and the result is null.
 func (c *compiler) discard(n *node) evalFunc {
 	args := c.values(n.args)
 	return func(st *state, data Value) Value {
@@ -211,8 +166,8 @@ func constant(v Value) evalFunc {
 	return func(*state, Value) Value { return v }
 }
 
-// known returns the value of an argument when it is the same at every evaluation. An array of scalars counts only
-// where the operator takes it apart and nothing can see its identity, which holds for all callers.
+// known returns the value of an argument that is the same at every evaluation: a literal, or an array of scalars. Callers
+// must not pass the array on, since its identity would be visible.
 func (c *compiler) known(n *node, i int) (Value, bool) {
 	if c.traced || i >= len(n.args) {
 		return Value{}, false
@@ -236,7 +191,7 @@ func (n *node) isScalarList() bool {
 	return n.kind == arrayNode
 }
 
-// argument compiles the argument at i, which may be absent and then is undefined.
+// argument compiles the argument at i; a missing one is undefined.
 func (c *compiler) argument(n *node, i int) evalFunc {
 	if i >= len(n.args) {
 		return constant(Value{})
@@ -244,13 +199,13 @@ func (c *compiler) argument(n *node, i int) evalFunc {
 	return c.value(n.args[i])
 }
 
-// source is an argument that an operator reads. Most are plain variables, which are read without another call.
+// source is an argument that an operator reads. Plain variables, the most common, are read without another call.
 type source struct {
 	fn   evalFunc // nil for a plain variable
 	path path
 }
 
-// source compiles the argument at i for an operator that takes it apart and does not pass it on.
+// source compiles the argument at i for an operator that does not pass it on.
 func (c *compiler) source(n *node, i int) source {
 	if v, ok := c.known(n, i); ok {
 		return source{fn: constant(v)}
@@ -261,7 +216,7 @@ func (c *compiler) source(n *node, i int) source {
 	return source{fn: c.argument(n, i)}
 }
 
-// plainVariable returns the path of an argument that is a `var` with nothing but a name.
+// plainVariable returns the path of an argument that is a `var` with only a name.
 func (c *compiler) plainVariable(n *node, i int) (path, bool) {
 	if c.traced || i >= len(n.args) || len(n.args[i].args) != 1 {
 		return nil, false
@@ -278,7 +233,7 @@ func (c *compiler) sources(n *node) []source {
 	return list
 }
 
-// coerced is get for an operator that turns the value into text or a number.
+// coerced is get for an operator that converts the value to text or a number.
 func (s *source) coerced(st *state, data Value) Value { return st.coerced(s.get(st, data)) }
 
 func (s *source) get(st *state, data Value) Value {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// ValueOf converts what Go programs hold: nil, booleans, numbers, strings, slices and maps of these, Values, and
-// json.RawMessage. Anything else goes through encoding/json. The result shares nothing with v but string bytes.
+// ValueOf converts nil, booleans, numbers, strings, slices and maps of these, Values and json.RawMessage directly, and
+// anything else through encoding/json. The result shares only string bytes with v.
 func ValueOf(v any) (Value, error) {
 	return valueOf(v, MaxDataDepth)
 }
@@ -43,7 +43,7 @@ func valueOf(v any, depth int) (Value, error) {
 	return marshalled(v)
 }
 
-// floatOf covers the number types that contexts are commonly filled with; others pass through encoding/json.
+// floatOf converts common number types.
 func floatOf(v any) (float64, bool) {
 	switch n := v.(type) {
 	case float64:
@@ -84,7 +84,7 @@ func arrayOf[T any](list []T, depth int) (Value, error) {
 	return Array(items...), nil
 }
 
-// objectOf sorts the keys, so that equal maps are written alike.
+// objectOf sorts the keys, so that equal maps have the same JSON.
 func objectOf[T any](m map[string]T, depth int) (Value, error) {
 	members := make([]Member, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -97,32 +97,7 @@ func objectOf[T any](m map[string]T, depth int) (Value, error) {
 	return Object(members...), nil
 }
 
-// Interface returns v as encoding/json would decode it: nil, bool, float64, string, []any or map[string]any.
-func (v Value) Interface() any {
-	switch v.kind {
-	case KindBool:
-		return v.bits != 0
-	case KindNumber:
-		return v.float()
-	case KindString:
-		return v.text()
-	case KindArray:
-		list := make([]any, len(v.array().items))
-		for i, item := range v.array().items {
-			list[i] = item.Interface()
-		}
-		return list
-	case KindObject:
-		m := make(map[string]any, len(v.object().members))
-		for _, member := range v.object().members {
-			m[member.Key] = member.Value.Interface()
-		}
-		return m
-	}
-	return nil
-}
-
-// String returns what JavaScript's String(v) gives.
+// String returns JavaScript's String(v).
 func (v Value) String() string { return toText(v) }
 
 // MarshalJSON writes v as JavaScript's JSON.stringify does: undefined, NaN and infinities are null.
@@ -135,7 +110,7 @@ func (v *Value) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// AppendJSON appends v, written as MarshalJSON says, to dst.
+// AppendJSON appends what MarshalJSON returns to dst.
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.kind {
 	case KindBool:
@@ -177,7 +152,7 @@ func (v Value) appendMembers(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendQuoted escapes only what JSON requires.
+// appendQuoted appends s as a JSON string, escaping only what JSON requires.
 func appendQuoted(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

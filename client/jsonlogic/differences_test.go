@@ -2,8 +2,8 @@ package jsonlogic
 
 import "testing"
 
-// TestDifferencesFromReference pins what the package's documentation lists.
-func TestDifferencesFromReference(t *testing.T) {
+// TestReference_Differences pins what the package's documentation lists.
+func TestReference_Differences(t *testing.T) {
 	for _, c := range []struct{ name, rule, data, want string }{
 		{"inherited members are none", `{"var":"constructor"}`, `{}`, `null`},
 		{"inherited members are none", `{"var":["user.toString","none"]}`, `{"user":"x"}`, `"none"`},

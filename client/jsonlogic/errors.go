@@ -2,10 +2,10 @@ package jsonlogic
 
 import "errors"
 
-// Code names why a rule was refused.
+// Code is why a rule was rejected.
 type Code string
 
-// The reasons for which Compile refuses a rule.
+// The reasons why Compile rejects a rule.
 const (
 	CodeMalformed       Code = "malformed_json"
 	CodeUnknownOperator Code = "unknown_operator"
@@ -14,14 +14,14 @@ const (
 	CodeTooLarge        Code = "too_large"
 )
 
-// Error is why and where a rule was refused.
+// Error is why and where a rule was rejected.
 type Error struct {
 	Code    Code
 	Pointer string // JSON pointer (RFC 6901) into the rule; "" is the whole rule
-	Detail  string // one sentence for people
+	Detail  string // one sentence
 }
 
-// Error returns the detail with the place.
+// Error returns the detail and the pointer.
 func (e *Error) Error() string {
 	if e.Pointer == "" {
 		return e.Detail
@@ -29,10 +29,10 @@ func (e *Error) Error() string {
 	return e.Detail + " (at " + e.Pointer + ")"
 }
 
-// The ways in which an evaluation fails.
+// The errors of an evaluation.
 var (
-	// ErrLimit: the rule did too much work for one evaluation, or built too large a value.
+	// ErrLimit means that the evaluation did too much work or built too large a value.
 	ErrLimit = errors.New("the rule exceeded the limits of one evaluation")
-	// ErrType: the reference implementation throws a TypeError here, such as for a product of no factors.
+	// ErrType means that the reference implementation throws a TypeError, such as for a product of no factors.
 	ErrType = errors.New("the rule applied an operator to values it has no result for")
 )

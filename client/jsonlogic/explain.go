@@ -1,69 +1,48 @@
 package jsonlogic
 
-import "encoding/json"
-
-// Explanation is one node of a rule with what it came to, to be shown as JSON.
+// Explanation is one node of a rule with its result, to be shown as JSON.
 type Explanation struct {
-	// Pointer is the place in the rule, as a JSON pointer.
+	// Pointer is the node's JSON pointer in the rule.
 	Pointer string `json:"pointer"`
 	// Operator is empty for literals and arrays.
 	Operator string `json:"operator,omitempty"`
-	// Evaluated is false for what was passed over, such as the branch not taken.
+	// Evaluated is false for skipped nodes, such as the branch not taken.
 	Evaluated bool `json:"evaluated"`
-	// Result is absent when the node was not evaluated, failed, is a loop's body, or was left out for its size.
-	Result *Value `json:"result,omitempty"`
+	// Result is undefined when the node was not evaluated, failed, is a loop's body, or was left out for its size.
+	Result Value `json:"result,omitzero"`
 	// Truncated marks a result that was left out for its size, and a body of which some iterations were.
 	Truncated bool `json:"truncated,omitempty"`
 	// Arguments are the operator's arguments, or the elements of an array.
 	Arguments []*Explanation `json:"arguments,omitempty"`
-	// Iterations are a loop's body, once for each element that it was evaluated for.
+	// Iterations are the evaluations of a loop's body, one for each element.
 	Iterations []*Explanation `json:"iterations,omitempty"`
 	// Error is why the rule has no result; only at the root.
 	Error string `json:"error,omitempty"`
 }
 
-// UnmarshalJSON reads an explanation. A result that is null stays apart from one
-// that is absent, which a pointer alone does not tell.
-func (e *Explanation) UnmarshalJSON(text []byte) error {
-	type plain Explanation
-	var read struct {
-		plain
-		Result json.RawMessage `json:"result"`
-	}
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
-	}
-	*e = Explanation(read.plain)
-	if read.Result == nil {
-		return nil
-	}
-	e.Result = new(Value)
-	return e.Result.UnmarshalJSON(read.Result)
-}
-
-// The size of an explanation: nodes of loops repeat, and a result may be the whole context.
+// Limits of an explanation: nodes of loops repeat, and a result may be the whole context.
 const (
 	maxTraceRecords = 5000
 	maxTraceWeight  = 1 << 20
 )
 
-// Budget bounds explanations that are shown together.
+// Budget limits explanations that are shown together.
 type Budget struct {
-	records int // nodes, also once more for each of their evaluations
+	records int // nodes and their evaluations
 	weight  int // of results
 }
 
-// NewBudget returns the budget of one explanation, so many times over.
+// NewBudget returns the budget of a number of explanations.
 func NewBudget(times int) *Budget {
 	return &Budget{records: times * maxTraceRecords, weight: times * maxTraceWeight}
 }
 
-// Explain is Decide with the result of every node. It compiles the rule once more, to watch every node.
+// Explain is Decide with the result of every node. It compiles the rule again, with every node reporting its result.
 func (r *Rule) Explain(data Value) (*Explanation, Decision) {
 	return r.ExplainWithin(NewBudget(1), data)
 }
 
-// ExplainWithin is Explain for one of several rules. The explanation is nil when the budget has no room for the rule.
+// ExplainWithin is Explain for one of several rules. The explanation is nil when the budget is too small for the rule.
 func (r *Rule) ExplainWithin(budget *Budget, data Value) (*Explanation, Decision) {
 	if budget.records < 2*r.root.size {
 		return nil, r.Decide(data)
@@ -92,7 +71,7 @@ type trace struct {
 type record struct {
 	node      *node
 	parent    *record
-	result    *Value
+	result    Value // undefined for none
 	truncated bool
 	children  []*record
 }
@@ -107,7 +86,7 @@ func traced(n *node, fn evalFunc) evalFunc {
 	}
 }
 
-// enter opens a record below the current one; nil when there are too many.
+// enter adds a record below the current one; it returns nil when there are too many.
 func (t *trace) enter(n *node) *record {
 	if t.current == nil {
 		t.current = &t.top
@@ -137,10 +116,10 @@ func (t *trace) leave(r *record, v Value, failed bool) {
 		return
 	}
 	t.weight -= weight
-	r.result = &v
+	r.result = orNull(v)
 }
 
-// describe joins a node with its record; without one it was not evaluated.
+// describe explains a node by its record; nil means that it was not evaluated.
 func describe(n *node, r *record) *Explanation {
 	e := &Explanation{Pointer: n.pointer(), Operator: n.op}
 	made := map[*node][]*record{}
@@ -172,9 +151,5 @@ func describeArgument(arg *node, made []*record, body bool) *Explanation {
 
 // isBody reports whether the argument at i is what a loop does with each element.
 func (n *node) isBody(i int) bool {
-	switch n.op {
-	case "map", "filter", "reduce", "all", "none", "some":
-		return i == 1
-	}
-	return false
+	return n.operator.loop && i == 1
 }

@@ -7,13 +7,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
-// TestAgainstFlagd compares the rollout and string operators with flagd's own library. Left out is only where flagd's
-// Go and JavaScript libraries differ among themselves.
-func TestAgainstFlagd(t *testing.T) {
+// TestFlagd_GeneratedRules compares flagd's operators with its JavaScript library, except where that differs from its Go
+// library.
+func TestFlagd_GeneratedRules(t *testing.T) {
+	t.Parallel()
 	g := newGenerator(seed(t))
-	pairs, lines := make([]pair, 8000), make([]string, 8000)
+	pairs := make([]pair, testenv.Count(1500, 8000))
+	lines := make([]string, len(pairs))
 	for i := range pairs {
 		pairs[i] = pair{rule: g.flagdRule(), data: g.flagdData()}
 		lines[i] = fmt.Sprintf(`{"key":"flag-%d","variants":["v0","v1","v2","v3","yes","no"],"rule":%s,"data":%s}`, i%7, pairs[i].rule, pairs[i].data)
@@ -29,7 +33,7 @@ func TestAgainstFlagd(t *testing.T) {
 			t.Errorf("rule %s\ndata %s\nours %s, %v\nflagd %s", pairs[i].rule, pairs[i].data, got.json(), err, want)
 		}
 		e, _ := r.Explain(mustParse(t, pairs[i].data))
-		if e.Result == nil || !e.Result.Equal(got) {
+		if !e.Result.Equal(got) {
 			t.Errorf("rule %s\ndata %s\nEvaluate %s\nExplain %+v", pairs[i].rule, pairs[i].data, got.json(), e)
 		}
 		chosen[want]++
@@ -103,9 +107,9 @@ func TestMurmur3(t *testing.T) {
 	}
 }
 
-// TestFractionalIsSticky: the same key always gets the same variant, another flag splits differently, and the shares
+// TestFractional_Sticky: the same key always gets the same variant, another flag splits differently, and the shares
 // are those of the weights.
-func TestFractionalIsSticky(t *testing.T) {
+func TestFractional_Sticky(t *testing.T) {
 	rule := []byte(`{"fractional":[["a",20],["b",80]]}`)
 	first, err := Compile(rule, FlagKey("first"))
 	if err != nil {
@@ -138,8 +142,8 @@ func TestFractionalIsSticky(t *testing.T) {
 	}
 }
 
-// TestTargetingKey: who is split, where the key may stand, and when there is nobody.
-func TestTargetingKey(t *testing.T) {
+// TestFractional_TargetingKey: where the key is found, and what happens without one.
+func TestFractional_TargetingKey(t *testing.T) {
 	const rule = `{"fractional":[["in",1]]}`
 	for data, want := range map[string]string{
 		`{"targetingKey":"a"}`:                          `"in"`,
@@ -156,12 +160,12 @@ func TestTargetingKey(t *testing.T) {
 	} {
 		check(t, rule, data, want)
 	}
-	// Inside a loop the data is an element, but who is split stays.
+	// Inside a loop the data is an element, but the targeting key is the same.
 	check(t, `{"map":[[1,2],{"fractional":[["in",1]]}]}`, `{"targetingKey":"a"}`, `["in","in"]`)
 }
 
-// TestFractionalForms are the spellings that flagd's libraries do not agree on; ours follow its Go library.
-func TestFractionalForms(t *testing.T) {
+// TestFlagd_Forms has the forms on which flagd's libraries disagree; we follow its Go library.
+func TestFlagd_Forms(t *testing.T) {
 	const data = `{"targetingKey":"a","bucket":["in",1],"none":null,"flag":true}`
 	for rule, want := range map[string]string{
 		`{"fractional":[{"var":"none"},["in",1]]}`:                                     `"in"`,
@@ -225,8 +229,8 @@ func TestSemVer(t *testing.T) {
 	check(t, `{"sem_ver":["3.4.0","~","2.4.0"]}`, `null`, `false`)
 }
 
-// TestDecisionSplit: only a bucket that was looked up makes a decision a split.
-func TestDecisionSplit(t *testing.T) {
+// TestDecide_Split: only a bucket that was looked up makes a decision a split.
+func TestDecide_Split(t *testing.T) {
 	const rule = `{"or":[{"==":[{"var":"user.plan"},"pro"]},{"fractional":[[true,1]]}]}`
 	r, err := Compile([]byte(rule))
 	if err != nil {

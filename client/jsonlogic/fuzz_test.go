@@ -39,7 +39,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzCompile: any text compiles or is refused with a pointer that starts at the root.
+// FuzzCompile: any text compiles or is rejected with a valid pointer.
 func FuzzCompile(f *testing.F) {
 	seedPairs(f)
 	f.Fuzz(func(t *testing.T, rule, _ string) {
@@ -56,7 +56,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// FuzzEvaluate: evaluating never panics, and both ways of asking agree.
+// FuzzEvaluate: evaluating never panics, and Evaluate and Decide agree.
 func FuzzEvaluate(f *testing.F) {
 	seedPairs(f)
 	f.Fuzz(func(t *testing.T, rule, data string) {
@@ -78,7 +78,7 @@ func FuzzEvaluate(f *testing.F) {
 	})
 }
 
-// FuzzExplain: explaining agrees with evaluating, and can always be shown.
+// FuzzExplain: Explain agrees with Decide, and its result can be encoded.
 func FuzzExplain(f *testing.F) {
 	seedPairs(f)
 	f.Fuzz(func(t *testing.T, rule, data string) {

@@ -117,14 +117,14 @@ func (g generator) variable() string {
 	return `{"var":` + name + `}`
 }
 
-func operators() []string {
+func operatorNames() []string {
 	return []string{"==", "===", "!=", "!==", "<", "<=", ">", ">=", "!", "!!", "and", "or", "if", "?:", "+", "-", "*", "/", "%", "max", "min",
 		"in", "cat", "substr", "map", "filter", "reduce", "all", "none", "some", "merge", "missing", "missing_some", "log", "var"}
 }
 
 // rule is an operation.
 func (g generator) rule(depth int) string {
-	op := pick(g, operators())
+	op := pick(g, operatorNames())
 	switch op {
 	case "var":
 		return g.variable()
@@ -162,7 +162,7 @@ func (g generator) loop(op string, depth int) string {
 		return `{` + quote(op) + `:[` + list + `,` + body + `]}`
 	}
 	if g.IntN(2) == 0 {
-		body = `{` + quote(pick(g, operators())) + `:[{"var":"current"},{"var":"accumulator"}]}`
+		body = `{` + quote(pick(g, operatorNames())) + `:[{"var":"current"},{"var":"accumulator"}]}`
 	}
 	return `{"reduce":[` + list + `,` + body + `,` + g.argument(depth-1) + `]}`
 }

@@ -11,7 +11,7 @@ func nested(op string, n int, inner string) string {
 	return strings.Repeat(`{"`+op+`":[`, n) + inner + strings.Repeat(`]}`, n)
 }
 
-func TestCompileRefuses(t *testing.T) {
+func TestCompile_Rejects(t *testing.T) {
 	list := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n), ",") + "]" }
 	for name, c := range map[string]struct {
 		rule    string
@@ -49,7 +49,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-func TestErrorText(t *testing.T) {
+func TestError_Text(t *testing.T) {
 	_, err := Compile([]byte(`{"and":[{"nope":1}]}`))
 	if want := `unknown operator "nope" (at /and/0/nope)`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
@@ -60,7 +60,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-func TestCompileAcceptsItsLimits(t *testing.T) {
+func TestCompile_AtLimits(t *testing.T) {
 	if MaxDepth != 64 || MaxNodes != 2000 || MaxSource != 65536 {
 		t.Error("the limits are part of the interface")
 	}
@@ -75,8 +75,9 @@ func TestCompileAcceptsItsLimits(t *testing.T) {
 	}
 }
 
-// TestEvaluationLimits: short rules that would otherwise run for ever or fill the memory.
-func TestEvaluationLimits(t *testing.T) {
+// TestEvaluate_Limits: short rules that would otherwise run forever or fill the memory.
+func TestEvaluate_Limits(t *testing.T) {
+	t.Parallel()
 	hundred := "[" + strings.TrimSuffix(strings.Repeat("1,", 100), ",") + "]"
 	loop := func(depth int) string {
 		return strings.Repeat(`{"map":[`+hundred+`,`, depth) + "1" + strings.Repeat("]}", depth)
@@ -111,8 +112,8 @@ func TestEvaluationLimits(t *testing.T) {
 	}
 }
 
-// TestDeepAccumulator: a value of many levels must not need a deep stack later.
-func TestDeepAccumulator(t *testing.T) {
+// TestEvaluate_DeepAccumulator: a value of many levels must not need a deep stack later.
+func TestEvaluate_DeepAccumulator(t *testing.T) {
 	r, err := Compile([]byte(`{"reduce":[{"var":""},[{"var":"accumulator"}],1]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -126,8 +127,9 @@ func TestDeepAccumulator(t *testing.T) {
 	}
 }
 
-// TestLargeDataIsFine: limits are for what a rule makes, not for what it is given.
-func TestLargeDataIsFine(t *testing.T) {
+// TestEvaluate_LargeData: the limits do not apply to the data itself.
+func TestEvaluate_LargeData(t *testing.T) {
+	t.Parallel()
 	items := make([]Value, 200_000)
 	for i := range items {
 		items[i] = Number(float64(i))
@@ -152,9 +154,10 @@ func TestLargeDataIsFine(t *testing.T) {
 	}
 }
 
-// TestCoercionTakesFuel: a rule of the allowed size must not turn a large context into text or a number hundreds of
+// TestEvaluate_CoercionTakesFuel: a rule of the allowed size must not turn a large context into text or a number hundreds of
 // times.
-func TestCoercionTakesFuel(t *testing.T) {
+func TestEvaluate_CoercionTakesFuel(t *testing.T) {
+	t.Parallel()
 	items := make([]Value, 10_000)
 	for i := range items {
 		items[i] = Number(float64(i))

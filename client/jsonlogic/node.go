@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// The limits of a rule. Depth counts operations, arrays and objects inside each other, but not the list that holds an
-// operation's arguments; nodes are operations, arrays, objects and scalars, again without argument lists.
+// The limits of a rule. Depth counts nested operations, arrays and objects; nodes are operations, arrays, objects and
+// scalars. The list of an operation's arguments counts as neither.
 const (
 	MaxDepth  = 64
 	MaxNodes  = 2000
 	MaxSource = 64 << 10
 )
 
-// maxRuleNesting is what the parser allows: a rule of MaxDepth has at most two brackets a level, and what is deeper
-// than that should be refused with the pointer that only the tree knows.
+// maxRuleNesting is the parser's limit. It is higher than MaxDepth, so that a rule that is too deep is rejected with a
+// pointer.
 const maxRuleNesting = MaxDataDepth
 
 type nodeKind uint8
@@ -26,18 +26,19 @@ const (
 	operationNode
 )
 
-// node is one place of the rule.
+// node is one operation, array or literal of a rule.
 type node struct {
-	kind   nodeKind
-	op     string  // the operator of an operation
-	args   []*node // an operation's arguments, an array's elements
-	value  Value   // a literal's value
-	size   int     // nodes in this subtree, itself included
-	parent *node
-	step   string // from the parent to here, as the end of a JSON pointer
+	kind     nodeKind
+	op       string // an operation's operator
+	operator operator
+	args     []*node // an operation's arguments, an array's elements
+	value    Value   // a literal's value
+	size     int     // nodes in this subtree, itself included
+	parent   *node
+	step     string // from the parent to here, as the end of a JSON pointer
 }
 
-// pointer returns the place of n in the rule.
+// pointer returns the JSON pointer of n in the rule.
 func (n *node) pointer() string {
 	if n.parent == nil {
 		return ""
@@ -45,7 +46,7 @@ func (n *node) pointer() string {
 	return n.parent.pointer() + n.step
 }
 
-// builder turns parsed JSON into nodes and counts.
+// builder converts parsed JSON to nodes and counts them.
 type builder struct {
 	nodes int
 }
@@ -59,21 +60,21 @@ func (b *builder) build(v Value, parent *node, step string, depth int) (*node, e
 }
 
 func (b *builder) fill(n *node, depth int) error {
+	members := n.value.Members()
+	if n.value.kind != KindArray && len(members) != 1 {
+		return b.data(n, depth)
+	}
 	if err := b.admit(n, depth); err != nil {
 		return err
 	}
-	members := n.value.Members()
-	switch {
-	case n.value.kind == KindArray:
+	if n.value.kind == KindArray {
 		n.kind = arrayNode
 		return b.arguments(n, n.value.Items(), "", depth)
-	case len(members) == 1:
-		return b.operation(n, members[0], depth)
 	}
-	return b.data(n, depth)
+	return b.operation(n, members[0], depth)
 }
 
-// admit counts one more node at a depth and holds it against the limits.
+// admit counts a node and checks the limits.
 func (b *builder) admit(n *node, depth int) error {
 	b.nodes++
 	if b.nodes > MaxNodes {
@@ -85,11 +86,12 @@ func (b *builder) admit(n *node, depth int) error {
 	return nil
 }
 
-// operation reads an object with one key. A lone argument need not stand in a list.
+// operation converts an object with one key. A single argument need not be in a list.
 func (b *builder) operation(n *node, m Member, depth int) error {
 	n.kind, n.op = operationNode, m.Key
 	step := "/" + escapePointer(n.op)
-	if _, ok := lookup(n.op); !ok {
+	var known bool
+	if n.operator, known = operators[n.op]; !known {
 		return refuse(CodeUnknownOperator, n.pointer()+step, "unknown operator "+strconv.Quote(n.op))
 	}
 	if m.Value.kind == KindArray {
@@ -112,27 +114,22 @@ func (b *builder) arguments(n *node, items []Value, step string, depth int) erro
 	return nil
 }
 
-// data walks what stays a literal, whatever is inside it: its size counts all the same.
+// data counts the nodes of a literal.
 func (b *builder) data(n *node, depth int) error {
+	if err := b.admit(n, depth); err != nil {
+		return err
+	}
 	for i, item := range n.value.Items() {
-		if err := b.datum(item, n, "/"+strconv.Itoa(i), depth+1); err != nil {
+		if err := b.data(&node{parent: n, step: "/" + strconv.Itoa(i), value: item}, depth+1); err != nil {
 			return err
 		}
 	}
 	for _, m := range n.value.Members() {
-		if err := b.datum(m.Value, n, "/"+escapePointer(m.Key), depth+1); err != nil {
+		if err := b.data(&node{parent: n, step: "/" + escapePointer(m.Key), value: m.Value}, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (b *builder) datum(v Value, parent *node, step string, depth int) error {
-	n := &node{parent: parent, step: step, value: v}
-	if err := b.admit(n, depth); err != nil {
-		return err
-	}
-	return b.data(n, depth)
 }
 
 func refuse(code Code, pointer, detail string) error {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sharedFile finds a file of the folder `shared` that stands beside the project, when there is one.
+// sharedFile finds a file in a folder named shared beside the project, if there is one.
 func sharedFile(t *testing.T, name string) (string, bool) {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -24,7 +24,7 @@ func sharedFile(t *testing.T, name string) (string, bool) {
 	return "", false
 }
 
-// TestOfficialSuite runs the public suite where it is at hand. cases_test.go stands without it.
+// TestOfficialSuite runs the public suite if it is beside the project.
 func TestOfficialSuite(t *testing.T) {
 	path, ok := sharedFile(t, "vectors/jsonlogic-official.json")
 	if !ok {
@@ -70,7 +70,7 @@ func check(t *testing.T, rule, data, want string) {
 		t.Errorf("%s with %s: Decide says %+v about %s", rule, data, d, got.AppendJSON(nil))
 	}
 	e, d := r.Explain(in)
-	if d.Err != nil || d.Matched != got.Truthy() || e.Result == nil || !e.Result.Equal(got) {
+	if d.Err != nil || d.Matched != got.Truthy() || !e.Result.Equal(orNull(got)) {
 		t.Errorf("%s with %s: Explain says %+v, %+v about %s", rule, data, e, d, got.AppendJSON(nil))
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// flagKeyPath is where flagd puts the flag's key into the data.
+// flagKeyPath is where flagd puts the flag's key in the data.
 const flagKeyPath = "$flagd.flagKey"
 
-// segment is one step of a path: a key with its tag, and the array index it spells, or -1.
+// segment is one key of a path, with its tag and its array index, or -1.
 type segment struct {
 	key   string
 	tag   tag
@@ -20,7 +20,7 @@ func newSegment(key string) segment {
 	return segment{key: key, tag: tagOf(key), index: arrayIndex(key)}
 }
 
-// path is a variable's name, split at its dots. The empty path is the data itself.
+// path is a variable's name, split at dots. The empty path is the data itself.
 type path []segment
 
 func splitPath(name string) path {
@@ -35,7 +35,7 @@ func splitPath(name string) path {
 	return p
 }
 
-// name is the dotted form of p.
+// name returns the dotted form of p.
 func (p path) name() string {
 	keys := make([]string, len(p))
 	for i := range p {
@@ -44,7 +44,7 @@ func (p path) name() string {
 	return strings.Join(keys, ".")
 }
 
-// arrayIndex reads a canonical array index: digits without a leading zero. Others, such as "01", are no elements.
+// arrayIndex parses an array index, digits without a leading zero; anything else is -1.
 func arrayIndex(key string) int {
 	if len(key) == 0 || len(key) > 9 || leadingDigits(key) != len(key) || key[0] == '0' && len(key) > 1 {
 		return -1
@@ -53,7 +53,7 @@ func arrayIndex(key string) int {
 	return n
 }
 
-// get walks from data along p; undefined when the way ends.
+// get returns the value at p in data, or undefined.
 func (p path) get(data Value) Value {
 	for i := range p {
 		data = data.member(&p[i])
@@ -64,7 +64,7 @@ func (p path) get(data Value) Value {
 	return data
 }
 
-// member is JavaScript's v[key] without what objects inherit: own members, elements, characters, and the length of
+// member returns JavaScript's v[key] without inherited members: own members, elements, characters, and the length of
 // arrays and strings.
 func (v Value) member(s *segment) Value {
 	switch v.kind {
@@ -100,7 +100,7 @@ func (v Value) character(s *segment) Value {
 	return String(unitSlice(text, s.index, s.index+1))
 }
 
-// staticPath returns the path of a `var` whose name stands in the rule.
+// staticPath returns the path of a `var` whose name is a literal.
 func staticPath(n *node) (path, bool) {
 	if n.op != "var" {
 		return nil, false
@@ -122,7 +122,7 @@ func (c *compiler) isFlagKey(p path) bool {
 	return c.flagKey != "" && !c.scoped && len(p) == 2 && p.name() == flagKeyPath
 }
 
-// compileVar: the value at a path of the data, else the second argument, else null.
+// compileVar compiles `var`: the value at a path of the data, else the second argument, else null.
 func compileVar(c *compiler, n *node) evalFunc {
 	name, fallback := c.argument(n, 0), c.argument(n, 1)
 	p, static := staticPath(n)
@@ -139,12 +139,12 @@ func compileVar(c *compiler, n *node) evalFunc {
 		return read
 	}
 	return func(st *state, data Value) Value {
-		name(st, data) // only to be reported
+		name(st, data) // for the trace
 		return read(st, data)
 	}
 }
 
-// or is `var` with a known path.
+// or returns the value at p in data, else the fallback, else null.
 func (p path) or(data, fallback Value) Value {
 	if len(p) == 0 {
 		return data
@@ -162,7 +162,7 @@ func orNull(v Value) Value {
 	return v
 }
 
-// variable is `var` with a name that the evaluation computed.
+// variable evaluates `var` with a computed name.
 func variable(data, name, fallback Value) Value {
 	if name.kind <= KindNull || name.kind == KindString && name.bits == 0 {
 		return data
@@ -181,7 +181,7 @@ func variable(data, name, fallback Value) Value {
 	}
 }
 
-// compileMissing: those of the given names that have no value. A first argument that is an array holds all names.
+// compileMissing compiles `missing`: the given names that have no value. If the first argument is an array, it has all names.
 func compileMissing(c *compiler, n *node) evalFunc {
 	names := c.values(n.args)
 	return func(st *state, data Value) Value {
@@ -209,7 +209,7 @@ func missing(st *state, data Value, keys []Value) []Value {
 	return absent
 }
 
-// isMissing: null and "" count as missing. A key that is an array holds a name and a default, as it does for `var`.
+// isMissing reports whether the value at key is null or "". A key that is an array has a name and a default, as for `var`.
 func isMissing(st *state, data, key Value) bool {
 	var fallback Value
 	if key.kind == KindArray {
@@ -226,7 +226,7 @@ func isMissing(st *state, data, key Value) bool {
 	return v.kind == KindNull || v.kind == KindString && v.bits == 0
 }
 
-// compileMissingSome: nothing when enough of the given names have values, else those that have none.
+// compileMissingSome compiles `missing_some`: nothing when enough of the given names have values, else those that have none.
 func compileMissingSome(c *compiler, n *node) evalFunc {
 	need, options := c.source(n, 0), c.source(n, 1)
 	return func(st *state, data Value) Value {
@@ -247,7 +247,7 @@ func compileMissingSome(c *compiler, n *node) evalFunc {
 	}
 }
 
-// lengthOf is JavaScript's v.length as a number.
+// lengthOf returns JavaScript's v.length as a number.
 func lengthOf(v Value) float64 {
 	step := newSegment("length")
 	length := v.member(&step)

@@ -2,24 +2,24 @@ package jsonlogic
 
 import "math"
 
-// bucket is one share of a split: what it gives, and its weight against the others'.
+// bucket is one variant of a split and its relative weight.
 type bucket struct {
 	variant Value
 	weight  int64
 }
 
-// split is a checked list of buckets.
+// split is a valid list of buckets.
 type split struct {
 	buckets []bucket
 	total   uint64
 }
 
-// compileFractional: picks one of weighted variants by a hash, so that the same key always gets the same one.
+// compileFractional compiles `fractional`, which picks a weighted variant by a hash: the same key always gets the same one.
 //
 //	{"fractional": [["on", 10], ["off", 90]]}              by flag key and targeting key
-//	{"fractional": [{"var": "account.key"}, ["a"], ["b"]]}  by a string of the rule's own; weights default to 1
+//	{"fractional": [{"var": "account.key"}, ["a"], ["b"]]}  by a string of the rule; weights default to 1
 //
-// What flagd refuses (a weight that is no integer, no targeting key, no buckets) gives null.
+// The result is null where flagd fails: a weight that is not an integer, no targeting key, no buckets.
 func compileFractional(c *compiler, n *node) evalFunc {
 	args := c.values(n.args)
 	computed := computedFractional(args, c.flagKey)
@@ -35,7 +35,7 @@ func compileFractional(c *compiler, n *node) evalFunc {
 	return computed
 }
 
-// fixedSplit reads buckets that stand in the rule.
+// fixedSplit returns the split of buckets that are literals.
 func (c *compiler) fixedSplit(args []*node) (split, bool) {
 	items := make([]Value, len(args))
 	for i, arg := range args {
@@ -47,8 +47,8 @@ func (c *compiler) fixedSplit(args []*node) (split, bool) {
 	return newSplit(items)
 }
 
-// fixedFractional compiles the usual case: only the value to hash by is left to find. Another first argument than a
-// string or null may be one more bucket.
+// fixedFractional compiles the common case, where only the value to hash is computed. If that is neither a string nor
+// null, it may be one more bucket.
 func fixedFractional(by evalFunc, fixed split, computed evalFunc, flagKey string) evalFunc {
 	return func(st *state, data Value) Value {
 		key := by(st, data)
@@ -59,7 +59,7 @@ func fixedFractional(by evalFunc, fixed split, computed evalFunc, flagKey string
 	}
 }
 
-// computedFractional evaluates all arguments first, as every operator of the reference does.
+// computedFractional compiles the general case: all arguments are evaluated first.
 func computedFractional(args []evalFunc, flagKey string) evalFunc {
 	return func(st *state, data Value) Value {
 		items := make([]Value, len(args))
@@ -78,8 +78,8 @@ func computedFractional(args []evalFunc, flagKey string) evalFunc {
 	}
 }
 
-// newSplit checks buckets as flagd does: a scalar variant, an integer weight that is 1 when left out and 0 when
-// negative, and a sum that fits 31 bits.
+// newSplit checks buckets as flagd does: a scalar variant, an integer weight (default 1, negative is 0), and a sum of at
+// most 31 bits.
 func newSplit(items []Value) (split, bool) {
 	s := split{buckets: make([]bucket, len(items))}
 	for i, item := range items {
@@ -108,7 +108,7 @@ func bucketWeight(entry []Value) (int64, bool) {
 	return int64(max(weight, 0)), true
 }
 
-// pick maps the hash onto the weights. Without a value to hash by, it is the flag's key and the targeting key.
+// pick chooses a variant by the hash of a string, or of the flag's key and the targeting key.
 func (s *split) pick(st *state, flagKey string, by Value) Value {
 	if by.kind == KindString {
 		flagKey = ""
@@ -116,7 +116,7 @@ func (s *split) pick(st *state, flagKey string, by Value) Value {
 		return Null()
 	}
 	st.split = true
-	var space [128]byte // keys are short: hashing them together allocates nothing
+	var space [128]byte // enough for most keys, so that nothing is allocated
 	hash := murmur3(append(append(space[:0], flagKey...), by.text()...))
 	place, end := uint64(hash)*s.total>>32, uint64(0)
 	for i := range s.buckets {
@@ -128,14 +128,14 @@ func (s *split) pick(st *state, flagKey string, by Value) Value {
 	return Null()
 }
 
-// Where the targeting key stands in the data.
+// Where the targeting key is in the data.
 const (
 	targetingKeyName = "targetingKey"
 	userName         = "user"
 	keyName          = "key"
 )
 
-// targetingKey finds who is being decided about: `targetingKey`, else `user.key`. Numbers count by their text.
+// targetingKey returns `targetingKey` of the data, else `user.key`; a number as text.
 func targetingKey(data Value) Value {
 	key := data.Get(targetingKeyName)
 	if key.kind <= KindNull {

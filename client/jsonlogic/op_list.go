@@ -1,11 +1,11 @@
 package jsonlogic
 
-// loop is what the six list operators share: a list, and a body that sees one element as its data.
+// loop is what the list operators share: a list, and a body that gets one element as its data.
 type loop struct {
 	list source
 	test testFunc
 	body evalFunc
-	cost int // of one step, in fuel
+	cost int // fuel for one element
 }
 
 func (c *compiler) loop(n *node, asTest bool) *loop {
@@ -28,10 +28,10 @@ func (c *compiler) loop(n *node, asTest bool) *loop {
 	return l
 }
 
-// items returns the elements to visit, none when the list is no array.
+// items returns the elements of the list; none when it is not an array.
 func (l *loop) items(st *state, data Value) []Value { return l.list.get(st, data).Items() }
 
-// compileMap: what the body makes of each element.
+// compileMap compiles `map`: the body's result for each element.
 func compileMap(c *compiler, n *node) evalFunc {
 	l := c.loop(n, false)
 	return func(st *state, data Value) Value {
@@ -47,7 +47,7 @@ func compileMap(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileFilter: the elements for which the body is truthy.
+// compileFilter compiles `filter`: the elements for which the body is truthy.
 func compileFilter(c *compiler, n *node) evalFunc {
 	l := c.loop(n, true)
 	return func(st *state, data Value) Value {
@@ -64,7 +64,7 @@ func compileFilter(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileReduce: the body sees {current, accumulator}; its result is the next accumulator.
+// compileReduce compiles `reduce`: the body gets {current, accumulator} and returns the next accumulator.
 func compileReduce(c *compiler, n *node) evalFunc {
 	l := c.loop(n, false)
 	initial := constant(Null())
@@ -84,40 +84,27 @@ func compileReduce(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileAll: there are elements, and the body is truthy for each.
-func compileAll(c *compiler, n *node) testFunc {
-	l := c.loop(n, true)
-	return func(st *state, data Value) bool {
-		items := l.items(st, data)
-		for _, item := range items {
-			if !st.spend(l.cost) || !l.test(st, item) {
-				return false
+// compileQuantifier compiles `some` (the body is truthy for an element) and `all` (there are elements, and the body is
+// falsy for none). The first element for which the body is decisive decides.
+func compileQuantifier(decisive bool) func(*compiler, *node) testFunc {
+	return func(c *compiler, n *node) testFunc {
+		l := c.loop(n, true)
+		return func(st *state, data Value) bool {
+			items := l.items(st, data)
+			for _, item := range items {
+				if !st.spend(l.cost) {
+					return false
+				}
+				if l.test(st, item) == decisive {
+					return decisive
+				}
 			}
+			return !decisive && len(items) > 0
 		}
-		return len(items) > 0
 	}
 }
 
-// compileSome: the body is truthy for an element.
-func compileSome(c *compiler, n *node) testFunc {
-	l := c.loop(n, true)
-	return func(st *state, data Value) bool {
-		for _, item := range l.items(st, data) {
-			if !st.spend(l.cost) {
-				return false
-			}
-			if l.test(st, item) {
-				return true
-			}
-		}
-		return false
-	}
-}
-
-// compileNone: the body is truthy for no element.
-func compileNone(c *compiler, n *node) testFunc { return negated(compileSome)(c, n) }
-
-// compileMerge: one array of all arguments, arrays taken apart.
+// compileMerge compiles `merge`: one array of all arguments and of the elements of arguments that are arrays.
 func compileMerge(c *compiler, n *node) evalFunc {
 	args := c.sources(n)
 	return func(st *state, data Value) Value {

@@ -1,6 +1,6 @@
 package jsonlogic
 
-// compileIf: conditions and results in turn, then an optional else.
+// compileIf compiles `if`: conditions and results in turn, then an optional else.
 func compileIf(c *compiler, n *node) evalFunc {
 	pairs := len(n.args) / 2
 	conditions, results := make([]testFunc, pairs), make([]evalFunc, pairs)
@@ -35,47 +35,35 @@ func compileIfTest(c *compiler, n *node) testFunc {
 	}
 }
 
-// compileAnd: the first falsy argument, else the last.
-func compileAnd(c *compiler, n *node) evalFunc { return compileFirst(c, n, false) }
-
-// compileOr: the first truthy argument, else the last.
-func compileOr(c *compiler, n *node) evalFunc { return compileFirst(c, n, true) }
-
-func compileFirst(c *compiler, n *node, truthy bool) evalFunc {
-	args := c.values(n.args)
-	return func(st *state, data Value) Value {
-		var last Value
-		for _, arg := range args {
-			last = arg(st, data)
-			if last.Truthy() == truthy {
-				break
+// compileFirst compiles `and` (the first falsy argument, else the last) and `or` (the first truthy one, else the last).
+func compileFirst(truthy bool) func(*compiler, *node) evalFunc {
+	return func(c *compiler, n *node) evalFunc {
+		args := c.values(n.args)
+		return func(st *state, data Value) Value {
+			var last Value
+			for _, arg := range args {
+				last = arg(st, data)
+				if last.Truthy() == truthy {
+					break
+				}
 			}
+			return last
 		}
-		return last
 	}
 }
 
-func compileAndTest(c *compiler, n *node) testFunc {
-	tests := c.tests(n.args)
-	return func(st *state, data Value) bool {
-		for _, test := range tests {
-			if !test(st, data) {
-				return false
+// compileFirstTest is compileFirst where only the truthiness of the result matters.
+func compileFirstTest(truthy bool) func(*compiler, *node) testFunc {
+	return func(c *compiler, n *node) testFunc {
+		tests := c.tests(n.args)
+		return func(st *state, data Value) bool {
+			for _, test := range tests {
+				if test(st, data) == truthy {
+					return truthy
+				}
 			}
+			return !truthy && len(tests) > 0
 		}
-		return len(tests) > 0
-	}
-}
-
-func compileOrTest(c *compiler, n *node) testFunc {
-	tests := c.tests(n.args)
-	return func(st *state, data Value) bool {
-		for _, test := range tests {
-			if test(st, data) {
-				return true
-			}
-		}
-		return false
 	}
 }
 
@@ -86,8 +74,6 @@ func compileTruthy(c *compiler, n *node) testFunc {
 	return c.test(n.args[0])
 }
 
-func compileNot(c *compiler, n *node) testFunc { return negated(compileTruthy)(c, n) }
-
 func negated(compile func(*compiler, *node) testFunc) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc {
 		test := compile(c, n)
@@ -95,12 +81,12 @@ func negated(compile func(*compiler, *node) testFunc) func(*compiler, *node) tes
 	}
 }
 
-func compileEqual(c *compiler, n *node) testFunc { return c.equality(n, looseEqual) }
+// compileEquality compiles == and ===. Comparing with a string literal is what most rules do; between two strings both
+// operators agree.
+func compileEquality(equal func(st *state, a, b Value) bool) func(*compiler, *node) testFunc {
+	return func(c *compiler, n *node) testFunc { return c.equality(n, equal) }
+}
 
-func compileSame(c *compiler, n *node) testFunc { return c.equality(n, sameValue) }
-
-// equality compiles == and ===. Comparing with a string that stands in the rule is what most rules do; between two
-// strings both operators agree.
 func (c *compiler) equality(n *node, equal func(st *state, a, b Value) bool) testFunc {
 	left, right := c.source(n, 0), c.source(n, 1)
 	known, ok := c.known(n, 1)
@@ -122,7 +108,7 @@ func (c *compiler) equality(n *node, equal func(st *state, a, b Value) bool) tes
 	}
 }
 
-// compileLess: a < b, or with three arguments a < b < c. A third argument that is undefined is none.
+// compileLess compiles a < b, or with three arguments a < b < c. An undefined third argument is ignored.
 func compileLess(orEqual bool) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc {
 		a, b := c.source(n, 0), c.source(n, 1)
@@ -144,5 +130,5 @@ func compileGreater(orEqual bool) func(*compiler, *node) testFunc {
 	}
 }
 
-// compileLog returns its argument. A rule engine inside services prints nothing.
+// compileLog compiles `log`, which returns its argument and prints nothing.
 func compileLog(c *compiler, n *node) evalFunc { return c.argument(n, 0) }

@@ -2,7 +2,7 @@ package jsonlogic
 
 import "math"
 
-// compileSum: the sum of what parseFloat reads from each argument; with one argument a conversion to a number.
+// compileSum compiles +, the sum of parseFloat of each argument.
 func compileSum(c *compiler, n *node) evalFunc {
 	args := c.sources(n)
 	return func(st *state, data Value) Value {
@@ -14,7 +14,7 @@ func compileSum(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileProduct: like the sum, but a lone argument is returned as it is, and no argument is a TypeError.
+// compileProduct compiles *, like the sum, but a single argument is returned unchanged, and none is a TypeError.
 func compileProduct(c *compiler, n *node) evalFunc {
 	args := c.values(n.args)
 	return func(st *state, data Value) Value {
@@ -30,7 +30,7 @@ func compileProduct(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileMinus: a difference; with one argument, or an undefined second, a change of sign.
+// compileMinus compiles -, a difference; with one argument, or an undefined second, a negation.
 func compileMinus(c *compiler, n *node) evalFunc {
 	a, b := c.source(n, 0), c.source(n, 1)
 	return func(st *state, data Value) Value {
@@ -42,11 +42,7 @@ func compileMinus(c *compiler, n *node) evalFunc {
 	}
 }
 
-func divide(a, b float64) float64 { return a / b }
-
-func remainder(a, b float64) float64 { return math.Mod(a, b) }
-
-func arithmetic(calculate func(a, b float64) float64) func(*compiler, *node) evalFunc {
+func compileArithmetic(calculate func(a, b float64) float64) func(*compiler, *node) evalFunc {
 	return func(c *compiler, n *node) evalFunc {
 		a, b := c.source(n, 0), c.source(n, 1)
 		return func(st *state, data Value) Value {
@@ -55,12 +51,8 @@ func arithmetic(calculate func(a, b float64) float64) func(*compiler, *node) eva
 	}
 }
 
-// compileExtreme: max, or min. Without arguments it is the infinity that every number beats.
-func compileExtreme(largest bool) func(*compiler, *node) evalFunc {
-	pick, start := math.Min, math.Inf(1)
-	if largest {
-		pick, start = math.Max, math.Inf(-1)
-	}
+// compileExtreme compiles max and min. Without arguments the result is start, the infinity that every number beats.
+func compileExtreme(pick func(a, b float64) float64, start float64) func(*compiler, *node) evalFunc {
 	return func(c *compiler, n *node) evalFunc {
 		args := c.sources(n)
 		return func(st *state, data Value) Value {
@@ -73,7 +65,7 @@ func compileExtreme(largest bool) func(*compiler, *node) evalFunc {
 	}
 }
 
-// jsExtreme differs from Go's Max and Min for NaN beside an infinity, where Go lets the infinity win.
+// jsExtreme returns NaN if either is NaN; Go's Max and Min prefer an infinity.
 func jsExtreme(pick func(a, b float64) float64, a, b float64) float64 {
 	if a != a || b != b {
 		return math.NaN()

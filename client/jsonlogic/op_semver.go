@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// version is a semantic version taken apart. Its numbers stay text: they have no size limit.
+// version is a parsed semantic version. Its numbers stay text: they have no size limit.
 type version struct {
 	major, minor, patch string
 	prerelease          string // without the dash; "" is a release
 }
 
-// compileSemVer: exactly a version, an operator and a version, else null. As in flagd a leading v is fine, 1 and 1.2
-// are short for 1.0.0 and 1.2.0, ^ compares the major version and ~ the major and minor one.
+// compileSemVer compiles `sem_ver` of a version, an operator and a version; anything else is null. As in flagd a leading
+// v is allowed, 1 and 1.2 mean 1.0.0 and 1.2.0, ^ compares the major version and ~ the major and minor one.
 func compileSemVer(c *compiler, n *node) evalFunc {
 	if len(n.args) != 3 {
 		return c.discard(n)
@@ -28,7 +28,7 @@ func compileSemVer(c *compiler, n *node) evalFunc {
 	}
 }
 
-// version compiles an argument that is a version; one that stands in the rule is read only once.
+// version compiles an argument that is a version; a literal is parsed once.
 func (c *compiler) version(n *node, i int) func(*state, Value) version {
 	if v, ok := c.known(n, i); ok {
 		known := parseVersion(v)
@@ -61,8 +61,7 @@ func compareVersions(a, b version, operator string) Value {
 	return Null()
 }
 
-// parseVersion reads a string, or a number such as 1.2, as Semantic Versioning 2.0 spells versions. What is none has
-// no major version.
+// parseVersion parses a string, or a number such as 1.2, as Semantic Versioning 2.0. An invalid version has no major.
 func parseVersion(v Value) version {
 	if v.kind != KindString && v.kind != KindNumber {
 		return version{}
@@ -79,7 +78,7 @@ func parseVersion(v Value) version {
 	return parseCore(core, prerelease, hasBuild || hasPrerelease)
 }
 
-// parseCore reads the three numbers; only a version that ends with them may leave some out.
+// parseCore parses the three numbers; some may be left out unless complete is set.
 func parseCore(core, prerelease string, complete bool) version {
 	out := version{minor: "0", patch: "0", prerelease: prerelease}
 	var more, most bool
@@ -99,7 +98,7 @@ func isVersionNumber(s string) bool {
 	return s != "" && leadingDigits(s) == len(s) && (s[0] != '0' || len(s) == 1)
 }
 
-// identifiers checks a dotted list. In a prerelease, numbers must not start with a zero.
+// identifiers reports whether a dotted list is valid. In a prerelease, numbers must not start with a zero.
 func identifiers(list string, numbersStrict bool) bool {
 	for list, more := list, true; more; {
 		var part string
@@ -115,13 +114,8 @@ func identifiers(list string, numbersStrict bool) bool {
 }
 
 func isIdentifier(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c != '-' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
-			return false
-		}
-	}
-	return s != ""
+	const allowed = "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return s != "" && strings.Trim(s, allowed) == ""
 }
 
 func (v version) compare(w version) int {
@@ -133,12 +127,12 @@ func (v version) compare(w version) int {
 	)
 }
 
-// compareDigits orders numbers without leading zeros: the longer is the larger.
+// compareDigits orders numbers without leading zeros: the longer one is larger.
 func compareDigits(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-// comparePrerelease orders prereleases part by part; a release comes after all of its prereleases.
+// comparePrerelease orders prereleases part by part; a release comes after its prereleases.
 func comparePrerelease(a, b string) int {
 	if a == "" || b == "" {
 		return cmp.Compare(len(b), len(a))

@@ -1,8 +1,11 @@
 package jsonlogic
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// compileIn: a piece of a string, or an element of an array by ===.
+// compileIn compiles `in`: a substring of a string, or an element of an array by ===.
 func compileIn(c *compiler, n *node) testFunc {
 	needle, haystack := c.source(n, 0), c.source(n, 1)
 	if list, ok := c.known(n, 1); ok && list.kind == KindArray {
@@ -32,32 +35,23 @@ func contains(st *state, haystack, needle Value) bool {
 	return false
 }
 
-// set is a list of scalars that stands in a rule, prepared for ===.
+// set is a list of scalar literals, prepared for ===.
 type set struct {
-	texts   []string
-	tags    []tag               // of texts, while these are few enough to scan
-	index   map[string]struct{} // of texts, when they are more
+	texts   *object // its keys
 	numbers map[float64]struct{}
 	others  []Value // true, false, null
 }
 
 func newSet(items []Value) *set {
-	s := &set{numbers: map[float64]struct{}{}}
+	s := &set{texts: newObject(0), numbers: map[float64]struct{}{}}
 	for _, item := range items {
 		switch item.kind {
 		case KindString:
-			s.texts = append(s.texts, item.text())
-			s.tags = append(s.tags, tagOf(item.text()))
+			s.texts.set(Member{Key: item.text()})
 		case KindNumber:
 			s.numbers[item.float()] = struct{}{}
 		default:
 			s.others = append(s.others, item)
-		}
-	}
-	if len(s.texts) > scanLimit {
-		s.index = make(map[string]struct{}, len(s.texts))
-		for _, text := range s.texts {
-			s.index[text] = struct{}{}
 		}
 	}
 	return s
@@ -66,34 +60,15 @@ func newSet(items []Value) *set {
 func (s *set) has(v Value) bool {
 	switch v.kind {
 	case KindString:
-		return s.hasText(v.text())
+		return s.texts.find(v.text(), tagOf(v.text())) >= 0
 	case KindNumber:
 		_, ok := s.numbers[v.float()]
 		return ok
 	}
-	for _, other := range s.others {
-		if strictEqual(other, v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.others, func(other Value) bool { return strictEqual(other, v) })
 }
 
-func (s *set) hasText(text string) bool {
-	if s.index != nil {
-		_, ok := s.index[text]
-		return ok
-	}
-	t := tagOf(text)
-	for i := range s.tags {
-		if s.tags[i] == t && (t.whole() || s.texts[i] == text) {
-			return true
-		}
-	}
-	return false
-}
-
-// compileCat: the texts of all arguments in one; null is empty.
+// compileCat compiles `cat`: the texts of all arguments joined; null is empty.
 func compileCat(c *compiler, n *node) evalFunc {
 	args := c.sources(n)
 	return func(st *state, data Value) Value {
@@ -109,7 +84,7 @@ func compileCat(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileSubstr: start and length as in JavaScript; a negative length leaves out so many from the end, as in PHP.
+// compileSubstr compiles `substr`: start and length as in JavaScript; a negative length counts from the end, as in PHP.
 func compileSubstr(c *compiler, n *node) evalFunc {
 	source, start, length := c.source(n, 0), c.source(n, 1), c.source(n, 2)
 	return func(st *state, data Value) Value {
@@ -120,14 +95,14 @@ func compileSubstr(c *compiler, n *node) evalFunc {
 		}
 		rest := substring(text, from, Value{})
 		if count.kind != KindNumber {
-			// The reference adds the length to a string here, which gives no number: nothing is left.
+			// The reference adds the length to a string here, and the result is empty.
 			return String("")
 		}
 		return String(substring(rest, Number(0), Number(float64(unitLength(rest))+count.float())))
 	}
 }
 
-// compileAffix: exactly two strings, else null, as flagd has it.
+// compileAffix compiles `starts_with` and `ends_with` of exactly two strings; anything else is null, as in flagd.
 func compileAffix(matches func(s, affix string) bool) func(*compiler, *node) evalFunc {
 	return func(c *compiler, n *node) evalFunc {
 		if len(n.args) != 2 {

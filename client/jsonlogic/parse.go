@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDataDepth bounds the nesting of data, so that walking it needs a bounded stack.
+// MaxDataDepth limits the nesting of data, so that recursion needs a bounded stack.
 const MaxDataDepth = 1000
 
-// errTooDeep is what the parser and ValueOf answer for nesting beyond their limit.
+// errTooDeep is returned for nesting beyond the limit.
 var errTooDeep = errors.New("nested too deeply")
 
-// Parse reads one JSON text as JavaScript's JSON.parse does: of members with the same key the last counts, and a number
-// too large for a float64 is infinite. The strings of the result share one copy of source.
+// Parse parses one JSON text like JavaScript's JSON.parse: the last of members with the same key wins, and a number too
+// large for a float64 is infinite. The strings of the result share one copy of source.
 func Parse(source []byte) (Value, error) {
 	return parse(source, MaxDataDepth)
 }
@@ -35,7 +35,7 @@ func parse(source []byte, depth int) (Value, error) {
 	return v, nil
 }
 
-// parser is a recursive descent over src. Each method starts at pos and leaves pos behind what it read.
+// parser is a recursive descent parser. Each method starts at pos and leaves pos behind what it read.
 type parser struct {
 	src   string
 	pos   int
@@ -50,15 +50,12 @@ func (p *parser) fail(expected string) error {
 }
 
 func (p *parser) space() {
-	for p.pos < len(p.src) {
-		switch p.src[p.pos] {
-		case ' ', '\t', '\n', '\r':
-			p.pos++
-		default:
-			return
-		}
+	for p.pos < len(p.src) && isJSONSpace(p.src[p.pos]) {
+		p.pos++
 	}
 }
+
+func isJSONSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // peek returns the next byte, 0 at the end: no JSON token starts with it.
 func (p *parser) peek() byte {
@@ -123,7 +120,7 @@ func (p *parser) object() (Value, error) {
 	return o.value(), nil
 }
 
-// sequence reads what stands between brackets: elements, separated by commas, up to the closing byte.
+// sequence reads elements, separated by commas, up to the closing bracket.
 func (p *parser) sequence(closing byte, element func() error) error {
 	if p.depth == 0 {
 		return errTooDeep
@@ -172,7 +169,7 @@ func (p *parser) member() (Member, error) {
 	return Member{Key: key, Value: v}, err
 }
 
-// number follows JSON's grammar, which is narrower than strconv's.
+// number reads a number. JSON's grammar is narrower than strconv's.
 func (p *parser) number() (Value, error) {
 	start := p.pos
 	p.accept('-')
@@ -207,18 +204,28 @@ func (p *parser) digits() int {
 	return n
 }
 
-// text reads a string. One without escapes is a piece of src.
+// text reads a string. One without escapes is a slice of src.
 func (p *parser) text() (string, error) {
 	p.pos++
+	var unescaped []byte // what is before start, once there is an escape
 	start, ascii := p.pos, true
 	for p.pos < len(p.src) {
 		switch c := p.src[p.pos]; {
 		case c == '"':
 			s := p.src[start:p.pos]
 			p.pos++
+			if unescaped != nil {
+				return valid(string(append(unescaped, s...)), false), nil
+			}
 			return valid(s, ascii), nil
 		case c == '\\':
-			return p.escaped(start)
+			unescaped = append(unescaped, p.src[start:p.pos]...)
+			r, err := p.escape()
+			if err != nil {
+				return "", err
+			}
+			unescaped = utf8.AppendRune(unescaped, r)
+			start = p.pos
 		case c < ' ':
 			return "", p.fail("no control character in a string")
 		default:
@@ -229,7 +236,7 @@ func (p *parser) text() (string, error) {
 	return "", p.fail(`a closing "`)
 }
 
-// valid replaces bytes that are no UTF-8, as a decoder in front of JSON.parse would.
+// valid replaces invalid UTF-8 with U+FFFD.
 func valid(s string, ascii bool) string {
 	if ascii || utf8.ValidString(s) {
 		return s
@@ -237,31 +244,7 @@ func valid(s string, ascii bool) string {
 	return string([]rune(s))
 }
 
-// escaped goes on with a string that began at start, from its first escape.
-func (p *parser) escaped(start int) (string, error) {
-	out := []byte(p.src[start:p.pos])
-	for p.pos < len(p.src) {
-		switch c := p.src[p.pos]; {
-		case c == '"':
-			p.pos++
-			return valid(string(out), false), nil
-		case c == '\\':
-			r, err := p.escape()
-			if err != nil {
-				return "", err
-			}
-			out = utf8.AppendRune(out, r)
-		case c < ' ':
-			return "", p.fail("no control character in a string")
-		default:
-			out = append(out, c)
-			p.pos++
-		}
-	}
-	return "", p.fail(`a closing "`)
-}
-
-// escape reads one escape. A lone half of a surrogate pair is U+FFFD: UTF-8 cannot hold it.
+// escape reads one escape. Half of a surrogate pair is U+FFFD: UTF-8 cannot represent it.
 func (p *parser) escape() (rune, error) {
 	p.pos++
 	c := p.peek()

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPropertyNumbersRoundTrip: a number's text is read back as the number, and is JSON.
-func TestPropertyNumbersRoundTrip(t *testing.T) {
+// TestNumber_TextRoundTrip: a number's text is read back as the number, and is JSON.
+func TestNumber_TextRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := rapid.Float64().Draw(t, "f")
 		text := Number(f).String()
@@ -33,8 +33,8 @@ func edgeTexts() *rapid.Generator[string] {
 	return rapid.StringOf(rapid.SampledFrom([]rune{'a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '\U00010000', '\U0010ffff'}))
 }
 
-// TestPropertyTextOrder: comparing UTF-8 gives the order of UTF-16.
-func TestPropertyTextOrder(t *testing.T) {
+// TestCompareText_UTF16Order: comparing UTF-8 gives the order of UTF-16.
+func TestCompareText_UTF16Order(t *testing.T) {
 	texts := edgeTexts()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := texts.Draw(t, "a"), texts.Draw(t, "b")
@@ -45,8 +45,8 @@ func TestPropertyTextOrder(t *testing.T) {
 	})
 }
 
-// TestPropertyUnits: lengths and cuts are those of UTF-16.
-func TestPropertyUnits(t *testing.T) {
+// TestUnitSlice_UTF16: lengths and cuts are those of UTF-16.
+func TestUnitSlice_UTF16(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := edgeTexts().Draw(t, "s")
 		units := utf16.Encode([]rune(s))
@@ -61,8 +61,8 @@ func TestPropertyUnits(t *testing.T) {
 	})
 }
 
-// TestPropertyTags: equal tags of strings up to seven bytes are equal strings; equal strings have equal tags.
-func TestPropertyTags(t *testing.T) {
+// TestTag_Equality: equal tags of strings up to seven bytes are equal strings; equal strings have equal tags.
+func TestTag_Equality(t *testing.T) {
 	texts := rapid.StringOfN(rapid.SampledFrom([]rune{'a', 'b', 0, 'é'}), 0, 9, 12)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := texts.Draw(t, "a"), texts.Draw(t, "b")
@@ -78,8 +78,8 @@ func TestPropertyTags(t *testing.T) {
 	})
 }
 
-// TestPropertyJSONRoundTrip: what is written reads back, by this parser and by encoding/json.
-func TestPropertyJSONRoundTrip(t *testing.T) {
+// TestValue_JSONRoundTrip: what is written reads back, by this parser and by encoding/json.
+func TestValue_JSONRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := newGenerator(rapid.Uint64().Draw(t, "seed")).datum(4)
 		v, err := Parse([]byte(text))
@@ -96,8 +96,8 @@ func TestPropertyJSONRoundTrip(t *testing.T) {
 	})
 }
 
-// TestPropertyEqualityIsSymmetric: so are == and ===, and === implies ==.
-func TestPropertyEqualityIsSymmetric(t *testing.T) {
+// TestEquality_Symmetric: so are == and ===, and === implies ==.
+func TestEquality_Symmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGenerator(rapid.Uint64().Draw(t, "seed"))
 		a, _ := Parse([]byte(g.datum(2)))
@@ -115,8 +115,8 @@ func TestPropertyEqualityIsSymmetric(t *testing.T) {
 	})
 }
 
-// TestPropertyVersionsAreOrdered: comparing versions is a total order.
-func TestPropertyVersionsAreOrdered(t *testing.T) {
+// TestSemVer_TotalOrder: comparing versions is a total order.
+func TestSemVer_TotalOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGenerator(rapid.Uint64().Draw(t, "seed"))
 		var list []version
@@ -134,8 +134,8 @@ func TestPropertyVersionsAreOrdered(t *testing.T) {
 	})
 }
 
-// TestPropertyReferencesAreEnough: data cut down to what the rule reads by name gives the same result.
-func TestPropertyReferencesAreEnough(t *testing.T) {
+// TestRule_ReferencesAreComplete: data cut down to what the rule reads by name gives the same result.
+func TestRule_ReferencesAreComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGenerator(rapid.Uint64().Draw(t, "seed"))
 		rule, err := Compile([]byte(g.rule(3)))

@@ -1,36 +1,24 @@
 package jsonlogic
 
-import "strings"
-
-// Reference is one place where a rule reads its data. What a loop's body reads belongs to the element, not to the
-// data, and is not listed.
+// Reference is one place where a rule reads its data. What a loop's body reads of its element is not listed.
 type Reference struct {
 	// Path is the dotted name; "" is the whole data.
 	Path string `json:"path"`
 	// Dynamic marks a name that the rule computes; then Path is empty.
 	Dynamic bool `json:"dynamic,omitempty"`
-	// Operator reads it: var, missing, missing_some, or fractional for the targeting key.
+	// Operator is var, missing, missing_some, or fractional for the targeting key.
 	Operator string `json:"operator"`
-	// Pointer is the place of that operator in the rule.
+	// Pointer is the operator's JSON pointer in the rule.
 	Pointer string `json:"pointer"`
 }
 
-// Comparison is one place where a rule compares a variable with a literal: by ==, ===, != or !==, or by `in` with the
-// variable in a list. To be a piece of a text is no comparison with that text.
+// Comparison is one place where a rule compares a variable with a literal: by ==, ===, != or !==, or by `in` with a list
+// of literals.
 type Comparison struct {
 	Path     string `json:"path"`
 	Operator string `json:"operator"`
 	Literal  Value  `json:"literal"`
 	Pointer  string `json:"pointer"`
-}
-
-// References lists what a rule reads, in the order of the rule.
-func References(source []byte) ([]Reference, error) {
-	r, err := Compile(source)
-	if err != nil {
-		return nil, err
-	}
-	return r.References(), nil
 }
 
 // References lists what the rule reads, in the order of the rule.
@@ -50,17 +38,6 @@ func (r *Rule) References() []Reference {
 		}
 	})
 	return list
-}
-
-// Reads reports whether the rule reads a variable at or under path by its name.
-func (r *Rule) Reads(path string) bool {
-	for _, ref := range r.References() {
-		under := ref.Path == path || strings.HasPrefix(ref.Path, path+".")
-		if under && !ref.Dynamic && ref.Operator != "fractional" {
-			return true
-		}
-	}
-	return false
 }
 
 // Comparisons lists where the rule compares a variable with a literal, in the order of the rule.
@@ -83,17 +60,7 @@ func (r *Rule) Comparisons() []Comparison {
 	return list
 }
 
-// Compares reports whether the rule compares the variable at path with a literal whose text is key.
-func (r *Rule) Compares(path, key string) bool {
-	for _, c := range r.Comparisons() {
-		if c.Path == path && toText(c.Literal) == key {
-			return true
-		}
-	}
-	return false
-}
-
-// visit calls see for n and every node below that can be evaluated; scoped is whether its data is an element.
+// visit calls see for n and every node below; scoped is whether the node's data is an element of a loop.
 func (n *node) visit(scoped bool, see func(n *node, scoped bool)) {
 	see(n, scoped)
 	for i, arg := range n.args {
@@ -101,7 +68,7 @@ func (n *node) visit(scoped bool, see func(n *node, scoped bool)) {
 	}
 }
 
-// name returns what names the variable of a `var`; nil is the whole data.
+// name returns the first argument of a `var`; nil is the whole data.
 func (n *node) name() *node {
 	if len(n.args) == 0 {
 		return nil
@@ -121,8 +88,8 @@ func (n *node) reference(name *node) Reference {
 	return ref
 }
 
-// nameReferences reads the arguments of `missing`: names, or one list of names. A list among names holds a name and
-// its default.
+// nameReferences returns what `missing` reads. Its arguments are names, or one list of names; a list among names has a
+// name and a default.
 func (n *node) nameReferences(names []*node) []Reference {
 	if len(names) > 0 && names[0].kind == arrayNode {
 		names = names[0].args
@@ -137,7 +104,7 @@ func (n *node) nameReferences(names []*node) []Reference {
 	return list
 }
 
-// targetingReferences: without a string of its own to hash by, `fractional` reads the targeting key.
+// targetingReferences returns what `fractional` reads: the targeting key, unless its first argument is a string.
 func (n *node) targetingReferences() []Reference {
 	if len(n.args) == 0 || n.args[0].kind == literalNode && n.args[0].value.kind == KindString {
 		return nil
@@ -147,7 +114,7 @@ func (n *node) targetingReferences() []Reference {
 	return []Reference{targeting, user}
 }
 
-// comparisons pairs a variable with the literals among others.
+// comparisons returns the comparisons of a variable with the literals among others.
 func (n *node) comparisons(variable *node, others ...*node) []Comparison {
 	p, static := staticPath(variable)
 	if !static {

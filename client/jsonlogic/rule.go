@@ -15,43 +15,36 @@ type Rule struct {
 	states  *sync.Pool // nil when no operator of the rule needs a state
 }
 
-// Option adjusts Compile.
+// Option configures Compile.
 type Option func(*Rule)
 
-// FlagKey names the flag that the rule belongs to. `fractional` hashes it together with the targeting key, so that
-// two flags split the same people differently, and `{"var":"$flagd.flagKey"}` reads it.
+// FlagKey sets the key of the rule's flag. `fractional` hashes it together with the targeting key, so that two flags split
+// the same users differently, and `{"var":"$flagd.flagKey"}` reads it.
 func FlagKey(key string) Option {
 	return func(r *Rule) { r.flagKey = key }
 }
 
-// Compile reads a rule and prepares it for evaluation. Its error is an *Error.
+// Compile parses a rule and prepares it for evaluation. Its error is an *Error.
 func Compile(source []byte, options ...Option) (*Rule, error) {
 	if len(source) > MaxSource {
 		return nil, refuse(CodeTooLarge, "", fmt.Sprintf("a rule may have at most %d bytes", MaxSource))
 	}
-	v, err := parse(source, maxRuleNesting)
+	parsed, err := parse(source, maxRuleNesting)
 	switch {
-	case err == nil:
-		return CompileValue(v, options...)
 	case errors.Is(err, errTooDeep):
 		return nil, refuse(CodeTooDeep, "", fmt.Sprintf("a rule may be at most %d levels deep", MaxDepth))
+	case err != nil:
+		return nil, refuse(CodeMalformed, "", err.Error())
 	}
-	return nil, refuse(CodeMalformed, "", err.Error())
-}
-
-// CompileValue is Compile for a rule that is parsed already.
-func CompileValue(rule Value, options ...Option) (*Rule, error) {
 	r := &Rule{}
 	for _, option := range options {
 		option(r)
 	}
-	root, err := new(builder).build(rule, nil, "", 0)
-	if err != nil {
+	if r.root, err = new(builder).build(parsed, nil, "", 0); err != nil {
 		return nil, err
 	}
-	r.root = root
 	c := compiler{flagKey: r.flagKey}
-	r.value, r.test = c.value(root), c.test(root)
+	r.value, r.test = c.value(r.root), c.test(r.root)
 	if c.stateful {
 		r.states = &sync.Pool{New: func() any { return new(state) }}
 	}
@@ -72,20 +65,20 @@ func (r *Rule) Evaluate(data Value) (Value, error) {
 	return v, nil
 }
 
-// plain reports an evaluation that needs no state: no operator asks for one, and the data is so small that fuel could
-// not run out even if every node turned all of it into text.
+// plain reports whether an evaluation needs no state: no operator uses one, and the data is so small that fuel cannot run
+// out even if every node converts all of it to text.
 func (r *Rule) plain(data Value) bool {
 	return r.states == nil && data.extent().weight*r.root.size <= maxFuel
 }
 
-// Decision is what a rule says about one context.
+// Decision is the result of a rule for one context.
 type Decision struct {
 	Matched bool  // the rule's result is truthy
-	Split   bool  // a `fractional` took part: the result depends on a bucket
+	Split   bool  // a `fractional` was evaluated: the result depends on a bucket
 	Err     error // ErrLimit or ErrType; then nothing matched
 }
 
-// Decide applies the rule to data and asks only whether the result is truthy.
+// Decide applies the rule to data and reports whether the result is truthy.
 func (r *Rule) Decide(data Value) Decision {
 	if r.plain(data) {
 		return Decision{Matched: r.test(nil, data)}
@@ -96,8 +89,7 @@ func (r *Rule) Decide(data Value) Decision {
 	return Decision{Matched: matched && err == nil, Split: split, Err: err}
 }
 
-// Constant returns the rule's value when the rule is plain data: a scalar, or an object that is no operation. Such a
-// rule has the same result for every context, which is seldom what its author meant.
+// Constant returns the rule's value if the rule is a literal: a scalar, or an object that is not an operation.
 func (r *Rule) Constant() (Value, bool) {
 	return r.root.value, r.root.kind == literalNode
 }

@@ -1,14 +1,14 @@
 package jsonlogic
 
-// The limits of one evaluation. Without them a rule of a few lines could keep a processor or fill the memory: nested
-// loops multiply, and an accumulator can double in every step.
+// The limits of one evaluation. Without them a short rule could run for hours or fill the memory: nested loops multiply,
+// and an accumulator can double in every step.
 const (
-	maxFuel        = 1 << 20 // nodes evaluated in loops, elements copied, bytes of text built or turned into numbers
+	maxFuel        = 1 << 20 // nodes evaluated in loops, elements copied, bytes of text built or converted
 	maxBuiltWeight = 1 << 26
 	maxBuiltDepth  = 2 * MaxDataDepth
 )
 
-// state is what one evaluation carries besides its data. Rules whose operators need none run with a nil state.
+// state is the state of one evaluation. Rules whose operators need none run with a nil state.
 type state struct {
 	root  Value // the data of the whole rule, while loops narrow the scope
 	fuel  int
@@ -17,14 +17,14 @@ type state struct {
 	trace *trace
 }
 
-// fail ends the evaluation with an error; what operators return afterwards does not matter.
+// fail records the first error; results after it are ignored.
 func (st *state) fail(err error) {
 	if st != nil && st.err == nil {
 		st.err = err
 	}
 }
 
-// spend takes fuel and reports whether the evaluation may go on.
+// spend uses fuel and reports whether the evaluation may continue.
 func (st *state) spend(n int) bool {
 	if st == nil {
 		return true
@@ -36,11 +36,11 @@ func (st *state) spend(n int) bool {
 	return st.err == nil
 }
 
-// freeWeight is what may be turned into text or a number without fuel: the node itself costs as much.
+// freeWeight is the weight up to which conversions to text or a number cost no fuel.
 const freeWeight = 64
 
-// coerced takes fuel for a value that an operator is about to turn into text or a number, which may be the whole of a
-// large context each time. Without fuel it is null, and the evaluation has failed.
+// coerced uses fuel for a value that is about to be converted to text or a number. It returns null when there is no fuel
+// left.
 func (st *state) coerced(v Value) Value {
 	if st == nil || v.kind != KindString && v.kind != KindArray {
 		return v
@@ -51,7 +51,7 @@ func (st *state) coerced(v Value) Value {
 	return v
 }
 
-// built checks a value that the evaluation made, before another one can contain it.
+// built checks the size of a value that the evaluation made.
 func (st *state) built(v Value) Value {
 	if e := v.extent(); e.depth > maxBuiltDepth || e.weight > maxBuiltWeight {
 		st.fail(ErrLimit)

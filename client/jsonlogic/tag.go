@@ -1,10 +1,10 @@
 package jsonlogic
 
-// tag is the start of a string and its length in one word. Comparing tags decides most comparisons of keys without a
-// call, and all of them for keys of up to seven bytes.
+// tag is the start and the length of a string in one word. Comparing tags is enough for keys of up to seven bytes and for
+// most others.
 type tag uint64
 
-// tagText is how many bytes of the string are in its tag.
+// tagText is the number of the string's bytes in a tag.
 const tagText = 7
 
 func tagOf(s string) tag {
@@ -29,5 +29,5 @@ func load4(s string, i int) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
 
-// whole reports whether the tag holds all of its string.
+// whole reports whether the tag contains the whole string.
 func (t tag) whole() bool { return t>>56 <= tagText }

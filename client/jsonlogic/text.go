@@ -2,11 +2,12 @@ package jsonlogic
 
 import (
 	"math"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// JavaScript counts and cuts strings in UTF-16 code units. These functions do the same on UTF-8; a cut through a
-// surrogate pair leaves U+FFFD.
+// JavaScript counts and cuts strings in UTF-16 code units. These functions do the same with UTF-8; half of a surrogate
+// pair is U+FFFD.
 
 func isASCII(s string) bool {
 	for i := range len(s) {
@@ -17,26 +18,19 @@ func isASCII(s string) bool {
 	return true
 }
 
-// unitLength is JavaScript's s.length.
+// unitLength returns JavaScript's s.length.
 func unitLength(s string) int {
 	if isASCII(s) {
 		return len(s)
 	}
 	n := 0
 	for _, r := range s {
-		n += units(r)
+		n += utf16.RuneLen(r)
 	}
 	return n
 }
 
-func units(r rune) int {
-	if r > 0xFFFF {
-		return 2
-	}
-	return 1
-}
-
-// unitSlice returns the code units from start to end, both within the string.
+// unitSlice returns the code units from start to end.
 func unitSlice(s string, start, end int) string {
 	if start >= end {
 		return ""
@@ -47,7 +41,7 @@ func unitSlice(s string, start, end int) string {
 	var out []byte
 	at := 0
 	for _, r := range s {
-		next := at + units(r)
+		next := at + utf16.RuneLen(r)
 		switch {
 		case at >= start && next <= end:
 			out = utf8.AppendRune(out, r)
@@ -59,7 +53,7 @@ func unitSlice(s string, start, end int) string {
 	return string(out)
 }
 
-// substring is JavaScript's s.substr(start, length); an undefined length goes to the end.
+// substring returns JavaScript's s.substr(start, length); an undefined length means to the end.
 func substring(s string, start, length Value) string {
 	size := unitLength(s)
 	from := toInteger(start)
@@ -75,7 +69,7 @@ func substring(s string, start, length Value) string {
 	return unitSlice(s, int(from), int(to))
 }
 
-// toInteger is JavaScript's conversion of arguments that count: NaN is 0, fractions go, infinities stay.
+// toInteger returns JavaScript's ToIntegerOrInfinity(v).
 func toInteger(v Value) float64 {
 	f := toNumber(v)
 	if f != f {

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// Kind tells what a Value is, in JavaScript's terms.
+// Kind is the JavaScript type of a Value.
 type Kind uint8
 
-// The kinds of values. Undefined is the zero value: what a missing argument or an empty `and` gives.
+// The kinds of values. Undefined is the zero value, such as a missing argument.
 const (
 	KindUndefined Kind = iota
 	KindNull
@@ -21,9 +21,8 @@ const (
 
 // Value is one immutable JSON value, or undefined. The zero Value is undefined.
 //
-// It is three words so that it travels in registers: a string is its bytes and its length, an array or an object a
-// pointer. That pointer is also the identity by which arrays and objects compare. The unsafe conversions stay in this
-// file; log/slog keeps its values the same way.
+// It is three words, so that it is passed in registers; log/slog does the same. The pointer of an array or an object is
+// also the identity by which it compares. Unsafe conversions are only in this file.
 type Value struct {
 	ptr  unsafe.Pointer // the string's bytes, *array or *object
 	bits uint64         // the number's bits, 1 for true, the string's length
@@ -42,24 +41,24 @@ type array struct {
 }
 
 type object struct {
-	members []Member
-	tags    []tag          // of the keys: scanning these touches little memory
-	index   map[string]int // only for objects that are too large to scan
-	extent  extent
-	room    [scanLimit]tag // for the tags
+	members  []Member
+	tags     []tag          // of the keys: scanning them touches little memory
+	index    map[string]int // only for large objects
+	extent   extent
+	tagSpace [scanLimit]tag // backs tags
 }
 
-// extent bounds what walking a value costs: reduce can share one array a million times inside another, and a walk
-// does not notice the sharing.
+// extent is the size of a value written out, which can be far more than its memory: reduce can put one array a million
+// times into another.
 type extent struct {
 	depth  int
 	weight int
 }
 
-// scanLimit is the largest object that is searched member by member: up to here that beats hashing the key.
+// scanLimit is the largest object that is searched member by member, which is faster than hashing the key.
 const scanLimit = 8
 
-// maxExtentWeight keeps sums of weights far from overflow.
+// maxExtentWeight keeps sums of weights from overflowing.
 const maxExtentWeight = 1 << 40
 
 // Null returns null.
@@ -81,7 +80,7 @@ func String(s string) Value {
 	return Value{kind: KindString, ptr: unsafe.Pointer(unsafe.StringData(s)), bits: uint64(len(s))}
 }
 
-// Array returns a new array, which owns items and is equal to no other array.
+// Array returns a new array that owns items.
 func Array(items ...Value) Value {
 	a := &array{items: items, extent: extent{depth: 1, weight: 1}}
 	for i := range items {
@@ -90,7 +89,7 @@ func Array(items ...Value) Value {
 	return Value{kind: KindArray, ptr: unsafe.Pointer(a)}
 }
 
-// Object returns a new object, which is equal to no other object. Of members with the same key the last counts.
+// Object returns a new object. The last of members with the same key wins.
 func Object(members ...Member) Value {
 	o := newObject(len(members))
 	for _, m := range members {
@@ -101,13 +100,13 @@ func Object(members ...Member) Value {
 
 func newObject(size int) *object {
 	o := &object{members: make([]Member, 0, size), extent: extent{depth: 1, weight: 1}}
-	o.tags = o.room[:0]
+	o.tags = o.tagSpace[:0]
 	return o
 }
 
 func (o *object) value() Value { return Value{kind: KindObject, ptr: unsafe.Pointer(o)} }
 
-// set adds a member or replaces the one with its key. It is called only while the object is being built.
+// set adds or replaces a member while the object is being built.
 func (o *object) set(m Member) {
 	o.extent.include(m.Value)
 	t := tagOf(m.Key)
@@ -129,7 +128,7 @@ func (o *object) set(m Member) {
 	}
 }
 
-// find returns the place of a key with its tag, or -1.
+// find returns the index of a key with its tag, or -1.
 func (o *object) find(key string, t tag) int {
 	if o.index != nil {
 		if i, ok := o.index[key]; ok {
@@ -158,7 +157,7 @@ func (e *extent) include(v Value) {
 	e.weight = min(e.weight+child.weight, maxExtentWeight)
 }
 
-// extent of a value: nesting levels, and about the bytes that writing it out would take.
+// extent returns the nesting levels of v and about how many bytes its JSON has.
 func (v Value) extent() extent {
 	switch v.kind {
 	case KindArray:
@@ -171,17 +170,17 @@ func (v Value) extent() extent {
 	return extent{weight: 8}
 }
 
-// Kind returns what v is.
+// Kind returns the kind of v.
 func (v Value) Kind() Kind { return v.kind }
 
-// The four accessors below are valid only for their kind; callers have looked at it.
+// These accessors are valid only for their kind.
 
 func (v Value) text() string    { return unsafe.String((*byte)(v.ptr), int(v.bits)) }
 func (v Value) float() float64  { return math.Float64frombits(v.bits) }
 func (v Value) array() *array   { return (*array)(v.ptr) }
 func (v Value) object() *object { return (*object)(v.ptr) }
 
-// Text returns the string that v holds, and whether it is a string.
+// Text returns the string in v, and whether v is a string.
 func (v Value) Text() (string, bool) {
 	if v.kind != KindString {
 		return "", false
@@ -189,7 +188,7 @@ func (v Value) Text() (string, bool) {
 	return v.text(), true
 }
 
-// Float returns the number that v holds, and whether it is a number.
+// Float returns the number in v, and whether v is a number.
 func (v Value) Float() (float64, bool) {
 	if v.kind != KindNumber {
 		return 0, false
@@ -197,7 +196,7 @@ func (v Value) Float() (float64, bool) {
 	return v.float(), true
 }
 
-// Items returns the elements of an array, not to be changed; nil for anything else.
+// Items returns the elements of an array, else nil. They must not be changed.
 func (v Value) Items() []Value {
 	if v.kind != KindArray {
 		return nil
@@ -205,7 +204,7 @@ func (v Value) Items() []Value {
 	return v.array().items
 }
 
-// Members returns the members of an object in their order, not to be changed; nil for anything else.
+// Members returns the members of an object in order, else nil. They must not be changed.
 func (v Value) Members() []Member {
 	if v.kind != KindObject {
 		return nil
@@ -213,7 +212,7 @@ func (v Value) Members() []Member {
 	return v.object().members
 }
 
-// Get returns the member of an object; undefined when v is no object or has no such member.
+// Get returns a member of an object, or undefined.
 func (v Value) Get(key string) Value {
 	if v.kind != KindObject {
 		return Value{}
@@ -221,7 +220,7 @@ func (v Value) Get(key string) Value {
 	return v.object().get(key, tagOf(key))
 }
 
-// Truthy reports what `!!` gives: JavaScript's truthiness, but an empty array is false.
+// Truthy reports whether v is truthy as in JavaScript, except that an empty array is false.
 func (v Value) Truthy() bool {
 	switch v.kind {
 	case KindBool, KindString:
@@ -233,50 +232,4 @@ func (v Value) Truthy() bool {
 		return len(v.array().items) > 0
 	}
 	return v.kind == KindObject
-}
-
-// Equal reports whether two values are the same JSON: numbers by value, members in any order, arrays and objects by
-// content. Undefined equals only undefined, and NaN equals NaN.
-func (v Value) Equal(w Value) bool {
-	if v.kind != w.kind {
-		return false
-	}
-	switch v.kind {
-	case KindNumber:
-		a, b := v.float(), w.float()
-		return a == b || a != a && b != b
-	case KindString:
-		return v.text() == w.text()
-	case KindArray:
-		return equalItems(v.array().items, w.array().items)
-	case KindObject:
-		return equalMembers(v, w)
-	}
-	return v.bits == w.bits
-}
-
-func equalItems(a, b []Value) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !a[i].Equal(b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func equalMembers(v, w Value) bool {
-	a, b := v.object(), w.object()
-	if len(a.members) != len(b.members) {
-		return false
-	}
-	for _, m := range a.members {
-		i := b.find(m.Key, tagOf(m.Key))
-		if i < 0 || !m.Value.Equal(b.members[i].Value) {
-			return false
-		}
-	}
-	return true
 }

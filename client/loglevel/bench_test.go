@@ -7,8 +7,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// tenThousand is a tree such as a large account has: five segments deep, few
-// levels set.
+// tenThousand returns the loggers of a large account: five segments deep, few levels set.
 func tenThousand() ([]loglevel.Logger, []loglevel.Group) {
 	var loggers []loglevel.Logger
 	for i := range 10_000 {
@@ -25,7 +24,7 @@ func tenThousand() ([]loglevel.Logger, []loglevel.Group) {
 	return loggers, []loglevel.Group{{Key: "sql", Level: loglevel.Debug}}
 }
 
-func BenchmarkResolvingTenThousandLoggers(b *testing.B) {
+func BenchmarkTree_All(b *testing.B) {
 	loggers, groups := tenThousand()
 	tree := loglevel.NewTree(loggers, groups)
 	b.ReportAllocs()
@@ -35,7 +34,7 @@ func BenchmarkResolvingTenThousandLoggers(b *testing.B) {
 	}
 }
 
-func BenchmarkATreeOfTenThousandLoggers(b *testing.B) {
+func BenchmarkNewTree(b *testing.B) {
 	loggers, groups := tenThousand()
 	b.ReportAllocs()
 	for b.Loop() {

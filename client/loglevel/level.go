@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Level is how severe a record must be to be written. The zero Level is None.
+// Level is the least severe level that is logged. The zero Level is None.
 type Level uint8
 
-// The levels, in increasing severity. None is no level: what has it inherits.
+// The levels, in increasing severity. A logger with None inherits its level.
 const (
 	None Level = iota
 	Trace
@@ -17,16 +17,16 @@ const (
 	Warn
 	Error
 	Fatal
-	Silent // fully muted
+	Silent // nothing is logged
 )
 
-// Default is the level of what nothing decides about.
+// Default is the level of a logger that inherits none.
 const Default = Info
 
-// Levels lists the levels in increasing severity.
+// Levels returns the levels in increasing severity.
 func Levels() []Level { return []Level{Trace, Debug, Info, Warn, Error, Fatal, Silent} }
 
-// Parse reads the name of a level in any case.
+// Parse parses the name of a level, ignoring case.
 func Parse(text string) (Level, bool) {
 	for _, level := range Levels() {
 		if strings.EqualFold(text, level.String()) {
@@ -36,10 +36,10 @@ func Parse(text string) (Level, bool) {
 	return None, false
 }
 
-// Severity is the level's number, from 0 for TRACE to 6 for SILENT; -1 for None.
+// Severity returns the level's number, from 0 for TRACE to 6 for SILENT; -1 for None.
 func (l Level) Severity() int { return int(l) - 1 }
 
-// String is the level's name; None has none.
+// String returns the level's name; None is "".
 func (l Level) String() string {
 	switch l {
 	case None:
@@ -62,7 +62,7 @@ func (l Level) String() string {
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
 
-// MarshalJSON writes the name, and null for None.
+// MarshalJSON returns the name, and null for None.
 func (l Level) MarshalJSON() ([]byte, error) {
 	if l == None {
 		return []byte("null"), nil
@@ -70,7 +70,7 @@ func (l Level) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + l.String() + `"`), nil
 }
 
-// UnmarshalJSON reads a name in any case, and null as None.
+// UnmarshalJSON parses a name, ignoring case, and null as None.
 func (l *Level) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		*l = None
@@ -78,22 +78,21 @@ func (l *Level) UnmarshalJSON(text []byte) error {
 	}
 	level, known := Parse(strings.Trim(string(text), `"`))
 	if !known {
-		return fmt.Errorf("%s is no log level", text)
+		return fmt.Errorf("%s is not a log level", text)
 	}
 	*l = level
 	return nil
 }
 
-// separators are what frameworks put between the segments of a name.
+// separators replaces the separators of logging frameworks by dots.
 //
 //nolint:gochecknoglobals // a replacer holds no state
 var separators = strings.NewReplacer("/", ".", ":", ".")
 
-// Normalize gives every spelling of a logger's name one text: segments are
-// separated by dots and everything is in lower case.
+// Normalize returns a logger's name in lower case with its segments separated by dots.
 func Normalize(name string) string { return strings.ToLower(separators.Replace(name)) }
 
-// Parent is the name without its last segment; false for a single segment.
+// Parent returns the name without its last segment; false for a single segment.
 func Parent(key string) (string, bool) {
 	dot := strings.LastIndexByte(key, '.')
 	if dot < 0 {

@@ -14,7 +14,6 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// The names and numbers of the levels are those of the interface.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	for severity, name := range []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "SILENT"} {
@@ -33,7 +32,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-func TestLevelsInJSON(t *testing.T) {
+func TestLevel_JSON(t *testing.T) {
 	t.Parallel()
 	type document struct {
 		Level  loglevel.Level            `json:"level"`
@@ -54,7 +53,7 @@ func TestLevelsInJSON(t *testing.T) {
 	}
 }
 
-func TestNamesAreNormalized(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"com.example.Shop": "com.example.shop", "com/example:SHOP": "com.example.shop", "http://x": "http...x",
@@ -73,13 +72,13 @@ func TestNamesAreNormalized(t *testing.T) {
 	})
 }
 
-// world is the input of the naive implementation: maps, and nothing prepared.
+// world is the input of the naive implementation.
 type world struct {
 	loggers map[string]loglevel.Logger
 	groups  map[string]loglevel.Group
 }
 
-// naive is the chain as the interface words it, step by step.
+// naive resolves step by step, as the specification describes it.
 func (w world) naive(name, environment string) loglevel.Resolution {
 	// 1. L.environments[E].level.
 	if level := w.loggers[name].Environments[environment]; level != loglevel.None {
@@ -186,7 +185,7 @@ func (w world) tree(t *rapid.T) *loglevel.Tree {
 	return loglevel.NewTree(rapid.Permutation(loggers).Draw(t, "order"), groups)
 }
 
-func TestResolutionIsThatOfTheInterface(t *testing.T) {
+func TestTree_Resolve_MatchesSpecification(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := worlds(t)
@@ -211,7 +210,7 @@ func TestResolutionIsThatOfTheInterface(t *testing.T) {
 	})
 }
 
-func TestAGroupResolvesByItself(t *testing.T) {
+func TestGroup_Resolve(t *testing.T) {
 	t.Parallel()
 	group := loglevel.Group{Key: "sql", Level: loglevel.Warn, Environments: map[string]loglevel.Level{"qa": loglevel.Trace}}
 	for environment, want := range map[string]loglevel.Resolution{
@@ -227,8 +226,7 @@ func TestAGroupResolvesByItself(t *testing.T) {
 	}
 }
 
-// The pass over a tree may end early, and the last logger of a key counts.
-func TestATreeTakesWhatItIsGiven(t *testing.T) {
+func TestNewTree_UnusualInput(t *testing.T) {
 	t.Parallel()
 	tree := loglevel.NewTree([]loglevel.Logger{{Key: "a.b"}, {Key: "a", Level: loglevel.Warn}, {Key: "a", Level: loglevel.Error}}, nil)
 	for key, resolved := range tree.All("qa") {
@@ -242,9 +240,8 @@ func TestATreeTakesWhatItIsGiven(t *testing.T) {
 	}
 }
 
-// In an environment that is not listed a logger has the level that it has in any
-// other such one.
-func TestEnvironmentsWithLevelsOfTheirOwn(t *testing.T) {
+// A logger has the same level in all environments that are not listed.
+func TestTree_Environments(t *testing.T) {
 	t.Parallel()
 	in := func(environments ...string) map[string]loglevel.Level {
 		set := map[string]loglevel.Level{}

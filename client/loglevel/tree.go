@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Logger is what resolution looks at. Its key is normalized.
+// Logger is the input of resolution. Its key is normalized.
 type Logger struct {
 	Key string
 	// Level is the base level, Environments the overrides.
@@ -14,11 +14,11 @@ type Logger struct {
 	Environments map[string]Level
 	// Group is the key of its group; empty for none.
 	Group string
-	// Managed tells whether the platform controls the logger.
+	// Managed reports whether people control the logger.
 	Managed bool
 }
 
-// Group is a bundle of loggers that share a level.
+// Group is a group of loggers that share a level.
 type Group struct {
 	Key          string
 	Level        Level
@@ -28,7 +28,7 @@ type Group struct {
 // Origin is where a level comes from.
 type Origin string
 
-// The origins, in the order in which they are asked.
+// The origins, in the order of resolution.
 const (
 	FromEnvironment Origin = "environment"
 	FromBase        Origin = "base"
@@ -37,38 +37,36 @@ const (
 	FromDefault     Origin = "default"
 )
 
-// Resolution is an effective level and where it comes from. Of is the key of
-// the logger or group that has it; empty for the default.
+// Resolution is an effective level and where it comes from.
 type Resolution struct {
 	Level  Level
 	Origin Origin
-	Of     string
+	Of     string // key of the logger or group that has it; empty for the default
 }
 
-// Tree is a set of loggers and groups, ready for resolution.
+// Tree resolves the levels of loggers. It is immutable and safe for concurrent use.
 type Tree struct {
-	nodes  []node // an ancestor comes before its descendants
-	places map[string]int
+	nodes []node         // ancestors come before their descendants
+	index map[string]int // of nodes by key
 }
 
-// node is a logger whose group and nearest existing ancestor were looked up.
+// node is a logger with its group and nearest existing ancestor.
 type node struct {
 	Logger
 	group      *Group // nil for none
-	ancestor   int    // its place in the tree; noAncestor for none
+	ancestor   int    // its index, or noAncestor
 	controlled bool   // it or an ancestor is managed
 }
 
 const noAncestor = -1
 
-// NewTree prepares loggers and groups. Of several loggers with one key the
-// last counts.
+// NewTree returns a tree of loggers and groups. The last of loggers with the same key wins.
 func NewTree(loggers []Logger, groups []Group) *Tree {
 	byKey := make(map[string]*Group, len(groups))
 	for i := range groups {
 		byKey[groups[i].Key] = &groups[i]
 	}
-	tree := &Tree{nodes: make([]node, 0, len(loggers)), places: make(map[string]int, len(loggers))}
+	tree := &Tree{nodes: make([]node, 0, len(loggers)), index: make(map[string]int, len(loggers))}
 	for _, logger := range loggers {
 		tree.add(node{Logger: logger, group: byKey[logger.Group], ancestor: noAncestor})
 	}
@@ -77,43 +75,42 @@ func NewTree(loggers []Logger, groups []Group) *Tree {
 }
 
 func (t *Tree) add(added node) {
-	if place, repeated := t.places[added.Key]; repeated {
-		t.nodes[place] = added
+	if i, repeated := t.index[added.Key]; repeated {
+		t.nodes[i] = added
 		return
 	}
-	t.places[added.Key] = len(t.nodes)
+	t.index[added.Key] = len(t.nodes)
 	t.nodes = append(t.nodes, added)
 }
 
-// connect sorts ancestors, whose keys are shorter, before their descendants
-// and looks up the nearest of each.
+// connect sorts ancestors, whose keys are shorter, before their descendants and sets the nearest ancestor of each.
 func (t *Tree) connect() {
 	slices.SortStableFunc(t.nodes, func(a, b node) int { return cmp.Compare(len(a.Key), len(b.Key)) })
-	for place := range t.nodes {
-		t.places[t.nodes[place].Key] = place
+	for i := range t.nodes {
+		t.index[t.nodes[i].Key] = i
 	}
-	for place := range t.nodes {
-		each := &t.nodes[place]
+	for i := range t.nodes {
+		each := &t.nodes[i]
 		each.ancestor = t.nearest(each.Key)
 		each.controlled = each.Managed || (each.ancestor != noAncestor && t.nodes[each.ancestor].controlled)
 	}
 }
 
-// nearest is the place of the nearest existing ancestor of a key.
+// nearest returns the index of the nearest existing ancestor of a key.
 func (t *Tree) nearest(key string) int {
 	for {
 		parent, has := Parent(key)
 		if !has {
 			return noAncestor
 		}
-		if place, exists := t.places[parent]; exists {
-			return place
+		if i, exists := t.index[parent]; exists {
+			return i
 		}
 		key = parent
 	}
 }
 
-// own is what the logger itself and its group say.
+// own returns the level of the logger itself or its group; None if they have none.
 func (n *node) own(environment string) Resolution {
 	if level := n.Environments[environment]; level != None {
 		return Resolution{level, FromEnvironment, n.Key}
@@ -121,19 +118,15 @@ func (n *node) own(environment string) Resolution {
 	if n.Level != None {
 		return Resolution{n.Level, FromBase, n.Key}
 	}
-	if n.group == nil {
-		return Resolution{}
-	}
-	if level := n.group.Environments[environment]; level != None {
-		return Resolution{level, FromGroup, n.group.Key}
-	}
-	if n.group.Level != None {
-		return Resolution{n.group.Level, FromGroup, n.group.Key}
+	if n.group != nil {
+		if group := n.group.Resolve(environment); group.Origin != FromDefault {
+			return Resolution{group.Level, FromGroup, group.Of}
+		}
 	}
 	return Resolution{}
 }
 
-// below is what the descendants of a logger inherit of its resolution.
+// below returns the resolution that descendants of n inherit.
 func (n *node) below(resolved Resolution) Resolution {
 	if resolved.Origin == FromDefault || resolved.Origin == FromAncestor {
 		return resolved
@@ -143,20 +136,19 @@ func (n *node) below(resolved Resolution) Resolution {
 
 func byDefault() Resolution { return Resolution{Level: Default, Origin: FromDefault} }
 
-// Resolve gives the effective level of a normalized name in an environment,
-// whether the tree has a logger of that name or not.
+// Resolve returns the effective level of a normalized name, in the tree or not, in an environment.
 func (t *Tree) Resolve(key, environment string) Resolution {
-	place, exists := t.places[key]
+	i, exists := t.index[key]
 	if exists {
-		if own := t.nodes[place].own(environment); own.Level != None {
+		if own := t.nodes[i].own(environment); own.Level != None {
 			return own
 		}
-		place = t.nodes[place].ancestor
+		i = t.nodes[i].ancestor
 	} else {
-		place = t.nearest(key)
+		i = t.nearest(key)
 	}
-	for ; place != noAncestor; place = t.nodes[place].ancestor {
-		each := &t.nodes[place]
+	for ; i != noAncestor; i = t.nodes[i].ancestor {
+		each := &t.nodes[i]
 		if own := each.own(environment); own.Level != None {
 			return each.below(own)
 		}
@@ -164,14 +156,13 @@ func (t *Tree) Resolve(key, environment string) Resolution {
 	return byDefault()
 }
 
-// Environments gives the environments that a logger of the tree, its group, its
-// ancestors and their groups have levels of their own for, some repeatedly. In
-// all others it has the same level.
+// Environments iterates over the environments for which a logger of the tree, its group, its ancestors or their groups
+// have an override, possibly repeated. In all others the logger has the same level.
 func (t *Tree) Environments(key string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		place, exists := t.places[key]
-		for exists && place != noAncestor {
-			each := &t.nodes[place]
+		i, exists := t.index[key]
+		for exists && i != noAncestor {
+			each := &t.nodes[i]
 			sets := []map[string]Level{each.Environments}
 			if each.group != nil {
 				sets = append(sets, each.group.Environments)
@@ -183,28 +174,27 @@ func (t *Tree) Environments(key string) iter.Seq[string] {
 					}
 				}
 			}
-			place = each.ancestor
+			i = each.ancestor
 		}
 	}
 }
 
-// All gives the effective level of every logger in an environment, in one
-// pass: ancestors come first, so each is resolved once.
+// All iterates over the effective levels of every logger in an environment.
 func (t *Tree) All(environment string) iter.Seq2[string, Resolution] {
 	return func(yield func(string, Resolution) bool) {
 		resolved := make([]Resolution, len(t.nodes))
-		for place := range t.nodes {
-			resolved[place] = t.resolveAfter(resolved, place, environment)
-			if !yield(t.nodes[place].Key, resolved[place]) {
+		for i := range t.nodes {
+			resolved[i] = t.resolveAfter(resolved, i, environment)
+			if !yield(t.nodes[i].Key, resolved[i]) {
 				return
 			}
 		}
 	}
 }
 
-// resolveAfter resolves a logger whose ancestors are resolved.
-func (t *Tree) resolveAfter(resolved []Resolution, place int, environment string) Resolution {
-	each := &t.nodes[place]
+// resolveAfter resolves a logger whose ancestors are already resolved.
+func (t *Tree) resolveAfter(resolved []Resolution, i int, environment string) Resolution {
+	each := &t.nodes[i]
 	if own := each.own(environment); own.Level != None {
 		return own
 	}
@@ -214,18 +204,16 @@ func (t *Tree) resolveAfter(resolved []Resolution, place int, environment string
 	return t.nodes[each.ancestor].below(resolved[each.ancestor])
 }
 
-// Controls tells whether a client applies the effective level of a normalized
-// name: the logger, or an ancestor of it, is managed. Others are left to their
-// framework.
+// Controls reports whether clients apply the effective level of a normalized name: it or an ancestor is managed.
 func (t *Tree) Controls(key string) bool {
-	place, exists := t.places[key]
+	i, exists := t.index[key]
 	if !exists {
-		place = t.nearest(key)
+		i = t.nearest(key)
 	}
-	return place != noAncestor && t.nodes[place].controlled
+	return i != noAncestor && t.nodes[i].controlled
 }
 
-// Resolve gives the effective level that a group has by itself.
+// Resolve returns the effective level of the group itself.
 func (g Group) Resolve(environment string) Resolution {
 	if level := g.Environments[environment]; level != None {
 		return Resolution{level, FromEnvironment, g.Key}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -12,15 +13,14 @@ import (
 	"github.com/signalbox/signalbox/internal/plans"
 )
 
-// accountView is an account as --json shows it.
+// accountView is an account as --json prints it.
 type accountView struct {
 	ID string `json:"id"`
 	accounts.Account
 }
 
-// madeView is what making an account or a key shows with --json. The key is
-// its plaintext, which is shown only here.
-type madeView struct {
+// createdView is what --json prints of a new account or key. Key is the plaintext, which is shown only here.
+type createdView struct {
 	Account string `json:"account"`
 	Key     string `json:"key"`
 	KeyID   string `json:"key_id"`
@@ -32,71 +32,53 @@ func (s *shell) accounts() *cobra.Command {
 
 func (s *shell) createAccount() *cobra.Command {
 	var plan string
-	cmd := s.onStore(&cobra.Command{
-		Use:   "create NAME",
-		Short: "Make an account and print its first key",
-		Args:  exactly("NAME"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.found(cmd, func(operator *app.Operator) error {
-				account, key, err := operator.CreateAccount(cmd.Context(), args[0], plan)
-				if err != nil {
-					return err
-				}
-				return s.print(madeView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
-					s.say(w, "Account %s was made. Its API key, with the role OWNER, is shown only now:\n\n    %s\n\n", account.Key, key.Plaintext)
-				})
-			})
-		},
-	})
+	run := func(ctx context.Context, store *app.Operator, args []string) error {
+		account, key, err := store.CreateAccount(ctx, args[0], plan)
+		if err != nil {
+			return err
+		}
+		return s.print(createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
+			s.say(w, "Account %s was made. Its API key, with the role OWNER, is shown only now:\n\n    %s\n\n", account.Key, key.Plaintext)
+		})
+	}
+	cmd := s.onStore(app.MakeOperator, "create NAME", "Make an account and print its first key", run)
 	cmd.Flags().StringVar(&plan, "plan", "pro", "free, standard or pro, or one per product: jobs=pro,logging=free")
 	return cmd
 }
 
 func (s *shell) listAccounts() *cobra.Command {
-	return s.onStore(&cobra.Command{
-		Use:   "list",
-		Short: "List the accounts",
-		Args:  exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.operate(cmd, func(operator *app.Operator) error {
-				list, err := operator.Accounts(cmd.Context())
-				if err != nil {
-					return err
-				}
-				views := make([]accountView, len(list))
-				for i, account := range list {
-					views[i] = accountView{ID: account.ID, Account: account}
-				}
-				return s.print(views, func(w io.Writer) {
-					s.say(w, "KEY\tNAME\tPLANS\tCREATED\n")
-					for _, account := range list {
-						s.say(w, "%s\t%s\t%s\t%s\n", account.Key, account.Name, planText(account.Plans), account.CreatedAt.Format("2006-01-02"))
-					}
-				})
-			})
-		},
+	return s.onStore(app.OpenOperator, "list", "List the accounts", func(ctx context.Context, store *app.Operator, _ []string) error {
+		list, err := store.Accounts(ctx)
+		if err != nil {
+			return err
+		}
+		views := make([]accountView, len(list))
+		for i, account := range list {
+			views[i] = accountView{ID: account.ID, Account: account}
+		}
+		return s.print(views, func(w io.Writer) {
+			s.say(w, "KEY\tNAME\tPLANS\tCREATED\n")
+			for _, account := range list {
+				s.say(w, "%s\t%s\t%s\t%s\n", account.Key, account.Name, planText(account.Plans), account.CreatedAt.Format("2006-01-02"))
+			}
+		})
 	})
 }
 
 func (s *shell) planAccount() *cobra.Command {
-	return s.onStore(&cobra.Command{
-		Use:   "plan ACCOUNT PLAN",
-		Short: "Put an account on another plan",
-		Long: `Put an account on another plan: free, standard or pro for every product, or one per product, such as
-jobs=pro,logging=free. Products that are not named keep their plan.`,
-		Args: exactly("ACCOUNT", "PLAN"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.operate(cmd, func(operator *app.Operator) error {
-				account, err := operator.SetPlan(cmd.Context(), args[0], args[1])
-				if err != nil {
-					return err
-				}
-				return s.print(accountView{ID: account.ID, Account: account}, func(w io.Writer) {
-					s.say(w, "Account %s is now on %s.\n", account.Key, planText(account.Plans))
-				})
-			})
-		},
-	})
+	run := func(ctx context.Context, store *app.Operator, args []string) error {
+		account, err := store.SetPlan(ctx, args[0], args[1])
+		if err != nil {
+			return err
+		}
+		return s.print(accountView{ID: account.ID, Account: account}, func(w io.Writer) {
+			s.say(w, "Account %s is now on %s.\n", account.Key, planText(account.Plans))
+		})
+	}
+	cmd := s.onStore(app.OpenOperator, "plan ACCOUNT PLAN", "Put an account on another plan", run)
+	cmd.Long = `Put an account on another plan: free, standard or pro for every product, or one per product, such as
+jobs=pro,logging=free. Products that are not named keep their plan.`
+	return cmd
 }
 
 func planText(held plans.Held) string {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,8 +19,7 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// Run executes one command and gives the process's exit code: 0 when it
-// worked, 1 when it failed, 2 when it was called wrongly.
+// Run executes one command and returns the exit code: 0 for success, 1 for failure, 2 for wrong usage.
 func Run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	shell := &shell{environ: environ, stdout: stdout, stderr: stderr}
 	root := shell.root()
@@ -28,20 +28,20 @@ func Run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	if err == nil {
 		return 0
 	}
-	shell.complain(err)
-	if _, wrong := errors.AsType[usageError](err); wrong {
+	shell.printError(err)
+	if _, ok := errors.AsType[usageError](err); ok {
 		return 2
 	}
 	return 1
 }
 
-// usageError marks a command that was called wrongly.
+// usageError is an error in how a command was called.
 type usageError struct{ error }
 
-// Unwrap gives what was wrong.
+// Unwrap returns the error.
 func (e usageError) Unwrap() error { return e.error }
 
-// shell is what every command works with.
+// shell is the input and output of commands.
 type shell struct {
 	environ        []string
 	stdout, stderr io.Writer
@@ -66,31 +66,30 @@ func (s *shell) root() *cobra.Command {
 	return root
 }
 
-// complain prints an error: the sentences of refusals with their causes, which
-// an operator may see, and the text of others.
-func (s *shell) complain(err error) {
-	lines := strings.Split(err.Error(), "\n")
-	if refusals := fault.All(err); len(refusals) > 0 {
-		lines = nil
-		for _, refusal := range refusals {
-			line := refusal.Detail
-			if refusal.Err != nil {
-				line += " (" + refusal.Err.Error() + ")"
-			}
-			lines = append(lines, line)
+// printError prints an error. Coded errors are printed with their causes, which an operator may see.
+func (s *shell) printError(err error) {
+	var lines []string
+	for _, coded := range fault.All(err) {
+		line := coded.Detail
+		if coded.Err != nil {
+			line += " (" + coded.Err.Error() + ")"
 		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		lines = strings.Split(err.Error(), "\n")
 	}
 	for _, line := range lines {
 		s.say(s.stderr, "signalbox: %s\n", line)
 	}
 }
 
-// say prints; a terminal that is gone is no reason to fail.
+// say prints and ignores errors of the terminal.
 func (s *shell) say(to io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(to, format, args...)
 }
 
-// load reads the settings that a command's flags cover.
+// load reads the settings that a command has flags for.
 func (s *shell) load(cmd *cobra.Command) (settings.Settings, *slog.Logger, error) {
 	loaded, warnings, err := settings.Load(s.environ, cmd.Flags())
 	for _, warning := range warnings {
@@ -102,68 +101,62 @@ func (s *shell) load(cmd *cobra.Command) (settings.Settings, *slog.Logger, error
 	return loaded, telemetry.NewLogger(s.stderr, loaded.LogLevel, loaded.LogFormat), nil
 }
 
-// operate runs a function on the store that the settings name, which must exist.
-func (s *shell) operate(cmd *cobra.Command, fn func(*app.Operator) error) error {
-	return s.operateWith(cmd, app.OpenOperator, fn)
-}
+// openStore is app.OpenOperator, or app.MakeOperator for commands that may create the store.
+type openStore func(context.Context, settings.Settings, *slog.Logger) (*app.Operator, error)
 
-// found is operate for commands that may make the store.
-func (s *shell) found(cmd *cobra.Command, fn func(*app.Operator) error) error {
-	return s.operateWith(cmd, app.MakeOperator, fn)
-}
+// runOnStore is what a command does with the opened store.
+type runOnStore func(ctx context.Context, store *app.Operator, args []string) error
 
-type openOperator func(context.Context, settings.Settings, *slog.Logger) (*app.Operator, error)
-
-func (s *shell) operateWith(cmd *cobra.Command, open openOperator, fn func(*app.Operator) error) (err error) {
-	loaded, log, err := s.load(cmd)
-	if err != nil {
-		return err
-	}
-	operator, err := open(cmd.Context(), loaded, log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, operator.Close()) }()
-	return fn(operator)
-}
-
-// onStore gives a command the flags of the store and --json.
-func (s *shell) onStore(cmd *cobra.Command) *cobra.Command {
+// onStore returns a command with the flags of the store and --json that opens the store and calls run.
+func (s *shell) onStore(open openStore, use, short string, run runOnStore) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: argumentsOf(use)}
 	settings.AddStoreFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		loaded, log, err := s.load(cmd)
+		if err != nil {
+			return err
+		}
+		store, err := open(cmd.Context(), loaded, log)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+		return run(cmd.Context(), store, args)
+	}
 	return cmd
 }
 
-// print shows a value as JSON when --json is set, and as text otherwise.
+// print prints a value as JSON if --json is set, else as text.
 func (s *shell) print(value any, text func(io.Writer)) error {
 	if !s.json {
 		writer := tabwriter.NewWriter(s.stdout, 0, 4, 2, ' ', 0)
 		text(writer)
 		return writer.Flush()
 	}
+	return s.printJSON(value)
+}
+
+func (s *shell) printJSON(value any) error {
 	encoder := json.NewEncoder(s.stdout)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)
 }
 
-// exactly demands these arguments.
-func exactly(names ...string) cobra.PositionalArgs { return between(len(names), names...) }
-
-// between demands at least a number of these arguments.
-func between(least int, names ...string) cobra.PositionalArgs {
+// argumentsOf accepts the arguments that a command's Use names, such as "create NAME" or "create [NAME]".
+func argumentsOf(use string) cobra.PositionalArgs {
+	names := strings.Fields(use)[1:]
+	required := len(names) - strings.Count(use, "[")
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) >= least && len(args) <= len(names) {
+		if len(args) >= required && len(args) <= len(names) {
 			return nil
 		}
-		expected := "no arguments"
-		if len(names) > 0 {
-			expected = strings.Join(names, " ")
-		}
+		expected := cmp.Or(strings.Join(names, " "), "no arguments")
 		return usageError{fmt.Errorf("%s takes %s; see %s --help", cmd.CommandPath(), expected, cmd.CommandPath())}
 	}
 }
 
-// unknownCommand refuses what is no command; without anything it shows the help.
+// unknownCommand reports an unknown command; without arguments it shows the help.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -171,7 +164,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return usageError{fmt.Errorf("there is no command %q; see %s --help", cmd.CommandPath()+" "+args[0], cmd.CommandPath())}
 }
 
-// group makes a command that only holds others.
+// group returns a command that only has subcommands.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {

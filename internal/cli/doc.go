@@ -1,5 +1,3 @@
-// Package cli is the command line. serve, migrate, keys, accounts and keyring
-// work on the store through package app, events on a server through the public
-// client; it prints what they return, as text for people or as JSON for
-// programs.
+// Package cli is the command line. serve, migrate, keys, accounts and keyring work on the store through package app,
+// events on a server through the public client. It prints results as text or as JSON.
 package cli

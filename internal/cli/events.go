@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,18 +19,19 @@ const (
 	defaultURL  = "http://127.0.0.1:8080"
 )
 
-// remote is where a command finds its server.
+// remote is the server that a command connects to.
 type remote struct{ url, key string }
 
-// onServer gives a command the flags of a server and --json.
+// onServer adds the flags of a server and --json to a command.
 func (s *shell) onServer(cmd *cobra.Command, at *remote) *cobra.Command {
+	cmd.Args = argumentsOf(cmd.Use)
 	cmd.Flags().StringVar(&at.url, "url", "", "the server's base `URL` ("+urlVariable+", default: "+defaultURL+")")
 	cmd.Flags().StringVar(&at.key, "api-key", "", "the API `KEY` ("+keyVariable+")")
 	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON")
 	return cmd
 }
 
-// client connects to the server that flags or the environment name.
+// client returns a client for the server that flags or the environment name.
 func (s *shell) client(at remote) (*signalbox.Client, error) {
 	key := cmp.Or(at.key, s.variable(keyVariable))
 	if key == "" {
@@ -44,7 +44,7 @@ func (s *shell) client(at remote) (*signalbox.Client, error) {
 	return client, nil
 }
 
-// variable reads the environment.
+// variable returns a variable of the environment.
 func (s *shell) variable(name string) string {
 	for _, entry := range slices.Backward(s.environ) {
 		if value, found := strings.CutPrefix(entry, name+"="); found {
@@ -67,7 +67,6 @@ func (s *shell) tailEvents() *cobra.Command {
 		Short: "Print the events of a server as they happen",
 		Long: "Print the events of a server as they happen: the number of the change, what happened, and to which resource.\n" +
 			"A connection that is lost is made again, and nothing is left out.",
-		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := s.client(at)
 			if err != nil {
@@ -85,7 +84,7 @@ func (s *shell) tailEvents() *cobra.Command {
 	return cmd
 }
 
-// follow prints events until there were enough, or somebody stops it.
+// follow prints events until there were count, or the context is canceled.
 func (s *shell) follow(cmd *cobra.Command, client *signalbox.Client, params signalbox.EventParams, count int) error {
 	seen := 0
 	for event, err := range client.Events.Follow(cmd.Context(), params) {
@@ -110,9 +109,7 @@ func (s *shell) follow(cmd *cobra.Command, client *signalbox.Client, params sign
 
 func (s *shell) printEvent(event signalbox.Event) error {
 	if s.json {
-		encoder := json.NewEncoder(s.stdout)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(event)
+		return s.printJSON(event)
 	}
 	line := event.ID
 	if event.Level != loglevel.None {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -12,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-// keyView is a key as --json shows it.
+// keyView is a key as --json prints it.
 type keyView struct {
 	ID string `json:"id"`
 	accounts.Key
@@ -22,7 +23,7 @@ func (s *shell) keys() *cobra.Command {
 	return group("keys", "Manage API keys", s.createKey(), s.listKeys(), s.revokeKey())
 }
 
-// keyFlags are the choices of keys create.
+// keyFlags are the flags of keys create.
 type keyFlags struct {
 	account, role string
 	environments  []string
@@ -31,31 +32,29 @@ type keyFlags struct {
 
 func (s *shell) createKey() *cobra.Command {
 	var flags keyFlags
-	cmd := s.onStore(&cobra.Command{
-		Use:   "create [NAME]",
-		Short: "Make an API key and print it",
-		Args:  between(0, "NAME"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name := "Made on the command line"
-			if len(args) == 1 {
-				name = args[0]
-			}
-			return s.operate(cmd, func(operator *app.Operator) error {
-				account, key, err := operator.CreateKey(cmd.Context(), flags.account, flags.draft(name))
-				if err != nil {
-					return err
-				}
-				return s.print(madeView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
-					s.say(w, "The API key %q, with the role %s, is shown only now:\n\n    %s\n\n", key.Name, key.Role, key.Plaintext)
-				})
-			})
-		},
-	})
-	cmd.Flags().StringVar(&flags.account, "account", "", "the account's key; not needed when there is one account")
+	run := func(ctx context.Context, store *app.Operator, args []string) error {
+		name := "Made on the command line"
+		if len(args) == 1 {
+			name = args[0]
+		}
+		account, key, err := store.CreateKey(ctx, flags.account, flags.draft(name))
+		if err != nil {
+			return err
+		}
+		return s.print(createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
+			s.say(w, "The API key %q, with the role %s, is shown only now:\n\n    %s\n\n", key.Name, key.Role, key.Plaintext)
+		})
+	}
+	cmd := s.onStore(app.OpenOperator, "create [NAME]", "Make an API key and print it", run)
+	addAccountFlag(cmd, &flags.account)
 	cmd.Flags().StringVar(&flags.role, "role", "MEMBER", "OWNER, ADMIN, MEMBER or VIEWER")
 	cmd.Flags().StringSliceVar(&flags.environments, "environment", nil, "restrict writes to this environment; may be repeated")
 	cmd.Flags().DurationVar(&flags.expiresIn, "expires-in", 0, "make the key expire, such as 720h")
 	return cmd
+}
+
+func addAccountFlag(cmd *cobra.Command, account *string) {
+	cmd.Flags().StringVar(account, "account", "", "the account's key; not needed when there is one account")
 }
 
 func (f keyFlags) draft(name string) accounts.KeyDraft {
@@ -71,25 +70,19 @@ func (f keyFlags) draft(name string) accounts.KeyDraft {
 
 func (s *shell) listKeys() *cobra.Command {
 	var account string
-	cmd := s.onStore(&cobra.Command{
-		Use:   "list",
-		Short: "List the API keys of an account",
-		Args:  exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.operate(cmd, func(operator *app.Operator) error {
-				keys, err := operator.Keys(cmd.Context(), account)
-				if err != nil {
-					return err
-				}
-				views := make([]keyView, len(keys))
-				for i, key := range keys {
-					views[i] = keyView{ID: key.ID, Key: key}
-				}
-				return s.print(views, func(w io.Writer) { s.keyTable(w, keys) })
-			})
-		},
-	})
-	cmd.Flags().StringVar(&account, "account", "", "the account's key; not needed when there is one account")
+	run := func(ctx context.Context, store *app.Operator, _ []string) error {
+		keys, err := store.Keys(ctx, account)
+		if err != nil {
+			return err
+		}
+		views := make([]keyView, len(keys))
+		for i, key := range keys {
+			views[i] = keyView{ID: key.ID, Key: key}
+		}
+		return s.print(views, func(w io.Writer) { s.keyTable(w, keys) })
+	}
+	cmd := s.onStore(app.OpenOperator, "list", "List the API keys of an account", run)
+	addAccountFlag(cmd, &account)
 	return cmd
 }
 
@@ -105,6 +98,7 @@ func (s *shell) keyTable(w io.Writer, keys []accounts.Key) {
 	}
 }
 
+// moment returns a time as tables show it.
 func moment(at *time.Time) string {
 	if at == nil {
 		return "never"
@@ -114,22 +108,16 @@ func moment(at *time.Time) string {
 
 func (s *shell) revokeKey() *cobra.Command {
 	var account string
-	cmd := s.onStore(&cobra.Command{
-		Use:   "revoke ID",
-		Short: "Make an API key useless for ever",
-		Args:  exactly("ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.operate(cmd, func(operator *app.Operator) error {
-				key, err := operator.RevokeKey(cmd.Context(), account, args[0])
-				if err != nil {
-					return err
-				}
-				return s.print(keyView{ID: key.ID, Key: key}, func(w io.Writer) {
-					s.say(w, "The API key %q is revoked; every server refuses it within a second.\n", key.Name)
-				})
-			})
-		},
-	})
-	cmd.Flags().StringVar(&account, "account", "", "the account's key; not needed when there is one account")
+	run := func(ctx context.Context, store *app.Operator, args []string) error {
+		key, err := store.RevokeKey(ctx, account, args[0])
+		if err != nil {
+			return err
+		}
+		return s.print(keyView{ID: key.ID, Key: key}, func(w io.Writer) {
+			s.say(w, "The API key %q is revoked; every server refuses it within a second.\n", key.Name)
+		})
+	}
+	cmd := s.onStore(app.OpenOperator, "revoke ID", "Make an API key useless for ever", run)
+	addAccountFlag(cmd, &account)
 	return cmd
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,6 @@ func (s *shell) serve() *cobra.Command {
 
 The first start makes an account and prints its API key, once. Every setting is a flag, a variable of the environment,
 or a line of a KEY=VALUE file, in this order of precedence.`,
-		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, log, err := s.load(cmd)
 			if err != nil {
@@ -30,43 +30,37 @@ or a line of a KEY=VALUE file, in this order of precedence.`,
 			return instance.Run(cmd.Context())
 		},
 	}
+	cmd.Args = argumentsOf(cmd.Use)
 	settings.AddFlags(cmd.Flags())
 	return cmd
 }
 
 func (s *shell) migrate() *cobra.Command {
-	return s.onStore(&cobra.Command{
-		Use:   "migrate",
-		Short: "Bring the database schema up to date, and stop",
-		Args:  exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.found(cmd, func(*app.Operator) error { // opening migrates
-				return s.print(map[string]bool{"migrated": true}, func(w io.Writer) { s.say(w, "The schema is up to date.\n") })
-			})
-		},
-	})
+	run := func(context.Context, *app.Operator, []string) error { // opening migrates
+		return s.print(map[string]bool{"migrated": true}, func(w io.Writer) { s.say(w, "The schema is up to date.\n") })
+	}
+	return s.onStore(app.MakeOperator, "migrate", "Bring the database schema up to date, and stop", run)
 }
 
 func (s *shell) keyring() *cobra.Command {
-	return group("keyring", "Manage the keys that secrets are encrypted with", s.onStore(&cobra.Command{
-		Use:   "rotate",
-		Short: "Add a new key and encrypt everything again with it",
-		Long: `Add a new primary key to the key ring and encrypt everything again with it. A running server notices the new key
-within seconds and does the same in the background. Old keys stay in the ring, so backups can still be read.`,
-		Args: exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.operate(cmd, func(operator *app.Operator) error {
-				id, resealed, err := operator.RotateKeyring(cmd.Context())
-				if err != nil {
-					return err
-				}
-				return s.print(map[string]any{"key": id, "resealed": resealed.Values, "unopened": resealed.Unopened}, func(w io.Writer) {
-					s.say(w, "The primary key is now %s. Values encrypted again: %d.\n", id, resealed.Values)
-					if resealed.Unopened > 0 {
-						s.say(w, "Values that no key opens, which stay as they are: %d; the first is %s.\n", resealed.Unopened, resealed.First)
-					}
-				})
-			})
-		},
-	}))
+	return group("keyring", "Manage the keys that secrets are encrypted with", s.rotateKeyring())
+}
+
+func (s *shell) rotateKeyring() *cobra.Command {
+	const short = "Add a new key and encrypt everything again with it"
+	cmd := s.onStore(app.OpenOperator, "rotate", short, func(ctx context.Context, store *app.Operator, _ []string) error {
+		id, resealed, err := store.RotateKeyring(ctx)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string]any{"key": id, "resealed": resealed.Values, "unopened": resealed.Unopened}, func(w io.Writer) {
+			s.say(w, "The primary key is now %s. Values encrypted again: %d.\n", id, resealed.Values)
+			if resealed.Unopened > 0 {
+				s.say(w, "Values that no key opens, which stay as they are: %d; the first is %s.\n", resealed.Unopened, resealed.First)
+			}
+		})
+	})
+	cmd.Long = `Add a new primary key to the key ring and encrypt everything again with it. A running server notices the new key
+within seconds and does the same in the background. Old keys stay in the ring, so backups can still be read.`
+	return cmd
 }

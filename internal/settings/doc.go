@@ -1,13 +1,12 @@
-// Package settings reads the process settings once, at the start, and checks all of them together.
+// Package settings reads and checks the process settings once, at the start.
 //
-// It owns the names, flags, defaults, help texts and rules of every SIGNALBOX_* setting. They stand in one table (table.go); the
-// flags, the reading of the environment and of the KEY=VALUE file, and the reference for the documentation derive from it. A flag wins
-// over the environment, the environment over the file, and the file over the default.
+// It owns the names, flags, defaults, help texts and rules of every SIGNALBOX_* setting. They are in one table (table.go), from which
+// the flags, the reading of the environment and of the KEY=VALUE file, and the documentation derive. A flag wins over the environment,
+// the environment over the file, and the file over the default.
 //
 // It does not open what a setting names: the store opens the database, sealed reads the key ring, plans parses plan files and plan
-// lists, and the server loads certificates. It does not read the process environment either: the caller hands it in, which keeps every
-// function here free of hidden input.
+// lists, and the server loads certificates. The caller passes the environment in.
 //
-// The table is plain code and not struct tags of an environment library: three sources, one help text for flags and documentation,
-// messages that say which source holds a bad value, and values that must never be echoed would each need a detour around such tags.
+// The table is plain code instead of struct tags of an environment library: three sources, one help text for flags and documentation,
+// messages that name the source of a bad value, and secret values would each need a workaround.
 package settings

@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// readFile reads a KEY=VALUE file. Its values, its warnings and its problems name the line. A line is never repeated in a message: it
-// may hold a secret.
-func readFile(path string, rows []setting) (values map[string]given, warnings []string, found problems) {
+// readFile reads a KEY=VALUE file. Values, warnings and problems name the line, but never its content, which may be secret.
+func readFile(path string) (values map[string]given, warnings []string, found problems) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, problems{fmt.Errorf("%s: the file cannot be read: %w", configName, err)}
 	}
-	f := file{name: filepath.Base(path), rows: rows, values: map[string]given{}}
+	f := file{name: filepath.Base(path), values: map[string]given{}}
 	number := 0
 	for line := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
 		number++
@@ -24,16 +23,15 @@ func readFile(path string, rows []setting) (values map[string]given, warnings []
 	return f.values, f.warnings, f.found
 }
 
-// file is a file being read.
+// file is the state of reading a file.
 type file struct {
 	name     string
-	rows     []setting
 	values   map[string]given
 	warnings []string
 	found    problems
 }
 
-// read takes one line without the blanks around it.
+// read handles one trimmed line.
 func (f *file) read(number int, line string) {
 	if line == "" || line[0] == '#' {
 		return
@@ -53,13 +51,13 @@ func (f *file) read(number int, line string) {
 	f.values[name] = given{text, at + ": " + name}
 }
 
-// check refuses names that cannot have been meant. Names without our prefix belong to other software and may share the file.
+// check rejects misspelt and repeated settings. Names without our prefix belong to other software and may share the file.
 func (f *file) check(name string) error {
 	if name == configName {
-		return errors.New(configName + " cannot stand in the file it names")
+		return errors.New(configName + " cannot be set in the file that it names")
 	}
-	if strange(name, f.rows) {
-		return fmt.Errorf("%s is not a setting%s", name, suggestion(name, f.rows))
+	if misspelt(name) {
+		return fmt.Errorf("%s is not a setting%s", name, suggestion(name))
 	}
 	if _, twice := f.values[name]; twice {
 		return fmt.Errorf("%s is set a second time; keep one line of it", name)
@@ -67,8 +65,7 @@ func (f *file) check(name string) error {
 	return nil
 }
 
-// assignment splits a line as a shell would, without expansion: `export ` may stand in front, quotes around the value, and a comment
-// behind a blank.
+// assignment splits a line like a shell, without expansion: `export`, quotes and comments are allowed.
 func assignment(line string) (name, text string, err error) {
 	if rest, ok := strings.CutPrefix(line, "export"); ok && strings.TrimLeft(rest, " \t") != rest {
 		line = strings.TrimLeft(rest, " \t")
@@ -87,7 +84,7 @@ func validName(name string) bool {
 	})
 }
 
-// unquote takes the value out of its quotes, or cuts the comment behind an unquoted one.
+// unquote removes the quotes around a value, or the comment after an unquoted one.
 func unquote(text string) (string, error) {
 	value := strings.TrimSpace(text)
 	if value != "" && (value[0] == '"' || value[0] == '\'') {
@@ -100,7 +97,7 @@ func unquote(text string) (string, error) {
 	return withoutComment(text), nil
 }
 
-// withoutComment cuts at a # behind a blank; any other # is part of the value, as in a shell.
+// withoutComment removes a comment, which starts with # after a blank; any other # is part of the value.
 func withoutComment(text string) string {
 	for _, mark := range []string{" #", "\t#"} {
 		text, _, _ = strings.Cut(text, mark)

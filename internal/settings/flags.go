@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -8,49 +9,47 @@ import (
 )
 
 // AddFlags registers a flag for every setting, for commands that run the service.
-func AddFlags(fs *pflag.FlagSet) {
-	for _, row := range table() {
-		fs.Var(&flagValue{kind: row.value}, row.flag(), row.usage())
-	}
-}
+func AddFlags(fs *pflag.FlagSet) { addFlags(fs, func(setting) bool { return true }) }
 
 // AddStoreFlags registers the flags of the settings that opening the store needs, and of logging. Load then reads only these.
-func AddStoreFlags(fs *pflag.FlagSet) {
-	for _, row := range table() {
-		if row.store {
+func AddStoreFlags(fs *pflag.FlagSet) { addFlags(fs, func(row setting) bool { return row.store }) }
+
+func addFlags(fs *pflag.FlagSet, wanted func(setting) bool) {
+	for _, row := range table {
+		if wanted(row) {
 			fs.Var(&flagValue{kind: row.value}, row.flag(), row.usage())
 		}
 	}
 }
 
-// usage names the variable and the default besides the meaning.
+// usage returns the help text of the flag, with the variable and the default.
 func (r setting) usage() string {
-	if text := r.defaultText(); text != "" {
+	if text := cmp.Or(r.note, r.fallback); text != "" {
 		return fmt.Sprintf("%s (%s, default: %s)", r.help, r.name, text)
 	}
 	return fmt.Sprintf("%s (%s)", r.help, r.name)
 }
 
-// flagValue keeps a flag's text for Load, which judges all sources alike. It starts empty, so that no default shadows the environment.
+// flagValue keeps a flag's text for Load, which checks all sources alike. It is empty unless the flag is given.
 type flagValue struct{ text, kind string }
 
 // String returns the text given on the command line.
 func (v *flagValue) String() string { return v.text }
 
-// Set keeps the text.
+// Set stores the text given on the command line.
 func (v *flagValue) Set(text string) error {
 	v.text = text
 	return nil
 }
 
-// Type is what help texts show for the value.
+// Type returns the value's placeholder in help texts.
 func (v *flagValue) Type() string { return v.kind }
 
 // Reference returns the settings as a table in Markdown, for the documentation.
 func Reference() string {
 	var b strings.Builder
 	b.WriteString("| variable | flag | default | meaning |\n|---|---|---|---|\n")
-	for _, row := range table() {
+	for _, row := range table {
 		fmt.Fprintf(&b, "| `%s` | `--%s %s` | %s | %s |\n", row.name, row.flag(), cell(row.value), row.defaultCell(), cell(row.help))
 	}
 	fmt.Fprintf(&b, "| `%s`, `%s` | | none | %s |\n", otlpEndpoint, otlpTracesEndpoint,
@@ -58,7 +57,7 @@ func Reference() string {
 	return b.String()
 }
 
-// defaultCell shows a literal default as code and a described one as words.
+// defaultCell returns a literal default as code and a described one as text.
 func (r setting) defaultCell() string {
 	if r.note == "" && r.fallback != "" {
 		return "`" + r.fallback + "`"
@@ -66,5 +65,5 @@ func (r setting) defaultCell() string {
 	return cell(r.note)
 }
 
-// cell keeps a pipe from ending a table cell.
+// cell escapes the pipes in a table cell.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

@@ -13,18 +13,16 @@ import (
 	"time"
 )
 
-// Every parser's error continues the sentence `SETTING: "value" …` and never repeats the value, which may be a secret.
-
 const (
 	day          = 24 * time.Hour
-	maxDays      = 36500 // a century, far below what overflows a duration
+	maxDays      = 36500 // a century, far from overflowing a duration
 	minRetention = time.Hour
 )
 
-// anyText accepts what another package parses or opens.
+// anyText accepts anything: another package parses or opens it.
 func anyText(text string) (string, error) { return text, nil }
 
-// hostPort accepts an address to listen on. Service names such as "http" are refused: they depend on files of the host.
+// hostPort accepts an address to listen on. The port must be a number: service names depend on files of the host.
 func hostPort(text string) (string, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil || !validHost(host) || !validPort(port) {
@@ -48,14 +46,14 @@ func validPort(port string) bool {
 	return err == nil
 }
 
-// anyPort tells that the system picks the port, so that two equal addresses do not collide.
+// anyPort reports whether the system chooses the port, so that two equal addresses do not collide.
 func anyPort(address string) bool {
 	_, port, err := net.SplitHostPort(address)
 	number, _ := strconv.Atoi(port)
 	return err == nil && number == 0
 }
 
-// publicURL accepts the base of links and drops the slash at its end, so that paths can be appended.
+// publicURL accepts the base of links and removes the slash at its end, so that paths can be appended.
 func publicURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
@@ -67,7 +65,7 @@ func publicURL(text string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
-// postgresURL accepts one URL with one or more hosts. Each host is checked in a URL of its own, because net/url knows only single hosts.
+// postgresURL accepts a URL with one or more hosts. Each host is checked in a URL of its own: net/url supports only one.
 func postgresURL(text string) (string, error) {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || scheme != "postgres" && scheme != "postgresql" {
@@ -88,7 +86,7 @@ func postgresURL(text string) (string, error) {
 	return text, nil
 }
 
-// validDatabaseHost allows an empty host only alone: it means a Unix socket, named in the query or by the driver's default.
+// validDatabaseHost allows an empty host, which is a Unix socket, unless named is set.
 func validDatabaseHost(text string, named bool) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Fragment != "" || named && u.Hostname() == "" {
@@ -98,23 +96,14 @@ func validDatabaseHost(text string, named bool) bool {
 	return err == nil && (u.Port() == "" || validPort(u.Port()))
 }
 
-// bootstrapKey accepts what an Authorization header can carry and nobody guesses by accident.
-func bootstrapKey(text string) (string, error) {
-	if !visible(text) || len(text) < 20 || len(text) > 200 {
-		return "", errors.New("is not 20 to 200 visible ASCII characters without spaces")
+// visibleText accepts what an Authorization header can carry.
+func visibleText(least, most int) func(string) (string, error) {
+	return func(text string) (string, error) {
+		if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) || len(text) < least || len(text) > most {
+			return "", fmt.Errorf("is not %d to %d visible ASCII characters without spaces", least, most)
+		}
+		return text, nil
 	}
-	return text, nil
-}
-
-func nodeName(text string) (string, error) {
-	if !visible(text) || len(text) > 200 {
-		return "", errors.New("is not 1 to 200 visible ASCII characters without spaces")
-	}
-	return text, nil
-}
-
-func visible(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 func rate(text string) (float64, error) {
@@ -128,7 +117,7 @@ func rate(text string) (float64, error) {
 	return number, nil
 }
 
-// networks accepts CIDRs and single addresses. All bad entries are named at once.
+// networks accepts CIDRs and single addresses. Its error names all invalid entries.
 func networks(text string) ([]netip.Prefix, error) {
 	var prefixes []netip.Prefix
 	var bad []string
@@ -148,7 +137,7 @@ func networks(text string) ([]netip.Prefix, error) {
 	return prefixes, nil
 }
 
-// network reads one entry. Addresses of IPv4 written as IPv6 become IPv4: dialled addresses are compared in that form.
+// network parses one entry. IPv4 addresses written as IPv6 become IPv4, the form of dialled addresses.
 func network(item string) (netip.Prefix, bool) {
 	if addr, err := netip.ParseAddr(item); err == nil && addr.Zone() == "" {
 		addr = addr.Unmap()
@@ -197,31 +186,25 @@ func retention(text string) (time.Duration, error) {
 	return d, nil
 }
 
-func shutdownTimeout(text string) (time.Duration, error) {
+func notNegative(text string) (time.Duration, error) {
 	d, ok := duration(text)
 	if !ok || d < 0 {
-		return 0, errors.New("is not a duration from 0s, for example 15s or 1m")
+		return 0, errors.New("is not a duration from 0s, for example 15s or 1h")
 	}
 	return d, nil
 }
 
-func age(text string) (time.Duration, error) {
-	d, ok := duration(text)
-	if !ok || d < 0 {
-		return 0, errors.New("is not a duration from 0s, for example 1h or 30m")
+func wholeNumber(least, most int) func(string) (int, error) {
+	return func(text string) (int, error) {
+		number, err := strconv.Atoi(text)
+		if err != nil || number < least || number > most {
+			return 0, fmt.Errorf("is not a whole number from %d to %d", least, most)
+		}
+		return number, nil
 	}
-	return d, nil
 }
 
-func count(text string) (int, error) {
-	number, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
-		return 0, errors.New("is not a whole number from 0")
-	}
-	return int(number), nil
-}
-
-// oneOf accepts the words in any case.
+// oneOf accepts one of words, ignoring case.
 func oneOf(words ...string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if word := strings.ToLower(text); slices.Contains(words, word) {
@@ -230,13 +213,4 @@ func oneOf(words ...string) func(string) (string, error) {
 		last := len(words) - 1
 		return "", fmt.Errorf("is not %s or %s", strings.Join(words[:last], ", "), words[last])
 	}
-}
-
-func runsInFlight(text string) (int, error) {
-	const least, most = 4, 10_000
-	number, err := strconv.Atoi(text)
-	if err != nil || number < least || number > most {
-		return 0, fmt.Errorf("is not a whole number from %d to %d", least, most)
-	}
-	return number, nil
 }

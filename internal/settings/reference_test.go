@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDocumentationShowsTheReference keeps docs/settings.md what the table says.
-func TestDocumentationShowsTheReference(t *testing.T) {
+// TestReference_Documented keeps docs/settings.md what the table says.
+func TestReference_Documented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/settings.md")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/internal/settings"
 )
 
-// TestRules runs each entry through Load: the empty message means accepted.
-func TestRules(t *testing.T) {
+// TestLoad_Rules runs each entry through Load: the empty message means accepted.
+func TestLoad_Rules(t *testing.T) {
 	t.Parallel()
 	const (
 		address  = "is not host:port"
@@ -118,7 +118,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestSecretsAreNotRepeated(t *testing.T) {
+func TestLoad_SecretsNotRepeated(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2 secret"
 	path := configFile(t, "SIGNALBOX_BOOTSTRAP_KEY='"+secret+"'\nSIGNALBOX_KEYRING="+secret+"'\n"+secret+"\n")
@@ -132,7 +132,7 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	}
 }
 
-func TestRetentionSpellings(t *testing.T) {
+func TestLoad_RetentionSpellings(t *testing.T) {
 	t.Parallel()
 	tests := map[string]time.Duration{"30d": 720 * time.Hour, "1d2h3m": 26*time.Hour + 3*time.Minute, "90m": 90 * time.Minute}
 	for text, want := range tests {
@@ -142,7 +142,7 @@ func TestRetentionSpellings(t *testing.T) {
 	}
 }
 
-func TestFileSyntax(t *testing.T) {
+func TestFile_Syntax(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{
 		{"plain", "SIGNALBOX_DATA=/d", "/d"},
@@ -174,7 +174,7 @@ func TestFileSyntax(t *testing.T) {
 	}
 }
 
-func TestFileProblemsNameTheLine(t *testing.T) {
+func TestFile_ProblemsNameTheLine(t *testing.T) {
 	t.Parallel()
 	path := configFile(t, strings.Join([]string{
 		"SIGNALBOX_DATA=/d",
@@ -196,7 +196,7 @@ func TestFileProblemsNameTheLine(t *testing.T) {
 		"signalbox.env line 5: the quotes around the value do not match",
 		"signalbox.env line 6: the quotes around the value do not match",
 		"signalbox.env line 7: SIGNALBOX_DATA is set a second time; keep one line of it",
-		"signalbox.env line 8: SIGNALBOX_CONFIG cannot stand in the file it names",
+		"signalbox.env line 8: SIGNALBOX_CONFIG cannot be set in the file that it names",
 		"signalbox.env line 9: SIGNALBOX_LOGLEVEL is not a setting; did you mean SIGNALBOX_LOG_LEVEL?",
 	}
 	if err == nil {
@@ -207,7 +207,7 @@ func TestFileProblemsNameTheLine(t *testing.T) {
 	}
 }
 
-func TestEndpointInFileWarns(t *testing.T) {
+func TestFile_EndpointWarns(t *testing.T) {
 	t.Parallel()
 	path := configFile(t, "OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318\n")
 	s, warnings, err := settings.Load([]string{"SIGNALBOX_CONFIG=" + path}, nil)

@@ -62,7 +62,7 @@ func load(t *testing.T, environ []string, fs *pflag.FlagSet) settings.Settings {
 	return s
 }
 
-func TestDefaults(t *testing.T) {
+func TestLoad_Defaults(t *testing.T) {
 	t.Parallel()
 	for name, fs := range map[string]*pflag.FlagSet{"without flags": nil, "with flags": allFlags(t)} {
 		if diff := cmp.Diff(defaults(t), load(t, nil, fs), comparePrefixes); diff != "" {
@@ -71,7 +71,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestEverySettingFromEachSource(t *testing.T) {
+func TestLoad_EverySettingFromEachSource(t *testing.T) {
 	t.Parallel()
 	environ := []string{
 		"SIGNALBOX_LISTEN=:9000", "SIGNALBOX_METRICS_LISTEN=[::1]:9001", "SIGNALBOX_DATA=/var/lib/signalbox",
@@ -117,7 +117,7 @@ func asFlags(environ []string) []string {
 	return args
 }
 
-func TestPrecedence(t *testing.T) {
+func TestLoad_Precedence(t *testing.T) {
 	t.Parallel()
 	const inFile, inEnvironment = "SIGNALBOX_DATA=file\n", "SIGNALBOX_DATA=environment"
 	tests := []struct {
@@ -144,7 +144,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-func TestConfigFlagWinsOverVariable(t *testing.T) {
+func TestLoad_ConfigFlagWinsOverVariable(t *testing.T) {
 	t.Parallel()
 	path := configFile(t, "SIGNALBOX_DATA=right")
 	s := load(t, []string{"SIGNALBOX_CONFIG=/nowhere/at/all"}, allFlags(t, "--config", path))
@@ -153,7 +153,7 @@ func TestConfigFlagWinsOverVariable(t *testing.T) {
 	}
 }
 
-func TestAllProblemsAtOnce(t *testing.T) {
+func TestLoad_ReportsAllProblems(t *testing.T) {
 	t.Parallel()
 	path := configFile(t, "\nSIGNALBOX_RETENTION=0\nSIGNALBOX_LISTN=x\n")
 	environ := []string{"SIGNALBOX_CONFIG=" + path, "SIGNALBOX_LISTEN=abc", "SIGNALBOX_TLS_CERT=/c.pem", "SIGNALBOX_RETENTON=x"}
@@ -176,7 +176,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
-func TestStoreCommandsReadOnlyTheirSettings(t *testing.T) {
+func TestLoad_StoreFlagsOnly(t *testing.T) {
 	t.Parallel()
 	fs := pflag.NewFlagSet("keys create", pflag.ContinueOnError)
 	settings.AddStoreFlags(fs)
@@ -192,7 +192,7 @@ func TestStoreCommandsReadOnlyTheirSettings(t *testing.T) {
 	}
 }
 
-func TestTracesEnabled(t *testing.T) {
+func TestLoad_TracesEnabled(t *testing.T) {
 	t.Parallel()
 	tests := map[string]bool{
 		"OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318":                  true,
@@ -207,7 +207,7 @@ func TestTracesEnabled(t *testing.T) {
 	}
 }
 
-func TestUnknownVariables(t *testing.T) {
+func TestLoad_UnknownVariables(t *testing.T) {
 	t.Parallel()
 	_, warnings, err := settings.Load([]string{
 		"SIGNALBOX_LISTN=secret", "SIGNALBOX_BOOTSTRAP_KEYS=secret", "SIGNALBOX_XYZZY=1", "SIGNALBOX_PORT=8080",
@@ -228,7 +228,7 @@ func TestUnknownVariables(t *testing.T) {
 	}
 }
 
-func TestFlagsDocumentThemselves(t *testing.T) {
+func TestAddFlags_Help(t *testing.T) {
 	t.Parallel()
 	fs := allFlags(t)
 	usage := fs.FlagUsages()
@@ -247,7 +247,7 @@ func TestFlagsDocumentThemselves(t *testing.T) {
 	})
 }
 
-func TestReferenceNamesEveryFlag(t *testing.T) {
+func TestReference_NamesEveryFlag(t *testing.T) {
 	t.Parallel()
 	text := settings.Reference()
 	allFlags(t).VisitAll(func(f *pflag.Flag) {

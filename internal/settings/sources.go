@@ -10,17 +10,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// given is a value and the place it stands, in the words of messages.
+// given is a value and where it comes from, for messages.
 type given struct{ text, origin string }
 
 // layers are the three sources.
 type layers struct {
-	flags   *pflag.FlagSet // nil: no flags, every setting is wanted
+	flags   *pflag.FlagSet // nil: every setting is read, without flags
 	environ map[string]string
 	file    map[string]given
 }
 
-// find returns a row's value from the strongest source that has one. A row whose flag is not registered is not wanted by this command.
+// find returns a setting's value from the first source that has one. A setting without a registered flag is not read.
 func (l layers) find(row setting) (given, bool) {
 	if l.flags != nil {
 		flag := l.flags.Lookup(row.flag())
@@ -39,7 +39,7 @@ func (l layers) find(row setting) (given, bool) {
 	return value, ok && value.text != ""
 }
 
-// variables splits KEY=VALUE entries.
+// variables returns KEY=VALUE entries as a map.
 func variables(environ []string) map[string]string {
 	named := make(map[string]string, len(environ))
 	for _, entry := range environ {
@@ -50,30 +50,30 @@ func variables(environ []string) map[string]string {
 	return named
 }
 
-// unknownVariables warns of names that look like settings and are none. They do not stop a start: an environment may be shared with
-// a newer version or other software. Values are left out, they may be secrets.
-func unknownVariables(environ map[string]string, rows []setting) []string {
+// unknownVariables returns warnings about names that look like settings. They are not errors: an environment may be shared
+// with a newer version or other software.
+func unknownVariables(environ map[string]string) []string {
 	var warnings []string
 	for _, name := range slices.Sorted(maps.Keys(environ)) {
-		if strange(name, rows) && !madeByKubernetes(name, environ[name]) {
-			warnings = append(warnings, fmt.Sprintf("%s is not a setting and is ignored%s", name, suggestion(name, rows)))
+		if misspelt(name) && !madeByKubernetes(name, environ[name]) {
+			warnings = append(warnings, fmt.Sprintf("%s is not a setting and is ignored%s", name, suggestion(name)))
 		}
 	}
 	return warnings
 }
 
-// strange tells a misspelt setting from names that others own.
-func strange(name string, rows []setting) bool {
+// misspelt reports whether a name has our prefix but is not a setting or a variable of tests and clients.
+func misspelt(name string) bool {
 	switch {
 	case !strings.HasPrefix(name, prefix), strings.HasPrefix(name, prefix+"TEST_"):
 		return false
 	case name == prefix+"URL", name == prefix+"API_KEY": // the command-line client reads these
 		return false
 	}
-	return !known(rows, name)
+	return !known(name)
 }
 
-// madeByKubernetes recognizes the variables every pod gets for a Service named signalbox or signalbox-…; nobody wrote those.
+// madeByKubernetes reports whether a variable is one that every pod gets for a Service named signalbox or signalbox-….
 func madeByKubernetes(name, value string) bool {
 	if strings.HasSuffix(name, "_PORT") && regexp.MustCompile(`^(tcp|udp|sctp)://`).MatchString(value) {
 		return true
@@ -82,16 +82,16 @@ func madeByKubernetes(name, value string) bool {
 	return made.MatchString(name)
 }
 
-// suggestion names the nearest setting, unless even that one shares too little to be what was meant.
-func suggestion(name string, rows []setting) string {
-	nearest := slices.MinFunc(rows, func(a, b setting) int { return distance(name, a.name) - distance(name, b.name) })
+// suggestion names the most similar setting, unless it differs in more than half of its characters.
+func suggestion(name string) string {
+	nearest := slices.MinFunc(table, func(a, b setting) int { return distance(name, a.name) - distance(name, b.name) })
 	if distance(name, nearest.name)*2 > len(name)-len(prefix) {
 		return ""
 	}
 	return "; did you mean " + nearest.name + "?"
 }
 
-// distance is the number of single-character edits between two names (Levenshtein).
+// distance returns the number of single-character edits between two names (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

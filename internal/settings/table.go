@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -15,40 +16,32 @@ const (
 	otlpTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 )
 
-// setting is one row of the table everything else derives from.
+// setting is one row of the table that everything else derives from.
 type setting struct {
 	name     string // the variable; the flag's name follows from it
-	value    string // what stands for the value in help texts
+	value    string // the value's placeholder in help texts
 	fallback string // the default, in the spelling a person would use
-	note     string // says what the default is when fallback cannot
+	note     string // describes the default when fallback cannot
 	help     string
-	store    bool // commands that only open the store read it too
-	secret   bool // the value is never repeated in a message
+	store    bool // also for commands that only open the store
+	secret   bool // messages do not contain the value
 	set      func(*Settings, string) error
 }
 
-// flag is the flag of the same name: SIGNALBOX_TLS_CERT is --tls-cert.
+// flag returns the name of the flag: SIGNALBOX_TLS_CERT is --tls-cert.
 func (r setting) flag() string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(r.name, prefix), "_", "-"))
 }
 
-// defaultText is the default for people.
-func (r setting) defaultText() string {
-	if r.note != "" {
-		return r.note
-	}
-	return r.fallback
-}
-
-// refuse names the setting, where its value stands, the value unless it is a secret, and the rule.
-func (r setting) refuse(value given, rule error) error {
+// invalid returns an error with the origin of the value, the value unless it is a secret, and the rule.
+func (r setting) invalid(value given, rule error) error {
 	if r.secret {
 		return fmt.Errorf("%s: the value %w", value.origin, rule)
 	}
 	return fmt.Errorf("%s: %q %w", value.origin, value.text, rule)
 }
 
-// into makes a row's setter from the field it fills and the parser of its rule. A parser's error continues the sentence
+// into returns a setter that parses the text and stores the result in a field. A parser's error continues the sentence
 // `SETTING: "value" …` and does not repeat the value.
 func into[T any](field func(*Settings) *T, parse func(string) (T, error)) func(*Settings, string) error {
 	return func(s *Settings, text string) error {
@@ -60,121 +53,93 @@ func into[T any](field func(*Settings) *T, parse func(string) (T, error)) func(*
 	}
 }
 
-// configRow names the file. It is found before all others, because the file is a source of theirs.
-func configRow() setting {
-	return setting{name: configName, value: "FILE", note: "none", store: true,
-		help: "file of KEY=VALUE lines with further settings; the environment and flags win over it",
-		set:  into(func(s *Settings) *string { return &s.Config }, anyText)}
+// configSetting names the file. It is read before all others, because the file is a source of theirs.
+//
+//nolint:gochecknoglobals // nothing changes it
+var configSetting = setting{name: configName, value: "FILE", note: "none", store: true,
+	help: "file of KEY=VALUE lines with further settings; the environment and flags win over it",
+	set:  into(func(s *Settings) *string { return &s.Config }, anyText)}
+
+// table has every setting, in the order of the documentation.
+//
+//nolint:gochecknoglobals // nothing changes it
+var table = []setting{
+	configSetting,
+	{name: "SIGNALBOX_LISTEN", value: "HOST:PORT", fallback: "127.0.0.1:8080",
+		help: "address the service listens on; an empty host means all addresses",
+		set:  into(func(s *Settings) *string { return &s.Listen }, hostPort)},
+	{name: "SIGNALBOX_METRICS_LISTEN", value: "HOST:PORT", note: "on the main address",
+		help: "address of its own for /metrics",
+		set:  into(func(s *Settings) *string { return &s.MetricsListen }, hostPort)},
+	{name: "SIGNALBOX_PUBLIC_URL", value: "URL", note: "the request's Host",
+		help: "absolute http or https URL that links in responses start with",
+		set:  into(func(s *Settings) *string { return &s.PublicURL }, publicURL)},
+	{name: "SIGNALBOX_TLS_CERT", value: "FILE", note: "plain HTTP",
+		help: "PEM file with the certificate chain; needs the key too",
+		set:  into(func(s *Settings) *string { return &s.TLSCert }, anyText)},
+	{name: "SIGNALBOX_TLS_KEY", value: "FILE", note: "plain HTTP",
+		help: "PEM file with the certificate's private key",
+		set:  into(func(s *Settings) *string { return &s.TLSKey }, anyText)},
+	{name: "SIGNALBOX_RATE_LIMIT", value: "NUMBER", fallback: "0",
+		help: "requests per second that one key may make; 0 means no limit",
+		set:  into(func(s *Settings) *float64 { return &s.RateLimit }, rate)},
+	{name: "SIGNALBOX_STREAM_MAX_AGE", value: "DURATION", fallback: "1h",
+		help: "how long an event socket stays open at most, so that load balancers can spread sockets again; 0s means for ever",
+		set:  into(func(s *Settings) *time.Duration { return &s.StreamMaxAge }, notNegative)},
+	{name: "SIGNALBOX_STREAM_SOCKETS", value: "NUMBER", fallback: "50000",
+		help: "event sockets that this node holds at most; 0 means no limit",
+		set:  into(func(s *Settings) *int { return &s.StreamSockets }, wholeNumber(0, math.MaxInt32))},
+	{name: "SIGNALBOX_STREAM_ACCOUNT_SOCKETS", value: "NUMBER", fallback: "0",
+		help: "event sockets that this node holds at most for one account; 0 means half of SIGNALBOX_STREAM_SOCKETS, and that number lifts the limit",
+		set:  into(func(s *Settings) *int { return &s.StreamAccountSockets }, wholeNumber(0, math.MaxInt32))},
+	{name: "SIGNALBOX_DATA", value: "DIRECTORY", fallback: "./data", store: true,
+		help: "directory of the SQLite file and the key ring",
+		set:  into(func(s *Settings) *string { return &s.Data }, anyText)},
+	{name: "SIGNALBOX_DATABASE", value: "URL", note: "SQLite in the data directory", store: true, secret: true,
+		help: "PostgreSQL as postgres://user:password@host:5432/name; several hosts are separated by commas",
+		set:  into(func(s *Settings) *string { return &s.Database }, postgresURL)},
+	{name: "SIGNALBOX_KEYRING", value: "FILE|KEYS", note: "a file in the data directory", store: true, secret: true,
+		help: "file with the encryption keys, or the keys themselves",
+		set:  into(func(s *Settings) *string { return &s.Keyring }, anyText)},
+	{name: "SIGNALBOX_PLANS", value: "FILE", note: "the built-in plans", store: true,
+		help: "file that replaces the built-in plans",
+		set:  into(func(s *Settings) *string { return &s.Plans }, anyText)},
+	{name: "SIGNALBOX_BOOTSTRAP_KEY", value: "KEY", secret: true,
+		help: "OWNER key to install at the first start, 20 to 200 visible ASCII characters; without it one is made and printed once",
+		set:  into(func(s *Settings) *string { return &s.BootstrapKey }, visibleText(20, 200))},
+	{name: "SIGNALBOX_BOOTSTRAP_KEY_FILE", value: "FILE", note: "none",
+		help: "file of mode 0600 the first start writes the OWNER key to",
+		set:  into(func(s *Settings) *string { return &s.BootstrapKeyFile }, anyText)},
+	{name: "SIGNALBOX_BOOTSTRAP_PLAN", value: "PLAN", fallback: "pro",
+		help: "plan of the first account: free, standard, pro, or one per product such as jobs=pro,logging=free",
+		set:  into(func(s *Settings) *string { return &s.BootstrapPlan }, anyText)},
+	{name: "SIGNALBOX_ALLOW_NETWORKS", value: "CIDR,...", note: "none",
+		help: "networks jobs may reach although they are not public, separated by commas",
+		set:  into(func(s *Settings) *[]netip.Prefix { return &s.AllowNetworks }, networks)},
+	{name: "SIGNALBOX_RETENTION", value: "DURATION", fallback: "30d",
+		help: "how long finished runs are kept, at least 1h, for example 30d or 12h",
+		set:  into(func(s *Settings) *time.Duration { return &s.Retention }, retention)},
+	{name: "SIGNALBOX_CHANGES_RETENTION", value: "DURATION", fallback: "365d",
+		help: "how long the history of changes is kept, at least 1h",
+		set:  into(func(s *Settings) *time.Duration { return &s.ChangesRetention }, retention)},
+	{name: "SIGNALBOX_RUNS_IN_FLIGHT", value: "NUMBER", fallback: "2048",
+		help: "requests of runs that this node makes at once, 4 to 10000; an account gets half of them and a host a quarter",
+		set:  into(func(s *Settings) *int { return &s.RunsInFlight }, wholeNumber(4, 10_000))},
+	{name: "SIGNALBOX_NODE", value: "NAME", note: "the host's name",
+		help: "this node's name, different on every node of one database and the same after a restart",
+		set:  into(func(s *Settings) *string { return &s.Name }, visibleText(1, 200))},
+	{name: "SIGNALBOX_SHUTDOWN_TIMEOUT", value: "DURATION", fallback: "15s",
+		help: "how long requests and runs in flight may take to finish after a signal to stop",
+		set:  into(func(s *Settings) *time.Duration { return &s.ShutdownTimeout }, notNegative)},
+	{name: "SIGNALBOX_LOG_LEVEL", value: "LEVEL", fallback: "info", store: true,
+		help: "least severe level that is logged: debug, info, warn or error",
+		set:  into(func(s *Settings) *string { return &s.LogLevel }, oneOf("debug", "info", "warn", "error"))},
+	{name: "SIGNALBOX_LOG_FORMAT", value: "FORMAT", fallback: "auto", store: true,
+		help: "auto, text or json; auto is text on a terminal and json elsewhere",
+		set:  into(func(s *Settings) *string { return &s.LogFormat }, oneOf("auto", "text", "json"))},
 }
 
-// table holds every setting, in the order of the documentation.
-func table() []setting {
-	rows := []setting{configRow()}
-	rows = append(rows, listenRows()...)
-	rows = append(rows, streamRows()...)
-	rows = append(rows, storeRows()...)
-	rows = append(rows, accountRows()...)
-	return append(rows, runtimeRows()...)
-}
-
-func listenRows() []setting {
-	return []setting{
-		{name: "SIGNALBOX_LISTEN", value: "HOST:PORT", fallback: "127.0.0.1:8080",
-			help: "address the service listens on; an empty host means all addresses",
-			set:  into(func(s *Settings) *string { return &s.Listen }, hostPort)},
-		{name: "SIGNALBOX_METRICS_LISTEN", value: "HOST:PORT", note: "on the main address",
-			help: "address of its own for /metrics",
-			set:  into(func(s *Settings) *string { return &s.MetricsListen }, hostPort)},
-		{name: "SIGNALBOX_PUBLIC_URL", value: "URL", note: "the request's Host",
-			help: "absolute http or https URL that links in responses start with",
-			set:  into(func(s *Settings) *string { return &s.PublicURL }, publicURL)},
-		{name: "SIGNALBOX_TLS_CERT", value: "FILE", note: "plain HTTP",
-			help: "PEM file with the certificate chain; needs the key too",
-			set:  into(func(s *Settings) *string { return &s.TLSCert }, anyText)},
-		{name: "SIGNALBOX_TLS_KEY", value: "FILE", note: "plain HTTP",
-			help: "PEM file with the certificate's private key",
-			set:  into(func(s *Settings) *string { return &s.TLSKey }, anyText)},
-		{name: "SIGNALBOX_RATE_LIMIT", value: "NUMBER", fallback: "0",
-			help: "requests per second that one key may make; 0 means no limit",
-			set:  into(func(s *Settings) *float64 { return &s.RateLimit }, rate)},
-	}
-}
-
-func streamRows() []setting {
-	return []setting{
-		{name: "SIGNALBOX_STREAM_MAX_AGE", value: "DURATION", fallback: "1h",
-			help: "how long an event socket stays open at most, so that load balancers can spread sockets again; 0s means for ever",
-			set:  into(func(s *Settings) *time.Duration { return &s.StreamMaxAge }, age)},
-		{name: "SIGNALBOX_STREAM_SOCKETS", value: "NUMBER", fallback: "50000",
-			help: "event sockets that this node holds at most; 0 means no limit",
-			set:  into(func(s *Settings) *int { return &s.StreamSockets }, count)},
-		{name: "SIGNALBOX_STREAM_ACCOUNT_SOCKETS", value: "NUMBER", fallback: "0",
-			help: "event sockets that this node holds at most for one account; 0 means half of SIGNALBOX_STREAM_SOCKETS, and that number lifts the limit",
-			set:  into(func(s *Settings) *int { return &s.StreamAccountSockets }, count)},
-	}
-}
-
-func storeRows() []setting {
-	return []setting{
-		{name: "SIGNALBOX_DATA", value: "DIRECTORY", fallback: "./data", store: true,
-			help: "directory of the SQLite file and the key ring",
-			set:  into(func(s *Settings) *string { return &s.Data }, anyText)},
-		{name: "SIGNALBOX_DATABASE", value: "URL", note: "SQLite in the data directory", store: true, secret: true,
-			help: "PostgreSQL as postgres://user:password@host:5432/name; several hosts are separated by commas",
-			set:  into(func(s *Settings) *string { return &s.Database }, postgresURL)},
-		{name: "SIGNALBOX_KEYRING", value: "FILE|KEYS", note: "a file in the data directory", store: true, secret: true,
-			help: "file with the encryption keys, or the keys themselves",
-			set:  into(func(s *Settings) *string { return &s.Keyring }, anyText)},
-		{name: "SIGNALBOX_PLANS", value: "FILE", note: "the built-in plans", store: true,
-			help: "file that replaces the built-in plans",
-			set:  into(func(s *Settings) *string { return &s.Plans }, anyText)},
-	}
-}
-
-func accountRows() []setting {
-	return []setting{
-		{name: "SIGNALBOX_BOOTSTRAP_KEY", value: "KEY", secret: true,
-			help: "OWNER key to install at the first start, 20 to 200 visible ASCII characters; without it one is made and printed once",
-			set:  into(func(s *Settings) *string { return &s.BootstrapKey }, bootstrapKey)},
-		{name: "SIGNALBOX_BOOTSTRAP_KEY_FILE", value: "FILE", note: "none",
-			help: "file of mode 0600 the first start writes the OWNER key to",
-			set:  into(func(s *Settings) *string { return &s.BootstrapKeyFile }, anyText)},
-		{name: "SIGNALBOX_BOOTSTRAP_PLAN", value: "PLAN", fallback: "pro",
-			help: "plan of the first account: free, standard, pro, or one per product such as jobs=pro,logging=free",
-			set:  into(func(s *Settings) *string { return &s.BootstrapPlan }, anyText)},
-	}
-}
-
-func runtimeRows() []setting {
-	return []setting{
-		{name: "SIGNALBOX_ALLOW_NETWORKS", value: "CIDR,...", note: "none",
-			help: "networks jobs may reach although they are not public, separated by commas",
-			set:  into(func(s *Settings) *[]netip.Prefix { return &s.AllowNetworks }, networks)},
-		{name: "SIGNALBOX_RETENTION", value: "DURATION", fallback: "30d",
-			help: "how long finished runs are kept, at least 1h, for example 30d or 12h",
-			set:  into(func(s *Settings) *time.Duration { return &s.Retention }, retention)},
-		{name: "SIGNALBOX_CHANGES_RETENTION", value: "DURATION", fallback: "365d",
-			help: "how long the history of changes is kept, at least 1h",
-			set:  into(func(s *Settings) *time.Duration { return &s.ChangesRetention }, retention)},
-		{name: "SIGNALBOX_RUNS_IN_FLIGHT", value: "NUMBER", fallback: "2048",
-			help: "requests of runs that this node makes at once, 4 to 10000; an account gets half of them and a host a quarter",
-			set:  into(func(s *Settings) *int { return &s.RunsInFlight }, runsInFlight)},
-		{name: "SIGNALBOX_NODE", value: "NAME", note: "the host's name",
-			help: "this node's name, different on every node of one database and the same after a restart",
-			set:  into(func(s *Settings) *string { return &s.Name }, nodeName)},
-		{name: "SIGNALBOX_SHUTDOWN_TIMEOUT", value: "DURATION", fallback: "15s",
-			help: "how long requests and runs in flight may take to finish after a signal to stop",
-			set:  into(func(s *Settings) *time.Duration { return &s.ShutdownTimeout }, shutdownTimeout)},
-		{name: "SIGNALBOX_LOG_LEVEL", value: "LEVEL", fallback: "info", store: true,
-			help: "least severe level that is logged: debug, info, warn or error",
-			set:  into(func(s *Settings) *string { return &s.LogLevel }, oneOf("debug", "info", "warn", "error"))},
-		{name: "SIGNALBOX_LOG_FORMAT", value: "FORMAT", fallback: "auto", store: true,
-			help: "auto, text or json; auto is text on a terminal and json elsewhere",
-			set:  into(func(s *Settings) *string { return &s.LogFormat }, oneOf("auto", "text", "json"))},
-	}
-}
-
-// known tells whether a variable belongs to the table.
-func known(rows []setting, name string) bool {
-	return slices.ContainsFunc(rows, func(row setting) bool { return row.name == name })
+// known reports whether a variable is in the table.
+func known(name string) bool {
+	return slices.ContainsFunc(table, func(row setting) bool { return row.name == name })
 }
