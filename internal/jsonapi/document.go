@@ -1,13 +1,11 @@
 package jsonapi
 
-import (
-	"github.com/signalbox/signalbox/internal/page"
-)
+import "github.com/signalbox/signalbox/internal/page"
 
 // MediaType is the type of every envelope.
 const MediaType = "application/vnd.api+json"
 
-// Resource is one thing in a document.
+// Resource is one resource of a document.
 type Resource struct {
 	ID         string `json:"id"`
 	Type       string `json:"type"`
@@ -19,13 +17,13 @@ type Single struct {
 	Data Resource `json:"data"`
 }
 
-// Collection is a document with numbered pages.
+// Collection is a document with one numbered page.
 type Collection struct {
 	Data []Resource     `json:"data"`
 	Meta CollectionMeta `json:"meta"`
 }
 
-// CollectionMeta says which page a collection is.
+// CollectionMeta has the page of a collection.
 type CollectionMeta struct {
 	Pagination Pagination `json:"pagination"`
 }
@@ -38,7 +36,7 @@ type Pagination struct {
 	TotalPages *int `json:"total_pages,omitempty"`
 }
 
-// Stream is a document of a list that continues after a cursor.
+// Stream is a document with one page of a list that is read with a cursor.
 type Stream struct {
 	Data  []Resource  `json:"data"`
 	Meta  StreamMeta  `json:"meta"`
@@ -50,12 +48,12 @@ type StreamMeta struct {
 	PageSize int `json:"page_size"`
 }
 
-// StreamLinks leads to the next page, if there is one.
+// StreamLinks has the URL of the next page, or null.
 type StreamLinks struct {
 	Next *string `json:"next"`
 }
 
-// NewCollection renders one numbered page.
+// NewCollection renders a numbered page.
 func NewCollection[T any](list page.List[T], request page.Request, render func(T) Resource) Collection {
 	document := Collection{Data: resources(list.Items, render)}
 	document.Meta.Pagination = Pagination{Page: request.Number, Size: request.Size}
@@ -66,7 +64,7 @@ func NewCollection[T any](list page.List[T], request page.Request, render func(T
 	return document
 }
 
-// NewStream renders one page of an endless list; next is nil at its end.
+// NewStream renders a page of a list that is read with a cursor; next is nil at its end.
 func NewStream[T any](items []T, size int, next *string, render func(T) Resource) Stream {
 	return Stream{Data: resources(items, render), Meta: StreamMeta{PageSize: size}, Links: StreamLinks{Next: next}}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
-func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
+func TestErrors_StatusOfEachCode(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[fault.Code]struct {
 		status int
@@ -47,7 +47,7 @@ func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
 	}
 }
 
-func TestErrorDocuments(t *testing.T) {
+func TestErrors_Documents(t *testing.T) {
 	t.Parallel()
 	var several fault.Problems
 	several.Attribute("scopes/environments", "must be short")

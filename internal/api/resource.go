@@ -1,0 +1,154 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// resource describes a kind of resource. Its methods make the handlers that
+// all kinds share out of the methods of a service; handlers that are special
+// are plain functions. T is the domain's type, D its draft and F the filter of
+// its list; none stands for what a kind does not have.
+type resource[T, D, F any] struct {
+	kind   string                              // the JSON:API type
+	render func(T) (id string, attributes any) // shows one to callers
+	filter func(*call) F                       // reads the filters of a list
+	draft  func(*jsonapi.Envelope) D           // reads the body of a write
+	same   func(id string) string              // normalizes ids that have several spellings; optional
+}
+
+type none = struct{}
+
+// noFilter is for lists that cannot be narrowed.
+func noFilter(*call) none { return none{} }
+
+// oneOf reads a filter that is one of a few words, in any case.
+func oneOf[W ~string](c *call, name string, words ...W) W {
+	text, sent := c.query.Filter(name).Get()
+	if !sent {
+		return ""
+	}
+	word := W(strings.ToUpper(text))
+	if !slices.Contains(words, word) {
+		c.query.Refuse(name, "must be "+listing(words, "or"))
+	}
+	return word
+}
+
+// listing writes words as a sentence has them: "GET, PUT and DELETE".
+func listing[W ~string](words []W, conjunction string) string {
+	text := string(words[0])
+	for i, word := range words[1:] {
+		if i == len(words)-2 {
+			text += " " + conjunction + " " + string(word)
+		} else {
+			text += ", " + string(word)
+		}
+	}
+	return text
+}
+
+// list serves a numbered page.
+func (r resource[T, D, F]) list(find func(context.Context, accounts.Caller, F, page.Request) (page.List[T], error)) handler {
+	return func(c *call) (reply, error) {
+		filter, request := r.filter(c), c.query.Page()
+		if err := c.query.Err(); err != nil {
+			return reply{}, err
+		}
+		found, err := find(c.ctx(), c.caller, filter, request)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(jsonapi.NewCollection(found, request, r.document))
+	}
+}
+
+// get serves the resource that the path names.
+func (r resource[T, D, F]) get(find func(ctx context.Context, caller accounts.Caller, id string) (T, error)) handler {
+	return func(c *call) (reply, error) {
+		found, err := find(c.ctx(), c.caller, r.id(c))
+		return r.answer(http.StatusOK, found, err)
+	}
+}
+
+// create creates a resource from the body.
+func (r resource[T, D, F]) create(create func(context.Context, accounts.Caller, D) (T, error)) handler {
+	return func(c *call) (reply, error) {
+		envelope, err := c.envelope(r.kind)
+		if err != nil {
+			return reply{}, err
+		}
+		created, err := create(c.ctx(), c.caller, r.draft(envelope))
+		return r.answer(http.StatusCreated, created, err)
+	}
+}
+
+// replace replaces the resource that the path names with the body.
+func (r resource[T, D, F]) replace(
+	replace func(ctx context.Context, caller accounts.Caller, id string, draft D, match changes.Match[T]) (T, error),
+) handler {
+	return func(c *call) (reply, error) {
+		envelope, err := c.envelope(r.kind)
+		if err != nil {
+			return reply{}, err
+		}
+		id := r.id(c)
+		if r.normalize(envelope.ID.Or(id)) != id {
+			envelope.RequireID(id)
+		}
+		replaced, err := replace(c.ctx(), c.caller, id, r.draft(envelope), ifMatch(c, r.document))
+		return r.answer(http.StatusOK, replaced, err)
+	}
+}
+
+// remove deletes the resource that the path names.
+func (r resource[T, D, F]) remove(remove func(ctx context.Context, caller accounts.Caller, id string, match changes.Match[T]) error) handler {
+	return func(c *call) (reply, error) {
+		if err := remove(c.ctx(), c.caller, r.id(c), ifMatch(c, r.document)); err != nil {
+			return reply{}, err
+		}
+		return reply{status: http.StatusNoContent}, nil
+	}
+}
+
+// action does something to the resource that the path names and answers with
+// the one that results. The body may be anything that is an object, or nothing.
+func (r resource[T, D, F]) action(act func(ctx context.Context, caller accounts.Caller, id string) (T, error)) handler {
+	return func(c *call) (reply, error) {
+		if _, err := c.objectOrNothing(); err != nil {
+			return reply{}, err
+		}
+		result, err := act(c.ctx(), c.caller, r.id(c))
+		return r.answer(http.StatusOK, result, err)
+	}
+}
+
+// answer replies with one resource, or with the error of finding or writing it.
+func (r resource[T, D, F]) answer(status int, found T, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	return one(status, r.document(found), nil)
+}
+
+func (r resource[T, D, F]) document(found T) jsonapi.Resource {
+	id, attributes := r.render(found)
+	return jsonapi.Resource{ID: id, Type: r.kind, Attributes: attributes}
+}
+
+// id returns the id in the path.
+func (r resource[T, D, F]) id(c *call) string { return r.normalize(c.id) }
+
+func (r resource[T, D, F]) normalize(id string) string {
+	if r.same == nil {
+		return id
+	}
+	return r.same(id)
+}
