@@ -133,7 +133,7 @@ func (c *call) sendsEnvelope(text []byte) bool {
 	if err != nil {
 		return false
 	}
-	data, sent := body.Object("data", "").Get()
+	data, sent := body.Object("data", `{"attributes": {}}`).Get()
 	return sent && slices.Contains(data.Names(), "attributes")
 }
 

@@ -10,18 +10,14 @@ import (
 )
 
 func changeResource() resource[changes.Change, none, changes.Filter] {
-	return resource[changes.Change, none, changes.Filter]{
-		kind:   "change",
-		render: func(change changes.Change) (string, any) { return strconv.FormatInt(change.Seq, 10), change },
-		filter: changeFilter,
-	}
+	return describe("change", func(change changes.Change) (string, any) { return strconv.FormatInt(change.Seq, 10), change }, changeFilter, noDraft)
 }
 
 func (a *API) changes(c *call) (reply, error) {
 	change, cursor := changeResource(), c.query.Cursor("-created_at")
 	filter, before := change.filter(c), sequence(cursor.After)
 	if cursor.After != "" && before == 0 {
-		c.query.RefuseParameter("page[after]", "must be the id of a change")
+		c.query.Refuse("page[after]", "must be the id of a change")
 	}
 	if err := c.query.Err(); err != nil {
 		return reply{}, err

@@ -11,14 +11,11 @@ import (
 )
 
 func configResource() resource[configs.Config, configs.Draft, configs.Filter] {
-	return resource[configs.Config, configs.Draft, configs.Filter]{
-		kind:   configs.Kind,
-		render: func(config configs.Config) (string, any) { return config.Key, config },
-		filter: func(c *call) configs.Filter {
-			return configs.Filter{Search: c.query.Search(), Parent: c.query.FilterOrEmpty("parent")}
-		},
-		draft: configDraft,
-	}
+	return describe(configs.Kind, func(config configs.Config) (string, any) { return config.Key, config }, configFilter, configDraft)
+}
+
+func configFilter(c *call) configs.Filter {
+	return configs.Filter{Search: c.query.Search(), Parent: c.query.FilterOrEmpty("parent")}
 }
 
 func configDraft(envelope *jsonapi.Envelope) configs.Draft {

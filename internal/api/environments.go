@@ -11,12 +11,7 @@ import (
 )
 
 func environmentResource() resource[environments.Environment, environments.Draft, environments.Filter] {
-	return resource[environments.Environment, environments.Draft, environments.Filter]{
-		kind:   environments.Kind,
-		render: func(environment environments.Environment) (string, any) { return environment.Key, environment },
-		filter: environmentFilter,
-		draft:  environmentDraft,
-	}
+	return describe(environments.Kind, func(e environments.Environment) (string, any) { return e.Key, e }, environmentFilter, environmentDraft)
 }
 
 func environmentFilter(c *call) environments.Filter {

@@ -16,22 +16,15 @@ import (
 )
 
 func flagResource() resource[flags.Flag, flags.Draft, flags.Filter] {
-	return resource[flags.Flag, flags.Draft, flags.Filter]{
-		kind:   flags.Kind,
-		render: func(flag flags.Flag) (string, any) { return flag.Key, flag },
-		filter: flagFilter,
-		draft:  flagDraft,
-	}
+	return describe(flags.Kind, func(flag flags.Flag) (string, any) { return flag.Key, flag }, flagFilter, flagDraft)
 }
 
 func flagSourceResource() resource[flags.Source, none, flags.SourceFilter] {
-	return resource[flags.Source, none, flags.SourceFilter]{
-		kind:   flags.KindSource,
-		render: func(source flags.Source) (string, any) { return source.ID, source },
-		filter: func(c *call) flags.SourceFilter {
-			return flags.SourceFilter{Flag: c.id, Service: c.query.Filter("service").Or(""), Environment: c.query.Filter("environment").Or("")}
-		},
-	}
+	return describe(flags.KindSource, func(source flags.Source) (string, any) { return source.ID, source }, flagSourceFilter, noDraft)
+}
+
+func flagSourceFilter(c *call) flags.SourceFilter {
+	return flags.SourceFilter{Flag: c.id, Service: c.query.Filter("service").Or(""), Environment: c.query.Filter("environment").Or("")}
 }
 
 func flagFilter(c *call) flags.Filter {

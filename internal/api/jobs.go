@@ -11,14 +11,11 @@ import (
 )
 
 func jobResource() resource[jobs.Job, jobs.Draft, jobs.Filter] {
-	return resource[jobs.Job, jobs.Draft, jobs.Filter]{
-		kind:   jobs.Kind,
-		render: func(job jobs.Job) (string, any) { return job.Key, job.Show() },
-		filter: func(c *call) jobs.Filter {
-			return jobs.Filter{Search: c.query.Search(), Enabled: c.query.FilterBool("enabled")}
-		},
-		draft: jobDraft,
-	}
+	return describe(jobs.Kind, func(job jobs.Job) (string, any) { return job.Key, job.Show() }, jobFilter, jobDraft)
+}
+
+func jobFilter(c *call) jobs.Filter {
+	return jobs.Filter{Search: c.query.Search(), Enabled: c.query.FilterBool("enabled")}
 }
 
 func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
@@ -85,7 +82,7 @@ func jobHeader(item *jsonapi.Object, index int) jobs.HeaderDraft {
 }
 
 func jobHeadersByName(configuration *jsonapi.Object) []jobs.HeaderDraft {
-	object, _ := configuration.Object("headers", "").Get()
+	object, _ := configuration.Object("headers", `{"Accept": "text/plain"}`).Get()
 	headers := make([]jobs.HeaderDraft, 0, len(object.Names()))
 	for _, name := range object.Names() {
 		value, valued := object.Text(name).Get()

@@ -11,12 +11,11 @@ import (
 )
 
 func keyResource() resource[accounts.Key, accounts.KeyDraft, none] {
-	return resource[accounts.Key, accounts.KeyDraft, none]{
-		kind:   accounts.KindKey,
-		render: func(key accounts.Key) (string, any) { return key.ID, keyAttributes{Key: key, Plaintext: key.Plaintext} },
-		filter: noFilter,
-		draft:  keyDraft,
-	}
+	return describe(accounts.KindKey, showKey, noFilter, keyDraft)
+}
+
+func showKey(key accounts.Key) (id string, attributes any) {
+	return key.ID, keyAttributes{Key: key, Plaintext: key.Plaintext}
 }
 
 // keyAttributes is a key as callers see it.

@@ -10,12 +10,11 @@ import (
 )
 
 func logGroupResource() resource[logging.GroupView, logging.GroupDraft, logging.GroupFilter] {
-	return resource[logging.GroupView, logging.GroupDraft, logging.GroupFilter]{
-		kind:   logging.KindGroup,
-		render: func(group logging.GroupView) (string, any) { return group.Key, group },
-		filter: func(c *call) logging.GroupFilter { return logging.GroupFilter{Search: c.query.Search()} },
-		draft:  logGroupDraft,
-	}
+	return describe(logging.KindGroup, func(group logging.GroupView) (string, any) { return group.Key, group }, logGroupFilter, logGroupDraft)
+}
+
+func logGroupFilter(c *call) logging.GroupFilter {
+	return logging.GroupFilter{Search: c.query.Search()}
 }
 
 func logGroupDraft(envelope *jsonapi.Envelope) logging.GroupDraft {

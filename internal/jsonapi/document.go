@@ -19,13 +19,10 @@ type Single struct {
 
 // Collection is a document with one numbered page.
 type Collection struct {
-	Data []Resource     `json:"data"`
-	Meta CollectionMeta `json:"meta"`
-}
-
-// CollectionMeta has the page of a collection.
-type CollectionMeta struct {
-	Pagination Pagination `json:"pagination"`
+	Data []Resource `json:"data"`
+	Meta struct {
+		Pagination Pagination `json:"pagination"`
+	} `json:"meta"`
 }
 
 // Pagination echoes the page, and the totals when they were asked for.
@@ -38,19 +35,13 @@ type Pagination struct {
 
 // Stream is a document with one page of a list that is read with a cursor.
 type Stream struct {
-	Data  []Resource  `json:"data"`
-	Meta  StreamMeta  `json:"meta"`
-	Links StreamLinks `json:"links"`
-}
-
-// StreamMeta echoes the size of the page.
-type StreamMeta struct {
-	PageSize int `json:"page_size"`
-}
-
-// StreamLinks has the URL of the next page, or null.
-type StreamLinks struct {
-	Next *string `json:"next"`
+	Data []Resource `json:"data"`
+	Meta struct {
+		PageSize int `json:"page_size"`
+	} `json:"meta"`
+	Links struct {
+		Next *string `json:"next"` // null on the last page
+	} `json:"links"`
 }
 
 // NewCollection renders a numbered page.
@@ -58,15 +49,16 @@ func NewCollection[T any](list page.List[T], request page.Request, render func(T
 	document := Collection{Data: resources(list.Items, render)}
 	document.Meta.Pagination = Pagination{Page: request.Number, Size: request.Size}
 	if request.Total {
-		total, pages := list.Total, list.Pages(request.Size)
-		document.Meta.Pagination.Total, document.Meta.Pagination.TotalPages = &total, &pages
+		document.Meta.Pagination.Total, document.Meta.Pagination.TotalPages = &list.Total, new(list.Pages(request.Size))
 	}
 	return document
 }
 
-// NewStream renders a page of a list that is read with a cursor; next is nil at its end.
+// NewStream renders a page of a list that is read with a cursor.
 func NewStream[T any](items []T, size int, next *string, render func(T) Resource) Stream {
-	return Stream{Data: resources(items, render), Meta: StreamMeta{PageSize: size}, Links: StreamLinks{Next: next}}
+	document := Stream{Data: resources(items, render)}
+	document.Meta.PageSize, document.Links.Next = size, next
+	return document
 }
 
 func resources[T any](items []T, render func(T) Resource) []Resource {

@@ -58,8 +58,8 @@ func (o *Object) Refuse(name, rule string) {
 	o.problems.Add(fault.New(fault.Validation, "%s %s.", path, rule).At(place))
 }
 
-// read returns a member that convert understands.
-func read[T any](o *Object, name, rule string, convert func(json.RawMessage) (T, bool)) optional.Value[T] {
+// read returns a member that convert understands, or notes the rule that it breaks.
+func read[T any](o *Object, name, rule, example string, convert func(json.RawMessage) (T, bool)) optional.Value[T] {
 	text, sent := o.members[name]
 	switch {
 	case !sent:
@@ -69,7 +69,7 @@ func read[T any](o *Object, name, rule string, convert func(json.RawMessage) (T,
 	}
 	value, ok := convert(text)
 	if !ok {
-		o.Refuse(name, rule)
+		o.Refuse(name, rule+example)
 		return optional.Value[T]{}
 	}
 	return optional.Of(value)
@@ -78,7 +78,7 @@ func read[T any](o *Object, name, rule string, convert func(json.RawMessage) (T,
 // String reads a string. The character U+0000 is refused because PostgreSQL cannot
 // store it.
 func (o *Object) String(name string) optional.Value[string] {
-	value := read(o, name, "must be a string", toString)
+	value := read(o, name, "must be a string", "", toString)
 	if text, sent := value.Get(); sent && strings.ContainsRune(text, 0) {
 		o.Refuse(name, "must not contain the character U+0000")
 		return optional.Value[string]{}
@@ -89,19 +89,19 @@ func (o *Object) String(name string) optional.Value[string] {
 // Text reads a string that may contain any character, for what is not stored as
 // text.
 func (o *Object) Text(name string) optional.Value[string] {
-	return read(o, name, "must be a string", toString)
+	return read(o, name, "must be a string", "", toString)
 }
 
 // Bool reads true or false.
 func (o *Object) Bool(name string) optional.Value[bool] {
-	return read(o, name, "must be true or false", func(text json.RawMessage) (bool, bool) {
+	return read(o, name, "must be true or false", "", func(text json.RawMessage) (bool, bool) {
 		return string(text) == "true", string(text) == "true" || string(text) == "false"
 	})
 }
 
 // Number reads a finite number.
 func (o *Object) Number(name string) optional.Value[float64] {
-	return read(o, name, "must be a number", func(text json.RawMessage) (float64, bool) {
+	return read(o, name, "must be a number", "", func(text json.RawMessage) (float64, bool) {
 		number, err := strconv.ParseFloat(string(text), 64)
 		return number, err == nil && !math.IsInf(number, 0)
 	})
@@ -109,7 +109,7 @@ func (o *Object) Number(name string) optional.Value[float64] {
 
 // Time reads a date and time.
 func (o *Object) Time(name string) optional.Value[time.Time] {
-	return read(o, name, "must be an RFC 3339 date and time, such as 2030-01-31T08:00:00Z", func(text json.RawMessage) (time.Time, bool) {
+	return read(o, name, "must be an RFC 3339 date and time such as ", "2030-01-31T08:00:00Z", func(text json.RawMessage) (time.Time, bool) {
 		written, ok := toString(text)
 		if !ok {
 			return time.Time{}, false
@@ -120,7 +120,7 @@ func (o *Object) Time(name string) optional.Value[time.Time] {
 
 // Strings reads an array of strings.
 func (o *Object) Strings(name string) optional.Value[[]string] {
-	return read(o, name, "must be an array of strings", func(text json.RawMessage) ([]string, bool) {
+	return read(o, name, "must be an array of strings", "", func(text json.RawMessage) ([]string, bool) {
 		items, ok := rawjson.Elements(text)
 		if !ok {
 			return nil, false
@@ -137,29 +137,24 @@ func (o *Object) Strings(name string) optional.Value[[]string] {
 
 // Array reads an array of anything.
 func (o *Object) Array(name string) optional.Value[[]json.RawMessage] {
-	return read(o, name, "must be an array", rawjson.Elements)
+	return read(o, name, "must be an array", "", rawjson.Elements)
 }
 
-// Object reads an object. The example shows callers its shape; it may be "".
+const mustBeObject = "must be an object such as "
+
+// Object reads an object. The example shows callers its shape.
 func (o *Object) Object(name, example string) optional.Value[*Object] {
-	return read(o, name, mustBeObject(example), func(text json.RawMessage) (*Object, bool) { return o.child(name, text) })
+	return read(o, name, mustBeObject, example, func(text json.RawMessage) (*Object, bool) { return o.child(name, text) })
 }
 
 // RawObject reads an object as its JSON text.
 func (o *Object) RawObject(name, example string) optional.Value[json.RawMessage] {
-	return read(o, name, mustBeObject(example), func(text json.RawMessage) (json.RawMessage, bool) { return text, text[0] == '{' })
-}
-
-func mustBeObject(example string) string {
-	if example == "" {
-		return "must be an object"
-	}
-	return "must be an object such as " + example
+	return read(o, name, mustBeObject, example, func(text json.RawMessage) (json.RawMessage, bool) { return text, text[0] == '{' })
 }
 
 // Raw reads any value but null as its JSON text.
 func (o *Object) Raw(name string) optional.Value[json.RawMessage] {
-	return read(o, name, "", func(text json.RawMessage) (json.RawMessage, bool) { return text, true })
+	return read(o, name, "", "", func(text json.RawMessage) (json.RawMessage, bool) { return text, true })
 }
 
 // RawOrNull returns any value, null included, as its JSON text, and whether it was
@@ -179,7 +174,7 @@ func (o *Object) Items(name, example string) iter.Seq2[int, *Object] {
 			at := strconv.Itoa(index)
 			item, isObject := array.child(at, text)
 			if !isObject {
-				array.Refuse(at, mustBeObject(example))
+				array.Refuse(at, mustBeObject+example)
 			} else if !yield(index, item) {
 				return
 			}

@@ -80,12 +80,11 @@ func (q *Query) Search() string { return q.FilterOrEmpty("search").Or("") }
 
 // FilterOrEmpty reads a filter whose empty value means something.
 func (q *Query) FilterOrEmpty(name string) optional.Value[string] {
-	for _, each := range [...]string{"filter[" + name + "]", name} {
-		if text, sent := q.text(each); sent {
-			return optional.Of(text)
-		}
+	text, sent := q.text(q.filterName(name))
+	if !sent {
+		return optional.Value[string]{}
 	}
-	return optional.Value[string]{}
+	return optional.Of(text)
 }
 
 // FilterBool reads a filter that is true or false.
@@ -128,11 +127,8 @@ func (q *Query) Bool(name string) optional.Value[bool] {
 	return q.toBool(name, text, sent)
 }
 
-// Refuse notes that a filter breaks a rule of its list.
+// Refuse notes that a filter, or another parameter, breaks a rule of its list.
 func (q *Query) Refuse(name, rule string) { q.wrong(q.filterName(name), "%s", rule) }
-
-// RefuseParameter notes that a parameter breaks a rule.
-func (q *Query) RefuseParameter(name, rule string) { q.wrong(name, "%s", rule) }
 
 // Err returns what was wrong. Filter and page parameters that nothing has read are
 // refused as well: an unknown filter must not be ignored.
@@ -182,15 +178,13 @@ func (q *Query) integer(name string, fallback, least, most int) int {
 }
 
 func (q *Query) toBool(name, text string, sent bool) optional.Value[bool] {
-	text = strings.ToLower(text)
-	if sent && text != "true" && text != "false" {
+	switch text = strings.ToLower(text); {
+	case text == "true" || text == "false":
+		return optional.Of(text == "true")
+	case sent:
 		q.wrong(name, "must be true or false")
-		sent = false
 	}
-	if !sent {
-		return optional.Value[bool]{}
-	}
-	return optional.Of(text == "true")
+	return optional.Value[bool]{}
 }
 
 func (q *Query) sort() []page.Order {
