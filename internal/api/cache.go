@@ -28,6 +28,7 @@ type cacheKey struct{ account, path, query string }
 type cacheEntry struct {
 	version int64
 	answer  reply
+	cost    int // about its memory
 }
 
 func newResponseCache(version func(ctx context.Context, account string) (int64, error)) *responseCache {
@@ -51,28 +52,26 @@ func (c *responseCache) answer(call *call, run func() (reply, error)) (reply, er
 	if err != nil {
 		return reply{}, err
 	}
-	c.keep(key, cacheEntry{version: version, answer: made})
+	c.keep(key, version, made)
 	return made, nil
 }
 
-// keep stores an entry. A full cache is emptied; what is in use comes back.
-func (c *responseCache) keep(key cacheKey, entry cacheEntry) {
-	if cost(key, entry) > maxCachedEntry {
+// keep stores a response. A full cache is emptied; what is in use comes back.
+func (c *responseCache) keep(key cacheKey, version int64, answer reply) {
+	const overhead = 300 // of the map, the strings and the structs
+	cost := overhead + len(answer.body) + len(key.account) + len(key.path) + len(key.query)
+	if cost > maxCachedEntry {
 		return
 	}
-	entry.answer.body = bytes.Clone(entry.answer.body) // without spare capacity
+	answer.body = bytes.Clone(answer.body) // without spare capacity
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if old, found := c.entries[key]; found {
-		c.size -= cost(key, old)
-		delete(c.entries, key)
-	}
-	if c.size+cost(key, entry) > maxCached {
+	if c.size+cost > maxCached {
 		clear(c.entries)
 		c.size = 0
 	}
-	c.entries[key] = entry
-	c.size += cost(key, entry)
+	c.size += cost - c.entries[key].cost
+	c.entries[key] = cacheEntry{version: version, answer: answer, cost: cost}
 }
 
 // forget empties the cache.
@@ -81,10 +80,4 @@ func (c *responseCache) forget() {
 	defer c.mu.Unlock()
 	clear(c.entries)
 	c.size = 0
-}
-
-// cost estimates the memory of an entry.
-func cost(key cacheKey, entry cacheEntry) int {
-	const overhead = 300 // of the map, the strings and the structs
-	return overhead + len(entry.answer.body) + len(key.account) + len(key.path) + len(key.query)
 }

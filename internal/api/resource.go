@@ -50,15 +50,15 @@ func oneOf[W ~string](c *call, name string, words ...W) W {
 
 // listing writes words as a sentence has them: "GET, PUT and DELETE".
 func listing[W ~string](words []W, conjunction string) string {
-	text := string(words[0])
-	for i, word := range words[1:] {
-		if i == len(words)-2 {
-			text += " " + conjunction + " " + string(word)
-		} else {
-			text += ", " + string(word)
-		}
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = string(word)
 	}
-	return text
+	last := len(texts) - 1
+	if last == 0 {
+		return texts[0]
+	}
+	return strings.Join(texts[:last], ", ") + " " + conjunction + " " + texts[last]
 }
 
 // list serves a numbered page.

@@ -128,6 +128,22 @@ func TestObject_ProblemPointers(t *testing.T) {
 	}
 }
 
+func TestObject_ExampleOfShape(t *testing.T) {
+	t.Parallel()
+	object := parse(t, `{"scopes":7,"rules":[{},8]}`)
+	object.Object("scopes", `{"environments": ["staging"]}`)
+	for range object.Items("rules", `{"value": true}`) {
+	}
+	var sentences []string
+	for _, each := range fault.All(object.Problems().Err()) {
+		sentences = append(sentences, each.Detail)
+	}
+	want := []string{`scopes must be an object such as {"environments": ["staging"]}.`, `rules/1 must be an object such as {"value": true}.`}
+	if difference := cmp.Diff(want, sentences); difference != "" {
+		t.Error(difference)
+	}
+}
+
 func TestParseEnvelope_ProblemPointers(t *testing.T) {
 	t.Parallel()
 	envelope, err := jsonapi.ParseEnvelope([]byte(`{"data":{"id":7,"type":"b","attributes":{"n":1,"o":{"p":2}}}}`), "a")
