@@ -13,7 +13,7 @@ import (
 
 func loggerResource() resource[logging.View, logging.Draft, logging.Filter] {
 	description := describe(logging.Kind, func(logger logging.View) (string, any) { return logger.Key, logger }, loggerFilter, loggerDraft)
-	description.same = loglevel.Normalize
+	description.normalizeID = loglevel.Normalize
 	return description
 }
 

@@ -17,11 +17,11 @@ import (
 // methods of a service; handlers that are special are plain functions. T is the
 // domain's type, D its draft and F the filter of its list, none if it has none.
 type resource[T, D, F any] struct {
-	kind   string                              // the JSON:API type
-	render func(T) (id string, attributes any) // shows a resource to callers
-	filter func(*call) F                       // reads the filters of a list
-	draft  func(*jsonapi.Envelope) D           // reads the body of a write
-	same   func(id string) string              // normalizes ids with several spellings; may be nil
+	kind        string                              // the JSON:API type
+	render      func(T) (id string, attributes any) // shows a resource to callers
+	filter      func(*call) F                       // reads the filters of a list
+	draft       func(*jsonapi.Envelope) D           // reads the body of a write
+	normalizeID func(string) string                 // nil if an id has only one spelling
 }
 
 type none = struct{}
@@ -79,7 +79,7 @@ func (r resource[T, D, F]) list(find func(context.Context, accounts.Caller, F, p
 // get serves the resource that the path names.
 func (r resource[T, D, F]) get(find func(ctx context.Context, caller accounts.Caller, id string) (T, error)) handler {
 	return func(c *call) (reply, error) {
-		found, err := find(c.ctx(), c.caller, r.id(c))
+		found, err := find(c.ctx(), c.caller, r.id(c.id))
 		return r.answer(http.StatusOK, found, err)
 	}
 }
@@ -105,8 +105,8 @@ func (r resource[T, D, F]) replace(
 		if err != nil {
 			return reply{}, err
 		}
-		id := r.id(c)
-		if r.normalize(envelope.ID.Or(id)) != id {
+		id := r.id(c.id)
+		if r.id(envelope.ID.Or(id)) != id {
 			envelope.RequireID(id)
 		}
 		replaced, err := replace(c.ctx(), c.caller, id, r.draft(envelope), ifMatch(c, r.document))
@@ -117,7 +117,7 @@ func (r resource[T, D, F]) replace(
 // remove deletes the resource that the path names.
 func (r resource[T, D, F]) remove(remove func(ctx context.Context, caller accounts.Caller, id string, match changes.Match[T]) error) handler {
 	return func(c *call) (reply, error) {
-		if err := remove(c.ctx(), c.caller, r.id(c), ifMatch(c, r.document)); err != nil {
+		if err := remove(c.ctx(), c.caller, r.id(c.id), ifMatch(c, r.document)); err != nil {
 			return reply{}, err
 		}
 		return reply{status: http.StatusNoContent}, nil
@@ -131,7 +131,7 @@ func (r resource[T, D, F]) action(act func(ctx context.Context, caller accounts.
 		if _, err := c.objectOrNothing(); err != nil {
 			return reply{}, err
 		}
-		result, err := act(c.ctx(), c.caller, r.id(c))
+		result, err := act(c.ctx(), c.caller, r.id(c.id))
 		return r.answer(http.StatusOK, result, err)
 	}
 }
@@ -149,14 +149,12 @@ func (r resource[T, D, F]) document(found T) jsonapi.Resource {
 	return jsonapi.Resource{ID: id, Type: r.kind, Attributes: attributes}
 }
 
-// id returns the id in the path.
-func (r resource[T, D, F]) id(c *call) string { return r.normalize(c.id) }
-
-func (r resource[T, D, F]) normalize(id string) string {
-	if r.same == nil {
-		return id
+// id returns an id in the spelling that is stored.
+func (r resource[T, D, F]) id(sent string) string {
+	if r.normalizeID == nil {
+		return sent
 	}
-	return r.same(id)
+	return r.normalizeID(sent)
 }
 
 // tail answers with a page that continues after a cursor and the link to the

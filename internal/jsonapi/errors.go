@@ -76,7 +76,7 @@ func Errors(err error, requestID string) (int, ErrorDocument) {
 	refusals := fault.All(err)
 	if len(refusals) == 0 {
 		refusals = []*fault.Error{fault.New(fault.Internal,
-			"Something went wrong here. The request id finds it in the server's log.")}
+			"The server failed. Its log has the cause under the request id.")}
 	}
 	document := ErrorDocument{Errors: make([]ErrorObject, 0, len(refusals))}
 	for _, refusal := range refusals {
