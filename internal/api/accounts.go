@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/plans"
 )
 
-// current is the id of what each caller has one of.
+// current is the id of resources that each caller has one of.
 const current = "current"
 
 // plainJSON is the media type of what is not an envelope.
@@ -64,7 +64,7 @@ func (a *API) user(c *call) (reply, error) {
 	return one(http.StatusOK, jsonapi.Resource{ID: user.ID, Type: "user", Attributes: user}, err)
 }
 
-// settings answers with the settings of a kind.
+// settings serves the settings of a kind.
 func settings(kind string, find func(context.Context, accounts.Caller) (accounts.Settings, error)) handler {
 	return func(c *call) (reply, error) {
 		settings, err := find(c.ctx(), c.caller)
@@ -72,7 +72,7 @@ func settings(kind string, find func(context.Context, accounts.Caller) (accounts
 	}
 }
 
-// replaceSettings makes the settings of a kind what the body says.
+// replaceSettings replaces the settings of a kind with the body.
 func replaceSettings(kind string,
 	replace func(context.Context, accounts.Caller, accounts.SettingsDraft, changes.Match[accounts.Settings]) (accounts.Settings, error),
 ) handler {

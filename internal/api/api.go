@@ -51,25 +51,19 @@ type Services struct {
 	History       History
 	Auth          Authenticator
 	Events        EventStream
-	// Version returns the current number of the account's last recorded change.
-	Version func(ctx context.Context, account string) (int64, error)
-	// Ready returns why the process cannot serve, or nil.
-	Ready func(ctx context.Context) error
-	// OpenAPI returns the interface description.
-	OpenAPI func() (json.RawMessage, error)
-	Log     *slog.Logger
-	Metrics *telemetry.Metrics
-	Tracing *telemetry.Tracing
+	Version       func(ctx context.Context, account string) (int64, error) // the number of the last recorded change
+	Ready         func(ctx context.Context) error                          // why the process cannot serve, or nil
+	OpenAPI       func() (json.RawMessage, error)                          // the interface description
+	Log           *slog.Logger
+	Metrics       *telemetry.Metrics
+	Tracing       *telemetry.Tracing
 }
 
 // Options are the operator's choices.
 type Options struct {
-	// PublicURL is the base of links; empty uses the request's host.
-	PublicURL string
-	// RateLimit is how many requests per second a key may make; 0 is no limit.
-	RateLimit float64
-	// ServeMetrics puts /metrics beside the API.
-	ServeMetrics bool
+	PublicURL    string  // the base of links; empty uses the request's host
+	RateLimit    float64 // how many requests per second a key may make; 0 is no limit
+	ServeMetrics bool    // whether the API's address serves /metrics
 }
 
 // API is the HTTP interface.

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// children caches the series of a metric by their label values. A lookup takes no lock and does not allocate, as WithLabelValues and
-// a sync.Map with a struct as key would; a new series copies the map, which is rare. Each series lives as long as the process, so past
+// children caches the series of a metric by their label values. A lookup takes no lock and does not allocate, unlike WithLabelValues
+// or a sync.Map with a struct as key; a new series copies the map, which is rare. Each series lives as long as the process, so past
 // the limit new keys share the overflow series.
 type children[K comparable, V any] struct {
 	limit    int
