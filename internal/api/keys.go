@@ -63,7 +63,9 @@ func (a *API) keys(ctx context.Context, caller accounts.Caller, _ none, request 
 	return a.Accounts.Keys(ctx, caller, request)
 }
 
-func (a *API) replaceKey(ctx context.Context, caller accounts.Caller, id string, draft accounts.KeyDraft, match changes.Match[accounts.Key]) (accounts.Key, error) {
+func (a *API) replaceKey(
+	ctx context.Context, caller accounts.Caller, id string, draft accounts.KeyDraft, match changes.Match[accounts.Key],
+) (accounts.Key, error) {
 	defer a.Auth.Forget(id)
 	return a.Accounts.ReplaceKey(ctx, caller, id, draft, match)
 }

@@ -28,7 +28,9 @@ func logGroupDraft(envelope *jsonapi.Envelope) logging.GroupDraft {
 	return draft
 }
 
-func (a *API) replaceLogGroup(ctx context.Context, caller accounts.Caller, key string, draft logging.GroupDraft, match changes.Match[logging.GroupView]) (logging.GroupView, error) {
+func (a *API) replaceLogGroup(
+	ctx context.Context, caller accounts.Caller, key string, draft logging.GroupDraft, match changes.Match[logging.GroupView],
+) (logging.GroupView, error) {
 	return a.Logging.ReplaceGroup(ctx, caller, key, draft, matchDefinition(match, viewGroup))
 }
 

@@ -75,7 +75,9 @@ func levelsDraft(attributes *jsonapi.Object) logging.LevelsDraft {
 	return draft
 }
 
-func (a *API) replaceLogger(ctx context.Context, caller accounts.Caller, key string, draft logging.Draft, match changes.Match[logging.View]) (logging.View, error) {
+func (a *API) replaceLogger(
+	ctx context.Context, caller accounts.Caller, key string, draft logging.Draft, match changes.Match[logging.View],
+) (logging.View, error) {
 	return a.Logging.Replace(ctx, caller, key, draft, matchDefinition(match, viewLogger))
 }
 

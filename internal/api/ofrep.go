@@ -124,7 +124,7 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 		environment = c.caller.Environments[0]
 	}
 	if environment == "" {
-		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "Use a key that is restricted to one environment, or name one in the header "+environmentHeader+".")
+		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "Name an environment in "+environmentHeader+", or use a key restricted to one.")
 	}
 	if !snapshot.HasEnvironment(environment) {
 		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "There is no environment "+strconv.Quote(environment)+" in this account.")
@@ -144,7 +144,7 @@ func (c *call) ofrepContext() (jsonlogic.Value, error) {
 		return jsonlogic.Object(), nil
 	}
 	if len(text) > maxContext {
-		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, fmt.Sprintf("The context, and all that is sent with it, may have %d bytes.", maxContext))
+		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, fmt.Sprintf("The body must have at most %d bytes.", maxContext))
 	}
 	body, err := jsonlogic.Parse(text)
 	if err != nil || body.Kind() != jsonlogic.KindObject {

@@ -34,7 +34,8 @@ func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdktrace.Read
 	defer cancel()
 	defer context.AfterFunc(e.lifetime, cancel)()
 	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil && e.due() {
-		e.logger.WarnContext(ctx, "Exporting traces failed and these spans are lost; check the collector that OTEL_EXPORTER_OTLP_ENDPOINT names.", "spans", len(spans), "error", err)
+		e.logger.WarnContext(ctx, "Exporting traces failed; these spans are lost. Check the collector at OTEL_EXPORTER_OTLP_ENDPOINT.",
+			"spans", len(spans), "error", err)
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ func newStreamMetrics(registry prometheus.Registerer) *streamMetrics {
 	}
 	registry.MustRegister(m.sockets, m.events, m.lag)
 	m.opened = newWordCounters(registry, "signalbox_stream_opened_total", "Event sockets opened: fresh, resumed or resynced.", "how")
-	m.closed = newWordCounters(registry, "signalbox_stream_closed_total", "Event sockets closed; slow_reader are those whose queue overflowed.", "reason")
+	m.closed = newWordCounters(registry, "signalbox_stream_closed_total",
+		"Event sockets closed; slow_reader are those whose queue overflowed.", "reason")
 	return m
 }
 
