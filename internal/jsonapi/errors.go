@@ -58,8 +58,7 @@ type ErrorObject struct {
 	Meta   map[string]any `json:"meta"`
 }
 
-// ErrorSource is the place in the request that an error is about. The pointer ""
-// points at the whole document.
+// ErrorSource is the place of an error in the request; the pointer "" is the document.
 type ErrorSource struct {
 	Pointer   *string `json:"pointer,omitempty"`
 	Parameter string  `json:"parameter,omitempty"`
