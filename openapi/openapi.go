@@ -1,5 +1,5 @@
-// Package openapi holds the description of the HTTP interface, written by
-// hand and checked against every exchange in the tests.
+// Package openapi embeds the description of the HTTP interface, which is written
+// by hand and checked against every exchange in the tests.
 package openapi
 
 import (
@@ -13,10 +13,7 @@ import (
 //go:embed openapi.yaml
 var description []byte
 
-// YAML gives the description as it is written.
-func YAML() []byte { return description }
-
-// JSON gives the description as it is served.
+// JSON returns the description as it is served.
 func JSON() (json.RawMessage, error) {
 	var document any
 	if err := yaml.Unmarshal(description, &document); err != nil {

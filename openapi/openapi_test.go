@@ -25,8 +25,8 @@ func load(t *testing.T) *openapi3.T {
 	return document
 }
 
-// TestTheDescriptionIsValid includes its examples.
-func TestTheDescriptionIsValid(t *testing.T) {
+// TestDescription_Valid includes its examples.
+func TestDescription_Valid(t *testing.T) {
 	t.Parallel()
 	document := load(t)
 	if document.OpenAPI != "3.1.0" {
@@ -37,11 +37,11 @@ func TestTheDescriptionIsValid(t *testing.T) {
 	}
 }
 
-// TestTheYAMLIsReadableByOthers: what is served as JSON is made from it by
+// TestDescription_ReadByAnotherLibrary: what is served as JSON is made from it by
 // another library.
-func TestTheYAMLIsReadableByOthers(t *testing.T) {
+func TestDescription_ReadByAnotherLibrary(t *testing.T) {
 	t.Parallel()
-	document, err := openapi3.NewLoader().LoadFromData(openapi.YAML())
+	document, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func walk(place string, node any, visit func(place string, object map[string]any
 	}
 }
 
-func TestEveryComponentIsUsed(t *testing.T) {
+func TestDescription_UnusedComponents(t *testing.T) {
 	t.Parallel()
 	document := tree(t)
 	used := map[string]bool{
@@ -102,9 +102,9 @@ func TestEveryComponentIsUsed(t *testing.T) {
 	}
 }
 
-// TestWhatIsAnsweredIsClosedAndWhatIsSentIsOpen: an attribute that nobody
+// TestDescription_ResponsesClosedRequestsOpen: an attribute that nobody
 // documented must fail the tests; an attribute that nobody knows is ignored.
-func TestWhatIsAnsweredIsClosedAndWhatIsSentIsOpen(t *testing.T) {
+func TestDescription_ResponsesClosedRequestsOpen(t *testing.T) {
 	t.Parallel()
 	free := []string{
 		"/components/schemas/Settings",         // a free object
@@ -140,7 +140,7 @@ func TestWhatIsAnsweredIsClosedAndWhatIsSentIsOpen(t *testing.T) {
 	}
 }
 
-func TestOperationIdsAreUnique(t *testing.T) {
+func TestDescription_OperationIDsUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for path, item := range load(t).Paths.Map() {
@@ -153,8 +153,8 @@ func TestOperationIdsAreUnique(t *testing.T) {
 	}
 }
 
-// TestEveryAnswerCarriesARequestId also those without a body.
-func TestEveryAnswerCarriesARequestId(t *testing.T) {
+// TestDescription_ResponsesHaveRequestID also those without a body.
+func TestDescription_ResponsesHaveRequestID(t *testing.T) {
 	t.Parallel()
 	for path, item := range load(t).Paths.Map() {
 		for method, operation := range item.Operations() {

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"context"
 	"mime"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -12,44 +14,41 @@ import (
 	"github.com/signalbox/signalbox/internal/plans"
 )
 
-// current is the id of what there is one of for each caller.
+// current is the id of resources that each caller has one of.
 const current = "current"
 
-// plainJSON is the media type of what is no envelope.
+// plainJSON is the media type of what is not an envelope.
 const plainJSON = "application/json"
 
-func accountResource(account accounts.Account) jsonapi.Resource {
+func accountDocument(account accounts.Account) jsonapi.Resource {
 	return jsonapi.Resource{ID: account.ID, Type: accounts.KindAccount, Attributes: account}
 }
 
 func (a *API) account(c *call) (reply, error) {
 	account, err := a.Accounts.Account(c.ctx(), c.caller)
-	return read(account, err, accountResource)
+	return one(http.StatusOK, accountDocument(account), err)
 }
 
 func (a *API) replaceAccount(c *call) (reply, error) {
 	envelope, err := c.envelope(accounts.KindAccount)
 	if err != nil {
-		return failed(err)
+		return reply{}, err
 	}
-	envelope.RequireID(c.caller.Account, func(sent string) string {
-		if sent == current {
-			return c.caller.Account
-		}
-		return sent
-	})
+	if envelope.ID.Or("") != current {
+		envelope.RequireID(c.caller.Account)
+	}
 	draft := accounts.AccountDraft{
 		Name:  envelope.Attributes.String("name"),
 		Key:   envelope.Attributes.String("key"),
 		Plans: heldPlans(envelope.Attributes),
 	}
 	draft.Problems = *envelope.Problems
-	account, err := a.Accounts.ReplaceAccount(c.ctx(), c.caller, draft, ifMatch(c, accountResource))
-	return read(account, err, accountResource)
+	account, err := a.Accounts.ReplaceAccount(c.ctx(), c.caller, draft, ifMatch(c, accountDocument))
+	return one(http.StatusOK, accountDocument(account), err)
 }
 
 func heldPlans(attributes *jsonapi.Object) optional.Value[plans.Held] {
-	object, sent := attributes.Object("plans").Get()
+	object, sent := attributes.Object("plans", `{"flags": "pro"}`).Get()
 	if !sent {
 		return optional.Value[plans.Held]{}
 	}
@@ -62,60 +61,49 @@ func heldPlans(attributes *jsonapi.Object) optional.Value[plans.Held] {
 
 func (a *API) user(c *call) (reply, error) {
 	user, err := a.Accounts.CurrentUser(c.ctx(), c.caller)
-	return read(user, err, func(user accounts.User) jsonapi.Resource {
-		return jsonapi.Resource{ID: user.ID, Type: "user", Attributes: user}
-	})
+	return one(http.StatusOK, jsonapi.Resource{ID: user.ID, Type: "user", Attributes: user}, err)
 }
 
-func (a *API) accountSettings(c *call) (reply, error) {
-	settings, err := a.Accounts.AccountSettings(c.ctx(), c.caller)
-	return c.settings(settings, err, accounts.KindAccountSettings)
+// settings serves the settings of a kind.
+func settings(kind string, find func(context.Context, accounts.Caller) (accounts.Settings, error)) handler {
+	return func(c *call) (reply, error) {
+		settings, err := find(c.ctx(), c.caller)
+		return c.settings(kind, settings, err)
+	}
 }
 
-func (a *API) userSettings(c *call) (reply, error) {
-	settings, err := a.Accounts.UserSettings(c.ctx(), c.caller)
-	return c.settings(settings, err, accounts.KindUserSettings)
+// replaceSettings replaces the settings of a kind with the body.
+func replaceSettings(kind string,
+	replace func(context.Context, accounts.Caller, accounts.SettingsDraft, changes.Match[accounts.Settings]) (accounts.Settings, error),
+) handler {
+	return func(c *call) (reply, error) {
+		object, err := c.settingsObject(kind)
+		if err != nil {
+			return reply{}, err
+		}
+		draft := accounts.SettingsDraft{
+			Order: object.Strings("environment_order"),
+			Other: object.Without("environment_order"),
+		}
+		draft.Problems = *object.Problems()
+		settings, err := replace(c.ctx(), c.caller, draft, ifMatch(c, settingsDocument(kind)))
+		return c.settings(kind, settings, err)
+	}
 }
 
-func (a *API) replaceAccountSettings(c *call) (reply, error) {
-	return c.replaceSettings(accounts.KindAccountSettings, func(draft accounts.SettingsDraft, match changes.Match[accounts.Settings]) (accounts.Settings, error) {
-		return a.Accounts.ReplaceAccountSettings(c.ctx(), c.caller, draft, match)
-	})
-}
-
-func (a *API) replaceUserSettings(c *call) (reply, error) {
-	return c.replaceSettings(accounts.KindUserSettings, func(draft accounts.SettingsDraft, match changes.Match[accounts.Settings]) (accounts.Settings, error) {
-		return a.Accounts.ReplaceUserSettings(c.ctx(), c.caller, draft, match)
-	})
-}
-
-// settings answers with settings in the form that the caller asks for.
-func (c *call) settings(settings accounts.Settings, err error, kind string) (reply, error) {
-	result, err := read(settings, err, settingsResource(kind))
+// settings replies with settings in the form that the caller asks for.
+func (c *call) settings(kind string, settings accounts.Settings, err error) (reply, error) {
+	result, err := one(http.StatusOK, settingsDocument(kind)(settings), err)
 	if err == nil && c.wantsBare() {
 		result.document, result.mediaType = settings, plainJSON
 	}
 	return result, err
 }
 
-func settingsResource(kind string) func(accounts.Settings) jsonapi.Resource {
+func settingsDocument(kind string) func(accounts.Settings) jsonapi.Resource {
 	return func(settings accounts.Settings) jsonapi.Resource {
 		return jsonapi.Resource{ID: current, Type: kind, Attributes: settings}
 	}
-}
-
-func (c *call) replaceSettings(kind string, replace func(accounts.SettingsDraft, changes.Match[accounts.Settings]) (accounts.Settings, error)) (reply, error) {
-	object, err := c.settingsObject(kind)
-	if err != nil {
-		return failed(err)
-	}
-	draft := accounts.SettingsDraft{
-		Order: object.Strings("environment_order"),
-		Other: object.Without("environment_order"),
-	}
-	draft.Problems = *object.Problems()
-	settings, err := replace(draft, ifMatch(c, settingsResource(kind)))
-	return c.settings(settings, err, kind)
 }
 
 // settingsObject reads the settings that were sent, with or without an envelope.
@@ -131,12 +119,12 @@ func (c *call) settingsObject(kind string) (*jsonapi.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	envelope.RequireID(current, func(sent string) string { return sent })
+	envelope.RequireID(current)
 	return envelope.Attributes, nil
 }
 
-// sendsEnvelope tells whether a body is called an envelope and is one, whatever
-// answer is wanted: many HTTP libraries accept plain JSON unasked.
+// sendsEnvelope reports whether the body is an envelope by both its type and its
+// shape, whatever Accept says: many HTTP libraries accept plain JSON unasked.
 func (c *call) sendsEnvelope(text []byte) bool {
 	if mediaType(c.request.Header.Get("Content-Type")) != jsonapi.MediaType {
 		return false
@@ -145,12 +133,12 @@ func (c *call) sendsEnvelope(text []byte) bool {
 	if err != nil {
 		return false
 	}
-	data, sent := body.Object("data").Get()
+	data, sent := body.Object("data", `{"attributes": {}}`).Get()
 	return sent && slices.Contains(data.Names(), "attributes")
 }
 
-// wantsBare tells whether a caller speaks plain JSON about settings: it names
-// application/json in Accept, or in Content-Type without naming a type in Accept.
+// wantsBare reports whether the caller wants settings without an envelope: it names
+// application/json in Accept, or in Content-Type with no specific type in Accept.
 func (c *call) wantsBare() bool {
 	specific := false
 	for item := range strings.SplitSeq(c.request.Header.Get("Accept"), ",") {

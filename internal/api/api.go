@@ -20,59 +20,50 @@ import (
 // Authenticator turns a bearer token into a caller.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (accounts.Caller, error)
-	// Forget makes the next request with a key look it up again.
+	// Forget makes the next request with the key look it up again.
 	Forget(keyID string)
 }
 
 // History reads recorded changes.
 type History interface {
 	Change(ctx context.Context, account string, seq int64) (changes.Change, error)
-	// Changes gives the changes before a number (0: from the end), newest first.
+	// Changes returns the changes before a number (0: from the end), newest first.
 	Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error)
 }
 
 // EventStream turns requests into event sockets.
 type EventStream interface {
-	// Open takes over the connection, or refuses; then nothing was sent. since
-	// is what the caller resumes after, nil when it did not say; recheck
-	// authenticates the caller again.
+	// Open takes over the connection, or returns an error and has sent nothing.
+	// The stream resumes after since, which is nil when the caller did not say;
+	// recheck authenticates the caller again.
 	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, since *string, recheck func(context.Context) (accounts.Caller, error)) error
 }
 
-// Services is what the API is made of.
+// Services is what the API is built from.
 type Services struct {
-	Accounts     *accounts.Service
-	Environments *environments.Service
-	Flags        *flags.Service
-	// FlagSnapshots gives compiled flags for evaluation.
-	FlagSnapshots *flags.Snapshots
+	Accounts      *accounts.Service
+	Environments  *environments.Service
+	Flags         *flags.Service
+	FlagSnapshots *flags.Snapshots // compiled flags, for evaluation
 	Logging       *logging.Service
 	Configs       *configs.Service
 	Jobs          *jobs.Service
 	History       History
 	Auth          Authenticator
-	// Events is the event stream.
-	Events EventStream
-	// Version gives a number that grows with every recorded change of an
-	// account, as of now.
-	Version func(ctx context.Context, account string) (int64, error)
-	// Ready tells why the process cannot serve, or nil.
-	Ready func(ctx context.Context) error
-	// OpenAPI gives the interface description.
-	OpenAPI func() (json.RawMessage, error)
-	Log     *slog.Logger
-	Metrics *telemetry.Metrics
-	Tracing *telemetry.Tracing
+	Events        EventStream
+	Version       func(ctx context.Context, account string) (int64, error) // the number of the last recorded change
+	Ready         func(ctx context.Context) error                          // why the process cannot serve, or nil
+	OpenAPI       func() (json.RawMessage, error)                          // the interface description
+	Log           *slog.Logger
+	Metrics       *telemetry.Metrics
+	Tracing       *telemetry.Tracing
 }
 
 // Options are the operator's choices.
 type Options struct {
-	// PublicURL is the base of links; empty means the request's host.
-	PublicURL string
-	// RateLimit is how many requests per second a key may make; 0 is no limit.
-	RateLimit float64
-	// ServeMetrics puts /metrics beside the API.
-	ServeMetrics bool
+	PublicURL    string  // the base of links; empty uses the request's host
+	RateLimit    float64 // how many requests per second a key may make; 0 is no limit
+	ServeMetrics bool    // whether the API's address serves /metrics
 }
 
 // API is the HTTP interface.
@@ -86,14 +77,14 @@ type API struct {
 	requestIDs *requestIDs
 }
 
-// Forget drops everything that is kept between requests, for when history was
-// rewound under the process.
+// Forget drops what is cached between requests. It is called when the database was
+// restored to an earlier state.
 func (a *API) Forget() {
 	a.cache.forget()
 	a.FlagSnapshots.Forget()
 }
 
-// New builds the HTTP interface.
+// New creates the HTTP interface.
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(),
 		cache: newResponseCache(services.Version), limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs()}

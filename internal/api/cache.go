@@ -6,16 +6,15 @@ import (
 	"sync"
 )
 
-// The cache's bounds: what does not fit is answered without it.
+// The cache's bounds in bytes. A larger response is not cached.
 const (
 	maxCached      = 32 << 20
 	maxCachedEntry = 1 << 20
 )
 
-// responseCache keeps encoded responses of routes that only recorded changes
-// can alter. Before an entry is used, the account's version is asked for: it
-// must be the one from before the entry was made. So a cached answer is never
-// older than what the database would say.
+// responseCache keeps encoded responses that only recorded changes can alter. An
+// entry is used only while the account's version is what it was before the entry
+// was made, so a cached answer is never older than what the database would say.
 type responseCache struct {
 	version func(ctx context.Context, account string) (int64, error)
 
@@ -28,18 +27,19 @@ type cacheKey struct{ account, path, query string }
 
 type cacheEntry struct {
 	version int64
-	answer  response
+	answer  reply
+	cost    int // about its memory
 }
 
 func newResponseCache(version func(ctx context.Context, account string) (int64, error)) *responseCache {
 	return &responseCache{version: version, entries: map[cacheKey]cacheEntry{}}
 }
 
-// answer gives the kept response, or makes one and keeps it.
-func (c *responseCache) answer(call *call, run func() (response, error)) (response, error) {
+// answer returns the cached response, or makes one and caches it.
+func (c *responseCache) answer(call *call, run func() (reply, error)) (reply, error) {
 	version, err := c.version(call.ctx(), call.caller.Account)
 	if err != nil {
-		return response{}, err
+		return reply{}, err
 	}
 	key := cacheKey{call.caller.Account, call.request.URL.EscapedPath(), call.request.URL.RawQuery}
 	c.mu.RLock()
@@ -50,30 +50,28 @@ func (c *responseCache) answer(call *call, run func() (response, error)) (respon
 	}
 	made, err := run()
 	if err != nil {
-		return response{}, err
+		return reply{}, err
 	}
-	c.keep(key, cacheEntry{version: version, answer: made})
+	c.keep(key, version, made)
 	return made, nil
 }
 
-// keep stores an entry. A full cache is emptied: what is in use comes back.
-func (c *responseCache) keep(key cacheKey, entry cacheEntry) {
-	if cost(key, entry) > maxCachedEntry {
+// keep stores a response. A full cache is emptied; what is in use comes back.
+func (c *responseCache) keep(key cacheKey, version int64, answer reply) {
+	const overhead = 300 // of the map, the strings and the structs
+	cost := overhead + len(answer.body) + len(key.account) + len(key.path) + len(key.query)
+	if cost > maxCachedEntry {
 		return
 	}
-	entry.answer.body = bytes.Clone(entry.answer.body) // without the room that encoding left
+	answer.body = bytes.Clone(answer.body) // without spare capacity
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if old, found := c.entries[key]; found {
-		c.size -= cost(key, old)
-		delete(c.entries, key)
-	}
-	if c.size+cost(key, entry) > maxCached {
+	if c.size+cost > maxCached {
 		clear(c.entries)
 		c.size = 0
 	}
-	c.entries[key] = entry
-	c.size += cost(key, entry)
+	c.size += cost - c.entries[key].cost
+	c.entries[key] = cacheEntry{version: version, answer: answer, cost: cost}
 }
 
 // forget empties the cache.
@@ -82,10 +80,4 @@ func (c *responseCache) forget() {
 	defer c.mu.Unlock()
 	clear(c.entries)
 	c.size = 0
-}
-
-// cost is about what an entry takes in memory.
-func cost(key cacheKey, entry cacheEntry) int {
-	const overhead = 300 // of the map, the strings and the structs
-	return overhead + len(entry.answer.body) + len(key.account) + len(key.path) + len(key.query)
 }

@@ -10,83 +10,12 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-func configResource(c configs.Config) jsonapi.Resource {
-	return jsonapi.Resource{ID: c.Key, Type: configs.Kind, Attributes: c}
+func configResource() resource[configs.Config, configs.Draft, configs.Filter] {
+	return describe(configs.Kind, func(config configs.Config) (string, any) { return config.Key, config }, configFilter, configDraft)
 }
 
-func (a *API) configs(c *call) (reply, error) {
-	filter := configs.Filter{Search: c.query.Search(), Parent: c.query.FilterOrEmpty("parent")}
-	request := c.query.Page()
-	if err := c.query.Err(); err != nil {
-		return failed(err)
-	}
-	list, err := a.Configs.Configs(c.ctx(), c.caller, filter, request)
-	if err != nil {
-		return failed(err)
-	}
-	return ok(jsonapi.NewCollection(list, request, configResource))
-}
-
-func (a *API) config(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	config, err := a.Configs.Config(c.ctx(), c.caller, id)
-	return read(config, err, configResource)
-}
-
-func (a *API) resolvedConfig(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	environment := c.query.Filter("environment")
-	if err := c.query.Err(); err != nil {
-		return failed(err)
-	}
-	resolved, err := a.Configs.Resolved(c.ctx(), c.caller, id, environment.Pointer())
-	if err != nil {
-		return failed(err)
-	}
-	return resolvedDocument(resolved)
-}
-
-// resolvedDocument encodes once what may be thousands of values: the text is
-// sent as it is, and hashed as it is.
-func resolvedDocument(resolved configs.Resolved) (reply, error) {
-	attributes, err := resolved.MarshalJSON()
-	if err != nil {
-		return failed(err)
-	}
-	text := slices.Concat([]byte(`{"data":{"id":"`+resolved.Key+`","type":"`+configs.KindResolved+`","attributes":`), attributes, []byte("}}\n"))
-	return reply{status: http.StatusOK, document: json.RawMessage(text), etag: hashed(text)}, nil
-}
-
-func (a *API) createConfig(c *call) (reply, error) {
-	envelope, err := c.envelope(configs.Kind)
-	if err != nil {
-		return failed(err)
-	}
-	config, err := a.Configs.Create(c.ctx(), c.caller, configDraft(envelope))
-	return created(config, err, configResource)
-}
-
-func (a *API) replaceConfig(c *call) (reply, error) {
-	id, envelope, err := c.target(configs.Kind)
-	if err != nil {
-		return failed(err)
-	}
-	config, err := a.Configs.Replace(c.ctx(), c.caller, id, configDraft(envelope), ifMatch(c, configResource))
-	return read(config, err, configResource)
-}
-
-func (a *API) deleteConfig(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	return deleted(a.Configs.Delete(c.ctx(), c.caller, id, ifMatch(c, configResource)))
+func configFilter(c *call) configs.Filter {
+	return configs.Filter{Search: c.query.Search(), Parent: c.query.FilterOrEmpty("parent")}
 }
 
 func configDraft(envelope *jsonapi.Envelope) configs.Draft {
@@ -105,7 +34,7 @@ func configDraft(envelope *jsonapi.Envelope) configs.Draft {
 
 func configItems(attributes *jsonapi.Object) map[string]configs.ItemDraft {
 	items := map[string]configs.ItemDraft{}
-	eachObject(attributes, "items", func(key string, item *jsonapi.Object) {
+	eachObject(attributes, "items", `{"value": 5, "type": "NUMBER"}`, func(key string, item *jsonapi.Object) {
 		value, _ := item.RawOrNull("value")
 		items[key] = configs.ItemDraft{
 			Value:       value,
@@ -117,7 +46,7 @@ func configItems(attributes *jsonapi.Object) map[string]configs.ItemDraft {
 	return items
 }
 
-// configSchema reads a schema, which is an object, or true or false.
+// configSchema reads a JSON Schema: an object, or true or false.
 func configSchema(item *jsonapi.Object) optional.Value[json.RawMessage] {
 	schema := item.Raw("schema")
 	if text, sent := schema.Get(); sent && text[0] != '{' && text[0] != 't' && text[0] != 'f' {
@@ -128,7 +57,7 @@ func configSchema(item *jsonapi.Object) optional.Value[json.RawMessage] {
 
 func configOverrides(attributes *jsonapi.Object) map[string]configs.Overrides {
 	environments := map[string]configs.Overrides{}
-	eachObject(attributes, "environments", func(environment string, values *jsonapi.Object) {
+	eachObject(attributes, "environments", `{"greeting": "hello"}`, func(environment string, values *jsonapi.Object) {
 		overrides := configs.Overrides{}
 		for _, key := range values.Names() {
 			overrides[key], _ = values.RawOrNull(key)
@@ -138,16 +67,34 @@ func configOverrides(attributes *jsonapi.Object) map[string]configs.Overrides {
 	return environments
 }
 
-// eachObject reads an object whose members are objects.
-func eachObject(attributes *jsonapi.Object, name string, add func(name string, member *jsonapi.Object)) {
-	object, sent := attributes.Object(name).Get()
+func (a *API) resolvedConfig(c *call) (reply, error) {
+	environment := c.query.Filter("environment")
+	if err := c.query.Err(); err != nil {
+		return reply{}, err
+	}
+	resolved, err := a.Configs.Resolved(c.ctx(), c.caller, c.id, environment.Pointer())
+	if err != nil {
+		return reply{}, err
+	}
+	attributes, err := resolved.MarshalJSON()
+	if err != nil {
+		return reply{}, err
+	}
+	// There may be thousands of values: they are encoded once for body and ETag.
+	text := slices.Concat([]byte(`{"data":{"id":"`+resolved.Key+`","type":"`+configs.KindResolved+`","attributes":`), attributes, []byte("}}\n"))
+	return reply{status: http.StatusOK, body: text, etag: hashed(text)}, nil
+}
+
+// eachObject reads an object whose members are objects like example.
+func eachObject(attributes *jsonapi.Object, name, example string, add func(name string, member *jsonapi.Object)) {
+	object, sent := attributes.Object(name, `{"KEY": `+example+`}`).Get()
 	if !sent {
 		return
 	}
 	for _, each := range object.Names() {
-		member := object.Object(each)
+		member := object.Object(each, example)
 		if member.IsNull() {
-			object.Refuse(each, "must be an object")
+			object.Refuse(each, "must be an object such as "+example)
 		}
 		if value, sent := member.Get(); sent {
 			add(each, value)

@@ -11,8 +11,7 @@ import (
 func (a *API) events(c *call) (reply, error) {
 	var since *string
 	if query := c.request.URL.Query(); query.Has("since") {
-		sent := query.Get("since")
-		since = &sent
+		since = new(query.Get("since"))
 	}
 	err := a.Events.Open(c.writer, c.request, c.caller, since, func(ctx context.Context) (accounts.Caller, error) {
 		key, err := token(c.request, listens())
@@ -22,12 +21,12 @@ func (a *API) events(c *call) (reply, error) {
 		return a.Auth.Authenticate(ctx, key)
 	})
 	if err != nil {
-		return failed(err)
+		return reply{}, err
 	}
 	return reply{raw: http.HandlerFunc(switched)}, nil
 }
 
-// switched notes that the connection speaks another protocol now.
+// switched records that the connection now speaks another protocol.
 func switched(w http.ResponseWriter, _ *http.Request) {
-	w.(*recorded).status = http.StatusSwitchingProtocols
+	w.(*recorder).status = http.StatusSwitchingProtocols
 }

@@ -15,46 +15,29 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-func flagResource(f flags.Flag) jsonapi.Resource {
-	return jsonapi.Resource{ID: f.Key, Type: flags.Kind, Attributes: f}
+func flagResource() resource[flags.Flag, flags.Draft, flags.Filter] {
+	return describe(flags.Kind, func(flag flags.Flag) (string, any) { return flag.Key, flag }, flagFilter, flagDraft)
 }
 
-func flagSourceResource(s flags.Source) jsonapi.Resource {
-	return jsonapi.Resource{ID: s.ID, Type: flags.KindSource, Attributes: s}
+func flagSourceResource() resource[flags.Source, none, flags.SourceFilter] {
+	return describe(flags.KindSource, func(source flags.Source) (string, any) { return source.ID, source }, flagSourceFilter, noDraft)
 }
 
-func (a *API) flags(c *call) (reply, error) {
-	filter := flags.Filter{
+func flagSourceFilter(c *call) flags.SourceFilter {
+	return flags.SourceFilter{Flag: c.id, Service: c.query.Filter("service").Or(""), Environment: c.query.Filter("environment").Or("")}
+}
+
+func flagFilter(c *call) flags.Filter {
+	return flags.Filter{
 		Search:     c.query.Search(),
-		Type:       c.flagType(),
+		Type:       string(oneOf(c, "type", flageval.Boolean, flageval.String, flageval.Numeric, flageval.JSON)),
 		Managed:    c.query.FilterBool("managed"),
-		References: c.flagReferences(),
+		References: flagReferences(c),
 	}
-	request := c.query.Page()
-	if err := c.query.Err(); err != nil {
-		return failed(err)
-	}
-	list, err := a.Flags.Flags(c.ctx(), c.caller, filter, request)
-	if err != nil {
-		return failed(err)
-	}
-	return ok(jsonapi.NewCollection(list, request, flagResource))
-}
-
-func (c *call) flagType() string {
-	text, sent := c.query.Filter("type").Get()
-	if !sent {
-		return ""
-	}
-	parsed, known := flags.ParseType(text)
-	if !known {
-		c.query.Refuse("type", "must be BOOLEAN, STRING, NUMERIC or JSON")
-	}
-	return string(parsed)
 }
 
 // flagReferences reads the filters on what rules refer to; both must hold.
-func (c *call) flagReferences() []flags.Reference {
+func flagReferences(c *call) []flags.Reference {
 	var wanted []flags.Reference
 	if contextType, sent := c.query.Filter("references_context_type").Get(); sent {
 		wanted = append(wanted, flags.Reference{ContextType: contextType})
@@ -67,41 +50,6 @@ func (c *call) flagReferences() []flags.Reference {
 		wanted = append(wanted, flags.Reference{ContextType: contextType, ContextKey: key})
 	}
 	return wanted
-}
-
-func (a *API) flag(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	flag, err := a.Flags.Flag(c.ctx(), c.caller, id)
-	return read(flag, err, flagResource)
-}
-
-func (a *API) createFlag(c *call) (reply, error) {
-	envelope, err := c.envelope(flags.Kind)
-	if err != nil {
-		return failed(err)
-	}
-	flag, err := a.Flags.Create(c.ctx(), c.caller, flagDraft(envelope))
-	return created(flag, err, flagResource)
-}
-
-func (a *API) replaceFlag(c *call) (reply, error) {
-	id, envelope, err := c.target(flags.Kind)
-	if err != nil {
-		return failed(err)
-	}
-	flag, err := a.Flags.Replace(c.ctx(), c.caller, id, flagDraft(envelope), ifMatch(c, flagResource))
-	return read(flag, err, flagResource)
-}
-
-func (a *API) deleteFlag(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	return deleted(a.Flags.Delete(c.ctx(), c.caller, id, ifMatch(c, flagResource)))
 }
 
 func flagDraft(envelope *jsonapi.Envelope) flags.Draft {
@@ -146,87 +94,47 @@ func flagChoice(item json.RawMessage) flags.Choice {
 }
 
 func flagEnvironments(attributes *jsonapi.Object) map[string]flags.Environment {
-	object, sent := attributes.Object("environments").Get()
-	if !sent {
-		return nil
-	}
 	environments := map[string]flags.Environment{}
-	for _, key := range object.Names() {
-		entry, sent := object.Object(key).Get()
-		if !sent {
-			if object.Object(key).IsNull() {
-				object.Refuse(key, "must be an object")
-			}
-			continue
-		}
+	eachObject(attributes, "environments", `{"enabled": true, "rules": []}`, func(key string, entry *jsonapi.Object) {
 		environments[key] = flags.Environment{
 			Enabled: entry.Bool("enabled").Or(true),
 			Default: entry.Raw("default").Or(nil),
 			Rules:   flagRules(entry),
 		}
-	}
+	})
 	return environments
 }
 
+// exampleLogic shows callers what a rule looks like.
+const exampleLogic = `{"==": [{"var": "user.plan"}, "pro"]}`
+
 func flagRules(entry *jsonapi.Object) []flags.Rule {
 	rules := []flags.Rule{}
-	for _, rule := range entry.Items("rules") {
+	for _, rule := range entry.Items("rules", `{"logic": `+exampleLogic+`, "value": true}`) {
 		value, valued := rule.RawOrNull("value")
 		if !valued {
 			rule.Refuse("value", "is required")
 		}
-		logic, present := rule.RawObject("logic").Get()
+		logic, present := rule.RawObject("logic", exampleLogic).Get()
 		if !present {
-			rule.Refuse("logic", "is required and must be an object: a JSON Logic expression")
+			rule.Refuse("logic", "is required and must be a JSON Logic expression such as "+exampleLogic)
 		}
 		rules = append(rules, flags.Rule{Description: rule.String("description").Or(""), Logic: logic, Value: value})
 	}
 	return rules
 }
 
-func (a *API) flagSources(c *call) (reply, error) { return a.listFlagSources(c, "") }
-
-func (a *API) sourcesOfFlag(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	return a.listFlagSources(c, id)
-}
-
-func (a *API) listFlagSources(c *call, flag string) (reply, error) {
-	filter := flags.SourceFilter{Flag: flag, Service: c.query.Filter("service").Or(""), Environment: c.query.Filter("environment").Or("")}
-	request := c.query.Page()
-	if err := c.query.Err(); err != nil {
-		return failed(err)
-	}
-	list, err := a.Flags.Sources(c.ctx(), c.caller, filter, request)
-	if err != nil {
-		return failed(err)
-	}
-	return ok(jsonapi.NewCollection(list, request, flagSourceResource))
-}
-
-func (a *API) reportFlags(c *call) (reply, error) {
-	return reported(c, "flags", flagDeclaration, a.Flags.Report)
-}
-
-func flagDeclaration(text json.RawMessage) (flags.Declaration, error) {
-	item, err := bulkItem(text)
-	if err != nil {
-		return flags.Declaration{}, err
-	}
-	declaration := flags.Declaration{
+func flagDeclaration(item *jsonapi.Object) flags.Declaration {
+	return flags.Declaration{
 		Key:         item.String("id").Or(""),
 		Type:        item.String("type").Or(""),
 		Default:     item.Raw("default").Or(nil),
 		Service:     item.String("service").Or(bulk.Unknown),
 		Environment: item.String("environment").Or(bulk.Unknown),
 	}
-	return declaration, item.Problems().Err()
 }
 
-// evaluation is the answer to "why do I get this?".
+// evaluation says what a flag serves and why.
 type evaluation struct {
 	Environment string                `json:"environment"`
 	Value       json.RawMessage       `json:"value"`
@@ -236,69 +144,52 @@ type evaluation struct {
 }
 
 func (a *API) evaluateFlag(c *call) (reply, error) {
-	id, err := c.id("id")
+	body, err := c.evaluationRequest()
 	if err != nil {
-		return failed(err)
+		return reply{}, err
 	}
-	asked, err := c.evaluationRequest()
-	if err != nil {
-		return failed(err)
+	environment, context := body.String("environment").Or(""), evaluatedContext(body)
+	if environment == "" {
+		body.Refuse("environment", "is required")
+	}
+	if err := body.Problems().Err(); err != nil {
+		return reply{}, err
 	}
 	snapshot, err := a.FlagSnapshots.Get(c.ctx(), c.caller.Account)
 	if err != nil {
-		return failed(err)
+		return reply{}, err
 	}
-	flag, found := snapshot.Flag(id)
+	flag, found := snapshot.Flag(c.id)
 	if !found {
-		return failed(fault.Missing("flag", id))
+		return reply{}, fault.Missing("flag", c.id)
 	}
-	if !snapshot.HasEnvironment(asked.environment) {
-		asked.body.Refuse("environment", "must be an environment of this account")
-		return failed(asked.body.Problems().Err())
+	if !snapshot.HasEnvironment(environment) {
+		body.Refuse("environment", "must be an environment of this account")
+		return reply{}, body.Problems().Err()
 	}
-	decided, explanation := flag.Explain(asked.environment, asked.context)
-	return one(http.StatusOK, jsonapi.Resource{ID: id, Type: "evaluation", Attributes: evaluation{
-		Environment: asked.environment, Value: decided.Raw(), Reason: decided.Reason, Rule: ruleIndex(decided), Explanation: explanation,
-	}})
+	decided, explanation := flag.Explain(environment, context)
+	answer := evaluation{Environment: environment, Value: decided.Raw(), Reason: decided.Reason, Explanation: explanation}
+	if decided.Rule != flageval.NoRule {
+		answer.Rule = &decided.Rule
+	}
+	return one(http.StatusOK, jsonapi.Resource{ID: c.id, Type: "evaluation", Attributes: answer}, nil)
 }
 
-func ruleIndex(decided flageval.Evaluation) *int {
-	if decided.Rule == flageval.NoRule {
-		return nil
-	}
-	return &decided.Rule
-}
-
-// evaluationRequest is a question about a flag, with the object it was read
-// from.
-type evaluationRequest struct {
-	body        *jsonapi.Object
-	environment string
-	context     jsonlogic.Value
-}
-
-// evaluationRequest reads {environment, context}, alone or as attributes of an envelope.
-func (c *call) evaluationRequest() (evaluationRequest, error) {
+// evaluationRequest returns the object with {environment, context}: the body, or
+// the attributes of its envelope.
+func (c *call) evaluationRequest() (*jsonapi.Object, error) {
 	body, err := c.objectOrNothing()
 	if err != nil {
-		return evaluationRequest{}, err
+		return nil, err
 	}
-	if data, sent := body.Object("data").Get(); sent {
-		if attributes, sent := data.Object("attributes").Get(); sent {
-			body = attributes
-		}
+	if data, sent := body.Object("data", `{"attributes": {}}`).Get(); sent {
+		return data.Object("attributes", `{"environment": "production"}`).Or(body), nil
 	}
-	asked := evaluationRequest{body: body}
-	var sent bool
-	if asked.environment, sent = body.String("environment").Get(); !sent {
-		body.Refuse("environment", "is required")
-	}
-	asked.context = evaluatedContext(body)
-	return asked, body.Problems().Err()
+	return body, nil
 }
 
 func evaluatedContext(body *jsonapi.Object) jsonlogic.Value {
-	text := body.RawObject("context").Or(json.RawMessage(`{}`))
+	text := body.RawObject("context", `{"user": {"key": "alice"}}`).Or(json.RawMessage(`{}`))
 	if len(text) > maxContext {
 		body.Refuse("context", fmt.Sprintf("must have at most %d bytes", maxContext))
 		return jsonlogic.Value{}

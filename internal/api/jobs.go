@@ -10,56 +10,12 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-func jobResource(job jobs.Job) jsonapi.Resource {
-	return jsonapi.Resource{ID: job.Key, Type: jobs.Kind, Attributes: job.Show()}
+func jobResource() resource[jobs.Job, jobs.Draft, jobs.Filter] {
+	return describe(jobs.Kind, func(job jobs.Job) (string, any) { return job.Key, job.Show() }, jobFilter, jobDraft)
 }
 
-func (a *API) jobs(c *call) (reply, error) {
-	filter := jobs.Filter{Search: c.query.Search(), Enabled: c.query.FilterBool("enabled")}
-	request := c.query.Page()
-	if err := c.query.Err(); err != nil {
-		return failed(err)
-	}
-	list, err := a.Jobs.Jobs(c.ctx(), c.caller, filter, request)
-	if err != nil {
-		return failed(err)
-	}
-	return ok(jsonapi.NewCollection(list, request, jobResource))
-}
-
-func (a *API) job(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	job, err := a.Jobs.Job(c.ctx(), c.caller, id)
-	return read(job, err, jobResource)
-}
-
-func (a *API) createJob(c *call) (reply, error) {
-	envelope, err := c.envelope(jobs.Kind)
-	if err != nil {
-		return failed(err)
-	}
-	job, err := a.Jobs.Create(c.ctx(), c.caller, jobDraft(envelope))
-	return created(job, err, jobResource)
-}
-
-func (a *API) replaceJob(c *call) (reply, error) {
-	id, envelope, err := c.target(jobs.Kind)
-	if err != nil {
-		return failed(err)
-	}
-	job, err := a.Jobs.Replace(c.ctx(), c.caller, id, jobDraft(envelope), ifMatch(c, jobResource))
-	return read(job, err, jobResource)
-}
-
-func (a *API) deleteJob(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	return deleted(a.Jobs.Delete(c.ctx(), c.caller, id, ifMatch(c, jobResource)))
+func jobFilter(c *call) jobs.Filter {
+	return jobs.Filter{Search: c.query.Search(), Enabled: c.query.FilterBool("enabled")}
 }
 
 func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
@@ -82,7 +38,7 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 }
 
 func jobConfiguration(attributes *jsonapi.Object) optional.Value[jobs.ConfigurationDraft] {
-	object, sent := attributes.Object("configuration").Get()
+	object, sent := attributes.Object("configuration", `{"method": "POST", "url": "https://example.com/hook"}`).Get()
 	if !sent {
 		return optional.Value[jobs.ConfigurationDraft]{}
 	}
@@ -101,15 +57,11 @@ func jobConfiguration(attributes *jsonapi.Object) optional.Value[jobs.Configurat
 
 // jobHeaders reads an array of {name, value}, or an object of names and values.
 func jobHeaders(configuration *jsonapi.Object) []jobs.HeaderDraft {
-	text, sent := configuration.Raw("headers").Get()
-	if !sent {
-		return nil
-	}
-	if text[0] == '{' {
+	if text := configuration.Raw("headers").Or(nil); len(text) > 0 && text[0] == '{' {
 		return jobHeadersByName(configuration)
 	}
 	var headers []jobs.HeaderDraft
-	for i, item := range configuration.Items("headers") {
+	for i, item := range configuration.Items("headers", `{"name": "Accept", "value": "text/plain"}`) {
 		headers = append(headers, jobHeader(item, i))
 	}
 	return headers
@@ -130,7 +82,7 @@ func jobHeader(item *jsonapi.Object, index int) jobs.HeaderDraft {
 }
 
 func jobHeadersByName(configuration *jsonapi.Object) []jobs.HeaderDraft {
-	object, _ := configuration.Object("headers").Get()
+	object, _ := configuration.Object("headers", `{"Accept": "text/plain"}`).Get()
 	headers := make([]jobs.HeaderDraft, 0, len(object.Names()))
 	for _, name := range object.Names() {
 		value, valued := object.Text(name).Get()

@@ -1,51 +1,35 @@
 package api
 
 import (
-	"time"
+	"context"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
 )
 
-// keyAttributes is a key as the interface shows it.
+func keyResource() resource[accounts.Key, accounts.KeyDraft, none] {
+	return describe(accounts.KindKey, showKey, noFilter, keyDraft)
+}
+
+func showKey(key accounts.Key) (id string, attributes any) {
+	return key.ID, keyAttributes{Key: key, Plaintext: key.Plaintext}
+}
+
+// keyAttributes is a key as callers see it.
 type keyAttributes struct {
 	accounts.Key
-	// Plaintext is there in the answer to the creation only.
+	// Plaintext is in the answer to the creation only.
 	Plaintext string `json:"key,omitempty"`
 }
 
-// Definition is the key without what is only observed, and without what is
-// only shown once.
+// Definition returns the key without what is only observed or shown once.
 func (k keyAttributes) Definition() any {
 	definition := k.Key
 	definition.LastUsedAt = nil
 	return definition
-}
-
-func keyResource(k accounts.Key) jsonapi.Resource {
-	return jsonapi.Resource{ID: k.ID, Type: accounts.KindKey, Attributes: keyAttributes{Key: k, Plaintext: k.Plaintext}}
-}
-
-func (a *API) keys(c *call) (reply, error) {
-	request := c.query.Page()
-	if err := c.query.Err(); err != nil {
-		return failed(err)
-	}
-	list, err := a.Accounts.Keys(c.ctx(), c.caller, request)
-	if err != nil {
-		return failed(err)
-	}
-	return ok(jsonapi.NewCollection(list, request, keyResource))
-}
-
-func (a *API) key(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	key, err := a.Accounts.Key(c.ctx(), c.caller, id)
-	return read(key, err, keyResource)
 }
 
 func keyDraft(envelope *jsonapi.Envelope) accounts.KeyDraft {
@@ -54,16 +38,16 @@ func keyDraft(envelope *jsonapi.Envelope) accounts.KeyDraft {
 		Name:      attributes.String("name"),
 		Role:      attributes.String("role"),
 		Scopes:    keyScopes(attributes),
-		ExpiresAt: keyExpiry(attributes),
+		ExpiresAt: attributes.Time("expires_at"),
 	}
 	draft.Problems = *envelope.Problems
 	return draft
 }
 
-// keyScopes reads the scopes. A member that is not known is refused: a
-// misspelled restriction must not make a key without one.
+// keyScopes reads the scopes. An unknown member is refused: a misspelled
+// restriction must not make a key without one.
 func keyScopes(attributes *jsonapi.Object) optional.Value[accounts.Scopes] {
-	object := attributes.Object("scopes")
+	object := attributes.Object("scopes", `{"environments": ["staging"]}`)
 	if object.IsNull() {
 		return optional.Null[accounts.Scopes]()
 	}
@@ -75,48 +59,23 @@ func keyScopes(attributes *jsonapi.Object) optional.Value[accounts.Scopes] {
 	return optional.Of(accounts.Scopes{Environments: scopes.Strings("environments").Or(nil)})
 }
 
-func keyExpiry(attributes *jsonapi.Object) optional.Value[time.Time] {
-	return attributes.Time("expires_at")
+func (a *API) keys(ctx context.Context, caller accounts.Caller, _ none, request page.Request) (page.List[accounts.Key], error) {
+	return a.Accounts.Keys(ctx, caller, request)
 }
 
-func (a *API) createKey(c *call) (reply, error) {
-	envelope, err := c.envelope(accounts.KindKey)
-	if err != nil {
-		return failed(err)
-	}
-	key, err := a.Accounts.CreateKey(c.ctx(), c.caller, keyDraft(envelope))
-	return created(key, err, keyResource)
+func (a *API) replaceKey(
+	ctx context.Context, caller accounts.Caller, id string, draft accounts.KeyDraft, match changes.Match[accounts.Key],
+) (accounts.Key, error) {
+	defer a.Auth.Forget(id)
+	return a.Accounts.ReplaceKey(ctx, caller, id, draft, match)
 }
 
-func (a *API) replaceKey(c *call) (reply, error) {
-	id, envelope, err := c.target(accounts.KindKey)
-	if err != nil {
-		return failed(err)
-	}
-	key, err := a.Accounts.ReplaceKey(c.ctx(), c.caller, id, keyDraft(envelope), ifMatch(c, keyResource))
-	a.Auth.Forget(id)
-	return read(key, err, keyResource)
+func (a *API) revokeKey(ctx context.Context, caller accounts.Caller, id string) (accounts.Key, error) {
+	defer a.Auth.Forget(id)
+	return a.Accounts.RevokeKey(ctx, caller, id)
 }
 
-func (a *API) revokeKey(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	if _, err := c.objectOrNothing(); err != nil {
-		return failed(err)
-	}
-	key, err := a.Accounts.RevokeKey(c.ctx(), c.caller, id)
-	a.Auth.Forget(id)
-	return read(key, err, keyResource)
-}
-
-func (a *API) deleteKey(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	err = a.Accounts.DeleteKey(c.ctx(), c.caller, id, ifMatch(c, keyResource))
-	a.Auth.Forget(id)
-	return deleted(err)
+func (a *API) deleteKey(ctx context.Context, caller accounts.Caller, id string, match changes.Match[accounts.Key]) error {
+	defer a.Auth.Forget(id)
+	return a.Accounts.DeleteKey(ctx, caller, id, match)
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// maxBuckets bounds the memory of rateLimits. Past it every key starts over.
+// maxBuckets bounds the memory of rateLimits. When it is reached, every key starts
+// with a full bucket again.
 const maxBuckets = 100_000
 
-// rateLimits holds a bucket per key.
+// rateLimits limits the requests per second of each key.
 type rateLimits struct {
 	perSecond rate.Limit
 	burst     int
@@ -42,10 +43,7 @@ func (l *rateLimits) bucket(keyID string) *rate.Limiter {
 
 // take uses one request of a key's allowance, or refuses.
 func (l *rateLimits) take(keyID string) error {
-	if l.perSecond == 0 {
-		return nil
-	}
-	if l.bucket(keyID).Allow() {
+	if l.perSecond == 0 || l.bucket(keyID).Allow() {
 		return nil
 	}
 	refusal := fault.New(fault.RateLimited, "This key may make %g requests per second. Slow down and try again.", float64(l.perSecond))

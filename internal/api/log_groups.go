@@ -1,38 +1,20 @@
 package api
 
 import (
+	"context"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/logging"
 )
 
-func logGroupResource(v logging.GroupView) jsonapi.Resource {
-	return jsonapi.Resource{ID: v.Key, Type: logging.KindGroup, Attributes: v}
+func logGroupResource() resource[logging.GroupView, logging.GroupDraft, logging.GroupFilter] {
+	return describe(logging.KindGroup, func(group logging.GroupView) (string, any) { return group.Key, group }, logGroupFilter, logGroupDraft)
 }
 
-// logGroupDefinition renders what an ETag is made of.
-func logGroupDefinition(g logging.Group) jsonapi.Resource {
-	return jsonapi.Resource{ID: g.Key, Type: logging.KindGroup, Attributes: g}
-}
-
-func (a *API) logGroups(c *call) (reply, error) {
-	filter, request := logging.GroupFilter{Search: c.query.Search()}, c.query.Page()
-	if err := c.query.Err(); err != nil {
-		return failed(err)
-	}
-	list, err := a.Logging.Groups(c.ctx(), c.caller, filter, request)
-	if err != nil {
-		return failed(err)
-	}
-	return ok(jsonapi.NewCollection(list, request, logGroupResource))
-}
-
-func (a *API) logGroup(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	group, err := a.Logging.Group(c.ctx(), c.caller, id)
-	return read(group, err, logGroupResource)
+func logGroupFilter(c *call) logging.GroupFilter {
+	return logging.GroupFilter{Search: c.query.Search()}
 }
 
 func logGroupDraft(envelope *jsonapi.Envelope) logging.GroupDraft {
@@ -46,28 +28,16 @@ func logGroupDraft(envelope *jsonapi.Envelope) logging.GroupDraft {
 	return draft
 }
 
-func (a *API) createLogGroup(c *call) (reply, error) {
-	envelope, err := c.envelope(logging.KindGroup)
-	if err != nil {
-		return failed(err)
-	}
-	group, err := a.Logging.CreateGroup(c.ctx(), c.caller, logGroupDraft(envelope))
-	return created(group, err, logGroupResource)
+func (a *API) replaceLogGroup(
+	ctx context.Context, caller accounts.Caller, key string, draft logging.GroupDraft, match changes.Match[logging.GroupView],
+) (logging.GroupView, error) {
+	return a.Logging.ReplaceGroup(ctx, caller, key, draft, matchDefinition(match, viewGroup))
 }
 
-func (a *API) replaceLogGroup(c *call) (reply, error) {
-	id, envelope, err := c.target(logging.KindGroup)
-	if err != nil {
-		return failed(err)
-	}
-	group, err := a.Logging.ReplaceGroup(c.ctx(), c.caller, id, logGroupDraft(envelope), ifMatch(c, logGroupDefinition))
-	return read(group, err, logGroupResource)
+func (a *API) deleteLogGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[logging.GroupView]) error {
+	return a.Logging.DeleteGroup(ctx, caller, key, matchDefinition(match, viewGroup))
 }
 
-func (a *API) deleteLogGroup(c *call) (reply, error) {
-	id, err := c.id("id")
-	if err != nil {
-		return failed(err)
-	}
-	return deleted(a.Logging.DeleteGroup(c.ctx(), c.caller, id, ifMatch(c, logGroupDefinition)))
-}
+// viewGroup returns a view that shows the definition only, which an ETag is
+// made of.
+func viewGroup(group logging.Group) logging.GroupView { return logging.GroupView{Group: group} }

@@ -1,28 +1,33 @@
 package api
 
 import (
-	"encoding/json"
+	"context"
 
 	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/bulk"
+	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/logging"
 )
 
-func loggerResource(v logging.View) jsonapi.Resource {
-	return jsonapi.Resource{ID: v.Key, Type: logging.Kind, Attributes: v}
+func loggerResource() resource[logging.View, logging.Draft, logging.Filter] {
+	description := describe(logging.Kind, func(logger logging.View) (string, any) { return logger.Key, logger }, loggerFilter, loggerDraft)
+	description.normalizeID = loglevel.Normalize
+	return description
 }
 
-// loggerDefinition renders what an ETag is made of.
-func loggerDefinition(l logging.Logger) jsonapi.Resource {
-	return jsonapi.Resource{ID: l.Key, Type: logging.Kind, Attributes: l}
+func loggerSourceResource() resource[logging.Source, none, logging.SourceFilter] {
+	return describe(logging.KindSource, func(source logging.Source) (string, any) { return source.ID, source }, loggerSourceFilter, noDraft)
 }
 
-func loggerSourceResource(s logging.Source) jsonapi.Resource {
-	return jsonapi.Resource{ID: s.ID, Type: logging.KindSource, Attributes: s}
+func loggerSourceFilter(c *call) logging.SourceFilter {
+	return logging.SourceFilter{
+		Logger: loglevel.Normalize(c.id), Service: c.query.Filter("service").Or(""), Environment: c.query.Filter("environment").Or(""),
+	}
 }
 
-func (a *API) loggers(c *call) (reply, error) {
+func loggerFilter(c *call) logging.Filter {
 	filter := logging.Filter{
 		Search:  c.query.Search(),
 		Managed: c.query.FilterBool("managed"),
@@ -30,52 +35,7 @@ func (a *API) loggers(c *call) (reply, error) {
 		Service: c.query.Filter("service").Or(""),
 	}
 	filter.SeenFrom, filter.SeenTo = c.query.FilterRange("last_seen")
-	request := c.query.Page()
-	if err := c.query.Err(); err != nil {
-		return failed(err)
-	}
-	list, err := a.Logging.Loggers(c.ctx(), c.caller, filter, request)
-	if err != nil {
-		return failed(err)
-	}
-	return ok(jsonapi.NewCollection(list, request, loggerResource))
-}
-
-// loggerKey gives the logger that a path names, in any spelling.
-func (c *call) loggerKey() (string, error) {
-	name, err := c.id("id")
-	return loglevel.Normalize(name), err
-}
-
-func (a *API) logger(c *call) (reply, error) {
-	key, err := c.loggerKey()
-	if err != nil {
-		return failed(err)
-	}
-	logger, err := a.Logging.Logger(c.ctx(), c.caller, key)
-	return read(logger, err, loggerResource)
-}
-
-func (a *API) replaceLogger(c *call) (reply, error) {
-	key, err := c.loggerKey()
-	if err != nil {
-		return failed(err)
-	}
-	envelope, err := c.envelope(logging.Kind)
-	if err != nil {
-		return failed(err)
-	}
-	envelope.RequireID(key, loglevel.Normalize)
-	logger, err := a.Logging.Replace(c.ctx(), c.caller, key, loggerDraft(envelope), ifMatch(c, loggerDefinition))
-	return read(logger, err, loggerResource)
-}
-
-func (a *API) deleteLogger(c *call) (reply, error) {
-	key, err := c.loggerKey()
-	if err != nil {
-		return failed(err)
-	}
-	return deleted(a.Logging.Delete(c.ctx(), c.caller, key, ifMatch(c, loggerDefinition)))
+	return filter
 }
 
 func loggerDraft(envelope *jsonapi.Envelope) logging.Draft {
@@ -91,7 +51,7 @@ func loggerDraft(envelope *jsonapi.Envelope) logging.Draft {
 	return draft
 }
 
-// levelsDraft reads what loggers and groups are sent alike.
+// levelsDraft reads the levels of a logger or a group.
 func levelsDraft(attributes *jsonapi.Object) logging.LevelsDraft {
 	draft := logging.LevelsDraft{
 		Base: logging.OverrideDraft{
@@ -101,12 +61,12 @@ func levelsDraft(attributes *jsonapi.Object) logging.LevelsDraft {
 		},
 		Environments: map[string]logging.OverrideDraft{},
 	}
-	object, sent := attributes.Object("environments").Get()
+	object, sent := attributes.Object("environments", `{"production": {"level": "DEBUG"}}`).Get()
 	if !sent {
 		return draft
 	}
 	for _, environment := range object.Names() {
-		if entry, sent := object.Object(environment).Get(); sent { // null is no entry
+		if entry, sent := object.Object(environment, `{"level": "DEBUG"}`).Get(); sent { // null means no entry
 			draft.Environments[environment] = logging.OverrideDraft{
 				Level: entry.String("level"), ExpiresAt: entry.Time("expires_at"), TTLSeconds: entry.Number("ttl_seconds"),
 			}
@@ -115,44 +75,35 @@ func levelsDraft(attributes *jsonapi.Object) logging.LevelsDraft {
 	return draft
 }
 
-func (a *API) loggerSources(c *call) (reply, error) { return a.listLoggerSources(c, "") }
-
-func (a *API) sourcesOfLogger(c *call) (reply, error) {
-	key, err := c.loggerKey()
-	if err != nil {
-		return failed(err)
-	}
-	return a.listLoggerSources(c, key)
+func (a *API) replaceLogger(
+	ctx context.Context, caller accounts.Caller, key string, draft logging.Draft, match changes.Match[logging.View],
+) (logging.View, error) {
+	return a.Logging.Replace(ctx, caller, key, draft, matchDefinition(match, viewLogger))
 }
 
-func (a *API) listLoggerSources(c *call, logger string) (reply, error) {
-	filter := logging.SourceFilter{Logger: logger, Service: c.query.Filter("service").Or(""), Environment: c.query.Filter("environment").Or("")}
-	request := c.query.Page()
-	if err := c.query.Err(); err != nil {
-		return failed(err)
-	}
-	list, err := a.Logging.Sources(c.ctx(), c.caller, filter, request)
-	if err != nil {
-		return failed(err)
-	}
-	return ok(jsonapi.NewCollection(list, request, loggerSourceResource))
+func (a *API) deleteLogger(ctx context.Context, caller accounts.Caller, key string, match changes.Match[logging.View]) error {
+	return a.Logging.Delete(ctx, caller, key, matchDefinition(match, viewLogger))
 }
 
-func (a *API) reportLoggers(c *call) (reply, error) {
-	return reported(c, "loggers", loggerObservation, a.Logging.Report)
+// viewLogger returns a view that shows the definition only, which an ETag is
+// made of.
+func viewLogger(logger logging.Logger) logging.View { return logging.View{Logger: logger} }
+
+// matchDefinition turns a precondition on what is shown into one on what is
+// stored.
+func matchDefinition[T, V any](match changes.Match[V], view func(T) V) changes.Match[T] {
+	if match == nil {
+		return nil
+	}
+	return func(current T) bool { return match(view(current)) }
 }
 
-func loggerObservation(text json.RawMessage) (logging.Observation, error) {
-	item, err := bulkItem(text)
-	if err != nil {
-		return logging.Observation{}, err
-	}
-	observation := logging.Observation{
+func loggerObservation(item *jsonapi.Object) logging.Observation {
+	return logging.Observation{
 		Name:          item.String("id").Or(""),
 		Level:         item.String("level").Or(""),
 		ResolvedLevel: item.String("resolved_level").Or(""),
 		Service:       item.String("service").Or(bulk.Unknown),
 		Environment:   item.String("environment").Or(bulk.Unknown),
 	}
-	return observation, item.Problems().Err()
 }

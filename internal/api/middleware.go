@@ -10,29 +10,30 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+	"unicode/utf8"
 
-	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// recorded notes what was sent, for the log and the metrics.
-type recorded struct {
+// recorder is a ResponseWriter that remembers what was sent, for the log and the
+// metrics.
+type recorder struct {
 	http.ResponseWriter
 	ctx    context.Context // the request's, with its id
 	status int
 	bytes  int64
 	keyID  string
-	ofrep  bool // answered in OFREP's terms, open to browsers, and logged only when it fails
+	ofrep  bool // the path is one of OFREP's
 
-	values [8]string // of headers: responses have no more of ours
+	values [8]string // of headers: responses rarely have more of ours
 	used   int
 }
 
-// set sets a header by its canonical name. net/http wants a slice for every
-// value; here they are pieces of one array.
-func (w *recorded) set(name, value string) {
+// set sets a header by its canonical name. Header.Set would allocate a slice for
+// each value; these share one array.
+func (w *recorder) set(name, value string) {
 	if w.used == len(w.values) {
 		w.Header()[name] = []string{value}
 		return
@@ -42,14 +43,14 @@ func (w *recorded) set(name, value string) {
 	w.Header()[name] = w.values[w.used-1 : w.used : w.used]
 }
 
-func (w *recorded) WriteHeader(status int) {
+func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *recorded) Write(body []byte) (int, error) {
+func (w *recorder) Write(body []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
@@ -59,16 +60,16 @@ func (w *recorded) Write(body []byte) (int, error) {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (w *recorded) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// ServeHTTP is the way of every request: an id, a route, an answer, a log
-// line, and a recovery from whatever goes wrong.
+// ServeHTTP gives a request an id, routes it, logs and counts it, and recovers
+// from panics.
 func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	started := time.Now()
 	a.Metrics.RequestStarted()
 	defer a.Metrics.RequestFinished()
 	id := a.requestIDs.of(r)
-	w := &recorded{ResponseWriter: writer, ctx: telemetry.WithRequestID(r.Context(), id)}
+	w := &recorder{ResponseWriter: writer, ctx: telemetry.WithRequestID(r.Context(), id)}
 	w.set(requestIDHeader, id)
 	if w.ofrep = strings.HasPrefix(r.URL.Path, ofrepPrefix); w.ofrep {
 		allowBrowsers(w, r)
@@ -79,22 +80,22 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 			a.recovered(w, r, cause)
 		}
 	}()
-	if !clean(r.URL.EscapedPath()) {
+	if !isClean(r.URL.EscapedPath()) {
 		a.notFound(w, r) // the mux would redirect
 		return
 	}
 	a.mux.ServeHTTP(w, r)
 }
 
-// clean tells whether a path has nothing that cleaning would change. Almost all
-// paths are, and have nothing that could be changed.
-func clean(escaped string) bool {
+// isClean reports whether a path is already in its cleaned form. The first check
+// spares almost all paths the cleaning.
+func isClean(escaped string) bool {
 	suspicious := strings.Contains(escaped, "//") || strings.Contains(escaped, "/.") || strings.HasSuffix(escaped, "/")
 	return !suspicious && escaped != "" || path.Clean(escaped) == escaped
 }
 
-// finished counts and logs a request. The query is not logged: it may carry a key.
-func (a *API) finished(w *recorded, r *http.Request, took time.Duration) {
+// finished counts and logs a request. The query is not logged: it may hold a key.
+func (a *API) finished(w *recorder, r *http.Request, took time.Duration) {
 	route := r.Pattern
 	if route == "" || route == everything {
 		route = "none"
@@ -110,37 +111,36 @@ func (a *API) finished(w *recorded, r *http.Request, took time.Duration) {
 		slog.String("key", w.keyID))
 }
 
-// recovered answers for a handler that panicked.
-func (a *API) recovered(w *recorded, r *http.Request, cause any) {
+// recovered answers a request whose handler panicked.
+func (a *API) recovered(w *recorder, r *http.Request, cause any) {
 	if cause == http.ErrAbortHandler { //nolint:errorlint // it is the value itself that is panicked with
 		w.status = statusGone
 		panic(cause)
 	}
 	err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 	if w.status != 0 { // too late for an answer
-		a.Log.ErrorContext(w.ctx, "A request failed after its answer began.", "error", err)
+		a.Log.ErrorContext(w.ctx, "A handler panicked after its answer began; the client got part of it. Please report this.", "error", err)
 		return
 	}
-	a.refuse(w, r, err)
+	a.writeError(w, r, err)
 }
 
-// everything is the pattern of what no route matches.
+// everything is the pattern that matches what no route does.
 const everything = "/"
 
-// unrouted answers for paths without a route, and for methods that a path
-// does not have.
+// unrouted answers paths without a route, and methods that a path does not have.
 func (a *API) unrouted(writer http.ResponseWriter, r *http.Request) {
-	w := writer.(*recorded) // ServeHTTP is the only way here
+	w := writer.(*recorder) // ServeHTTP is the only way here
 	methods := a.allowed(r)
 	if len(methods) == 0 {
 		a.notFound(w, r)
 		return
 	}
 	w.Header().Set("Allow", strings.Join(methods, ", "))
-	a.refuse(w, r, fault.New(fault.MethodNotAllowed, "%s is not possible here; %s is.", r.Method, strings.Join(methods, ", ")))
+	a.writeError(w, r, fault.New(fault.MethodNotAllowed, "This path supports %s.", listing(methods, "and")))
 }
 
-// allowed lists the methods that the path has a route for.
+// allowed returns the methods that the path has a route for.
 func (a *API) allowed(r *http.Request) []string {
 	var methods []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
@@ -153,49 +153,54 @@ func (a *API) allowed(r *http.Request) []string {
 	return methods
 }
 
-func (a *API) notFound(w *recorded, r *http.Request) {
-	a.refuse(w, r, fault.New(fault.NotFound, "There is nothing at this path. The interface is described at /api/openapi.json."))
+func (a *API) notFound(w *recorder, r *http.Request) {
+	a.writeError(w, r, fault.New(fault.NotFound, "There is nothing at this path. The interface is described at /api/openapi.json."))
 }
 
-// endpoint serves one route: authorize, answer from the cache or by the
-// handler, send.
+// endpoint serves one route: authorize, answer from the cache or by the handler,
+// send.
 func (a *API) endpoint(route route) http.Handler {
 	return http.HandlerFunc(func(writer http.ResponseWriter, r *http.Request) {
-		w := writer.(*recorded) // ServeHTTP is the only way here
+		w := writer.(*recorder) // ServeHTTP is the only way here
 		ctx, endSpan := a.Tracing.StartRequest(w.ctx, r, route.pattern)
 		w.ctx = ctx
 		defer func() { endSpan(cmp.Or(w.status, http.StatusInternalServerError)) }()
 		answer, err := a.answer(&route, w, r)
 		if err != nil {
-			a.refuse(w, r, err)
+			a.writeError(w, r, err)
 			return
 		}
 		a.write(w, r, answer)
 	})
 }
 
-func (a *API) answer(route *route, w *recorded, r *http.Request) (response, error) {
+func (a *API) answer(route *route, w *recorder, r *http.Request) (reply, error) {
 	c := &call{request: r, writer: w}
 	if !route.access.open {
 		if err := a.authorize(route.access, c); err != nil {
-			return response{}, err
+			return reply{}, err
 		}
 		w.keyID = c.caller.KeyID
 	}
-	if route.cached {
-		return a.cache.answer(c, func() (response, error) { return run(route, c) })
+	if route.access.cached {
+		return a.cache.answer(c, func() (reply, error) { return run(route, c) })
 	}
 	return run(route, c)
 }
 
-func run(route *route, c *call) (response, error) {
+// run checks what all handlers rely on and calls the route's.
+func run(route *route, c *call) (reply, error) {
 	var err error
 	if c.query, err = jsonapi.ParseQuery(c.request.URL.RawQuery); err != nil {
-		return response{}, err
+		return reply{}, err
+	}
+	c.id = c.request.PathValue("id")
+	if !utf8.ValidString(c.id) || strings.ContainsRune(c.id, 0) { // no resource has such an id
+		return reply{}, fault.New(fault.NotFound, "There is no resource with this id.")
 	}
 	result, err := route.handle(c)
 	if err != nil {
-		return response{}, err
+		return reply{}, err
 	}
 	return result.encode()
 }
@@ -212,21 +217,14 @@ func (a *API) authorize(needs access, c *call) error {
 	if err := a.limits.take(c.caller.KeyID); err != nil {
 		return err
 	}
-	return allow(needs, c.caller)
-}
-
-func allow(needs access, caller accounts.Caller) error {
-	if err := caller.Require(needs.role); err != nil {
+	if err := c.caller.Require(needs.role); err != nil || needs.scoped {
 		return err
 	}
-	if !needs.scoped {
-		return caller.RequireUnscoped()
-	}
-	return nil
+	return c.caller.RequireUnscoped()
 }
 
-// header gives a header by its canonical name, which Header.Get would make
-// anew each time.
+// header returns a header by its canonical name, which saves the work that
+// Header.Get does to find that name.
 func header(r *http.Request, name string) string {
 	if values := r.Header[name]; len(values) > 0 {
 		return values[0]
@@ -234,6 +232,7 @@ func header(r *http.Request, name string) string {
 	return ""
 }
 
+// token returns the API key that was sent where a route accepts it.
 func token(r *http.Request, needs access) (string, error) {
 	if key := header(r, "X-Api-Key"); needs.anyHeader && key != "" {
 		return key, nil

@@ -12,28 +12,28 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
-// ofrepPrefix begins every path of the OpenFeature Remote Evaluation Protocol:
-// other errors, open to browsers, and so frequent that only failures are logged.
+// ofrepPrefix begins every path of the OpenFeature Remote Evaluation Protocol. They
+// have errors of their own, are open to browsers, and are so frequent that
+// successes are logged at DEBUG only.
 const ofrepPrefix = "/ofrep/"
 
-// maxContext bounds what is evaluated: every rule of every flag may look at all
-// of it.
+// maxContext bounds the context: every rule of every flag may read all of it.
 const maxContext = 64 << 10
 
-// environmentHeader names the environment of an OFREP request whose key is not
-// for a single one.
+// environmentHeader names the environment when the key is not restricted to one.
 const environmentHeader = "X-Signalbox-Environment"
 
 // The error codes of OpenFeature that this package answers with.
 const (
-	ofrepFlagNotFound   = "FLAG_NOT_FOUND"
 	ofrepParseError     = "PARSE_ERROR"
 	ofrepInvalidContext = "INVALID_CONTEXT"
 	ofrepGeneral        = "GENERAL"
 )
 
-// evaluationRoom is enough for an evaluation of most flags.
-const evaluationRoom = 256
+// evaluationSize is enough for the evaluation of most flags.
+const evaluationSize = 256
+
+const cannotServe = "This flag cannot be served."
 
 // ofrepError is an error as the OpenFeature Remote Evaluation Protocol has it.
 type ofrepError struct {
@@ -54,30 +54,31 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	key := c.request.PathValue("key")
 	request, err := a.ofrepRequest(c)
 	if err != nil {
-		return failed(err)
+		return reply{}, err
 	}
 	decided := request.snapshot.Evaluate(request.environment, key, request.context)
-	switch decided.Code {
-	case flageval.None:
-		return plain(http.StatusOK, appendEvaluation(make([]byte, 0, evaluationRoom), request.snapshot, key, decided))
-	case flageval.FlagNotFound:
-		return plainError(http.StatusNotFound, ofrepError{Key: key, Code: ofrepFlagNotFound, Details: "There is no such flag in this account."})
-	default:
-		return plainError(http.StatusBadRequest, ofrepError{Key: key, Code: decided.Code.String(), Details: "This flag cannot be served."})
+	if decided.Code == flageval.None {
+		return plain(appendEvaluation(make([]byte, 0, evaluationSize), request.snapshot, key, decided))
 	}
+	failure := reply{status: http.StatusBadRequest, document: ofrepError{key, decided.Code.String(), cannotServe}, mediaType: plainJSON}
+	if decided.Code == flageval.FlagNotFound {
+		failure.status = http.StatusNotFound
+		failure.document = ofrepError{key, decided.Code.String(), "There is no such flag in this account."}
+	}
+	return failure, nil
 }
 
-// ofrepFlags evaluates all flags. Its ETag is a hash of the whole response, so
-// that a client that polls is told when nothing changed for its context.
+// ofrepFlags evaluates all flags. The ETag is a hash of the whole response, so
+// that a polling client gets a 304 while nothing changed for its context.
 func (a *API) ofrepFlags(c *call) (reply, error) {
 	request, err := a.ofrepRequest(c)
 	if err != nil {
-		return failed(err)
+		return reply{}, err
 	}
 	body := []byte(`{"flags":[`)
 	for i, key := range request.snapshot.Keys() {
-		if err := c.ctx().Err(); err != nil { // nobody waits for the rest
-			return failed(err)
+		if err := c.ctx().Err(); err != nil { // the caller left
+			return reply{}, err
 		}
 		if i > 0 {
 			body = append(body, ',')
@@ -86,20 +87,17 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 		body = appendResult(body, request.snapshot, key, decided)
 	}
 	body = append(body, `],"metadata":{}}`...)
-	result, err := plain(http.StatusOK, body)
-	result.etag = hashed(body)
-	return result, err
+	return reply{status: http.StatusOK, body: body, mediaType: plainJSON, etag: hashed(body)}, nil
 }
 
 func appendResult(body []byte, snapshot *flags.Snapshot, key string, decided flageval.Evaluation) []byte {
 	if decided.Code == flageval.None {
 		return appendEvaluation(body, snapshot, key, decided)
 	}
-	return append(body, `{"key":"`+key+`","errorCode":"`+decided.Code.String()+`","errorDetails":"This flag cannot be served."}`...)
+	return append(body, `{"key":"`+key+`","errorCode":"`+decided.Code.String()+`","errorDetails":"`+cannotServe+`"}`...)
 }
 
-// appendEvaluation writes a successful evaluation. A key has no character that
-// JSON escapes.
+// appendEvaluation writes a successful evaluation. A flag's key needs no escaping.
 func appendEvaluation(body []byte, snapshot *flags.Snapshot, key string, decided flageval.Evaluation) []byte {
 	body = append(append(body, `{"key":"`...), key...)
 	body = append(append(body, `","reason":"`...), decided.Reason.String()...)
@@ -126,7 +124,7 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 		environment = c.caller.Environments[0]
 	}
 	if environment == "" {
-		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "Use a key that is restricted to one environment, or name one in the header "+environmentHeader+".")
+		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "Name an environment in "+environmentHeader+", or use a key restricted to one.")
 	}
 	if !snapshot.HasEnvironment(environment) {
 		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "There is no environment "+strconv.Quote(environment)+" in this account.")
@@ -146,11 +144,11 @@ func (c *call) ofrepContext() (jsonlogic.Value, error) {
 		return jsonlogic.Object(), nil
 	}
 	if len(text) > maxContext {
-		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, fmt.Sprintf("The context, and all that is sent with it, may have %d bytes.", maxContext))
+		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, fmt.Sprintf("The body must have at most %d bytes.", maxContext))
 	}
 	body, err := jsonlogic.Parse(text)
 	if err != nil || body.Kind() != jsonlogic.KindObject {
-		return jsonlogic.Value{}, ofrepRefusal(ofrepParseError, "The body must be a JSON object with a context.")
+		return jsonlogic.Value{}, ofrepRefusal(ofrepParseError, `The body must be a JSON object such as {"context": {"targetingKey": "alice"}}.`)
 	}
 	sent := body.Get("context")
 	switch sent.Kind() {
@@ -159,13 +157,13 @@ func (c *call) ofrepContext() (jsonlogic.Value, error) {
 	case jsonlogic.KindObject:
 		return evaluationContext(sent), nil
 	default:
-		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, "The context must be an object.")
+		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, `The context must be an object such as {"targetingKey": "alice"}.`)
 	}
 }
 
 func evaluationContext(sent jsonlogic.Value) jsonlogic.Value {
-	var room [2][8]jsonlogic.Member // most contexts have no more
-	members, user := room[0][:0], room[1][:0]
+	var space [2][8]jsonlogic.Member // on the stack; enough for most contexts
+	members, user := space[0][:0], space[1][:0]
 	if key := sent.Get("targetingKey"); key.Kind() != jsonlogic.KindUndefined {
 		user = append(user, jsonlogic.Member{Key: "key", Value: key})
 	}
@@ -194,45 +192,32 @@ func ofrepRefusal(code, detail string) error {
 	return fault.New(fault.Validation, "%s", detail).With("errorCode", code)
 }
 
-// ofrepErrors renders errors as the protocol has them; key is "" when the
+// ofrepErrors renders an error as the protocol wants it; key is "" when the
 // request was about all flags.
-func ofrepErrors(key string) renderer {
-	return func(err error, requestID string) (int, any) {
-		status, document := jsonapi.Errors(err, requestID)
-		first := document.Errors[0]
-		if status != http.StatusBadRequest { // not about the evaluation
-			return status, ofrepError{Details: first.Detail}
-		}
-		code, coded := first.Meta["errorCode"].(string)
-		if !coded {
-			code = ofrepGeneral
-		}
-		return status, ofrepError{Key: key, Code: code, Details: first.Detail}
+func ofrepErrors(key string, status int, first jsonapi.ErrorObject) ofrepError {
+	if status != http.StatusBadRequest { // not about the evaluation
+		return ofrepError{Details: first.Detail}
 	}
-}
-
-// plain answers with JSON text that is no envelope.
-func plain(status int, text []byte) (reply, error) {
-	return reply{status: status, text: text, mediaType: plainJSON}, nil
-}
-
-func plainError(status int, document ofrepError) (reply, error) {
-	return reply{status: status, document: document, mediaType: plainJSON}, nil
+	code, coded := first.Meta["errorCode"].(string)
+	if !coded {
+		code = ofrepGeneral
+	}
+	return ofrepError{Key: key, Code: code, Details: first.Detail}
 }
 
 // allowBrowsers lets web pages of any origin evaluate: the key is the
-// permission, and no cookies are involved. Only browsers name an origin.
-func allowBrowsers(w *recorded, r *http.Request) {
+// permission, and no cookies are involved. Only browsers send Origin.
+func allowBrowsers(w *recorder, r *http.Request) {
 	if header(r, "Origin") != "" {
 		w.set("Access-Control-Allow-Origin", "*")
 		w.set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
 	}
 }
 
-// ofrepPreflight answers a browser that asks before it sends.
+// ofrepPreflight answers the question that browsers ask before a request.
 func (a *API) ofrepPreflight(c *call) (reply, error) {
 	c.writer.set("Access-Control-Allow-Methods", "POST, OPTIONS")
 	c.writer.set("Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, If-None-Match, "+environmentHeader)
 	c.writer.set("Access-Control-Max-Age", "86400")
-	return noContent()
+	return reply{status: http.StatusNoContent}, nil
 }

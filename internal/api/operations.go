@@ -1,39 +1,31 @@
 package api
 
-import (
-	"net/http"
-
-	"github.com/signalbox/signalbox/internal/fault"
-)
+import "github.com/signalbox/signalbox/internal/fault"
 
 // health is the answer of a process that is well.
 type health struct {
-	Meta struct {
-		Status string `json:"status"`
-	} `json:"meta"`
+	Meta healthMeta `json:"meta"`
 }
 
-func healthy(status string) health {
-	var answer health
-	answer.Meta.Status = status
-	return answer
+type healthMeta struct {
+	Status string `json:"status"`
 }
 
-func (a *API) liveness(*call) (reply, error) { return ok(healthy("alive")) }
+func (a *API) liveness(*call) (reply, error) { return ok(health{healthMeta{"alive"}}) }
 
 func (a *API) readiness(c *call) (reply, error) {
 	if err := a.Ready(c.ctx()); err != nil {
-		return failed(fault.New(fault.Unavailable, "This node is not ready to serve.").Because(err))
+		return reply{}, fault.New(fault.Unavailable, "This node is not ready to serve.").Because(err)
 	}
-	return ok(healthy("ready"))
+	return ok(health{healthMeta{"ready"}})
 }
 
 func (a *API) openapi(*call) (reply, error) {
 	description, err := a.OpenAPI()
 	if err != nil {
-		return failed(err)
+		return reply{}, err
 	}
-	return plain(http.StatusOK, description)
+	return plain(description)
 }
 
 func (a *API) metrics(*call) (reply, error) { return reply{raw: a.Metrics.Handler()}, nil }

@@ -10,8 +10,8 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// requestIDs names requests. An id that is made here is a random text of the
-// process and a number: as unique as a random id, and much cheaper.
+// requestIDs gives requests their ids: a random text of the process and a number,
+// which is as unique as a random id and much cheaper.
 type requestIDs struct {
 	process string
 	last    atomic.Uint64
@@ -21,14 +21,14 @@ func newRequestIDs() *requestIDs {
 	return &requestIDs{process: strings.ToLower(rand.Text()[:16]) + "-"}
 }
 
-// of takes the caller's id when it is sane, and makes one otherwise.
+// of returns the caller's id if it is sane, else a new one.
 func (ids *requestIDs) of(r *http.Request) string {
 	sent := header(r, requestIDHeader)
 	if len(sent) >= 1 && len(sent) <= 128 && strings.IndexFunc(sent, notInRequestID) < 0 {
 		return sent
 	}
-	var room [48]byte
-	return string(strconv.AppendUint(append(room[:0], ids.process...), ids.last.Add(1), 10))
+	var text [48]byte
+	return string(strconv.AppendUint(append(text[:0], ids.process...), ids.last.Add(1), 10))
 }
 
 func notInRequestID(c rune) bool {

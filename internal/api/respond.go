@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -21,42 +22,28 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// compressFrom is the size from which a body is worth compressing.
+// compressFrom is the size in bytes from which bodies are compressed.
 const compressFrom = 2 << 10
 
-// statusGone is what the log says when a caller left before the answer.
+// statusGone is logged when the caller left before the answer.
 const statusGone = 499
 
-// response is a reply as bytes.
-type response struct {
-	status    int
-	mediaType string
-	etag      string
-	observed  bool // the body shows more than the tag covers
-	body      []byte
-	length    string       // of the body
-	raw       http.Handler // serves the response itself
-}
-
-// encode turns a reply into bytes.
-func (r reply) encode() (response, error) {
-	encoded := response{status: r.status, mediaType: r.mediaType, etag: r.etag, observed: r.observed, body: r.text, raw: r.raw}
+// encode turns a reply's document into its body.
+func (r reply) encode() (reply, error) {
 	if r.document != nil {
 		text, err := encodeJSON(r.document)
 		if err != nil {
-			return response{}, err
+			return reply{}, err
 		}
-		encoded.body = text
+		r.body, r.document = text, nil
 	}
-	if encoded.mediaType == "" {
-		encoded.mediaType = jsonapi.MediaType
-	}
-	encoded.length = strconv.Itoa(len(encoded.body))
-	return encoded, nil
+	r.mediaType = cmp.Or(r.mediaType, jsonapi.MediaType)
+	r.length = strconv.Itoa(len(r.body))
+	return r, nil
 }
 
-// encodeJSON writes a document. A page is written item by item: the encoder
-// keeps what it writes a second time until all of it is written.
+// encodeJSON encodes a document. A page is encoded item by item because the
+// encoder buffers a value whole before it writes it.
 func encodeJSON(document any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
@@ -75,7 +62,7 @@ func encodePage(buffer *bytes.Buffer, encoder *json.Encoder, page jsonapi.Collec
 	write := func(before string, value any) error {
 		buffer.WriteString(before)
 		err := encoder.Encode(value)
-		buffer.Truncate(buffer.Len() - 1) // the line break that every value ends with
+		buffer.Truncate(buffer.Len() - 1) // the line break after each value
 		return err
 	}
 	before := `{"data":[`
@@ -93,8 +80,8 @@ func encodePage(buffer *bytes.Buffer, encoder *json.Encoder, page jsonapi.Collec
 	return err
 }
 
-// write sends a response. A write that fails means the caller left.
-func (a *API) write(w *recorded, r *http.Request, answer response) {
+// write sends an encoded reply. A write that fails means the caller left.
+func (a *API) write(w *recorder, r *http.Request, answer reply) {
 	if answer.raw != nil {
 		answer.raw.ServeHTTP(w, r.WithContext(w.ctx))
 		return
@@ -125,26 +112,21 @@ func (a *API) write(w *recorded, r *http.Request, answer response) {
 	_, _ = w.Write(body)
 }
 
-// renderer turns an error into a status and a document.
-type renderer func(err error, requestID string) (status int, document any)
-
-func jsonapiErrors(err error, requestID string) (int, any) { return jsonapi.Errors(err, requestID) }
-
-// refuse sends an error as the route has it. What is no refusal is logged here,
-// once.
-func (a *API) refuse(w *recorded, r *http.Request, err error) {
-	render := renderer(jsonapiErrors)
-	if w.ofrep {
-		render = ofrepErrors(r.PathValue("key"))
-	}
-	requestID := telemetry.RequestID(w.ctx)
+// writeError sends an error in the form of the route's protocol. This is the one
+// place that logs failures of the server.
+func (a *API) writeError(w *recorder, r *http.Request, err error) {
 	if w.ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		w.WriteHeader(statusGone)
 		return
 	}
-	status, document := render(err, requestID)
+	status, errs := jsonapi.Errors(err, telemetry.RequestID(w.ctx))
+	failure := reply{status: status, document: errs}
+	if w.ofrep {
+		failure.document, failure.mediaType = ofrepErrors(r.PathValue("key"), status, errs.Errors[0]), plainJSON
+	}
 	if status >= http.StatusInternalServerError {
-		a.Log.ErrorContext(w.ctx, "A request failed.", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+		a.Log.ErrorContext(w.ctx, "A request failed in the server; the client got its request id to quote.",
+			"method", r.Method, "path", r.URL.Path, "status", status, "error", err)
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -152,15 +134,15 @@ func (a *API) refuse(w *recorded, r *http.Request, err error) {
 	if fault.Is(err, fault.RateLimited) || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retryAfter(err))
 	}
-	answer, err := reply{status: status, document: document, mediaType: errorMediaType(document)}.encode()
-	if err != nil { // the document is ours and always encodes
+	answer, err := failure.encode()
+	if err != nil { // our own document always encodes
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
 	a.write(w, r, answer)
 }
 
-// retryAfter is how many whole seconds a caller should wait.
+// retryAfter returns how many whole seconds a caller should wait.
 func retryAfter(err error) string {
 	wait := time.Second
 	for _, refusal := range fault.All(err) {
@@ -169,26 +151,19 @@ func retryAfter(err error) string {
 	return strconv.Itoa(int(math.Ceil(wait.Seconds())))
 }
 
-func errorMediaType(document any) string {
-	if _, isPlain := document.(ofrepError); isPlain {
-		return plainJSON
-	}
-	return jsonapi.MediaType
-}
-
-// conditional tells whether If-None-Match may save the body: of a read, or of an
-// evaluation that is posted. What shows more than its tag covers is always sent.
-func conditional(w *recorded, r *http.Request, answer response) bool {
+// conditional reports whether If-None-Match applies: to reads, and to evaluations,
+// which are posted. What shows more than its ETag covers is always sent.
+func conditional(w *recorder, r *http.Request, answer reply) bool {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead || w.ofrep
 	return reads && answer.status == http.StatusOK && !answer.observed
 }
 
-// definer is a resource that shows more than its definition: an ETag must not
+// definer is a resource that shows more than its definition. Its ETag must not
 // change with what is only observed.
 type definer interface{ Definition() any }
 
-// defined is a resource without what is only observed, and whether it shows any
-// of that.
+// defined returns a resource without what is only observed, and whether there was
+// anything of that.
 func defined(resource jsonapi.Resource) (definition jsonapi.Resource, observed bool) {
 	if shown, ok := resource.Attributes.(definer); ok {
 		resource.Attributes = shown.Definition()
@@ -197,7 +172,7 @@ func defined(resource jsonapi.Resource) (definition jsonapi.Resource, observed b
 	return resource, false
 }
 
-// etag is a hash of a resource's definition.
+// etag hashes a resource's definition.
 func etag(definition jsonapi.Resource) (string, error) {
 	text, err := json.Marshal(definition)
 	if err != nil {
@@ -206,31 +181,28 @@ func etag(definition jsonapi.Resource) (string, error) {
 	return hashed(text), nil
 }
 
-// hashed is the ETag of a text.
+// hashed returns the ETag of a text.
 func hashed(text []byte) string {
 	sum := sha256.Sum256(text)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 
-// matchesTag tells whether a header such as If-Match lists a tag, or is "*".
-// Read gives a listed tag as it is compared.
-func matchesTag(header, tag string, read func(listed string) string) bool {
-	if header == "" {
-		return false
-	}
+// matchesTag reports whether a header such as If-Match lists a tag or is "*". Each
+// listed tag goes through normalize before it is compared.
+func matchesTag(header, tag string, normalize func(listed string) string) bool {
 	for listed := range strings.SplitSeq(header, ",") {
-		if listed = strings.TrimSpace(listed); listed == "*" || read(listed) == tag {
+		if listed = strings.TrimSpace(listed); listed == "*" || normalize(listed) == tag {
 			return true
 		}
 	}
 	return false
 }
 
-// weakTag reads a tag that may have been weakened on the way, by a proxy that
-// compresses, say: it still saves a body.
+// weakTag accepts tags that a proxy weakened, by compressing say: they are good
+// enough to save a body.
 func weakTag(listed string) string { return strings.TrimPrefix(listed, "W/") }
 
-// strongTag takes a tag as it is: a write needs the very resource.
+// strongTag accepts tags as they are: a write needs the exact resource.
 func strongTag(listed string) string { return listed }
 
 func acceptsGzip(header string) bool {
@@ -243,7 +215,7 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// compressors are expensive to make and are used again.
+// compressors are expensive to create, so they are reused.
 //
 //nolint:gochecknoglobals // a pool holds no state
 var compressors = sync.Pool{New: func() any {

@@ -2,151 +2,145 @@ package api
 
 import "github.com/signalbox/signalbox/internal/accounts"
 
-// access says who may call a route.
+// access says who may call a route, and whether its response is cached.
 type access struct {
-	open bool // without a key
-	// anyHeader accepts the key in X-API-Key too.
-	anyHeader bool
-	// inQuery accepts the key as the parameter api_key too: browsers and many
-	// WebSocket libraries cannot set headers.
-	inQuery bool
-	role    accounts.Role // the weakest role that may
-	// scoped lets keys that are restricted to environments in: the route
-	// reads, or reports, or the domain looks at the scope itself.
-	scoped bool
+	open      bool          // no key is needed
+	anyHeader bool          // the key may be in X-API-Key too
+	inQuery   bool          // the key may be in api_key too: browsers cannot set a socket's headers
+	role      accounts.Role // the lowest role that may call
+	scoped    bool          // keys restricted to environments may call
+	cached    bool          // only recorded changes can alter the response
 }
 
-// The kinds of access that routes have.
-func open() access       { return access{open: true} }
-func reads() access      { return access{role: accounts.Viewer, scoped: true} }
-func reports() access    { return access{role: accounts.Viewer, scoped: true} }
-func personal() access   { return access{role: accounts.Member} }
-func configures() access { return access{role: accounts.Member} }
-func manages() access    { return access{role: accounts.Admin} }
-
-// writesValues lets keys that are restricted to environments in: the domain
-// decides what they may change.
+// The kinds of access. Keys restricted to environments may read, report and
+// evaluate; with writesValues the domain decides what they may change.
+func open() access         { return access{open: true} }
+func reads() access        { return access{role: accounts.Viewer, scoped: true} }
+func cachedReads() access  { return access{role: accounts.Viewer, scoped: true, cached: true} }
+func reports() access      { return access{role: accounts.Viewer, scoped: true} }
+func evaluates() access    { return access{role: accounts.Viewer, scoped: true, anyHeader: true} }
+func listens() access      { return access{role: accounts.Viewer, scoped: true, inQuery: true} }
+func personal() access     { return access{role: accounts.Member} }
+func configures() access   { return access{role: accounts.Member} }
 func writesValues() access { return access{role: accounts.Member, scoped: true} }
-
-// evaluates is for programs of all kinds, browsers included.
-func evaluates() access { return access{role: accounts.Viewer, scoped: true, anyHeader: true} }
-
-// listens is for the event stream.
-func listens() access { return access{role: accounts.Viewer, scoped: true, inQuery: true} }
+func manages() access      { return access{role: accounts.Admin} }
 
 // route is one line of the interface.
 type route struct {
 	pattern string
 	access  access
-	handle  func(*call) (reply, error)
-	// cached keeps the response while the account's recorded changes stay the
-	// same: for what only recorded changes can alter.
-	cached bool
+	handle  handler
 }
 
 // routes is the whole interface.
 //
 //nolint:funlen // one line per route, and all on one screen
 func (a *API) routes() []route {
+	key, run := keyResource(), runResource()
+	environment, service, contextType, context := environmentResource(), serviceResource(), contextTypeResource(), contextResource()
+	flag, flagSource := flagResource(), flagSourceResource()
+	logger, loggerSource, logGroup := loggerResource(), loggerSourceResource(), logGroupResource()
+	config, job := configResource(), jobResource()
 	routes := []route{
-		{pattern: "GET /api/liveness", access: open(), handle: a.liveness},
-		{pattern: "GET /api/readiness", access: open(), handle: a.readiness},
-		{pattern: "GET /api/openapi.json", access: open(), handle: a.openapi},
+		{"GET /api/liveness", open(), a.liveness},
+		{"GET /api/readiness", open(), a.readiness},
+		{"GET /api/openapi.json", open(), a.openapi},
 
-		{pattern: "GET /api/v1/accounts/current", access: reads(), handle: a.account},
-		{pattern: "PUT /api/v1/accounts/current", access: manages(), handle: a.replaceAccount},
-		{pattern: "GET /api/v1/accounts/current/settings", access: reads(), handle: a.accountSettings},
-		{pattern: "PUT /api/v1/accounts/current/settings", access: manages(), handle: a.replaceAccountSettings},
-		{pattern: "GET /api/v1/users/current", access: reads(), handle: a.user},
-		{pattern: "GET /api/v1/users/current/settings", access: reads(), handle: a.userSettings},
-		{pattern: "PUT /api/v1/users/current/settings", access: personal(), handle: a.replaceUserSettings},
+		{"GET /api/v1/accounts/current", reads(), a.account},
+		{"PUT /api/v1/accounts/current", manages(), a.replaceAccount},
+		{"GET /api/v1/accounts/current/settings", reads(), settings(accounts.KindAccountSettings, a.Accounts.AccountSettings)},
+		{"PUT /api/v1/accounts/current/settings", manages(), replaceSettings(accounts.KindAccountSettings, a.Accounts.ReplaceAccountSettings)},
+		{"GET /api/v1/users/current", reads(), a.user},
+		{"GET /api/v1/users/current/settings", reads(), settings(accounts.KindUserSettings, a.Accounts.UserSettings)},
+		{"PUT /api/v1/users/current/settings", personal(), replaceSettings(accounts.KindUserSettings, a.Accounts.ReplaceUserSettings)},
 
-		{pattern: "GET /api/v1/api_keys", access: reads(), handle: a.keys},
-		{pattern: "POST /api/v1/api_keys", access: manages(), handle: a.createKey},
-		{pattern: "GET /api/v1/api_keys/{id}", access: reads(), handle: a.key},
-		{pattern: "PUT /api/v1/api_keys/{id}", access: manages(), handle: a.replaceKey},
-		{pattern: "DELETE /api/v1/api_keys/{id}", access: manages(), handle: a.deleteKey},
-		{pattern: "POST /api/v1/api_keys/{id}/actions/revoke", access: manages(), handle: a.revokeKey},
+		{"GET /api/v1/api_keys", reads(), key.list(a.keys)},
+		{"POST /api/v1/api_keys", manages(), key.create(a.Accounts.CreateKey)},
+		{"GET /api/v1/api_keys/{id}", reads(), key.get(a.Accounts.Key)},
+		{"PUT /api/v1/api_keys/{id}", manages(), key.replace(a.replaceKey)},
+		{"DELETE /api/v1/api_keys/{id}", manages(), key.remove(a.deleteKey)},
+		{"POST /api/v1/api_keys/{id}/actions/revoke", manages(), key.action(a.revokeKey)},
 
-		{pattern: "GET /api/v1/environments", access: reads(), handle: a.environments, cached: true},
-		{pattern: "POST /api/v1/environments", access: manages(), handle: a.createEnvironment},
-		{pattern: "GET /api/v1/environments/{id}", access: reads(), handle: a.environment, cached: true},
-		{pattern: "PUT /api/v1/environments/{id}", access: manages(), handle: a.replaceEnvironment},
-		{pattern: "DELETE /api/v1/environments/{id}", access: manages(), handle: a.deleteEnvironment},
-		{pattern: "GET /api/v1/environments/{id}/usage", access: reads(), handle: a.environmentUsage},
+		{"GET /api/v1/environments", cachedReads(), environment.list(a.Environments.Environments)},
+		{"POST /api/v1/environments", manages(), environment.create(a.Environments.Create)},
+		{"GET /api/v1/environments/{id}", cachedReads(), environment.get(a.Environments.Environment)},
+		{"PUT /api/v1/environments/{id}", manages(), environment.replace(a.Environments.Replace)},
+		{"DELETE /api/v1/environments/{id}", manages(), a.deleteEnvironment},
+		{"GET /api/v1/environments/{id}/usage", reads(), a.environmentUsage},
 
-		{pattern: "GET /api/v1/services", access: reads(), handle: a.services, cached: true},
-		{pattern: "POST /api/v1/services", access: configures(), handle: a.createService},
-		{pattern: "GET /api/v1/services/{id}", access: reads(), handle: a.service, cached: true},
-		{pattern: "PUT /api/v1/services/{id}", access: configures(), handle: a.replaceService},
-		{pattern: "DELETE /api/v1/services/{id}", access: configures(), handle: a.deleteService},
+		{"GET /api/v1/services", cachedReads(), service.list(a.Environments.Services)},
+		{"POST /api/v1/services", configures(), service.create(a.Environments.CreateService)},
+		{"GET /api/v1/services/{id}", cachedReads(), service.get(a.Environments.Service)},
+		{"PUT /api/v1/services/{id}", configures(), service.replace(a.Environments.ReplaceService)},
+		{"DELETE /api/v1/services/{id}", configures(), service.remove(a.Environments.DeleteService)},
 
-		{pattern: "GET /api/v1/context_types", access: reads(), handle: a.contextTypes, cached: true},
-		{pattern: "GET /api/v1/context_types/{id}", access: reads(), handle: a.contextType, cached: true},
-		{pattern: "PUT /api/v1/context_types/{id}", access: configures(), handle: a.replaceContextType},
-		{pattern: "DELETE /api/v1/context_types/{id}", access: configures(), handle: a.deleteContextType},
+		{"GET /api/v1/context_types", cachedReads(), contextType.list(a.Environments.ContextTypes)},
+		{"GET /api/v1/context_types/{id}", cachedReads(), contextType.get(a.Environments.ContextType)},
+		{"PUT /api/v1/context_types/{id}", configures(), contextType.replace(a.Environments.ReplaceContextType)},
+		{"DELETE /api/v1/context_types/{id}", configures(), contextType.remove(a.Environments.DeleteContextType)},
 
-		{pattern: "POST /api/v1/contexts/bulk", access: reports(), handle: a.reportContexts},
-		{pattern: "GET /api/v1/contexts", access: reads(), handle: a.contexts},
-		{pattern: "GET /api/v1/contexts/{id}", access: reads(), handle: a.context},
-		{pattern: "PUT /api/v1/contexts/{id}", access: configures(), handle: a.renameContext},
-		{pattern: "DELETE /api/v1/contexts/{id}", access: configures(), handle: a.deleteContext},
+		{"POST /api/v1/contexts/bulk", reports(), report("contexts", reportedContext, a.Environments.Report)},
+		{"GET /api/v1/contexts", reads(), context.list(a.Environments.Contexts)},
+		{"GET /api/v1/contexts/{id}", reads(), context.get(a.Environments.Context)},
+		{"PUT /api/v1/contexts/{id}", configures(), context.replace(a.Environments.RenameContext)},
+		{"DELETE /api/v1/contexts/{id}", configures(), context.remove(a.Environments.DeleteContext)},
 
-		{pattern: "POST /api/v1/metrics/bulk", access: reports(), handle: a.reportMetrics},
+		{"POST /api/v1/metrics/bulk", reports(), a.reportMetrics},
 
-		{pattern: "GET /api/v1/flags", access: reads(), handle: a.flags},
-		{pattern: "POST /api/v1/flags", access: configures(), handle: a.createFlag},
-		{pattern: "POST /api/v1/flags/bulk", access: reports(), handle: a.reportFlags},
-		{pattern: "GET /api/v1/flags/{id}", access: reads(), handle: a.flag},
-		{pattern: "PUT /api/v1/flags/{id}", access: writesValues(), handle: a.replaceFlag},
-		{pattern: "DELETE /api/v1/flags/{id}", access: configures(), handle: a.deleteFlag},
-		{pattern: "GET /api/v1/flags/{id}/sources", access: reads(), handle: a.sourcesOfFlag},
-		{pattern: "POST /api/v1/flags/{id}/actions/evaluate", access: reads(), handle: a.evaluateFlag},
-		{pattern: "GET /api/v1/flag_sources", access: reads(), handle: a.flagSources},
+		{"GET /api/v1/flags", reads(), flag.list(a.Flags.Flags)},
+		{"POST /api/v1/flags", configures(), flag.create(a.Flags.Create)},
+		{"POST /api/v1/flags/bulk", reports(), report("flags", flagDeclaration, a.Flags.Report)},
+		{"GET /api/v1/flags/{id}", reads(), flag.get(a.Flags.Flag)},
+		{"PUT /api/v1/flags/{id}", writesValues(), flag.replace(a.Flags.Replace)},
+		{"DELETE /api/v1/flags/{id}", configures(), flag.remove(a.Flags.Delete)},
+		{"GET /api/v1/flags/{id}/sources", reads(), flagSource.list(a.Flags.Sources)},
+		{"POST /api/v1/flags/{id}/actions/evaluate", reads(), a.evaluateFlag},
+		{"GET /api/v1/flag_sources", reads(), flagSource.list(a.Flags.Sources)},
 
-		{pattern: "GET /api/v1/loggers", access: reads(), handle: a.loggers},
-		{pattern: "POST /api/v1/loggers/bulk", access: reports(), handle: a.reportLoggers},
-		{pattern: "GET /api/v1/loggers/{id}", access: reads(), handle: a.logger},
-		{pattern: "PUT /api/v1/loggers/{id}", access: writesValues(), handle: a.replaceLogger},
-		{pattern: "DELETE /api/v1/loggers/{id}", access: configures(), handle: a.deleteLogger},
-		{pattern: "GET /api/v1/loggers/{id}/sources", access: reads(), handle: a.sourcesOfLogger},
-		{pattern: "GET /api/v1/logger_sources", access: reads(), handle: a.loggerSources},
+		{"GET /api/v1/loggers", reads(), logger.list(a.Logging.Loggers)},
+		{"POST /api/v1/loggers/bulk", reports(), report("loggers", loggerObservation, a.Logging.Report)},
+		{"GET /api/v1/loggers/{id}", reads(), logger.get(a.Logging.Logger)},
+		{"PUT /api/v1/loggers/{id}", writesValues(), logger.replace(a.replaceLogger)},
+		{"DELETE /api/v1/loggers/{id}", configures(), logger.remove(a.deleteLogger)},
+		{"GET /api/v1/loggers/{id}/sources", reads(), loggerSource.list(a.Logging.Sources)},
+		{"GET /api/v1/logger_sources", reads(), loggerSource.list(a.Logging.Sources)},
 
-		{pattern: "GET /api/v1/log_groups", access: reads(), handle: a.logGroups, cached: true},
-		{pattern: "POST /api/v1/log_groups", access: configures(), handle: a.createLogGroup},
-		{pattern: "GET /api/v1/log_groups/{id}", access: reads(), handle: a.logGroup, cached: true},
-		{pattern: "PUT /api/v1/log_groups/{id}", access: writesValues(), handle: a.replaceLogGroup},
-		{pattern: "DELETE /api/v1/log_groups/{id}", access: configures(), handle: a.deleteLogGroup},
-		{pattern: "GET /api/v1/configs", access: reads(), handle: a.configs, cached: true},
-		{pattern: "POST /api/v1/configs", access: configures(), handle: a.createConfig},
-		{pattern: "GET /api/v1/configs/{id}", access: reads(), handle: a.config, cached: true},
-		{pattern: "PUT /api/v1/configs/{id}", access: writesValues(), handle: a.replaceConfig},
-		{pattern: "DELETE /api/v1/configs/{id}", access: configures(), handle: a.deleteConfig},
-		{pattern: "GET /api/v1/configs/{id}/resolved", access: reads(), handle: a.resolvedConfig, cached: true},
+		{"GET /api/v1/log_groups", cachedReads(), logGroup.list(a.Logging.Groups)},
+		{"POST /api/v1/log_groups", configures(), logGroup.create(a.Logging.CreateGroup)},
+		{"GET /api/v1/log_groups/{id}", cachedReads(), logGroup.get(a.Logging.Group)},
+		{"PUT /api/v1/log_groups/{id}", writesValues(), logGroup.replace(a.replaceLogGroup)},
+		{"DELETE /api/v1/log_groups/{id}", configures(), logGroup.remove(a.deleteLogGroup)},
 
-		{pattern: "POST /ofrep/v1/evaluate/flags", access: evaluates(), handle: a.ofrepFlags},
-		{pattern: "POST /ofrep/v1/evaluate/flags/{key}", access: evaluates(), handle: a.ofrepFlag},
-		{pattern: "OPTIONS /ofrep/v1/evaluate/flags", access: open(), handle: a.ofrepPreflight},
-		{pattern: "OPTIONS /ofrep/v1/evaluate/flags/{key}", access: open(), handle: a.ofrepPreflight},
+		{"GET /api/v1/configs", cachedReads(), config.list(a.Configs.Configs)},
+		{"POST /api/v1/configs", configures(), config.create(a.Configs.Create)},
+		{"GET /api/v1/configs/{id}", cachedReads(), config.get(a.Configs.Config)},
+		{"PUT /api/v1/configs/{id}", writesValues(), config.replace(a.Configs.Replace)},
+		{"DELETE /api/v1/configs/{id}", configures(), config.remove(a.Configs.Delete)},
+		{"GET /api/v1/configs/{id}/resolved", cachedReads(), a.resolvedConfig},
 
-		{pattern: "GET /api/ws/v1/events", access: listens(), handle: a.events},
-		{pattern: "GET /api/v1/jobs", access: reads(), handle: a.jobs},
-		{pattern: "POST /api/v1/jobs", access: configures(), handle: a.createJob},
-		{pattern: "GET /api/v1/jobs/{id}", access: reads(), handle: a.job},
-		{pattern: "PUT /api/v1/jobs/{id}", access: configures(), handle: a.replaceJob},
-		{pattern: "DELETE /api/v1/jobs/{id}", access: configures(), handle: a.deleteJob},
-		{pattern: "POST /api/v1/jobs/{id}/actions/run", access: configures(), handle: a.runJob},
-		{pattern: "GET /api/v1/runs", access: reads(), handle: a.runs},
-		{pattern: "GET /api/v1/runs/{id}", access: reads(), handle: a.run},
-		{pattern: "POST /api/v1/runs/{id}/actions/cancel", access: configures(), handle: a.cancelRun},
-		{pattern: "POST /api/v1/runs/{id}/actions/rerun", access: configures(), handle: a.rerun},
-		{pattern: "GET /api/v1/usage", access: reads(), handle: a.usage},
+		{"POST /ofrep/v1/evaluate/flags", evaluates(), a.ofrepFlags},
+		{"POST /ofrep/v1/evaluate/flags/{key}", evaluates(), a.ofrepFlag},
+		{"OPTIONS /ofrep/v1/evaluate/flags", open(), a.ofrepPreflight},
+		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", open(), a.ofrepPreflight},
 
-		{pattern: "GET /api/v1/changes", access: reads(), handle: a.changes},
-		{pattern: "GET /api/v1/changes/{seq}", access: reads(), handle: a.change},
+		{"GET /api/v1/jobs", reads(), job.list(a.Jobs.Jobs)},
+		{"POST /api/v1/jobs", configures(), job.create(a.Jobs.Create)},
+		{"GET /api/v1/jobs/{id}", reads(), job.get(a.Jobs.Job)},
+		{"PUT /api/v1/jobs/{id}", configures(), job.replace(a.Jobs.Replace)},
+		{"DELETE /api/v1/jobs/{id}", configures(), job.remove(a.Jobs.Delete)},
+		{"POST /api/v1/jobs/{id}/actions/run", configures(), run.action(a.Jobs.RunNow)},
+		{"GET /api/v1/runs", reads(), a.runs},
+		{"GET /api/v1/runs/{id}", reads(), run.get(a.Jobs.Run)},
+		{"POST /api/v1/runs/{id}/actions/cancel", configures(), run.action(a.Jobs.Cancel)},
+		{"POST /api/v1/runs/{id}/actions/rerun", configures(), run.action(a.Jobs.Rerun)},
+		{"GET /api/v1/usage", reads(), a.usage},
+
+		{"GET /api/v1/changes", reads(), a.changes},
+		{"GET /api/v1/changes/{seq}", reads(), a.change},
+		{"GET /api/ws/v1/events", listens(), a.events},
 	}
 	if a.options.ServeMetrics {
-		routes = append(routes, route{pattern: "GET /metrics", access: open(), handle: a.metrics})
+		routes = append(routes, route{"GET /metrics", open(), a.metrics})
 	}
 	return routes
 }

@@ -90,8 +90,12 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Missing is the NotFound refusal for a resource, named as a person would.
+// Missing returns the NotFound refusal for a resource of an account, or for an
+// account.
 func Missing(kind, key string) *Error {
+	if kind == "account" {
+		return New(NotFound, "There is no account %q.", key)
+	}
 	return New(NotFound, "There is no %s %q in this account.", kind, key)
 }
 

@@ -34,6 +34,15 @@ func TestIsLooksThroughWrapping(t *testing.T) {
 	}
 }
 
+func TestMissing_Sentences(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{"flag": `There is no flag "a" in this account.`, "account": `There is no account "a".`} {
+		if got := fault.Missing(kind, "a").Detail; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestProblemsTakeWhatIsAboutTheInput(t *testing.T) {
 	t.Parallel()
 	var problems, others fault.Problems

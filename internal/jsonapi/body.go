@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/fault"
@@ -16,11 +17,11 @@ import (
 // MaxBody bounds a request body.
 const MaxBody = 8 << 20
 
-// presized bounds the memory that is taken before a body arrives.
+// presized bounds the memory that is allocated for an announced length.
 const presized = 64 << 10
 
-// ReadBody reads a request's JSON text, refusing other media types and what
-// is too large. A missing Content-Type is taken as JSON.
+// ReadBody returns a request's JSON text. It refuses other media types and bodies
+// that are too large; a missing Content-Type means JSON.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	text, err := readAll(w, r)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
@@ -36,8 +37,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// readAll reads a body into memory that fits it when its length is announced.
-// No more than presized is believed: to announce costs a caller nothing.
+// readAll reads a short body into memory of exactly its announced length.
 func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength < 0 || r.ContentLength > presized {
 		return io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
@@ -64,47 +64,42 @@ type Envelope struct {
 	Problems *fault.Problems
 }
 
-// ParseEnvelope reads {data: {id, type, attributes}}. The error is for a body
-// that is no such thing at all; lesser problems are in the Envelope.
-func ParseEnvelope(text []byte, resourceType string) (*Envelope, error) {
+// ParseEnvelope reads {data: {id, type, attributes}}. It returns an error when
+// there is no data; lesser problems are collected in the Envelope.
+func ParseEnvelope(text []byte, kind string) (*Envelope, error) {
 	document, err := ParseObject(text)
 	if err != nil {
 		return nil, err
 	}
-	data, err := document.required("data")
-	if err != nil {
-		return nil, err
+	data, isObject := document.child("data", document.members["data"])
+	if !isObject {
+		document.Refuse("data", `is required and must be an object such as {"type": "`+kind+`", "attributes": {}}`)
+		return nil, document.problems.Err()
 	}
-	if kind, sent := data.String("type").Get(); sent && kind != resourceType {
-		data.wrong("type", "must be %q", resourceType)
+	if data.String("type").Or(kind) != kind {
+		data.Refuse("type", "must be "+strconv.Quote(kind))
 	}
-	return &Envelope{ID: data.String("id"), Attributes: data.attributes(), Problems: document.problems}, nil
-}
-
-// attributes reads those of a resource. When there are none, nothing more is
-// said about what they lack, and the rest of the body is looked at still.
-func (o *Object) attributes() *Object {
-	attributes := &Object{place: fault.Attribute, problems: o.problems}
-	if !attributes.parse(o.members["attributes"]) {
-		o.problems.Add(fault.New(fault.Validation, "data/attributes is required and must be an object.").At(fault.Attribute("")))
+	attributes := &Object{place: fault.Attribute, problems: document.problems}
+	if !attributes.parse(data.members["attributes"]) {
+		document.problems.Add(fault.New(fault.Validation, "data/attributes is required and must be an object.").At(fault.Attribute("")))
 	}
-	return attributes
+	return &Envelope{ID: data.String("id"), Attributes: attributes, Problems: document.problems}, nil
 }
 
 // RequireID notes a problem when the body names another resource than the path.
-func (e *Envelope) RequireID(id string, normalize func(string) string) {
-	if sent, ok := e.ID.Get(); ok && normalize(sent) != id {
+func (e *Envelope) RequireID(id string) {
+	if sent, ok := e.ID.Get(); ok && sent != id {
 		e.Problems.Add(fault.New(fault.Validation, "id must be %q, as in the path, or be left out.", id).At(fault.Pointer("/data/id")))
 	}
 }
 
-// ParseObject reads a body that must be one JSON object.
+// ParseObject reads a body that must be a JSON object.
 func ParseObject(text []byte) (*Object, error) {
 	if !utf8.Valid(text) {
 		return nil, malformed("The body is not valid UTF-8.")
 	}
 	if !json.Valid(text) {
-		return nil, malformed("The body is not valid JSON" + whyNotJSON(text) + ".")
+		return nil, malformed("The body is not valid JSON: " + whyNotJSON(text) + ".")
 	}
 	object := &Object{place: fault.Pointer, problems: &fault.Problems{}}
 	if !object.parse(text) {
@@ -113,7 +108,7 @@ func ParseObject(text []byte) (*Object, error) {
 	return object, nil
 }
 
-// ParseItem reads an object that is part of a body that was read already.
+// ParseItem reads an object out of a body that was parsed before.
 func ParseItem(text json.RawMessage) (*Object, bool) {
 	item := &Object{place: fault.Pointer, problems: &fault.Problems{}}
 	return item, item.parse(text)
@@ -125,11 +120,8 @@ func malformed(detail string) error {
 
 func whyNotJSON(text []byte) string {
 	if len(bytes.TrimSpace(text)) == 0 {
-		return ": it is empty"
+		return "it is empty"
 	}
-	var value json.RawMessage
-	if err := json.Unmarshal(text, &value); err != nil {
-		return ": " + err.Error()
-	}
-	return ""
+	var value any
+	return json.Unmarshal(text, &value).Error()
 }

@@ -1,13 +1,11 @@
 package jsonapi
 
-import (
-	"github.com/signalbox/signalbox/internal/page"
-)
+import "github.com/signalbox/signalbox/internal/page"
 
 // MediaType is the type of every envelope.
 const MediaType = "application/vnd.api+json"
 
-// Resource is one thing in a document.
+// Resource is one resource of a document.
 type Resource struct {
 	ID         string `json:"id"`
 	Type       string `json:"type"`
@@ -19,15 +17,12 @@ type Single struct {
 	Data Resource `json:"data"`
 }
 
-// Collection is a document with numbered pages.
+// Collection is a document with one numbered page.
 type Collection struct {
-	Data []Resource     `json:"data"`
-	Meta CollectionMeta `json:"meta"`
-}
-
-// CollectionMeta says which page a collection is.
-type CollectionMeta struct {
-	Pagination Pagination `json:"pagination"`
+	Data []Resource `json:"data"`
+	Meta struct {
+		Pagination Pagination `json:"pagination"`
+	} `json:"meta"`
 }
 
 // Pagination echoes the page, and the totals when they were asked for.
@@ -38,37 +33,32 @@ type Pagination struct {
 	TotalPages *int `json:"total_pages,omitempty"`
 }
 
-// Stream is a document of a list that continues after a cursor.
+// Stream is a document with one page of a list that is read with a cursor.
 type Stream struct {
-	Data  []Resource  `json:"data"`
-	Meta  StreamMeta  `json:"meta"`
-	Links StreamLinks `json:"links"`
+	Data []Resource `json:"data"`
+	Meta struct {
+		PageSize int `json:"page_size"`
+	} `json:"meta"`
+	Links struct {
+		Next *string `json:"next"` // null on the last page
+	} `json:"links"`
 }
 
-// StreamMeta echoes the size of the page.
-type StreamMeta struct {
-	PageSize int `json:"page_size"`
-}
-
-// StreamLinks leads to the next page, if there is one.
-type StreamLinks struct {
-	Next *string `json:"next"`
-}
-
-// NewCollection renders one numbered page.
+// NewCollection renders a numbered page.
 func NewCollection[T any](list page.List[T], request page.Request, render func(T) Resource) Collection {
 	document := Collection{Data: resources(list.Items, render)}
 	document.Meta.Pagination = Pagination{Page: request.Number, Size: request.Size}
 	if request.Total {
-		total, pages := list.Total, list.Pages(request.Size)
-		document.Meta.Pagination.Total, document.Meta.Pagination.TotalPages = &total, &pages
+		document.Meta.Pagination.Total, document.Meta.Pagination.TotalPages = &list.Total, new(list.Pages(request.Size))
 	}
 	return document
 }
 
-// NewStream renders one page of an endless list; next is nil at its end.
+// NewStream renders a page of a list that is read with a cursor.
 func NewStream[T any](items []T, size int, next *string, render func(T) Resource) Stream {
-	return Stream{Data: resources(items, render), Meta: StreamMeta{PageSize: size}, Links: StreamLinks{Next: next}}
+	document := Stream{Data: resources(items, render)}
+	document.Meta.PageSize, document.Links.Next = size, next
+	return document
 }
 
 func resources[T any](items []T, render func(T) Resource) []Resource {

@@ -9,61 +9,43 @@ import (
 
 // meaning is what an error code is in HTTP.
 type meaning struct {
+	code   fault.Code
 	status int
 	title  string
 }
 
-// meanings is the one table from codes to HTTP.
-func meanings(code fault.Code) meaning {
-	switch code {
-	case fault.Validation:
-		return meaning{http.StatusBadRequest, "Invalid request"}
-	case fault.InvalidParameter:
-		return meaning{http.StatusBadRequest, "Invalid parameter"}
-	case fault.EnvironmentUnmanaged:
-		return meaning{http.StatusBadRequest, "Environment is not managed"}
-	case fault.FlagUnmanaged:
-		return meaning{http.StatusBadRequest, "Flag is not managed"}
-	case fault.GroupNesting:
-		return meaning{http.StatusBadRequest, "Groups cannot be nested"}
-	case fault.Unauthorized:
-		return meaning{http.StatusUnauthorized, "Unauthorized"}
-	case fault.LimitReached:
-		return meaning{http.StatusPaymentRequired, "Subscription limit reached"}
-	case fault.Forbidden:
-		return meaning{http.StatusForbidden, "Forbidden"}
-	case fault.NotFound:
-		return meaning{http.StatusNotFound, "Not found"}
-	case fault.MethodNotAllowed:
-		return meaning{http.StatusMethodNotAllowed, "Method not allowed"}
-	case fault.AlreadyExists:
-		return meaning{http.StatusConflict, "Already exists"}
-	case fault.RunFinished:
-		return meaning{http.StatusConflict, "Run has finished"}
-	case fault.JobDeleted:
-		return meaning{http.StatusConflict, "Job was deleted"}
-	case fault.EnvironmentProtected:
-		return meaning{http.StatusConflict, "Environment is protected"}
-	case fault.FlagDemotion:
-		return meaning{http.StatusConflict, "Flag cannot be demoted"}
-	case fault.ConfigInUse:
-		return meaning{http.StatusConflict, "Config is in use"}
-	case fault.ConfigProtected:
-		return meaning{http.StatusConflict, "Config is protected"}
-	case fault.RowLimitReached:
-		return meaning{http.StatusConflict, "Row limit reached"}
-	case fault.VersionMismatch:
-		return meaning{http.StatusPreconditionFailed, "Version mismatch"}
-	case fault.PayloadTooLarge:
-		return meaning{http.StatusRequestEntityTooLarge, "Payload too large"}
-	case fault.UnsupportedMediaType:
-		return meaning{http.StatusUnsupportedMediaType, "Unsupported media type"}
-	case fault.RateLimited:
-		return meaning{http.StatusTooManyRequests, "Too many requests"}
-	case fault.Unavailable:
-		return meaning{http.StatusServiceUnavailable, "Service unavailable"}
+// meaningOf looks a code up in the one table from codes to HTTP.
+func meaningOf(code fault.Code) meaning {
+	for _, meaning := range [...]meaning{
+		{fault.Validation, http.StatusBadRequest, "Invalid request"},
+		{fault.InvalidParameter, http.StatusBadRequest, "Invalid parameter"},
+		{fault.EnvironmentUnmanaged, http.StatusBadRequest, "Environment is not managed"},
+		{fault.FlagUnmanaged, http.StatusBadRequest, "Flag is not managed"},
+		{fault.GroupNesting, http.StatusBadRequest, "Groups cannot be nested"},
+		{fault.Unauthorized, http.StatusUnauthorized, "Unauthorized"},
+		{fault.LimitReached, http.StatusPaymentRequired, "Subscription limit reached"},
+		{fault.Forbidden, http.StatusForbidden, "Forbidden"},
+		{fault.NotFound, http.StatusNotFound, "Not found"},
+		{fault.MethodNotAllowed, http.StatusMethodNotAllowed, "Method not allowed"},
+		{fault.AlreadyExists, http.StatusConflict, "Already exists"},
+		{fault.RunFinished, http.StatusConflict, "Run has finished"},
+		{fault.JobDeleted, http.StatusConflict, "Job was deleted"},
+		{fault.EnvironmentProtected, http.StatusConflict, "Environment is protected"},
+		{fault.FlagDemotion, http.StatusConflict, "Flag cannot be demoted"},
+		{fault.ConfigInUse, http.StatusConflict, "Config is in use"},
+		{fault.ConfigProtected, http.StatusConflict, "Config is protected"},
+		{fault.RowLimitReached, http.StatusConflict, "Row limit reached"},
+		{fault.VersionMismatch, http.StatusPreconditionFailed, "Version mismatch"},
+		{fault.PayloadTooLarge, http.StatusRequestEntityTooLarge, "Payload too large"},
+		{fault.UnsupportedMediaType, http.StatusUnsupportedMediaType, "Unsupported media type"},
+		{fault.RateLimited, http.StatusTooManyRequests, "Too many requests"},
+		{fault.Unavailable, http.StatusServiceUnavailable, "Service unavailable"},
+	} {
+		if meaning.code == code {
+			return meaning
+		}
 	}
-	return meaning{http.StatusInternalServerError, "Internal error"}
+	return meaning{code, http.StatusInternalServerError, "Internal error"}
 }
 
 // ErrorObject is one entry of an error document.
@@ -76,8 +58,7 @@ type ErrorObject struct {
 	Meta   map[string]any `json:"meta"`
 }
 
-// ErrorSource is the place in the request that an error is about. Pointer is
-// a *string because "" points at the whole document.
+// ErrorSource is the place of an error in the request; the pointer "" is the document.
 type ErrorSource struct {
 	Pointer   *string `json:"pointer,omitempty"`
 	Parameter string  `json:"parameter,omitempty"`
@@ -88,26 +69,23 @@ type ErrorDocument struct {
 	Errors []ErrorObject `json:"errors"`
 }
 
-// attributesPointer is where a resource's attributes stand in a request.
-const attributesPointer = "/data/attributes"
-
-// Errors renders err: the HTTP status and the document. What is not a refusal
-// is answered without its text.
+// Errors returns the HTTP status and the document for err. The text of an error
+// that is not a refusal is not shown.
 func Errors(err error, requestID string) (int, ErrorDocument) {
 	refusals := fault.All(err)
 	if len(refusals) == 0 {
 		refusals = []*fault.Error{fault.New(fault.Internal,
-			"Something went wrong here. The request id finds it in the server's log.")}
+			"The server failed. Its log has the cause under the request id.")}
 	}
 	document := ErrorDocument{Errors: make([]ErrorObject, 0, len(refusals))}
 	for _, refusal := range refusals {
 		document.Errors = append(document.Errors, errorObject(refusal, requestID))
 	}
-	return meanings(refusals[0].Code).status, document
+	return meaningOf(refusals[0].Code).status, document
 }
 
 func errorObject(refusal *fault.Error, requestID string) ErrorObject {
-	means := meanings(refusal.Code)
+	means := meaningOf(refusal.Code)
 	entry := ErrorObject{Status: strconv.Itoa(means.status), Code: refusal.Code, Title: means.title,
 		Detail: refusal.Detail, Source: source(refusal.Source), Meta: refusal.Meta}
 	if means.status >= http.StatusInternalServerError {
@@ -120,18 +98,15 @@ func errorObject(refusal *fault.Error, requestID string) ErrorObject {
 }
 
 func source(place fault.Source) *ErrorSource {
-	pointer := place.Path
-	switch place.Kind {
-	case fault.ParameterSource:
-		return &ErrorSource{Parameter: place.Path}
-	case fault.AttributeSource:
-		pointer = attributesPointer
-		if place.Path != "" {
-			pointer += "/" + place.Path
-		}
-	case fault.PointerSource:
-	case fault.NoSource:
+	switch {
+	case place.Kind == fault.NoSource:
 		return nil
+	case place.Kind == fault.ParameterSource:
+		return &ErrorSource{Parameter: place.Path}
+	case place.Kind == fault.PointerSource:
+		return &ErrorSource{Pointer: &place.Path}
+	case place.Path == "":
+		return &ErrorSource{Pointer: new("/data/attributes")}
 	}
-	return &ErrorSource{Pointer: &pointer}
+	return &ErrorSource{Pointer: new("/data/attributes/" + place.Path)}
 }

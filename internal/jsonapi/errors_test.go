@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
-func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
+func TestErrors_StatusOfEachCode(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[fault.Code]struct {
 		status int
@@ -47,7 +47,7 @@ func TestEveryCodeHasAStatusAndATitle(t *testing.T) {
 	}
 }
 
-func TestErrorDocuments(t *testing.T) {
+func TestErrors_Documents(t *testing.T) {
 	t.Parallel()
 	var several fault.Problems
 	several.Attribute("scopes/environments", "must be short")
@@ -78,7 +78,7 @@ func TestErrorDocuments(t *testing.T) {
 		"a defect, without its text": {
 			errors.New("SELECT secret FROM accounts"), 500,
 			`[{"status":"500","code":"internal_error","title":"Internal error",` +
-				`"detail":"Something went wrong here. The request id finds it in the server's log.","meta":{"request_id":"r-1"}}]`,
+				`"detail":"The server failed. Its log has the cause under the request id.","meta":{"request_id":"r-1"}}]`,
 		},
 		"an outage, without its cause": {
 			fault.New(fault.Unavailable, "Later.").With("host", "db-1").Because(errors.New("dial tcp 10.0.0.1")), 503,

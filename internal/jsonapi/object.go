@@ -2,7 +2,6 @@ package jsonapi
 
 import (
 	"encoding/json"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -15,45 +14,43 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Object is a JSON object of a request. Its methods read one member each,
-// noting a problem when the member has the wrong JSON type.
+// Object is a JSON object of a request. Its methods read one member each, and note
+// a problem when the member has the wrong JSON type.
 type Object struct {
 	names    []string // in the order of the text, each once
 	members  map[string]json.RawMessage
-	path     string // where the object stands, "" or ending in "/"
+	path     string // of the object itself, "" or ending in "/"
 	place    func(path string) fault.Source
 	problems *fault.Problems
 }
 
-// parse takes the members apart; false when text is no object. The text is
-// known to be valid JSON.
+// parse splits valid JSON into members and reports whether it is an object. The
+// last of several members with one name counts, as usual in JSON.
 func (o *Object) parse(text []byte) bool {
 	o.members = map[string]json.RawMessage{}
-	return rawjson.Members(text, o.set)
+	return rawjson.Members(text, func(name string, member json.RawMessage) {
+		if _, repeated := o.members[name]; !repeated {
+			o.names = append(o.names, name)
+		}
+		o.members[name] = member
+	})
 }
 
-// set keeps the last of members with one name, as JSON readers do.
-func (o *Object) set(name string, member json.RawMessage) {
-	if _, repeated := o.members[name]; !repeated {
-		o.names = append(o.names, name)
-	}
-	o.members[name] = member
+// child parses a member that is an object. Its problems are noted with o's.
+func (o *Object) child(name string, text []byte) (*Object, bool) {
+	child := &Object{path: o.path + fault.Escape(name) + "/", place: o.place, problems: o.problems}
+	return child, child.parse(text)
 }
 
-// Names lists the members in the order of the text.
+// Names returns the members' names in the order of the text.
 func (o *Object) Names() []string { return o.names }
 
-// Problems is where problems with this object are noted.
+// Problems returns what collects the problems of this object.
 func (o *Object) Problems() *fault.Problems { return o.problems }
 
 // Refuse notes that a member breaks a rule ("must be …").
-func (o *Object) Refuse(name, rule string) { o.refuse(o.path+fault.Escape(name), rule) }
-
-func (o *Object) wrong(name, format string, args ...any) {
-	o.Refuse(name, fmt.Sprintf(format, args...))
-}
-
-func (o *Object) refuse(path, rule string) {
+func (o *Object) Refuse(name, rule string) {
+	path := o.path + fault.Escape(name)
 	place := o.place(path)
 	if place.Kind == fault.PointerSource {
 		place.Path = "/" + path
@@ -61,8 +58,8 @@ func (o *Object) refuse(path, rule string) {
 	o.problems.Add(fault.New(fault.Validation, "%s %s.", path, rule).At(place))
 }
 
-// read gives a member that convert understands.
-func read[T any](o *Object, name, rule string, convert func(json.RawMessage) (T, bool)) optional.Value[T] {
+// read returns a member that convert understands, or notes the rule that it breaks.
+func read[T any](o *Object, name, rule, example string, convert func(json.RawMessage) (T, bool)) optional.Value[T] {
 	text, sent := o.members[name]
 	switch {
 	case !sent:
@@ -72,39 +69,39 @@ func read[T any](o *Object, name, rule string, convert func(json.RawMessage) (T,
 	}
 	value, ok := convert(text)
 	if !ok {
-		o.wrong(name, "%s", rule)
+		o.Refuse(name, rule+example)
 		return optional.Value[T]{}
 	}
 	return optional.Of(value)
 }
 
-// String reads a string. The character U+0000 is refused: not every database
-// can store it.
+// String reads a string. The character U+0000 is refused because PostgreSQL cannot
+// store it.
 func (o *Object) String(name string) optional.Value[string] {
-	value := read(o, name, "must be a string", toString)
+	value := read(o, name, "must be a string", "", toString)
 	if text, sent := value.Get(); sent && strings.ContainsRune(text, 0) {
-		o.wrong(name, "must not contain the character U+0000")
+		o.Refuse(name, "must not contain the character U+0000")
 		return optional.Value[string]{}
 	}
 	return value
 }
 
-// Text reads a string that may contain any character: where it is stored,
-// every character can be.
+// Text reads a string that may contain any character, for what is not stored as
+// text.
 func (o *Object) Text(name string) optional.Value[string] {
-	return read(o, name, "must be a string", toString)
+	return read(o, name, "must be a string", "", toString)
 }
 
 // Bool reads true or false.
 func (o *Object) Bool(name string) optional.Value[bool] {
-	return read(o, name, "must be true or false", func(text json.RawMessage) (bool, bool) {
+	return read(o, name, "must be true or false", "", func(text json.RawMessage) (bool, bool) {
 		return string(text) == "true", string(text) == "true" || string(text) == "false"
 	})
 }
 
 // Number reads a finite number.
 func (o *Object) Number(name string) optional.Value[float64] {
-	return read(o, name, "must be a number", func(text json.RawMessage) (float64, bool) {
+	return read(o, name, "must be a number", "", func(text json.RawMessage) (float64, bool) {
 		number, err := strconv.ParseFloat(string(text), 64)
 		return number, err == nil && !math.IsInf(number, 0)
 	})
@@ -112,7 +109,7 @@ func (o *Object) Number(name string) optional.Value[float64] {
 
 // Time reads a date and time.
 func (o *Object) Time(name string) optional.Value[time.Time] {
-	return read(o, name, "must be an RFC 3339 date and time, such as 2030-01-31T08:00:00Z", func(text json.RawMessage) (time.Time, bool) {
+	return read(o, name, "must be an RFC 3339 date and time such as ", "2030-01-31T08:00:00Z", func(text json.RawMessage) (time.Time, bool) {
 		written, ok := toString(text)
 		if !ok {
 			return time.Time{}, false
@@ -123,7 +120,7 @@ func (o *Object) Time(name string) optional.Value[time.Time] {
 
 // Strings reads an array of strings.
 func (o *Object) Strings(name string) optional.Value[[]string] {
-	return read(o, name, "must be an array of strings", func(text json.RawMessage) ([]string, bool) {
+	return read(o, name, "must be an array of strings", "", func(text json.RawMessage) ([]string, bool) {
 		items, ok := rawjson.Elements(text)
 		if !ok {
 			return nil, false
@@ -140,57 +137,52 @@ func (o *Object) Strings(name string) optional.Value[[]string] {
 
 // Array reads an array of anything.
 func (o *Object) Array(name string) optional.Value[[]json.RawMessage] {
-	return read(o, name, "must be an array", rawjson.Elements)
+	return read(o, name, "must be an array", "", rawjson.Elements)
 }
 
-// Object reads an object, whose problems are noted with this one's.
-func (o *Object) Object(name string) optional.Value[*Object] {
-	return read(o, name, "must be an object", func(text json.RawMessage) (*Object, bool) {
-		child := &Object{path: o.path + fault.Escape(name) + "/", place: o.place, problems: o.problems}
-		return child, child.parse(text)
-	})
+const mustBeObject = "must be an object such as "
+
+// Object reads an object. The example shows callers its shape.
+func (o *Object) Object(name, example string) optional.Value[*Object] {
+	return read(o, name, mustBeObject, example, func(text json.RawMessage) (*Object, bool) { return o.child(name, text) })
 }
 
 // RawObject reads an object as its JSON text.
-func (o *Object) RawObject(name string) optional.Value[json.RawMessage] {
-	return read(o, name, "must be an object", func(text json.RawMessage) (json.RawMessage, bool) {
-		return text, text[0] == '{'
-	})
+func (o *Object) RawObject(name, example string) optional.Value[json.RawMessage] {
+	return read(o, name, mustBeObject, example, func(text json.RawMessage) (json.RawMessage, bool) { return text, text[0] == '{' })
 }
 
 // Raw reads any value but null as its JSON text.
 func (o *Object) Raw(name string) optional.Value[json.RawMessage] {
-	return read(o, name, "", func(text json.RawMessage) (json.RawMessage, bool) { return text, true })
+	return read(o, name, "", "", func(text json.RawMessage) (json.RawMessage, bool) { return text, true })
 }
 
-// RawOrNull gives any value, null included, as its JSON text, and whether it
-// was sent.
+// RawOrNull returns any value, null included, as its JSON text, and whether it was
+// sent.
 func (o *Object) RawOrNull(name string) (json.RawMessage, bool) {
 	text, sent := o.members[name]
 	return text, sent
 }
 
-// Items gives the objects of an array of objects, each with its index; whatever
-// else stands in the array, or in its place, is noted as a problem. The array is
-// taken apart once, however many items it has.
-func (o *Object) Items(name string) iter.Seq2[int, *Object] {
+// Items iterates over an array of objects and notes everything else in it as a
+// problem.
+func (o *Object) Items(name, example string) iter.Seq2[int, *Object] {
 	return func(yield func(int, *Object) bool) {
 		items, _ := o.Array(name).Get()
-		for index, item := range items {
-			path := o.path + fault.Escape(name) + "/" + strconv.Itoa(index)
-			child := &Object{path: path + "/", place: o.place, problems: o.problems}
-			if !child.parse(item) {
-				o.refuse(path, "must be an object")
-				continue
-			}
-			if !yield(index, child) {
+		array := &Object{path: o.path + fault.Escape(name) + "/", place: o.place, problems: o.problems}
+		for index, text := range items {
+			at := strconv.Itoa(index)
+			item, isObject := array.child(at, text)
+			if !isObject {
+				array.Refuse(at, mustBeObject+example)
+			} else if !yield(index, item) {
 				return
 			}
 		}
 	}
 }
 
-// Without gives the object's JSON text without some of its members.
+// Without returns the object's JSON text without some of its members.
 func (o *Object) Without(names ...string) json.RawMessage {
 	text := []byte{'{'}
 	for _, name := range o.names {
@@ -210,28 +202,18 @@ func (o *Object) Without(names ...string) json.RawMessage {
 func (o *Object) Unknown(known ...string) {
 	for _, name := range o.names {
 		if !slices.Contains(known, name) {
-			o.wrong(name, "is not a known member; known are %s", strings.Join(known, ", "))
+			o.Refuse(name, "is not a known member; known are "+strings.Join(known, ", "))
 		}
 	}
 }
 
-// required reads an object that must be there.
-func (o *Object) required(name string) (*Object, error) {
-	child, sent := o.Object(name).Get()
-	if !sent {
-		o.wrong(name, "is required and must be an object")
-		return nil, o.problems.Err()
-	}
-	return child, nil
-}
-
-// ParseTime reads an ISO 8601 date and time, extended or basic, and converts
-// it to UTC; without an offset it is UTC. Finer than microseconds is cut off.
+// ParseTime parses an ISO 8601 date and time, extended or basic, and converts it to
+// UTC; without an offset it is UTC. It is truncated to microseconds.
 func ParseTime(text string) (time.Time, bool) {
 	text = strings.ToUpper(text)
 	for _, local := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "20060102T150405", "20060102T1504"} {
 		for _, offset := range []string{"Z07:00", "", "Z0700", "Z07"} {
-			// A fraction after the seconds is accepted by Parse without being named.
+			// Parse accepts a fraction after the seconds that the layout does not have.
 			if at, err := time.Parse(local+offset, text); err == nil {
 				at = at.UTC().Truncate(time.Microsecond)
 				return at, at.Year() >= 0 && at.Year() <= 9999 && isOffset(text) // an offset may lead out of the calendar
@@ -241,8 +223,8 @@ func ParseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// isOffset tells whether the offset of a time that was parsed is one: Parse takes
-// 24 hours and 60 minutes for some.
+// isOffset reports whether the offset of a parsed time is valid: Parse accepts 24
+// hours and 60 minutes.
 func isOffset(text string) bool {
 	_, clock, _ := strings.Cut(text, "T")
 	at := strings.LastIndexAny(clock, "+-")

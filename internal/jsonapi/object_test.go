@@ -50,20 +50,20 @@ func readers() map[string]reader {
 			return found, value.IsNull()
 		},
 		"Object": func(o *jsonapi.Object, name string) (bool, bool) {
-			value := o.Object(name)
+			value := o.Object(name, "")
 			_, found := value.Get()
 			return found, value.IsNull()
 		},
 		"RawObject": func(o *jsonapi.Object, name string) (bool, bool) {
-			value := o.RawObject(name)
+			value := o.RawObject(name, "")
 			_, found := value.Get()
 			return found, value.IsNull()
 		},
 	}
 }
 
-// TestReadersTakeTheirOwnKindOnly crosses every reader with every kind of value.
-func TestReadersTakeTheirOwnKindOnly(t *testing.T) {
+// TestObject_ReadersAcceptOneKind crosses every reader with every kind of value.
+func TestObject_ReadersAcceptOneKind(t *testing.T) {
 	t.Parallel()
 	takes := map[string][]string{
 		`"text"`:                 {"String"},
@@ -109,15 +109,15 @@ func parse(t *testing.T, text string) *jsonapi.Object {
 	return object
 }
 
-func TestProblemsPointToTheirPlace(t *testing.T) {
+func TestObject_ProblemPointers(t *testing.T) {
 	t.Parallel()
 	object := parse(t, `{"a":1,"deep":{"er":{"x/y~z":2}},"more":{"known":1,"unknown":2}}`)
 	object.String("a")
-	deep, _ := object.Object("deep").Get()
-	deeper, _ := deep.Object("er").Get()
+	deep, _ := object.Object("deep", "").Get()
+	deeper, _ := deep.Object("er", "").Get()
 	deeper.Bool("x/y~z")
-	deeper.Bool("x/y~z") // the same again is no news
-	more, _ := object.Object("more").Get()
+	deeper.Bool("x/y~z") // noted once
+	more, _ := object.Object("more", "").Get()
 	more.Unknown("known", "other")
 	var places []string
 	for _, each := range fault.All(object.Problems().Err()) {
@@ -128,14 +128,30 @@ func TestProblemsPointToTheirPlace(t *testing.T) {
 	}
 }
 
-func TestEnvelopesPointIntoTheirAttributes(t *testing.T) {
+func TestObject_ExampleOfShape(t *testing.T) {
+	t.Parallel()
+	object := parse(t, `{"scopes":7,"rules":[{},8]}`)
+	object.Object("scopes", `{"environments": ["staging"]}`)
+	for range object.Items("rules", `{"value": true}`) {
+	}
+	var sentences []string
+	for _, each := range fault.All(object.Problems().Err()) {
+		sentences = append(sentences, each.Detail)
+	}
+	want := []string{`scopes must be an object such as {"environments": ["staging"]}.`, `rules/1 must be an object such as {"value": true}.`}
+	if difference := cmp.Diff(want, sentences); difference != "" {
+		t.Error(difference)
+	}
+}
+
+func TestParseEnvelope_ProblemPointers(t *testing.T) {
 	t.Parallel()
 	envelope, err := jsonapi.ParseEnvelope([]byte(`{"data":{"id":7,"type":"b","attributes":{"n":1,"o":{"p":2}}}}`), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	envelope.Attributes.String("n")
-	nested, _ := envelope.Attributes.Object("o").Get()
+	nested, _ := envelope.Attributes.Object("o", "").Get()
 	nested.String("p")
 	_, document := jsonapi.Errors(envelope.Problems.Err(), "")
 	var pointers []string
@@ -147,21 +163,21 @@ func TestEnvelopesPointIntoTheirAttributes(t *testing.T) {
 	}
 }
 
-func TestAnIdMustBeThatOfThePath(t *testing.T) {
+func TestEnvelope_RequireID(t *testing.T) {
 	t.Parallel()
-	for sent, fine := range map[string]bool{`"A/b"`: true, `"a.b"`: true, `null`: true, `"c"`: false, `""`: false} {
+	for sent, fine := range map[string]bool{`"A.b"`: false, `"a.b"`: true, `null`: true, `"c"`: false, `""`: false} {
 		envelope, err := jsonapi.ParseEnvelope([]byte(`{"data":{"id":`+sent+`,"attributes":{}}}`), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
-		envelope.RequireID("a.b", func(id string) string { return strings.ToLower(strings.ReplaceAll(id, "/", ".")) })
+		envelope.RequireID("a.b")
 		if err := envelope.Problems.Err(); (err == nil) != fine {
 			t.Errorf("the id %s: %v", sent, err)
 		}
 	}
 }
 
-func TestWithoutKeepsTheRestAsItWas(t *testing.T) {
+func TestObject_Without(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{}`:                                `{}`,
@@ -205,9 +221,9 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
-// TestManyProblemsCostNoMoreThanTheirNumber: a body of eight megabytes has room
+// TestObject_ManyProblems: a body of eight megabytes has room
 // for almost a million of them.
-func TestManyProblemsCostNoMoreThanTheirNumber(t *testing.T) {
+func TestObject_ManyProblems(t *testing.T) {
 	few, many := 2_000, 32_000
 	base, took := timeOfProblems(t, few), timeOfProblems(t, many)
 	for range 4 { // the best of a busy machine
@@ -236,9 +252,9 @@ func timeOfProblems(t *testing.T, count int) time.Duration {
 	return took
 }
 
-// TestItemsAreReadInOneGo: many items are taken apart once. Taking the array
+// TestObject_ItemsLongArray: many items are taken apart once. Taking the array
 // apart for each of them would not end here.
-func TestItemsAreReadInOneGo(t *testing.T) {
+func TestObject_ItemsLongArray(t *testing.T) {
 	t.Parallel()
 	const many = 200_000
 	text := `{"list":[` + strings.Repeat(`{"a":1},5,`, many/2) + `{"a":1}]}`
@@ -247,7 +263,7 @@ func TestItemsAreReadInOneGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := 0
-	for index, item := range object.Items("list") {
+	for index, item := range object.Items("list", "") {
 		if index != 2*read || !slices.Equal(item.Names(), []string{"a"}) {
 			t.Fatalf("item %d is %v, after %d items", index, item.Names(), read)
 		}
@@ -259,18 +275,18 @@ func TestItemsAreReadInOneGo(t *testing.T) {
 	}
 }
 
-func TestItemsOfWhatIsNoArray(t *testing.T) {
+func TestObject_ItemsNotArray(t *testing.T) {
 	t.Parallel()
 	object, err := jsonapi.ParseObject([]byte(`{"list":{},"none":null,"two":[{},{}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"list", "none", "absent"} {
-		for index := range object.Items(name) {
+		for index := range object.Items(name, "") {
 			t.Errorf("%s has an item %d", name, index)
 		}
 	}
-	for index := range object.Items("two") {
+	for index := range object.Items("two", "") {
 		if index > 0 {
 			t.Error("a reader that has enough gets more")
 		}

@@ -16,17 +16,17 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// maxSorts bounds the criteria of a sort; more is a mistake.
+// maxSorts bounds the fields of a sort.
 const maxSorts = 8
 
-// Query reads the query parameters of one request, noting what is wrong.
+// Query reads the query parameters of one request and notes what is wrong.
 type Query struct {
 	values   url.Values
-	read     []string // of those that were sent
+	read     []string // the names that were read
 	problems fault.Problems
 }
 
-// ParseQuery takes a raw query apart.
+// ParseQuery parses a raw query.
 func ParseQuery(raw string) (*Query, error) {
 	if raw == "" {
 		return &Query{}, nil
@@ -38,7 +38,7 @@ func ParseQuery(raw string) (*Query, error) {
 	return &Query{values: values}, nil
 }
 
-// Values gives a copy of all parameters, for building a link that keeps them.
+// Values returns a copy of all parameters.
 func (q *Query) Values() url.Values {
 	values := url.Values{}
 	maps.Copy(values, q.values)
@@ -55,8 +55,7 @@ func (q *Query) Page() page.Request {
 	}
 }
 
-// Cursor reads page[after] and page[size] of a list that has one order, which
-// is called order.
+// Cursor reads page[after] and page[size] of a list that has only one order.
 func (q *Query) Cursor(order string) page.Cursor {
 	if wish, sent := q.text("sort"); sent && wish != order {
 		q.wrong("sort", "must be %s: this list has one order", order)
@@ -81,33 +80,34 @@ func (q *Query) Search() string { return q.FilterOrEmpty("search").Or("") }
 
 // FilterOrEmpty reads a filter whose empty value means something.
 func (q *Query) FilterOrEmpty(name string) optional.Value[string] {
-	bracketed := "filter[" + name + "]"
-	for _, each := range []string{bracketed, name} {
-		if text, sent := q.text(each); sent {
-			return optional.Of(text)
-		}
+	text, sent := q.text(q.filterName(name))
+	if !sent {
+		return optional.Value[string]{}
 	}
-	return optional.Value[string]{}
+	return optional.Of(text)
 }
 
 // FilterBool reads a filter that is true or false.
 func (q *Query) FilterBool(name string) optional.Value[bool] {
-	return q.toBool(q.filterName(name), q.Filter(name))
+	text, sent := q.Filter(name).Get()
+	return q.toBool(q.filterName(name), text, sent)
 }
 
 // FilterRange reads a filter such as [2030-01-01T00:00:00Z,*): from the first
-// instant on and before the second, * for an open end. Zero times are open.
+// instant until before the second. * is an open end, returned as the zero time.
 func (q *Query) FilterRange(name string) (from, to time.Time) {
 	text, sent := q.Filter(name).Get()
 	if !sent {
 		return from, to
 	}
-	ends := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "["), ")"), ",")
-	if !strings.HasPrefix(text, "[") || !strings.HasSuffix(text, ")") || len(ends) != 2 {
+	inner, opened := strings.CutPrefix(text, "[")
+	inner, closed := strings.CutSuffix(inner, ")")
+	first, second, two := strings.Cut(inner, ",")
+	if !opened || !closed || !two || strings.Contains(second, ",") {
 		q.wrong(q.filterName(name), "must be a range such as [2030-01-01T00:00:00Z,*)")
 		return from, to
 	}
-	return q.rangeEnd(name, ends[0]), q.rangeEnd(name, ends[1])
+	return q.rangeEnd(name, first), q.rangeEnd(name, second)
 }
 
 func (q *Query) rangeEnd(name, text string) time.Time {
@@ -116,7 +116,7 @@ func (q *Query) rangeEnd(name, text string) time.Time {
 	}
 	at, ok := ParseTime(text)
 	if !ok {
-		q.wrong(q.filterName(name), "has %q where an RFC 3339 date and time or * must be", text)
+		q.wrong(q.filterName(name), "must have an RFC 3339 date and time or * in place of %q", text)
 	}
 	return at
 }
@@ -124,20 +124,14 @@ func (q *Query) rangeEnd(name, text string) time.Time {
 // Bool reads a parameter that is true or false.
 func (q *Query) Bool(name string) optional.Value[bool] {
 	text, sent := q.text(name)
-	if !sent {
-		return optional.Value[bool]{}
-	}
-	return q.toBool(name, optional.Of(text))
+	return q.toBool(name, text, sent)
 }
 
-// Refuse notes that a filter breaks a rule that only its list knows.
+// Refuse notes that a filter, or another parameter, breaks a rule of its list.
 func (q *Query) Refuse(name, rule string) { q.wrong(q.filterName(name), "%s", rule) }
 
-// RefuseParameter notes the same of any parameter.
-func (q *Query) RefuseParameter(name, rule string) { q.wrong(name, "%s", rule) }
-
-// Err gives what was wrong, and refuses filter and page parameters that
-// nothing has read: a filter that is not understood must not be ignored.
+// Err returns what was wrong. Filter and page parameters that nothing has read are
+// refused as well: an unknown filter must not be ignored.
 func (q *Query) Err() error {
 	for name := range q.values {
 		family, _, bracketed := strings.Cut(name, "[")
@@ -148,11 +142,10 @@ func (q *Query) Err() error {
 	return q.problems.Err()
 }
 
-// filterName is the spelling that the caller used for a filter.
+// filterName returns the spelling that the caller used for a filter.
 func (q *Query) filterName(name string) string {
 	bracketed := "filter[" + name + "]"
-	_, isBracketed := q.values[bracketed]
-	if _, isBare := q.values[name]; isBare && !isBracketed {
+	if q.values.Has(name) && !q.values.Has(bracketed) {
 		return name
 	}
 	return bracketed
@@ -184,18 +177,13 @@ func (q *Query) integer(name string, fallback, least, most int) int {
 	return number
 }
 
-func (q *Query) toBool(name string, value optional.Value[string]) optional.Value[bool] {
-	text, sent := value.Get()
-	if !sent {
-		return optional.Value[bool]{}
+func (q *Query) toBool(name, text string, sent bool) optional.Value[bool] {
+	switch text = strings.ToLower(text); {
+	case text == "true" || text == "false":
+		return optional.Of(text == "true")
+	case sent:
+		q.wrong(name, "must be true or false")
 	}
-	switch strings.ToLower(text) {
-	case "true":
-		return optional.Of(true)
-	case "false":
-		return optional.Of(false)
-	}
-	q.wrong(name, "must be true or false")
 	return optional.Value[bool]{}
 }
 

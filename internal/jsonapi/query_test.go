@@ -20,7 +20,7 @@ func query(t *testing.T, raw string) *jsonapi.Query {
 	return parsed
 }
 
-func TestPages(t *testing.T) {
+func TestQuery_Page(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]page.Request{
 		"":                                        {Number: 1, Size: 1000},
@@ -41,7 +41,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestAllProblemsOfAQueryAreNoted(t *testing.T) {
+func TestQuery_AllProblems(t *testing.T) {
 	t.Parallel()
 	parsed := query(t, "page[number]=0&page[size]=1001&meta[total]=x&sort=a,a&filter[on]=maybe&filter[at]=soon&filter[other]=1&page[x]=1&cascade=perhaps")
 	parsed.Page()
@@ -62,7 +62,7 @@ func TestAllProblemsOfAQueryAreNoted(t *testing.T) {
 	}
 }
 
-func TestAFilterWithoutAValueIsRefused(t *testing.T) {
+func TestQuery_EmptyFilter(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"filter[job]", "job"} {
 		parsed := query(t, name+"=")
@@ -80,7 +80,7 @@ func TestAFilterWithoutAValueIsRefused(t *testing.T) {
 	}
 }
 
-func TestCursors(t *testing.T) {
+func TestQuery_Cursor(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]page.Cursor{
 		"":                               {Size: 50},
@@ -101,7 +101,7 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-func TestRanges(t *testing.T) {
+func TestQuery_FilterRange(t *testing.T) {
 	t.Parallel()
 	first, second := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC)
 	for raw, want := range map[string][2]time.Time{
@@ -119,7 +119,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-func TestQueriesThatCannotBeTakenApart(t *testing.T) {
+func TestParseQuery_Malformed(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"%", "a=%zz", "a;b", "a=1;b=2"} {
 		if _, err := jsonapi.ParseQuery(raw); !fault.Is(err, fault.InvalidParameter) {
@@ -128,7 +128,7 @@ func TestQueriesThatCannotBeTakenApart(t *testing.T) {
 	}
 }
 
-func TestCollections(t *testing.T) {
+func TestNewCollection(t *testing.T) {
 	t.Parallel()
 	render := func(id string) jsonapi.Resource {
 		return jsonapi.Resource{ID: id, Type: "t", Attributes: map[string]int{}}

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// children caches the series of a metric by their label values. A lookup takes no lock and allocates nothing, which neither
-// WithLabelValues nor a sync.Map with a struct as key can say; a new series copies the map, which is rare because the number of series
-// is bounded. Past the bound every new key gets the overflow series: each series lives as long as the process.
+// children caches the series of a metric by their label values. A lookup takes no lock and does not allocate, unlike WithLabelValues
+// or a sync.Map with a struct as key; a new series copies the map, which is rare. Each series lives as long as the process, so past
+// the limit new keys share the overflow series.
 type children[K comparable, V any] struct {
 	limit    int
 	make     func(K) V
@@ -26,7 +26,7 @@ func newChildren[K comparable, V any](limit int, series func(K) V, overflow func
 	return c
 }
 
-// get returns the key's series, the overflow series when there are too many.
+// get returns the series of a key, or the overflow series when there are too many.
 func (c *children[K, V]) get(key K) V {
 	if v, ok := c.find(key); ok {
 		return v
@@ -34,7 +34,7 @@ func (c *children[K, V]) get(key K) V {
 	return c.add(key)
 }
 
-// find is get without making anything: it tells that the key would be new.
+// find is get without adding a series.
 func (c *children[K, V]) find(key K) (v V, ok bool) {
 	if v, ok = (*c.known.Load())[key]; ok {
 		return v, true
@@ -45,7 +45,6 @@ func (c *children[K, V]) find(key K) (v V, ok bool) {
 	return v, false
 }
 
-// add keeps the key for good.
 func (c *children[K, V]) add(key K) V {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +53,10 @@ func (c *children[K, V]) add(key K) V {
 		return v
 	}
 	if len(known) >= c.limit {
-		return c.addSpare()
+		if c.spare.Load() == nil {
+			c.spare.Store(new(c.overflow()))
+		}
+		return *c.spare.Load()
 	}
 	v := c.make(key)
 	more := maps.Clone(known)
@@ -63,21 +65,11 @@ func (c *children[K, V]) add(key K) V {
 	return v
 }
 
-// addSpare makes the overflow series. The caller holds the lock.
-func (c *children[K, V]) addSpare() V {
-	if spare := c.spare.Load(); spare != nil {
-		return *spare
-	}
-	v := c.overflow()
-	c.spare.Store(&v)
-	return v
-}
-
 // maxLabel bounds the bytes of a label value.
 const maxLabel = 200
 
-// label makes a value fit for a label: client_golang panics on invalid UTF-8, and a long value would be repeated in every scrape. A
-// value that is fine comes back without a copy.
+// label makes a value fit for a label: client_golang panics on invalid UTF-8, and every scrape repeats the value. It does not copy a
+// value that is fine.
 func label(value string) string {
 	if len(value) > maxLabel {
 		value = value[:maxLabel]

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestChildrenAreMadeOnceAndBounded(t *testing.T) {
+func TestChildren_Bounded(t *testing.T) {
 	t.Parallel()
 	const limit, keys = 20, 30
 	var made, spares atomic.Int64
@@ -36,7 +36,7 @@ func TestChildrenAreMadeOnceAndBounded(t *testing.T) {
 	}
 }
 
-func TestOverflowOfEachMetric(t *testing.T) {
+func TestMetrics_Overflow(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
 	for i := range maxRequestSeries + 1 {

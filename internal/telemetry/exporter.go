@@ -9,44 +9,42 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// failurePause keeps a collector that is down from filling the log.
+// failurePause is the least time between two log lines about a collector that is down.
 const failurePause = time.Minute
 
-// loggingExporter logs failures itself. Handed back, they would go to a global handler that prints outside the log.
+// loggingExporter logs failures. Returned, they would go to OpenTelemetry's global handler, which prints outside the log.
 type loggingExporter struct {
 	sdktrace.SpanExporter
 	logger   *slog.Logger
 	now      func() time.Time
-	lastTold atomic.Int64    // Unix seconds, 0 for never
-	patience context.Context // ends when nobody waits for deliveries any more
+	lastLine atomic.Int64    // Unix seconds, 0 for never
+	lifetime context.Context // ends when deliveries are to be aborted
 	abort    context.CancelFunc
 }
 
 func newExporter(target sdktrace.SpanExporter, logger *slog.Logger) *loggingExporter {
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
-	}
 	e := &loggingExporter{SpanExporter: target, logger: logger, now: time.Now}
-	e.patience, e.abort = context.WithCancel(context.Background())
+	e.lifetime, e.abort = context.WithCancel(context.Background())
 	return e
 }
 
-// ExportSpans sends a batch. It always returns nil: the batch is lost either way, and the log knows.
+// ExportSpans sends a batch. It always returns nil: a batch that fails is lost and logged.
 func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(e.patience, cancel)()
+	defer context.AfterFunc(e.lifetime, cancel)()
 	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil && e.due() {
-		e.logger.WarnContext(ctx, "Traces could not be delivered and are lost.", "spans", len(spans), "error", err)
+		e.logger.WarnContext(ctx, "Exporting traces failed; these spans are lost. Check the collector at OTEL_EXPORTER_OTLP_ENDPOINT.",
+			"spans", len(spans), "error", err)
 	}
 	return nil
 }
 
-// due tells whether the last line is long enough ago, for one caller at a time.
+// due reports whether it is time for another log line, to one caller at a time.
 func (e *loggingExporter) due() bool {
-	now, last := e.now().Unix(), e.lastTold.Load()
+	now, last := e.now().Unix(), e.lastLine.Load()
 	if last != 0 && now-last < int64(failurePause/time.Second) {
 		return false
 	}
-	return e.lastTold.CompareAndSwap(last, now)
+	return e.lastLine.CompareAndSwap(last, now)
 }

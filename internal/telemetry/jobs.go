@@ -23,8 +23,8 @@ func newJobMetrics(registry prometheus.Registerer) jobMetrics {
 		runs: newChildren(maxSmallSeries,
 			func(k runLabels) prometheus.Counter { return runs.WithLabelValues(k.status, k.reason) },
 			func() prometheus.Counter { return runs.WithLabelValues(other, other) }),
-		lag: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "signalbox_schedule_lag_seconds",
-			Help: "How late jobs fired.", Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 3600}}),
+		lag: newHistogram("signalbox_schedule_lag_seconds", "How late jobs fired.",
+			.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 3600),
 		queueDepth: newGauge("signalbox_run_queue_depth", "Runs that wait for a worker of any node, up to 100000."),
 		inFlight:   newGauge("signalbox_runs_in_flight", "Requests of runs in flight on this node."),
 		lastTick:   newGauge("signalbox_scheduler_last_tick_timestamp_seconds", "When this node's scheduler last looked for due jobs."),
@@ -39,11 +39,11 @@ func (m *Metrics) CountRun(status, reason string) { m.jobs.runs.get(runLabels{st
 // ObserveScheduleLag records how late a job fired.
 func (m *Metrics) ObserveScheduleLag(lag time.Duration) { m.jobs.lag.Observe(max(0, lag.Seconds())) }
 
-// SetRunQueueDepth tells how many runs wait for a worker.
+// SetRunQueueDepth records how many runs wait for a worker.
 func (m *Metrics) SetRunQueueDepth(runs int) { m.jobs.queueDepth.Set(float64(runs)) }
 
-// SetRunsInFlight tells how many requests of runs are in flight.
+// SetRunsInFlight records how many requests of runs are in flight.
 func (m *Metrics) SetRunsInFlight(requests int) { m.jobs.inFlight.Set(float64(requests)) }
 
-// SetLastTick tells when the scheduler last looked for due jobs.
+// SetLastTick records when the scheduler last looked for due jobs.
 func (m *Metrics) SetLastTick(at time.Time) { m.jobs.lastTick.Set(float64(at.UnixMilli()) / 1000) }

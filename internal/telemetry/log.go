@@ -13,9 +13,9 @@ import (
 // timeLayout always has six digits, so that lines sort as text.
 const timeLayout = "2006-01-02T15:04:05.000000Z07:00"
 
-// NewLogger returns a logger that writes lines of level (debug, info, warn, error; anything else is info) and above to w. The format
-// is text or json; auto and anything else is text when w is a terminal and JSON when not. Lines of a request carry its request_id, and
-// its trace_id while a span is recording.
+// NewLogger creates a logger that writes lines of level (debug, info, warn, error; anything else is info) and above to w. The format
+// is text or json; anything else is text on a terminal and JSON elsewhere. Lines of a request have its request_id, and its trace_id
+// while a span is recording.
 func NewLogger(w io.Writer, level, format string) *slog.Logger {
 	options := &slog.HandlerOptions{Level: logLevel(level), ReplaceAttr: utcTimes}
 	if format == "text" || format != "json" && terminal(w) {
@@ -32,7 +32,7 @@ func logLevel(name string) slog.Level {
 	return level
 }
 
-// utcTimes writes every time alike, the line's own as well as attributes.
+// utcTimes writes all times in one format, the line's own and those of attributes.
 func utcTimes(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindTime {
 		a.Value = slog.StringValue(a.Value.Time().UTC().Format(timeLayout))
@@ -47,13 +47,13 @@ func terminal(w io.Writer) bool {
 
 type requestIDKey struct{}
 
-// identified is a context with a request's id. Every request has one, so it is made in one piece, which context.WithValue is not.
+// identified is a context with a request's id. It takes one allocation, context.WithValue two.
 type identified struct {
 	context.Context
 	id string
 }
 
-// Value gives the context itself for the id, and asks the one around for all else.
+// Value returns the context itself for requestIDKey, and the parent's value for other keys.
 func (c *identified) Value(key any) any {
 	if key == (requestIDKey{}) {
 		return c
@@ -61,10 +61,10 @@ func (c *identified) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// WithRequestID returns a context whose log lines carry the request's id.
+// WithRequestID returns a context whose log lines have the request's id.
 func WithRequestID(ctx context.Context, id string) context.Context { return &identified{ctx, id} }
 
-// RequestID returns the id that WithRequestID put into the context, or "".
+// RequestID returns the id that WithRequestID put into ctx, or "".
 func RequestID(ctx context.Context) string {
 	if found, ok := ctx.Value(requestIDKey{}).(*identified); ok {
 		return found.id
@@ -72,19 +72,19 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// contextHandler adds what the context knows to each line. The ids belong at the top of a line, also in loggers with an open group;
-// therefore everything from the first group on is kept aside and applied after the ids.
+// contextHandler adds the ids in the context to each line. They belong to the top level even in loggers with an open group, so
+// everything from the first group on is applied after them.
 type contextHandler struct {
-	root    slog.Handler                      // has the attributes given before any group
-	grouped []func(slog.Handler) slog.Handler // the first group and all that followed
+	root    slog.Handler                      // with the attributes from before the first group
+	grouped []func(slog.Handler) slog.Handler // the first group and all that follows
 }
 
-// Enabled asks the handler behind.
+// Enabled reports whether lines of the level are written.
 func (h *contextHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.root.Enabled(ctx, level)
 }
 
-// Handle adds the ids and passes the line on.
+// Handle writes a line with the ids.
 func (h *contextHandler) Handle(ctx context.Context, record slog.Record) error {
 	ids := contextAttrs(ctx)
 	if len(h.grouped) == 0 {
@@ -119,7 +119,7 @@ func (h *contextHandler) then(apply func(slog.Handler) slog.Handler) slog.Handle
 	return &contextHandler{root: h.root, grouped: append(slices.Clip(h.grouped), apply)}
 }
 
-// contextAttrs are the ids the context knows.
+// contextAttrs returns the ids in the context.
 func contextAttrs(ctx context.Context) []slog.Attr {
 	var ids []slog.Attr
 	if id := RequestID(ctx); id != "" {

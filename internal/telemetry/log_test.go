@@ -29,7 +29,7 @@ func logged(t *testing.T, write func(*slog.Logger)) map[string]any {
 	return line
 }
 
-func TestJSONLine(t *testing.T) {
+func TestLogger_JSONLine(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 2, 3, 4, 5, 6, 7000, time.FixedZone("", 3600))
 	line := logged(t, func(l *slog.Logger) { l.Info("hello", "n", 1, "at", at) })
@@ -44,7 +44,7 @@ func TestJSONLine(t *testing.T) {
 	}
 }
 
-func TestFormats(t *testing.T) {
+func TestLogger_Formats(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		format string
@@ -62,7 +62,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-func TestAutoIsTextOnTerminals(t *testing.T) {
+func TestLogger_AutoOnTerminal(t *testing.T) {
 	t.Parallel()
 	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestAutoIsTextOnTerminals(t *testing.T) {
 	}
 }
 
-func TestLevels(t *testing.T) {
+func TestLogger_Levels(t *testing.T) {
 	t.Parallel()
 	tests := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError, "?": slog.LevelInfo}
 	for name, least := range tests {
@@ -91,7 +91,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-func TestRequestIDIsOnTop(t *testing.T) {
+func TestLogger_RequestIDAtTopLevel(t *testing.T) {
 	t.Parallel()
 	ctx := WithRequestID(t.Context(), "r-1")
 	tests := map[string]func(*slog.Logger) *slog.Logger{
@@ -114,7 +114,7 @@ func TestRequestIDIsOnTop(t *testing.T) {
 	}
 }
 
-func TestDerivedLoggersDoNotShare(t *testing.T) {
+func TestLogger_DerivedLoggers(t *testing.T) {
 	t.Parallel()
 	base := NewLogger(io.Discard, "info", "json").WithGroup("g")
 	one := base.With("a", 1).Handler().(*contextHandler)
@@ -124,7 +124,7 @@ func TestDerivedLoggersDoNotShare(t *testing.T) {
 	}
 }
 
-func TestTraceIDWhileRecording(t *testing.T) {
+func TestLogger_TraceIDWhileRecording(t *testing.T) {
 	t.Parallel()
 	for _, sampler := range []sdktrace.Sampler{sdktrace.AlwaysSample(), sdktrace.NeverSample()} {
 		provider := sdktrace.NewTracerProvider(sdktrace.WithSampler(sampler))
@@ -147,7 +147,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-func TestLoggerConcurrently(t *testing.T) {
+func TestLogger_Concurrent(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	l := NewLogger(&out, "info", "json").WithGroup("g")

@@ -35,7 +35,7 @@ type Metrics struct {
 	jobs jobMetrics
 }
 
-// NewMetrics returns metrics on a registry of their own, with those of the Go runtime and the process.
+// NewMetrics creates metrics on a registry of their own, with those of the Go runtime and the process.
 func NewMetrics(version string) *Metrics {
 	registry, private := prometheus.NewRegistry(), prometheus.NewRegistry()
 	m := &Metrics{
@@ -44,9 +44,9 @@ func NewMetrics(version string) *Metrics {
 		inFlight:  newGauge("signalbox_http_requests_in_flight", "Requests being answered now."),
 		requests:  newRequests(registry),
 		store:     newTransactions(registry),
-		auth:      newAuthentications(registry),
+		auth:      newWordCounters(registry, "signalbox_authentications_total", "Credential checks.", "result"),
 		reported:  newReports(private),
-		groupSize: newGroupSize(),
+		groupSize: newHistogram("signalbox_store_group_commit_size", "Writes that shared one commit.", prometheus.ExponentialBuckets(1, 2, 10)...),
 		pools:     newPoolCollector(),
 
 		streamMetrics: newStreamMetrics(registry),
@@ -57,26 +57,26 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Handler answers scrapes in the Prometheus text format, without what accounts report: it may be open to everybody.
-func (m *Metrics) Handler() http.Handler { return answer(m.registry) }
+// Handler serves scrapes in the Prometheus text format. They are open to everybody, so what accounts report is left out.
+func (m *Metrics) Handler() http.Handler { return serve(m.registry) }
 
-// OperatorHandler answers scrapes with everything.
+// OperatorHandler serves scrapes with everything.
 func (m *Metrics) OperatorHandler() http.Handler {
-	return answer(prometheus.Gatherers{m.registry, m.private})
+	return serve(prometheus.Gatherers{m.registry, m.private})
 }
 
-func answer(from prometheus.Gatherer) http.Handler {
+func serve(from prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(from, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes})
 }
 
-// RequestStarted counts a request as in flight. Every call needs one of RequestFinished.
+// RequestStarted counts a request as in flight until RequestFinished.
 func (m *Metrics) RequestStarted() { m.inFlight.Inc() }
 
 // RequestFinished ends what RequestStarted began.
 func (m *Metrics) RequestFinished() { m.inFlight.Dec() }
 
-// ObserveRequest counts an answered request. The route is the pattern that matched, never the path; bytes are those of the response's
-// body, negative when unknown.
+// ObserveRequest counts an answered request. The route is the pattern that matched, never the path; bytes is the size of the
+// response's body.
 func (m *Metrics) ObserveRequest(route, method string, status int, took time.Duration, bytes int64) {
 	series := m.requests.get(requestLabels{route, knownMethod(method), status})
 	series.count.Inc()
@@ -96,7 +96,7 @@ func (m *Metrics) ObserveTransaction(kind string, took time.Duration, outcome st
 // ObserveGroupCommit records how many writes shared one commit.
 func (m *Metrics) ObserveGroupCommit(size int) { m.groupSize.Observe(float64(size)) }
 
-// WatchPool reports the state of a connection pool at each scrape. A second call with the name replaces the first.
+// WatchPool adds a connection pool to every scrape. A second call with the same name replaces the first.
 func (m *Metrics) WatchPool(name string, stats func() sql.DBStats) { m.pools.watch(label(name), stats) }
 
 // CountAuthentication counts a credential check: hit (known from the cache), miss (looked up) or refused.
@@ -125,8 +125,8 @@ func newRequests(registry prometheus.Registerer) *children[requestLabels, reques
 		func() requestSeries { return series(other, other, other) })
 }
 
-// knownMethod folds methods that clients make up into one, under the name OpenTelemetry gives it. It returns a constant, never the
-// argument, which would keep the request's memory alive in the cache.
+// knownMethod maps methods that clients make up to OpenTelemetry's name for them. It returns a constant, never the argument, which
+// would keep the request's memory alive in the cache.
 func knownMethod(method string) string {
 	for _, known := range [...]string{http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodHead,
 		http.MethodPatch, http.MethodOptions, http.MethodConnect, http.MethodTrace} {
@@ -156,11 +156,12 @@ func newTransactions(registry prometheus.Registerer) *children[transactionLabels
 		func() transactionSeries { return series(other, other) })
 }
 
-func newAuthentications(registry prometheus.Registerer) *children[string, prometheus.Counter] {
-	count := newCounters("signalbox_authentications_total", "Credential checks.", "result")
+// newWordCounters returns counters by one label whose values are words of ours.
+func newWordCounters(registry prometheus.Registerer, name, help, by string) *children[string, prometheus.Counter] {
+	count := newCounters(name, help, by)
 	registry.MustRegister(count)
 	return newChildren(maxSmallSeries,
-		func(result string) prometheus.Counter { return count.WithLabelValues(label(result)) },
+		func(word string) prometheus.Counter { return count.WithLabelValues(label(word)) },
 		func() prometheus.Counter { return count.WithLabelValues(other) })
 }
 
@@ -172,16 +173,13 @@ func newCounters(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
-// newDurations has buckets from half a millisecond, where the service usually is, to ten seconds.
 func newDurations(name, help string, labels ...string) *prometheus.HistogramVec {
 	buckets := []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 }
 
-func newGroupSize() prometheus.Histogram {
-	return prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "signalbox_store_group_commit_size", Help: "Writes that shared one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 10),
-	})
+func newHistogram(name, help string, buckets ...float64) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
 }
 
 func buildInfo(version string) prometheus.Collector {

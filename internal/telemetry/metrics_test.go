@@ -68,7 +68,7 @@ func (s scraped) check(t *testing.T, want float64, name string, labels ...string
 	}
 }
 
-func TestRequests(t *testing.T) {
+func TestMetrics_Requests(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
 	m.RequestStarted()
@@ -88,7 +88,7 @@ func TestRequests(t *testing.T) {
 	s.check(t, 3, "signalbox_http_request_duration_seconds", "route=GET /a")
 }
 
-func TestStore(t *testing.T) {
+func TestMetrics_Transactions(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
 	m.ObserveTransaction("write", time.Millisecond, "ok")
@@ -107,7 +107,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-func TestPools(t *testing.T) {
+func TestMetrics_Pools(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
 	m.WatchPool("read", func() sql.DBStats { return sql.DBStats{OpenConnections: 99} })
@@ -125,7 +125,7 @@ func TestPools(t *testing.T) {
 	s.check(t, 1, "signalbox_store_pool_open_connections", "pool=write\uFFFD")
 }
 
-func TestAuthenticationsAndBuild(t *testing.T) {
+func TestMetrics_AuthenticationsAndBuild(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
 	for _, result := range []string{"hit", "hit", "miss", "refused"} {
@@ -145,7 +145,7 @@ func TestAuthenticationsAndBuild(t *testing.T) {
 	}
 }
 
-func TestRegistriesAreSeparate(t *testing.T) {
+func TestMetrics_SeparateRegistries(t *testing.T) {
 	t.Parallel()
 	one, two := NewMetrics("1"), NewMetrics("2")
 	one.CountAuthentication("hit")
@@ -154,7 +154,7 @@ func TestRegistriesAreSeparate(t *testing.T) {
 	}
 }
 
-func TestReportedSamples(t *testing.T) {
+func TestReportClientMetric_Samples(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
 	m.ReportClientMetric("acme", "latency", "ms", 5)
@@ -171,7 +171,7 @@ func TestReportedSamples(t *testing.T) {
 	s.check(t, 1, "signalbox_reported_samples_total", "name="+strings.Repeat("é", maxLabel/2))
 }
 
-func TestReportedSeriesAreBounded(t *testing.T) {
+func TestReportClientMetric_Bounded(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
 	for i := range maxReported + 50 {
@@ -187,7 +187,7 @@ func TestReportedSeriesAreBounded(t *testing.T) {
 	s.check(t, 4, "signalbox_reported_sum", "account=account-0", "name=n")
 }
 
-func TestAnAccountHasItsShareOfReportedSeries(t *testing.T) {
+func TestReportClientMetric_SharePerAccount(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
 	for i := range maxReportedOfAccount + 50 {
@@ -199,8 +199,8 @@ func TestAnAccountHasItsShareOfReportedSeries(t *testing.T) {
 	s.check(t, 1, "signalbox_reported_sum", "account=modest", "name=n", "unit=ms")
 }
 
-// TestWhatAccountsReportIsForTheOperator looks at what is open to everybody.
-func TestWhatAccountsReportIsForTheOperator(t *testing.T) {
+// TestMetrics_OperatorHandler looks at what is open to everybody.
+func TestMetrics_OperatorHandler(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
 	m.ReportClientMetric("acme", "secret_project", "ms", 5)
@@ -211,8 +211,8 @@ func TestWhatAccountsReportIsForTheOperator(t *testing.T) {
 	}
 }
 
-// TestMetricsAreDocumented looks for every metric of ours in the operator's manual.
-func TestMetricsAreDocumented(t *testing.T) {
+// TestMetrics_Documented looks for every metric of ours in the operator's manual.
+func TestMetrics_Documented(t *testing.T) {
 	t.Parallel()
 	manual, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
@@ -238,7 +238,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 }
 
-func TestMetricsConcurrently(t *testing.T) {
+func TestMetrics_Concurrent(t *testing.T) {
 	t.Parallel()
 	const workers, rounds = 4, 400
 	m := NewMetrics("1.2.3")
@@ -273,8 +273,8 @@ func TestMetricsConcurrently(t *testing.T) {
 	}
 }
 
-// TestHotPathDoesNotAllocate cannot be parallel: the counter is the process's.
-func TestHotPathDoesNotAllocate(t *testing.T) {
+// TestMetrics_HotPathDoesNotAllocate cannot be parallel: the counter is the process's.
+func TestMetrics_HotPathDoesNotAllocate(t *testing.T) {
 	m := NewMetrics("1.2.3")
 	paths := map[string]func(){
 		"ObserveRequest":      func() { m.ObserveRequest("GET /a", "GET", 200, time.Millisecond, 10) },

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// poolCollector asks the pools at scrape time: database/sql counts already, counting again would only cost.
+// poolCollector reads the counts that database/sql keeps, at scrape time.
 type poolCollector struct {
 	figures []poolFigure
 
@@ -16,7 +16,7 @@ type poolCollector struct {
 	pools map[string]func() sql.DBStats
 }
 
-// poolFigure is one metric and where its value stands.
+// poolFigure is one metric and how to read it.
 type poolFigure struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
@@ -24,21 +24,18 @@ type poolFigure struct {
 }
 
 func newPoolCollector() *poolCollector {
-	figure := func(name, help string, kind prometheus.ValueType, value func(sql.DBStats) float64) poolFigure {
+	figure := func(kind prometheus.ValueType, name, help string, value func(sql.DBStats) float64) poolFigure {
 		return poolFigure{prometheus.NewDesc("signalbox_store_pool_"+name, help, []string{"pool"}, nil), kind, value}
 	}
+	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
 	return &poolCollector{pools: map[string]func() sql.DBStats{}, figures: []poolFigure{
-		figure("max_open_connections", "Connections the pool may open; 0 means no limit.", prometheus.GaugeValue,
+		figure(gauge, "max_open_connections", "Connections the pool may open; 0 means no limit.",
 			func(s sql.DBStats) float64 { return float64(s.MaxOpenConnections) }),
-		figure("open_connections", "Open connections.", prometheus.GaugeValue,
-			func(s sql.DBStats) float64 { return float64(s.OpenConnections) }),
-		figure("in_use_connections", "Connections in use.", prometheus.GaugeValue,
-			func(s sql.DBStats) float64 { return float64(s.InUse) }),
-		figure("idle_connections", "Idle connections.", prometheus.GaugeValue,
-			func(s sql.DBStats) float64 { return float64(s.Idle) }),
-		figure("waits_total", "Times a connection was waited for.", prometheus.CounterValue,
-			func(s sql.DBStats) float64 { return float64(s.WaitCount) }),
-		figure("wait_seconds_total", "Time spent waiting for a connection.", prometheus.CounterValue,
+		figure(gauge, "open_connections", "Open connections.", func(s sql.DBStats) float64 { return float64(s.OpenConnections) }),
+		figure(gauge, "in_use_connections", "Connections in use.", func(s sql.DBStats) float64 { return float64(s.InUse) }),
+		figure(gauge, "idle_connections", "Idle connections.", func(s sql.DBStats) float64 { return float64(s.Idle) }),
+		figure(counter, "waits_total", "Times a connection was waited for.", func(s sql.DBStats) float64 { return float64(s.WaitCount) }),
+		figure(counter, "wait_seconds_total", "Time spent waiting for a connection.",
 			func(s sql.DBStats) float64 { return s.WaitDuration.Seconds() }),
 	}}
 }
@@ -49,14 +46,14 @@ func (c *poolCollector) watch(name string, stats func() sql.DBStats) {
 	c.pools[name] = stats
 }
 
-// Describe names the metrics.
+// Describe sends the descriptions of the metrics.
 func (c *poolCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, figure := range c.figures {
 		out <- figure.desc
 	}
 }
 
-// Collect asks every pool once. The pools are asked without the lock: their own locks are none of ours.
+// Collect reads every pool once, without the lock: a pool has its own.
 func (c *poolCollector) Collect(out chan<- prometheus.Metric) {
 	c.mu.Lock()
 	pools := maps.Clone(c.pools)

@@ -8,14 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// How many series there may be with labels that clients choose, in all and of one account: nobody can use up those of the others.
+// The most series with labels that clients choose, in all and per account, so that no account can use up those of others.
 const (
 	maxReported          = 1000
 	maxReportedOfAccount = 100
 )
 
 // ReportClientMetric adds a sample that a client sent. Past 100 distinct combinations of an account, new ones count as name="other"
-// without a unit; past 1000 in all, without the account too. A value that is not finite would spoil the sum for good and is left out.
+// without a unit; past 1000 in all, without the account too. A value that is not finite would spoil the sum and is skipped.
 func (m *Metrics) ReportClientMetric(account, name, unit string, value float64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
@@ -35,17 +35,12 @@ type reports struct {
 
 type reportLabels struct{ account, name, unit string }
 
-// clone frees the labels from the request body they are part of, before they are kept.
-func (l reportLabels) clone() reportLabels {
-	return reportLabels{strings.Clone(l.account), strings.Clone(l.name), strings.Clone(l.unit)}
-}
-
 type reportSeries struct {
 	sum     prometheus.Gauge
 	samples prometheus.Counter
 }
 
-// newReports makes the sum a gauge: samples may be negative, and a counter would panic.
+// newReports creates the series. The sum is a gauge because a counter panics on negative samples.
 func newReports(registry prometheus.Registerer) *reports {
 	labels := []string{"account", "name", "unit"}
 	sum := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "signalbox_reported_sum", Help: "Sum of the samples clients reported."}, labels)
@@ -59,7 +54,7 @@ func newReports(registry prometheus.Registerer) *reports {
 		func() reportSeries { return series("", other, "") })}
 }
 
-// of gives the series that a sample with these labels belongs to.
+// of returns the series for a sample with these labels.
 func (r *reports) of(labels reportLabels) reportSeries {
 	if known, ok := r.find(labels); ok {
 		return known
@@ -69,10 +64,10 @@ func (r *reports) of(labels reportLabels) reportSeries {
 	if known, ok := r.find(labels); ok {
 		return known
 	}
-	if r.shares[labels.account] >= maxReportedOfAccount {
-		return r.get(reportLabels{account: strings.Clone(labels.account), name: other})
+	account := strings.Clone(labels.account) // a copy does not keep the request body in memory
+	if r.shares[account] >= maxReportedOfAccount {
+		return r.get(reportLabels{account: account, name: other})
 	}
-	labels = labels.clone()
-	r.shares[labels.account]++
-	return r.get(labels)
+	r.shares[account]++
+	return r.get(reportLabels{account, strings.Clone(labels.name), strings.Clone(labels.unit)})
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// streamMetrics are those of the event sockets.
+// streamMetrics are the metrics of the event sockets.
 type streamMetrics struct {
 	sockets prometheus.Gauge
 	opened  *children[string, prometheus.Counter]
@@ -21,23 +21,14 @@ func newStreamMetrics(registry prometheus.Registerer) *streamMetrics {
 		events: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "signalbox_stream_events_sent_total", Help: "Events sent, each once for every socket.",
 		}),
-		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "signalbox_stream_push_lag_seconds", Help: "Time from a change to the last socket of a worker that was told of it.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
-		}),
+		lag: newHistogram("signalbox_stream_push_lag_seconds", "Time from a change to the last socket of a worker that was told of it.",
+			.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10),
 	}
-	opened := newCounters("signalbox_stream_opened_total", "Event sockets opened: fresh, resumed or resynced.", "how")
-	closed := newCounters("signalbox_stream_closed_total", "Event sockets closed; slow_reader are those whose queue overflowed.", "reason")
-	registry.MustRegister(m.sockets, m.events, m.lag, opened, closed)
-	m.opened, m.closed = byWord(opened), byWord(closed)
+	registry.MustRegister(m.sockets, m.events, m.lag)
+	m.opened = newWordCounters(registry, "signalbox_stream_opened_total", "Event sockets opened: fresh, resumed or resynced.", "how")
+	m.closed = newWordCounters(registry, "signalbox_stream_closed_total",
+		"Event sockets closed; slow_reader are those whose queue overflowed.", "reason")
 	return m
-}
-
-// byWord keeps the counters of a label whose values are words of ours.
-func byWord(count *prometheus.CounterVec) *children[string, prometheus.Counter] {
-	return newChildren(maxSmallSeries,
-		func(word string) prometheus.Counter { return count.WithLabelValues(label(word)) },
-		func() prometheus.Counter { return count.WithLabelValues(other) })
 }
 
 // SocketOpened counts an event socket: fresh, resumed or resynced. Every call needs one of SocketClosed.
@@ -59,5 +50,5 @@ func (m *streamMetrics) EventsSent(count int) {
 	}
 }
 
-// PushLag records how long after a change its event was handed out.
+// PushLag records how long after a change its event was sent.
 func (m *streamMetrics) PushLag(lag time.Duration) { m.lag.Observe(lag.Seconds()) }

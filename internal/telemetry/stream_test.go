@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestStream(t *testing.T) {
+func TestMetrics_Stream(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
 	m.SocketOpened("fresh")

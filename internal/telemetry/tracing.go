@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"reflect"
 	"strings"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -22,19 +20,14 @@ import (
 
 // TracingOptions say whether spans are exported and whose they are.
 type TracingOptions struct {
-	// Enabled turns tracing on. Where spans go is read from the OTEL_* environment by the OpenTelemetry library.
-	Enabled bool
-	// ServiceName is used unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES names another.
-	ServiceName string
-	// Version is the binary's version.
-	Version string
-	// NodeName tells the nodes of one service apart.
-	NodeName string
-	// Logger is told when spans cannot be delivered. Nil means nobody is.
-	Logger *slog.Logger
+	Enabled     bool         // where spans go is read from the OTEL_* environment by the OpenTelemetry library
+	ServiceName string       // unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES names another
+	Version     string       // of the binary
+	NodeName    string       // tells the nodes of one service apart
+	Logger      *slog.Logger // for spans that could not be delivered
 }
 
-// Tracing makes spans. A nil Tracing, the zero one, and one that is not enabled do nothing, at no cost.
+// Tracing creates spans. It does nothing, at no cost, when it is nil, zero or not enabled.
 type Tracing struct {
 	provider   *sdktrace.TracerProvider // nil: off
 	exporter   *loggingExporter
@@ -42,7 +35,7 @@ type Tracing struct {
 	propagator propagation.TraceContext
 }
 
-// NewTracing starts the export of spans in the background; Shutdown ends it. The collector need not be reachable.
+// NewTracing starts exporting spans in the background; Shutdown ends it. The collector need not be reachable.
 func NewTracing(ctx context.Context, options TracingOptions) (*Tracing, error) {
 	return newTracing(ctx, options)
 }
@@ -66,7 +59,7 @@ func newTracing(ctx context.Context, options TracingOptions, exporter ...otlptra
 	return &Tracing{provider: provider, exporter: logging, tracer: tracer}, nil
 }
 
-// describe lets the environment win over the options, as OpenTelemetry rules.
+// describe returns the resource of this service. The environment wins over the options, as OpenTelemetry requires.
 func describe(ctx context.Context, options TracingOptions) (*resource.Resource, error) {
 	return resource.New(ctx, resource.WithAttributes(
 		semconv.ServiceName(valid(options.ServiceName)),
@@ -75,8 +68,8 @@ func describe(ctx context.Context, options TracingOptions) (*resource.Resource, 
 	), resource.WithTelemetrySDK(), resource.WithFromEnv())
 }
 
-// Shutdown delivers the spans that wait, for as long as ctx lasts, and stops the export. Later spans are dropped. The provider is not
-// given ctx itself: it would leave its goroutines behind when ctx ends early. Instead the deliveries are aborted, which ends them all.
+// Shutdown delivers the spans that wait, for as long as ctx lasts, and stops the export. Later spans are dropped. The end of ctx
+// aborts the deliveries; given to the provider, it would leave the provider's goroutines behind.
 func (t *Tracing) Shutdown(ctx context.Context) error {
 	if t.off() {
 		return nil
@@ -92,9 +85,8 @@ func (t *Tracing) Shutdown(ctx context.Context) error {
 
 func (t *Tracing) off() bool { return t == nil || t.provider == nil }
 
-// StartRequest begins the span of a request, as a child of the caller's when the request carries a traceparent. The route is the
-// pattern that matched, with or without its method; ctx need not be the request's own. The caller calls end once, with the response's
-// status.
+// StartRequest begins the span of a request, below the client's if the request has a traceparent. The route is the pattern that
+// matched, with or without its method. The caller calls end once, with the response's status.
 func (t *Tracing) StartRequest(ctx context.Context, r *http.Request, route string) (_ context.Context, end func(status int)) {
 	if t.off() {
 		return ctx, ignoreStatus
@@ -128,7 +120,7 @@ func spanName(method, path string) string {
 	return strings.TrimSpace(method + " " + path)
 }
 
-// endRequest counts only our own failures as errors: a refused request is a span that went well.
+// endRequest ends a span, as failed if the server failed: a refused request is no failure.
 func endRequest(span trace.Span, status int) {
 	span.SetAttributes(semconv.HTTPResponseStatusCode(status))
 	if status >= http.StatusInternalServerError {
@@ -137,16 +129,12 @@ func endRequest(span trace.Span, status int) {
 	span.End()
 }
 
-// Start begins a span inside the context's. The pairs of kv are keys and values like those of slog. The caller calls end once, with
-// the error the work ended in, or nil.
-func (t *Tracing) Start(ctx context.Context, name string, kv ...any) (_ context.Context, end func(error)) {
+// Start begins a span below the one in ctx. The caller calls end once, with the error of the work or nil.
+func (t *Tracing) Start(ctx context.Context, name string) (_ context.Context, end func(error)) {
 	if t.off() {
 		return ctx, ignoreError
 	}
 	ctx, span := t.tracer.Start(ctx, valid(name))
-	if span.IsRecording() {
-		span.SetAttributes(attributes(kv)...)
-	}
 	return ctx, func(err error) { endWork(span, err) }
 }
 
@@ -158,54 +146,9 @@ func endWork(span trace.Span, err error) {
 	span.End()
 }
 
-// Inject writes the context's span into the headers of an outgoing request.
-func (t *Tracing) Inject(ctx context.Context, header http.Header) {
-	if !t.off() {
-		t.propagator.Inject(ctx, propagation.HeaderCarrier(header))
-	}
-}
-
-// ignoreStatus and ignoreError end spans that were never begun.
+// ignoreStatus and ignoreError are the ends of spans while tracing is off.
 func ignoreStatus(int)  {}
 func ignoreError(error) {}
 
-// attributes reads pairs; what is no pair shows under the key slog uses for that.
-func attributes(kv []any) []attribute.KeyValue {
-	const bad = "!BADKEY"
-	list := make([]attribute.KeyValue, 0, (len(kv)+1)/2)
-	for len(kv) > 0 {
-		key, ok := kv[0].(string)
-		if !ok || len(kv) == 1 {
-			list, kv = append(list, keyValue(bad, kv[0])), kv[1:]
-			continue
-		}
-		list, kv = append(list, keyValue(valid(key), kv[1])), kv[2:]
-	}
-	return list
-}
-
-// keyValue goes through reflection, not fmt, so that callers' values do not have to move to the heap while tracing is off.
-func keyValue(key string, value any) attribute.KeyValue {
-	if d, ok := value.(time.Duration); ok {
-		return attribute.String(key, d.String())
-	}
-	switch v := reflect.ValueOf(value); v.Kind() {
-	case reflect.String:
-		return attribute.String(key, valid(v.String()))
-	case reflect.Bool:
-		return attribute.Bool(key, v.Bool())
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return attribute.Int64(key, v.Int())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return attribute.Int64(key, int64(v.Uint())) //nolint:gosec // A huge number turning negative harms no trace.
-	case reflect.Float32, reflect.Float64:
-		return attribute.Float64(key, v.Float())
-	case reflect.Invalid:
-		return attribute.String(key, "<nil>")
-	default:
-		return attribute.String(key, v.Type().String())
-	}
-}
-
-// valid makes text fit for the export: one invalid string would make the exporter drop its whole batch.
+// valid replaces invalid UTF-8: one invalid string would make the exporter drop its whole batch.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

@@ -1,0 +1,188 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// resource describes a kind of resource. Its methods make handlers out of the
+// methods of a service; handlers that are special are plain functions. T is the
+// domain's type, D its draft and F the filter of its list, none if it has none.
+type resource[T, D, F any] struct {
+	kind        string                              // the JSON:API type
+	render      func(T) (id string, attributes any) // shows a resource to callers
+	filter      func(*call) F                       // reads the filters of a list
+	draft       func(*jsonapi.Envelope) D           // reads the body of a write
+	normalizeID func(string) string                 // nil if an id has only one spelling
+}
+
+type none = struct{}
+
+// describe returns the description of a resource.
+func describe[T, D, F any](kind string, render func(T) (string, any), filter func(*call) F, draft func(*jsonapi.Envelope) D) resource[T, D, F] {
+	return resource[T, D, F]{kind: kind, render: render, filter: filter, draft: draft}
+}
+
+// noFilter and noDraft are for resources that cannot be filtered or written.
+func noFilter(*call) none            { return none{} }
+func noDraft(*jsonapi.Envelope) none { return none{} }
+
+// oneOf reads a filter that is one of a few words, in any case.
+func oneOf[W ~string](c *call, name string, words ...W) W {
+	text, sent := c.query.Filter(name).Get()
+	if !sent {
+		return ""
+	}
+	word := W(strings.ToUpper(text))
+	if !slices.Contains(words, word) {
+		c.query.Refuse(name, "must be "+listing(words, "or"))
+	}
+	return word
+}
+
+// listing writes words as a sentence has them: "GET, PUT and DELETE".
+func listing[W ~string](words []W, conjunction string) string {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = string(word)
+	}
+	last := len(texts) - 1
+	if last == 0 {
+		return texts[0]
+	}
+	return strings.Join(texts[:last], ", ") + " " + conjunction + " " + texts[last]
+}
+
+// list serves a numbered page.
+func (r resource[T, D, F]) list(find func(context.Context, accounts.Caller, F, page.Request) (page.List[T], error)) handler {
+	return func(c *call) (reply, error) {
+		filter, request := r.filter(c), c.query.Page()
+		if err := c.query.Err(); err != nil {
+			return reply{}, err
+		}
+		found, err := find(c.ctx(), c.caller, filter, request)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(jsonapi.NewCollection(found, request, r.document))
+	}
+}
+
+// get serves the resource that the path names.
+func (r resource[T, D, F]) get(find func(ctx context.Context, caller accounts.Caller, id string) (T, error)) handler {
+	return func(c *call) (reply, error) {
+		found, err := find(c.ctx(), c.caller, r.id(c.id))
+		return r.answer(http.StatusOK, found, err)
+	}
+}
+
+// create creates a resource from the body.
+func (r resource[T, D, F]) create(create func(context.Context, accounts.Caller, D) (T, error)) handler {
+	return func(c *call) (reply, error) {
+		envelope, err := c.envelope(r.kind)
+		if err != nil {
+			return reply{}, err
+		}
+		created, err := create(c.ctx(), c.caller, r.draft(envelope))
+		return r.answer(http.StatusCreated, created, err)
+	}
+}
+
+// replace replaces the resource that the path names with the body.
+func (r resource[T, D, F]) replace(
+	replace func(ctx context.Context, caller accounts.Caller, id string, draft D, match changes.Match[T]) (T, error),
+) handler {
+	return func(c *call) (reply, error) {
+		envelope, err := c.envelope(r.kind)
+		if err != nil {
+			return reply{}, err
+		}
+		id := r.id(c.id)
+		if r.id(envelope.ID.Or(id)) != id {
+			envelope.RequireID(id)
+		}
+		replaced, err := replace(c.ctx(), c.caller, id, r.draft(envelope), ifMatch(c, r.document))
+		return r.answer(http.StatusOK, replaced, err)
+	}
+}
+
+// remove deletes the resource that the path names.
+func (r resource[T, D, F]) remove(remove func(ctx context.Context, caller accounts.Caller, id string, match changes.Match[T]) error) handler {
+	return func(c *call) (reply, error) {
+		if err := remove(c.ctx(), c.caller, r.id(c.id), ifMatch(c, r.document)); err != nil {
+			return reply{}, err
+		}
+		return reply{status: http.StatusNoContent}, nil
+	}
+}
+
+// action does something to the resource that the path names and answers with
+// the one that results. The body may be anything that is an object, or nothing.
+func (r resource[T, D, F]) action(act func(ctx context.Context, caller accounts.Caller, id string) (T, error)) handler {
+	return func(c *call) (reply, error) {
+		if _, err := c.objectOrNothing(); err != nil {
+			return reply{}, err
+		}
+		result, err := act(c.ctx(), c.caller, r.id(c.id))
+		return r.answer(http.StatusOK, result, err)
+	}
+}
+
+// answer replies with one resource, or with the error of finding or writing it.
+func (r resource[T, D, F]) answer(status int, found T, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	return one(status, r.document(found), nil)
+}
+
+func (r resource[T, D, F]) document(found T) jsonapi.Resource {
+	id, attributes := r.render(found)
+	return jsonapi.Resource{ID: id, Type: r.kind, Attributes: attributes}
+}
+
+// id returns an id in the spelling that is stored.
+func (r resource[T, D, F]) id(sent string) string {
+	if r.normalizeID == nil {
+		return sent
+	}
+	return r.normalizeID(sent)
+}
+
+// tail answers with a page that continues after a cursor and the link to the
+// page after it.
+func (r resource[T, D, F]) tail(a *API, c *call, size int, tail page.Tail[T]) (reply, error) {
+	var next *string
+	if tail.More {
+		last, _ := r.render(tail.Items[len(tail.Items)-1])
+		next = new(a.nextPage(c, last, size))
+	}
+	return ok(jsonapi.NewStream(tail.Items, size, next, r.document))
+}
+
+// nextPage returns the URL of the page after an item, with the same filters.
+func (a *API) nextPage(c *call, after string, size int) string {
+	values := c.query.Values()
+	values.Set("page[after]", after)
+	values.Set("page[size]", strconv.Itoa(size))
+	return a.baseURL(c) + c.request.URL.EscapedPath() + "?" + values.Encode()
+}
+
+func (a *API) baseURL(c *call) string {
+	if a.options.PublicURL != "" {
+		return a.options.PublicURL
+	}
+	scheme := "http"
+	if c.request.TLS != nil || strings.EqualFold(c.request.Header.Get("X-Forwarded-Proto"), "https") {
+		scheme = "https"
+	}
+	return scheme + "://" + c.request.Host
+}
