@@ -1,15 +1,15 @@
 package configs
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// check holds one write against the chains that it touches.
+// check notes what one write would break in the chains that it touches.
 type check struct {
 	write   write
 	after   *level
@@ -18,29 +18,27 @@ type check struct {
 
 	problems *fault.Problems
 	broken   map[string]bool // keys that do not fit already where they are written
-	work     *budget
 	schemas  *schemas
 }
 
 func newCheck(write write, after *level, problems *fault.Problems) *check {
-	c := &check{write: write, after: after, problems: problems, broken: map[string]bool{}, work: write.schemas.work,
-		schemas: write.schemas, levels: map[string]*level{after.config.Key: after}}
-	if write.before != nil && sameText(write.before.Parent, after.config.Parent) {
-		c.changed = changedKeys(*write.before, after, c.work)
-	}
-	return c
+	return &check{write: write, after: after, problems: problems, broken: map[string]bool{}, schemas: write.schemas,
+		levels: map[string]*level{after.config.Key: after}}
 }
 
-// reachesBelow tells whether configs below may be affected.
+// reachesBelow reports whether configs below must be checked as well.
 func (c *check) reachesBelow() bool {
-	return c.write.before != nil && (c.changed == nil || len(c.changed) > 0)
+	return c.write.before != nil && (c.changed == nil || len(c.changed) > 0) && !c.schemas.work.spent()
 }
 
 // own checks the config that is written.
 func (c *check) own() {
 	config := c.after.config
-	if c.looking(c.after); c.work.spent() {
+	if !c.lookUp(c.after) {
 		return
+	}
+	if c.write.before != nil && sameText(c.write.before.Parent, config.Parent) {
+		c.changed = changedKeys(*c.write.before, c.after)
 	}
 	for _, key := range slices.Sorted(maps.Keys(config.Items)) {
 		if above, by, found := c.after.above.declared(key); found && above.Type != config.Items[key].Type {
@@ -63,14 +61,13 @@ func (c *check) own() {
 			c.problems.Attribute(overridePath(environment, key), "must be %s, as the item is %s", item.Type.noun(), item.Type)
 		}
 	})
-	c.fit(c.after, func(environment, key string, found breach) {
+	c.fit(c.after, func(environment, key string, found violation) {
 		c.broken[key] = true
-		c.problems.Attribute(c.ownPlace(environment, key, found), "does not fit the schema of %q%s: %s",
+		c.problems.Attribute(c.ownPath(environment, key, found.pointer), "does not fit the schema of %q%s: %s",
 			key, inside(environment), found.detail)
 	})
 }
 
-// inside says in which environment.
 func inside(environment string) string {
 	if environment == "" {
 		return ""
@@ -78,29 +75,29 @@ func inside(environment string) string {
 	return " in " + environment
 }
 
-// ownPlace is the part of the written config that decides what a key resolves
-// to in an environment.
-func (c *check) ownPlace(environment, key string, found breach) string {
+// ownPath returns the part of the written config that decides what a key
+// resolves to in an environment, and a place in it.
+func (c *check) ownPath(environment, key, pointer string) string {
 	_, overridden := c.after.config.Environments[environment][key]
 	switch {
 	case !overridden:
-		return itemPath(key) + "/value" + found.pointer
+		return itemPath(key) + "/value" + pointer
 	case c.write.frozen(environment, key):
 		return itemPath(key) // the override itself was not sent
 	}
-	return overridePath(environment, key) + found.pointer
+	return overridePath(environment, key) + pointer
 }
 
 // below checks a config under the one that is written. Parents come before
 // their children.
 func (c *check) below(config Config) {
 	above := c.levels[*config.Parent]
-	l := above.under(config.about(c.changed))
+	l := above.under(config.only(c.changed))
 	c.levels[config.Key] = l
 	if l.depth > MaxDepth {
 		c.problems.Attribute("parent", "would make the chain of the config %q longer than %d", config.Key, MaxDepth)
 	}
-	if c.looking(l); c.work.spent() {
+	if !c.lookUp(l) {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.config.Items)) {
@@ -120,20 +117,21 @@ func (c *check) below(config Config) {
 				config.Key, key, environment, item.Type.noun())
 		}
 	})
-	c.fit(l, func(environment, key string, found breach) {
+	c.fit(l, func(environment, key string, found violation) {
 		if c.broken[key] {
-			return // and is told where it begins
+			return // it is reported where it begins
 		}
-		place := c.cause(key)
-		if c.overridesAnew(environment, key) {
-			place = c.ownPlace(environment, key, breach{})
+		path := c.cause(key)
+		if c.changesOverride(environment, key) {
+			path = c.ownPath(environment, key, "")
 		}
-		c.problems.Attribute(place, "would make %q of the config %q below break its schema%s: at %q it has this wrong: %s",
+		c.problems.Attribute(path, "would make %q of the config %q below break its schema%s: at %q it has this wrong: %s",
 			key, config.Key, inside(environment), found.pointer, found.detail)
 	})
 }
 
-// cause is the part of the write that a problem of a config below comes from.
+// cause returns the part of the write that a problem of a config below comes
+// from.
 func (c *check) cause(key string) string {
 	item, declares := c.after.config.Items[key]
 	if !declares && c.changed == nil {
@@ -148,39 +146,39 @@ func (c *check) cause(key string) string {
 		return path
 	case was.Type != item.Type:
 		return path + "/type"
-	case !c.work.same(was.Schema, item.Schema):
+	case !bytes.Equal(was.Schema, item.Schema):
 		return path + "/schema"
 	}
 	return path + "/value"
 }
 
-// overridesAnew tells whether the write gives a key another override.
-func (c *check) overridesAnew(environment, key string) bool {
+// changesOverride reports whether the write adds or changes an override.
+func (c *check) changesOverride(environment, key string) bool {
 	is, has := c.after.config.Environments[environment][key]
-	was, had := c.write.stored().Environments[environment][key]
-	return has && (!had || !c.work.same(was, is))
+	return has && !bytes.Equal(is, c.write.stored().Environments[environment][key])
 }
 
-// fit holds what a level's keys resolve to against their schemas. Keys that
-// the level says nothing about resolve as its parent's.
-func (c *check) fit(l *level, report func(environment, key string, found breach)) {
+// fit checks what a level's keys resolve to against their schemas. Keys that
+// the level has nothing of resolve as its parent's.
+func (c *check) fit(l *level, report func(environment, key string, found violation)) {
 	chain := l.chain()
-	for _, key := range slices.Sorted(l.config.keys()) {
+	for _, key := range l.config.keys() {
 		if c.changed != nil && !c.changed[key] {
 			continue
 		}
-		c.work.spend(time.Duration(len(chain)) * priceOfLookup)
 		schemas := schemasOf(chain, key)
 		if len(schemas) == 0 {
 			continue
 		}
-		c.work.spend(time.Duration(environmentsAlong(chain)) * priceOfLookup)
-		for _, environment := range append([]string{""}, environmentsOf(chain, key)...) {
-			found := c.schemas.check(schemas, c.work.valueOf(chain, key, environment))
+		for _, config := range chain {
+			c.schemas.work.spend(len(config.Environments) / lookupsPerStep)
+		}
+		for _, environment := range environmentsOf(chain, key) {
+			found := c.schemas.check(schemas, layersOf(chain, key, environment))
 			for _, each := range found {
 				report(environment, key, each)
 			}
-			if c.work.spent() {
+			if c.schemas.work.spent() {
 				return
 			}
 			if len(found) > 0 && environment == "" {
@@ -190,14 +188,17 @@ func (c *check) fit(l *level, report func(environment, key string, found breach)
 	}
 }
 
-// looking pays for finding where keys are declared.
-func (c *check) looking(l *level) {
+// lookUp spends the work of finding where the keys of a level are declared and
+// reports whether there was enough left.
+func (c *check) lookUp(l *level) bool {
 	keys := len(l.config.Items)
 	for _, overrides := range l.config.Environments {
 		keys += len(overrides)
 	}
-	if c.work.spend(time.Duration(keys*l.depth) * priceOfLookup); c.work.spent() {
-		c.problems.Attribute("items", "take too much work to check, with what the config %q says about them; have fewer of them or a shorter chain",
+	enough := c.schemas.work.spend(keys * l.depth / lookupsPerStep)
+	if !enough {
+		c.problems.Attribute("items", "take too much work to check, with what the config %q has of them; have fewer of them or a shorter chain",
 			l.config.Key)
 	}
+	return enough
 }

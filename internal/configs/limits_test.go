@@ -144,16 +144,3 @@ func TestManyLargeMergesBelowAreTooMuch(t *testing.T) {
 	}
 	same(t, string(h.get(t, "root").Items["k0"].Value[:7]), `{"a":"b`)
 }
-
-func TestCheckingThatTakesTooLongIsGivenUp(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
-	h.Patience = time.Nanosecond
-	_, err := h.Create(t.Context(), h.owner, fitting(draft("config", "", values{"a": "{}"}), "a", "{}"))
-	if !fault.Is(err, fault.Unavailable) {
-		t.Errorf("got %v", err)
-	}
-	same(t, h.count(t), 0)
-	h.Patience = 0
-	h.create(t, fitting(draft("config", "", values{"a": "{}"}), "a", "{}"))
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -38,8 +37,7 @@ func newHouse(t testing.TB, database storetest.Database, plan string) *house {
 }
 
 func newService(db *store.DB) *configs.Service {
-	return &configs.Service{Store: db.Configs(), Plans: plans.BuiltIn(), Writable: environments.Writable,
-		Patience: time.Minute} // the machine may be slow, and the tests are about work
+	return &configs.Service{Store: db.Configs(), Plans: plans.BuiltIn(), Writable: environments.Writable}
 }
 
 // race lets racers start at once on all nodes and gives what each was told.
