@@ -7,49 +7,34 @@ import (
 	"slices"
 )
 
-// level is one config of a chain, with those above it.
-type level struct {
-	config Config
-	above  *level // nil at the root
-	depth  int    // 1 at the root
-}
+// chain is a config, which comes last, and all above it, the root first.
+type chain []*Config
 
-// under returns the level of a config below this one.
-func (l *level) under(config Config) *level {
-	if l == nil {
-		return &level{config: config, depth: 1}
+func newChain(configs []Config) (c chain) {
+	for i := range configs {
+		c = append(c, &configs[i])
 	}
-	return &level{config: config, above: l, depth: l.depth + 1}
+	return c
 }
 
-// lowest returns the level of a chain's last config; nil when there is none.
-func lowest(chain []Config) *level {
-	var last *level
-	for _, config := range chain {
-		last = last.under(config)
-	}
-	return last
-}
+// with returns the chain of a config below the last one.
+func (c chain) with(config Config) chain { return append(slices.Clip(c), &config) }
 
-// declared finds the item of a key here or above, the nearest first, and the
-// config that has it.
-func (l *level) declared(key string) (Item, string, bool) {
-	for ; l != nil; l = l.above {
-		if item, found := l.config.Items[key]; found {
-			return item, l.config.Key, true
+// above returns the chain of the parent.
+func (c chain) above() chain { return c[:len(c)-1] }
+
+// last returns the config whose chain it is.
+func (c chain) last() *Config { return c[len(c)-1] }
+
+// declared finds the item of a key, the nearest first, and the config that has
+// it.
+func (c chain) declared(key string) (Item, string, bool) {
+	for _, config := range slices.Backward(c) {
+		if item, found := config.Items[key]; found {
+			return item, config.Key, true
 		}
 	}
 	return Item{}, "", false
-}
-
-// chain returns the configs from the root to this one.
-func (l *level) chain() []Config {
-	var chain []Config
-	for ; l != nil; l = l.above {
-		chain = append(chain, l.config)
-	}
-	slices.Reverse(chain)
-	return chain
 }
 
 // keys returns the keys that a config has an item or an override of, sorted.
@@ -66,9 +51,9 @@ func (c Config) keys() []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// schemasOf returns the schemas of all levels of a chain for a key.
-func schemasOf(chain []Config, key string) (schemas []json.RawMessage) {
-	for _, config := range chain {
+// schemas returns all schemas of a key.
+func (c chain) schemas(key string) (schemas []json.RawMessage) {
+	for _, config := range c {
 		if schema := config.Items[key].Schema; schema != nil {
 			schemas = append(schemas, schema)
 		}
@@ -76,11 +61,11 @@ func schemasOf(chain []Config, key string) (schemas []json.RawMessage) {
 	return schemas
 }
 
-// environmentsOf returns the environments that override a key, after "", which
-// is none.
-func environmentsOf(chain []Config, key string) []string {
+// environments returns the environments that override a key, after "", which is
+// none.
+func (c chain) environments(key string) []string {
 	found := map[string]bool{"": true}
-	for _, config := range chain {
+	for _, config := range c {
 		for environment, overrides := range config.Environments {
 			if _, has := overrides[key]; has {
 				found[environment] = true
@@ -90,10 +75,10 @@ func environmentsOf(chain []Config, key string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// layersOf returns what one key is merged from; none when the chain has no
-// value for it. No environment is "".
-func layersOf(chain []Config, key, environment string) (found layers) {
-	for _, config := range chain {
+// layers returns what a key is merged from in an environment; none when the
+// chain has no value for it.
+func (c chain) layers(key, environment string) (found layers) {
+	for _, config := range c {
 		if item, has := config.Items[key]; has {
 			found = found.with(item.Value)
 		}
@@ -107,8 +92,8 @@ func layersOf(chain []Config, key, environment string) (found layers) {
 // changedKeys returns the keys of which a write may alter what is checked here
 // and below: whether they are declared, their type, their schema, and the values
 // of JSON items. A value that is only spelled differently counts as changed.
-func changedKeys(was Config, after *level) map[string]bool {
-	changed, is := map[string]bool{}, after.config
+func changedKeys(was Config, after chain) map[string]bool {
+	changed, is := map[string]bool{}, after.last()
 	for key, item := range was.Items {
 		now, still := is.Items[key]
 		changed[key] = !still || item.Type != now.Type || !bytes.Equal(item.Schema, now.Schema) ||

@@ -198,12 +198,21 @@ func TestSchemasHoldForWhatIsResolvedHereAndBelow(t *testing.T) {
 	})
 }
 
-func TestAHostileSchemaIsRefusedAndChangesNothing(t *testing.T) {
+func TestCreate_HostileSchema(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
-	deep := strings.Repeat(`{"a":`, 60) + "1" + strings.Repeat("}", 60)
-	_, err := h.Create(t.Context(), h.owner, fitting(draft("hostile", "", values{"a": deep}), "a",
-		`{"anyOf":[{"properties":{"a":{"$ref":"#"}},"required":["b"]},{"properties":{"a":{"$ref":"#"}},"required":["c"]}]}`))
-	requireRefused(t, err, values{"items/a/value": "work"})
-	same(t, h.count(t), 0)
+	deep, wide := strings.Repeat(`{"a":`, 60)+"1"+strings.Repeat("}", 60), "["+strings.Repeat("1,", 100_000)+"1]"
+	for _, each := range map[string]struct {
+		value, schema string
+		want          values
+	}{
+		"recursion": {deep, `{"anyOf":[{"properties":{"a":{"$ref":"#"}},"required":["b"]},{"properties":{"a":{"$ref":"#"}},"required":["c"]}]}`,
+			values{"items/a/schema/anyOf/0/properties/a/$ref": "lead back"}},
+		"many parts for many values": {wide, `{"items":{"allOf":[` + strings.Repeat(`{"minimum":2},`, 400) + `true]}}`,
+			values{"items/a/value": "work smaller"}},
+	} {
+		_, err := h.Create(t.Context(), h.owner, fitting(draft("hostile", "", values{"a": each.value}), "a", each.schema))
+		requireRefused(t, err, each.want)
+		same(t, h.count(t), 0)
+	}
 }

@@ -12,18 +12,18 @@ import (
 // check notes what one write would break in the chains that it touches.
 type check struct {
 	write   write
-	after   *level
+	after   chain           // of the config as it is written
 	changed map[string]bool // nil: every key, because the parent is another
-	levels  map[string]*level
+	chains  map[string]chain
 
 	problems *fault.Problems
 	broken   map[string]bool // keys that do not fit already where they are written
 	schemas  *schemas
 }
 
-func newCheck(write write, after *level, problems *fault.Problems) *check {
+func newCheck(write write, after chain, problems *fault.Problems) *check {
 	return &check{write: write, after: after, problems: problems, broken: map[string]bool{}, schemas: write.schemas,
-		levels: map[string]*level{after.config.Key: after}}
+		chains: map[string]chain{after.last().Key: after}}
 }
 
 // reachesBelow reports whether configs below must be checked as well.
@@ -33,7 +33,7 @@ func (c *check) reachesBelow() bool {
 
 // own checks the config that is written.
 func (c *check) own() {
-	config := c.after.config
+	config := c.after.last()
 	if !c.lookUp(c.after) {
 		return
 	}
@@ -41,7 +41,7 @@ func (c *check) own() {
 		c.changed = changedKeys(*c.write.before, c.after)
 	}
 	for _, key := range slices.Sorted(maps.Keys(config.Items)) {
-		if above, by, found := c.after.above.declared(key); found && above.Type != config.Items[key].Type {
+		if above, by, found := c.after.above().declared(key); found && above.Type != config.Items[key].Type {
 			c.problems.Attribute(itemPath(key)+"/type", "must be %s, as the config %q above declares it", above.Type, by)
 		}
 	}
@@ -78,7 +78,7 @@ func inside(environment string) string {
 // ownPath returns the part of the written config that decides what a key
 // resolves to in an environment, and a place in it.
 func (c *check) ownPath(environment, key, pointer string) string {
-	_, overridden := c.after.config.Environments[environment][key]
+	_, overridden := c.after.last().Environments[environment][key]
 	switch {
 	case !overridden:
 		return itemPath(key) + "/value" + pointer
@@ -91,23 +91,23 @@ func (c *check) ownPath(environment, key, pointer string) string {
 // below checks a config under the one that is written. Parents come before
 // their children.
 func (c *check) below(config Config) {
-	above := c.levels[*config.Parent]
-	l := above.under(config.only(c.changed))
-	c.levels[config.Key] = l
-	if l.depth > MaxDepth {
+	above := c.chains[*config.Parent]
+	chain := above.with(config.only(c.changed))
+	c.chains[config.Key] = chain
+	if len(chain) > MaxDepth {
 		c.problems.Attribute("parent", "would make the chain of the config %q longer than %d", config.Key, MaxDepth)
 	}
-	if !c.lookUp(l) {
+	if !c.lookUp(chain) {
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(l.config.Items)) {
-		if item, _, found := above.declared(key); found && item.Type != l.config.Items[key].Type {
+	for _, key := range slices.Sorted(maps.Keys(chain.last().Items)) {
+		if item, _, found := above.declared(key); found && item.Type != chain.last().Items[key].Type {
 			c.problems.Attribute(c.cause(key), "does not agree with the config %q below, which declares %q as %s",
-				config.Key, key, l.config.Items[key].Type)
+				config.Key, key, chain.last().Items[key].Type)
 		}
 	}
-	l.config.overrides(func(environment, key string, value json.RawMessage) {
-		item, _, found := l.declared(key)
+	chain.last().overrides(func(environment, key string, value json.RawMessage) {
+		item, _, found := chain.declared(key)
 		switch {
 		case !found:
 			c.problems.Attribute(c.cause(key), "would leave the config %q below without an item %q, which it overrides in %s",
@@ -117,7 +117,7 @@ func (c *check) below(config Config) {
 				config.Key, key, environment, item.Type.noun())
 		}
 	})
-	c.fit(l, func(environment, key string, found violation) {
+	c.fit(chain, func(environment, key string, found violation) {
 		if c.broken[key] {
 			return // it is reported where it begins
 		}
@@ -133,7 +133,7 @@ func (c *check) below(config Config) {
 // cause returns the part of the write that a problem of a config below comes
 // from.
 func (c *check) cause(key string) string {
-	item, declares := c.after.config.Items[key]
+	item, declares := c.after.last().Items[key]
 	if !declares && c.changed == nil {
 		return "parent"
 	}
@@ -154,27 +154,24 @@ func (c *check) cause(key string) string {
 
 // changesOverride reports whether the write adds or changes an override.
 func (c *check) changesOverride(environment, key string) bool {
-	is, has := c.after.config.Environments[environment][key]
+	is, has := c.after.last().Environments[environment][key]
 	return has && !bytes.Equal(is, c.write.stored().Environments[environment][key])
 }
 
-// fit checks what a level's keys resolve to against their schemas. Keys that
-// the level has nothing of resolve as its parent's.
-func (c *check) fit(l *level, report func(environment, key string, found violation)) {
-	chain := l.chain()
-	for _, key := range l.config.keys() {
-		if c.changed != nil && !c.changed[key] {
-			continue
-		}
-		schemas := schemasOf(chain, key)
-		if len(schemas) == 0 {
+// fit checks what the keys of a chain's last config resolve to against their
+// schemas. Keys that it has nothing of resolve as its parent's.
+func (c *check) fit(chain chain, report func(environment, key string, found violation)) {
+	for _, key := range chain.last().keys() {
+		schemas := chain.schemas(key)
+		if len(schemas) == 0 || (c.changed != nil && !c.changed[key]) {
 			continue
 		}
 		for _, config := range chain {
 			c.schemas.work.spend(len(config.Environments) / lookupsPerStep)
 		}
-		for _, environment := range environmentsOf(chain, key) {
-			found := c.schemas.check(schemas, layersOf(chain, key, environment))
+		for _, environment := range chain.environments(key) {
+			c.schemas.work.spend(1 + len(chain)/lookupsPerStep)
+			found := c.schemas.check(schemas, chain.layers(key, environment))
 			for _, each := range found {
 				report(environment, key, each)
 			}
@@ -188,17 +185,18 @@ func (c *check) fit(l *level, report func(environment, key string, found violati
 	}
 }
 
-// lookUp spends the work of finding where the keys of a level are declared and
-// reports whether there was enough left.
-func (c *check) lookUp(l *level) bool {
-	keys := len(l.config.Items)
-	for _, overrides := range l.config.Environments {
+// lookUp spends the work of finding where the keys of a chain's last config are
+// declared, and reports whether there was enough left.
+func (c *check) lookUp(chain chain) bool {
+	config := chain.last()
+	keys := len(config.Items)
+	for _, overrides := range config.Environments {
 		keys += len(overrides)
 	}
-	enough := c.schemas.work.spend(keys * l.depth / lookupsPerStep)
+	enough := c.schemas.work.spend(keys * len(chain) / lookupsPerStep)
 	if !enough {
 		c.problems.Attribute("items", "take too much work to check, with what the config %q has of them; have fewer of them or a shorter chain",
-			l.config.Key)
+			config.Key)
 	}
 	return enough
 }

@@ -20,14 +20,6 @@ func (s *Service) provide(ctx context.Context, account, key string) error {
 	return s.Store.Write(ctx, account, func(tx Tx) error { return ensureCommon(ctx, tx, account) })
 }
 
-// ensureCommonParent creates the common config if it is the parent of config.
-func ensureCommonParent(ctx context.Context, tx Tx, config Config) error {
-	if config.Parent == nil || *config.Parent != Common || config.Key == Common {
-		return nil
-	}
-	return ensureCommon(ctx, tx, config.Account)
-}
-
 // ensureCommon creates the common config unless it exists. No plan refuses it,
 // because nobody asked for it.
 func ensureCommon(ctx context.Context, tx Tx, account string) error {

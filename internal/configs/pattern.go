@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"regexp/syntax"
 
@@ -31,31 +30,21 @@ func (p patterns) compile(text string) (jsonschema.Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	total := countInstructions(parsed)
-	size := total
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	total := len(program.Inst)
 	for _, other := range p {
 		total += other.instructions
 	}
 	if total > maxInstructions {
-		return nil, fmt.Errorf("with the schema's other patterns it comes to more than %d instructions, repetitions written out; make them shorter", maxInstructions)
+		return nil, fmt.Errorf("with the schema's other patterns it comes to %d instructions, repetitions written out; at most %d are allowed", total, maxInstructions)
 	}
 	compiled, err := regexp.Compile(text)
 	if err != nil {
 		return nil, err
 	}
-	p[text] = pattern{Regexp: compiled, instructions: size}
+	p[text] = pattern{Regexp: compiled, instructions: len(program.Inst)}
 	return p[text], nil
-}
-
-// countInstructions returns about how large a pattern becomes when its
-// repetitions are written out.
-func countInstructions(parsed *syntax.Regexp) int {
-	total := 1 + len(parsed.Rune)
-	for _, part := range parsed.Sub {
-		total += countInstructions(part)
-	}
-	if parsed.Op == syntax.OpRepeat {
-		total *= max(parsed.Min, parsed.Max, 1)
-	}
-	return min(total, math.MaxInt32)
 }

@@ -34,56 +34,28 @@ type Resolved struct {
 
 // Resolve returns the values of the last config of a chain, which begins with
 // its root. Without an environment only items count.
-func Resolve(chain []Config, environment *string) Resolved {
-	found := resolution{index: map[string]int{}}
+func Resolve(configs []Config, environment *string) Resolved {
+	var found members
+	var origins []Origin // of the layers
 	resolved := Resolved{Environment: environment}
-	for _, config := range chain {
+	for _, config := range configs {
 		resolved.Key = config.Key
-		base := Origin{Config: config.Key, Source: Base}
+		origins = append(origins, Origin{Config: config.Key, Source: Base}, Origin{Config: config.Key, Source: SourceEnvironment})
 		for key, item := range config.Items {
-			found.add(key, item.Value, base)
+			found.add(len(origins)-2, key, item.Value)
 		}
 		if environment == nil {
 			continue
 		}
-		overridden := Origin{Config: config.Key, Source: SourceEnvironment}
 		for key, value := range config.Environments[*environment] {
-			found.add(key, value, overridden)
+			found.add(len(origins)-1, key, value)
 		}
 	}
-	resolved.Values, resolved.Origins = found.values()
+	resolved.Values, resolved.Origins = make(map[string]json.RawMessage, len(found.list)), make(map[string]Origin, len(found.list))
+	for _, each := range found.list {
+		resolved.Values[each.name], resolved.Origins[each.name] = each.value.merge(), origins[each.layer]
+	}
 	return resolved
-}
-
-// resolution is the values of keys while a chain is walked.
-type resolution struct {
-	index map[string]int // into the list
-	list  []resolvedKey
-}
-
-type resolvedKey struct {
-	key    string
-	layers layers
-	origin Origin
-}
-
-// add puts a value over what its key has so far.
-func (r *resolution) add(key string, value json.RawMessage, origin Origin) {
-	at, known := r.index[key]
-	if !known {
-		at = len(r.list)
-		r.index[key] = at
-		r.list = append(r.list, resolvedKey{key: key})
-	}
-	r.list[at].layers, r.list[at].origin = r.list[at].layers.with(value), origin
-}
-
-func (r *resolution) values() (map[string]json.RawMessage, map[string]Origin) {
-	values, origins := make(map[string]json.RawMessage, len(r.list)), make(map[string]Origin, len(r.list))
-	for _, each := range r.list {
-		values[each.key], origins[each.key] = each.layers.merge(), each.origin
-	}
-	return values, origins
 }
 
 // MarshalJSON keeps the bytes of the values. There may be thousands, which an
@@ -167,8 +139,8 @@ func appendQuoted(text []byte, name string) []byte {
 	return append(append(append(text, '"'), name...), '"')
 }
 
-// members are the members of objects that are merged, in the order in which
-// their names first appear.
+// members are the members of objects that are merged, or the keys of configs, in
+// the order in which their names first appear.
 type members struct {
 	list  []member
 	index map[string]int // made when there are many
@@ -176,8 +148,8 @@ type members struct {
 
 type member struct {
 	name  string
-	layer int    // the object that it was last found in
-	below layers // what there was before that object
+	layer int    // the object or config that it was last found in
+	below layers // what there was before that
 	value layers
 }
 

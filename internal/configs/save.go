@@ -3,6 +3,7 @@ package configs
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -42,6 +43,11 @@ func (w write) frozen(environment, key string) bool {
 
 // save stores a config if it keeps the rules, and returns it as it is stored.
 func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write write, after Config) (Config, error) {
+	if after.Parent != nil && *after.Parent == Common && after.Key != Common {
+		if err := ensureCommon(ctx, tx, after.Account); err != nil {
+			return Config{}, err
+		}
+	}
 	var problems fault.Problems
 	after, err := s.prepare(ctx, tx, caller, write, after, &problems)
 	if err := cmp.Or(err, problems.Err()); err != nil {
@@ -78,8 +84,8 @@ func (s *Service) prepare(ctx context.Context, tx ReadTx, caller accounts.Caller
 		return Config{}, err
 	}
 	if !problems.Mentions("parent") {
-		after = write.dropRemoved(lowest(above), after)
-		err = checkChains(ctx, tx, write, lowest(above).under(after), problems)
+		after = write.dropRemoved(newChain(above), after)
+		err = checkChains(ctx, tx, write, newChain(above).with(after), problems)
 	}
 	checkDefinition(after, problems)
 	return after, err
@@ -109,33 +115,27 @@ func saveWithinLimit(ctx context.Context, tx Tx, config Config) error {
 
 // dropRemoved drops the frozen overrides of items that the write removes: an
 // item that is deleted takes its values with it, like any resource.
-func (w write) dropRemoved(above *level, after Config) Config {
-	kept := make(map[string]Overrides, len(after.Environments))
+func (w write) dropRemoved(above chain, after Config) Config {
+	written, environments := above.with(after), make(map[string]Overrides, len(after.Environments))
 	for environment, values := range after.Environments {
-		left := make(Overrides, len(values))
-		for key, value := range values {
-			if !w.removes(above, after, key) || !w.frozen(environment, key) {
-				left[key] = value
-			}
-		}
-		if len(left) > 0 {
-			kept[environment] = left
+		kept := maps.Clone(values)
+		maps.DeleteFunc(kept, func(key string, _ json.RawMessage) bool {
+			return w.frozen(environment, key) && w.removes(key, written)
+		})
+		if len(kept) > 0 {
+			environments[environment] = kept
 		}
 	}
-	after.Environments = kept
+	after.Environments = environments
 	return after
 }
 
 // removes reports whether the write removes an item that no config above
 // declares.
-func (w write) removes(above *level, after Config, key string) bool {
+func (w write) removes(key string, written chain) bool {
 	_, had := w.stored().Items[key]
-	_, has := after.Items[key]
-	if !had || has {
-		return false
-	}
-	_, _, inherited := above.declared(key)
-	return !inherited
+	_, _, declared := written.declared(key)
+	return had && !declared
 }
 
 // checkDefinition checks the size of what is about to be stored.
@@ -155,7 +155,7 @@ func checkDefinition(config Config, problems *fault.Problems) {
 }
 
 // checkChains notes what a write would break in the chains that it touches.
-func checkChains(ctx context.Context, tx ReadTx, write write, written *level, problems *fault.Problems) error {
+func checkChains(ctx context.Context, tx ReadTx, write write, written chain, problems *fault.Problems) error {
 	write.schemas.work = maxSteps // whatever compiling took before the lock
 	check := newCheck(write, written, problems)
 	check.own()
@@ -163,7 +163,7 @@ func checkChains(ctx context.Context, tx ReadTx, write write, written *level, pr
 		return nil
 	}
 	enough := errors.New("the work is spent")
-	err := tx.EachConfigBelow(ctx, written.config.Account, written.config.Key, func(config Config) error {
+	err := tx.EachConfigBelow(ctx, written.last().Account, written.last().Key, func(config Config) error {
 		if check.below(config); check.schemas.work.spent() {
 			return enough
 		}

@@ -88,6 +88,7 @@ func (s *schemas) check(texts []json.RawMessage, value layers) (found []violatio
 	document := decode(merged)
 	measured := measure(document)
 	for _, text := range texts {
+		s.work.spend(1 + len(text)/bytesHashedPerStep)
 		schema := s.compile(text)
 		switch {
 		case s.work.spent():

@@ -133,9 +133,6 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if err := s.checkNew(ctx, tx, made); err != nil { // before common is created, which would count
 			return Config{}, err
 		}
-		if err := ensureCommonParent(ctx, tx, made); err != nil {
-			return Config{}, err
-		}
 		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas}, made); err != nil {
 			return Config{}, err
 		}
@@ -188,9 +185,6 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Config) (Config, error) {
 			after := draft.over(before, wanted)
 			after.UpdatedAt = tx.Now()
-			if err := ensureCommonParent(ctx, tx, after); err != nil {
-				return Config{}, err
-			}
 			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas}, after)
 		})
 	})

@@ -20,14 +20,8 @@ func typeOf(value json.RawMessage) Type {
 
 // fits reports whether a value is of the type. A number must fit 64 bits.
 func (t Type) fits(value json.RawMessage) bool {
-	if t == JSON {
-		return true
-	}
-	if typeOf(value) != t {
-		return false
-	}
-	if t != Number {
-		return true
+	if t != Number || typeOf(value) != Number {
+		return t == JSON || typeOf(value) == t
 	}
 	_, err := strconv.ParseFloat(string(value), 64)
 	return err == nil
@@ -35,16 +29,7 @@ func (t Type) fits(value json.RawMessage) bool {
 
 // noun names a value of the type in a sentence.
 func (t Type) noun() string {
-	switch t {
-	case String:
-		return "a string"
-	case Number:
-		return "a number that fits 64 bits"
-	case Boolean:
-		return "true or false"
-	case JSON:
-	}
-	return "JSON"
+	return map[Type]string{String: "a string", Number: "a number that fits 64 bits", Boolean: "true or false", JSON: "JSON"}[t]
 }
 
 // nesting returns how many levels of arrays and objects a value has.

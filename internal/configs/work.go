@@ -11,13 +11,15 @@ import (
 // which on SQLite is everybody's, is held meanwhile. A step takes about a
 // microsecond. Steps are counted from the sizes of schemas and values before
 // the work is done, so a write is refused everywhere or nowhere.
-const maxSteps = 250_000
+const maxSteps = 200_000
 
 // What other work comes to in steps.
 const (
 	stepsPerNode   = 20 // of compiling a JSON value of a schema
 	lookupsPerStep = 10 // finding a key in one config of a chain, a few times
 	bytesPerStep   = 32 // JSON text that is merged and decoded
+
+	bytesHashedPerStep = 4 << 10 // text of a schema that is looked up
 )
 
 // work is how many steps a write may still take.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,7 @@ func TestSchemas_UsualSchemaOfLargeValue(t *testing.T) {
 	for i := range servers {
 		servers[i] = fmt.Sprintf(`{"host":"host-%d.example.com","port":%d,"mode":"b","tags":["x","y"]}`, i, i+1)
 	}
+	t.Logf("%d of %d steps", compiled(t, schema).known[schema].weight.steps(measure(decode(json.RawMessage("["+strings.Join(servers, ",")+"]")))), maxSteps)
 	if found := checked(t, schema, "["+strings.Join(servers, ",")+"]"); len(found) > 0 {
 		t.Errorf("got %v", found)
 	}
@@ -134,7 +136,7 @@ func TestCheck_TooManyLookups(t *testing.T) {
 	var problems fault.Problems
 	overrides := Overrides{"b": json.RawMessage("1"), "c": json.RawMessage("1")}
 	config := Config{Key: "config", Environments: map[string]Overrides{"production": overrides}}
-	check := newCheck(write{schemas: newSchemas()}, &level{config: config, depth: 1 << 24}, &problems)
+	check := newCheck(write{schemas: newSchemas()}, slices.Repeat(chain{&config}, maxSteps*lookupsPerStep), &problems)
 	check.own()
 	if !problems.Mentions("items") || len(fault.All(problems.Err())) != 1 {
 		t.Errorf("got %v, want nothing but a refusal of the work", problems.Err())
