@@ -96,7 +96,7 @@ func TestCompileSchema_Refused(t *testing.T) {
 		"long pattern":                {`{"pattern":"` + strings.Repeat("a", MaxPattern+1) + `"}`, "/pattern", "1000"},
 		"growing pattern":             {`{"pattern":"((a{100}){100}){10}"}`, "/pattern", "invalid repeat count"},
 		"large pattern":               {`{"pattern":"((abcd|efgh){30}c){30}"}`, "/pattern", "at most 5000"},
-		"many patterns":               {`{"allOf":[` + manyPatterns(8, `{"pattern":"(a|b){200}%d"}`) + `]}`, "/allOf/7/pattern", "5000"},
+		"many patterns":               {`{"allOf":[` + manyPatterns(9, `{"pattern":"(a|b){200}%d"}`) + `]}`, "/allOf/8/pattern", "5000"},
 		"broken patternProperties":    {`{"patternProperties":{"(":true}}`, "/patternProperties", "no valid schema"},
 		"dangling reference":          {`{"$ref":"#/$defs/x"}`, "", "no valid schema"},
 		"dangling anchor":             {`{"$ref":"#x"}`, "", "no valid schema"},

@@ -56,7 +56,7 @@ func TestSchemas_TooMuchWork(t *testing.T) {
 // makes maxSteps the time that checking takes at most: the cases are smaller
 // than that only to be quick.
 func TestWeight_StepsBoundTime(t *testing.T) {
-	wide, members := "["+strings.Repeat("1,", 2000)+"1]", manyMembers(2000, 1)
+	wide, members := "["+strings.Repeat("1,", 1000)+"1]", manyMembers(1000, 1)
 	text := `"` + strings.Repeat("é", 125<<10) + `"`
 	lists := "[" + manyPatterns(20, "["+strings.Repeat("0.5,", 100)+"%d]") + "]"
 	deep := strings.Repeat("[", MaxSchemaDepth-3) + wide + strings.Repeat("]", MaxSchemaDepth-3)
@@ -67,7 +67,7 @@ func TestWeight_StepsBoundTime(t *testing.T) {
 		"limits":               {repeated(10, `{"items":{"minimum":2}}`), wide},
 		"multiples":            {repeated(10, `{"items":{"multipleOf":0.0123456789012345678901234567890123457}}`), wide},
 		"constants":            {`{"items":{"enum":[` + manyPatterns(20, "1%d") + `]}}`, wide},
-		"large constants":      {repeated(10, `{"const":[`+strings.Repeat("1,", 150)+`2]}`), "[" + strings.Repeat("1,", 150) + "1]"},
+		"large constants":      {repeated(10, `{"const":[`+strings.Repeat("1,", 100)+`2]}`), "[" + strings.Repeat("1,", 100) + "1]"},
 		"text constants":       {`{"items":{"enum":[` + manyPatterns(200, `"x%d"`) + `]}}`, strings.ReplaceAll(wide, "1", `"x"`)},
 		"alternatives":         {`{"items":{"anyOf":[` + strings.Repeat(`{"anyOf":[{"type":"null"},{"type":"null"}]},`, 5) + `false]}}`, wide},
 		"exactly one":          {`{"items":{"oneOf":[` + strings.Repeat(`{"type":"null"},`, 10) + `true]}}`, wide},
@@ -98,7 +98,7 @@ func TestWeight_StepsBoundTime(t *testing.T) {
 			t.Errorf("%s: %d steps are too many to be a case", name, steps)
 		}
 		best := time.Duration(math.MaxInt64)
-		for range 3 {
+		for range 2 {
 			began := time.Now()
 			_ = known.compiled.Validate(value)
 			best = min(best, time.Since(began))
