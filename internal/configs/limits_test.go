@@ -16,7 +16,7 @@ import (
 )
 
 // bytes is what the account's configs have in all.
-func (h *house) bytes(t testing.TB) (count int) {
+func (h *fixture) bytes(t testing.TB) (count int) {
 	t.Helper()
 	err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
 		count, err = tx.ConfigBytes(t.Context(), h.owner.Account)
@@ -28,10 +28,10 @@ func (h *house) bytes(t testing.TB) (count int) {
 	return count
 }
 
-func TestTheBytesOfAllConfigsAreKept(t *testing.T) {
+func TestConfigBytes_FollowWrites(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		newEnvironment(t, h, "qa")
 		same(t, h.bytes(t), 0)
 		small := draft("a", "", values{"x": "1"})
@@ -65,9 +65,9 @@ func TestTheBytesOfAllConfigsAreKept(t *testing.T) {
 	})
 }
 
-func TestAnAccountHasRoomForSoManyBytes(t *testing.T) {
+func TestCreate_AccountBytesLimit(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	full := func(key string) configs.Draft {
 		made := draft(key, "", nil)
 		for i := range 4 {
@@ -102,7 +102,7 @@ func TestAnAccountHasRoomForSoManyBytes(t *testing.T) {
 // One long text that is looked at very often, in a few hundred kilobytes.
 func TestCreate_LongTextUnderManyParts(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	schema := `{"allOf":[` + strings.Repeat(`{"minLength":1},`, 600) + `true]}`
 	made := fitting(draft("hostile", "", values{"k": `"` + strings.Repeat("é", 125<<10) + `"`}), "k", schema)
 	made.Items["k"] = configs.ItemDraft{Value: made.Items["k"].Value, Schema: made.Items["k"].Schema, Type: optional.Of("JSON")}
@@ -114,9 +114,9 @@ func TestCreate_LongTextUnderManyParts(t *testing.T) {
 }
 
 // Values are merged and decoded for every config below.
-func TestManyLargeMergesBelowAreTooMuch(t *testing.T) {
+func TestReplace_ManyLargeMergesBelow(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	root := func(first string) configs.Draft {
 		made := draft("root", "", nil)
 		for i := range 3 {

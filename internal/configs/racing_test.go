@@ -17,10 +17,10 @@ import (
 
 // Two writers, each of which makes one half of a circle: on PostgreSQL they
 // are on different nodes.
-func TestOfTwoWritersThatWouldMakeACircleOneIsRefused(t *testing.T) {
+func TestReplace_RaceToCycleOfTwo(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		for round := range 20 {
 			names := []string{fmt.Sprint("a-", round), fmt.Sprint("b-", round)}
 			for _, name := range names {
@@ -41,10 +41,10 @@ func TestOfTwoWritersThatWouldMakeACircleOneIsRefused(t *testing.T) {
 	})
 }
 
-func TestOfManyWritersThatWouldMakeARingOneIsRefused(t *testing.T) {
+func TestReplace_RaceToCycleOfMany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		const ring = 12
 		name := func(i int) string { return fmt.Sprint("ring-", i%ring) }
 		for i := range ring {
@@ -60,10 +60,10 @@ func TestOfManyWritersThatWouldMakeARingOneIsRefused(t *testing.T) {
 
 // A child that overrides an item races with a parent that removes it, and a
 // new child with the deletion of its parent.
-func TestRacersLeaveNoChainBroken(t *testing.T) {
+func TestRace_ChainsStayValid(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		for round := range 10 {
 			parent, child := fmt.Sprint("parent-", round), fmt.Sprint("child-", round)
 			h.create(t, draft(parent, "", values{"a": "1"}))
@@ -89,14 +89,14 @@ func TestRacersLeaveNoChainBroken(t *testing.T) {
 				t.Errorf("got %v, want one refusal", errs)
 			}
 		}
-		requireWholeChains(t, h)
+		requireValidChains(t, h)
 	})
 }
 
-func TestRacersMakeCommonOnceAndTakeNoSlotTooMany(t *testing.T) {
+func TestRace_CommonAndLastSlot(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		errs := h.race(t, racers, func(node *configs.Service, racer int) error {
 			if racer%2 == 0 {
 				_, err := node.Configs(t.Context(), h.owner, configs.Filter{}, page.First())
@@ -111,10 +111,10 @@ func TestRacersMakeCommonOnceAndTakeNoSlotTooMany(t *testing.T) {
 	})
 }
 
-func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
+func TestReplace_RaceOnOneVersion(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		seen := h.create(t, draft("one", "", values{"a": "-1"}))
 		match := func(current configs.Config) bool { return current.UpdatedAt.Equal(seen.UpdatedAt) }
 		errs := h.race(t, racers, func(node *configs.Service, racer int) error {
@@ -126,8 +126,8 @@ func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
 	})
 }
 
-// requireWholeChains holds every rule of chains against what is stored.
-func requireWholeChains(t testing.TB, h *house) {
+// requireValidChains checks every rule of chains on what is stored.
+func requireValidChains(t testing.TB, h *fixture) {
 	t.Helper()
 	list, err := h.Configs(t.Context(), h.owner, configs.Filter{}, page.First())
 	if err != nil {
@@ -176,9 +176,9 @@ func isOf(value json.RawMessage, declared configs.Type) bool {
 // Whatever is written, in whatever order, what is stored keeps the rules, and
 // every JSON value resolves to what its schemas allow: here, objects without b
 // beside a.
-func TestWhateverIsWrittenChainsStayWhole(t *testing.T) {
+func TestReplace_AnyWritesKeepChainsValid(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	rapid.Check(t, func(r *rapid.T) {
 		h.owner = storetest.NewTenant(t, h.db, "pro").Owner
 		names := []string{"c1", "c2", "c3", "c4"}
@@ -199,13 +199,13 @@ func TestWhateverIsWrittenChainsStayWhole(t *testing.T) {
 			}
 			apply(t, h, made, rapid.IntRange(0, 9).Draw(r, "action"))
 		}
-		requireWholeChains(t, h)
+		requireValidChains(t, h)
 		requireFitting(t, h, names)
 	})
 }
 
 // apply creates, replaces or, now and then, deletes.
-func apply(t *testing.T, h *house, made configs.Draft, action int) {
+func apply(t *testing.T, h *fixture, made configs.Draft, action int) {
 	t.Helper()
 	key := made.Key.Or("")
 	var err error
@@ -219,8 +219,8 @@ func apply(t *testing.T, h *house, made configs.Draft, action int) {
 	}
 }
 
-// requireFitting holds that what has a schema anywhere in its chain fits it.
-func requireFitting(t *testing.T, h *house, names []string) {
+// requireFitting checks that what has a schema anywhere in its chain fits it.
+func requireFitting(t *testing.T, h *fixture, names []string) {
 	t.Helper()
 	for _, name := range names {
 		fitting := map[string]bool{}

@@ -98,7 +98,7 @@ func New(code Code, format string, args ...any) *Error {
 
 // Missing returns the NotFound refusal for a resource.
 func Missing(kind, key string) *Error {
-	return New(NotFound, "There is no %s %q in this account.", kind, key)
+	return New(NotFound, "There is no %s %q.", kind, key)
 }
 
 // At returns a copy of e with a place in the request.
