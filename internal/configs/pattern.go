@@ -30,10 +30,7 @@ func (p patterns) compile(text string) (jsonschema.Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, err
-	}
+	program, _ := syntax.Compile(parsed.Simplify()) // what was parsed always compiles
 	total := len(program.Inst)
 	for _, other := range p {
 		total += other.instructions
@@ -41,10 +38,6 @@ func (p patterns) compile(text string) (jsonschema.Regexp, error) {
 	if total > maxInstructions {
 		return nil, fmt.Errorf("with the schema's other patterns it comes to %d instructions, repetitions written out; at most %d are allowed", total, maxInstructions)
 	}
-	compiled, err := regexp.Compile(text)
-	if err != nil {
-		return nil, err
-	}
-	p[text] = pattern{Regexp: compiled, instructions: len(program.Inst)}
+	p[text] = pattern{Regexp: regexp.MustCompile(text), instructions: len(program.Inst)}
 	return p[text], nil
 }

@@ -81,8 +81,11 @@ func (s *schemas) check(texts []json.RawMessage, value layers) (found []violatio
 	for _, layer := range value {
 		s.work.spend(1 + len(layer)/bytesPerStep)
 	}
-	if s.work.spent() || len(value) == 0 {
-		return s.tooMuch()
+	if len(value) == 0 {
+		return nil
+	}
+	if s.work.spent() {
+		return tooMuchWork()
 	}
 	merged := value.merge()
 	document := decode(merged)
@@ -91,13 +94,10 @@ func (s *schemas) check(texts []json.RawMessage, value layers) (found []violatio
 		s.work.spend(1 + len(text)/bytesHashedPerStep)
 		schema := s.compile(text)
 		switch {
-		case s.work.spent():
-			return s.tooMuch()
-		case schema.unusable != nil:
-			// It was usable once: another version stored it.
-			found = append(found, violation{detail: "cannot be checked, because the schema " + schema.unusable[0].detail})
 		case !s.work.spend(schema.weight.steps(measured)):
-			return s.tooMuch()
+			return tooMuchWork()
+		case schema.unusable != nil: // another version stored it
+			found = append(found, violation{detail: "cannot be checked, because the schema " + schema.unusable[0].detail})
 		default:
 			found = append(found, violations(schema.compiled.Validate(document))...)
 		}
@@ -108,11 +108,7 @@ func (s *schemas) check(texts []json.RawMessage, value layers) (found []violatio
 	return found
 }
 
-// tooMuch returns the refusal of a value when there is no work left.
-func (s *schemas) tooMuch() []violation {
-	if !s.work.spent() {
-		return nil
-	}
+func tooMuchWork() []violation {
 	return []violation{{detail: "takes too much work to check, alone or together with other items, environments and configs below; " +
 		"make the value or its schemas smaller"}}
 }

@@ -169,8 +169,8 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, config Config) error {
 }
 
 // Replace replaces a config. Its overrides in environments that are not managed
-// stay and cannot be changed. MEMBER or higher; a key that is
-// restricted to environments may change overrides of those only.
+// stay and cannot be changed. MEMBER or higher; a key that is restricted to
+// environments may change overrides of those only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Config]) (Config, error) {
 	wanted, schemas := draft.validate(key)
 	if draft.Problems.Err() != nil {

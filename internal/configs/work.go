@@ -62,14 +62,13 @@ func (w weight) steps(s size) int {
 func ownWeight(part *jsonschema.Schema) weight {
 	const namesPerPart = 16
 	own := weight{parts: 1}
-	if part.Types != nil && slices.Contains(part.Types.ToStrings(), "integer") {
-		own.parts++ // numbers are compared as exact fractions
-	}
-	if part.Minimum != nil || part.Maximum != nil || part.ExclusiveMinimum != nil || part.ExclusiveMaximum != nil {
+	switch { // numbers are compared as exact fractions
+	case part.MultipleOf != nil:
+		own.parts += 5
+	case part.Minimum != nil || part.Maximum != nil || part.ExclusiveMinimum != nil || part.ExclusiveMaximum != nil:
+		own.parts += 2
+	case part.Types != nil && slices.Contains(part.Types.ToStrings(), "integer"):
 		own.parts++
-	}
-	if part.MultipleOf != nil {
-		own.parts += 3
 	}
 	if part.Const != nil {
 		own.parts += constantWeight(*part.Const)
