@@ -35,6 +35,8 @@ const schemaURL = "https://signalbox.invalid/schema.json"
 // draft is the only dialect of JSON Schema that is accepted.
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
+const otherDraft = "must be " + draft + " or left out: no other draft is understood"
+
 // violation is a place where a value breaks a schema, or a schema the rules of
 // schemas.
 type violation struct {
@@ -161,7 +163,7 @@ func checkKeywords(document any, at string) (found []violation) {
 	switch document := document.(type) {
 	case map[string]any:
 		if name, is := document["$schema"].(string); is && strings.TrimSuffix(name, "#") != draft {
-			return []violation{{at + "/$schema", "must be " + draft + " or left out: no other draft is understood"}}
+			return []violation{{at + "/$schema", otherDraft}}
 		}
 		if target, is := document["$ref"].(string); is && !strings.HasPrefix(target, "#") {
 			return []violation{{at + "/$ref", "must begin with #, such as #/$defs/name: a schema may refer to its own parts only"}}
@@ -218,10 +220,13 @@ func (s *scale) weigh(part *jsonschema.Schema) weight {
 	return total
 }
 
-// checkPart refuses keywords whose work cannot be told from the schema alone.
+// checkPart refuses keywords whose work cannot be told from the schema alone,
+// and drafts with keywords that are not weighed.
 func (s *scale) checkPart(part *jsonschema.Schema) {
 	const unbounded = "is not supported, because what it takes to check depends on the value; "
 	switch {
+	case part.DraftVersion != 2020:
+		s.refuse(part, "/$schema", otherDraft)
 	case part.DynamicRef != nil:
 		s.refuse(part, "/$dynamicRef", unbounded+"use $ref")
 	case part.DynamicAnchor != "":
