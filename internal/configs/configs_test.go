@@ -22,6 +22,7 @@ import (
 func TestCommon_CreatedWhenNeeded(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newFixture(t, database, "free")
 		absent := func(key string) configs.Draft {
 			made := draft(key, "", nil)
 			made.Parent = optional.Value[string]{}
@@ -66,7 +67,7 @@ func TestCommon_CreatedWhenNeeded(t *testing.T) {
 			}, false},
 		} {
 			t.Run(name, func(t *testing.T) {
-				h := newFixture(t, database, "free")
+				h.owner = storetest.NewTenant(t, h.db, "free").Owner
 				if err := each.need(h); err != nil {
 					t.Fatal(err)
 				}
@@ -377,7 +378,7 @@ func TestStripValues_ManyConfigs(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newFixture(t, database, "pro")
-		const many = 2000
+		const many = 600 // several statements, the last ones smaller
 		bare, held := make([]configs.Config, many), make([]configs.Config, many)
 		keys := make([]string, many)
 		for i := range held {

@@ -75,9 +75,13 @@ func TestCreate_AccountBytesLimit(t *testing.T) {
 		}
 		return made
 	}
-	for i := range configs.MaxBytes / configs.MaxDefinition {
-		h.create(t, full(fmt.Sprint("config-", i)))
+	first := h.create(t, full("config-0"))
+	others := make([]configs.Config, configs.MaxBytes/configs.MaxDefinition-1)
+	for i := range others {
+		others[i] = first
+		others[i].Key = fmt.Sprint("config-", i+1)
 	}
+	h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, others...) })
 	before, count := h.bytes(t), h.count(t)
 	_, err := h.Create(t.Context(), h.owner, full("one-more"))
 	if !fault.Is(err, fault.RowLimitReached) {
@@ -128,7 +132,7 @@ func TestReplace_ManyLargeMergesBelow(t *testing.T) {
 	}
 	h.create(t, root("a"))
 	h.replace(t, root("b"))
-	for i := range 20 {
+	for i := range 9 {
 		h.create(t, draft(fmt.Sprint("kid-", i), "root", values{"k0": "{}", "k1": "{}", "k2": "{}"}))
 	}
 	began := time.Now()

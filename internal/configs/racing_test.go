@@ -1,6 +1,7 @@
 package configs_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
@@ -126,8 +128,9 @@ func TestReplace_RaceOnOneVersion(t *testing.T) {
 	})
 }
 
-// requireValidChains checks every rule of chains on what is stored.
-func requireValidChains(t testing.TB, h *fixture) {
+// requireValidChains checks every rule of chains on what is stored, and returns
+// the chains.
+func requireValidChains(t testing.TB, h *fixture) (chains [][]configs.Config) {
 	t.Helper()
 	list, err := h.Configs(t.Context(), h.owner, configs.Filter{}, page.First())
 	if err != nil {
@@ -145,7 +148,9 @@ func requireValidChains(t testing.TB, h *fixture) {
 			}
 			above = append(above, byKey[*next])
 		}
-		for _, each := range slices.Backward(above) {
+		slices.Reverse(above)
+		chains = append(chains, above)
+		for _, each := range above {
 			for key, item := range each.Items {
 				if known, declared := types[key]; declared && known != item.Type {
 					t.Fatalf("%s of %s is %s and %s", key, each.Key, known, item.Type)
@@ -161,6 +166,7 @@ func requireValidChains(t testing.TB, h *fixture) {
 			}
 		}
 	}
+	return chains
 }
 
 func isOf(value json.RawMessage, declared configs.Type) bool {
@@ -180,12 +186,16 @@ func TestReplace_AnyWritesKeepChainsValid(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	rapid.Check(t, func(r *rapid.T) {
-		h.owner = storetest.NewTenant(t, h.db, "pro").Owner
 		names := []string{"c1", "c2", "c3", "c4"}
 		item, value := rapid.SampledFrom([]string{"x", "y"}), rapid.SampledFrom([]string{`{"a":1}`, `{"b":1}`, `{"a":2}`, `{"b":2}`, `{}`, `"s"`})
-		for i, name := range names { // a chain to begin with
-			h.create(t, draft(name, append([]string{""}, names...)[i], nil))
+		beginning := make([]configs.Config, len(names)) // a chain, instead of what the last case left
+		for i, name := range names {
+			beginning[i] = configs.Config{Account: h.owner.Account, Key: name, Name: name}
+			if i > 0 {
+				beginning[i].Parent = new(names[i-1])
+			}
 		}
+		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, beginning...) })
 		for range rapid.IntRange(5, 15).Draw(r, "writes") {
 			made := in(draft(rapid.SampledFrom(names).Draw(r, "key"), rapid.SampledFrom(append([]string{""}, names...)).Draw(r, "parent"),
 				rapid.MapOfN(item, value, 0, 3).Draw(r, "items")), "production", rapid.MapOfN(item, value, 0, 2).Draw(r, "overrides"))
@@ -199,8 +209,7 @@ func TestReplace_AnyWritesKeepChainsValid(t *testing.T) {
 			}
 			apply(t, h, made, rapid.IntRange(0, 9).Draw(r, "action"))
 		}
-		requireValidChains(t, h)
-		requireFitting(t, h, names)
+		requireFitting(t, requireValidChains(t, h))
 	})
 }
 
@@ -220,29 +229,21 @@ func apply(t *testing.T, h *fixture, made configs.Draft, action int) {
 }
 
 // requireFitting checks that what has a schema anywhere in its chain fits it.
-func requireFitting(t *testing.T, h *fixture, names []string) {
+func requireFitting(t *testing.T, chains [][]configs.Config) {
 	t.Helper()
-	for _, name := range names {
+	for _, chain := range chains {
 		fitting := map[string]bool{}
-		for next := &name; next != nil; {
-			config, err := h.Config(t.Context(), h.owner, *next)
-			if err != nil {
-				break
-			}
+		for _, config := range chain {
 			for key, item := range config.Items {
 				fitting[key] = fitting[key] || item.Schema != nil
 			}
-			next = config.Parent
 		}
 		for _, environment := range []*string{nil, new("production")} {
-			resolved, err := h.Resolved(t.Context(), h.owner, name, environment)
-			if err != nil {
-				continue // it does not exist
-			}
+			resolved := configs.Resolve(chain, environment)
 			for key, value := range resolved.Values {
 				object, _ := decoded(value).(map[string]any)
 				if fitting[key] && object["a"] != nil && object["b"] != nil {
-					t.Fatalf("%s of %s resolves to %s", key, name, value)
+					t.Fatalf("%s of %s resolves to %s", key, resolved.Key, value)
 				}
 			}
 		}
