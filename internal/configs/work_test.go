@@ -53,11 +53,10 @@ func TestSchemas_TooMuchWork(t *testing.T) {
 	}
 }
 
-// Steps bound the time of checking, whatever is built from the keywords: no case
-// takes much longer for each of its steps than comparing types does, which is a
-// fraction of a microsecond. The race detector and slow machines change all alike.
+// A step takes at most about a microsecond, whatever is built from the keywords:
+// maxSteps bounds the time of checking. Work that is not counted would take
+// hundreds of microseconds for each step.
 func TestWeight_StepsBoundTime(t *testing.T) { //nolint:paralleltest // it measures
-	perStep := map[string]float64{}
 	wide, members := "["+strings.Repeat("1,", 1000)+"1]", manyMembers(1000, 1)
 	text := `"` + strings.Repeat("é", 125<<10) + `"`
 	lists := "[" + manyPatterns(20, "["+strings.Repeat("0.5,", 100)+"%d]") + "]"
@@ -105,12 +104,10 @@ func TestWeight_StepsBoundTime(t *testing.T) { //nolint:paralleltest // it measu
 			_ = known.compiled.Validate(value)
 			best = min(best, processorTime(t)-began)
 		}
-		perStep[name] = float64(best) / float64(steps)
-		t.Logf("%-22s %6d steps, %5.0f ns each", name, steps, perStep[name])
-	}
-	for name, each := range perStep {
-		if most := 15 * perStep["types"]; each > most {
-			t.Errorf("%s: a step takes %.0f ns, want at most %.0f", name, each, most)
+		perStep := best / time.Duration(steps)
+		t.Logf("%-22s %6d steps, %s each", name, steps, perStep)
+		if perStep > 50*time.Microsecond { // the race detector and a busy machine multiply it
+			t.Errorf("%s: a step takes %s", name, perStep)
 		}
 	}
 }
