@@ -63,7 +63,7 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	failure := reply{status: http.StatusBadRequest, document: ofrepError{key, decided.Code.String(), cannotServe}, mediaType: plainJSON}
 	if decided.Code == flageval.FlagNotFound {
 		failure.status = http.StatusNotFound
-		failure.document = ofrepError{key, decided.Code.String(), "There is no such flag in this account."}
+		failure.document = ofrepError{key, decided.Code.String(), "There is no such flag."}
 	}
 	return failure, nil
 }
@@ -127,7 +127,7 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "Name an environment in "+environmentHeader+", or use a key restricted to one.")
 	}
 	if !snapshot.HasEnvironment(environment) {
-		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "There is no environment "+strconv.Quote(environment)+" in this account.")
+		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "There is no environment "+strconv.Quote(environment)+".")
 	}
 	return ofrepRequest{snapshot: snapshot, environment: environment, context: context}, nil
 }

@@ -1,6 +1,5 @@
-// Package background is what the loops of the house have in common: how their
-// owners start and stop them, and how they are woken. What a loop does, and its
-// protocol, is documented where it lives.
+// Package background starts, stops and wakes loops. What a loop does is
+// documented where it is.
 package background
 
 import (
@@ -9,16 +8,15 @@ import (
 	"time"
 )
 
-// Loop is work that goes on until its owner stops it. The zero value is ready
-// for use.
+// Loop is work that goes on until it is stopped. The zero value is ready for use.
 type Loop struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// Start lets each of works go on, on a goroutine of its own. What they get has
-// the values of ctx but ends with Stop alone: the owner decides in which order
-// its loops end.
+// Start runs each of works on a goroutine of its own. Their context has the
+// values of ctx but ends with Stop alone: the owner decides in which order its
+// loops end.
 func (l *Loop) Start(ctx context.Context, works ...func(context.Context)) {
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for _, work := range works {
@@ -26,8 +24,7 @@ func (l *Loop) Start(ctx context.Context, works ...func(context.Context)) {
 	}
 }
 
-// Stop ends the work and waits for it. A loop that was never started is at its
-// end already.
+// Stop ends the work and waits for it. The loop need not have been started.
 func (l *Loop) Stop() {
 	if l.cancel != nil {
 		l.cancel()
@@ -35,8 +32,7 @@ func (l *Loop) Stop() {
 	l.running.Wait()
 }
 
-// Every does work at a pace, first when one interval has passed, until ctx
-// ends.
+// Every runs work after every interval until ctx ends.
 func Every(ctx context.Context, interval time.Duration, work func(context.Context)) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -53,14 +49,13 @@ func Every(ctx context.Context, interval time.Duration, work func(context.Contex
 // Bell wakes a loop that receives from it.
 type Bell chan struct{}
 
-// NewBell makes a bell.
+// NewBell returns a bell.
 func NewBell() Bell { return make(Bell, 1) }
 
-// Ring makes the loop look once more, now or when it is done with what it is
-// at. It never blocks.
+// Ring wakes the loop, now or when it receives again. It never blocks.
 func (b Bell) Ring() {
 	select {
 	case b <- struct{}{}:
-	default: // it has been rung already
+	default: // it has been rung
 	}
 }

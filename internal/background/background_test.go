@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-func TestALoopEndsWithStopAlone(t *testing.T) {
+func TestLoop_EndsWithStopAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var loop background.Loop
@@ -30,12 +30,12 @@ func TestALoopEndsWithStopAlone(t *testing.T) {
 	})
 }
 
-func TestStopWithoutStart(t *testing.T) {
+func TestLoop_StopWithoutStart(t *testing.T) {
 	t.Parallel()
 	new(background.Loop).Stop()
 }
 
-func TestEveryWorksAtItsPace(t *testing.T) {
+func TestEvery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var loop background.Loop
@@ -52,7 +52,7 @@ func TestEveryWorksAtItsPace(t *testing.T) {
 	})
 }
 
-func TestABellRingsOnce(t *testing.T) {
+func TestBell_RingsOnce(t *testing.T) {
 	t.Parallel()
 	bell := background.NewBell()
 	bell.Ring()

@@ -3,59 +3,42 @@ package configs
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
 	"maps"
 	"slices"
-	"time"
 )
 
-// level is one config of a chain, with those above it.
-type level struct {
-	config Config
-	above  *level // nil at the root
-	depth  int    // 1 at the root
-}
+// chain is a config, which comes last, and all above it, the root first.
+type chain []*Config
 
-// under is the level of a config below this one.
-func (l *level) under(config Config) *level {
-	if l == nil {
-		return &level{config: config, depth: 1}
+func newChain(configs []Config) (c chain) {
+	for i := range configs {
+		c = append(c, &configs[i])
 	}
-	return &level{config: config, above: l, depth: l.depth + 1}
+	return c
 }
 
-// lowest is the level of a chain's last config; nil when there is none.
-func lowest(chain []Config) *level {
-	var last *level
-	for _, config := range chain {
-		last = last.under(config)
-	}
-	return last
-}
+// with returns the chain of a config below the last one.
+func (c chain) with(config Config) chain { return append(slices.Clip(c), &config) }
 
-// declared finds the item of a key here or above, the nearest first, and the
-// config that has it.
-func (l *level) declared(key string) (Item, string, bool) {
-	for ; l != nil; l = l.above {
-		if item, found := l.config.Items[key]; found {
-			return item, l.config.Key, true
+// above returns the chain of the parent.
+func (c chain) above() chain { return c[:len(c)-1] }
+
+// last returns the config whose chain it is.
+func (c chain) last() *Config { return c[len(c)-1] }
+
+// declared finds the item of a key, the nearest first, and the config that has
+// it.
+func (c chain) declared(key string) (Item, string, bool) {
+	for _, config := range slices.Backward(c) {
+		if item, found := config.Items[key]; found {
+			return item, config.Key, true
 		}
 	}
 	return Item{}, "", false
 }
 
-// chain gives the configs from the root to this one.
-func (l *level) chain() []Config {
-	var chain []Config
-	for ; l != nil; l = l.above {
-		chain = append(chain, l.config)
-	}
-	slices.Reverse(chain)
-	return chain
-}
-
-// keys gives the keys that a config says anything about.
-func (c Config) keys() iter.Seq[string] {
+// keys returns the keys that a config has an item or an override of, sorted.
+func (c Config) keys() []string {
 	keys := map[string]bool{}
 	for key := range c.Items {
 		keys[key] = true
@@ -65,13 +48,12 @@ func (c Config) keys() iter.Seq[string] {
 			keys[key] = true
 		}
 	}
-	return maps.Keys(keys)
+	return slices.Sorted(maps.Keys(keys))
 }
 
-// schemasOf gives the schemas that a key's values must fit at the end of a
-// chain: those of all levels.
-func schemasOf(chain []Config, key string) (schemas []json.RawMessage) {
-	for _, config := range chain {
+// schemas returns all schemas of a key.
+func (c chain) schemas(key string) (schemas []json.RawMessage) {
+	for _, config := range c {
 		if schema := config.Items[key].Schema; schema != nil {
 			schemas = append(schemas, schema)
 		}
@@ -79,11 +61,11 @@ func schemasOf(chain []Config, key string) (schemas []json.RawMessage) {
 	return schemas
 }
 
-// environmentsOf gives the environments in which a key resolves to another
-// value than without one.
-func environmentsOf(chain []Config, key string) []string {
-	found := map[string]bool{}
-	for _, config := range chain {
+// environments returns the environments that override a key, after "", which is
+// none.
+func (c chain) environments(key string) []string {
+	found := map[string]bool{"": true}
+	for _, config := range c {
 		for environment, overrides := range config.Environments {
 			if _, has := overrides[key]; has {
 				found[environment] = true
@@ -93,80 +75,56 @@ func environmentsOf(chain []Config, key string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// environmentsAlong counts what environmentsOf looks at.
-func environmentsAlong(chain []Config) (count int) {
-	for _, config := range chain {
-		count += len(config.Environments)
-	}
-	return count
-}
-
-// valueOf resolves one key; nil when the chain has no value for it. No
-// environment is "", which is the key of none.
-func (b *budget) valueOf(chain []Config, key, environment string) json.RawMessage {
-	var layers stack
-	b.spend(2 * time.Duration(len(chain)) * priceOfLookup)
-	for _, config := range chain {
+// layers returns what a key is merged from in an environment; none when the
+// chain has no value for it.
+func (c chain) layers(key, environment string) (found layers) {
+	for _, config := range c {
 		if item, has := config.Items[key]; has {
-			layers = layers.with(item.Value)
+			found = found.with(item.Value)
 		}
 		if value, has := config.Environments[environment][key]; has {
-			layers = layers.with(value)
+			found = found.with(value)
 		}
 	}
-	if len(layers) > 1 {
-		for _, layer := range layers {
-			b.spend(reading(layer))
-		}
-	}
-	if layers == nil || b.spent() {
-		return nil
-	}
-	return layers.merge()
+	return found
 }
 
-// changedKeys names the items of which a write may alter what is resolved
-// below, as far as a rule looks at it: whether they are declared, their type,
-// their schema, and the values of JSON items, which may have to fit a schema.
-func changedKeys(was Config, after *level, work *budget) map[string]bool {
-	changed := map[string]bool{}
-	is := after.config
+// changedKeys returns the keys of which a write may alter what is checked here
+// and below: whether they are declared, their type, their schema, and the values
+// of JSON items. A value that is only spelled differently counts as changed.
+func changedKeys(was Config, after chain) map[string]bool {
+	changed, is := map[string]bool{}, after.last()
 	for key, item := range was.Items {
-		if now, still := is.Items[key]; !still || work.alters(item, now) {
-			changed[key] = true
-		}
+		now, still := is.Items[key]
+		changed[key] = !still || item.Type != now.Type || !bytes.Equal(item.Schema, now.Schema) ||
+			(now.Type == JSON && !bytes.Equal(item.Value, now.Value))
 	}
 	for key := range is.Items {
 		if _, had := was.Items[key]; !had {
 			changed[key] = true
 		}
 	}
-	note := func(key string) {
-		work.spend(time.Duration(after.depth) * priceOfLookup)
-		if item, _, _ := after.declared(key); item.Type == JSON {
-			changed[key] = true
+	compare := func(some, others map[string]Overrides) {
+		for environment, overrides := range some {
+			for key, value := range overrides {
+				if changed[key] || bytes.Equal(value, others[environment][key]) {
+					continue
+				}
+				item, _, _ := after.declared(key)
+				changed[key] = item.Type == JSON
+			}
 		}
 	}
-	was.overrides(func(environment, key string, value json.RawMessage) {
-		if now, still := is.Environments[environment][key]; !changed[key] && (!still || !work.same(value, now)) {
-			note(key)
-		}
-	})
-	is.overrides(func(environment, key string, _ json.RawMessage) {
-		if _, had := was.Environments[environment][key]; !changed[key] && !had {
-			note(key)
-		}
-	})
+	compare(was.Environments, is.Environments)
+	compare(is.Environments, was.Environments)
+	maps.DeleteFunc(changed, func(_ string, is bool) bool { return !is })
 	return changed
 }
 
-func (b *budget) alters(was, is Item) bool {
-	return was.Type != is.Type || !b.same(was.Schema, is.Schema) || (is.Type == JSON && !b.same(was.Value, is.Value))
-}
-
-// about is a config with nothing but what it says about some keys; nil keeps
-// all. The texts are copies, so that the rest of what was read can go.
-func (c Config) about(keys map[string]bool) Config {
+// only returns a config with nothing but its items and overrides of some keys;
+// nil keeps all. The texts are copied, so that the rest of what was read can be
+// freed.
+func (c Config) only(keys map[string]bool) Config {
 	if keys == nil {
 		return c
 	}

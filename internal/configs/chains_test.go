@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// refusals gives the places of a refusal, and the sentences at them.
+// refusals returns the places of a refusal, and the sentences at them.
 func refusals(t *testing.T, err error) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -25,7 +25,7 @@ func refusals(t *testing.T, err error) map[string]string {
 	return found
 }
 
-// requireRefused holds that a write is refused at exactly these places, in
+// requireRefused checks that a write is refused at exactly these places, in
 // sentences that have these words in them.
 func requireRefused(t *testing.T, err error, want values) {
 	t.Helper()
@@ -44,17 +44,17 @@ func requireRefused(t *testing.T, err error, want values) {
 
 // family is a chain of three: the root declares, the child overrides, the leaf
 // repeats an item and overrides one of the root.
-func family(t *testing.T, h *house) {
+func family(t *testing.T, h *fixture) {
 	t.Helper()
 	h.create(t, draft("root", "", values{"port": "1", "name": `"x"`, "on": "true", "db": `{"host":"a"}`, "unused": "1"}))
 	h.create(t, in(draft("child", "root", values{"own": "1"}), "production", values{"port": "2"}))
 	h.create(t, in(draft("leaf", "child", values{"name": `"y"`, "mine": `[]`}), "production", values{"db": `{"port":1}`, "own": "3"}))
 }
 
-func TestAWriteThatBreaksTheChainIsRefusedAtItsPlace(t *testing.T) {
+func TestReplace_BreaksChain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		family(t, h)
 		rootWithout := func(missing string) configs.Draft {
 			made := draft("root", "", values{"port": "1", "name": `"x"`, "on": "true", "db": `{"host":"a"}`, "unused": "1"})
@@ -118,9 +118,9 @@ func TestAWriteThatBreaksTheChainIsRefusedAtItsPlace(t *testing.T) {
 	})
 }
 
-func TestChainsHaveAnEnd(t *testing.T) {
+func TestReplace_ChainTooLong(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	parent := ""
 	for i := range configs.MaxDepth {
 		key := fmt.Sprint("level-", i)
@@ -135,9 +135,9 @@ func TestChainsHaveAnEnd(t *testing.T) {
 	h.replace(t, draft("level-1", "top", nil))
 }
 
-func TestTheParentOfAReplaceThatNamesNoneStays(t *testing.T) {
+func TestReplace_AbsentParentStays(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	family(t, h)
 	made := draft("child", "", values{"own": "1"})
 	made.Parent = optional.Value[string]{}
@@ -148,11 +148,11 @@ func TestTheParentOfAReplaceThatNamesNoneStays(t *testing.T) {
 	same(t, h.replace(t, draft("new", "", nil)).Parent, nil)
 }
 
-func TestSchemasHoldForWhatIsResolvedHereAndBelow(t *testing.T) {
+func TestReplace_SchemasHoldHereAndBelow(t *testing.T) {
 	t.Parallel()
 	const server = `{"type":"object","required":["host","port"],"properties":{"port":{"type":"integer"},"mode":{"enum":["a","b"]}}}`
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		root := func(value string) configs.Draft { return fitting(draft("root", "", values{"db": value}), "db", server) }
 		h.create(t, root(`{"host":"a","port":1}`))
 		h.create(t, in(draft("child", "root", nil), "production", values{"db": `{"port":2}`})) // a part of an object fits, too
@@ -198,12 +198,21 @@ func TestSchemasHoldForWhatIsResolvedHereAndBelow(t *testing.T) {
 	})
 }
 
-func TestAHostileSchemaIsRefusedAndChangesNothing(t *testing.T) {
+func TestCreate_HostileSchema(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
-	deep := strings.Repeat(`{"a":`, 60) + "1" + strings.Repeat("}", 60)
-	_, err := h.Create(t.Context(), h.owner, fitting(draft("hostile", "", values{"a": deep}), "a",
-		`{"anyOf":[{"properties":{"a":{"$ref":"#"}},"required":["b"]},{"properties":{"a":{"$ref":"#"}},"required":["c"]}]}`))
-	requireRefused(t, err, values{"items/a/value": "work"})
-	same(t, h.count(t), 0)
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
+	deep, wide := strings.Repeat(`{"a":`, 60)+"1"+strings.Repeat("}", 60), "["+strings.Repeat("1,", 100_000)+"1]"
+	for _, each := range map[string]struct {
+		value, schema string
+		want          values
+	}{
+		"recursion": {deep, `{"anyOf":[{"properties":{"a":{"$ref":"#"}},"required":["b"]},{"properties":{"a":{"$ref":"#"}},"required":["c"]}]}`,
+			values{"items/a/schema/anyOf/0/properties/a/$ref": "lead back"}},
+		"many parts for many values": {wide, `{"items":{"allOf":[` + strings.Repeat(`{"minimum":2},`, 400) + `true]}}`,
+			values{"items/a/value": "work smaller"}},
+	} {
+		_, err := h.Create(t.Context(), h.owner, fitting(draft("hostile", "", values{"a": each.value}), "a", each.schema))
+		requireRefused(t, err, each.want)
+		same(t, h.count(t), 0)
+	}
 }

@@ -1,49 +1,47 @@
 package configs
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// check holds one write against the chains that it touches.
+// check notes what one write would break in the chains that it touches.
 type check struct {
 	write   write
-	after   *level
+	after   chain           // of the config as it is written
 	changed map[string]bool // nil: every key, because the parent is another
-	levels  map[string]*level
+	chains  map[string]chain
 
 	problems *fault.Problems
 	broken   map[string]bool // keys that do not fit already where they are written
-	work     *budget
 	schemas  *schemas
 }
 
-func newCheck(write write, after *level, problems *fault.Problems) *check {
-	c := &check{write: write, after: after, problems: problems, broken: map[string]bool{}, work: write.schemas.work,
-		schemas: write.schemas, levels: map[string]*level{after.config.Key: after}}
-	if write.before != nil && sameText(write.before.Parent, after.config.Parent) {
-		c.changed = changedKeys(*write.before, after, c.work)
-	}
-	return c
+func newCheck(write write, after chain, problems *fault.Problems) *check {
+	return &check{write: write, after: after, problems: problems, broken: map[string]bool{}, schemas: write.schemas,
+		chains: map[string]chain{after.last().Key: after}}
 }
 
-// reachesBelow tells whether configs below may be affected.
+// reachesBelow reports whether configs below must be checked as well.
 func (c *check) reachesBelow() bool {
-	return c.write.before != nil && (c.changed == nil || len(c.changed) > 0)
+	return c.write.before != nil && (c.changed == nil || len(c.changed) > 0) && !c.schemas.work.spent()
 }
 
 // own checks the config that is written.
 func (c *check) own() {
-	config := c.after.config
-	if c.looking(c.after); c.work.spent() {
+	config := c.after.last()
+	if !c.lookUp(c.after) {
 		return
 	}
+	if c.write.before != nil && sameText(c.write.before.Parent, config.Parent) {
+		c.changed = changedKeys(*c.write.before, c.after)
+	}
 	for _, key := range slices.Sorted(maps.Keys(config.Items)) {
-		if above, by, found := c.after.above.declared(key); found && above.Type != config.Items[key].Type {
+		if above, by, found := c.after.above().declared(key); found && above.Type != config.Items[key].Type {
 			c.problems.Attribute(itemPath(key)+"/type", "must be %s, as the config %q above declares it", above.Type, by)
 		}
 	}
@@ -63,14 +61,13 @@ func (c *check) own() {
 			c.problems.Attribute(overridePath(environment, key), "must be %s, as the item is %s", item.Type.noun(), item.Type)
 		}
 	})
-	c.fit(c.after, func(environment, key string, found breach) {
+	c.fit(c.after, func(environment, key string, found violation) {
 		c.broken[key] = true
-		c.problems.Attribute(c.ownPlace(environment, key, found), "does not fit the schema of %q%s: %s",
+		c.problems.Attribute(c.ownPath(environment, key, found.pointer), "does not fit the schema of %q%s: %s",
 			key, inside(environment), found.detail)
 	})
 }
 
-// inside says in which environment.
 func inside(environment string) string {
 	if environment == "" {
 		return ""
@@ -78,39 +75,39 @@ func inside(environment string) string {
 	return " in " + environment
 }
 
-// ownPlace is the part of the written config that decides what a key resolves
-// to in an environment.
-func (c *check) ownPlace(environment, key string, found breach) string {
-	_, overridden := c.after.config.Environments[environment][key]
+// ownPath returns the part of the written config that decides what a key
+// resolves to in an environment, and a place in it.
+func (c *check) ownPath(environment, key, pointer string) string {
+	_, overridden := c.after.last().Environments[environment][key]
 	switch {
 	case !overridden:
-		return itemPath(key) + "/value" + found.pointer
+		return itemPath(key) + "/value" + pointer
 	case c.write.frozen(environment, key):
 		return itemPath(key) // the override itself was not sent
 	}
-	return overridePath(environment, key) + found.pointer
+	return overridePath(environment, key) + pointer
 }
 
 // below checks a config under the one that is written. Parents come before
 // their children.
 func (c *check) below(config Config) {
-	above := c.levels[*config.Parent]
-	l := above.under(config.about(c.changed))
-	c.levels[config.Key] = l
-	if l.depth > MaxDepth {
+	above := c.chains[*config.Parent]
+	chain := above.with(config.only(c.changed))
+	c.chains[config.Key] = chain
+	if len(chain) > MaxDepth {
 		c.problems.Attribute("parent", "would make the chain of the config %q longer than %d", config.Key, MaxDepth)
 	}
-	if c.looking(l); c.work.spent() {
+	if !c.lookUp(chain) {
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(l.config.Items)) {
-		if item, _, found := above.declared(key); found && item.Type != l.config.Items[key].Type {
+	for _, key := range slices.Sorted(maps.Keys(chain.last().Items)) {
+		if item, _, found := above.declared(key); found && item.Type != chain.last().Items[key].Type {
 			c.problems.Attribute(c.cause(key), "does not agree with the config %q below, which declares %q as %s",
-				config.Key, key, l.config.Items[key].Type)
+				config.Key, key, chain.last().Items[key].Type)
 		}
 	}
-	l.config.overrides(func(environment, key string, value json.RawMessage) {
-		item, _, found := l.declared(key)
+	chain.last().overrides(func(environment, key string, value json.RawMessage) {
+		item, _, found := chain.declared(key)
 		switch {
 		case !found:
 			c.problems.Attribute(c.cause(key), "would leave the config %q below without an item %q, which it overrides in %s",
@@ -120,22 +117,23 @@ func (c *check) below(config Config) {
 				config.Key, key, environment, item.Type.noun())
 		}
 	})
-	c.fit(l, func(environment, key string, found breach) {
+	c.fit(chain, func(environment, key string, found violation) {
 		if c.broken[key] {
-			return // and is told where it begins
+			return // it is reported where it begins
 		}
-		place := c.cause(key)
-		if c.overridesAnew(environment, key) {
-			place = c.ownPlace(environment, key, breach{})
+		path := c.cause(key)
+		if c.changesOverride(environment, key) {
+			path = c.ownPath(environment, key, "")
 		}
-		c.problems.Attribute(place, "would make %q of the config %q below break its schema%s: at %q it has this wrong: %s",
+		c.problems.Attribute(path, "would make %q of the config %q below break its schema%s: at %q it has this wrong: %s",
 			key, config.Key, inside(environment), found.pointer, found.detail)
 	})
 }
 
-// cause is the part of the write that a problem of a config below comes from.
+// cause returns the part of the write that a problem of a config below comes
+// from.
 func (c *check) cause(key string) string {
-	item, declares := c.after.config.Items[key]
+	item, declares := c.after.last().Items[key]
 	if !declares && c.changed == nil {
 		return "parent"
 	}
@@ -148,39 +146,36 @@ func (c *check) cause(key string) string {
 		return path
 	case was.Type != item.Type:
 		return path + "/type"
-	case !c.work.same(was.Schema, item.Schema):
+	case !bytes.Equal(was.Schema, item.Schema):
 		return path + "/schema"
 	}
 	return path + "/value"
 }
 
-// overridesAnew tells whether the write gives a key another override.
-func (c *check) overridesAnew(environment, key string) bool {
-	is, has := c.after.config.Environments[environment][key]
-	was, had := c.write.stored().Environments[environment][key]
-	return has && (!had || !c.work.same(was, is))
+// changesOverride reports whether the write adds or changes an override.
+func (c *check) changesOverride(environment, key string) bool {
+	is, has := c.after.last().Environments[environment][key]
+	return has && !bytes.Equal(is, c.write.stored().Environments[environment][key])
 }
 
-// fit holds what a level's keys resolve to against their schemas. Keys that
-// the level says nothing about resolve as its parent's.
-func (c *check) fit(l *level, report func(environment, key string, found breach)) {
-	chain := l.chain()
-	for _, key := range slices.Sorted(l.config.keys()) {
-		if c.changed != nil && !c.changed[key] {
+// fit checks what the keys of a chain's last config resolve to against their
+// schemas. Keys that it has nothing of resolve as its parent's.
+func (c *check) fit(chain chain, report func(environment, key string, found violation)) {
+	for _, key := range chain.last().keys() {
+		schemas := chain.schemas(key)
+		if len(schemas) == 0 || (c.changed != nil && !c.changed[key]) {
 			continue
 		}
-		c.work.spend(time.Duration(len(chain)) * priceOfLookup)
-		schemas := schemasOf(chain, key)
-		if len(schemas) == 0 {
-			continue
+		for _, config := range chain {
+			c.schemas.work.spend(len(config.Environments) / lookupsPerStep)
 		}
-		c.work.spend(time.Duration(environmentsAlong(chain)) * priceOfLookup)
-		for _, environment := range append([]string{""}, environmentsOf(chain, key)...) {
-			found := c.schemas.check(schemas, c.work.valueOf(chain, key, environment))
+		for _, environment := range chain.environments(key) {
+			c.schemas.work.spend(1 + len(chain)/lookupsPerStep)
+			found := c.schemas.check(schemas, chain.layers(key, environment))
 			for _, each := range found {
 				report(environment, key, each)
 			}
-			if c.work.spent() {
+			if c.schemas.work.spent() {
 				return
 			}
 			if len(found) > 0 && environment == "" {
@@ -190,14 +185,18 @@ func (c *check) fit(l *level, report func(environment, key string, found breach)
 	}
 }
 
-// looking pays for finding where keys are declared.
-func (c *check) looking(l *level) {
-	keys := len(l.config.Items)
-	for _, overrides := range l.config.Environments {
+// lookUp spends the work of finding where the keys of a chain's last config are
+// declared, and reports whether there was enough left.
+func (c *check) lookUp(chain chain) bool {
+	config := chain.last()
+	keys := len(config.Items)
+	for _, overrides := range config.Environments {
 		keys += len(overrides)
 	}
-	if c.work.spend(time.Duration(keys*l.depth) * priceOfLookup); c.work.spent() {
-		c.problems.Attribute("items", "take too much work to check, with what the config %q says about them; have fewer of them or a shorter chain",
-			l.config.Key)
+	enough := c.schemas.work.spend(keys * len(chain) / lookupsPerStep)
+	if !enough {
+		c.problems.Attribute("items", "take too much work to check, with what the config %q has of them; have fewer of them or a shorter chain",
+			config.Key)
 	}
+	return enough
 }

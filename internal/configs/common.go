@@ -8,9 +8,11 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// provideCommon makes the common config, if it is not there, for a read that
-// shows it.
-func (s *Service) provideCommon(ctx context.Context, account string) error {
+// provide creates the common config if a read asks for it and it does not exist.
+func (s *Service) provide(ctx context.Context, account, key string) error {
+	if key != Common {
+		return nil
+	}
 	_, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Config, error) { return tx.Config(ctx, account, Common) })
 	if !fault.Is(err, fault.NotFound) {
 		return err
@@ -18,16 +20,8 @@ func (s *Service) provideCommon(ctx context.Context, account string) error {
 	return s.Store.Write(ctx, account, func(tx Tx) error { return ensureCommon(ctx, tx, account) })
 }
 
-// ensureCommonParent makes the common config for a config that hangs on it.
-func ensureCommonParent(ctx context.Context, tx Tx, config Config) error {
-	if config.Parent == nil || *config.Parent != Common || config.Key == Common {
-		return nil
-	}
-	return ensureCommon(ctx, tx, config.Account)
-}
-
-// ensureCommon makes the common config unless it is there. No plan refuses it:
-// nobody asked for it.
+// ensureCommon creates the common config unless it exists. No plan refuses it,
+// because nobody asked for it.
 func ensureCommon(ctx context.Context, tx Tx, account string) error {
 	_, err := tx.Config(ctx, account, Common)
 	if !fault.Is(err, fault.NotFound) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/overrides"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // The JSON:API types of this package.
@@ -20,8 +21,8 @@ const (
 // Common is the config that is the parent of those that name none.
 const Common = "common"
 
-// Limits that hold on every plan. A chain is read as a whole, and so is what
-// depends on a config when it is written: nothing of it may be boundless.
+// Limits that hold on every plan. A chain is read as a whole, and so are the
+// configs below one that is written.
 const (
 	MaxConfigs    = 10_000    // of an account
 	MaxBytes      = 16 << 20  // of all configs of an account, as they are stored
@@ -42,7 +43,7 @@ const (
 	maxItemKey     = 200
 )
 
-// Type is what an item's values are.
+// Type is the type of an item's values.
 type Type string
 
 // The types of items.
@@ -64,12 +65,11 @@ type Item struct {
 	Value       json.RawMessage `json:"value"`
 	Type        Type            `json:"type"`
 	Description *string         `json:"description"`
-	// Schema is what values of a JSON item resolve to, here and below; nil
-	// asks for nothing.
+	// Schema must fit what a JSON item resolves to, here and below; nil is none.
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// Overrides are the values that an environment has instead, by item.
+// Overrides are the values of items in one environment, by their keys.
 type Overrides map[string]json.RawMessage
 
 // Config is a named set of items.
@@ -85,10 +85,10 @@ type Config struct {
 	UpdatedAt    time.Time            `json:"updated_at"`
 }
 
-// itemPath is where an item stands below the attributes.
+// itemPath returns the path of an item below the attributes.
 func itemPath(key string) string { return "items/" + fault.Escape(key) }
 
-// overridePath is where an override stands below the attributes.
+// overridePath returns the path of an override below the attributes.
 func overridePath(environment, key string) string {
 	return overrides.Path(environment) + "/" + fault.Escape(key)
 }
@@ -102,7 +102,7 @@ func (c Config) overrides(visit func(environment, key string, value json.RawMess
 	}
 }
 
-// size is about what a config takes to store.
+// size returns about how many bytes a config takes to store.
 func (c Config) size() int {
 	const perItem, perOverride = 50, 5 // names of members and punctuation
 	size := 0
@@ -121,19 +121,13 @@ func (c Config) size() int {
 	return size
 }
 
-// sameBase tells whether two configs differ at most in their environments.
-func (b *budget) sameBase(was, is Config) bool {
+// sameBase reports whether two configs differ at most in their environments.
+func sameBase(was, is Config) bool {
 	return was.Name == is.Name && sameText(was.Description, is.Description) && sameText(was.Parent, is.Parent) &&
-		maps.EqualFunc(was.Items, is.Items, b.sameItem)
+		maps.EqualFunc(was.Items, is.Items, func(was, is Item) bool {
+			return was.Type == is.Type && sameText(was.Description, is.Description) &&
+				rawjson.Same(was.Value, is.Value) && rawjson.Same(was.Schema, is.Schema)
+		})
 }
 
-func (b *budget) sameItem(was, is Item) bool {
-	return was.Type == is.Type && sameText(was.Description, is.Description) &&
-		b.same(was.Value, is.Value) && b.same(was.Schema, is.Schema)
-}
-
-func (b *budget) sameOverrides(was, is Overrides) bool { return maps.EqualFunc(was, is, b.same) }
-
-func sameText(a, b *string) bool {
-	return (a == nil) == (b == nil) && (a == nil || *a == *b)
-}
+func sameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

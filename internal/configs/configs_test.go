@@ -19,46 +19,47 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestCommonIsMadeWhenItIsNeeded(t *testing.T) {
+func TestCommon_CreatedWhenNeeded(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newFixture(t, database, "free")
 		absent := func(key string) configs.Draft {
 			made := draft(key, "", nil)
 			made.Parent = optional.Value[string]{}
 			return made
 		}
 		for name, each := range map[string]struct {
-			need func(h *house) error
+			need func(h *fixture) error
 			made bool
 		}{
-			"a list": {func(h *house) error {
+			"a list": {func(h *fixture) error {
 				list, err := h.Configs(t.Context(), h.owner, configs.Filter{}, page.First())
 				same(t, len(list.Items), 1)
 				return err
 			}, true},
-			"a list that does not show it": {func(h *house) error {
+			"a list that does not show it": {func(h *fixture) error {
 				_, err := h.Configs(t.Context(), h.owner, configs.Filter{Search: "zzz"}, page.First())
 				return err
 			}, true},
-			"a get":        {func(h *house) error { _, err := h.Config(t.Context(), h.owner, configs.Common); return err }, true},
-			"a resolution": {func(h *house) error { _, err := h.Resolved(t.Context(), h.owner, configs.Common, nil); return err }, true},
-			"a replace": {func(h *house) error {
+			"a get":        {func(h *fixture) error { _, err := h.Config(t.Context(), h.owner, configs.Common); return err }, true},
+			"a resolution": {func(h *fixture) error { _, err := h.Resolved(t.Context(), h.owner, configs.Common, nil); return err }, true},
+			"a replace": {func(h *fixture) error {
 				_, err := h.Replace(t.Context(), h.owner, configs.Common, absent(configs.Common), nil)
 				return err
 			}, true},
-			"a child by default": {func(h *house) error { _, err := h.Create(t.Context(), h.owner, absent("child")); return err }, true},
-			"a child by name": {func(h *house) error {
+			"a child by default": {func(h *fixture) error { _, err := h.Create(t.Context(), h.owner, absent("child")); return err }, true},
+			"a child by name": {func(h *fixture) error {
 				_, err := h.Create(t.Context(), h.owner, draft("child", configs.Common, nil))
 				return err
 			}, true},
-			"its own creation": {func(h *house) error { _, err := h.Create(t.Context(), h.owner, absent(configs.Common)); return err }, true},
-			"a child that moves below it": {func(h *house) error {
+			"its own creation": {func(h *fixture) error { _, err := h.Create(t.Context(), h.owner, absent(configs.Common)); return err }, true},
+			"a child that moves below it": {func(h *fixture) error {
 				h.create(t, draft("child", "", nil))
 				_, err := h.Replace(t.Context(), h.owner, "child", draft("child", configs.Common, nil), nil)
 				return err
 			}, true},
-			"a config that stands alone": {func(h *house) error { _, err := h.Create(t.Context(), h.owner, draft("alone", "", nil)); return err }, false},
-			"a get of another": {func(h *house) error {
+			"a config that stands alone": {func(h *fixture) error { _, err := h.Create(t.Context(), h.owner, draft("alone", "", nil)); return err }, false},
+			"a get of another": {func(h *fixture) error {
 				if _, err := h.Config(t.Context(), h.owner, "other"); !fault.Is(err, fault.NotFound) {
 					return fmt.Errorf("got %w", err)
 				}
@@ -66,7 +67,7 @@ func TestCommonIsMadeWhenItIsNeeded(t *testing.T) {
 			}, false},
 		} {
 			t.Run(name, func(t *testing.T) {
-				h := newHouse(t, database, "free")
+				h.owner = storetest.NewTenant(t, h.db, "free").Owner
 				if err := each.need(h); err != nil {
 					t.Fatal(err)
 				}
@@ -87,9 +88,9 @@ func TestCommonIsMadeWhenItIsNeeded(t *testing.T) {
 	})
 }
 
-func TestCommonIsNeverRefusedAndNeverDeleted(t *testing.T) {
+func TestCommon_NeitherRefusedNorDeleted(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newFixture(t, storetest.New(t, "sqlite"), "free")
 	for i := range 10 {
 		h.create(t, draft(fmt.Sprint("config-", i), "", nil))
 	}
@@ -113,9 +114,9 @@ func TestCommonIsNeverRefusedAndNeverDeleted(t *testing.T) {
 	}
 }
 
-func TestAConfigInUseIsKept(t *testing.T) {
+func TestDelete_ConfigInUse(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	h.create(t, draft("parent", "", nil))
 	for i := range 7 {
 		h.create(t, draft(fmt.Sprint("child-", i), "parent", nil))
@@ -135,9 +136,9 @@ func TestAConfigInUseIsKept(t *testing.T) {
 	same(t, h.count(t), 0)
 }
 
-func TestDraftsAreToldAllTheirProblems(t *testing.T) {
+func TestCreate_AllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	long := strings.Repeat("ä", 1001)
 	bad := draft("-bad", "", values{"fits": "1", "": "1", "control\x00": "1", "huge": `"` + strings.Repeat("x", configs.MaxValue) + `"`,
 		"deep": strings.Repeat("[", 65) + strings.Repeat("]", 65), "number": "1e999"})
@@ -157,9 +158,9 @@ func TestDraftsAreToldAllTheirProblems(t *testing.T) {
 	same(t, h.count(t), 0)
 }
 
-func TestTypesAreReadOffValuesAndInAnyCase(t *testing.T) {
+func TestCreate_ItemTypes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	made := draft("typed", "", values{"s": `"1"`, "n": `-1.5e3`, "t": `true`, "f": `false`, "o": `{}`, "a": `[]`, "null": `null`})
 	made.Items["any"] = configs.ItemDraft{Value: json.RawMessage(`1`), Type: optional.Of("json")}
 	got := map[string]configs.Type{}
@@ -169,9 +170,9 @@ func TestTypesAreReadOffValuesAndInAnyCase(t *testing.T) {
 	same(t, got, map[string]configs.Type{"s": "STRING", "n": "NUMBER", "t": "BOOLEAN", "f": "BOOLEAN", "o": "JSON", "a": "JSON", "null": "JSON", "any": "JSON"})
 }
 
-func TestConfigsHaveLimits(t *testing.T) {
+func TestCreate_Limits(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	many := draft("many", "", nil)
 	for i := range configs.MaxItems {
 		many.Items[fmt.Sprint("item-", i)] = configs.ItemDraft{Value: json.RawMessage("1")}
@@ -205,7 +206,7 @@ func TestConfigsHaveLimits(t *testing.T) {
 }
 
 // demote makes an environment unmanaged, beside the rules of environments.
-func demote(t *testing.T, h *house, key string) {
+func demote(t *testing.T, h *fixture, key string) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *store.Tx) error {
 		environment, err := tx.Environment(ctx, h.owner.Account, key)
@@ -217,7 +218,7 @@ func demote(t *testing.T, h *house, key string) {
 	})
 }
 
-func newEnvironment(t *testing.T, h *house, key string) {
+func newEnvironment(t *testing.T, h *fixture, key string) {
 	t.Helper()
 	h.write(t, func(ctx context.Context, tx *store.Tx) error {
 		return tx.InsertEnvironments(ctx, environments.Environment{Account: h.owner.Account, Key: key, Name: key,
@@ -225,9 +226,9 @@ func newEnvironment(t *testing.T, h *house, key string) {
 	})
 }
 
-func TestOverridesOfFrozenEnvironmentsStay(t *testing.T) {
+func TestReplace_FrozenOverridesStay(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	newEnvironment(t, h, "qa")
 	items := values{"a": "1", "b": "2", "c": `{"x":1,"y":2}`}
 	h.create(t, in(in(draft("config", "", items), "qa", values{"a": "10", "c": `{"y":3,"x":4}`}), "production", values{"a": "5"}))
@@ -267,9 +268,9 @@ func TestOverridesOfFrozenEnvironmentsStay(t *testing.T) {
 	}
 }
 
-func TestAnItemThatIsRemovedTakesItsFrozenOverrides(t *testing.T) {
+func TestReplace_RemovedItemTakesFrozenOverrides(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	newEnvironment(t, h, "qa")
 	h.create(t, draft("root", "", values{"inherited": "1", "above": "1"}))
 	items := values{"a": "1", "b": "2", "inherited": "3", "j": `{}`}
@@ -297,9 +298,9 @@ func TestAnItemThatIsRemovedTakesItsFrozenOverrides(t *testing.T) {
 	})
 }
 
-func TestAKeyForEnvironmentsWritesItsOwnOnly(t *testing.T) {
+func TestReplace_ScopedKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	newEnvironment(t, h, "qa")
 	items := values{"a": "1", "b": `"x"`, "large": "9007199254740993", "j": "{}"}
 	h.create(t, fitting(in(in(draft("config", "", items), "qa", values{"a": "2"}), "production", values{"a": "3"}), "j", `{"type":"object","title":"x"}`))
@@ -345,10 +346,10 @@ func TestAKeyForEnvironmentsWritesItsOwnOnly(t *testing.T) {
 	}
 }
 
-func TestAnEnvironmentThatIsDeletedTakesItsOverrides(t *testing.T) {
+func TestStripValues(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		newEnvironment(t, h, "qa")
 		for _, key := range []string{"a", "b"} {
 			h.create(t, in(in(draft(key, "", values{"x": "1", "y": "2"}), "qa", values{"x": "2", "y": "3"}), "production", values{"x": "4"}))
@@ -373,11 +374,11 @@ func TestAnEnvironmentThatIsDeletedTakesItsOverrides(t *testing.T) {
 }
 
 // Configs are written many at once, and what they have together stays right.
-func TestAnEnvironmentThatIsDeletedTakesItsOverridesOfManyConfigs(t *testing.T) {
+func TestStripValues_ManyConfigs(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
-		const many = 2000
+		h := newFixture(t, database, "pro")
+		const many = 600 // several statements, the last ones smaller
 		bare, held := make([]configs.Config, many), make([]configs.Config, many)
 		keys := make([]string, many)
 		for i := range held {

@@ -11,8 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 )
 
-// Draft is what a caller wants a config to be. No rule has been held against
-// it yet.
+// Draft is what a caller wants a config to be, before any rule was checked.
 type Draft struct {
 	Key         optional.Value[string]
 	Name        optional.Value[string]
@@ -22,7 +21,7 @@ type Draft struct {
 	Parent       optional.Value[string]
 	Items        map[string]ItemDraft
 	Environments map[string]Overrides
-	// Problems holds what reading the input already found.
+	// Problems has what reading the input already found.
 	Problems fault.Problems
 }
 
@@ -36,14 +35,15 @@ type ItemDraft struct {
 	Schema optional.Value[json.RawMessage]
 }
 
-// validate holds every rule that needs nothing but the draft, notes what is
-// wrong in the draft's problems, and gives the config that it describes, with
-// its schemas; none of those when there is too much to look at. Its parent is
-// the caller's to decide.
+// validate checks every rule that does not need the database, notes what is
+// wrong in the draft's problems, and returns the config that it describes with
+// its compiled schemas; nil when there is too much to check. The caller decides
+// about an absent parent.
 func (d *Draft) validate(key string) (Config, *schemas) {
 	config := Config{Key: key, Name: d.Name.Or(key), Description: d.Description.Pointer(), Parent: d.Parent.Pointer(),
 		Items: make(map[string]Item, len(d.Items)), Environments: map[string]Overrides{}}
-	d.checkTexts()
+	naming.CheckName(&d.Problems, d.Name, maxName)
+	naming.CheckDescription(&d.Problems, "description", d.Description.Or(""), maxDescription)
 	if !d.checkCounts() {
 		return Config{}, nil
 	}
@@ -59,7 +59,7 @@ func (d *Draft) validate(key string) (Config, *schemas) {
 	return config, d.checkSchemas(config)
 }
 
-// checkCounts bounds what is looked at.
+// checkCounts reports whether the draft is small enough to be checked.
 func (d *Draft) checkCounts() bool {
 	if len(d.Items) > MaxItems {
 		d.Problems.Attribute("items", "must have at most %d items", MaxItems)
@@ -67,15 +67,12 @@ func (d *Draft) checkCounts() bool {
 	return overrides.CheckCount(&d.Problems, len(d.Environments)) && len(d.Items) <= MaxItems
 }
 
-func (d *Draft) checkTexts() {
-	naming.CheckName(&d.Problems, d.Name, maxName)
-	naming.CheckDescription(&d.Problems, "description", d.Description.Or(""), maxDescription)
-}
-
 func (d *Draft) item(name string) Item {
 	draft, path := d.Items[name], itemPath(name)
 	item := Item{Value: draft.Value, Description: draft.Description.Pointer(), Schema: draft.Schema.Or(nil)}
-	d.checkItemKey(path, name)
+	if !naming.IsLabel(name, maxItemKey) {
+		d.Problems.Attribute(path, "must have a key of 1 to %d characters, none of them a control character", maxItemKey)
+	}
 	naming.CheckDescription(&d.Problems, path+"/description", draft.Description.Or(""), maxDescription)
 	if draft.Value == nil {
 		d.Problems.Attribute(path+"/value", "is required")
@@ -94,14 +91,7 @@ func (d *Draft) item(name string) Item {
 	return item
 }
 
-// checkItemKey bounds what an item may be called.
-func (d *Draft) checkItemKey(path, name string) {
-	if !naming.IsLabel(name, maxItemKey) {
-		d.Problems.Attribute(path, "must be called by a key of 1 to %d characters, none of them a control character", maxItemKey)
-	}
-}
-
-// itemType is the type that was named, or else the one that the value has.
+// itemType returns the type that was sent, or else the one that the value has.
 func (d *Draft) itemType(path string, draft ItemDraft) Type {
 	text, sent := draft.Type.Get()
 	if !sent {
@@ -127,11 +117,11 @@ func (d *Draft) checkSize(path string, value json.RawMessage) bool {
 	return false
 }
 
-// checkSchemas compiles what was sent: a schema that is stored can be used.
+// checkSchemas compiles the schemas that were sent.
 func (d *Draft) checkSchemas(config Config) *schemas {
 	sent := newSchemas()
 	if d.Problems.Mentions("items") {
-		return sent // there are too many to look at them
+		return sent // there are too many
 	}
 	for _, name := range slices.Sorted(maps.Keys(config.Items)) {
 		item, path := config.Items[name], itemPath(name)+"/schema"
@@ -148,7 +138,7 @@ func (d *Draft) checkSchemas(config Config) *schemas {
 	return sent
 }
 
-// overrides reads those of an environment. A null override is none.
+// overrides returns those of an environment. A null override is none.
 func (d *Draft) overrides(environment string) Overrides {
 	kept := Overrides{}
 	for _, name := range slices.Sorted(maps.Keys(d.Environments[environment])) {

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// CountValues counts the overrides that configs hold for an environment.
+// CountValues counts the overrides of an environment in all configs.
 func CountValues(ctx context.Context, tx ReadTx, account, environment string) (overrides int, err error) {
 	configs, err := tx.ConfigsWithEnvironment(ctx, account, environment)
 	for _, config := range configs {
@@ -17,7 +17,7 @@ func CountValues(ctx context.Context, tx ReadTx, account, environment string) (o
 	return overrides, err
 }
 
-// StripValues removes the overrides for an environment that is deleted.
+// StripValues removes the overrides of an environment that is deleted.
 func StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error {
 	found, err := tx.ConfigsWithEnvironment(ctx, caller.Account, environment)
 	if err != nil {

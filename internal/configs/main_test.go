@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -23,32 +22,31 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const racers = 32
 
-// house is a service on a real database with one account.
-type house struct {
+// fixture is a service on a real database with one account.
+type fixture struct {
 	*configs.Service
 	database storetest.Database
 	db       *store.DB
 	owner    accounts.Caller
 }
 
-func newHouse(t testing.TB, database storetest.Database, plan string) *house {
+func newFixture(t testing.TB, database storetest.Database, plan string) *fixture {
 	t.Helper()
 	db := database.Open(t)
-	return &house{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, plan).Owner}
+	return &fixture{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, plan).Owner}
 }
 
 func newService(db *store.DB) *configs.Service {
-	return &configs.Service{Store: db.Configs(), Plans: plans.BuiltIn(), Writable: environments.Writable,
-		Patience: time.Minute} // the machine may be slow, and the tests are about work
+	return &configs.Service{Store: db.Configs(), Plans: plans.BuiltIn(), Writable: environments.Writable}
 }
 
-// race lets racers start at once on all nodes and gives what each was told.
-func (h *house) race(t *testing.T, racers int, run func(node *configs.Service, racer int) error) []error {
+// race lets racers start at once on all nodes and returns what each was told.
+func (h *fixture) race(t *testing.T, racers int, run func(node *configs.Service, racer int) error) []error {
 	t.Helper()
 	return storetest.Race(storetest.Nodes(t, h.database, h.Service, newService), racers, run)
 }
 
-func (h *house) create(t testing.TB, draft configs.Draft) configs.Config {
+func (h *fixture) create(t testing.TB, draft configs.Draft) configs.Config {
 	t.Helper()
 	config, err := h.Create(t.Context(), h.owner, draft)
 	if err != nil {
@@ -57,7 +55,7 @@ func (h *house) create(t testing.TB, draft configs.Draft) configs.Config {
 	return config
 }
 
-func (h *house) replace(t testing.TB, draft configs.Draft) configs.Config {
+func (h *fixture) replace(t testing.TB, draft configs.Draft) configs.Config {
 	t.Helper()
 	config, err := h.Replace(t.Context(), h.owner, draft.Key.Or(""), draft, nil)
 	if err != nil {
@@ -66,7 +64,7 @@ func (h *house) replace(t testing.TB, draft configs.Draft) configs.Config {
 	return config
 }
 
-func (h *house) get(t testing.TB, key string) configs.Config {
+func (h *fixture) get(t testing.TB, key string) configs.Config {
 	t.Helper()
 	config, err := h.Config(t.Context(), h.owner, key)
 	if err != nil {
@@ -76,7 +74,7 @@ func (h *house) get(t testing.TB, key string) configs.Config {
 }
 
 // count reads beside the service, which would make the common config.
-func (h *house) count(t testing.TB) (count int) {
+func (h *fixture) count(t testing.TB) (count int) {
 	t.Helper()
 	err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
 		count, err = tx.CountConfigs(t.Context(), h.owner.Account)
@@ -88,15 +86,15 @@ func (h *house) count(t testing.TB) (count int) {
 	return count
 }
 
-func (h *house) write(t testing.TB, fn func(ctx context.Context, tx *store.Tx) error) {
+func (h *fixture) write(t testing.TB, fn func(ctx context.Context, tx *store.Tx) error) {
 	t.Helper()
 	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error { return fn(t.Context(), tx) }); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// history gives the changes of configs, oldest first.
-func (h *house) history(t testing.TB) []changes.Change {
+// history returns the changes of configs, oldest first.
+func (h *fixture) history(t testing.TB) []changes.Change {
 	t.Helper()
 	return storetest.History(t, h.db, h.owner.Account, configs.Kind)
 }

@@ -1,6 +1,7 @@
 package configs_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,15 +13,16 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // Two writers, each of which makes one half of a circle: on PostgreSQL they
 // are on different nodes.
-func TestOfTwoWritersThatWouldMakeACircleOneIsRefused(t *testing.T) {
+func TestReplace_RaceToCycleOfTwo(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		for round := range 20 {
 			names := []string{fmt.Sprint("a-", round), fmt.Sprint("b-", round)}
 			for _, name := range names {
@@ -41,10 +43,10 @@ func TestOfTwoWritersThatWouldMakeACircleOneIsRefused(t *testing.T) {
 	})
 }
 
-func TestOfManyWritersThatWouldMakeARingOneIsRefused(t *testing.T) {
+func TestReplace_RaceToCycleOfMany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		const ring = 12
 		name := func(i int) string { return fmt.Sprint("ring-", i%ring) }
 		for i := range ring {
@@ -60,10 +62,10 @@ func TestOfManyWritersThatWouldMakeARingOneIsRefused(t *testing.T) {
 
 // A child that overrides an item races with a parent that removes it, and a
 // new child with the deletion of its parent.
-func TestRacersLeaveNoChainBroken(t *testing.T) {
+func TestRace_ChainsStayValid(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "pro")
+		h := newFixture(t, database, "pro")
 		for round := range 10 {
 			parent, child := fmt.Sprint("parent-", round), fmt.Sprint("child-", round)
 			h.create(t, draft(parent, "", values{"a": "1"}))
@@ -89,14 +91,14 @@ func TestRacersLeaveNoChainBroken(t *testing.T) {
 				t.Errorf("got %v, want one refusal", errs)
 			}
 		}
-		requireWholeChains(t, h)
+		requireValidChains(t, h)
 	})
 }
 
-func TestRacersMakeCommonOnceAndTakeNoSlotTooMany(t *testing.T) {
+func TestRace_CommonAndLastSlot(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		errs := h.race(t, racers, func(node *configs.Service, racer int) error {
 			if racer%2 == 0 {
 				_, err := node.Configs(t.Context(), h.owner, configs.Filter{}, page.First())
@@ -111,10 +113,10 @@ func TestRacersMakeCommonOnceAndTakeNoSlotTooMany(t *testing.T) {
 	})
 }
 
-func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
+func TestReplace_RaceOnOneVersion(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newFixture(t, database, "free")
 		seen := h.create(t, draft("one", "", values{"a": "-1"}))
 		match := func(current configs.Config) bool { return current.UpdatedAt.Equal(seen.UpdatedAt) }
 		errs := h.race(t, racers, func(node *configs.Service, racer int) error {
@@ -126,8 +128,9 @@ func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
 	})
 }
 
-// requireWholeChains holds every rule of chains against what is stored.
-func requireWholeChains(t testing.TB, h *house) {
+// requireValidChains checks every rule of chains on what is stored, and returns
+// the chains.
+func requireValidChains(t testing.TB, h *fixture) (chains [][]configs.Config) {
 	t.Helper()
 	list, err := h.Configs(t.Context(), h.owner, configs.Filter{}, page.First())
 	if err != nil {
@@ -145,7 +148,9 @@ func requireWholeChains(t testing.TB, h *house) {
 			}
 			above = append(above, byKey[*next])
 		}
-		for _, each := range slices.Backward(above) {
+		slices.Reverse(above)
+		chains = append(chains, above)
+		for _, each := range above {
 			for key, item := range each.Items {
 				if known, declared := types[key]; declared && known != item.Type {
 					t.Fatalf("%s of %s is %s and %s", key, each.Key, known, item.Type)
@@ -161,6 +166,7 @@ func requireWholeChains(t testing.TB, h *house) {
 			}
 		}
 	}
+	return chains
 }
 
 func isOf(value json.RawMessage, declared configs.Type) bool {
@@ -176,17 +182,21 @@ func isOf(value json.RawMessage, declared configs.Type) bool {
 // Whatever is written, in whatever order, what is stored keeps the rules, and
 // every JSON value resolves to what its schemas allow: here, objects without b
 // beside a.
-func TestWhateverIsWrittenChainsStayWhole(t *testing.T) {
+func TestReplace_AnyWritesKeepChainsValid(t *testing.T) {
 	t.Parallel()
-	db := storetest.New(t, "sqlite")
+	h := newFixture(t, storetest.New(t, "sqlite"), "pro")
 	rapid.Check(t, func(r *rapid.T) {
-		h := newHouse(t, db, "pro")
 		names := []string{"c1", "c2", "c3", "c4"}
 		item, value := rapid.SampledFrom([]string{"x", "y"}), rapid.SampledFrom([]string{`{"a":1}`, `{"b":1}`, `{"a":2}`, `{"b":2}`, `{}`, `"s"`})
-		for i, name := range names { // a chain to begin with
-			h.create(t, draft(name, append([]string{""}, names...)[i], nil))
+		beginning := make([]configs.Config, len(names)) // a chain, instead of what the last case left
+		for i, name := range names {
+			beginning[i] = configs.Config{Account: h.owner.Account, Key: name, Name: name}
+			if i > 0 {
+				beginning[i].Parent = new(names[i-1])
+			}
 		}
-		for range rapid.IntRange(5, 25).Draw(r, "writes") {
+		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, beginning...) })
+		for range rapid.IntRange(5, 15).Draw(r, "writes") {
 			made := in(draft(rapid.SampledFrom(names).Draw(r, "key"), rapid.SampledFrom(append([]string{""}, names...)).Draw(r, "parent"),
 				rapid.MapOfN(item, value, 0, 3).Draw(r, "items")), "production", rapid.MapOfN(item, value, 0, 2).Draw(r, "overrides"))
 			if rapid.IntRange(0, 4).Draw(r, "move") > 0 {
@@ -199,13 +209,12 @@ func TestWhateverIsWrittenChainsStayWhole(t *testing.T) {
 			}
 			apply(t, h, made, rapid.IntRange(0, 9).Draw(r, "action"))
 		}
-		requireWholeChains(t, h)
-		requireFitting(t, h, names)
+		requireFitting(t, requireValidChains(t, h))
 	})
 }
 
 // apply creates, replaces or, now and then, deletes.
-func apply(t *testing.T, h *house, made configs.Draft, action int) {
+func apply(t *testing.T, h *fixture, made configs.Draft, action int) {
 	t.Helper()
 	key := made.Key.Or("")
 	var err error
@@ -219,30 +228,22 @@ func apply(t *testing.T, h *house, made configs.Draft, action int) {
 	}
 }
 
-// requireFitting holds that what has a schema anywhere in its chain fits it.
-func requireFitting(t *testing.T, h *house, names []string) {
+// requireFitting checks that what has a schema anywhere in its chain fits it.
+func requireFitting(t *testing.T, chains [][]configs.Config) {
 	t.Helper()
-	for _, name := range names {
+	for _, chain := range chains {
 		fitting := map[string]bool{}
-		for next := &name; next != nil; {
-			config, err := h.Config(t.Context(), h.owner, *next)
-			if err != nil {
-				break
-			}
+		for _, config := range chain {
 			for key, item := range config.Items {
 				fitting[key] = fitting[key] || item.Schema != nil
 			}
-			next = config.Parent
 		}
 		for _, environment := range []*string{nil, new("production")} {
-			resolved, err := h.Resolved(t.Context(), h.owner, name, environment)
-			if err != nil {
-				continue // it does not exist
-			}
+			resolved := configs.Resolve(chain, environment)
 			for key, value := range resolved.Values {
 				object, _ := decoded(value).(map[string]any)
 				if fitting[key] && object["a"] != nil && object["b"] != nil {
-					t.Fatalf("%s of %s resolves to %s", key, name, value)
+					t.Fatalf("%s of %s resolves to %s", key, resolved.Key, value)
 				}
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Source says which part of a config a value comes from.
+// Source is the part of a config that a value comes from.
 type Source string
 
 // The sources.
@@ -23,7 +23,8 @@ type Origin struct {
 	Source Source `json:"source"`
 }
 
-// Resolved is what a config comes to, in an environment or without one.
+// Resolved is the values of a config with everything that it inherits, in an
+// environment or without one.
 type Resolved struct {
 	Key         string                     `json:"-"`
 	Environment *string                    `json:"environment"`
@@ -31,62 +32,34 @@ type Resolved struct {
 	Origins     map[string]Origin          `json:"origins"`
 }
 
-// Resolve computes what the last config of a chain comes to. The chain begins
-// with its root. Without an environment only items count.
-func Resolve(chain []Config, environment *string) Resolved {
-	found := findings{index: map[string]int{}}
+// Resolve returns the values of the last config of a chain, which begins with
+// its root. Without an environment only items count.
+func Resolve(configs []Config, environment *string) Resolved {
+	var found members
+	var origins []Origin // of the layers
 	resolved := Resolved{Environment: environment}
-	for _, config := range chain {
+	for _, config := range configs {
 		resolved.Key = config.Key
-		base := Origin{Config: config.Key, Source: Base}
+		origins = append(origins, Origin{Config: config.Key, Source: Base}, Origin{Config: config.Key, Source: SourceEnvironment})
 		for key, item := range config.Items {
-			found.lay(key, item.Value, base)
+			found.add(len(origins)-2, key, item.Value)
 		}
 		if environment == nil {
 			continue
 		}
-		overridden := Origin{Config: config.Key, Source: SourceEnvironment}
 		for key, value := range config.Environments[*environment] {
-			found.lay(key, value, overridden)
+			found.add(len(origins)-1, key, value)
 		}
 	}
-	resolved.Values, resolved.Origins = found.values()
+	resolved.Values, resolved.Origins = make(map[string]json.RawMessage, len(found.list)), make(map[string]Origin, len(found.list))
+	for _, each := range found.list {
+		resolved.Values[each.name], resolved.Origins[each.name] = each.value.merge(), origins[each.layer]
+	}
 	return resolved
 }
 
-// findings are the values of keys while a chain is walked.
-type findings struct {
-	index map[string]int // into the list
-	list  []finding
-}
-
-type finding struct {
-	key    string
-	layers stack
-	origin Origin
-}
-
-// lay puts a value over what its key has so far.
-func (f *findings) lay(key string, value json.RawMessage, origin Origin) {
-	at, known := f.index[key]
-	if !known {
-		at = len(f.list)
-		f.index[key] = at
-		f.list = append(f.list, finding{key: key})
-	}
-	f.list[at].layers, f.list[at].origin = f.list[at].layers.with(value), origin
-}
-
-func (f *findings) values() (map[string]json.RawMessage, map[string]Origin) {
-	values, origins := make(map[string]json.RawMessage, len(f.list)), make(map[string]Origin, len(f.list))
-	for _, each := range f.list {
-		values[each.key], origins[each.key] = each.layers.merge(), each.origin
-	}
-	return values, origins
-}
-
-// MarshalJSON writes the values with the bytes that they have. There may be
-// thousands, which an encoder would all check again.
+// MarshalJSON keeps the bytes of the values. There may be thousands, which an
+// encoder would all check again.
 func (r Resolved) MarshalJSON() ([]byte, error) {
 	keys, size := make([]string, 0, len(r.Values)), 100
 	for key, value := range r.Values {
@@ -123,30 +96,29 @@ func appendName(text []byte, index int, name string) []byte {
 
 func isObject(value json.RawMessage) bool { return value[0] == '{' }
 
-// stack is the values of one key that are merged, the first lying lowest: one
-// value of any kind, or several objects.
-type stack []json.RawMessage
+// layers are the values of one key that are merged, the lowest first: one value
+// of any kind, or several objects.
+type layers []json.RawMessage
 
-// with lays another value on top: an object merges with objects, and
-// everything else hides what is below it.
-func (s stack) with(value json.RawMessage) stack {
-	if len(s) > 0 && isObject(value) && isObject(s[0]) {
-		return append(s, value)
+// with returns the layers with another value on top: an object merges with
+// objects, and everything else hides what is below it.
+func (l layers) with(value json.RawMessage) layers {
+	if len(l) > 0 && isObject(value) && isObject(l[0]) {
+		return append(l, value)
 	}
-	return stack{value}
+	return layers{value}
 }
 
-// merge gives the one value that the stack comes to, made of the bytes of its
-// parts.
-func (s stack) merge() json.RawMessage {
-	if len(s) == 1 {
-		return s[0]
+// merge returns the one value that the layers come to, made of their bytes.
+func (l layers) merge() json.RawMessage {
+	if len(l) == 1 {
+		return l[0]
 	}
 	var merged members
 	size := 2
-	for layer, object := range s {
+	for layer, object := range l {
 		size += len(object)
-		rawjson.Members(object, func(name string, value json.RawMessage) { merged.lay(layer, name, value) })
+		rawjson.Members(object, func(name string, value json.RawMessage) { merged.add(layer, name, value) })
 	}
 	text := append(make([]byte, 0, size), '{')
 	for i, member := range merged.list {
@@ -167,8 +139,8 @@ func appendQuoted(text []byte, name string) []byte {
 	return append(append(append(text, '"'), name...), '"')
 }
 
-// members are the members of objects that are merged, in the order in which
-// their names first appear.
+// members are the members of objects that are merged, or the keys of configs, in
+// the order in which their names first appear.
 type members struct {
 	list  []member
 	index map[string]int // made when there are many
@@ -176,14 +148,14 @@ type members struct {
 
 type member struct {
 	name  string
-	layer int   // the object that was last laid
-	below stack // what there was before that object
-	value stack
+	layer int    // the object or config that it was last found in
+	below layers // what there was before that
+	value layers
 }
 
-// lay puts a member of one object over those of the objects before it. Of
-// members of one object with one name the last counts, as JSON readers have it.
-func (m *members) lay(layer int, name string, value json.RawMessage) {
+// add puts a member of one object over those of the objects before it. Of
+// members of one object with one name the last counts, as in JSON readers.
+func (m *members) add(layer int, name string, value json.RawMessage) {
 	at := m.place(name)
 	if m.list[at].layer != layer {
 		m.list[at].layer, m.list[at].below = layer, m.list[at].value
@@ -191,7 +163,7 @@ func (m *members) lay(layer int, name string, value json.RawMessage) {
 	m.list[at].value = m.list[at].below.with(value)
 }
 
-// place finds the index of a name, or makes one.
+// place returns the index of a name, adding the name if it is new.
 func (m *members) place(name string) int {
 	const many = 16
 	if m.index == nil {

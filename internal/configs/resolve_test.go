@@ -102,7 +102,7 @@ func anyChain() *rapid.Generator[[]configs.Config] {
 	})
 }
 
-func TestResolutionIsWhatANaiveOneGives(t *testing.T) {
+func TestResolve_LikeNaive(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		chain := anyChain().Draw(t, "chain")
@@ -132,7 +132,7 @@ func TestResolutionIsWhatANaiveOneGives(t *testing.T) {
 	})
 }
 
-func TestValuesThatAreNotMergedKeepTheirBytes(t *testing.T) {
+func TestResolve_UnmergedValuesKeepBytes(t *testing.T) {
 	t.Parallel()
 	const odd = `{ "b":1.0,"a" : 1e5, "b":-0.0, "big":12345678901234567890.123 }`
 	chain := []configs.Config{
@@ -180,7 +180,7 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-func TestAResolutionIsEncodedAsAnEncoderWould(t *testing.T) {
+func TestResolved_MarshalJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		environment := rapid.SampledFrom([]*string{nil, new("production"), new("é\"<")}).Draw(t, "environment")

@@ -3,7 +3,9 @@ package configs
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/overrides"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // write is what a caller does to a config.
@@ -22,7 +25,7 @@ type write struct {
 	schemas *schemas
 }
 
-// stored is the config before the write; an empty one for a creation.
+// stored returns the config before the write; an empty one for a creation.
 func (w write) stored() Config {
 	if w.before == nil {
 		return Config{}
@@ -30,48 +33,49 @@ func (w write) stored() Config {
 	return *w.before
 }
 
-// frozen tells whether the write leaves an override as it is because it could
-// not do anything else.
+// frozen reports whether an override stays although it was not sent: its
+// environment is not managed.
 func (w write) frozen(environment, key string) bool {
 	_, was := w.stored().Environments[environment][key]
 	_, sent := w.sent[environment][key]
 	return was && !sent
 }
 
-// save stores a config if it keeps the rules, and gives it as it is stored.
+// save stores a config if it keeps the rules, and returns it as it is stored.
 func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write write, after Config) (Config, error) {
+	if after.Parent != nil && *after.Parent == Common && after.Key != Common {
+		if err := ensureCommon(ctx, tx, after.Account); err != nil {
+			return Config{}, err
+		}
+	}
 	var problems fault.Problems
-	after, err := s.settle(ctx, tx, caller, write, after, &problems)
+	after, err := s.prepare(ctx, tx, caller, write, after, &problems)
 	if err := cmp.Or(err, problems.Err()); err != nil {
 		return Config{}, err
 	}
-	return after, keep(ctx, tx, after)
+	return after, saveWithinLimit(ctx, tx, after)
 }
 
-// settle gives a config as it would be stored, and notes what only the database
-// can tell to be wrong. The problems may be those of the draft already: then
-// nobody asks who writes, and items or overrides that are wrong by themselves
-// are held against no chain.
-func (s *Service) settle(ctx context.Context, tx ReadTx, caller accounts.Caller, write write, after Config, problems *fault.Problems) (Config, error) {
-	work := write.schemas.work
-	defer work.begin(ctx, cmp.Or(s.Patience, maxChecking))()
+// prepare returns a config as it would be stored, and notes every problem that
+// needs the database to be found. If the draft already has problems, the
+// caller's scope is not checked, and items or overrides that are wrong by
+// themselves are not checked against chains.
+func (s *Service) prepare(ctx context.Context, tx ReadTx, caller accounts.Caller, write write, after Config, problems *fault.Problems) (Config, error) {
 	refused, broken := problems.Err() != nil, problems.Within("items") || problems.Within("environments")
 	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
 	if err != nil {
 		return Config{}, err
 	}
-	merged, err := overrides.Merge(managed, write.stored().Environments, after.Environments, work.repeats, s.Writable)
+	merged, err := overrides.Merge(managed, write.stored().Environments, after.Environments, repeats, s.Writable)
 	if merged == nil {
 		return Config{}, err
 	}
-	if !work.spent() { // or it is not known what is repeated
-		for _, refusal := range fault.All(err) {
-			problems.Add(refusal)
-		}
+	for _, refusal := range fault.All(err) {
+		problems.Add(refusal)
 	}
 	after.Environments = merged
 	if write.before != nil && !refused {
-		if err := checkScope(caller, *write.before, after, work); err != nil {
+		if err := checkScope(caller, *write.before, after); err != nil {
 			return Config{}, err
 		}
 	}
@@ -80,17 +84,17 @@ func (s *Service) settle(ctx context.Context, tx ReadTx, caller accounts.Caller,
 		return Config{}, err
 	}
 	if !problems.Mentions("parent") {
-		after = write.thaw(lowest(above), after)
-		err = s.checkChains(ctx, tx, write, lowest(above).under(after), problems)
+		after = write.dropRemoved(newChain(above), after)
+		err = checkChains(ctx, tx, write, newChain(above).with(after), problems)
 	}
 	checkDefinition(after, problems)
 	return after, err
 }
 
-// keep stores a config if the account has room for it. Lists, chains and the
-// deletion of an environment read many configs at once: what all of them have
-// bounds the memory of every request.
-func keep(ctx context.Context, tx Tx, config Config) error {
+// saveWithinLimit stores a config if the account's configs stay within their
+// bytes. Lists, chains and the deletion of an environment read many configs at
+// once: the total bounds the memory of every request.
+func saveWithinLimit(ctx context.Context, tx Tx, config Config) error {
 	before, err := tx.ConfigBytes(ctx, config.Account)
 	if err != nil {
 		return err
@@ -109,37 +113,32 @@ func keep(ctx context.Context, tx Tx, config Config) error {
 	return nil
 }
 
-// thaw drops the frozen overrides of items that the write removes: an item
-// that is deleted takes its values with it, like any resource.
-func (w write) thaw(above *level, after Config) Config {
-	kept := make(map[string]Overrides, len(after.Environments))
+// dropRemoved drops the frozen overrides of items that the write removes: an
+// item that is deleted takes its values with it, like any resource.
+func (w write) dropRemoved(above chain, after Config) Config {
+	written, environments := above.with(after), make(map[string]Overrides, len(after.Environments))
 	for environment, values := range after.Environments {
-		left := make(Overrides, len(values))
-		for key, value := range values {
-			if !w.removes(above, after, key) || !w.frozen(environment, key) {
-				left[key] = value
-			}
-		}
-		if len(left) > 0 {
-			kept[environment] = left
+		kept := maps.Clone(values)
+		maps.DeleteFunc(kept, func(key string, _ json.RawMessage) bool {
+			return w.frozen(environment, key) && w.removes(key, written)
+		})
+		if len(kept) > 0 {
+			environments[environment] = kept
 		}
 	}
-	after.Environments = kept
+	after.Environments = environments
 	return after
 }
 
-// removes tells whether the write leaves nothing of an item of the config.
-func (w write) removes(above *level, after Config, key string) bool {
+// removes reports whether the write removes an item that no config above
+// declares.
+func (w write) removes(key string, written chain) bool {
 	_, had := w.stored().Items[key]
-	_, has := after.Items[key]
-	if !had || has {
-		return false
-	}
-	_, _, inherited := above.declared(key)
-	return !inherited
+	_, _, declared := written.declared(key)
+	return had && !declared
 }
 
-// checkDefinition bounds what is about to be stored.
+// checkDefinition checks the size of what is about to be stored.
 func checkDefinition(config Config, problems *fault.Problems) {
 	schemas := 0
 	for _, item := range config.Items {
@@ -156,27 +155,28 @@ func checkDefinition(config Config, problems *fault.Problems) {
 }
 
 // checkChains notes what a write would break in the chains that it touches.
-func (s *Service) checkChains(ctx context.Context, tx ReadTx, write write, written *level, problems *fault.Problems) error {
+func checkChains(ctx context.Context, tx ReadTx, write write, written chain, problems *fault.Problems) error {
+	write.schemas.work = maxSteps // whatever compiling took before the lock
 	check := newCheck(write, written, problems)
 	check.own()
-	if !check.reachesBelow() || check.work.spent() {
-		return check.work.interrupted()
+	if !check.reachesBelow() {
+		return nil
 	}
-	enough := errors.New("the budget is spent")
-	err := tx.EachConfigBelow(ctx, written.config.Account, written.config.Key, func(config Config) error {
-		if check.below(config); check.work.spent() {
+	enough := errors.New("the work is spent")
+	err := tx.EachConfigBelow(ctx, written.last().Account, written.last().Key, func(config Config) error {
+		if check.below(config); check.schemas.work.spent() {
 			return enough
 		}
 		return nil
 	})
 	if errors.Is(err, enough) {
-		return check.work.interrupted()
+		return nil // it is one of the problems
 	}
 	return err
 }
 
-// parentsOf gives the chain that a config hangs on, and notes when there is
-// none to hang on.
+// parentsOf returns the chain above a config, and notes why it cannot be its
+// chain.
 func parentsOf(ctx context.Context, tx ReadTx, config Config, problems *fault.Problems) ([]Config, error) {
 	if config.Parent == nil {
 		return nil, nil
@@ -191,26 +191,53 @@ func parentsOf(ctx context.Context, tx ReadTx, config Config, problems *fault.Pr
 		return nil, nil
 	}
 	chain, err := tx.ConfigChain(ctx, config.Account, parent)
-	if fault.Is(err, fault.NotFound) && parent == Common {
-		return nil, nil // it is made for whoever needs it
-	}
 	if fault.Is(err, fault.NotFound) {
-		problems.Attribute("parent", "must be a config of this account, or null for none: there is no config %q", parent)
+		if parent != Common { // which is created when it is needed
+			problems.Attribute("parent", "must be a config of this account, or null for none: there is no config %q", parent)
+		}
 		return nil, nil
 	}
 	if at := slices.IndexFunc(chain, func(above Config) bool { return above.Key == config.Key }); at >= 0 {
-		problems.Attribute("parent", "must not lead back to this config: %s", circle(chain[at:]))
+		problems.Attribute("parent", "must not lead back to this config: the chain of %s is %s", parent, path(chain[at:]))
 	} else if len(chain) >= MaxDepth {
 		problems.Attribute("parent", "must leave chains of at most %d configs, and %q has %d above it", MaxDepth, parent, len(chain)-1)
 	}
 	return chain, err
 }
 
-// circle tells the way from a config down to what is to become its parent.
-func circle(chain []Config) string {
+// path names the configs of a chain in order.
+func path(chain []Config) string {
 	names := make([]string, len(chain))
 	for i, config := range chain {
 		names[i] = config.Key
 	}
-	return "the chain of " + names[len(names)-1] + " is " + strings.Join(names, " → ")
+	return strings.Join(names, " → ")
+}
+
+// repeats reports whether the overrides that are sent are all stored.
+func repeats(stored, sent Overrides) bool {
+	for key, value := range sent {
+		if was, has := stored[key]; !has || !rawjson.Same(was, value) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkScope refuses a change outside of the environments that the caller's key
+// is restricted to.
+func checkScope(caller accounts.Caller, before, after Config) error {
+	if caller.Environments == nil {
+		return nil
+	}
+	if !sameBase(before, after) {
+		return caller.RequireUnscoped()
+	}
+	sameOverrides := func(was, is Overrides) bool { return maps.EqualFunc(was, is, rawjson.Same) }
+	for _, environment := range overrides.Changed(before.Environments, after.Environments, sameOverrides) {
+		if err := caller.RequireEnvironment(environment); err != nil {
+			return err
+		}
+	}
+	return nil
 }

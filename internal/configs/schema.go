@@ -5,263 +5,289 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Limits of a schema, beside those of its patterns.
+// Limits of a schema. They are checked where it is written, so that what is
+// stored can be checked in bounded time.
 const (
 	MaxSchema        = 64 << 10 // bytes of JSON text
-	MaxSchemaNesting = 64
-	MaxSchemaNodes   = 2000 // values of any kind in the schema's text
+	MaxSchemaNesting = 64       // levels of arrays and objects
+	MaxSchemaNodes   = 2000     // values of any kind in its text
+	MaxSchemaDepth   = 32       // subschemas inside of each other, references followed
+	MaxSchemaParts   = 5000     // subschemas that look at a value, references followed
+	MaxPattern       = 1000     // bytes of a pattern
+	maxInstructions  = 5000     // of all patterns of a schema
 )
 
-// schemaURL is what a schema is called while it is compiled. Nothing is ever
-// loaded from there, or from anywhere.
+// schemaURL is the name of every schema while it is compiled. Nothing is loaded
+// from there.
 const schemaURL = "https://signalbox.invalid/schema.json"
 
-// draft is the only dialect of schemas that is understood.
+// draft is the only dialect of JSON Schema that is accepted.
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
-// breach is a place where a value breaks a schema, or a schema the rules of
+const otherDraft = "must be " + draft + " or left out: no other draft is understood"
+
+// violation is a place where a value breaks a schema, or a schema the rules of
 // schemas.
-type breach struct {
+type violation struct {
 	pointer string // inside the value or the schema: "" or "/…"
 	detail  string
 }
 
-// schema is a compiled schema. Its checks use up the budget that it was
-// compiled with.
+// schema is a compiled schema, or the reasons why it cannot be used.
 type schema struct {
 	compiled *jsonschema.Schema
-	budget   *budget
-	size     int // bytes of its text
+	weight   weight
+	unusable []violation
 }
 
-// nowhere refuses to load anything: a schema stands alone.
-type nowhere struct{}
-
-func (nowhere) Load(string) (any, error) {
-	return nil, errors.New("a schema may refer to itself only")
+func unusable(format string, args ...any) schema {
+	return schema{unusable: []violation{{detail: fmt.Sprintf(format, args...)}}}
 }
 
-// What compiling a schema costs.
-const (
-	priceOfSchema = 50 * time.Microsecond
-	priceOfNode   = 20 * time.Microsecond // of a value that the schema is made of
-	priceOfDepth  = 4 * time.Microsecond  // of a node, for every level that it is deep
-)
+// schemas are the compiled schemas of one write, by their text: those that are
+// sent, compiled before the account's lock is taken, and the stored ones that
+// values must fit.
+type schemas struct {
+	work  work
+	known map[string]schema
+}
 
-// compileSchema reads a schema. The breaches say why it cannot be used.
-func compileSchema(text json.RawMessage, work *budget) (schema, []breach) {
+func newSchemas() *schemas { return &schemas{work: maxSteps, known: map[string]schema{}} }
+
+// compile returns the schema of a text.
+func (s *schemas) compile(text json.RawMessage) schema {
+	found, known := s.known[string(text)]
+	if !known {
+		found = compileSchema(text, &s.work)
+		if !s.work.spent() { // with more work left, it may be usable
+			s.known[string(text)] = found
+		}
+	}
+	return found
+}
+
+// check returns the places where the merged layers of a value break any of the
+// schemas.
+func (s *schemas) check(texts []json.RawMessage, value layers) (found []violation) {
+	for _, layer := range value {
+		s.work.spend(1 + len(layer)/bytesPerStep)
+	}
+	if len(value) == 0 {
+		return nil
+	}
+	if s.work.spent() {
+		return tooMuchWork()
+	}
+	merged := value.merge()
+	document := decode(merged)
+	measured := measure(document)
+	for _, text := range texts {
+		s.work.spend(1 + len(text)/bytesHashedPerStep)
+		schema := s.compile(text)
+		switch {
+		case !s.work.spend(schema.weight.steps(measured)):
+			return tooMuchWork()
+		case schema.unusable != nil: // another version stored it
+			found = append(found, violation{detail: "cannot be checked, because the schema " + schema.unusable[0].detail})
+		default:
+			found = append(found, violations(schema.compiled.Validate(document))...)
+		}
+		if len(found) > 0 {
+			s.work.spend(maxViolations * (len(text) + len(merged)) / bytesPerStep) // sentences quote both
+		}
+	}
+	return found
+}
+
+func tooMuchWork() []violation {
+	return []violation{{detail: "takes too much work to check, alone or together with other items, environments and configs below; " +
+		"make the value or its schemas smaller"}}
+}
+
+// noLoader loads nothing: a schema stands alone.
+type noLoader struct{}
+
+func (noLoader) Load(string) (any, error) {
+	return nil, errors.New("a schema may refer to its own parts only")
+}
+
+// compileSchema compiles and weighs a schema, or says why it cannot be used.
+func compileSchema(text json.RawMessage, work *work) schema {
 	switch {
 	case len(text) > MaxSchema:
-		return schema{}, refused("has %d bytes; at most %d are allowed", len(text), MaxSchema)
+		return unusable("has %d bytes; at most %d are allowed", len(text), MaxSchema)
 	case nesting(text) > MaxSchemaNesting:
-		return schema{}, refused("is nested more than %d levels deep", MaxSchemaNesting)
+		return unusable("is nested more than %d levels deep; make it flatter", MaxSchemaNesting)
 	}
-	work.spend(reading(text))
-	document := plain(text)
-	nodes, cost := compiling(document, 1)
+	document := decode(text)
+	nodes := measure(document).values
 	if nodes > MaxSchemaNodes {
-		return schema{}, refused("is made of more than %d values", MaxSchemaNodes)
+		return unusable("is made of %d values; at most %d are allowed", nodes, MaxSchemaNodes)
 	}
-	if work.spend(priceOfSchema + cost); work.spent() {
-		return schema{}, tooMuchTogether()
+	if !work.spend(nodes * stepsPerNode) {
+		return unusable("takes too much work together with the other schemas; make them smaller, or have fewer of them in one config")
 	}
-	if at, found := otherDialect(document, ""); found {
-		return schema{}, []breach{{pointer: at, detail: "must be " + draft + " or left out: no other draft is understood"}}
+	if found := checkKeywords(document, ""); found != nil {
+		return schema{unusable: found}
 	}
-	compiler := newCompiler(work)
-	if err := compiler.AddResource(schemaURL, document); err != nil {
-		return schema{}, refused("cannot be read: %v", err)
+	compiled, err := newCompiler(document).Compile(schemaURL)
+	if err != nil {
+		return schema{unusable: whyNotCompiled(err)}
 	}
-	compiled, err := compiler.Compile(schemaURL)
-	switch {
-	case work.spent():
-		return schema{}, tooMuchTogether()
-	case err != nil:
-		return schema{}, whyNotCompiled(err)
-	case !work.watch(compiler, compiled, document):
-		return schema{}, refused("must refer to itself only, not to a schema elsewhere")
-	}
-	return schema{compiled: compiled, budget: work, size: len(text)}, nil
+	scale := scale{weights: map[*jsonschema.Schema]weight{}, open: map[*jsonschema.Schema]bool{}}
+	return schema{compiled: compiled, weight: scale.weigh(compiled), unusable: scale.found}
 }
 
-// refused says why a schema as a whole cannot be used.
-func refused(format string, args ...any) []breach {
-	return []breach{{detail: fmt.Sprintf(format, args...)}}
-}
-
-func tooMuchTogether() []breach {
-	return refused("takes too much work, alone or together with the others; make them simpler")
-}
-
-// compiling counts the values that a schema is made of, and what it costs to
-// compile them.
-func compiling(document any, depth int) (nodes int, cost time.Duration) {
-	nodes, cost = 1, priceOfNode+time.Duration(depth)*priceOfDepth
-	add := func(value any) {
-		below, more := compiling(value, depth+1)
-		nodes, cost = nodes+below, cost+more
-	}
-	switch document := document.(type) {
-	case map[string]any:
-		for _, value := range document {
-			add(value)
-		}
-	case []any:
-		for _, value := range document {
-			add(value)
-		}
-	}
-	return nodes, cost
-}
-
-func newCompiler(work *budget) *jsonschema.Compiler {
+func newCompiler(document any) *jsonschema.Compiler {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
-	compiler.UseLoader(nowhere{})
-	compiler.UseRegexpEngine(work.pattern)
+	compiler.UseLoader(noLoader{})
+	compiler.UseRegexpEngine(patterns{}.compile)
+	_ = compiler.AddResource(schemaURL, document) // the URL is one, and new
 	return compiler
 }
 
-// otherDialect finds a schema, or a part of one, that names another draft.
-func otherDialect(document any, at string) (string, bool) {
+// checkKeywords finds references that leave the schema, and other drafts.
+func checkKeywords(document any, at string) (found []violation) {
 	switch document := document.(type) {
 	case map[string]any:
-		if name, named := document["$schema"].(string); named && strings.TrimSuffix(name, "#") != draft {
-			return at + "/$schema", true
+		if name, is := document["$schema"].(string); is && strings.TrimSuffix(name, "#") != draft {
+			return []violation{{at + "/$schema", otherDraft}}
 		}
-		for member, value := range document {
-			if place, found := otherDialect(value, at+"/"+fault.Escape(member)); found {
-				return place, true
+		if target, is := document["$ref"].(string); is && !strings.HasPrefix(target, "#") {
+			return []violation{{at + "/$ref", "must begin with #, such as #/$defs/name: a schema may refer to its own parts only"}}
+		}
+		for _, name := range slices.Sorted(maps.Keys(document)) {
+			isData := name == "const" || name == "enum" || name == "default" || name == "examples"
+			if found == nil && !isData {
+				found = checkKeywords(document[name], at+"/"+fault.Escape(name))
 			}
 		}
 	case []any:
 		for i, value := range document {
-			if place, found := otherDialect(value, fmt.Sprint(at, "/", i)); found {
-				return place, true
+			if found == nil {
+				found = checkKeywords(value, fmt.Sprint(at, "/", i))
 			}
 		}
 	}
-	return "", false
-}
-
-// whyNotCompiled finds the places in a schema that make it unusable.
-func whyNotCompiled(err error) []breach {
-	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
-		if broken, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err); ok {
-			found := breaches(broken)
-			for i := range found {
-				found[i] = breach{pointer: within(invalid.URL) + found[i].pointer, detail: "is no valid schema: " + found[i].detail}
-			}
-			return found
-		}
-	}
-	if invalid, ok := errors.AsType[*jsonschema.InvalidRegexError](err); ok {
-		return []breach{{pointer: within(invalid.URL), detail: "has a pattern that cannot be used: " + invalid.Err.Error()}}
-	}
-	if foreign, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
-		return refused("refers to %q, but a schema may refer to itself only", foreign.URL)
-	}
-	return refused("is no valid schema: %s", strings.ReplaceAll(err.Error(), schemaURL, ""))
-}
-
-// within is the JSON pointer of a place in the schema that is being compiled.
-func within(location string) string {
-	_, fragment, _ := strings.Cut(location, "#")
-	pointer, err := url.PathUnescape(fragment)
-	if err != nil {
-		return ""
-	}
-	return pointer
-}
-
-// validate gives the places where a value breaks the schema.
-func (s schema) validate(document any) []breach {
-	s.budget.spend(own(s.compiled))
-	err := s.compiled.Validate(document)
-	if err == nil {
-		return nil
-	}
-	if broken, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
-		s.budget.spend(maxBreaches * time.Duration(s.size) * priceOfByte) // sentences quote the schema
-		return breaches(broken)
-	}
-	return refused("%v", err)
-}
-
-// maxBreaches is how many places of one value are named.
-const maxBreaches = 20
-
-// breaches lists the places that an error is about. Alternatives are not
-// listed: none of them is what is wrong.
-func breaches(err *jsonschema.ValidationError) []breach {
-	var found []breach
-	var visit func(*jsonschema.ValidationError)
-	visit = func(err *jsonschema.ValidationError) {
-		switch err.ErrorKind.(type) {
-		case *kind.AnyOf, *kind.OneOf, *kind.Not, *kind.Contains, *kind.MinContains, *kind.PropertyNames:
-		default:
-			for _, cause := range err.Causes {
-				visit(cause)
-			}
-			if len(err.Causes) > 0 {
-				return
-			}
-		}
-		if len(found) < maxBreaches {
-			found = append(found, breach{pointer: pointerTo(err.InstanceLocation), detail: sentence(err)})
-		}
-	}
-	visit(err)
-	slices.SortStableFunc(found, func(a, b breach) int { return strings.Compare(a.pointer, b.pointer) })
 	return found
 }
 
-// sentence says what one error is about, without what caused it.
-func sentence(err *jsonschema.ValidationError) string {
-	const enough = 300
-	if broken, ok := err.ErrorKind.(*kind.Pattern); ok { // which would quote the whole value
-		return fmt.Sprintf("does not match the pattern %q", broken.Want)
-	}
-	alone := *err
-	alone.Causes = nil
-	text := []rune(alone.BasicOutput().Error.String())
-	if len(text) > enough {
-		return string(text[:enough]) + "…"
-	}
-	return string(text)
+// scale weighs the subschemas of a compiled schema and finds those that break
+// the limits.
+type scale struct {
+	weights map[*jsonschema.Schema]weight
+	open    map[*jsonschema.Schema]bool // those that are being weighed
+	found   []violation
 }
 
-func pointerTo(steps []string) string {
-	var pointer strings.Builder
-	for _, step := range steps {
-		pointer.WriteString("/" + fault.Escape(step))
+func (s *scale) weigh(part *jsonschema.Schema) weight {
+	if known, weighed := s.weights[part]; weighed || part == nil || s.found != nil {
+		return known
 	}
-	return pointer.String()
+	s.open[part] = true
+	s.checkPart(part)
+	total := ownWeight(part)
+	for _, below := range appliedTogether(part) {
+		total = total.plus(s.weigh(below))
+	}
+	var one weight // of them a member or an element meets
+	for _, below := range slices.AppendSeq(slices.Clone(part.PrefixItems), maps.Values(part.Properties)) {
+		one = one.or(s.weigh(below))
+	}
+	total = total.plus(one)
+	total.depth++
+	switch {
+	case s.found != nil:
+	case total.depth > MaxSchemaDepth:
+		s.refuse(part, "", "has subschemas more than %d levels inside of each other, references followed; make it flatter", MaxSchemaDepth)
+	case total.parts > MaxSchemaParts:
+		s.refuse(part, "", "comes to more than %d subschemas, references followed; refer to them less often", MaxSchemaParts)
+	}
+	delete(s.open, part)
+	s.weights[part] = total
+	return total
 }
 
-// plain decodes JSON for the validator. It computes with exact fractions, so
+// checkPart refuses keywords whose work cannot be told from the schema alone,
+// and drafts with keywords that are not weighed.
+func (s *scale) checkPart(part *jsonschema.Schema) {
+	const unbounded = "is not supported, because what it takes to check depends on the value; "
+	switch {
+	case part.DraftVersion != 2020:
+		s.refuse(part, "/$schema", otherDraft)
+	case part.DynamicRef != nil:
+		s.refuse(part, "/$dynamicRef", unbounded+"use $ref")
+	case part.DynamicAnchor != "":
+		s.refuse(part, "/$dynamicAnchor", unbounded+"use $anchor or $defs")
+	case part.UnevaluatedProperties != nil:
+		s.refuse(part, "/unevaluatedProperties", unbounded+"use additionalProperties")
+	case part.UnevaluatedItems != nil:
+		s.refuse(part, "/unevaluatedItems", unbounded+"use items")
+	case s.open[part.Ref]:
+		s.refuse(part, "/$ref", "must not lead back to a schema that it is a part of: write the levels out, or leave the inner ones unchecked")
+	}
+}
+
+func (s *scale) refuse(part *jsonschema.Schema, keyword, format string, args ...any) {
+	s.found = []violation{{pointerIn(part.Location) + keyword, fmt.Sprintf(format, args...)}}
+}
+
+// appliedTogether returns the subschemas that may all look at a value, or at
+// each of its elements or members.
+func appliedTogether(s *jsonschema.Schema) []*jsonschema.Schema {
+	parts := slices.Concat([]*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else, s.Contains, s.Items2020, s.PropertyNames},
+		s.AllOf, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.DependentSchemas)), slices.Collect(maps.Values(s.PatternProperties)))
+	others := slices.AppendSeq([]any{s.AdditionalProperties}, maps.Values(s.Dependencies))
+	for _, other := range others {
+		if part, is := other.(*jsonschema.Schema); is {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// whyNotCompiled finds the places in a schema that make it unusable.
+func whyNotCompiled(err error) []violation {
+	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+		found := violations(invalid.Err)
+		for i := range found {
+			found[i] = violation{pointerIn(invalid.URL) + found[i].pointer, "is no valid schema: " + found[i].detail}
+		}
+		return found
+	}
+	return unusable("is no valid schema: %s", strings.ReplaceAll(err.Error(), schemaURL, "")).unusable
+}
+
+// pointerIn returns the JSON pointer of a location in the schema.
+func pointerIn(location string) string {
+	_, fragment, _ := strings.Cut(location, "#")
+	pointer, _ := url.PathUnescape(fragment) // the library escaped it
+	return pointer
+}
+
+// decode decodes JSON for the validator, which computes with exact fractions:
 // numbers that would make those huge are rounded.
-func plain(text json.RawMessage) any {
+func decode(text json.RawMessage) any {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var value any
 	_ = decoder.Decode(&value) // the text is valid JSON
-	return tame(value)
+	return roundNumbers(value)
 }
 
-func tame(value any) any {
+func roundNumbers(value any) any {
 	switch value := value.(type) {
 	case json.Number:
 		if len(value) <= 40 && !strings.ContainsAny(value.String(), "eE") {
@@ -271,11 +297,11 @@ func tame(value any) any {
 		return max(-math.MaxFloat64, min(math.MaxFloat64, number))
 	case []any:
 		for i := range value {
-			value[i] = tame(value[i])
+			value[i] = roundNumbers(value[i])
 		}
 	case map[string]any:
 		for name := range value {
-			value[name] = tame(value[name])
+			value[name] = roundNumbers(value[name])
 		}
 	}
 	return value

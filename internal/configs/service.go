@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Store gives the transactions in which configs are read and written.
+// Store runs the transactions in which configs are read and written.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	// Write runs fn in one transaction under the account's lock.
@@ -35,23 +35,23 @@ type Filter struct {
 type ReadTx interface {
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
-	// ManagedEnvironments gives every environment of an account and whether it
-	// is managed.
+	// ManagedEnvironments returns every environment of an account and whether
+	// it is managed.
 	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 	Config(ctx context.Context, account, key string) (Config, error)
 	Configs(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Config], error)
-	// ConfigChain gives a config and all above it, the root first, as of one
+	// ConfigChain returns a config and all above it, the root first, as of one
 	// instant.
 	ConfigChain(ctx context.Context, account, key string) ([]Config, error)
 	// EachConfigBelow visits all descendants of a config, each after its
 	// parent. visit must not use the transaction.
 	EachConfigBelow(ctx context.Context, account, key string, visit func(Config) error) error
-	// ConfigChildren names some of a config's children.
+	// ConfigChildren returns the keys of some of a config's children.
 	ConfigChildren(ctx context.Context, account, key string, atMost int) ([]string, error)
-	// ConfigsWithEnvironment gives the configs that override anything in an environment.
+	// ConfigsWithEnvironment returns the configs that override anything in an environment.
 	ConfigsWithEnvironment(ctx context.Context, account, environment string) ([]Config, error)
 	CountConfigs(ctx context.Context, account string) (int, error)
-	// ConfigBytes gives what all configs of an account have, as they are stored.
+	// ConfigBytes returns the bytes of all configs of an account, as they are stored.
 	ConfigBytes(ctx context.Context, account string) (int, error)
 }
 
@@ -64,21 +64,18 @@ type Tx interface {
 	DeleteConfig(ctx context.Context, account, key string) error
 }
 
-// Service is the configs' rules on top of a Store.
+// Service enforces the rules of configs on top of a Store.
 type Service struct {
 	Store Store
 	Plans plans.Table
 	// Writable refuses to write a value for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable
-	// Patience is how long checking a write may take by the clock; 0 is the
-	// usual 2 s.
-	Patience time.Duration
 }
 
 // Configs lists the configs of the caller's account.
 func (s *Service) Configs(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Config], error) {
-	if err := s.provideCommon(ctx, caller.Account); err != nil {
+	if err := s.provide(ctx, caller.Account, Common); err != nil {
 		return page.List[Config]{}, err
 	}
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Config], error) {
@@ -86,23 +83,19 @@ func (s *Service) Configs(ctx context.Context, caller accounts.Caller, filter Fi
 	})
 }
 
-// Config gives one config.
+// Config returns one config.
 func (s *Service) Config(ctx context.Context, caller accounts.Caller, key string) (Config, error) {
-	if key == Common {
-		if err := s.provideCommon(ctx, caller.Account); err != nil {
-			return Config{}, err
-		}
+	if err := s.provide(ctx, caller.Account, key); err != nil {
+		return Config{}, err
 	}
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Config, error) { return tx.Config(ctx, caller.Account, key) })
 }
 
-// Resolved gives what a config comes to in an environment, which must exist,
+// Resolved returns the values of a config in an environment, which must exist,
 // or without one.
 func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key string, environment *string) (Resolved, error) {
-	if key == Common {
-		if err := s.provideCommon(ctx, caller.Account); err != nil {
-			return Resolved{}, err
-		}
+	if err := s.provide(ctx, caller.Account, key); err != nil {
+		return Resolved{}, err
 	}
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Resolved, error) {
 		chain, err := tx.ConfigChain(ctx, caller.Account, key)
@@ -123,7 +116,7 @@ func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key stri
 	})
 }
 
-// Create makes a config. MEMBER or higher; a key that is restricted to
+// Create creates a config. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Config, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "config")
@@ -132,15 +125,12 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		wanted.Parent = new(Common)
 	}
 	if draft.Problems.Err() != nil {
-		return Config{}, s.refused(ctx, caller, "", wanted, schemas, &draft)
+		return Config{}, s.allProblems(ctx, caller, "", wanted, schemas, &draft)
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (_ Config, err error) {
 		made := wanted
 		made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
-		if err := s.admit(ctx, tx, made); err != nil { // which counts what there was before the request
-			return Config{}, err
-		}
-		if err := ensureCommonParent(ctx, tx, made); err != nil {
+		if err := s.checkNew(ctx, tx, made); err != nil { // before common is created, which would count
 			return Config{}, err
 		}
 		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas}, made); err != nil {
@@ -150,8 +140,9 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	})
 }
 
-// admit decides whether there is room for one more config of this key.
-func (s *Service) admit(ctx context.Context, tx Tx, config Config) error {
+// checkNew checks that a config does not exist and that the account may have
+// one more.
+func (s *Service) checkNew(ctx context.Context, tx Tx, config Config) error {
 	_, err := tx.Config(ctx, config.Account, config.Key)
 	if err == nil {
 		return fault.New(fault.AlreadyExists, "There is a config %q already.", config.Key).At(fault.Pointer("/data/id"))
@@ -177,13 +168,13 @@ func (s *Service) admit(ctx context.Context, tx Tx, config Config) error {
 	return s.Plans.Entitlement(account.Plans, plans.ConfigItems).Take(count)
 }
 
-// Replace changes a config. What it overrides in environments that are not
-// managed stays and cannot be changed. MEMBER or higher; a key that is
-// restricted to environments may change overrides of those only.
+// Replace replaces a config. Its overrides in environments that are not managed
+// stay and cannot be changed. MEMBER or higher; a key that is restricted to
+// environments may change overrides of those only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Config]) (Config, error) {
 	wanted, schemas := draft.validate(key)
 	if draft.Problems.Err() != nil {
-		return Config{}, s.refused(ctx, caller, key, wanted, schemas, &draft)
+		return Config{}, s.allProblems(ctx, caller, key, wanted, schemas, &draft)
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Config, error) {
 		if key == Common {
@@ -194,18 +185,15 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Config) (Config, error) {
 			after := draft.over(before, wanted)
 			after.UpdatedAt = tx.Now()
-			if err := ensureCommonParent(ctx, tx, after); err != nil {
-				return Config{}, err
-			}
 			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas}, after)
 		})
 	})
 }
 
-// refused tells all that is wrong with a draft at once: what only the database
-// can tell is added. Nobody waits for that, as nothing is locked. Without a key
-// the config is a new one.
-func (s *Service) refused(ctx context.Context, caller accounts.Caller, key string, wanted Config, schemas *schemas, draft *Draft) error {
+// allProblems returns everything that is wrong with a draft that has problems
+// already: those that need the database to be found are added, without a lock.
+// Without a key the config is a new one.
+func (s *Service) allProblems(ctx context.Context, caller accounts.Caller, key string, wanted Config, schemas *schemas, draft *Draft) error {
 	if schemas == nil {
 		return draft.Problems.Err()
 	}
@@ -219,13 +207,14 @@ func (s *Service) refused(ctx context.Context, caller accounts.Caller, key strin
 		case !fault.Is(err, fault.NotFound):
 			return err
 		}
-		_, err = s.settle(ctx, tx, caller, write, after, &draft.Problems)
+		_, err = s.prepare(ctx, tx, caller, write, after, &draft.Problems)
 		return err
 	})
 	return cmp.Or(err, draft.Problems.Err())
 }
 
-// over completes what a replace leaves unsaid with what is stored.
+// over returns the wanted config with the stored parent and schemas where the
+// draft leaves them out.
 func (d *Draft) over(before, wanted Config) Config {
 	after := wanted
 	after.Account, after.CreatedAt = before.Account, before.CreatedAt
@@ -242,7 +231,7 @@ func (d *Draft) over(before, wanted Config) Config {
 	return after
 }
 
-// Delete removes a config that none inherits from. MEMBER or higher; a key
+// Delete deletes a config that no other inherits from. MEMBER or higher; a key
 // that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Config]) error {
 	if key == Common {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// typeOf is the type that a value has when nobody names one.
+// typeOf returns the type of a value, if the item names none.
 func typeOf(value json.RawMessage) Type {
 	switch value[0] {
 	case '"':
@@ -18,37 +18,21 @@ func typeOf(value json.RawMessage) Type {
 	return Number
 }
 
-// fits tells whether a value is of a type. A number must be one that every
-// reader can hold.
+// fits reports whether a value is of the type. A number must fit 64 bits.
 func (t Type) fits(value json.RawMessage) bool {
-	if t == JSON {
-		return true
-	}
-	if typeOf(value) != t {
-		return false
-	}
-	if t != Number {
-		return true
+	if t != Number || typeOf(value) != Number {
+		return t == JSON || typeOf(value) == t
 	}
 	_, err := strconv.ParseFloat(string(value), 64)
 	return err == nil
 }
 
-// noun is what values of a type are called.
+// noun names a value of the type in a sentence.
 func (t Type) noun() string {
-	switch t {
-	case String:
-		return "a string"
-	case Number:
-		return "a number that fits 64 bits"
-	case Boolean:
-		return "true or false"
-	case JSON:
-	}
-	return "JSON"
+	return map[Type]string{String: "a string", Number: "a number that fits 64 bits", Boolean: "true or false", JSON: "JSON"}[t]
 }
 
-// nesting is how many levels of arrays and objects a value has.
+// nesting returns how many levels of arrays and objects a value has.
 func nesting(value json.RawMessage) int {
 	deepest, depth, quoted := 0, 0, false
 	for i := 0; i < len(value); i++ {

@@ -1,9 +1,14 @@
+// Package fault has the one error type of Signalbox: a refusal with a code. The
+// domain, the store and the API all refuse with *Error; package jsonapi knows
+// which HTTP status a code has. Every other error is a defect or an outage and is
+// answered without its text.
 package fault
 
 import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -39,11 +44,11 @@ const (
 	Unavailable          Code = "unavailable"
 )
 
-// SourceKind says which part of a request a Source points into.
+// SourceKind is the part of a request that a Source points into.
 type SourceKind int
 
-// The kinds of source. A domain rule names an attribute; the reader of a body
-// names a pointer into the whole document.
+// The kinds of source. Domain rules name attributes; the reader of a body names
+// pointers into the whole document.
 const (
 	NoSource SourceKind = iota
 	PointerSource
@@ -57,56 +62,53 @@ type Source struct {
 	Path string
 }
 
-// Pointer is a JSON pointer into the whole request document; "" is the document.
+// Pointer returns the source at a JSON pointer into the request document; "" is
+// the document.
 func Pointer(path string) Source { return Source{Kind: PointerSource, Path: path} }
 
-// Attribute is a path below the resource's attributes, such as
-// "environments/production/level".
+// Attribute returns the source at a path below the resource's attributes, such
+// as "environments/production/level".
 func Attribute(path string) Source { return Source{Kind: AttributeSource, Path: path} }
 
-// Escape makes a name one segment of a path or of a JSON pointer.
+// Escape returns a name as one segment of a path or of a JSON pointer.
 func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// Parameter is the name of a query parameter.
+// Parameter returns the source of a query parameter.
 func Parameter(name string) Source { return Source{Kind: ParameterSource, Path: name} }
 
-// Error is one refusal: a code, a sentence for the person who reads it, the
-// place in the request it is about, and what a program may want to know.
+// Error is one refusal: a code, a sentence for people, the place in the request
+// that it is about, and facts for programs.
 type Error struct {
 	Code   Code
 	Detail string
 	Source Source
 	Meta   map[string]any
-	// RetryAfter is how long to wait before trying again; 0 says nothing.
+	// RetryAfter is how long to wait before trying again; 0 is unknown.
 	RetryAfter time.Duration
-	// Err is the cause. It is logged and never shown to a caller.
+	// Err is the cause. It is logged, and never shown to a caller.
 	Err error
 }
 
-// New makes an Error with a formatted sentence.
+// New returns an Error with a formatted sentence.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Missing returns the NotFound refusal for a resource of an account, or for an
-// account.
+// Missing returns the NotFound refusal for a resource.
 func Missing(kind, key string) *Error {
-	if kind == "account" {
-		return New(NotFound, "There is no account %q.", key)
-	}
-	return New(NotFound, "There is no %s %q in this account.", kind, key)
+	return New(NotFound, "There is no %s %q.", kind, key)
 }
 
-// At returns a copy of e that points at a place in the request.
+// At returns a copy of e with a place in the request.
 func (e *Error) At(source Source) *Error {
 	placed := *e
 	placed.Source = source
 	return &placed
 }
 
-// With returns a copy of e that carries one more fact for programs.
+// With returns a copy of e with one more fact for programs.
 func (e *Error) With(name string, value any) *Error {
 	extended := *e
 	extended.Meta = maps.Clone(e.Meta)
@@ -117,14 +119,14 @@ func (e *Error) With(name string, value any) *Error {
 	return &extended
 }
 
-// Because returns a copy of e that remembers its cause for the log.
+// Because returns a copy of e with its cause, for the log.
 func (e *Error) Because(cause error) *Error {
 	caused := *e
 	caused.Err = cause
 	return &caused
 }
 
-// Error gives the code, the sentence and the cause, for logs and tests.
+// Error returns the code, the sentence and the cause, for logs and tests.
 func (e *Error) Error() string {
 	text := string(e.Code) + ": " + e.Detail
 	if e.Err != nil {
@@ -133,20 +135,15 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is tells whether err is, or wraps, a refusal with the given code.
+// Is reports whether err is, or wraps, a refusal with a code.
 func Is(err error, code Code) bool {
-	for _, refusal := range All(err) {
-		if refusal.Code == code {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(All(err), func(refusal *Error) bool { return refusal.Code == code })
 }
 
-// All lists every refusal in err, in order; it is empty when err is something else.
+// All returns every refusal in err, in order; none when err is something else.
 func All(err error) []*Error {
 	if several, ok := errors.AsType[Errors](err); ok {
 		return several

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-func TestErrorCopiesInsteadOfChanging(t *testing.T) {
+func TestError_Copies(t *testing.T) {
 	t.Parallel()
 	base := fault.New(fault.Validation, "name is %d too long", 3)
 	placed := base.At(fault.Attribute("name")).With("maximum", 200).Because(errors.New("cause"))
@@ -23,7 +23,7 @@ func TestErrorCopiesInsteadOfChanging(t *testing.T) {
 	}
 }
 
-func TestIsLooksThroughWrapping(t *testing.T) {
+func TestIs_WrappedError(t *testing.T) {
 	t.Parallel()
 	wrapped := fmt.Errorf("saving: %w", fault.Missing("flag", "a"))
 	if !fault.Is(wrapped, fault.NotFound) || fault.Is(wrapped, fault.Forbidden) {
@@ -34,16 +34,7 @@ func TestIsLooksThroughWrapping(t *testing.T) {
 	}
 }
 
-func TestMissing_Sentences(t *testing.T) {
-	t.Parallel()
-	for kind, want := range map[string]string{"flag": `There is no flag "a" in this account.`, "account": `There is no account "a".`} {
-		if got := fault.Missing(kind, "a").Detail; got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
-func TestProblemsTakeWhatIsAboutTheInput(t *testing.T) {
+func TestProblems_Take(t *testing.T) {
 	t.Parallel()
 	var problems, others fault.Problems
 	others.Attribute("name", "must be a string")
@@ -58,7 +49,7 @@ func TestProblemsTakeWhatIsAboutTheInput(t *testing.T) {
 	}
 }
 
-func TestProblemsReportEachPlaceOnce(t *testing.T) {
+func TestProblems_EachPlaceOnce(t *testing.T) {
 	t.Parallel()
 	var problems fault.Problems
 	if problems.Err() != nil {
@@ -85,7 +76,7 @@ func TestProblemsReportEachPlaceOnce(t *testing.T) {
 	}
 }
 
-func TestProblemsOfAllAttributesAreThoseOfEach(t *testing.T) {
+func TestProblems_AllAttributes(t *testing.T) {
 	t.Parallel()
 	var problems fault.Problems
 	problems.Add(fault.New(fault.Validation, "The attributes are required.").At(fault.Attribute("")))
@@ -96,7 +87,7 @@ func TestProblemsOfAllAttributesAreThoseOfEach(t *testing.T) {
 	}
 }
 
-func TestNamesAreEscapedOnce(t *testing.T) {
+func TestEscape(t *testing.T) {
 	t.Parallel()
 	if got := fault.Escape("a/b~1c"); got != "a~1b~01c" {
 		t.Errorf("got %q", got)

@@ -1,5 +1,5 @@
-// Package naming has the rules that the keys, names and descriptions of all
-// resources share. How long they may be is for each resource to say.
+// Package naming has the rules that keys, names and descriptions of all resources
+// share. Each resource has its own lengths.
 package naming
 
 import (
@@ -15,14 +15,13 @@ import (
 // MaxKey is how long the key of most resources may be.
 const MaxKey = 200
 
-// IsKey tells whether a text may be the key of a resource, which people choose
-// and paths carry.
+// IsKey reports whether text may be the key of a resource.
 func IsKey(text string, maximum int) bool {
 	if text == "" || len(text) > maximum || !isLetterOrDigit(text[0]) {
 		return false
 	}
 	for i := range len(text) {
-		if c := text[i]; !isLetterOrDigit(c) && c != '.' && c != '_' && c != '-' {
+		if !isLetterOrDigit(text[i]) && text[i] != '.' && text[i] != '_' && text[i] != '-' {
 			return false
 		}
 	}
@@ -33,30 +32,30 @@ func isLetterOrDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// KeyRule says what a key must be.
+// KeyRule returns the rule of keys as a sentence goes on.
 func KeyRule(maximum int) string {
 	return fmt.Sprintf("must be 1 to %d letters, digits, dots, underscores or hyphens and start with a letter or digit", maximum)
 }
 
-// IsLabel tells whether a text that a program chose may name something.
+// IsLabel reports whether text may be the name that a program gave something.
 func IsLabel(text string, maximum int) bool {
 	return Fits(text, 1, maximum) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// InPath tells whether a path can name a key. Clients take the segments . and ..
-// out of a path whatever they stand for, and a slash alone is no segment.
+// InPath reports whether a URL path can contain a key: clients remove the
+// segments . and .. from a path, and a slash alone is no segment.
 func InPath(key string) bool { return key != "/" && key != "." && key != ".." }
 
-// PathRule says what keys no path can name.
+// PathRule is the rule of InPath as a sentence goes on.
 const PathRule = `must not be "/", "." or "..", which no path can name`
 
-// Fits tells whether a text has so many characters.
+// Fits reports whether text has minimum to maximum characters.
 func Fits(text string, minimum, maximum int) bool {
 	length := utf8.RuneCountInString(text)
 	return minimum <= length && length <= maximum
 }
 
-// CheckID notes what is wrong with the id of a new resource, which is its key.
+// CheckID checks the id of a new resource, which is its key.
 func CheckID(problems *fault.Problems, id optional.Value[string], maximum int, resource string) {
 	key, sent := id.Get()
 	switch {
@@ -67,14 +66,14 @@ func CheckID(problems *fault.Problems, id optional.Value[string], maximum int, r
 	}
 }
 
-// CheckName notes what is wrong with a name that may be left out.
+// CheckName checks a name that may be left out.
 func CheckName(problems *fault.Problems, name optional.Value[string], maximum int) {
 	if text, sent := name.Get(); sent && !Fits(text, 1, maximum) {
 		problems.Attribute("name", "must have 1 to %d characters", maximum)
 	}
 }
 
-// RequireName notes what is wrong with a name that may not be left out.
+// RequireName checks a name that may not be left out.
 func RequireName(problems *fault.Problems, name optional.Value[string], maximum int) {
 	if _, sent := name.Get(); !sent {
 		problems.Attribute("name", "is required and must have 1 to %d characters", maximum)
@@ -83,7 +82,7 @@ func RequireName(problems *fault.Problems, name optional.Value[string], maximum 
 	CheckName(problems, name, maximum)
 }
 
-// CheckDescription notes that the description at path is too long.
+// CheckDescription checks the length of the description at path.
 func CheckDescription(problems *fault.Problems, path, text string, maximum int) {
 	if !Fits(text, 0, maximum) {
 		problems.Attribute(path, "must have at most %d characters", maximum)

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-func TestKeys(t *testing.T) {
+func TestIsKey(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"a": true, "7": true, "Z": true, "a.b_c-D9": true, strings.Repeat("k", 10): true,
@@ -22,7 +22,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestLabels(t *testing.T) {
+func TestIsLabel(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"web": true, "a b/c": true, "ünïcödé": true, "": false, "a\x00": false, "tab\t": false, "12345678": true, "123456789": false,
@@ -33,7 +33,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func TestPathsNameMostKeys(t *testing.T) {
+func TestInPath(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]bool{
 		"/": false, ".": false, "..": false, "...": true, "//": true, "./": true, "a/..": true, "%2E": true, "a": true,
@@ -44,8 +44,8 @@ func TestPathsNameMostKeys(t *testing.T) {
 	}
 }
 
-// TestProblems has what a caller reads.
-func TestProblems(t *testing.T) {
+// TestCheckers has what a caller reads.
+func TestCheckers(t *testing.T) {
 	t.Parallel()
 	absent, empty, long := optional.Value[string]{}, optional.Of(""), optional.Of(strings.Repeat("é", 6))
 	for _, test := range []struct {

@@ -1,6 +1,5 @@
-// Package optional holds a member of an input that may be absent, null or
-// present. A full replace treats the three differently, so they must survive
-// the way from the request to the rule that decides.
+// Package optional has a member of an input that may be absent, null or present,
+// which a full replace treats differently.
 package optional
 
 // Value is a member of an input. The zero Value is absent.
@@ -17,16 +16,16 @@ const (
 	present
 )
 
-// Of is a present member.
+// Of returns a present member.
 func Of[T any](value T) Value[T] { return Value[T]{value: value, state: present} }
 
-// Null is a member that was sent as null.
+// Null returns a member that was sent as null.
 func Null[T any]() Value[T] { return Value[T]{state: null} }
 
-// Get gives the member's value and whether it has one.
+// Get returns the member's value and whether it has one.
 func (v Value[T]) Get() (T, bool) { return v.value, v.state == present }
 
-// Or gives the member's value, or a fallback when it is absent or null.
+// Or returns the member's value, or a fallback when it is absent or null.
 func (v Value[T]) Or(fallback T) T {
 	if v.state == present {
 		return v.value
@@ -34,7 +33,7 @@ func (v Value[T]) Or(fallback T) T {
 	return fallback
 }
 
-// Pointer gives the member's value, or nil when it is absent or null.
+// Pointer returns the member's value, or nil when it is absent or null.
 func (v Value[T]) Pointer() *T {
 	if v.state != present {
 		return nil
@@ -42,8 +41,8 @@ func (v Value[T]) Pointer() *T {
 	return &v.value
 }
 
-// IsAbsent tells whether the member was left out.
+// IsAbsent reports whether the member was left out.
 func (v Value[T]) IsAbsent() bool { return v.state == absent }
 
-// IsNull tells whether the member was sent as null.
+// IsNull reports whether the member was sent as null.
 func (v Value[T]) IsNull() bool { return v.state == null }

@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-func TestTheThreeStates(t *testing.T) {
+func TestValue_ThreeStates(t *testing.T) {
 	t.Parallel()
 	var left optional.Value[int]
 	for _, c := range []struct {

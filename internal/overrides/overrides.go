@@ -1,6 +1,6 @@
-// Package overrides holds what every product does with the values it keeps per
-// environment: values of environments that are not managed are frozen, and a
-// key that is restricted to environments may change the values of those only.
+// Package overrides has the rules of values per environment: those of
+// environments that are not managed are frozen, and a key that is restricted to
+// environments may change the values of those only.
 package overrides
 
 import (
@@ -15,12 +15,11 @@ import (
 // does not exist. managed has every environment of the account.
 type Writable func(managed map[string]bool, environment string) error
 
-// MaxEntries is how many environments one write may have values for: as many
-// as an account may have.
+// MaxEntries is how many environments one write may have values for.
 const MaxEntries = 2000
 
-// CheckCount notes that a write has values for too many environments. It tells
-// whether the entries are worth looking at.
+// CheckCount notes that a write has values for too many environments, and
+// reports whether it has not.
 func CheckCount(problems *fault.Problems, entries int) bool {
 	if entries > MaxEntries {
 		problems.Attribute("environments", "must have at most %d entries", MaxEntries)
@@ -28,9 +27,9 @@ func CheckCount(problems *fault.Problems, entries int) bool {
 	return entries <= MaxEntries
 }
 
-// Merge decides what a resource stores per environment after a full replace.
-// Frozen values stay, whether the write repeats them or leaves them out; to add
-// or change one is refused, with all such problems at once.
+// Merge returns the values of a resource after a full replace. Frozen values
+// stay, whether the write repeats them or leaves them out; to add or change one
+// is refused, with all such problems at once.
 func Merge[V any](managed map[string]bool, stored, wanted map[string]V, same func(a, b V) bool, writable Writable) (map[string]V, error) {
 	merged := map[string]V{}
 	for environment, value := range stored {
@@ -57,24 +56,21 @@ func Merge[V any](managed map[string]bool, stored, wanted map[string]V, same fun
 	return merged, problems.Err()
 }
 
-// Changed lists the environments whose values differ, in order.
+// Changed returns the environments whose values differ, sorted.
 func Changed[V any](before, after map[string]V, same func(a, b V) bool) []string {
-	var changed []string
-	for environment, was := range before {
-		if is, has := after[environment]; !has || !same(was, is) {
-			changed = append(changed, environment)
-		}
-	}
+	changed := map[string]bool{}
 	for environment := range after {
-		if _, had := before[environment]; !had {
-			changed = append(changed, environment)
+		changed[environment] = true
+	}
+	for environment, was := range before {
+		if is, has := after[environment]; has && same(was, is) {
+			delete(changed, environment)
+		} else {
+			changed[environment] = true
 		}
 	}
-	slices.Sort(changed)
-	return changed
+	return slices.Sorted(maps.Keys(changed))
 }
 
-// Path is where an environment's value stands below the attributes.
-func Path(environment string) string {
-	return "environments/" + fault.Escape(environment)
-}
+// Path returns the path of an environment's value below the attributes.
+func Path(environment string) string { return "environments/" + fault.Escape(environment) }

@@ -18,7 +18,7 @@ func writable(managed map[string]bool, environment string) error {
 	return fault.New(fault.EnvironmentUnmanaged, "No.")
 }
 
-func TestFrozenValuesStay(t *testing.T) {
+func TestMerge_FrozenValuesStay(t *testing.T) {
 	t.Parallel()
 	managed := map[string]bool{"production": true, "staging": false}
 	stored := map[string]int{"production": 1, "staging": 2, "gone": 3}
@@ -45,7 +45,7 @@ func TestFrozenValuesStay(t *testing.T) {
 	}
 }
 
-func TestWhatDiffersIsListed(t *testing.T) {
+func TestChanged(t *testing.T) {
 	t.Parallel()
 	got := overrides.Changed(map[string]int{"same": 1, "other": 1, "gone": 1}, map[string]int{"same": 1, "other": 2, "new": 1}, same)
 	if diff := cmp.Diff([]string{"gone", "new", "other"}, got); diff != "" {
@@ -56,7 +56,7 @@ func TestWhatDiffersIsListed(t *testing.T) {
 	}
 }
 
-func TestEntriesAreBounded(t *testing.T) {
+func TestCheckCount(t *testing.T) {
 	t.Parallel()
 	for entries, want := range map[int]int{0: 0, overrides.MaxEntries: 0, overrides.MaxEntries + 1: 1} {
 		var problems fault.Problems

@@ -1,3 +1,6 @@
+// Package page has the two kinds of pages of a list: numbered ones, and those
+// that continue after a cursor. Reading them out of a URL is jsonapi's work,
+// turning them into SQL is the store's.
 package page
 
 // The limits of a page, the same on every list.
@@ -22,10 +25,10 @@ type Request struct {
 	Total bool
 }
 
-// Offset is the number of rows before the page.
+// Offset returns the number of rows before the page.
 func (r Request) Offset() int { return (r.Number - 1) * r.Size }
 
-// First asks for the first page with the defaults.
+// First returns a request for the first page.
 func First() Request { return Request{Number: 1, Size: DefaultSize} }
 
 // List is one numbered page.
@@ -35,7 +38,7 @@ type List[T any] struct {
 	Total int
 }
 
-// Pages is how many pages of a size hold all matches.
+// Pages returns how many pages of a size hold all matches.
 func (l List[T]) Pages(size int) int { return (l.Total + size - 1) / size }
 
 // Cursor asks for the part of an endless list that follows After.
@@ -47,11 +50,11 @@ type Cursor struct {
 // Tail is one page of an endless list.
 type Tail[T any] struct {
 	Items []T
-	// More tells whether anything follows the last item.
+	// More reports whether anything follows the last item.
 	More bool
 }
 
-// Cut makes a Tail out of up to size+1 items: the one too many only tells that
+// Cut returns the Tail of up to size+1 items; the one too many only shows that
 // there is more.
 func Cut[T any](items []T, size int) Tail[T] {
 	if len(items) > size {

@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-func TestOffset(t *testing.T) {
+func TestRequest_Offset(t *testing.T) {
 	t.Parallel()
 	if got := (page.Request{Number: 3, Size: 20}).Offset(); got != 40 {
 		t.Errorf("page 3 of 20 starts after %d rows, want 40", got)
@@ -16,7 +16,7 @@ func TestOffset(t *testing.T) {
 	}
 }
 
-func TestPages(t *testing.T) {
+func TestList_Pages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ total, size, want int }{{0, 10, 0}, {1, 10, 1}, {10, 10, 1}, {11, 10, 2}} {
 		if got := (page.List[int]{Total: c.total}).Pages(c.size); got != c.want {

@@ -10,8 +10,7 @@ import (
 )
 
 // Parse reads a table from JSON: {"free": {"jobs.active_jobs": 10, …}, …}.
-// Every plan must give every limit, so that a forgotten one is found at the
-// start and not when it first binds.
+// Every plan must have every limit, so that a forgotten one is found at the start.
 func Parse(file io.Reader) (Table, error) {
 	decoder := json.NewDecoder(file)
 	decoder.DisallowUnknownFields()
@@ -26,14 +25,14 @@ func Parse(file io.Reader) (Table, error) {
 		return nil, fmt.Errorf("the plans file must have a plan named %q", Free)
 	}
 	for _, name := range table.Names() {
-		if err := complete(name, table[name]); err != nil {
+		if err := checkPlan(name, table[name]); err != nil {
 			return nil, err
 		}
 	}
 	return table, nil
 }
 
-func complete(name string, limits map[Limit]int) error {
+func checkPlan(name string, limits map[Limit]int) error {
 	if name == "" || strings.ContainsAny(name, ",= \t\n") {
 		return fmt.Errorf("the plan name %q must not be empty or contain commas, equals signs or spaces", name)
 	}
@@ -44,11 +43,9 @@ func complete(name string, limits map[Limit]int) error {
 		}
 	}
 	for _, limit := range slices.Sorted(maps.Keys(known)) {
-		value, ok := limits[limit]
-		if !ok {
+		if value, ok := limits[limit]; !ok {
 			return fmt.Errorf("plan %q: the limit %q is missing", name, limit)
-		}
-		if value < Unlimited {
+		} else if value < Unlimited {
 			return fmt.Errorf("plan %q: %s is %d; it must be -1 (unlimited), 0 or more", name, limit, value)
 		}
 	}

@@ -22,7 +22,7 @@ func file(t *testing.T, change func(plans.Table)) string {
 	return string(text)
 }
 
-func TestAFileReplacesThePlans(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Parallel()
 	change := func(table plans.Table) {
 		table["free"][plans.LoggingGroups] = 0
@@ -41,7 +41,7 @@ func TestAFileReplacesThePlans(t *testing.T) {
 	}
 }
 
-func TestABadFileIsRefusedWithAReason(t *testing.T) {
+func TestParse_BadFile(t *testing.T) {
 	t.Parallel()
 	good := file(t, func(plans.Table) {})
 	for name, each := range map[string]struct{ text, says string }{
@@ -74,7 +74,7 @@ func TestABadFileIsRefusedWithAReason(t *testing.T) {
 }
 
 // A plan that no text can name could be held by nobody.
-func TestAPlanThatCannotBeNamedIsRefused(t *testing.T) {
+func TestParse_BadPlanName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "a,b", "a=b", " pro"} {
 		text := file(t, func(table plans.Table) { table[name] = table["pro"] })

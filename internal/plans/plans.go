@@ -1,3 +1,7 @@
+// Package plans has the limits of each plan. A Table, built in or read from a
+// file, maps plan names to limits. An account holds one plan per product. An
+// Entitlement is one limit of one account; whether a slot is free is decided with
+// it, inside the transaction that takes the slot.
 package plans
 
 import (
@@ -21,7 +25,7 @@ const (
 	Platform Product = "platform"
 )
 
-// Products lists what an account holds a plan for.
+// Products returns what an account holds a plan for.
 func Products() []Product { return []Product{Jobs, Flags, Logging, Config} }
 
 // Limit names something that is counted, as "<product>.<thing>".
@@ -40,17 +44,16 @@ const (
 	ConfigItems                 Limit = "config.items"
 )
 
-// Free is the plan that costs nothing. Every table has it, and every product
-// that no plan was named for is on it.
+// Free is the plan that every table has, and that a product is on by default.
 const Free = "free"
 
-// Unlimited is the value of a limit that never binds.
+// Unlimited is the value of a limit that is none.
 const Unlimited = -1
 
-// Table says what each plan allows.
+// Table has the limits of each plan.
 type Table map[string]map[Limit]int
 
-// BuiltIn is the table used unless the operator gives another.
+// BuiltIn returns the table that is used unless the operator has another.
 func BuiltIn() Table {
 	return Table{
 		Free: {
@@ -71,14 +74,14 @@ func BuiltIn() Table {
 	}
 }
 
-// Names lists the plans of the table.
+// Names returns the names of the plans, sorted.
 func (t Table) Names() []string { return slices.Sorted(maps.Keys(t)) }
 
 // Held is the plan an account has for each product.
 type Held map[Product]string
 
-// Held makes a Held out of "pro" (every product) or "jobs=pro,logging=free"
-// (the others stay on the free plan), refusing names that are not in the table.
+// Held parses "pro" (every product) or "jobs=pro,logging=free" (the others are
+// on the free plan). Names that are not in the table are errors.
 func (t Table) Held(text string) (Held, error) {
 	free := Held{}
 	for _, product := range Products() {
@@ -87,8 +90,7 @@ func (t Table) Held(text string) (Held, error) {
 	return t.Change(free, text)
 }
 
-// Change makes a Held out of another: products that the text does not name
-// keep their plan.
+// Change is like Held, but products that are not named keep their plan.
 func (t Table) Change(from Held, text string) (Held, error) {
 	held := maps.Clone(from)
 	for part := range strings.SplitSeq(text, ",") {
@@ -101,22 +103,19 @@ func (t Table) Change(from Held, text string) (Held, error) {
 
 func (t Table) hold(held Held, part string) error {
 	product, plan, named := strings.Cut(part, "=")
+	products := []Product{Product(product)}
 	if !named {
-		product, plan = "", part
+		products, plan = Products(), part
 	}
 	if _, known := t[plan]; !known {
 		return fmt.Errorf("there is no plan %q; the plans are %s", plan, strings.Join(t.Names(), ", "))
 	}
-	if !named {
-		for _, each := range Products() {
-			held[each] = plan
-		}
-		return nil
-	}
-	if !slices.Contains(Products(), Product(product)) {
+	if !slices.Contains(Products(), products[0]) {
 		return fmt.Errorf("there is no product %q; the products are jobs, flags, logging and config", product)
 	}
-	held[Product(product)] = plan
+	for _, each := range products {
+		held[each] = plan
+	}
 	return nil
 }
 
@@ -128,8 +127,8 @@ type Entitlement struct {
 	Product Product
 }
 
-// Entitlement finds what an account may use of a limit. What the platform
-// limits is granted by the best paid plan held for any product.
+// Entitlement returns what a limit is for an account. What the platform limits
+// is granted by the best paid plan of any product.
 func (t Table) Entitlement(held Held, limit Limit) Entitlement {
 	product, _, _ := strings.Cut(string(limit), ".")
 	if Product(product) != Platform {
@@ -147,22 +146,21 @@ func (t Table) Entitlement(held Held, limit Limit) Entitlement {
 func (t Table) entitlement(held Held, product Product, limit Limit) Entitlement {
 	plan := held[product]
 	if _, known := t[plan]; !known {
-		plan = Free // a plan that has left the table grants what costs nothing
+		plan = Free // it was removed from the table
 	}
 	return Entitlement{Limit: limit, Plan: plan, Product: product, Maximum: t[plan][limit]}
 }
 
-// exceeds tells whether e grants more than other; a paid plan that grants the
-// same as none still names its product.
+// exceeds reports whether e grants more than other. A paid plan that grants as
+// much as the free one does, so that its product is named.
 func (e Entitlement) exceeds(other Entitlement) bool {
 	if other.Maximum == Unlimited {
 		return other.Product == Platform && e.Maximum == Unlimited
 	}
-	return e.Maximum == Unlimited || e.Maximum > other.Maximum ||
-		(other.Product == Platform && e.Maximum == other.Maximum)
+	return e.Maximum == Unlimited || e.Maximum > other.Maximum || (other.Product == Platform && e.Maximum == other.Maximum)
 }
 
-// Take decides whether one more slot may be used when current are in use.
+// Take returns an error if current slots are all that may be in use.
 func (e Entitlement) Take(current int) error {
 	if e.Maximum == Unlimited || current < e.Maximum {
 		return nil
@@ -170,14 +168,11 @@ func (e Entitlement) Take(current int) error {
 	return e.Exceeded(current)
 }
 
-// Exceeded is the refusal of a write that would go past the limit.
+// Exceeded returns the refusal of a write that would exceed the limit.
 func (e Entitlement) Exceeded(current int) *fault.Error {
-	refusal := fault.New(fault.LimitReached,
-		"The %s plan allows %d of %s and %d are in use. Free a slot or move to a larger plan.",
+	refusal := fault.New(fault.LimitReached, "The %s plan allows %d of %s and %d are in use. Free a slot or move to a larger plan.",
 		e.Plan, e.Maximum, e.Limit, current)
-	refusal.Meta = map[string]any{
-		"limit_key": string(e.Limit), "current": current, "maximum": e.Maximum, "plan": e.Plan,
-	}
+	refusal.Meta = map[string]any{"limit_key": string(e.Limit), "current": current, "maximum": e.Maximum, "plan": e.Plan}
 	if strings.HasPrefix(string(e.Limit), string(Platform)) {
 		refusal.Meta["product"] = string(e.Product)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // The limits as the interface promises them.
-func TestTheBuiltInPlans(t *testing.T) {
+func TestBuiltIn(t *testing.T) {
 	t.Parallel()
 	promised := map[plans.Limit][3]int{
 		"jobs.included_runs":            {3000, 100000, -1},
@@ -45,7 +45,7 @@ func held(jobs, flags, logging, config string) plans.Held {
 	return plans.Held{plans.Jobs: jobs, plans.Flags: flags, plans.Logging: logging, plans.Config: config}
 }
 
-func TestHeldPlansAreReadFromText(t *testing.T) {
+func TestTable_Held(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]plans.Held{
 		"free":                                 held("free", "free", "free", "free"),
@@ -67,7 +67,7 @@ func TestHeldPlansAreReadFromText(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPlanIsRefused(t *testing.T) {
+func TestTable_HeldUnknown(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
 		"":                 `no plan ""`,
@@ -90,7 +90,7 @@ func TestWhatIsNoPlanIsRefused(t *testing.T) {
 	}
 }
 
-func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
+func TestTable_ChangeKeepsOthers(t *testing.T) {
 	t.Parallel()
 	before := held("pro", "standard", "free", "pro")
 	after, err := plans.BuiltIn().Change(before, "flags=free")
@@ -105,7 +105,7 @@ func TestAChangeKeepsWhatItDoesNotName(t *testing.T) {
 	}
 }
 
-func TestAProductsLimitIsThatOfItsPlan(t *testing.T) {
+func TestTable_EntitlementOfProduct(t *testing.T) {
 	t.Parallel()
 	account := held("pro", "standard", "free", "gone")
 	for limit, want := range map[plans.Limit]plans.Entitlement{
@@ -125,7 +125,7 @@ func TestAProductsLimitIsThatOfItsPlan(t *testing.T) {
 	}
 }
 
-func TestThePlatformsLimitIsThatOfTheBestPaidPlan(t *testing.T) {
+func TestTable_EntitlementOfPlatform(t *testing.T) {
 	t.Parallel()
 	const limit = plans.PlatformManagedEnvironments
 	equal := plans.BuiltIn()
@@ -162,7 +162,7 @@ func TestThePlatformsLimitIsThatOfTheBestPaidPlan(t *testing.T) {
 }
 
 // Whatever an account holds, it gets the best of it and never less than free.
-func TestThePlatformsLimitIsNeverLessThanAnyPlanGrants(t *testing.T) {
+func TestTable_EntitlementIsBestOfHeld(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		maximum := rapid.IntRange(plans.Unlimited, 6)
@@ -198,7 +198,7 @@ func values(account plans.Held) (held []string) {
 
 func exceeds(a, b int) bool { return b != plans.Unlimited && (a == plans.Unlimited || a > b) }
 
-func TestTheLastSlotIsTheLast(t *testing.T) {
+func TestEntitlement_Take(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		maximum, current int
@@ -221,7 +221,7 @@ func TestTheLastSlotIsTheLast(t *testing.T) {
 	}
 }
 
-func TestARefusalTellsWhichLimit(t *testing.T) {
+func TestEntitlement_Exceeded(t *testing.T) {
 	t.Parallel()
 	for _, each := range []struct {
 		entitlement plans.Entitlement

@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-func TestValuesCompareAsJSON(t *testing.T) {
+func TestSame(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		a, b string

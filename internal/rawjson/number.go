@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// longExponent is how many digits an exponent has at most to be computed with.
-// Nothing that means a number writes more; such a number equals its own
-// spelling only.
+// longExponent is how many digits of an exponent are computed with. A number
+// with more equals its own spelling only.
 const longExponent = 18
 
-// plainNumber gives equal numbers one spelling: the digits without zeros at
-// either end, and the exponent that goes with them. The value itself is never
-// computed, so the cost is that of the text, whatever the exponent says.
+// plainNumber spells equal numbers alike: the digits without zeros at either
+// end, and their exponent. The value is never computed, so that the exponent
+// does not decide about the cost.
 func plainNumber(text string) json.Number {
 	unsigned, negative := strings.CutPrefix(text, "-")
 	mantissa, power := unsigned, ""
@@ -38,8 +37,7 @@ func plainNumber(text string) json.Number {
 	return json.Number(plain)
 }
 
-// parseExponent reads what follows the e of a number; false when that is too
-// long.
+// parseExponent parses what follows the e of a number; false when it is too long.
 func parseExponent(power string) (int64, bool) {
 	digits, negative := strings.CutPrefix(strings.TrimPrefix(power, "+"), "-")
 	digits = strings.TrimLeft(digits, "0")

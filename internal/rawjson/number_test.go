@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-func TestNumbersAreComparedExactly(t *testing.T) {
+func TestSame_ExactNumbers(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("9", 30)
 	for _, c := range []struct {
@@ -46,7 +46,7 @@ func TestNumbersAreComparedExactly(t *testing.T) {
 }
 
 // Numbers of few digits, so that many are equal, against exact fractions.
-func TestNumbersCompareAsFractionsDo(t *testing.T) {
+func TestSame_NumbersLikeFractions(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same numbers every time
 	equal := 0

@@ -1,7 +1,6 @@
-// Package rawjson takes JSON text apart that is known to be valid UTF-8 JSON:
-// a body was checked as a whole when it came, and what is stored was written
-// by us. Taking it apart member by member with a decoder would check every
-// piece again at every level.
+// Package rawjson splits and compares JSON text that is known to be valid: a
+// body was checked as a whole when it came, and what is stored was written by
+// us. A decoder would check every piece again at every level.
 package rawjson
 
 import (
@@ -9,15 +8,15 @@ import (
 	"encoding/json"
 )
 
-// splitter walks over valid JSON text.
+// splitter is a position in valid JSON text.
 type splitter struct {
 	text []byte
 	at   int
 }
 
-// enter steps into an array or object; false when the text is something else.
+// enter steps into an array or object and reports whether there is one.
 func (s *splitter) enter(open byte) bool {
-	s.space()
+	s.skipSpace()
 	if s.at >= len(s.text) || s.text[s.at] != open {
 		return false
 	}
@@ -25,19 +24,19 @@ func (s *splitter) enter(open byte) bool {
 	return true
 }
 
-// more tells whether another item follows, and steps over the comma before it.
+// more skips a comma and reports whether another item follows.
 func (s *splitter) more() bool {
-	s.space()
+	s.skipSpace()
 	if s.text[s.at] == ',' {
 		s.at++
-		s.space()
+		s.skipSpace()
 	}
 	return s.text[s.at] != '}' && s.text[s.at] != ']'
 }
 
-// value gives the next value and steps behind it.
+// value returns the next value and skips it.
 func (s *splitter) value() json.RawMessage {
-	s.space()
+	s.skipSpace()
 	start := s.at
 	switch s.text[s.at] {
 	case '"':
@@ -59,7 +58,7 @@ func (s *splitter) skipString() {
 	s.at++
 }
 
-// skipNested steps over an array or object. Brackets in strings do not count.
+// skipNested skips an array or object. Brackets in strings do not count.
 func (s *splitter) skipNested() {
 	for depth := 0; ; {
 		switch s.text[s.at] {
@@ -79,27 +78,20 @@ func (s *splitter) skipNested() {
 }
 
 func (s *splitter) skipScalar() {
-	for s.at < len(s.text) {
-		switch s.text[s.at] {
-		case ',', '}', ']', ' ', '\t', '\n', '\r':
-			return
-		}
+	for s.at < len(s.text) && s.text[s.at] != ',' && s.text[s.at] != '}' && s.text[s.at] != ']' && !isSpace(s.text[s.at]) {
 		s.at++
 	}
 }
 
-func (s *splitter) space() {
-	for s.at < len(s.text) {
-		switch s.text[s.at] {
-		case ' ', '\t', '\n', '\r':
-			s.at++
-		default:
-			return
-		}
+func (s *splitter) skipSpace() {
+	for s.at < len(s.text) && isSpace(s.text[s.at]) {
+		s.at++
 	}
 }
 
-// Elements gives the items of an array; false when text is none.
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// Elements returns the elements of an array; false when text is none.
 func Elements(text json.RawMessage) ([]json.RawMessage, bool) {
 	s := splitter{text: text}
 	if !s.enter('[') {
@@ -112,7 +104,8 @@ func Elements(text json.RawMessage) ([]json.RawMessage, bool) {
 	return items, true
 }
 
-// Members calls add for every member of an object in order; false when text is none.
+// Members calls add for every member of an object in order; false when text is
+// none.
 func Members(text json.RawMessage, add func(name string, value json.RawMessage)) bool {
 	s := splitter{text: text}
 	if !s.enter('{') {
@@ -120,14 +113,14 @@ func Members(text json.RawMessage, add func(name string, value json.RawMessage))
 	}
 	for s.more() {
 		name := s.value()
-		s.space()
+		s.skipSpace()
 		s.at++ // the colon
 		add(Unquote(name), s.value())
 	}
 	return true
 }
 
-// Unquote gives the text of a JSON string.
+// Unquote returns the text of a JSON string.
 func Unquote(quoted json.RawMessage) string {
 	inner := quoted[1 : len(quoted)-1]
 	if !bytes.ContainsRune(inner, '\\') {
