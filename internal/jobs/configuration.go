@@ -49,9 +49,10 @@ func (c Configuration) Plain() Plain {
 	return c.plain
 }
 
-// Size is about how much memory the configuration takes.
+// Size returns about how many bytes of memory the configuration takes.
 func (c Configuration) Size() int {
-	size := len(c.plain.URL)
+	const overhead = 500
+	size := overhead + len(c.plain.URL)
 	for _, header := range c.plain.Headers {
 		size += len(header.Name) + len(header.Value)
 	}

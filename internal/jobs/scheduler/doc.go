@@ -7,8 +7,7 @@
 //   - One transaction takes up to 1000 due jobs, oldest first. PostgreSQL skips
 //     jobs that another transaction has locked: another node is firing them, or
 //     somebody is changing them. It inserts one run per job and advances
-//     next_run_at from the instant it fired for. A one-off job disables itself
-//     and frees its slot of the plan.
+//     next_run_at from there. A one-off disables itself and frees its slot.
 //   - Both happen or neither: after a crash in between, the job is still due.
 //   - The runs table refuses a second run for one (job, scheduled_for), which
 //     only a clock that goes back or a one-off set to an old instant would make.
