@@ -20,7 +20,7 @@ import (
 )
 
 // A socket that answers gets more heartbeats than one that is silent would.
-func TestHeartbeatsComeWhileNothingHappens(t *testing.T) {
+func TestHeartbeat_SentWhileIdle(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Heartbeat: 2 * time.Second})
 	storetest.Wait(t, 3*soon, "five heartbeats came to one socket", func() bool { return s.answered(5) == 5 })
@@ -45,7 +45,7 @@ func (s *stage) answered(enough int) (count int) {
 	return count
 }
 
-func TestASilentPeerIsDropped(t *testing.T) {
+func TestHeartbeat_SilentPeerIsDropped(t *testing.T) {
 	t.Parallel()
 	const heartbeat = 2 * time.Second // three of them are longer than a busy machine pauses
 	s := newStage(t, stream.Options{Heartbeat: heartbeat})
@@ -79,7 +79,7 @@ func TestASilentPeerIsDropped(t *testing.T) {
 	<-done
 }
 
-func TestASocketHasAnAge(t *testing.T) {
+func TestSocket_MaxAge(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{MaxAge: 500 * time.Millisecond, Heartbeat: unhurried})
 	began := time.Now()
@@ -90,7 +90,7 @@ func TestASocketHasAnAge(t *testing.T) {
 	}
 }
 
-func TestAPeerThatClosesIsAnswered(t *testing.T) {
+func TestSocket_AnswersClose(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	p, _ := s.open("")
@@ -101,7 +101,7 @@ func TestAPeerThatClosesIsAnswered(t *testing.T) {
 	storetest.Wait(t, soon, "it is gone", func() bool { return count(&s.closed, "peer").Load() == 1 })
 }
 
-func TestWhatPeersSayIsSkipped(t *testing.T) {
+func TestSocket_IgnoresMessages(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	p, _ := s.open("")
@@ -114,7 +114,7 @@ func TestWhatPeersSayIsSkipped(t *testing.T) {
 	p.expect(event("flag_changed", "f", 1))
 }
 
-func TestAKeyThatEndsTakesItsSocketsAlong(t *testing.T) {
+func TestKey_EndedClosesItsSockets(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		w := newWorld(t, database)
@@ -165,7 +165,7 @@ func (w *world) expireSoon(t testing.TB, key madeKey) {
 	}
 }
 
-func TestAKeyThatExpiresTakesItsSocketsAlong(t *testing.T) {
+func TestKey_ExpiredClosesItsSockets(t *testing.T) {
 	t.Parallel()
 	atBest(t, 5*time.Second, func() time.Duration {
 		s := newStage(t, stream.Options{})
@@ -181,7 +181,7 @@ func TestAKeyThatExpiresTakesItsSocketsAlong(t *testing.T) {
 }
 
 // The feed may tell of a key between its check and the place in the room.
-func TestAKeyIsCheckedAgainOnceItsChangesAreHeard(t *testing.T) {
+func TestKey_CheckedAgainWhileOpening(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Sockets: 1})
 	if _, status := s.dial("key=k&recheck=revoked"); status != http.StatusUnauthorized {
@@ -191,7 +191,7 @@ func TestAKeyIsCheckedAgainOnceItsChangesAreHeard(t *testing.T) {
 	p.ends(websocket.ClosePolicyViolation, soon)
 }
 
-func TestAKeyThatIsRenamedKeepsItsSockets(t *testing.T) {
+func TestKey_RenamedKeepsItsSockets(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	p, _ := s.open("key=k&expires=" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano))
@@ -203,7 +203,7 @@ func TestAKeyThatIsRenamedKeepsItsSockets(t *testing.T) {
 	p.ends(websocket.ClosePolicyViolation, soon)
 }
 
-func TestSocketsAreLimited(t *testing.T) {
+func TestOpen_Limits(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Sockets: 3, AccountSockets: 2})
 	first, _ := s.open("")
@@ -222,7 +222,7 @@ func TestSocketsAreLimited(t *testing.T) {
 	})
 }
 
-func TestOneAccountDoesNotTakeAllSockets(t *testing.T) {
+func TestOpen_AccountLimitIsHalf(t *testing.T) {
 	t.Parallel()
 	for sockets, mine := range map[int]int{1: 1, 4: 2, 5: 3} {
 		s := newStage(t, stream.Options{Sockets: sockets})
@@ -239,7 +239,7 @@ func TestOneAccountDoesNotTakeAllSockets(t *testing.T) {
 }
 
 // A rewound history may undo what ended a key, while its sockets still leave.
-func TestAKeyThatWorksAgainIsNotEnded(t *testing.T) {
+func TestRewound_KeyWorksAgain(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	s.open("key=k") // it is not read again, so it never answers that it is closed
@@ -253,18 +253,18 @@ func TestAKeyThatWorksAgainIsNotEnded(t *testing.T) {
 
 // What was rewound may be the keys as well, so they are checked again: also
 // those of sockets that are just being opened.
-func TestARewoundHistoryMakesAllConnectAgain(t *testing.T) {
+func TestRewound_AllReconnect(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
-		renewal time.Duration
-		then    func(p *peer)
+		reconnect time.Duration
+		then      func(p *peer)
 	}{
 		"they are told to load everything": {time.Hour, func(p *peer) { p.expect(everything(0)...) }},
 		"and leave soon":                   {100 * time.Millisecond, func(p *peer) { p.ends(websocket.CloseServiceRestart, soon) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, stream.Options{Heartbeat: unhurried, Renewal: each.renewal})
+			s := newStage(t, stream.Options{Heartbeat: unhurried, Reconnect: each.reconnect})
 			open, _ := s.open("")
 			s.during = func(context.Context) error {
 				s.rewind(0)
@@ -277,7 +277,7 @@ func TestARewoundHistoryMakesAllConnectAgain(t *testing.T) {
 	}
 }
 
-func TestAStoreThatFailsRefusesTheUpgrade(t *testing.T) {
+func TestOpen_StoreFails(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Sockets: 1})
 	s.mu.Lock()
@@ -294,7 +294,7 @@ func TestAStoreThatFailsRefusesTheUpgrade(t *testing.T) {
 	s.open("") // the places were given back
 }
 
-func TestAShutdownClosesEverySocketWith1012(t *testing.T) {
+func TestStop_ClosesWith1012(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	const sockets = 200
@@ -329,7 +329,7 @@ func TestAShutdownClosesEverySocketWith1012(t *testing.T) {
 	}
 }
 
-func TestANodeThatStopsClosesItsSocketsWith1012(t *testing.T) {
+func TestStop_NodeClosesWith1012(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		ended := make(chan struct{})
@@ -345,7 +345,7 @@ func TestANodeThatStopsClosesItsSocketsWith1012(t *testing.T) {
 	})
 }
 
-func TestAStopDoesNotWaitForThoseWhoDoNotAnswer(t *testing.T) {
+func TestStop_PeerDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	atBest(t, 5*time.Second, func() time.Duration {
 		s := newStage(t, stream.Options{})
@@ -356,7 +356,7 @@ func TestAStopDoesNotWaitForThoseWhoDoNotAnswer(t *testing.T) {
 	})
 }
 
-func TestEventsGoThroughTLS(t *testing.T) {
+func TestSocket_TLS(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 1 << 16}, (*httptest.Server).StartTLS)
 	p, _ := s.open("")

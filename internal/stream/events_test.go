@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestTheFirstFrameTellsWhereTheStreamBegins(t *testing.T) {
+func TestOpen_FirstFrame(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		w := newWorld(t, database)
@@ -27,7 +27,7 @@ func TestTheFirstFrameTellsWhereTheStreamBegins(t *testing.T) {
 	})
 }
 
-func TestEveryKindOfChangeIsTold(t *testing.T) {
+func TestEvents_EveryKind(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		w := newWorld(t, database)
@@ -70,7 +70,7 @@ func TestEveryKindOfChangeIsTold(t *testing.T) {
 	})
 }
 
-func TestAnEventComesAfterItsChangeCanBeRead(t *testing.T) {
+func TestEvents_ChangeIsReadable(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		w := newWorld(t, database)
@@ -93,7 +93,7 @@ func TestAnEventComesAfterItsChangeCanBeRead(t *testing.T) {
 	})
 }
 
-func TestAReportSendsOneEventForWhatItMakes(t *testing.T) {
+func TestEvents_OneForReport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.New(t, "sqlite"))
 	p := w.open(t, "")
@@ -106,7 +106,7 @@ func TestAReportSendsOneEventForWhatItMakes(t *testing.T) {
 	p.expect(event("flag_changed", "c", w.head(t)))
 }
 
-func TestNothingCrossesFromAnotherAccount(t *testing.T) {
+func TestEvents_OwnAccountOnly(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		w := newWorld(t, database)
@@ -125,7 +125,7 @@ func TestNothingCrossesFromAnotherAccount(t *testing.T) {
 	})
 }
 
-func TestAKeyMayBeInTheQueryOrInTheHeader(t *testing.T) {
+func TestOpen_KeyInQueryOrHeader(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.New(t, "sqlite"))
 	for name, each := range map[string]struct {
@@ -166,7 +166,7 @@ func TestAKeyMayBeInTheQueryOrInTheHeader(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoHandshakeIsRefused(t *testing.T) {
+func TestOpen_NoHandshake(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.New(t, "sqlite"))
 	status, text := w.send(t, http.MethodGet, "/api/ws/v1/events", "")
@@ -175,7 +175,7 @@ func TestWhatIsNoHandshakeIsRefused(t *testing.T) {
 	}
 }
 
-func TestProtocolPingsAreAnswered(t *testing.T) {
+func TestSocket_AnswersPing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.New(t, "sqlite"))
 	p := w.open(t, "")

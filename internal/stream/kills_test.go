@@ -154,7 +154,7 @@ func (r *replica) endure() {
 	}
 }
 
-func TestAClientThatIsKilled200TimesMissesNothing(t *testing.T) {
+func TestResume_KilledClientMissesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		r := &replica{world: newWorld(t, database), t: t, flags: map[string]any{}}
@@ -183,7 +183,7 @@ func TestAClientThatIsKilled200TimesMissesNothing(t *testing.T) {
 	})
 }
 
-func TestAClientWithoutSinceConverges(t *testing.T) {
+func TestResume_WithoutSinceConverges(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		r := &replica{world: newWorld(t, database), t: t, flags: map[string]any{}, since: -1}

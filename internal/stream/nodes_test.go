@@ -54,7 +54,7 @@ func threeNodes(t *testing.T, database storetest.Database, reach storetest.Datab
 	return w, peers
 }
 
-func TestAnEventReachesTheSocketsOfAllNodes(t *testing.T) {
+func TestNodes_EventReachesAll(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	w, peers := threeNodes(t, database, database)
@@ -65,7 +65,7 @@ func TestAnEventReachesTheSocketsOfAllNodes(t *testing.T) {
 
 // A notification may be lost: a cut connection, or PgBouncer in transaction
 // mode, behind which nobody ever hears one.
-func TestAnEventArrivesWithoutNotification(t *testing.T) {
+func TestNodes_WithoutNotification(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	w, peers := threeNodes(t, database, database)
@@ -80,7 +80,7 @@ func TestAnEventArrivesWithoutNotification(t *testing.T) {
 	atBest(t, 2*time.Second, func() time.Duration { return delay(t, w, peers, 10, silently) })
 }
 
-func TestAnOutageOfTheDatabaseDelaysEventsAndLosesNone(t *testing.T) {
+func TestNodes_OutageLosesNothing(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	through, proxy := database.ThroughProxy(t)

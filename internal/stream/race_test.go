@@ -12,9 +12,9 @@ import (
 	"github.com/signalbox/signalbox/internal/stream"
 )
 
-// TestAThousandSocketsComeAndGo is for the race detector: sockets open, resume,
+// TestHub_SocketsComeAndGo is for the race detector: sockets open, resume,
 // receive and leave while events never stop.
-func TestAThousandSocketsComeAndGo(t *testing.T) {
+func TestHub_SocketsComeAndGo(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Heartbeat: 300 * time.Millisecond, MaxAge: 2 * time.Second, Queue: 256, Replay: 1 << 20})
 	for range 100 {

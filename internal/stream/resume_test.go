@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/stream"
 )
 
-func TestWhatWasMissedIsReplayed(t *testing.T) {
+func TestResume_ReplaysMissed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		w := newWorld(t, database)
@@ -39,7 +39,7 @@ func TestWhatWasMissedIsReplayed(t *testing.T) {
 	})
 }
 
-func TestANumberThatCannotBeResumedFromMakesClientsLoadEverything(t *testing.T) {
+func TestResume_UnknownNumber(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		w := newWorld(t, database)
@@ -78,14 +78,14 @@ func TestANumberThatCannotBeResumedFromMakesClientsLoadEverything(t *testing.T) 
 	})
 }
 
-func TestAnEmptySinceIsNoNumber(t *testing.T) {
+func TestResume_EmptySince(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	p, _ := s.open("since=")
 	p.expect(everything(0)...)
 }
 
-func TestANumberThatIsTooOldIsNotReplayed(t *testing.T) {
+func TestResume_TooOld(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Replay: 10})
 	for range 11 {
@@ -106,7 +106,7 @@ func TestANumberThatIsTooOldIsNotReplayed(t *testing.T) {
 	}
 }
 
-func TestAWholeFleetResumesFromTheLog(t *testing.T) {
+func TestResume_FleetFromLog(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	s.commit(flagChange("before"))
@@ -127,7 +127,7 @@ func TestAWholeFleetResumesFromTheLog(t *testing.T) {
 	}
 }
 
-func TestTheLogIsNotTrustedBeyondWhatItHolds(t *testing.T) {
+func TestResume_BeyondLog(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 8, Replay: 100})
 	companion, _ := s.open("")
@@ -143,7 +143,7 @@ func TestTheLogIsNotTrustedBeyondWhatItHolds(t *testing.T) {
 	}
 }
 
-func TestClientsThatCannotResumeAreToldWhatChangedLately(t *testing.T) {
+func TestResume_WithoutSinceToldRecentChanges(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		w := newWorld(t, database)
@@ -168,9 +168,9 @@ func TestClientsThatCannotResumeAreToldWhatChangedLately(t *testing.T) {
 	})
 }
 
-func TestChangesThatTheFeedCouldNotReadMakeClientsLoadEverything(t *testing.T) {
+func TestMissed_ClientsReload(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Renewal: time.Hour})
+	s := newStage(t, stream.Options{Reconnect: time.Hour})
 	s.commit(flagChange("f"))
 	p, _ := s.open("since=1")
 	s.commit(flagChange("g"))
@@ -181,9 +181,9 @@ func TestChangesThatTheFeedCouldNotReadMakeClientsLoadEverything(t *testing.T) {
 	p.expect(event("flag_changed", "h", 5))
 }
 
-func TestARewoundHistoryMakesClientsLoadEverything(t *testing.T) {
+func TestRewound_ClientsReload(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Renewal: time.Hour})
+	s := newStage(t, stream.Options{Reconnect: time.Hour})
 	for range 5 {
 		s.commit(flagChange("f"))
 	}
@@ -200,7 +200,7 @@ func TestARewoundHistoryMakesClientsLoadEverything(t *testing.T) {
 }
 
 // The new history may have the number that a client knows of the old one.
-func TestNobodyResumesFromANumberOfALostHistory(t *testing.T) {
+func TestRewound_NobodyResumesFromOldNumbers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Replay: 3})
 	for range 5 {
@@ -225,7 +225,7 @@ func TestNobodyResumesFromANumberOfALostHistory(t *testing.T) {
 
 // A fresh socket is told of the last hour, and what is known of that may be
 // older than the database: the feed is a moment behind.
-func TestAFreshSocketMissesNothingThatTheFeedHasNotToldYet(t *testing.T) {
+func TestResume_FeedIsBehind(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	s.open("") // nothing changed lately, which is kept
@@ -250,7 +250,7 @@ func TestAFreshSocketMissesNothingThatTheFeedHasNotToldYet(t *testing.T) {
 	}
 }
 
-func TestTheFirstEventsAreCountedToo(t *testing.T) {
+func TestOpen_CountsFirstEvents(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Replay: 10})
 	for range 11 {

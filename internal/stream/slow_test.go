@@ -113,7 +113,7 @@ func (r *readers) behind(seq int64) (most int64) {
 	return most
 }
 
-func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
+func TestSlowReader_ClosedWith1013AndResumes(t *testing.T) {
 	t.Parallel()
 	const queue = 64
 	s := newStage(t, stream.Options{Queue: queue, Replay: 1 << 20})
@@ -156,12 +156,12 @@ func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
 }
 
 // After an outage the feed tells of thousands of changes without a pause.
-func TestNobodyIsTooSlowWhenTheNodeIs(t *testing.T) {
+func TestSlowReader_NotWhenNodeIsBehind(t *testing.T) {
 	t.Parallel()
 	for name, rewound := range map[string]bool{"an outage": false, "an outage that rewound the history": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newIdleStage(t, stream.Options{Queue: 16, Renewal: time.Hour})
+			s := newIdleStage(t, stream.Options{Queue: 16, Reconnect: time.Hour})
 			s.commit(flagChange("before"))
 			peers := make([]*peer, 20)
 			for i := range peers {
@@ -191,7 +191,7 @@ func TestNobodyIsTooSlowWhenTheNodeIs(t *testing.T) {
 	}
 }
 
-func TestAReaderThatPausesCatchesUp(t *testing.T) {
+func TestSlowReader_CatchesUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 1 << 16})
 	p, _ := s.open("")
@@ -206,7 +206,7 @@ func TestAReaderThatPausesCatchesUp(t *testing.T) {
 	}
 }
 
-func TestAPeerThatSendsAndNeverReadsIsCut(t *testing.T) {
+func TestStuckReader_SendingIsCut(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 16, Heartbeat: time.Second})
 	s.flood()
@@ -294,7 +294,7 @@ func transports() map[string]func(*httptest.Server) {
 
 // Rounds with and without stuck readers take turns, so that both see the same
 // noise of the machine.
-func TestStuckReadersDelayNobody(t *testing.T) {
+func TestStuckReader_DelaysNobody(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it opens 2000 sockets")
 	}
@@ -353,7 +353,7 @@ func inTime(t *testing.T, what string, do func()) {
 }
 
 // A resumed stream begins with more than the kernel holds for a peer.
-func TestAStuckReaderDelaysNoRevocation(t *testing.T) {
+func TestStuckReader_DelaysNoRevocation(t *testing.T) {
 	t.Parallel()
 	for name, start := range transports() {
 		t.Run(name, func(t *testing.T) {
@@ -375,7 +375,7 @@ func TestAStuckReaderDelaysNoRevocation(t *testing.T) {
 	}
 }
 
-func TestAStuckReaderDelaysNoStop(t *testing.T) {
+func TestStuckReader_DelaysNoStop(t *testing.T) {
 	t.Parallel()
 	for name, start := range transports() {
 		t.Run(name, func(t *testing.T) {
@@ -395,7 +395,7 @@ func TestAStuckReaderDelaysNoStop(t *testing.T) {
 }
 
 // A socket may be on its way in when the others are cut.
-func TestAStopWaitsForNoSocketThatIsBeingOpened(t *testing.T) {
+func TestStop_SocketBeingOpened(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		answer func(context.Context) error
@@ -434,7 +434,7 @@ func TestAStopWaitsForNoSocketThatIsBeingOpened(t *testing.T) {
 	}
 }
 
-func TestASilentStuckReaderIsCut(t *testing.T) {
+func TestStuckReader_SilentIsCut(t *testing.T) {
 	t.Parallel()
 	for name, start := range transports() {
 		t.Run(name, func(t *testing.T) {
