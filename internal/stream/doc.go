@@ -5,8 +5,7 @@
 // The first frame is `connected`. Then follow, in order and without gaps or
 // duplicates, the events that the socket missed (when it named a `since` that
 // is still known), or bulk events that make it load everything again, and from
-// then on every event of its account as it is committed. Numbers only grow,
-// unless the database itself was restored to an earlier state.
+// then on every event of its account as it is committed.
 //
 // The `seq` of `connected` is where the stream begins: it equals `since` when
 // the stream continues there, and is the account's last number when the client
@@ -24,9 +23,8 @@
 //  4. follow the log from step 1, leaving out numbers that step 3 covered.
 //
 // A change that step 3 did not see was committed after step 1 and is in the
-// log. A socket without `since` is told which products changed in the last hour
-// instead. All of this happens before the upgrade, so that failures are ordinary
-// HTTP errors.
+// log. A socket without `since` is told which products changed in the last hour.
+// All of this happens before the upgrade, so that failures are HTTP errors.
 //
 // # How nobody waits for another
 //
@@ -38,9 +36,8 @@
 // A few workers share the sockets and never block: they offer frames to the
 // kernel, which takes them or says that the socket's buffer is full. TLS cannot
 // take half a record, so there the kernel is asked before each small piece. A
-// socket whose buffer is full gets a goroutine that waits until the peer reads
-// and has caught up. So each open socket has one goroutine, which reads, each
-// slow reader has another, and messages have none.
+// socket whose buffer is full gets a goroutine that writes until it has caught
+// up. So a socket has one goroutine, which reads, and a slow reader two.
 //
 // One ticker sends all heartbeats, spread over the interval, and closes sockets
 // that are silent, too old, or whose key expired.

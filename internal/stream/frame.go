@@ -39,10 +39,6 @@ func textFrame(payload []byte) []byte {
 	return appendFrame(make([]byte, 0, len(payload)+4), websocket.TextMessage, payload)
 }
 
-func closeFrame(code int, reason string) []byte {
-	return appendFrame(nil, websocket.CloseMessage, websocket.FormatCloseMessage(code, reason))
-}
-
 // eventFrame encodes the event of a change, or returns false if it has none.
 func eventFrame(change changes.Change) (frame, bool) {
 	name := change.Event()

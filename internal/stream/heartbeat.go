@@ -22,10 +22,10 @@ func (h *Hub) maintain(ctx context.Context) {
 			switch {
 			case now-s.lastRead.Load() > h.silenceLimit():
 				s.cut(silent())
+			case now > s.expires.Load(): // before the key: a peer that never takes the close frame is cut
+				s.expire()
 			case !s.key.isValid(wall):
 				s.end(keyEnded())
-			case now > s.expires.Load():
-				s.expire()
 			case s.tick == tick:
 				s.send(ping)
 			}

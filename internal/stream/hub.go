@@ -32,25 +32,19 @@ type Source interface {
 
 // Meter receives the hub's metrics. Its methods must not block.
 type Meter interface {
-	// SocketOpened counts a socket: fresh, resumed or resynced.
-	SocketOpened(how string)
-	// SocketClosed counts its end with the reason.
+	SocketOpened(how string) // fresh, resumed or resynced
 	SocketClosed(reason string)
-	// EventsSent counts events, once for every socket.
-	EventsSent(count int)
-	// PushLag is how long after a change its event was sent.
-	PushLag(lag time.Duration)
+	EventsSent(count int)      // once for every socket
+	PushLag(lag time.Duration) // how long after a change its event was sent
 }
 
 // Options are the operator's choices, and what tests make smaller.
 type Options struct {
-	// Server is the name in the first frame.
-	Server string
+	Server string // the name in the first frame
 	// MaxAge is how long a socket may be open; zero is for ever. Sockets are
 	// closed at a random moment of the last fifth.
-	MaxAge time.Duration
-	// Sockets is how many may be open on this node; zero is no limit.
-	Sockets int
+	MaxAge  time.Duration
+	Sockets int // how many may be open on this node; zero is no limit
 	// AccountSockets is how many of them one account may have; zero is half of
 	// them, so that one account cannot keep others out.
 	AccountSockets int
@@ -58,13 +52,14 @@ type Options struct {
 	// Heartbeat is the interval of pings; zero is 30 s. A peer that is silent for
 	// three of them is dropped.
 	Heartbeat time.Duration
-	// Queue is how many events a socket may be behind; zero is 1024.
-	Queue int
-	// Replay is how many changes are replayed at most; zero is 2000.
-	Replay int
+	Queue     int // how many events a socket may be behind; zero is 1024
+	Replay    int // how many changes are replayed at most; zero is 2000
 	// Reconnect is the time over which all sockets of an account are made to
 	// connect again when their keys are in doubt; zero is a minute.
 	Reconnect time.Duration
+	// CloseTimeout is how long a peer may take to accept the close frame and what
+	// is unsent before it; zero is 10 s. It has a fifth of that to answer.
+	CloseTimeout time.Duration
 }
 
 func (o *Options) setDefaults() {
@@ -72,8 +67,11 @@ func (o *Options) setDefaults() {
 	o.Queue = cmp.Or(o.Queue, 1024)
 	o.Replay = cmp.Or(o.Replay, 2000)
 	o.Reconnect = cmp.Or(o.Reconnect, time.Minute)
+	o.CloseTimeout = cmp.Or(o.CloseTimeout, 10*time.Second)
 	o.AccountSockets = cmp.Or(o.AccountSockets, (o.Sockets+1)/2)
 }
+
+func (o *Options) closeReplyTimeout() time.Duration { return o.CloseTimeout / 5 }
 
 // Hub holds the sockets of one node. See the package documentation.
 type Hub struct {
@@ -94,9 +92,8 @@ type Hub struct {
 	mu       sync.Mutex
 	accounts map[string]*subscribers
 	lastSeq  map[string]int64 // the last number that the feed reported, by account
-	// invalid is the number up to which clients may know numbers of a history that
-	// was rewound, by account. It is above what this node sent, because other
-	// nodes may have sent a little more.
+	// invalid is the number up to which clients may know a history that was rewound,
+	// by account, and a little more, because other nodes may have sent more.
 	invalid  map[string]int64
 	count    int
 	stopping bool
@@ -143,8 +140,7 @@ func (h *Hub) Hear(change changes.Change) {
 	}
 }
 
-// reported records how far the feed is and returns the account's subscribers,
-// or nil.
+// reported records how far the feed is and returns the account's subscribers.
 func (h *Hub) reported(account string, seq int64) *subscribers {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -177,20 +173,13 @@ func (h *Hub) keyChanged(subs *subscribers, change changes.Change) {
 	if change.After == nil || json.Unmarshal(change.After, &after) != nil || after.Status != accounts.Active {
 		key.revoked.Store(true)
 	}
-	key.expires.Store(microsOrNever(after.ExpiresAt))
+	key.expires.Store(after.ExpiresAt)
 	now := h.now()
 	subs.each(func(s *socket) {
 		if !s.key.isValid(now) {
 			s.end(keyEnded())
 		}
 	})
-}
-
-func microsOrNever(at *time.Time) int64 {
-	if at == nil {
-		return 0
-	}
-	return at.UnixMicro()
 }
 
 // Rewound makes all clients load everything, because the history was rewound.
@@ -254,7 +243,7 @@ func (h *Hub) reserve(caller accounts.Caller) (reservation, error) {
 	key := subs.keys[caller.KeyID]
 	if key == nil {
 		key = &credential{id: caller.KeyID}
-		key.expires.Store(microsOrNever(caller.ExpiresAt))
+		key.expires.Store(caller.ExpiresAt)
 		subs.keys[caller.KeyID] = key
 	}
 	h.sockets.Add(1)

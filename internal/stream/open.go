@@ -34,8 +34,10 @@ func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Calle
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(h.stopped, cancel)()
-	err = reserved.key.check(ctx, recheck)
+	expires := reserved.key.expires.Load()
+	caller, err = recheck(ctx)
 	if err == nil {
+		reserved.key.expires.CompareAndSwap(expires, caller.ExpiresAt) // a change that came meanwhile is newer
 		err = h.open(ctx, w, r, reserved, since)
 	}
 	if err == nil {

@@ -16,9 +16,6 @@ const (
 	writeBuffer = 32 << 10 // what the kernel keeps for a reader that stopped
 	maxPortion  = 16 << 10 // what is offered to the kernel at once
 	maxReplies  = 1 << 10  // what is kept for a peer that sends pings and does not read
-	// closeTimeout is how long a peer may take to accept what is unsent and the
-	// close frame, closeReplyTimeout how long to answer it.
-	closeTimeout, closeReplyTimeout = 10 * time.Second, 2 * time.Second
 )
 
 // ending is why a socket is closed: the code and reason of the close frame, and
@@ -38,14 +35,6 @@ func endedByPeer(code int) ending {
 		code = websocket.CloseNormalClosure
 	}
 	return ending{code, "", "peer"}
-}
-
-func tooSlow() ending {
-	return ending{websocket.CloseTryAgainLater, "Events were read too slowly. Connect again with since.", "slow_reader"}
-}
-
-func tooOld() ending {
-	return ending{websocket.CloseServiceRestart, "This connection has reached its age limit. Connect again with since.", "age"}
 }
 
 func shuttingDown() ending {
@@ -140,7 +129,7 @@ func (s *socket) checkPosition(log *eventLog) {
 	case s.next >= log.summarized:
 		s.next = log.first
 	default:
-		s.queueClose(tooSlow())
+		s.queueClose(ending{websocket.CloseTryAgainLater, "Events were read too slowly. Connect again with since.", "slow_reader"})
 	}
 }
 
@@ -150,14 +139,14 @@ func (s *socket) queueClose(why ending) {
 		return
 	}
 	s.closing, s.ending = true, why
-	s.expires.Store(s.hub.clock() + min(s.hub.silenceLimit(), int64(closeTimeout))) // for a peer that never takes it
-	s.unsent = append(s.unsent, closeFrame(why.code, why.reason)...)
+	s.expires.Store(s.hub.clock() + int64(s.hub.CloseTimeout)) // for a peer that never takes it
+	s.unsent = appendFrame(s.unsent, websocket.CloseMessage, websocket.FormatCloseMessage(why.code, why.reason))
 }
 
 // delivered bounds the wait for the peer's answer once the close frame is out.
 func (s *socket) delivered() {
 	if s.closing && s.unsent == nil {
-		_ = s.conn.SetReadDeadline(time.Now().Add(closeReplyTimeout)) // it fails when the socket is closed already
+		_ = s.conn.SetReadDeadline(time.Now().Add(s.hub.closeReplyTimeout())) // it fails when the socket is closed already
 	}
 }
 
@@ -221,7 +210,7 @@ func (s *socket) expire() {
 		s.cut(broken())
 		return
 	}
-	s.end(tooOld())
+	s.end(ending{websocket.CloseServiceRestart, "This connection has reached its age limit. Connect again with since.", "age"})
 }
 
 // cut closes the socket at once.
@@ -260,12 +249,6 @@ func (s *socket) setHandlers() {
 		s.send(appendFrame(nil, websocket.PongMessage, []byte(payload)))
 		return nil
 	})
-	s.ws.SetPongHandler(func(string) error {
-		s.alive()
-		return nil
-	})
-	s.ws.SetCloseHandler(func(code int, _ string) error {
-		s.end(endedByPeer(code))
-		return nil
-	})
+	s.ws.SetPongHandler(func(string) error { s.alive(); return nil })
+	s.ws.SetCloseHandler(func(code int, _ string) error { s.end(endedByPeer(code)); return nil })
 }

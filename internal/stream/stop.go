@@ -28,7 +28,7 @@ func (h *Hub) Stop(ctx context.Context) {
 	}()
 	select {
 	case <-ended:
-	case <-time.After(closeReplyTimeout):
+	case <-time.After(h.closeReplyTimeout()):
 	case <-ctx.Done():
 	}
 	h.finish() // first: a socket that is being opened is not among those that are cut

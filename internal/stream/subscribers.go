@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"context"
 	"math"
 	"slices"
 	"sync"
@@ -162,25 +161,14 @@ func (s *subscribers) covers(since int64) (from int64, covered bool) {
 // credential is a key that sockets of an account were opened with.
 type credential struct {
 	id      string
-	count   int          // of its sockets, guarded by the hub's lock
-	expires atomic.Int64 // microseconds; 0 is never
+	count   int                       // of its sockets, guarded by the hub's lock
+	expires atomic.Pointer[time.Time] // nil is never
 	revoked atomic.Bool
-}
-
-// check authenticates again, now that the hub receives the key's changes. What
-// it receives meanwhile is newer than the answer.
-func (c *credential) check(ctx context.Context, again Recheck) error {
-	before := c.expires.Load()
-	caller, err := again(ctx)
-	if err == nil {
-		c.expires.CompareAndSwap(before, microsOrNever(caller.ExpiresAt))
-	}
-	return err
 }
 
 func (c *credential) isValid(now time.Time) bool {
 	expires := c.expires.Load()
-	return !c.revoked.Load() && (expires == 0 || now.UnixMicro() < expires)
+	return !c.revoked.Load() && (expires == nil || now.Before(*expires))
 }
 
 // shard is the part of an account's sockets that one worker serves.
