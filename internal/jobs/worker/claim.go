@@ -125,16 +125,15 @@ func (w *Worker) dispatch(ctx context.Context, round *round) {
 
 // round is one transaction that claims runs. The transaction may be repeated.
 type round struct {
-	worker  *Worker
-	claims  []Claim
-	refused int
-	// limited says that more runs may be pending than the limits allow, crowded
-	// that there are more accounts or lanes than one round covers.
-	limited, crowded bool
-	covered          []string // accounts and lanes
-	rotation         rotation
-	byHost           map[string]int // claimed in this round
-	contenders       map[string]int // accounts with pending runs, by host
+	worker     *Worker
+	claims     []Claim
+	refused    int
+	limited    bool     // more runs may be pending than the limits allow
+	crowded    bool     // there are more accounts or lanes than one round covers
+	covered    []string // accounts and lanes
+	rotation   rotation
+	byHost     map[string]int // claimed in this round
+	contenders map[string]int // accounts with pending runs, by host
 }
 
 // queue is the pending runs of one account.

@@ -8,13 +8,13 @@ import (
 
 // inFlight tracks the requests in flight and how many more are allowed.
 type inFlight struct {
-	mu        sync.Mutex
-	limits    Limits
+	mu     sync.Mutex
+	limits Limits
+
+	byAccount, byHost, byLane map[string]int
+
 	aborts    map[string]context.CancelCauseFunc // by run
-	byAccount map[string]int
-	byHost    map[string]int
-	byLane    map[string]int
-	unwritten map[string]bool // runs whose outcome is not in the database yet
+	unwritten map[string]bool                    // runs whose outcome is not in the database yet
 	// canceled are unknown runs that were cancelled, and abortAs is why all were
 	// aborted, since the last claim began: it may have taken those runs.
 	canceled map[string]bool
