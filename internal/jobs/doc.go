@@ -5,10 +5,9 @@
 // A job is one outbound request and a schedule. When it fires, a run is recorded
 // as PENDING; a worker claims it, makes the request and records the outcome.
 //
-// What a job sends is stored apart from the job, once for every configuration it
-// has had, and encrypted as a whole, because header values, URLs and bodies carry
-// credentials. A run refers to the configuration it used, so its request can be
-// shown however often the job was changed since.
+// The configurations of a job are stored apart from it and encrypted as a whole,
+// because they carry credentials. A run refers to the one it used, so its request
+// can be shown however often the job was changed since.
 //
 // Runs are their own history. The record of changes has what people did to
 // jobs, without header values, user information of URLs, and bodies.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -156,62 +155,29 @@ func (d *Draft) require(kept bool, member, rule string, args ...any) {
 // refuse adds the rule that a member of the configuration breaks, if there is one.
 func (d *Draft) refuse(member, rule string) { d.require(rule == "", member, "%s", rule) }
 
-// Rules of URLs that are broken in more than one way.
-const (
-	schemeRule = "must be an absolute URL that starts with http:// or https://"
-	hostRule   = "must name a host that can be looked up"
-	portRule   = "must have a port from 1 to 65535"
-)
-
-func isHTTP(scheme string) bool {
-	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
-}
-
-// brokenURLRule returns the rule that a text breaks which cannot be parsed as a
-// URL. It does not use the parser's error, which may quote a password.
-func brokenURLRule(text string, err error) string {
-	scheme, rest, _ := strings.Cut(text, "://")
-	authority := rest[:strings.IndexAny(rest+"/", "/?#")]
-	host := authority[strings.LastIndexByte(authority, '@')+1:]
-	_, alone := url.Parse("http://" + host)
-	_, escapes := errors.AsType[url.EscapeError](err)
-	switch bracketed := strings.HasPrefix(host, "["); {
-	case !isHTTP(scheme):
-		return schemeRule
-	case escapes:
-		return "must have two hexadecimal digits after every %"
-	case host != authority && alone == nil:
-		return "must have a user and a password that are percent-encoded"
-	case bracketed != strings.Contains(host, "]") || (!bracketed && strings.Count(host, ":") > 1):
-		return "must have an IPv6 address in brackets, such as [2001:db8::1]"
-	case strings.Contains(host, ":"):
-		return portRule
-	}
-	return hostRule
-}
-
 // checkURL returns the rule that a URL breaks, or "".
 func checkURL(text string) string {
 	if length := utf8.RuneCountInString(text); length < 1 || length > maxURL {
 		return fmt.Sprintf("is required and must have 1 to %d characters", maxURL)
 	}
+	scheme, _, _ := strings.Cut(text, "://")
 	target, err := url.Parse(text)
 	switch {
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return "must be a URL without spaces and control characters"
-	case err != nil:
-		return brokenURLRule(text, err)
-	case !isHTTP(target.Scheme):
-		return schemeRule
-	case target.Opaque != "" || target.Hostname() == "":
+	case !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https"):
+		return "must be an absolute URL that starts with http:// or https://"
+	case err != nil: // which may quote a password
+		return "must be a URL such as https://user:p%40ss@example.com:8443/path: percent-encode special characters, put IPv6 addresses in brackets, and use a port from 1 to 65535"
+	case target.Hostname() == "":
 		return "must name a host"
 	case !utf8.ValidString(target.Hostname()) || utf8.RuneCountInString(target.Hostname()) > maxHost:
 		return fmt.Sprintf("must name a host of at most %d characters in UTF-8", maxHost)
 	case !hosts.IsName(target.Hostname()):
-		return hostRule
+		return "must name a host that can be looked up"
 	}
 	if number, err := strconv.Atoi(cmp.Or(target.Port(), "80")); err != nil || number < 1 || number > 65535 {
-		return portRule
+		return "must have a port from 1 to 65535"
 	}
 	return ""
 }
@@ -251,10 +217,10 @@ func checkHeaderName(name string) string {
 }
 
 func checkHeaderValue(value string) string {
-	if utf8.RuneCountInString(value) > maxHeaderValue {
+	switch {
+	case utf8.RuneCountInString(value) > maxHeaderValue:
 		return fmt.Sprintf("must have at most %d characters", maxHeaderValue)
-	}
-	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		return "must not contain line breaks, NUL or other control characters"
 	}
 	return ""

@@ -19,8 +19,7 @@ type Intervals struct {
 	CancelCheck time.Duration
 	// Poll is how late a run that another node queued is noticed.
 	Poll time.Duration
-	// Backlog is the pause between claims, and Write between batches of
-	// outcomes, while there are many.
+	// Backlog is the pause between claims, and Write that between batches of outcomes.
 	Backlog, Write time.Duration
 }
 
@@ -75,8 +74,7 @@ type sighting struct {
 	since time.Time
 }
 
-// giveUpSilent gives up the workers whose heartbeat has not moved for too long
-// and, the first time, this node's previous boots.
+// giveUpSilent gives up silent workers and, at first, this node's previous boots.
 func (w *Worker) giveUpSilent(ctx context.Context) error {
 	nodes, err := w.nodes(ctx)
 	if err != nil {
