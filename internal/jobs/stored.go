@@ -6,10 +6,12 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// MaxJobs bounds the jobs of an account, and MaxConfigurationBytes their
-// configurations together, as JSON: a page of the list has a thousand jobs, and
-// all of it is in memory at once.
-const MaxJobs, MaxConfigurationBytes = 10_000, 32 << 20
+// The limits of an account: a page of the list has a thousand jobs, and all of it
+// is in memory at once.
+const (
+	MaxJobs               = 10_000
+	MaxConfigurationBytes = 32 << 20 // of all configurations together, as JSON
+)
 
 // Stored is what the jobs of an account take.
 type Stored struct{ Jobs, ConfigurationBytes int }

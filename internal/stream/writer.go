@@ -43,7 +43,7 @@ func (c connection) cut() { _ = c.inner.Close() }
 // may wait some seconds; cut ends that.
 func (c connection) close() {
 	if c.tls && c.raw != nil && isWritable(c.raw) {
-		_ = c.Conn.Close()
+		_ = c.Close()
 	}
 	c.cut()
 }
