@@ -39,7 +39,7 @@ func TestResume_ReplaysMissed(t *testing.T) {
 
 func TestResume_UnknownNumber(t *testing.T) {
 	t.Parallel()
-	database := storetest.New(t, "sqlite")
+	database := storetest.New(t, "postgres")
 	w := newWorld(t, database)
 	w.record(t, flagChange("f"))
 	head := w.head(t)
@@ -142,7 +142,7 @@ func TestResume_BeyondLog(t *testing.T) {
 
 func TestResume_WithoutSinceToldRecentChanges(t *testing.T) {
 	t.Parallel()
-	database := storetest.New(t, "sqlite")
+	database := storetest.New(t, "postgres")
 	w := newWorld(t, database)
 	p := w.open(t, "")
 	p.next()
