@@ -24,8 +24,8 @@ func NewSender(client *egress.Client) worker.Sender { return sender{client} }
 // WatchNothing makes a node that has not been started notice no cancellation by
 // itself: it has to be told.
 func (a *App) WatchNothing() {
-	a.worker.Pace = worker.Pace{Beat: 2 * time.Second, GiveUpOwn: time.Minute, GiveUpOther: 2 * time.Minute,
-		Watch: time.Hour, Look: time.Second, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
+	a.worker.Intervals = worker.Intervals{Heartbeat: 2 * time.Second, AbortAfter: time.Minute, LostAfter: 2 * time.Minute,
+		CancelCheck: time.Hour, Poll: time.Second, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
 }
 
 // SendError says in the worker's words why a request failed.

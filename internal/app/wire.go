@@ -43,15 +43,15 @@ func (a *App) wireFeed() {
 	for _, hear := range []func(changes.Change){a.auth.Hear, a.expirer.Hear, a.stream.Hear} {
 		a.feed.Subscribe(hear)
 	}
-	a.feed.OnMissed(func(account string, upTo int64) {
+	a.feed.Missed = func(account string, upTo int64) {
 		a.auth.ForgetAll()
 		a.stream.Missed(account, upTo)
-	})
-	a.feed.OnRewind(func(seen map[string]int64) {
+	}
+	a.feed.Rewound = func(seen map[string]int64) {
 		a.auth.ForgetAll()
 		a.stream.Rewound(seen)
 		a.api.Forget()
-	})
+	}
 }
 
 // wireLoops makes what works by itself, besides the jobs engine.

@@ -46,6 +46,32 @@ func Every(ctx context.Context, interval time.Duration, work func(context.Contex
 	}
 }
 
+// Repeat runs work at once, whenever bell rings, and after the pause that work
+// returns, until ctx ends. A nil bell never rings. failed is called with the
+// first error of an outage, not with those that follow until work succeeds.
+func Repeat(ctx context.Context, bell Bell, work func(context.Context) (pause time.Duration, err error), failed func(error)) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-bell:
+		case <-timer.C:
+		}
+		pause, err := work(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && !failing {
+			failed(err)
+		}
+		failing = err != nil
+		timer.Reset(pause)
+	}
+}
+
 // Bell wakes a loop that receives from it.
 type Bell chan struct{}
 

@@ -2,6 +2,7 @@ package background_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,4 +66,49 @@ func TestBell_RingsOnce(t *testing.T) {
 	}
 	bell.Ring()
 	<-bell
+}
+
+func TestRepeat_RunsAtOnceWhenRungAndAfterPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var loop background.Loop
+		bell, began, ran := background.NewBell(), time.Now(), make(chan time.Duration, 10)
+		loop.Start(t.Context(), func(ctx context.Context) {
+			background.Repeat(ctx, bell, func(context.Context) (time.Duration, error) {
+				ran <- time.Since(began)
+				return time.Minute, nil
+			}, nil)
+		})
+		for _, want := range []time.Duration{0, time.Minute, time.Minute + 30*time.Second, 2*time.Minute + 30*time.Second} {
+			if got := <-ran; got != want {
+				t.Errorf("ran after %v, want %v", got, want)
+			}
+			if time.Since(began) == time.Minute {
+				<-time.After(30 * time.Second)
+				bell.Ring()
+			}
+		}
+		loop.Stop()
+	})
+}
+
+func TestRepeat_ReportsOutageOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var loop background.Loop
+		runs, reported := 0, 0
+		loop.Start(t.Context(), func(ctx context.Context) {
+			background.Repeat(ctx, nil, func(context.Context) (time.Duration, error) {
+				if runs++; runs%5 == 0 {
+					return time.Second, nil
+				}
+				return time.Second, errors.New("down")
+			}, func(error) { reported++ })
+		})
+		<-time.After(14*time.Second + time.Millisecond) // 15 runs: three outages of four
+		loop.Stop()
+		if runs != 15 || reported != 3 {
+			t.Errorf("%d runs reported %d outages, want 15 and 3", runs, reported)
+		}
+	})
 }

@@ -15,22 +15,18 @@ const (
 	ActorSystem   = "system"   // Signalbox by itself, such as an expiry
 )
 
-// Actor is who made a change.
+// Actor identifies who made a change.
 type Actor struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// Operator is the actor of commands run against the store.
-func Operator() Actor {
-	return Actor{Type: ActorOperator, ID: "command-line", Name: "signalbox command line"}
-}
+// Operator returns the actor of commands that are run against the store.
+func Operator() Actor { return Actor{ActorOperator, "command-line", "signalbox command line"} }
 
-// System is the actor of what Signalbox does by itself.
-func System() Actor {
-	return Actor{Type: ActorSystem, ID: "signalbox", Name: "Signalbox"}
-}
+// System returns the actor of what Signalbox does by itself.
+func System() Actor { return Actor{ActorSystem, "signalbox", "Signalbox"} }
 
 // Action says what was done to a resource.
 type Action string
@@ -41,24 +37,23 @@ const (
 	Updated Action = "updated"
 	Deleted Action = "deleted"
 	Revoked Action = "revoked"
-	// Discovered is a report of running services that made resources.
+	// Discovered marks resources that a report of a running service created.
 	Discovered Action = "discovered"
-	// Expired is a value that was removed because its time had come.
+	// Expired marks a value that was removed at its expiry time.
 	Expired Action = "expired"
-	// Cascaded is a change that followed from that of another resource.
+	// Cascaded marks a change that followed from a change of another resource.
 	Cascaded Action = "cascaded"
 )
 
 // AllKeys is the key of a change that touches many resources of its kind.
 const AllKeys = "*"
 
-// Change is one write: what it did to which resource, who did it, and the
-// resource before and after. Secrets are never in the documents.
+// Change is one write: the resource before and after, and who changed it. The
+// documents never contain secrets.
 type Change struct {
-	Account string `json:"-"`
-	Seq     int64  `json:"-"`
-	// Kind is the JSON:API type of the resource.
-	Kind      string          `json:"kind"`
+	Account   string          `json:"-"`
+	Seq       int64           `json:"-"`
+	Kind      string          `json:"kind"` // the JSON:API type
 	Key       string          `json:"key"`
 	Action    Action          `json:"action"`
 	Actor     Actor           `json:"actor"`
@@ -67,52 +62,38 @@ type Change struct {
 	CreatedAt time.Time       `json:"created_at"`
 }
 
-// Recorder appends changes to an account's history, in their order. The
-// store's transactions are recorders.
+// Recorder appends changes to an account's history, in the given order. The
+// store's transactions implement it.
 type Recorder interface {
 	RecordChanges(ctx context.Context, account string, changes ...Change) error
 }
 
-// Record is the one way to note a write: it appends the change of a resource
-// to the account's history, in the transaction that makes it. before is nil
-// for a creation, after for a deletion; the action follows from them.
+// Record appends the change of one resource to the account's history, in the
+// transaction that makes it. before is nil for a creation, after for a
+// deletion; the action follows from them.
 func Record[T any](ctx context.Context, tx Recorder, account string, actor Actor, kind, key string, before, after *T) error {
 	return RecordEach(ctx, tx, account, actor, "", kind, []Edit[T]{{key, before, after}})
 }
 
-// RecordAs is Record for an action that the documents do not show by themselves.
+// RecordAs is Record for an action that does not follow from the documents.
 func RecordAs[T any](ctx context.Context, tx Recorder, account string, actor Actor, action Action, kind, key string, before, after *T) error {
 	return RecordEach(ctx, tx, account, actor, action, kind, []Edit[T]{{key, before, after}})
 }
 
-// Edit is what a write made of one resource.
+// Edit is the change of one resource among several.
 type Edit[T any] struct {
-	Key string
-	// Before is nil for a creation, After for a deletion.
-	Before, After *T
+	Key           string
+	Before, After *T // nil for a creation or a deletion
 }
 
-// action is what the documents show.
-func (e Edit[T]) action() Action {
-	switch {
-	case e.Before == nil:
-		return Created
-	case e.After == nil:
-		return Deleted
-	default:
-		return Updated
-	}
-}
+// recordBatch bounds how many documents are in memory at once; larger batches
+// are no faster.
+const recordBatch = 256
 
-// portion is how many changes are recorded at once: more would be no faster,
-// and all their documents are in memory.
-const portion = 256
-
-// RecordEach is Record for a write of several resources, each of which has a
-// change of its own. The action of each follows from its documents when none
-// is named.
+// RecordEach records one change for each of several resources. Without an
+// action, that of each follows from its documents.
 func RecordEach[T any](ctx context.Context, tx Recorder, account string, actor Actor, action Action, kind string, edits []Edit[T]) error {
-	for part := range slices.Chunk(edits, portion) {
+	for part := range slices.Chunk(edits, recordBatch) {
 		made := make([]Change, len(part))
 		for i, edit := range part {
 			var err error
@@ -128,8 +109,14 @@ func RecordEach[T any](ctx context.Context, tx Recorder, account string, actor A
 }
 
 func (e Edit[T]) change(actor Actor, action Action, kind string) (Change, error) {
-	if action == "" {
-		action = e.action()
+	switch {
+	case action != "":
+	case e.Before == nil:
+		action = Created
+	case e.After == nil:
+		action = Deleted
+	default:
+		action = Updated
 	}
 	before, err := document(e.Before)
 	if err != nil {
@@ -139,8 +126,8 @@ func (e Edit[T]) change(actor Actor, action Action, kind string) (Change, error)
 	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after}, err
 }
 
-// recorded is a resource whose document in the history is another than the one
-// that is shown: what is only observed is no part of the history.
+// recorded is implemented by resources that leave observed members, such as
+// last_seen, out of the history.
 type recorded interface{ Recorded() any }
 
 func document[T any](resource *T) (json.RawMessage, error) {
@@ -153,7 +140,7 @@ func document[T any](resource *T) (json.RawMessage, error) {
 	return json.Marshal(resource)
 }
 
-// Filter narrows a reading of the history. Zero members do not filter.
+// Filter selects changes of the history. Zero members do not filter.
 type Filter struct {
 	Kind, Key string
 	ActorID   string

@@ -34,7 +34,7 @@ type thing struct {
 	Secret string `json:"-"`
 }
 
-func TestTheActionFollowsFromTheDocuments(t *testing.T) {
+func TestRecord_ActionFollowsFromDocuments(t *testing.T) {
 	t.Parallel()
 	actor := changes.Actor{Type: changes.ActorKey, ID: "k", Name: "Key"}
 	a, b := &thing{Name: "a", Secret: "hidden"}, &thing{Name: "b"}
@@ -60,7 +60,7 @@ func TestTheActionFollowsFromTheDocuments(t *testing.T) {
 	}
 }
 
-func TestAnActionMayBeNamed(t *testing.T) {
+func TestRecordAs_NamedAction(t *testing.T) {
 	t.Parallel()
 	tx := &recorder{}
 	same := &thing{Name: "a"}
@@ -72,7 +72,7 @@ func TestAnActionMayBeNamed(t *testing.T) {
 	}
 }
 
-func TestSeveralResourcesHaveAChangeEach(t *testing.T) {
+func TestRecordEach_OneChangePerResource(t *testing.T) {
 	t.Parallel()
 	const many = 3000
 	edits := make([]changes.Edit[thing], many)
@@ -108,7 +108,7 @@ func TestSeveralResourcesHaveAChangeEach(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeEncodedIsAnError(t *testing.T) {
+func TestRecord_UnencodableDocument(t *testing.T) {
 	t.Parallel()
 	tx := &recorder{}
 	endless := func() {}
@@ -122,7 +122,7 @@ func TestWhatCannotBeEncodedIsAnError(t *testing.T) {
 	}
 }
 
-func TestAMatchDecidesAboutAWrite(t *testing.T) {
+func TestMatch_DecidesWrite(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		match   changes.Match[thing]
@@ -149,7 +149,7 @@ func TestAMatchDecidesAboutAWrite(t *testing.T) {
 	}
 }
 
-func TestAWriteThatFailsRecordsNothing(t *testing.T) {
+func TestReplaceAndDelete_FailedWriteRecordsNothing(t *testing.T) {
 	t.Parallel()
 	gone, full := fault.Missing("thing", "key"), errors.New("full")
 	for kind, write := range writes() {
@@ -170,7 +170,7 @@ func TestAWriteThatFailsRecordsNothing(t *testing.T) {
 	}
 }
 
-func TestAReplaceGivesWhatItBecame(t *testing.T) {
+func TestReplace_ReturnsNewState(t *testing.T) {
 	t.Parallel()
 	tx := &recorder{}
 	after, err := changes.Replace(t.Context(), tx, target(nil, nil), func(before thing) (thing, error) {

@@ -2,7 +2,8 @@ package changes
 
 import "context"
 
-// events names what running services are told about the kinds they live on.
+// events returns the event names of a kind; they are empty for kinds that
+// running services do not use.
 func events(kind string) (changed, deleted, many string) {
 	switch kind {
 	case "flag":
@@ -18,9 +19,9 @@ func events(kind string) (changed, deleted, many string) {
 	}
 }
 
-// Event is the name of the event that tells running services of this change;
-// empty when they are told nothing. What followed from another change is told
-// once for all, by the change whose key is AllKeys.
+// Event returns the name of the event that running services receive for this
+// change, or "" for none. Cascaded changes have one event together: that of the
+// change whose key is AllKeys.
 func (c Change) Event() string {
 	changed, deleted, many := events(c.Kind)
 	switch {
@@ -35,15 +36,15 @@ func (c Change) Event() string {
 	}
 }
 
-// Several is the document of a change whose key is AllKeys: the keys of what
-// was touched. Cause names the resource whose change this followed from.
+// Several is the document of a change whose key is AllKeys: the keys that
+// changed. Cause names the resource whose change caused it.
 type Several struct {
 	Keys  []string `json:"keys"`
 	Cause string   `json:"cause,omitempty"`
 }
 
-// RecordSeveral notes that one write touched several resources of a kind, if
-// it did touch any.
+// RecordSeveral records one change for all resources of a kind that a write
+// changed, and nothing if there are none.
 func RecordSeveral(ctx context.Context, tx Recorder, account string, actor Actor, action Action, kind string, several Several) error {
 	if len(several.Keys) == 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-func TestTheEventFollowsFromTheChange(t *testing.T) {
+func TestChange_Event(t *testing.T) {
 	t.Parallel()
 	for _, each := range []struct {
 		kind, key string
@@ -37,7 +37,7 @@ func TestTheEventFollowsFromTheChange(t *testing.T) {
 	}
 }
 
-func TestAWriteThatTouchesNothingElseIsNotRecorded(t *testing.T) {
+func TestRecordSeveral_NothingWithoutKeys(t *testing.T) {
 	t.Parallel()
 	tx := &recorder{}
 	for _, keys := range [][]string{nil, {"a", "b"}} {

@@ -18,7 +18,7 @@ var errBroken = errors.New("broken")
 
 func broken(context.Context, string) error { return errBroken }
 
-func TestAFeedBeginsWhereHistoryEnds(t *testing.T) {
+func TestFeed_StartsAtEndOfHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -34,7 +34,7 @@ func TestAFeedBeginsWhereHistoryEnds(t *testing.T) {
 	})
 }
 
-func TestAWakeDoesNotWaitForTheInterval(t *testing.T) {
+func TestFeed_WakePollsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -50,7 +50,7 @@ func TestAWakeDoesNotWaitForTheInterval(t *testing.T) {
 	})
 }
 
-func TestAChangeWithoutAWakeIsFoundAfterTheInterval(t *testing.T) {
+func TestFeed_PollsAfterInterval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -63,7 +63,7 @@ func TestAChangeWithoutAWakeIsFoundAfterTheInterval(t *testing.T) {
 	})
 }
 
-func TestALongBacklogIsHandedOutInOrder(t *testing.T) {
+func TestFeed_LongBacklogInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -79,7 +79,7 @@ func TestALongBacklogIsHandedOutInOrder(t *testing.T) {
 	})
 }
 
-func TestWakesDuringALookAreOneMoreLook(t *testing.T) {
+func TestFeed_WakesDuringPollCauseOneMore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -91,9 +91,9 @@ func TestWakesDuringALookAreOneMoreLook(t *testing.T) {
 			}
 			return nil
 		})
-		before := from.looks()
+		before := from.polls()
 		feed.Wake()
-		synctest.Wait() // the look has begun
+		synctest.Wait() // the poll has begun
 		from.commit("a", 1)
 		for range 100 {
 			feed.Wake() // never blocks
@@ -102,14 +102,14 @@ func TestWakesDuringALookAreOneMoreLook(t *testing.T) {
 		<-inside
 		synctest.Wait()
 		from.breakWith(nil)
-		if looks := from.looks() - before; looks != 2 {
-			t.Errorf("looked %d times, want 2", looks)
+		if polls := from.polls() - before; polls != 2 {
+			t.Errorf("polled %d times, want 2", polls)
 		}
 		feed.expect(t, "a", 1, 1)
 	})
 }
 
-func TestRetentionLeavesHolesAndNotAFeedThatHangs(t *testing.T) {
+func TestFeed_ReportsGapsOfRetention(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct{ committed, forgotten int }{
 		"all":                       {10, 10},
@@ -142,7 +142,7 @@ func TestRetentionLeavesHolesAndNotAFeedThatHangs(t *testing.T) {
 	}
 }
 
-func TestAFailureSkipsAndRepeatsNothing(t *testing.T) {
+func TestFeed_FailureSkipsAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -150,7 +150,7 @@ func TestAFailureSkipsAndRepeatsNothing(t *testing.T) {
 		batches := 0
 		from.breakWith(func(_ context.Context, call string) error {
 			if call == "EventsAfter a" {
-				if batches++; batches%2 == 0 { // after the first batch of every look
+				if batches++; batches%2 == 0 { // after the first batch of every poll
 					return errBroken
 				}
 			}
@@ -166,7 +166,7 @@ func TestAFailureSkipsAndRepeatsNothing(t *testing.T) {
 	})
 }
 
-func TestAnOutageIsLoggedOnce(t *testing.T) {
+func TestFeed_LogsOutageOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -188,7 +188,7 @@ func TestAnOutageIsLoggedOnce(t *testing.T) {
 	})
 }
 
-func TestAFeedIsLiveWhileItsSourceAnswers(t *testing.T) {
+func TestFeed_LiveWhileSourceAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -206,7 +206,7 @@ func TestAFeedIsLiveWhileItsSourceAnswers(t *testing.T) {
 		}
 		from.breakWith(broken)
 		pass(interval)
-		live(true) // the last look is not a second old
+		live(true) // the last poll is not a second old
 		pass(time.Second)
 		live(false)
 		pass(time.Hour)
@@ -220,7 +220,7 @@ func TestAFeedIsLiveWhileItsSourceAnswers(t *testing.T) {
 	})
 }
 
-func TestAFeedIsNotLiveWhenOnlyTheRowsCannotBeRead(t *testing.T) {
+func TestFeed_NotLiveWhenRowsAreUnreadable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -241,7 +241,7 @@ func TestAFeedIsNotLiveWhenOnlyTheRowsCannotBeRead(t *testing.T) {
 
 // What an answer says was true when it was read, however long it took to
 // arrive. Caches that trust a live feed would otherwise be late by that.
-func TestALateAnswerDoesNotMakeAFeedLive(t *testing.T) {
+func TestFeed_NotLiveAfterLateAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -249,7 +249,7 @@ func TestALateAnswerDoesNotMakeAFeedLive(t *testing.T) {
 		from.mu.Lock()
 		from.lag = 3 * time.Second
 		from.mu.Unlock()
-		pass(interval) // the look begins
+		pass(interval) // the poll begins
 		pass(2900 * time.Millisecond)
 		from.commit("a", 1) // not in the answer that is under way
 		pass(100*time.Millisecond + time.Microsecond)
@@ -261,7 +261,7 @@ func TestALateAnswerDoesNotMakeAFeedLive(t *testing.T) {
 }
 
 // A connection that went silent answers nothing and breaks nothing.
-func TestALookThatNeverEndsIsGivenUp(t *testing.T) {
+func TestFeed_GivesUpPollThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -284,7 +284,7 @@ func TestALookThatNeverEndsIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestStopWaitsForALookAndEndsIt(t *testing.T) {
+func TestFeed_StopEndsPoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -308,12 +308,12 @@ func TestStopWaitsForALookAndEndsIt(t *testing.T) {
 	})
 }
 
-func TestAFeedThatWasNeverStartedCanBeStopped(t *testing.T) {
+func TestFeed_StopWithoutStart(t *testing.T) {
 	t.Parallel()
 	changes.NewFeed(newSource(), slog.New(slog.DiscardHandler), interval).Stop()
 }
 
-func TestAFeedDoesNotStartWithoutItsSource(t *testing.T) {
+func TestFeed_StartFailsWithSource(t *testing.T) {
 	t.Parallel()
 	from := newSource()
 	from.breakWith(broken)
@@ -324,7 +324,7 @@ func TestAFeedDoesNotStartWithoutItsSource(t *testing.T) {
 	feed.Stop()
 }
 
-func TestAFeedOutlivesTheContextItWasStartedWith(t *testing.T) {
+func TestFeed_OutlivesStartContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()
@@ -343,7 +343,7 @@ func TestAFeedOutlivesTheContextItWasStartedWith(t *testing.T) {
 }
 
 // A failover may lead to a copy of the database that lagged behind.
-func TestAHistoryThatBecameShorterIsNoticed(t *testing.T) {
+func TestFeed_DetectsRewind(t *testing.T) {
 	t.Parallel()
 	for name, rewind := range map[string]func(*source){
 		"changes are gone":    func(from *source) { from.rewind("a", 2) },
@@ -379,7 +379,7 @@ func TestAHistoryThatBecameShorterIsNoticed(t *testing.T) {
 	}
 }
 
-func TestWhatFollowsAShorterHistoryIsNews(t *testing.T) {
+func TestFeed_PassesOnChangesAfterRewind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		from := newSource()

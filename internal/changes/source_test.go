@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// source is a store in memory that a test can break. It is used inside of a
-// synctest bubble only: the store itself is tested with databases.
+// source is an in-memory store that a test can break, for synctest bubbles. The
+// real store is tested in stores_test.go.
 type source struct {
 	mu      sync.Mutex
 	history map[string][]changes.Change
@@ -41,14 +41,14 @@ func (s *source) commit(account string, count int) {
 	}
 }
 
-// forget removes what is up to a number, as retention does.
+// forget removes changes up to a number, as retention does.
 func (s *source) forget(account string, upTo int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history[account] = slices.DeleteFunc(s.history[account], func(change changes.Change) bool { return change.Seq <= upTo })
 }
 
-// rewind takes back what came after a number; -1 takes the account too.
+// rewind removes changes after a number; -1 removes the account as well.
 func (s *source) rewind(account string, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,8 +65,8 @@ func (s *source) breakWith(fail func(ctx context.Context, call string) error) {
 	s.fail = fail
 }
 
-// looks counts how often the heads were read.
-func (s *source) looks() int {
+// polls counts how often the heads were read.
+func (s *source) polls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(slices.DeleteFunc(slices.Clone(s.calls), func(call string) bool { return call != "Heads" }))
@@ -110,26 +110,26 @@ func (s *source) EventsAfter(ctx context.Context, account string, seq int64, lim
 	return found, nil
 }
 
-// interval is what the feeds of these tests look at least.
+// interval is the poll interval of the feeds of these tests.
 const interval = 400 * time.Millisecond
 
-// follower is a feed and what it handed out.
+// follower is a feed and what it passed on.
 type follower struct {
 	*changes.Feed
-	mu  sync.Mutex
-	got map[string][]int64
-	// missed is what could not be handed out: the account, the last number
-	// before, and the last that is gone.
+	mu     sync.Mutex
+	got    map[string][]int64
 	missed []gap
 	log    strings.Builder
 }
 
+// gap is a range of changes that the feed missed: those after one number up to
+// another.
 type gap struct {
 	account     string
 	after, upTo int64
 }
 
-// miss notes a gap, and what was handed out before it.
+// miss records a gap and the last number before it.
 func (f *follower) miss(account string, upTo int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -150,9 +150,9 @@ func follow(t *testing.T, from changes.Source, rewound ...func(map[string]int64)
 		defer f.mu.Unlock()
 		f.got[change.Account] = append(f.got[change.Account], change.Seq)
 	})
-	f.OnMissed(f.miss)
+	f.Missed = f.miss
 	for _, each := range rewound {
-		f.OnRewind(each)
+		f.Rewound = each
 	}
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -162,14 +162,14 @@ func follow(t *testing.T, from changes.Source, rewound ...func(map[string]int64)
 	return f
 }
 
-// received gives what was handed out of an account so far.
+// received returns the numbers of an account that were passed on so far.
 func (f *follower) received(account string) []int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.got[account])
 }
 
-// expect checks that exactly the numbers from…to were handed out, in order.
+// expect checks that exactly the numbers from…to were passed on, in order.
 func (f *follower) expect(t *testing.T, account string, from, to int64) {
 	t.Helper()
 	var want []int64
@@ -181,7 +181,7 @@ func (f *follower) expect(t *testing.T, account string, from, to int64) {
 	}
 }
 
-// pass lets time go by in a bubble, and everything that is due happen.
+// pass advances the time of a bubble and waits until everything is idle.
 func pass(duration time.Duration) {
 	<-time.After(duration)
 	synctest.Wait()

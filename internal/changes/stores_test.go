@@ -30,7 +30,7 @@ func (j *journal) receive(change changes.Change) {
 	j.last[change.Account] = change.Seq
 }
 
-// reached tells whether everything up to the heads was handed out.
+// reached tells whether everything up to the heads was passed on.
 func (j *journal) reached(heads map[string]int64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -65,7 +65,7 @@ func (j *journal) expect(t *testing.T, db *store.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	storetest.Wait(t, 20*time.Second, "every change was handed out", func() bool { return j.reached(heads) })
+	storetest.Wait(t, 20*time.Second, "every change was passed on", func() bool { return j.reached(heads) })
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, each := range j.bad {
@@ -99,7 +99,7 @@ func write(t *testing.T, nodes []*store.DB, accounts []string) {
 	writers.Wait()
 }
 
-func TestEveryNodeHandsOutEveryChangeOnceAndInOrder(t *testing.T) {
+func TestFeed_TwoNodesGetEveryChangeOnceInOrder(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		first, firstJournal := node(t, database)
@@ -115,7 +115,7 @@ func TestEveryNodeHandsOutEveryChangeOnceAndInOrder(t *testing.T) {
 	})
 }
 
-func TestAnOutageOfTheDatabaseLosesNoChange(t *testing.T) {
+func TestFeed_DatabaseOutageLosesNothing(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	through, proxy := database.ThroughProxy(t)
@@ -131,7 +131,7 @@ func TestAnOutageOfTheDatabaseLosesNoChange(t *testing.T) {
 	journal.expect(t, writer)
 }
 
-func TestHistoryThatRetentionRemovedIsNoObstacle(t *testing.T) {
+func TestFeed_ContinuesAfterRetention(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)
@@ -163,7 +163,7 @@ func TestHistoryThatRetentionRemovedIsNoObstacle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		storetest.Wait(t, 20*time.Second, "the last change was handed out", func() bool {
+		storetest.Wait(t, 20*time.Second, "the last change was passed on", func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return len(got) > 0 && got[len(got)-1] == after[account]

@@ -6,11 +6,11 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Match decides, inside the transaction, whether a resource is still the one
-// that a caller means to write. A nil Match does not ask.
+// Match reports, inside the transaction, whether a resource is still in the
+// state that the caller has read. A nil Match accepts any.
 type Match[T any] func(current T) bool
 
-// Check refuses the write when the resource is another by now.
+// Check returns a VersionMismatch fault when the resource does not match.
 func (m Match[T]) Check(current T) error {
 	if m == nil || m(current) {
 		return nil
@@ -18,7 +18,7 @@ func (m Match[T]) Check(current T) error {
 	return fault.New(fault.VersionMismatch, "The resource has changed since it was read. Read it again and repeat the change.")
 }
 
-// Target is a stored resource that somebody means to write.
+// Target is a stored resource that is to be changed.
 type Target[T any] struct {
 	Account   string
 	Actor     Actor
@@ -28,28 +28,28 @@ type Target[T any] struct {
 	Load func() (T, error)
 }
 
-// Replace is the shape of every replace: read the resource under the lock,
-// check the precondition, let change store what it becomes, record it.
+// Replace loads the resource, checks the precondition, lets change store the
+// new state, and records the change.
 func Replace[T any](ctx context.Context, tx Recorder, target Target[T], change func(before T) (T, error)) (T, error) {
-	var none T
 	before, err := target.load()
 	if err != nil {
-		return none, err
+		return *new(T), err
 	}
 	after, err := change(before)
 	if err != nil {
-		return none, err
+		return *new(T), err
 	}
 	return after, Record(ctx, tx, target.Account, target.Actor, target.Kind, target.Key, &before, &after)
 }
 
-// Delete is the shape of every deletion.
+// Delete loads the resource, checks the precondition, lets remove delete it,
+// and records the change.
 func Delete[T any](ctx context.Context, tx Recorder, target Target[T], remove func(before T) error) error {
 	before, err := target.load()
-	if err != nil {
-		return err
+	if err == nil {
+		err = remove(before)
 	}
-	if err := remove(before); err != nil {
+	if err != nil {
 		return err
 	}
 	return Record(ctx, tx, target.Account, target.Actor, target.Kind, target.Key, &before, nil)
@@ -57,8 +57,8 @@ func Delete[T any](ctx context.Context, tx Recorder, target Target[T], remove fu
 
 func (t Target[T]) load() (T, error) {
 	current, err := t.Load()
-	if err != nil {
-		return current, err
+	if err == nil {
+		err = t.Match.Check(current)
 	}
-	return current, t.Match.Check(current)
+	return current, err
 }

@@ -1,10 +1,11 @@
 package jobs
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"net"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/hosts"
 )
 
-// Redacted stands for what is secret.
+// Redacted replaces secrets that are shown or recorded.
 const Redacted = "<redacted>"
 
 // Header is one header of a job's request.
@@ -21,8 +22,8 @@ type Header struct {
 	Value string `json:"value"`
 }
 
-// Plain is a configuration with its secrets, as it is sent, sealed and given
-// to those who may read the job.
+// Plain is a configuration with its secrets, as it is sent, stored encrypted and
+// shown to those who may read the job.
 type Plain struct {
 	Method        string   `json:"method"`
 	URL           string   `json:"url"`
@@ -34,14 +35,14 @@ type Plain struct {
 	Timeout       int      `json:"timeout"` // seconds
 }
 
-// Configuration is what a job sends. Written as JSON it shows no secret: only
-// Plain does, so that whoever means to show them has to say so.
+// Configuration is what a job sends. Its JSON has no secrets; whoever means to
+// show them calls Plain.
 type Configuration struct{ plain Plain }
 
-// NewConfiguration holds a configuration that was validated before.
+// NewConfiguration returns a configuration that was validated before.
 func NewConfiguration(plain Plain) Configuration { return Configuration{plain} }
 
-// Plain gives the configuration with its secrets.
+// Plain returns the configuration with its secrets.
 func (c Configuration) Plain() Plain {
 	if c.plain.Headers == nil {
 		c.plain.Headers = []Header{}
@@ -49,9 +50,10 @@ func (c Configuration) Plain() Plain {
 	return c.plain
 }
 
-// Size is about how much memory the configuration takes.
+// Size returns about how many bytes of memory the configuration takes.
 func (c Configuration) Size() int {
-	size := len(c.plain.URL)
+	const overhead = 500
+	size := overhead + len(c.plain.URL)
 	for _, header := range c.plain.Headers {
 		size += len(header.Name) + len(header.Value)
 	}
@@ -63,24 +65,19 @@ func (c Configuration) Size() int {
 	return size
 }
 
-// Timeout is how long the exchange may take.
+// Timeout returns how long the exchange may take.
 func (c Configuration) Timeout() time.Duration { return time.Duration(c.plain.Timeout) * time.Second }
 
-// Equal tells whether two configurations send the same.
+// Equal reports whether two configurations send the same.
 func (c Configuration) Equal(other Configuration) bool {
-	mine, mineErr := json.Marshal(c.Plain())
-	theirs, theirsErr := json.Marshal(other.Plain())
-	return mineErr == nil && theirsErr == nil && bytes.Equal(mine, theirs)
+	return reflect.DeepEqual(c.Plain(), other.Plain())
 }
 
-// Succeeds tells whether a response's status is the wanted one.
+// Succeeds reports whether a response's status is a wanted one.
 func (c Configuration) Succeeds(status int) bool {
-	wanted := c.plain.SuccessStatus
-	text := []byte{byte('0' + status/100%10), byte('0' + status/10%10), byte('0' + status%10)}
-	if strings.HasSuffix(wanted, "xx") {
-		return len(wanted) == 3 && wanted[0] == text[0]
-	}
-	return wanted == string(text)
+	text := strconv.Itoa(status)
+	class, isClass := strings.CutSuffix(c.plain.SuccessStatus, "xx")
+	return text == c.plain.SuccessStatus || isClass && len(text) == 3 && text[:1] == class
 }
 
 // Request is what a run shows of the request it sent.
@@ -91,7 +88,7 @@ type Request struct {
 	Body    *string  `json:"body"`
 }
 
-// Snapshot is the request without the values of its headers.
+// Snapshot returns the request without the values of its headers.
 func (c Configuration) Snapshot() *Request {
 	request := &Request{Method: c.plain.Method, URL: redactURL(c.plain.URL), Body: c.plain.Body, Headers: make([]Header, len(c.plain.Headers))}
 	for i, header := range c.plain.Headers {
@@ -100,8 +97,8 @@ func (c Configuration) Snapshot() *Request {
 	return request
 }
 
-// Host is what the request goes to, as host:port, however the URL spells it:
-// the bound of requests to a host must not be multiplied by spellings.
+// Host returns the destination as host:port in one spelling, because the number
+// of requests to a host is limited.
 func (c Configuration) Host() string {
 	target, err := url.Parse(c.plain.URL)
 	if err != nil {
@@ -111,38 +108,32 @@ func (c Configuration) Host() string {
 	if number, err := strconv.Atoi(port); err == nil {
 		port = strconv.Itoa(number) // 080 is 80
 	}
-	switch {
-	case port != "":
-	case strings.EqualFold(target.Scheme, "https"):
-		port = "443"
-	default:
-		port = "80"
+	standard := "80"
+	if strings.EqualFold(target.Scheme, "https") {
+		standard = "443"
 	}
-	return net.JoinHostPort(hosts.Canonical(target.Hostname()), port)
+	return net.JoinHostPort(hosts.Canonical(target.Hostname()), cmp.Or(port, standard))
 }
 
 // MarshalJSON writes the configuration for the history: without header values,
-// user information and the values of the query, and with the size of a body in
-// its place. A hash would give away a body that can be guessed.
+// user information and the values of the query, and with the size of the body
+// instead of it. A hash would reveal a body that can be guessed.
 func (c Configuration) MarshalJSON() ([]byte, error) {
 	snapshot := c.Snapshot()
 	recorded := struct {
-		Method        string   `json:"method"`
-		URL           string   `json:"url"`
-		Headers       []Header `json:"headers"`
-		SuccessStatus string   `json:"success_status"`
-		TLSVerify     bool     `json:"tls_verify"`
-		CACert        *string  `json:"ca_cert"`
-		BodyBytes     int      `json:"body_bytes"`
-		Timeout       int      `json:"timeout"`
-	}{snapshot.Method, redactQuery(snapshot.URL), snapshot.Headers, c.plain.SuccessStatus, c.plain.TLSVerify, c.plain.CACert, 0, c.plain.Timeout}
+		Plain
+
+		Body      any `json:"body,omitempty"` // hides that of Plain
+		BodyBytes int `json:"body_bytes"`
+	}{Plain: c.plain}
+	recorded.URL, recorded.Headers = redactQuery(snapshot.URL), snapshot.Headers
 	if c.plain.Body != nil {
 		recorded.BodyBytes = len(*c.plain.Body)
 	}
 	return json.Marshal(recorded)
 }
 
-// redactURL hides user information.
+// redactURL replaces user information.
 func redactURL(text string) string {
 	target, err := url.Parse(text)
 	if err != nil || target.User == nil {
@@ -156,7 +147,7 @@ func redactURL(text string) string {
 	return text[:start] + Redacted + text[start+strings.LastIndexByte(text[start:end], '@'):]
 }
 
-// redactQuery hides what follows the path, but for the names of parameters.
+// redactQuery replaces what follows the path, except the names of parameters.
 func redactQuery(text string) string {
 	text, fragment, hasFragment := strings.Cut(text, "#")
 	text, query, _ := strings.Cut(text, "?")

@@ -11,7 +11,7 @@ import (
 
 func to(url string) Configuration { return NewConfiguration(Plain{URL: url}) }
 
-func TestHostsOfURLs(t *testing.T) {
+func TestConfiguration_Host(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
 		"http://example.com":            "example.com:80",
@@ -48,7 +48,7 @@ func TestHostsOfURLs(t *testing.T) {
 	}
 }
 
-func TestWhichStatusesSucceed(t *testing.T) {
+func TestConfiguration_Succeeds(t *testing.T) {
 	t.Parallel()
 	for wanted, statuses := range map[string]map[int]bool{
 		"2xx": {200: true, 204: true, 299: true, 199: false, 300: false, 500: false},
@@ -63,7 +63,7 @@ func TestWhichStatusesSucceed(t *testing.T) {
 	}
 }
 
-func TestUserInformationOfURLsIsHidden(t *testing.T) {
+func TestConfiguration_SnapshotHidesUserInformation(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
 		"http://example.com/a@b":                 "http://example.com/a@b",
@@ -86,7 +86,7 @@ func secretive() Configuration {
 		Headers: []Header{{"Authorization", "Bearer hush"}, {"X-Plain", "hush"}}, Body: new("hush")})
 }
 
-func TestAConfigurationWrittenAsJSONShowsNoSecret(t *testing.T) {
+func TestConfiguration_JSONHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	for _, value := range []any{secretive(), new(secretive()), Job{Configuration: secretive()}, []Job{{Configuration: secretive()}},
 		map[string]any{"configuration": secretive()}} {
@@ -108,7 +108,7 @@ func TestAConfigurationWrittenAsJSONShowsNoSecret(t *testing.T) {
 	}
 }
 
-func TestThoseWhoMayReadAJobSeeItsSecrets(t *testing.T) {
+func TestJob_ShowHasSecrets(t *testing.T) {
 	t.Parallel()
 	job := Job{Key: "job", Name: "Job", Configuration: secretive(), NextRunAt: new(time.Unix(1, 0)), Version: 3}
 	for _, shown := range []any{job.Show(), job.Show().Definition()} {
@@ -129,7 +129,7 @@ func TestThoseWhoMayReadAJobSeeItsSecrets(t *testing.T) {
 	}
 }
 
-func TestConfigurationsThatSendTheSameAreEqual(t *testing.T) {
+func TestConfiguration_Equal(t *testing.T) {
 	t.Parallel()
 	if !secretive().Equal(secretive()) || !to("http://a").Equal(NewConfiguration(Plain{URL: "http://a", Headers: []Header{}})) {
 		t.Error("the same is different")
@@ -146,7 +146,7 @@ func TestConfigurationsThatSendTheSameAreEqual(t *testing.T) {
 	}
 }
 
-func TestRecordedBodies(t *testing.T) {
+func TestRecordedBody(t *testing.T) {
 	t.Parallel()
 	full := strings.Repeat("x", maxRecordedBody)
 	for name, c := range map[string]struct {
@@ -172,7 +172,7 @@ func TestRecordedBodies(t *testing.T) {
 	}
 }
 
-func TestDurationsOfRuns(t *testing.T) {
+func TestRun_Durations(t *testing.T) {
 	t.Parallel()
 	created := at(t, "2030-01-01T00:00:00Z")
 	started, finished := created.Add(1999*time.Microsecond), created.Add(3*time.Second)

@@ -1,18 +1,14 @@
 // Package jobs owns scheduled HTTP requests: jobs, their runs, and what an
-// account has used.
+// account has used. Package scheduler fires jobs and package worker executes
+// runs; both, and the API, go by the rules in this package.
 //
-// A job is one outbound request and a schedule. When it fires, a run is
-// recorded as PENDING; a worker claims it, makes the request and records what
-// came of it. Package scheduler fires jobs and package worker executes runs;
-// their documentation explains the protocols. This package holds the rules
-// that both, and the API, go by.
+// A job is one outbound request and a schedule. When it fires, a run is recorded
+// as PENDING; a worker claims it, makes the request and records the outcome.
 //
-// What a job sends is kept apart from the job, once for every configuration it
-// has had: a run refers to the one it used, so its request can be shown
-// however often the job was changed since, without a copy per run. The whole
-// configuration is sealed at rest, because header values, URLs and bodies
-// carry credentials.
+// The configurations of a job are stored apart from it and encrypted as a whole,
+// because they carry credentials. A run refers to the one it used, so its request
+// can be shown however often the job was changed since.
 //
 // Runs are their own history. The record of changes has what people did to
-// jobs, with header values, user information of URLs and bodies left out.
+// jobs, without header values, user information of URLs, and bodies.
 package jobs

@@ -1,13 +1,14 @@
 package jobs
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"math"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,16 +25,14 @@ const (
 	maxName        = 200
 	maxDescription = 2000
 	maxURL         = 2048
-	maxHost        = 253 // what DNS can have; runs are queued by it
+	maxHost        = 253 // DNS allows no more
 	maxHeaders     = 100
 	maxHeaderName  = 200
 	maxHeaderValue = 8192
 	maxCACert      = 65536
 	maxBody        = 1 << 20
 	defaultTimeout = 30
-	// maxLateness is how far in the past the instant of an enabled job may be:
-	// clocks differ and requests take a moment.
-	maxLateness = time.Minute
+	maxLateness    = time.Minute // of an instant: clocks differ and requests take a moment
 )
 
 var (
@@ -41,8 +40,7 @@ var (
 	successPattern = regexp.MustCompile(`^([1-5][0-9]{2}|[1-5][xX]{2})$`)
 )
 
-// Draft is what a caller wants a job to be. It has been read, but no rule has
-// been held against it.
+// Draft is what a caller wants a job to be, not validated yet.
 type Draft struct {
 	Key         optional.Value[string]
 	Name        optional.Value[string]
@@ -54,8 +52,7 @@ type Draft struct {
 	Instant       optional.Value[time.Time]
 	Concurrency   optional.Value[string]
 	Configuration optional.Value[ConfigurationDraft]
-	// Problems holds what reading the input already found.
-	Problems fault.Problems
+	Problems      fault.Problems // that reading the input already found
 }
 
 // ConfigurationDraft is what a caller wants a job to send.
@@ -70,16 +67,16 @@ type ConfigurationDraft struct {
 	Timeout       optional.Value[float64]
 }
 
-// HeaderDraft is a header and where, below the configuration, the caller wrote
-// its name and its value.
+// HeaderDraft is a header and the pointers of its name and value below the
+// configuration.
 type HeaderDraft struct {
 	Header
 
 	NameAt, ValueAt string
 }
 
-// validate holds every rule that needs nothing but the draft, and notes what
-// is wrong in the draft's problems.
+// validate checks every rule that does not need the database, and adds what is
+// wrong to the draft's problems.
 func (d *Draft) validate(key string) (Job, timetable) {
 	job := Job{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(), Enabled: d.Enabled.Or(true),
 		Type: HTTP, Concurrency: Allow, Schedule: strings.TrimSpace(d.Schedule.Or(""))}
@@ -109,21 +106,19 @@ func (d *Draft) timetable(text string) timetable {
 		d.Problems.Attribute("schedule", "is required: a date and time, five cron fields, or now")
 		return timetable{}
 	}
-	instant, isInstant := d.Instant.Get()
-	times, err := readTimetable(text, instant, isInstant)
+	times, err := readTimetable(text, d.Instant.Pointer())
 	if err != nil {
 		d.Problems.Attribute("schedule", "must be a date and time such as 2030-01-31T08:00:00Z, five cron fields, or now: %s", err.Error())
 	}
 	return times
 }
 
-// checkTime refuses an instant that has passed for a job that is to fire.
+// checkTime refuses an instant in the past for an enabled job.
 func (d *Draft) checkTime(times timetable, enabled bool, now time.Time) {
-	if times.recurrence != atInstant || !enabled || !times.at.Before(now.Add(-maxLateness)) {
-		return
+	if enabled && times.instant != nil && times.instant.Before(now.Add(-maxLateness)) {
+		d.Problems.Attribute("schedule", "must not be more than %d seconds in the past while the job is enabled; it is %s now",
+			int(maxLateness.Seconds()), now.Format(time.RFC3339))
 	}
-	d.Problems.Attribute("schedule", "must not be more than %d seconds in the past while the job is enabled; it is %s now",
-		int(maxLateness.Seconds()), now.Format(time.RFC3339))
 }
 
 func (d *Draft) configuration(c ConfigurationDraft) Configuration {
@@ -137,162 +132,111 @@ func (d *Draft) configuration(c ConfigurationDraft) Configuration {
 		Body:          c.Body.Pointer(),
 		Timeout:       int(math.Min(c.Timeout.Or(defaultTimeout), math.MaxInt32)),
 	}
-	switch plain.Method {
-	case "GET", "POST", "PUT", "PATCH", "DELETE":
-	default:
-		d.refuse("method", "must be GET, POST, PUT, PATCH or DELETE")
+	seconds := c.Timeout.Or(defaultTimeout)
+	d.require(slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, plain.Method), "method", "must be GET, POST, PUT, PATCH or DELETE")
+	d.refuse("url", checkURL(plain.URL))
+	d.require(successPattern.MatchString(plain.SuccessStatus), "success_status",
+		"must be a status from 100 to 599, or a class: 1xx, 2xx, 3xx, 4xx or 5xx")
+	d.require(len(c.Body.Or("")) <= maxBody, "body", "must have at most %d bytes", maxBody)
+	d.require(seconds >= 1 && seconds == math.Trunc(seconds), "timeout", "must be a whole number of seconds, 1 or more")
+	if plain.CACert != nil {
+		d.refuse("ca_cert", checkCACert(*plain.CACert))
 	}
-	if rule := checkURL(plain.URL); rule != "" {
-		d.refuse("url", rule)
-	}
-	if !successPattern.MatchString(plain.SuccessStatus) {
-		d.refuse("success_status", "must be a status from 100 to 599, or a class: 1xx, 2xx, 3xx, 4xx or 5xx")
-	}
-	if plain.Body != nil && len(*plain.Body) > maxBody {
-		d.refuse("body", fmt.Sprintf("must have at most %d bytes", maxBody))
-	}
-	if seconds := c.Timeout.Or(defaultTimeout); seconds < 1 || seconds != math.Trunc(seconds) {
-		d.refuse("timeout", "must be a whole number of seconds, 1 or more")
-	}
-	d.checkCACert(plain.CACert)
 	return NewConfiguration(plain)
 }
 
-func (d *Draft) refuse(member, rule string) {
-	d.Problems.Attribute("configuration/"+member, "%s", rule)
-}
-
-// Rules of URLs that are broken in more than one way.
-const (
-	schemeRule = "must be an absolute URL that starts with http:// or https://"
-	hostRule   = "must name a host that can be looked up"
-	portRule   = "must have a port from 1 to 65535"
-)
-
-func isHTTP(scheme string) bool {
-	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
-}
-
-// brokenURLRule gives the rule that a text breaks which is no URL at all. It
-// looks for itself: what the parser says may quote a password.
-func brokenURLRule(text string, err error) string {
-	scheme, rest, _ := strings.Cut(text, "://")
-	authority := rest[:strings.IndexAny(rest+"/", "/?#")]
-	host := authority[strings.LastIndexByte(authority, '@')+1:]
-	_, alone := url.Parse("http://" + host)
-	_, escapes := errors.AsType[url.EscapeError](err)
-	switch bracketed := strings.HasPrefix(host, "["); {
-	case !isHTTP(scheme):
-		return schemeRule
-	case escapes:
-		return "must have two hexadecimal digits after every %"
-	case host != authority && alone == nil:
-		return "must have a user and a password that are percent-encoded"
-	case bracketed != strings.Contains(host, "]") || (!bracketed && strings.Count(host, ":") > 1):
-		return "must have an IPv6 address in brackets, such as [2001:db8::1]"
-	case strings.Contains(host, ":"):
-		return portRule
+// require adds the rule of a member of the configuration unless it is kept.
+func (d *Draft) require(kept bool, member, rule string, args ...any) {
+	if !kept {
+		d.Problems.Attribute("configuration/"+member, rule, args...)
 	}
-	return hostRule
 }
 
-// checkURL gives the rule that a URL breaks.
+// refuse adds the rule that a member of the configuration breaks, if there is one.
+func (d *Draft) refuse(member, rule string) { d.require(rule == "", member, "%s", rule) }
+
+// checkURL returns the rule that a URL breaks, or "".
 func checkURL(text string) string {
 	if length := utf8.RuneCountInString(text); length < 1 || length > maxURL {
 		return fmt.Sprintf("is required and must have 1 to %d characters", maxURL)
 	}
+	scheme, _, _ := strings.Cut(text, "://")
 	target, err := url.Parse(text)
 	switch {
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return "must be a URL without spaces and control characters"
-	case err != nil:
-		return brokenURLRule(text, err)
-	case !isHTTP(target.Scheme):
-		return schemeRule
-	case target.Opaque != "" || target.Hostname() == "":
+	case !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https"):
+		return "must be an absolute URL that starts with http:// or https://"
+	case err != nil: // which may quote a password
+		return "must be a URL such as https://user:p%40ss@example.com:8443/path: percent-encode special characters, put IPv6 addresses in brackets, and use a port from 1 to 65535"
+	case target.Hostname() == "":
 		return "must name a host"
 	case !utf8.ValidString(target.Hostname()) || utf8.RuneCountInString(target.Hostname()) > maxHost:
 		return fmt.Sprintf("must name a host of at most %d characters in UTF-8", maxHost)
 	case !hosts.IsName(target.Hostname()):
-		return hostRule
+		return "must name a host that can be looked up"
 	}
-	if port := target.Port(); port != "" {
-		if number, err := strconv.Atoi(port); err != nil || number < 1 || number > 65535 {
-			return portRule
-		}
+	if number, err := strconv.Atoi(cmp.Or(target.Port(), "80")); err != nil || number < 1 || number > 65535 {
+		return "must have a port from 1 to 65535"
 	}
 	return ""
 }
 
-// headers holds the rules of headers and gives them as they are sent.
+// headers checks headers and returns them as they are sent.
 func (d *Draft) headers(drafts []HeaderDraft) []Header {
 	if len(drafts) > maxHeaders {
-		d.refuse("headers", fmt.Sprintf("must have at most %d entries", maxHeaders))
+		d.require(false, "headers", "must have at most %d entries", maxHeaders)
 		return nil
 	}
 	headers := make([]Header, len(drafts))
 	named := 0
 	for i, draft := range drafts {
 		headers[i] = draft.Header
-		if rule := checkHeaderName(draft.Name); rule != "" {
-			d.refuse(draft.NameAt, rule)
-		}
-		if rule := checkHeaderValue(draft.Value); rule != "" {
-			d.refuse(draft.ValueAt, rule)
-		}
+		d.refuse(draft.NameAt, checkHeaderName(draft.Name))
+		d.refuse(draft.ValueAt, checkHeaderValue(draft.Value))
 		if strings.EqualFold(draft.Name, "Host") {
-			if named++; named > 1 || !hosts.IsHeader(draft.Value) {
-				d.refuse(draft.ValueAt, "must be one host name in ASCII, with a port or without, and given once")
-			}
+			named++
+			d.require(named == 1 && hosts.IsHeader(draft.Value), draft.ValueAt, "must be one host name in ASCII, with a port or without, and given once")
 		}
 	}
 	return headers
 }
 
 func checkHeaderName(name string) string {
-	length := utf8.RuneCountInString(name)
-	switch {
+	switch length := utf8.RuneCountInString(name); {
 	case strings.EqualFold(name, "Content-Length"):
 		return "must not be Content-Length: it follows from the body"
 	case hosts.IsConnectionHeader(name):
 		return "must not be a hop-by-hop header: it belongs to the connection"
-	}
-	if length < 1 || length > maxHeaderName {
+	case length < 1 || length > maxHeaderName:
 		return fmt.Sprintf("must have 1 to %d characters", maxHeaderName)
-	}
-	if !tokenPattern.MatchString(name) {
+	case !tokenPattern.MatchString(name):
 		return "must be a header name: letters, digits and !#$%&'*+-.^_`|~"
 	}
 	return ""
 }
 
 func checkHeaderValue(value string) string {
-	if utf8.RuneCountInString(value) > maxHeaderValue {
+	switch {
+	case utf8.RuneCountInString(value) > maxHeaderValue:
 		return fmt.Sprintf("must have at most %d characters", maxHeaderValue)
-	}
-	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		return "must not contain line breaks, NUL or other control characters"
 	}
 	return ""
 }
 
-func (d *Draft) checkCACert(text *string) {
-	if text == nil {
-		return
+// checkCACert returns the rule that certificates in PEM break, or "".
+func checkCACert(text string) string {
+	if utf8.RuneCountInString(text) > maxCACert {
+		return fmt.Sprintf("must have at most %d characters", maxCACert)
 	}
-	if utf8.RuneCountInString(*text) > maxCACert {
-		d.refuse("ca_cert", fmt.Sprintf("must have at most %d characters", maxCACert))
-		return
-	}
-	found := 0
-	for block, rest := pem.Decode([]byte(*text)); block != nil; block, rest = pem.Decode(rest) {
+	rule := "must have at least one certificate in PEM"
+	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
 		if _, err := x509.ParseCertificate(block.Bytes); block.Type != "CERTIFICATE" || len(block.Headers) > 0 || err != nil {
-			d.refuse("ca_cert", "must have certificates only, each in a PEM block CERTIFICATE without headers")
-			return
+			return "must have certificates only, each in a PEM block CERTIFICATE without headers"
 		}
-		found++
+		rule = ""
 	}
-	if found == 0 {
-		d.refuse("ca_cert", "must have at least one certificate in PEM")
-	}
+	return rule
 }

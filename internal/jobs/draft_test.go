@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/jobs/cron"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 )
@@ -40,8 +41,8 @@ func header(name, value string) []HeaderDraft {
 	return []HeaderDraft{{Header{name, value}, "headers/0/name", "headers/0/value"}}
 }
 
-// Each rule is held on both sides of its boundary.
-func TestBoundariesOfDrafts(t *testing.T) {
+// Each rule is checked on both sides of its boundary.
+func TestDraft_Boundaries(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat
 	for name, c := range map[string]struct {
@@ -93,7 +94,7 @@ func TestBoundariesOfDrafts(t *testing.T) {
 	}
 }
 
-func TestHowLateAnInstantMayBe(t *testing.T) {
+func TestDraft_InstantInThePast(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2030-01-01T00:01:00Z")
 	for name, c := range map[string]struct {
@@ -107,12 +108,13 @@ func TestHowLateAnInstantMayBe(t *testing.T) {
 		"ahead":                      {"2099-01-01T00:00:00Z", true, false},
 	} {
 		draft := &Draft{}
-		draft.checkTime(timetable{recurrence: atInstant, at: at(t, c.instant)}, c.enabled, now)
+		instant := at(t, c.instant)
+		draft.checkTime(timetable{instant: &instant}, c.enabled, now)
 		if refused := draft.Problems.Err() != nil; refused != c.refused {
 			t.Errorf("%s: refused is %t", name, refused)
 		}
 	}
-	for _, times := range []timetable{{}, {recurrence: atOnce}, {recurrence: recurring}} {
+	for _, times := range []timetable{{}, {cron: &cron.Schedule{}}} {
 		draft := &Draft{}
 		if draft.checkTime(times, true, now); draft.Problems.Err() != nil {
 			t.Errorf("what has no instant is late: %v", draft.Problems.Err())
@@ -120,15 +122,18 @@ func TestHowLateAnInstantMayBe(t *testing.T) {
 	}
 }
 
-func TestWhenAJobFiresFirst(t *testing.T) {
+func TestTimetable_First(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2030-01-01T00:01:00Z")
 	for schedule, want := range map[string]string{
 		"now": "2030-01-01T00:01:00Z", "* * * * *": "2030-01-01T00:02:00Z", "1 0 1 1 *": "2031-01-01T00:01:00Z",
 		"2029-12-31T00:00:00Z": "2029-12-31T00:00:00Z",
 	} {
-		instant, err := time.Parse(time.RFC3339, schedule)
-		times, readErr := readTimetable(schedule, instant, err == nil)
+		var instant *time.Time
+		if parsed, err := time.Parse(time.RFC3339, schedule); err == nil {
+			instant = &parsed
+		}
+		times, readErr := readTimetable(schedule, instant)
 		if first := times.first(now); readErr != nil || !first.Equal(at(t, want)) {
 			t.Errorf("%s fires first at %s, want %s (%v)", schedule, first, want, readErr)
 		}
@@ -136,23 +141,23 @@ func TestWhenAJobFiresFirst(t *testing.T) {
 }
 
 // What looks like a date is not explained as a cron expression.
-func TestDatesThatAreNone(t *testing.T) {
+func TestTimetable_InvalidDates(t *testing.T) {
 	t.Parallel()
 	for schedule, want := range map[string]string{
 		"2030-01-31": "the time is missing", "20300131": "the time is missing", "2030-01-31 08:00": "the time is missing", "2030-01-31T": "minutes are missing",
 		"2030-02-30T00:00:00Z": "no such date or time", "2030-01-01T25:00Z": "no such date or time", "2030-01-01T00:00:00+1:00": "no such date or time",
 		"2030": "field", "2030 01 31 * *": "2030",
 	} {
-		if _, err := readTimetable(schedule, time.Time{}, false); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readTimetable(schedule, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", schedule, err, want)
 		}
 	}
-	if times, err := readTimetable("0001-01-01T00:00:00Z", time.Time{}, true); err != nil || !times.first(time.Now()).IsZero() {
+	if times, err := readTimetable("0001-01-01T00:00:00Z", &time.Time{}); err != nil || !times.first(time.Now()).IsZero() {
 		t.Errorf("the first moment there is fires at %s, %v", times.first(time.Now()), err)
 	}
 }
 
-func TestIdsOfRuns(t *testing.T) {
+func TestRunID(t *testing.T) {
 	t.Parallel()
 	id := newID()
 	if got, err := runID(strings.ToUpper(id)); err != nil || got != id {
@@ -165,29 +170,31 @@ func TestIdsOfRuns(t *testing.T) {
 	}
 }
 
-func TestAURLIsRefusedForWhatIsWrongWithIt(t *testing.T) {
+func TestCheckURL(t *testing.T) {
 	t.Parallel()
-	const escapes, user, brackets = "two hexadecimal digits", "a user and a password", "in brackets"
+	const malformed, scheme, port = "such as https://", "starts with http:// or https://", "must have a port from 1 to 65535"
 	for url, want := range map[string]string{
 		"":                          "is required",
 		"http://example.com/a b":    "without spaces",
 		"http://example.com/\x7f":   "without spaces",
-		"http://example.com/%zz":    escapes,
-		"http://u:%zz@example.com":  escapes,
-		"http://[::1":               brackets,
-		"http://::1/":               brackets,
-		"http://::1]:80/":           brackets,
-		"http://u:p@[::1/x?y#z":     brackets,
-		"http://example.com:abc/":   portRule,
-		"http://example.com:80x":    portRule,
-		"http://example.com:65536":  portRule,
-		"http://u<:p@example.com/":  user,
-		"http://exa<mple.com/":      hostRule,
+		"http://example.com/%zz":    malformed,
+		"http://u:%zz@example.com":  malformed,
+		"http://[::1":               malformed,
+		"http://::1/":               malformed,
+		"http://::1]:80/":           malformed,
+		"http://u:p@[::1/x?y#z":     malformed,
+		"http://example.com:abc/":   malformed,
+		"http://example.com:80x":    malformed,
+		"http://u<:p@example.com/":  malformed,
+		"http://exa<mple.com/":      "can be looked up",
+		"http://example.com:65536":  port,
+		"http://example.com:0":      port,
+		"http:example.com":          scheme,
 		"http:///path":              "must name a host",
-		"://example.com":            schemeRule,
-		":example":                  schemeRule,
-		"example.com":               schemeRule,
-		"ftp://example.com":         schemeRule,
+		"://example.com":            scheme,
+		":example":                  scheme,
+		"example.com":               scheme,
+		"ftp://example.com":         scheme,
 		"http://[::1]:80/%20?a=%7":  "",
 		"http://u:p%40@example.com": "",
 	} {

@@ -1,8 +1,6 @@
 package jobs
 
-import (
-	"time"
-)
+import "time"
 
 // The JSON:API types of this package.
 const (
@@ -20,9 +18,8 @@ const (
 
 // Job is one outbound request and when to make it.
 type Job struct {
-	Account string `json:"-"`
-	// UID tells apart the jobs that had the same key one after the other.
-	UID           string        `json:"-"`
+	Account       string        `json:"-"`
+	UID           string        `json:"-"` // differs between jobs that had the same key one after the other
 	Key           string        `json:"-"`
 	RequestID     string        `json:"-"` // of the stored configuration
 	Name          string        `json:"name"`
@@ -39,7 +36,7 @@ type Job struct {
 	Version       int           `json:"version"`
 }
 
-// Lane is where the job's runs queue.
+// Lane returns the queue of the job's runs.
 func (j Job) Lane() string { return Lane(j.Account, j.Configuration.Host()) }
 
 // Shown is a job with its secrets, for those who may read it.
@@ -49,14 +46,11 @@ type Shown struct {
 	Configuration Plain `json:"configuration"`
 }
 
-// Show gives the job with its secrets.
+// Show returns the job with its secrets.
 func (j Job) Show() Shown { return Shown{Job: j, Configuration: j.Configuration.Plain()} }
 
-// Definition is the job without what only time changes.
+// Definition returns the job without what only time changes.
 func (s Shown) Definition() any {
 	s.NextRunAt = nil
-	return definition(s)
+	return s
 }
-
-// definition is a Shown that is nothing but what it shows.
-type definition Shown

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"math"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,33 +10,21 @@ import (
 // Trigger says why a run was made.
 type Trigger string
 
-// The triggers.
+// Status is the state of a run. The last three are final.
+type Status string
+
+// The triggers, states and failure reasons of runs.
 const (
 	OnSchedule Trigger = "SCHEDULE"
 	Manual     Trigger = "MANUAL"
 	Rerun      Trigger = "RERUN"
-)
 
-// Status is how far a run is. The last three are final.
-type Status string
-
-// The states of a run.
-const (
 	Pending   Status = "PENDING"
 	Running   Status = "RUNNING"
 	Succeeded Status = "SUCCEEDED"
 	Failed    Status = "FAILED"
 	Canceled  Status = "CANCELED"
-)
 
-// Final tells whether a run stays as it is.
-func (s Status) Final() bool { return s == Succeeded || s == Failed || s == Canceled }
-
-// Reason says why a run failed.
-type Reason string
-
-// The reasons.
-const (
 	Timeout          Reason = "TIMEOUT"
 	ConnectionError  Reason = "CONNECTION_ERROR"
 	NonSuccessStatus Reason = "NON_SUCCESS_STATUS"
@@ -46,8 +33,14 @@ const (
 	WorkerLost       Reason = "WORKER_LOST"
 )
 
-// Timings are the phases of an exchange in milliseconds. A connection that was
-// open already has no phases before the first byte.
+// Final reports whether a run has ended.
+func (s Status) Final() bool { return s == Succeeded || s == Failed || s == Canceled }
+
+// Reason says why a run failed.
+type Reason string
+
+// Timings are the phases of an exchange in milliseconds. A reused connection has
+// no phases before the first byte.
 type Timings struct {
 	DNS       float64 `json:"dns_ms"`
 	Connect   float64 `json:"connect_ms"`
@@ -69,109 +62,78 @@ type Result struct {
 // maxRecordedBody is how much of a response's body is kept.
 const maxRecordedBody = 64 << 10
 
-// RecordedBody is what is kept of a response's body, and whether that is not
-// all of it. Bytes that are no UTF-8 become replacement characters, which are
+// RecordedBody returns what is kept of a response's body, and whether that is
+// less than all. Bytes that are not UTF-8 become replacement characters, which are
 // longer; a character that was cut in two is left out.
 func RecordedBody(body []byte, truncated bool) (recorded string, cut bool) {
 	if truncated {
 		body = wholeCharacters(body)
 	}
-	recorded = string(body)
-	if !utf8.ValidString(recorded) {
-		recorded = strings.ToValidUTF8(recorded, string(utf8.RuneError))
-	}
+	recorded = strings.ToValidUTF8(string(body), string(utf8.RuneError))
 	if len(recorded) <= maxRecordedBody {
 		return recorded, truncated
 	}
 	return string(wholeCharacters([]byte(recorded[:maxRecordedBody]))), true
 }
 
-// wholeCharacters leaves out the beginning of a character at the end.
+// wholeCharacters removes an incomplete character at the end.
 func wholeCharacters(text []byte) []byte {
-	for i := 1; i <= min(utf8.UTFMax, len(text)); i++ {
-		last := text[len(text)-i:]
-		if utf8.RuneStart(last[0]) {
-			if !utf8.FullRune(last) {
-				return text[:len(text)-i]
+	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(text[i]) {
+			if utf8.FullRune(text[i:]) {
+				break
 			}
-			break
+			return text[:i]
 		}
 	}
 	return text
 }
 
-// StatusText is the status as it is written.
-func (r Result) StatusText() string { return strconv.Itoa(r.Status) }
-
 // Run is one execution of a job.
 type Run struct {
-	ID      string
-	Account string
-	JobUID  string
-	JobKey  string
-	// Lane is the account and the host that the run goes to: what is limited
-	// and served in turn.
-	Lane         string
-	JobVersion   *int
-	Trigger      Trigger
-	RerunOf      *string
-	ScheduledFor *time.Time
-	Status       Status
-	Reason       *Reason
-	Error        *string
-	Request      *Request
-	Result       *Result
-	CreatedAt    time.Time
-	StartedAt    *time.Time
-	FinishedAt   *time.Time
+	ID           string     `json:"-"`
+	Account      string     `json:"-"`
+	JobUID       string     `json:"-"`
+	JobKey       string     `json:"job"`
+	Lane         string     `json:"-"` // the account and the host: what is limited and served in turn
+	JobVersion   *int       `json:"job_version"`
+	Trigger      Trigger    `json:"trigger"`
+	RerunOf      *string    `json:"rerun_of"`
+	ScheduledFor *time.Time `json:"scheduled_for"`
+	Status       Status     `json:"status"`
+	Reason       *Reason    `json:"failure_reason"`
+	Error        *string    `json:"error"`
+	Request      *Request   `json:"request"`
+	Result       *Result    `json:"result"`
+	CreatedAt    time.Time  `json:"created_at"`
+	StartedAt    *time.Time `json:"started_at"`
+	FinishedAt   *time.Time `json:"finished_at"`
 }
 
 // Lane joins an account and a host. Accounts are UUIDs, so lanes sort by account.
-func Lane(account, host string) string { return account + laneSeparator + host }
+func Lane(account, host string) string { return account + ":" + host }
 
-const laneSeparator = ":"
-
-// RunAttributes are what a run shows.
+// RunAttributes are what the API shows of a run.
 type RunAttributes struct {
-	Job             string     `json:"job"`
-	JobVersion      *int       `json:"job_version"`
-	Trigger         Trigger    `json:"trigger"`
-	RerunOf         *string    `json:"rerun_of"`
-	ScheduledFor    *time.Time `json:"scheduled_for"`
-	Status          Status     `json:"status"`
-	StartedAt       *time.Time `json:"started_at"`
-	FinishedAt      *time.Time `json:"finished_at"`
-	PendingDuration *int64     `json:"pending_duration_ms"`
-	RunDuration     *int64     `json:"run_duration_ms"`
-	TotalDuration   *int64     `json:"total_duration_ms"`
-	FailureReason   *Reason    `json:"failure_reason"`
-	Error           *string    `json:"error"`
-	Request         *Request   `json:"request"`
-	Result          *Result    `json:"result"`
-	CreatedAt       time.Time  `json:"created_at"`
+	Run
+
+	PendingDuration *int64 `json:"pending_duration_ms"`
+	RunDuration     *int64 `json:"run_duration_ms"`
+	TotalDuration   *int64 `json:"total_duration_ms"`
 }
 
-// Attributes gives what a run shows.
+// Attributes returns the run with its durations. A run that never started was
+// pending until it ended.
 func (r Run) Attributes() RunAttributes {
-	return RunAttributes{
-		Job: r.JobKey, JobVersion: r.JobVersion, Trigger: r.Trigger, RerunOf: r.RerunOf, ScheduledFor: r.ScheduledFor, Status: r.Status,
-		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, CreatedAt: r.CreatedAt,
-		PendingDuration: r.pending(), RunDuration: between(r.StartedAt, r.FinishedAt), TotalDuration: between(&r.CreatedAt, r.FinishedAt),
-		FailureReason: r.Reason, Error: r.Error, Request: r.Request, Result: r.Result,
-	}
-}
-
-// pending is how long the run waited: until it started, or until it ended
-// without having started.
-func (r Run) pending() *int64 {
+	pending := between(&r.CreatedAt, r.FinishedAt)
 	if r.StartedAt != nil {
-		return between(&r.CreatedAt, r.StartedAt)
+		pending = between(&r.CreatedAt, r.StartedAt)
 	}
-	return between(&r.CreatedAt, r.FinishedAt)
+	return RunAttributes{r, pending, between(r.StartedAt, r.FinishedAt), between(&r.CreatedAt, r.FinishedAt)}
 }
 
-// between is a duration in whole milliseconds that fit 32 bits. The clocks of
-// two nodes may disagree, but no duration is negative.
+// between returns a duration in whole milliseconds that fit 32 bits, and never a
+// negative one although the clocks of two nodes may disagree.
 func between(from, to *time.Time) *int64 {
 	if from == nil || to == nil {
 		return nil
@@ -189,5 +151,5 @@ type Usage struct {
 	ActiveJobsLimit int    `json:"active_jobs_limit"`
 }
 
-// Period is the calendar month that an instant is metered in.
+// Period returns the calendar month that an instant is metered in.
 func Period(at time.Time) string { return at.UTC().Format("2006-01") }

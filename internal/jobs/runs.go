@@ -19,7 +19,7 @@ func (s *Service) Runs(ctx context.Context, caller accounts.Caller, filter RunFi
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.Tail[Run], error) { return tx.Runs(ctx, caller.Account, filter, cursor) })
 }
 
-// Run gives one run.
+// Run returns one run.
 func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
 	id, err := runID(id)
 	if err != nil {
@@ -36,8 +36,8 @@ func (s *Service) RunNow(ctx context.Context, caller accounts.Caller, key string
 	})
 }
 
-// Rerun queues a run of the job that another run came from, as the job is
-// now. MEMBER or higher.
+// Rerun queues a run of the job that another run came from, as the job is now.
+// MEMBER or higher.
 func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
 	id, err := runID(id)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 	})
 }
 
-// queue stores a run and tells the workers. It takes no lock of the account:
-// runs of many jobs are queued at the same time.
+// queue stores a run and wakes the workers. It does not lock the account, so that
+// runs of many jobs can be queued at the same time.
 func (s *Service) queue(ctx context.Context, newRun func(Tx) (Run, error)) (Run, error) {
 	queued, err := transaction.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
 		run, err := newRun(tx)
@@ -73,20 +73,20 @@ func (s *Service) queue(ctx context.Context, newRun func(Tx) (Run, error)) (Run,
 	return queued, err
 }
 
-// newRun is a run of a job that waits for a worker.
+// newRun returns a pending run of a job.
 func (o Origin) newRun(trigger Trigger, now time.Time) Run {
 	return Run{ID: newID(), Account: o.Account, JobUID: o.UID, JobKey: o.Key, Lane: o.Lane,
 		Trigger: trigger, Status: Pending, CreatedAt: now}
 }
 
-// Run is the run that a firing makes.
+// Run returns the run of a firing.
 func (f Firing) Run(now time.Time) Run {
 	run := f.newRun(OnSchedule, now)
 	run.ScheduledFor = &f.ScheduledFor
 	return run
 }
 
-// Cancel ends a run that has not ended: a pending one never starts, and the
+// Cancel cancels a run that has not ended: a pending one never starts, and the
 // request of a running one is aborted. MEMBER or higher.
 func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string) (Run, error) {
 	id, err := runID(id)
@@ -113,7 +113,7 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 
 var periodPattern = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])$`)
 
-// Usage tells what the account has used in a month: "current" or YYYY-MM.
+// Usage returns what the account has used in a month: "current" or YYYY-MM.
 func (s *Service) Usage(ctx context.Context, caller accounts.Caller, period string) (Usage, error) {
 	if period != "current" && !periodPattern.MatchString(period) {
 		return Usage{}, fault.New(fault.InvalidParameter, "filter[period] must be current or a month as YYYY-MM.").
@@ -138,7 +138,7 @@ func (s *Service) Usage(ctx context.Context, caller accounts.Caller, period stri
 	})
 }
 
-// runID reads a run's id. What is no UUID is the id of no run.
+// runID returns the canonical form of a run's id, or NotFound if it is no UUID.
 func runID(text string) (string, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || len(text) != len(id.String()) {

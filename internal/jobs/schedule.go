@@ -12,45 +12,32 @@ import (
 // Now is the schedule that fires as soon as possible, once.
 const Now = "now"
 
-// recurrence is how often a schedule fires.
-type recurrence int
-
-const (
-	unknown   recurrence = iota // it was not understood
-	atOnce                      // once, as soon as possible
-	atInstant                   // once
-	recurring
-)
-
-// timetable is a schedule that was understood.
+// timetable is a parsed schedule: one instant, a recurrence, or now when it has
+// neither.
 type timetable struct {
-	recurrence recurrence
-	at         time.Time     // of atInstant
-	cron       cron.Schedule // of recurring
+	instant *time.Time
+	cron    *cron.Schedule
 }
 
-// readTimetable reads a schedule. instant is the text read as a date and time, if
-// it is one.
-func readTimetable(text string, instant time.Time, isInstant bool) (timetable, error) {
+// readTimetable parses a schedule. instant is the schedule read as a date and
+// time, if it is one.
+func readTimetable(text string, instant *time.Time) (timetable, error) {
 	switch {
 	case strings.EqualFold(text, Now):
-		return timetable{recurrence: atOnce}, nil
-	case isInstant:
-		return timetable{recurrence: atInstant, at: instant}, nil
+		return timetable{}, nil
+	case instant != nil:
+		return timetable{instant: instant}, nil
 	case datePattern.MatchString(text):
 		return timetable{}, errors.New(dateProblem(text))
 	}
-	fires, err := cron.Parse(text)
-	if err != nil {
-		return timetable{}, err
-	}
-	return timetable{recurrence: recurring, cron: fires}, nil
+	schedule, err := cron.Parse(text)
+	return timetable{cron: &schedule}, err
 }
 
-// datePattern is what begins like a date; no cron expression does.
+// datePattern matches what looks like a date; no cron expression does.
 var datePattern = regexp.MustCompile(`^\d{4}-?\d{2}-?\d{2}([Tt ]\S*)?$`)
 
-// dateProblem says why what looks like a date is no date and time.
+// dateProblem returns why a text that looks like a date is not a date and time.
 func dateProblem(text string) string {
 	switch _, clock, timed := strings.Cut(strings.ToUpper(text), "T"); {
 	case !timed:
@@ -61,26 +48,25 @@ func dateProblem(text string) string {
 	return "there is no such date or time; the offset is Z, or hours and minutes such as +01:00"
 }
 
-// first is when a job that is enabled now fires first.
+// first returns when a job that is enabled now fires first.
 func (t timetable) first(now time.Time) time.Time {
-	switch t.recurrence {
-	case recurring:
-		next, _ := t.cron.Next(now) // Parse has made sure that there is one
+	switch {
+	case t.cron != nil:
+		next, _ := t.cron.Next(now) // Parse ensures that there is one
 		return next
-	case atInstant:
-		return t.at
-	case atOnce, unknown: // what was not understood never comes here
+	case t.instant != nil:
+		return *t.instant
 	}
 	return now
 }
 
-// Origin is what a run needs to know of the job it comes from.
+// Origin is what a run needs of its job.
 type Origin struct {
 	Account, UID, Key, Lane string
 	Deleted                 bool
 }
 
-// Due is an enabled job whose time has come.
+// Due is an enabled job and the instant it fires for next.
 type Due struct {
 	Origin
 
@@ -88,8 +74,8 @@ type Due struct {
 	ScheduledAt time.Time
 }
 
-// Firing is what becomes of a job that is due: a run for one instant, and when
-// it fires next; nil when it was a one-off, which disables itself.
+// Firing is a due job with the instant that it fires for and the next one, nil
+// for a one-off, which disables itself.
 type Firing struct {
 	Due
 
@@ -97,8 +83,8 @@ type Firing struct {
 	Next         *time.Time
 }
 
-// Fire decides about a due job. Of the instants that were missed, a recurring
-// job fires for the latest only.
+// Fire returns for which instant a due job fires: of several that were missed,
+// the latest.
 func (d Due) Fire(now time.Time) Firing {
 	firing := Firing{Due: d, ScheduledFor: d.ScheduledAt}
 	fires, err := cron.Parse(d.Schedule)
@@ -114,15 +100,15 @@ func (d Due) Fire(now time.Time) Firing {
 	return firing
 }
 
-// Sooner is a job that is to fire sooner than is stored.
+// Sooner is a job that must fire earlier than is stored.
 type Sooner struct {
 	Due
 
 	Next time.Time
 }
 
-// Earlier gives the next instant of a recurring job whose stored one lies beyond
-// it, as it does after a clock went ahead and came back; nil when all is well.
+// Earlier returns the next instant of a recurring job if the stored one is later,
+// as after a clock went ahead and came back, or nil.
 func (d Due) Earlier(now time.Time) *time.Time {
 	fires, err := cron.Parse(d.Schedule)
 	if err != nil {

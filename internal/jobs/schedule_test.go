@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestFiringOfADueJob(t *testing.T) {
+func TestDue_Fire(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ schedule, due, now, wantFor, wantNext string }{
 		"in time":                      {"*/5 * * * *", "2030-01-01T00:05:00Z", "2030-01-01T00:05:00.2Z", "2030-01-01T00:05:00Z", "2030-01-01T00:10:00Z"},
@@ -37,11 +37,11 @@ func TestFiringOfADueJob(t *testing.T) {
 
 // However late it is, a job fires for an instant that is due, and next for one
 // that is not, with none of its instants between.
-func TestAFiringLeavesNothingDue(t *testing.T) {
+func TestDue_FireLeavesNothingDue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		schedule := rapid.SampledFrom([]string{"* * * * *", "*/7 * * * *", "5 4 * * 1-5", "0 0 1 * *", "30 2 29 2 *"}).Draw(t, "schedule")
-		times, err := readTimetable(schedule, time.Time{}, false)
+		times, err := readTimetable(schedule, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestAFiringLeavesNothingDue(t *testing.T) {
 	})
 }
 
-func TestRunsOfFirings(t *testing.T) {
+func TestFiring_Run(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2030-01-01T00:05:01Z")
 	due := Due{Schedule: "* * * * *", ScheduledAt: at(t, "2030-01-01T00:05:00Z")}
@@ -71,7 +71,7 @@ func TestRunsOfFirings(t *testing.T) {
 	}
 }
 
-func TestPeriods(t *testing.T) {
+func TestPeriod(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"2030-01-31T23:59:59.999999Z": "2030-01", "2030-02-01T00:00:00Z": "2030-02", "2030-02-01T00:30:00+01:00": "2030-01",

@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-// canBeSent tells whether the client that sends jobs takes a request. It may reach no address here, so what it takes ends
-// at the address.
+// canBeSent reports whether the client that sends jobs accepts a request. It may reach no address here, so what it
+// accepts fails at the address.
 func canBeSent(t *testing.T, client *egress.Client, request egress.Request) bool {
 	t.Helper()
 	request.Method = "GET"
@@ -27,7 +27,7 @@ func canBeSent(t *testing.T, client *egress.Client, request egress.Request) bool
 }
 
 // A job that is accepted can be sent, and one that can be sent is accepted.
-func TestHeadersAreAcceptedWhenTheyCanBeSent(t *testing.T) {
+func TestDraft_AcceptsHeadersThatCanBeSent(t *testing.T) {
 	t.Parallel()
 	client := egress.New(egress.Options{})
 	t.Cleanup(client.Close)
@@ -56,7 +56,7 @@ func TestHeadersAreAcceptedWhenTheyCanBeSent(t *testing.T) {
 	}
 }
 
-// aCertificate is one in PEM, with headers of the block or without.
+// aCertificate returns a certificate in PEM.
 func aCertificate(t *testing.T, headers map[string]string) string {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(nil)
@@ -71,7 +71,7 @@ func aCertificate(t *testing.T, headers map[string]string) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Headers: headers, Bytes: text}))
 }
 
-func TestCertificatesAreAcceptedWhenTheyCanBeTrusted(t *testing.T) {
+func TestDraft_AcceptsCertificatesThatCanBeTrusted(t *testing.T) {
 	t.Parallel()
 	client := egress.New(egress.Options{})
 	t.Cleanup(client.Close)
@@ -87,7 +87,7 @@ func TestCertificatesAreAcceptedWhenTheyCanBeTrusted(t *testing.T) {
 	}
 }
 
-func TestWhatHostsOfURLsMayHave(t *testing.T) {
+func TestDraft_HostsOfURLs(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]bool{
 		"http://a_b.test/": true, "http://é.test": true, "http://[::1]:80/": true, "http://[fe80::1%25eth0]/": true, "http://a~!$&'()*+,;=b/": true,

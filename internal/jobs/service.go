@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Store gives the transactions in which jobs are read and written.
+// Store provides the transactions of a Service.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	// Write runs fn in one transaction under the account's lock; without an
@@ -24,13 +24,13 @@ type Store interface {
 	Write(ctx context.Context, account string, fn func(Tx) error) error
 }
 
-// Filter narrows a list of jobs. Zero members do not filter.
+// Filter selects jobs. Zero members do not filter.
 type Filter struct {
 	Search  string
 	Enabled optional.Value[bool]
 }
 
-// RunFilter narrows a list of runs. Zero members do not filter.
+// RunFilter selects runs. Zero members do not filter.
 type RunFilter struct {
 	Job      string
 	Status   Status
@@ -45,10 +45,9 @@ type ReadTx interface {
 	Job(ctx context.Context, account, key string) (Job, error)
 	Jobs(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Job], error)
 	Run(ctx context.Context, account, id string) (Run, error)
-	// Runs gives the runs before one, newest first.
+	// Runs returns the runs before the cursor, newest first.
 	Runs(ctx context.Context, account string, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error)
 	ActiveJobs(ctx context.Context, account string) (int, error)
-	// Stored tells what an account's jobs take.
 	Stored(ctx context.Context, account string) (Stored, error)
 	RunsUsed(ctx context.Context, account, period string) (int, error)
 }
@@ -57,40 +56,33 @@ type ReadTx interface {
 type Tx interface {
 	ReadTx
 	changes.Recorder
-	// JobToChange gives a job that nobody else changes, or fires, until the
-	// transaction ends.
+	// JobToChange returns a job and keeps others from changing or firing it.
 	JobToChange(ctx context.Context, account, key string) (Job, error)
-	// JobToRun gives what a run needs to know of a job that nobody deletes until
-	// the transaction ends.
+	// JobToRun returns what a run needs of a job and keeps others from deleting it.
 	JobToRun(ctx context.Context, account, key string) (Origin, error)
-	// JobOfRun is JobToRun for the job that a run came from, which may have
-	// been deleted.
+	// JobOfRun is JobToRun for the job of a run, which may have been deleted.
 	JobOfRun(ctx context.Context, account, run string) (Origin, error)
 	InsertJob(ctx context.Context, job Job) error
 	UpdateJob(ctx context.Context, job Job) error
-	// InsertJobRequest stores a configuration that a job has from now on.
+	// InsertJobRequest stores the configuration of a job.
 	InsertJobRequest(ctx context.Context, job Job) error
 	// DeleteJob marks a job deleted, cancels its pending runs and counts them.
 	DeleteJob(ctx context.Context, job Job, at time.Time) (canceled int, err error)
-	// AddActiveJobs counts enabled jobs up or down.
+	// AddActiveJobs adds to the number of enabled jobs.
 	AddActiveJobs(ctx context.Context, account string, more int) error
 	InsertRuns(ctx context.Context, runs []Run) error
-	// CancelRun ends a run that has not ended and tells whether it did.
+	// CancelRun cancels a run, or returns false if it has ended.
 	CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error)
 }
 
-// Service is the jobs' rules on top of a Store.
+// Service enforces the rules of jobs on top of a Store.
 type Service struct {
-	Store Store
-	Plans plans.Table
-	// Due is called when a job may be due sooner than the scheduler expects.
-	Due func()
-	// Queued is called when a run waits for a worker.
-	Queued func()
-	// Aborted is called when a run was cancelled.
-	Aborted func(run string)
-	// Canceled is told how many runs were cancelled.
-	Canceled func(runs int)
+	Store    Store
+	Plans    plans.Table
+	Due      func()           // called when a job may be due sooner than the scheduler expects
+	Queued   func()           // called when a run was queued
+	Aborted  func(run string) // called when a run was cancelled
+	Canceled func(runs int)   // called with how many runs were cancelled
 }
 
 // Jobs lists the jobs of the caller's account.
@@ -98,12 +90,12 @@ func (s *Service) Jobs(ctx context.Context, caller accounts.Caller, filter Filte
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Job], error) { return tx.Jobs(ctx, caller.Account, filter, request) })
 }
 
-// Job gives one job.
+// Job returns one job.
 func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (Job, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Job, error) { return tx.Job(ctx, caller.Account, key) })
 }
 
-// Create makes a job. MEMBER or higher; a key that is restricted to
+// Create creates a job. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Job, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "job")
@@ -115,16 +107,13 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	made, err := transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
 		job := wanted
 		job.CreatedAt, job.UpdatedAt = tx.Now(), tx.Now()
-		if err := s.admit(ctx, tx, &draft, &job, times); err != nil {
+		if err := s.checkNew(ctx, tx, &draft, &job, times); err != nil {
 			return Job{}, err
 		}
 		if err := tx.InsertJob(ctx, job); err != nil {
 			return Job{}, err
 		}
-		if err := tx.InsertJobRequest(ctx, job); err != nil {
-			return Job{}, err
-		}
-		if err := checkStored(ctx, tx, caller.Account); err != nil {
+		if err := storeRequest(ctx, tx, job); err != nil {
 			return Job{}, err
 		}
 		return job, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, job.Key, nil, &job)
@@ -133,9 +122,8 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	return made, err
 }
 
-// admit holds the rules that a new job meets in the transaction: its key is
-// free, and the plan has room for it.
-func (s *Service) admit(ctx context.Context, tx Tx, draft *Draft, job *Job, times timetable) error {
+// checkNew checks that the key of a new job is free, and sets when it fires.
+func (s *Service) checkNew(ctx context.Context, tx Tx, draft *Draft, job *Job, times timetable) error {
 	_, err := tx.Job(ctx, job.Account, job.Key)
 	if err == nil {
 		return fault.New(fault.AlreadyExists, "There is a job %q already.", job.Key).At(fault.Pointer("/data/id"))
@@ -143,15 +131,13 @@ func (s *Service) admit(ctx context.Context, tx Tx, draft *Draft, job *Job, time
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	if err := s.hold(ctx, tx, draft, *job, times); err != nil || !job.Enabled {
+	if err := s.check(ctx, tx, draft, *job, times); err != nil {
 		return err
 	}
-	next := times.first(tx.Now())
-	job.NextRunAt = &next
-	return s.activate(ctx, tx, job.Account)
+	return s.reschedule(ctx, tx, Job{}, job, times)
 }
 
-// activate takes a slot for an enabled job.
+// activate counts an enabled job, if the plan allows another.
 func (s *Service) activate(ctx context.Context, tx Tx, account string) error {
 	holder, err := tx.Account(ctx, account)
 	if err != nil {
@@ -167,9 +153,9 @@ func (s *Service) activate(ctx context.Context, tx Tx, account string) error {
 	return tx.AddActiveJobs(ctx, account, 1)
 }
 
-// hold adds to the problems of a draft what only the account's plan and the
-// time can tell: the longest timeout, and that an instant has passed.
-func (s *Service) hold(ctx context.Context, tx ReadTx, draft *Draft, job Job, times timetable) error {
+// check adds to the problems of a draft what depends on the account's plan and
+// the time: the longest timeout, and an instant that has passed.
+func (s *Service) check(ctx context.Context, tx ReadTx, draft *Draft, job Job, times timetable) error {
 	account, err := tx.Account(ctx, job.Account)
 	if err != nil {
 		return err
@@ -182,9 +168,9 @@ func (s *Service) hold(ctx context.Context, tx ReadTx, draft *Draft, job Job, ti
 	return draft.Problems.Err()
 }
 
-// refused tells all that is wrong with a draft at once.
+// refused returns all problems of a draft.
 func (s *Service) refused(ctx context.Context, draft *Draft, job Job, times timetable) (Job, error) {
-	return Job{}, s.Store.Read(ctx, func(tx ReadTx) error { return s.hold(ctx, tx, draft, job, times) })
+	return Job{}, s.Store.Read(ctx, func(tx ReadTx) error { return s.check(ctx, tx, draft, job, times) })
 }
 
 // Replace changes a job. MEMBER or higher; a key that is restricted to
@@ -211,36 +197,32 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	return changed, err
 }
 
-// store writes a changed job and what follows from the change.
+// store checks and writes a changed job and what follows from the change.
 func (s *Service) store(ctx context.Context, tx Tx, draft *Draft, before Job, after *Job, times timetable) error {
 	decided := times
 	if keepsTime(before, *after) {
 		decided = timetable{} // an instant that has just passed is not refused
 	}
-	if err := s.hold(ctx, tx, draft, *after, decided); err != nil {
+	if err := s.check(ctx, tx, draft, *after, decided); err != nil {
 		return err
 	}
 	if err := s.reschedule(ctx, tx, before, after, times); err != nil {
 		return err
 	}
 	if after.RequestID != before.RequestID {
-		if err := tx.InsertJobRequest(ctx, *after); err != nil {
-			return err
-		}
-		if err := checkStored(ctx, tx, after.Account); err != nil {
+		if err := storeRequest(ctx, tx, *after); err != nil {
 			return err
 		}
 	}
 	return tx.UpdateJob(ctx, *after)
 }
 
-// keepsTime tells of a change that does not move when the job fires next: it
-// leaves the schedule and the enabled state alone.
+// keepsTime reports whether a change leaves the next run as it is.
 func keepsTime(before, after Job) bool {
 	return before.Enabled && after.Enabled && before.Schedule == after.Schedule
 }
 
-// reschedule decides when a changed job fires next.
+// reschedule sets when a new or changed job fires next and counts enabled jobs.
 func (s *Service) reschedule(ctx context.Context, tx Tx, before Job, after *Job, times timetable) error {
 	if keepsTime(before, *after) {
 		after.NextRunAt = before.NextRunAt
@@ -280,7 +262,7 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 	return err
 }
 
-// wake tells the scheduler of a job that may be due soon.
+// wake wakes the scheduler for a job that may be due soon.
 func (s *Service) wake(job Job, err error) {
 	if err == nil && job.NextRunAt != nil {
 		s.Due()
@@ -294,5 +276,5 @@ func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, matc
 	}
 }
 
-// newID makes an id that sorts by the time of its making.
+// newID returns an id that sorts by its creation time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

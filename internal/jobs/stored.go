@@ -6,33 +6,32 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// What an account may store: a page of the list has a thousand jobs, and all of
-// it is in memory at once.
+// The limits of an account: a page of the list has a thousand jobs, and all of it
+// is in memory at once.
 const (
-	// MaxJobs bounds the jobs of an account.
-	MaxJobs = 10_000
-	// MaxConfigurationBytes bounds their configurations together, as JSON.
-	MaxConfigurationBytes = 32 << 20
-
-	jobRows            = "jobs.job_rows"
-	configurationBytes = "jobs.configuration_bytes"
+	MaxJobs               = 10_000
+	MaxConfigurationBytes = 32 << 20 // of all configurations together, as JSON
 )
 
 // Stored is what the jobs of an account take.
 type Stored struct{ Jobs, ConfigurationBytes int }
 
-// checkStored refuses a write after which an account has too much.
-func checkStored(ctx context.Context, tx Tx, account string) error {
-	stored, err := tx.Stored(ctx, account)
+// storeRequest stores the configuration of a job, and fails if the account then
+// has too much.
+func storeRequest(ctx context.Context, tx Tx, job Job) error {
+	if err := tx.InsertJobRequest(ctx, job); err != nil {
+		return err
+	}
+	stored, err := tx.Stored(ctx, job.Account)
 	switch {
 	case err != nil:
 		return err
 	case stored.Jobs > MaxJobs:
 		return fault.New(fault.RowLimitReached, "An account may have %d jobs. Delete some that are not used.", MaxJobs).
-			With("limit_key", jobRows).With("maximum", MaxJobs)
+			With("limit_key", "jobs.job_rows").With("maximum", MaxJobs)
 	case stored.ConfigurationBytes > MaxConfigurationBytes:
 		return fault.New(fault.RowLimitReached, "The configurations of an account's jobs may have %d bytes together. Shorten bodies, or delete jobs that are not used.",
-			MaxConfigurationBytes).With("limit_key", configurationBytes).With("maximum", MaxConfigurationBytes)
+			MaxConfigurationBytes).With("limit_key", "jobs.configuration_bytes").With("maximum", MaxConfigurationBytes)
 	}
 	return nil
 }

@@ -15,62 +15,58 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestTheFirstFrameTellsWhereTheStreamBegins(t *testing.T) {
+func TestOpen_FirstFrame(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		w := newWorld(t, database)
-		first := w.open(t, "").next()
-		want := fmt.Sprintf(`{"type":"connected","seq":%d,"server":%q}`, w.head(t), first.Server)
-		if first.text != want || first.Server == "" {
-			t.Errorf("got %s, want %s", first.text, want)
-		}
-	})
+	w := newWorld(t, storetest.New(t, "sqlite"))
+	first := w.open(t, "").next()
+	want := fmt.Sprintf(`{"type":"connected","seq":%d,"server":%q}`, w.head(t), first.Server)
+	if first.text != want || first.Server == "" {
+		t.Errorf("got %s, want %s", first.text, want)
+	}
 }
 
-func TestEveryKindOfChangeIsTold(t *testing.T) {
+func TestEvents_EveryKind(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		w := newWorld(t, database)
-		p := w.open(t, "")
-		p.next()
-		base := w.head(t)
-		level := []byte(`{"name":"a","level":"DEBUG","environments":{}}`)
-		w.record(t,
-			changes.Change{Kind: "flag", Key: "f", Action: changes.Created},
-			changes.Change{Kind: "flag", Key: "f", Action: changes.Deleted},
-			changes.Change{Kind: "flag", Key: changes.AllKeys, Action: changes.Discovered},
-			changes.Change{Kind: "config", Key: "c", Action: changes.Updated},
-			changes.Change{Kind: "config", Key: "c", Action: changes.Deleted},
-			changes.Change{Kind: "config", Key: changes.AllKeys, Action: changes.Cascaded},
-			changes.Change{Kind: "logger", Key: "a.b", Action: changes.Updated, After: level},
-			changes.Change{Kind: "logger", Key: "a.c", Action: changes.Expired, After: []byte(`{"level":null}`)},
-			changes.Change{Kind: "logger", Key: "a.b", Action: changes.Deleted, Before: level},
-			changes.Change{Kind: "logger", Key: "a.b", Action: changes.Cascaded, After: level},
-			changes.Change{Kind: "environment", Key: "e", Action: changes.Updated},
-			changes.Change{Kind: "logger", Key: changes.AllKeys, Action: changes.Cascaded},
-			changes.Change{Kind: "log_group", Key: `<"ö">`, Action: changes.Updated},
-			changes.Change{Kind: "log_group", Key: "g", Action: changes.Deleted},
-		)
-		p.expect(
-			event("flag_changed", "f", base+1), event("flag_deleted", "f", base+2), bulk("flags_changed", base+3),
-			event("config_changed", "c", base+4), event("config_deleted", "c", base+5), bulk("configs_changed", base+6),
-			fmt.Sprintf(`{"event":"logger_changed","id":"a.b","level":"DEBUG","seq":%d}`, base+7),
-			fmt.Sprintf(`{"event":"logger_changed","id":"a.c","level":null,"seq":%d}`, base+8),
-			event("logger_deleted", "a.b", base+9), bulk("loggers_changed", base+12),
-			fmt.Sprintf(`{"event":"group_changed","id":"<\"ö\">","seq":%d}`, base+13), event("group_deleted", "g", base+14),
-		)
-		// The same from the history, for one that was away.
-		again := w.open(t, strconv.FormatInt(base, 10))
-		if got := again.next(); got.Seq != base {
-			t.Errorf("it does not go on after %d: %s", base, got.text)
-		}
-		again.expect(event("flag_changed", "f", base+1), event("flag_deleted", "f", base+2), bulk("flags_changed", base+3),
-			event("config_changed", "c", base+4), event("config_deleted", "c", base+5), bulk("configs_changed", base+6),
-			fmt.Sprintf(`{"event":"logger_changed","id":"a.b","level":"DEBUG","seq":%d}`, base+7))
-	})
+	w := newWorld(t, storetest.New(t, "sqlite"))
+	p := w.open(t, "")
+	p.next()
+	base := w.head(t)
+	level := []byte(`{"name":"a","level":"DEBUG","environments":{}}`)
+	w.record(t,
+		changes.Change{Kind: "flag", Key: "f", Action: changes.Created},
+		changes.Change{Kind: "flag", Key: "f", Action: changes.Deleted},
+		changes.Change{Kind: "flag", Key: changes.AllKeys, Action: changes.Discovered},
+		changes.Change{Kind: "config", Key: "c", Action: changes.Updated},
+		changes.Change{Kind: "config", Key: "c", Action: changes.Deleted},
+		changes.Change{Kind: "config", Key: changes.AllKeys, Action: changes.Cascaded},
+		changes.Change{Kind: "logger", Key: "a.b", Action: changes.Updated, After: level},
+		changes.Change{Kind: "logger", Key: "a.c", Action: changes.Expired, After: []byte(`{"level":null}`)},
+		changes.Change{Kind: "logger", Key: "a.b", Action: changes.Deleted, Before: level},
+		changes.Change{Kind: "logger", Key: "a.b", Action: changes.Cascaded, After: level},
+		changes.Change{Kind: "environment", Key: "e", Action: changes.Updated},
+		changes.Change{Kind: "logger", Key: changes.AllKeys, Action: changes.Cascaded},
+		changes.Change{Kind: "log_group", Key: `<"ö">`, Action: changes.Updated},
+		changes.Change{Kind: "log_group", Key: "g", Action: changes.Deleted},
+	)
+	p.expect(
+		event("flag_changed", "f", base+1), event("flag_deleted", "f", base+2), bulk("flags_changed", base+3),
+		event("config_changed", "c", base+4), event("config_deleted", "c", base+5), bulk("configs_changed", base+6),
+		fmt.Sprintf(`{"event":"logger_changed","id":"a.b","level":"DEBUG","seq":%d}`, base+7),
+		fmt.Sprintf(`{"event":"logger_changed","id":"a.c","level":null,"seq":%d}`, base+8),
+		event("logger_deleted", "a.b", base+9), bulk("loggers_changed", base+12),
+		fmt.Sprintf(`{"event":"group_changed","id":"<\"ö\">","seq":%d}`, base+13), event("group_deleted", "g", base+14),
+	)
+	// The same from the history, for one that was away.
+	again := w.open(t, strconv.FormatInt(base, 10))
+	if got := again.next(); got.Seq != base {
+		t.Errorf("it does not go on after %d: %s", base, got.text)
+	}
+	again.expect(event("flag_changed", "f", base+1), event("flag_deleted", "f", base+2), bulk("flags_changed", base+3),
+		event("config_changed", "c", base+4), event("config_deleted", "c", base+5), bulk("configs_changed", base+6),
+		fmt.Sprintf(`{"event":"logger_changed","id":"a.b","level":"DEBUG","seq":%d}`, base+7))
 }
 
-func TestAnEventComesAfterItsChangeCanBeRead(t *testing.T) {
+func TestEvents_ChangeIsReadable(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		w := newWorld(t, database)
@@ -93,7 +89,7 @@ func TestAnEventComesAfterItsChangeCanBeRead(t *testing.T) {
 	})
 }
 
-func TestAReportSendsOneEventForWhatItMakes(t *testing.T) {
+func TestEvents_OneForReport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.New(t, "sqlite"))
 	p := w.open(t, "")
@@ -106,26 +102,24 @@ func TestAReportSendsOneEventForWhatItMakes(t *testing.T) {
 	p.expect(event("flag_changed", "c", w.head(t)))
 }
 
-func TestNothingCrossesFromAnotherAccount(t *testing.T) {
+func TestEvents_OwnAccountOnly(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		w := newWorld(t, database)
-		node := *w.Node
-		node.Key = w.Account(t, "Stranger", "pro")
-		stranger := *w
-		stranger.Node = &node
-		stranger.account = stranger.call(t, http.MethodGet, "/api/v1/accounts/current", "", http.StatusOK).id(t)
-		mine, theirs := w.open(t, ""), stranger.open(t, "")
-		mine.next()
-		theirs.next()
-		stranger.makeFlag(t, "theirs")
-		w.makeFlag(t, "mine")
-		mine.expect(event("flag_changed", "mine", w.head(t)))
-		theirs.expect(event("flag_changed", "theirs", stranger.head(t)))
-	})
+	w := newWorld(t, storetest.New(t, "sqlite"))
+	node := *w.Node
+	node.Key = w.Account(t, "Stranger", "pro")
+	stranger := *w
+	stranger.Node = &node
+	stranger.account = stranger.call(t, http.MethodGet, "/api/v1/accounts/current", "", http.StatusOK).id(t)
+	mine, theirs := w.open(t, ""), stranger.open(t, "")
+	mine.next()
+	theirs.next()
+	stranger.makeFlag(t, "theirs")
+	w.makeFlag(t, "mine")
+	mine.expect(event("flag_changed", "mine", w.head(t)))
+	theirs.expect(event("flag_changed", "theirs", stranger.head(t)))
 }
 
-func TestAKeyMayBeInTheQueryOrInTheHeader(t *testing.T) {
+func TestOpen_KeyInQueryOrHeader(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.New(t, "sqlite"))
 	for name, each := range map[string]struct {
@@ -166,7 +160,7 @@ func TestAKeyMayBeInTheQueryOrInTheHeader(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoHandshakeIsRefused(t *testing.T) {
+func TestOpen_NoHandshake(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.New(t, "sqlite"))
 	status, text := w.send(t, http.MethodGet, "/api/ws/v1/events", "")
@@ -175,7 +169,7 @@ func TestWhatIsNoHandshakeIsRefused(t *testing.T) {
 	}
 }
 
-func TestProtocolPingsAreAnswered(t *testing.T) {
+func TestSocket_AnswersPing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.New(t, "sqlite"))
 	p := w.open(t, "")

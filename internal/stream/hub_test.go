@@ -21,8 +21,8 @@ import (
 	"github.com/signalbox/signalbox/internal/stream"
 )
 
-// stage is a hub on a server of its own, with a history in memory: for what
-// needs other times and sizes than a node has.
+// stage is a hub on a server of its own with a history in memory, for tests with
+// other times and sizes than a node's.
 type stage struct {
 	*stream.Hub
 	t      testing.TB
@@ -33,8 +33,10 @@ type stage struct {
 	floor   int64 // changes up to it are forgotten
 	broken  error
 	calls   int                         // of the history
-	asked   int                         // what changed lately
-	during  func(context.Context) error // happens while a socket is opened, before its key is checked again
+	asked   int                         // how often what changed recently
+	during  func(context.Context) error // called while a socket is opened, before its key is checked again
+
+	ahead atomic.Int64 // how far the clock that keys expire by is ahead
 
 	opened, closed sync.Map // word -> *atomic.Int64
 	sent           atomic.Int64
@@ -49,11 +51,11 @@ func newStage(t testing.TB, options stream.Options, start ...func(*httptest.Serv
 	return s
 }
 
-// newIdleStage has a hub whose workers do nothing before it is started.
+// newIdleStage returns a stage whose hub is not started.
 func newIdleStage(t testing.TB, options stream.Options, start ...func(*httptest.Server)) *stage {
 	t.Helper()
 	s := &stage{t: t, history: map[string][]changes.Change{}}
-	s.Hub = stream.New(s, s, time.Now, options)
+	s.Hub = stream.New(s, s, s.now, options)
 	s.server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	if len(start) == 0 {
 		start = append(start, (*httptest.Server).Start)
@@ -66,13 +68,15 @@ func newIdleStage(t testing.TB, options stream.Options, start ...func(*httptest.
 	return s
 }
 
+func (s *stage) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
+
 func (s *stage) stop(within time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	s.Stop(ctx)
 }
 
-// serve lets everybody in, as the account and with the key that the query names.
+// serve accepts every request, as the account and with the key in the query.
 func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	caller := accounts.Caller{Account: here, KeyID: query.Get("key")}
@@ -115,7 +119,7 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// commit records changes and tells the hub, as the feed does.
+// commit records changes and reports them to the hub, as the feed does.
 func (s *stage) commit(several ...changes.Change) int64 {
 	seq := int64(0)
 	for _, change := range several {
@@ -126,7 +130,7 @@ func (s *stage) commit(several ...changes.Change) int64 {
 	return seq
 }
 
-// record is a commit that the feed has not told of.
+// record records a change that the feed has not reported yet.
 func (s *stage) record(change changes.Change) changes.Change {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +140,7 @@ func (s *stage) record(change changes.Change) changes.Change {
 	return change
 }
 
-// rewind takes back what came after a number, and tells the hub.
+// rewind removes changes after a number and reports it to the hub.
 func (s *stage) rewind(to int64) {
 	s.mu.Lock()
 	was := int64(len(s.history[here]))
@@ -186,7 +190,7 @@ func (s *stage) SocketClosed(reason string) { count(&s.closed, reason).Add(1) }
 func (s *stage) EventsSent(n int)           { s.sent.Add(int64(n)) }
 func (s *stage) PushLag(time.Duration)      {}
 
-// dial opens a socket; the status is that of a refusal.
+// dial opens a socket, or returns nil and the status of the refusal.
 func (s *stage) dial(query string) (*peer, int) {
 	s.t.Helper()
 	dialer := websocket.Dialer{NetDialContext: (&net.Dialer{}).DialContext}
@@ -206,7 +210,7 @@ func (s *stage) dial(query string) (*peer, int) {
 	return &peer{Conn: conn, t: s.t}, response.StatusCode
 }
 
-// open opens a socket and takes its first frame.
+// open opens a socket and reads its first frame.
 func (s *stage) open(query string) (*peer, message) {
 	s.t.Helper()
 	p, status := s.dial(query)

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// delay makes changes one after the other, each with its own way to commit, and
-// gives the median of how long they took to every one of the peers.
+// delay commits changes one after the other and returns the median time until
+// all peers received them.
 func delay(t *testing.T, w *world, peers []*peer, rounds int, commit func(id string) error) time.Duration {
 	t.Helper()
 	var all []time.Duration
@@ -22,13 +22,13 @@ func delay(t *testing.T, w *world, peers []*peer, rounds int, commit func(id str
 			t.Fatal(err)
 		}
 		committed := time.Now()
-		var heard []message
+		var received []message
 		for _, p := range peers {
-			heard = append(heard, p.next())
+			received = append(received, p.next())
 			all = append(all, time.Since(committed))
 		}
-		for head := w.head(t); len(heard) > 0; heard = heard[1:] {
-			if got := heard[0]; got.ID != id || got.Seq != head {
+		for head := w.head(t); len(received) > 0; received = received[1:] {
+			if got := received[0]; got.ID != id || got.Seq != head {
 				t.Fatalf("got %s, want %s", got.text, id)
 			}
 		}
@@ -54,33 +54,33 @@ func threeNodes(t *testing.T, database storetest.Database, reach storetest.Datab
 	return w, peers
 }
 
-func TestAnEventReachesTheSocketsOfAllNodes(t *testing.T) {
+func TestNodes_EventReachesAll(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	w, peers := threeNodes(t, database, database)
 	atBest(t, 50*time.Millisecond, func() time.Duration {
-		return delay(t, w, peers, 50, func(id string) error { return w.write(t.Context(), flagChange(id)) })
+		return delay(t, w, peers, 20, func(id string) error { return w.write(t.Context(), flagChange(id)) })
 	})
 }
 
 // A notification may be lost: a cut connection, or PgBouncer in transaction
-// mode, behind which nobody ever hears one.
-func TestAnEventArrivesWithoutNotification(t *testing.T) {
+// mode, which passes none on.
+func TestNodes_WithoutNotification(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	w, peers := threeNodes(t, database, database)
 	raw := database.Raw(t)
 	silently := func(id string) error {
-		// What the store writes, without telling anybody.
+		// What the store writes, without the notification.
 		_, err := raw.ExecContext(t.Context(), `WITH numbered AS (UPDATE accounts SET change_seq = change_seq + 1 WHERE id = $1 RETURNING change_seq)
 			INSERT INTO changes (account_id, seq, kind, key, action, actor_type, actor_id, actor_name, created_at)
 			SELECT $1, change_seq, 'flag', $2, 'updated', '', '', '', $3 FROM numbered`, w.account, id, time.Now().UnixMicro())
 		return err
 	}
-	atBest(t, 2*time.Second, func() time.Duration { return delay(t, w, peers, 10, silently) })
+	atBest(t, 2*time.Second, func() time.Duration { return delay(t, w, peers, 3, silently) })
 }
 
-func TestAnOutageOfTheDatabaseDelaysEventsAndLosesNone(t *testing.T) {
+func TestNodes_OutageLosesNothing(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	through, proxy := database.ThroughProxy(t)

@@ -12,9 +12,9 @@ import (
 	"github.com/signalbox/signalbox/internal/stream"
 )
 
-// TestAThousandSocketsComeAndGo is for the race detector: sockets open, resume,
-// receive and leave while events never stop.
-func TestAThousandSocketsComeAndGo(t *testing.T) {
+// It is for the race detector: sockets open, resume, receive and leave while
+// events never stop.
+func TestHub_SocketsComeAndGo(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Heartbeat: 300 * time.Millisecond, MaxAge: 2 * time.Second, Queue: 256, Replay: 1 << 20})
 	for range 100 {
@@ -28,7 +28,8 @@ func TestAThousandSocketsComeAndGo(t *testing.T) {
 			<-time.After(time.Millisecond)
 		}
 	})
-	const sockets, atOnce = 1000, 50
+	const atOnce = 50
+	sockets := soak(200, 1000)
 	var received atomic.Int64
 	for range atOnce {
 		living.Go(func() {

@@ -1,72 +1,60 @@
 package stream
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
 
 const (
-	// lately is how far back clients that cannot resume may have missed things.
-	lately = time.Hour
-	// recentFor is how long an answer to what changed lately is good: what
-	// happens meanwhile is heard of.
-	recentFor = 10 * time.Second
+	recentPeriod    = time.Hour        // how far back clients that cannot resume are told of changes
+	recentCacheTime = 10 * time.Second // how long an answer is reused
 )
 
-// recent is which kinds of resource changed lately in an account: what the
-// store answered, and what the feed told since.
+// recent caches which kinds of resource changed recently in an account, so that
+// a fleet that connects does not cost one query for each socket. It may hold a
+// kind for a while longer, which makes a client load it once more.
 type recent struct {
 	mu    sync.Mutex
 	asked time.Time
 	kinds map[string]bool
-	// read is the number up to which the answer holds every change, told the
-	// last that the feed told. The feed tells everything after read, because
-	// nobody asks before there is a room that hears.
-	read, told int64
-	heard      map[string]int64 // the last number of each kind
+	upTo  int64 // every change up to this number is included
 }
 
-func newRecent(told int64) *recent { return &recent{told: told, heard: map[string]int64{}} }
+func newRecent() *recent { return &recent{kinds: map[string]bool{}} }
 
-// hear notes how far the feed is, and which kinds changed on the way.
-func (r *recent) hear(seq int64, kinds ...string) {
+// add includes a change that the feed reported.
+func (r *recent) add(seq int64, kinds ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told = seq
+	r.upTo = max(r.upTo, seq)
 	for _, kind := range kinds {
-		r.heard[kind] = seq
+		r.kinds[kind] = true
 	}
 }
 
-// recall gives what changed lately, if that is known up to a number.
-func (r *recent) recall(head int64) (kinds map[string]bool, known bool) {
+// get returns the kinds, or false if the cache is too old or lacks changes up to
+// head.
+func (r *recent) get(head int64) (kinds map[string]bool, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if time.Since(r.asked) >= recentFor || max(r.read, r.told) < head {
+	if time.Since(r.asked) >= recentCacheTime || r.upTo < head {
 		return nil, false
 	}
-	kinds = map[string]bool{}
-	for kind := range r.kinds {
-		kinds[kind] = true
-	}
-	for kind := range r.heard {
-		kinds[kind] = true
-	}
-	return kinds, true
+	return maps.Clone(r.kinds), true
 }
 
-// learn keeps an answer that holds every change up to a number, unless a newer
-// one is here.
-func (r *recent) learn(kinds map[string]bool, head int64, asked time.Time) {
+// store keeps an answer that includes every change up to head, and returns it
+// together with the kinds that the feed reported after head.
+func (r *recent) store(kinds []string, head int64, asked time.Time) map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if head < r.read {
-		return
+	if head >= r.upTo {
+		r.kinds, r.upTo = map[string]bool{}, head
 	}
-	r.kinds, r.read, r.asked = kinds, head, asked
-	for kind, seq := range r.heard {
-		if seq <= head {
-			delete(r.heard, kind)
-		}
+	r.asked = asked
+	for _, kind := range kinds {
+		r.kinds[kind] = true
 	}
+	return maps.Clone(r.kinds)
 }

@@ -11,81 +11,78 @@ import (
 	"github.com/signalbox/signalbox/internal/stream"
 )
 
-func TestWhatWasMissedIsReplayed(t *testing.T) {
+func TestResume_ReplaysMissed(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		w := newWorld(t, database)
-		for name, companions := range map[string]int{"from the history": 0, "from the log": 1} {
-			t.Run(name, func(t *testing.T) {
-				since := w.head(t)
-				for range companions {
-					w.open(t, "").next()
-				}
-				for i := range 5 {
-					w.makeFlag(t, fmt.Sprintf("f-%d-%d", companions, i))
-				}
-				p := w.open(t, strconv.FormatInt(since+2, 10))
-				if got := p.next(); got.Seq != since+2 {
-					t.Errorf("it does not go on after %d: %s", since+2, got.text)
-				}
-				for i := int64(2); i < 5; i++ {
-					p.expect(event("flag_changed", fmt.Sprintf("f-%d-%d", companions, i), since+i+1))
-				}
-				w.record(t, flagChange("live"))
-				p.expect(event("flag_changed", "live", w.head(t)))
-				_ = p.Close()
-			})
-		}
-	})
+	w := newWorld(t, storetest.New(t, "sqlite"))
+	for name, companions := range map[string]int{"from the history": 0, "from the log": 1} {
+		t.Run(name, func(t *testing.T) {
+			since := w.head(t)
+			for range companions {
+				w.open(t, "").next()
+			}
+			for i := range 5 {
+				w.makeFlag(t, fmt.Sprintf("f-%d-%d", companions, i))
+			}
+			p := w.open(t, strconv.FormatInt(since+2, 10))
+			if got := p.next(); got.Seq != since+2 {
+				t.Errorf("it does not go on after %d: %s", since+2, got.text)
+			}
+			for i := int64(2); i < 5; i++ {
+				p.expect(event("flag_changed", fmt.Sprintf("f-%d-%d", companions, i), since+i+1))
+			}
+			w.record(t, flagChange("live"))
+			p.expect(event("flag_changed", "live", w.head(t)))
+			_ = p.Close()
+		})
+	}
 }
 
-func TestANumberThatCannotBeResumedFromMakesClientsLoadEverything(t *testing.T) {
+func TestResume_UnknownNumber(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		w := newWorld(t, database)
-		w.record(t, flagChange("f"))
-		head := w.head(t)
-		for name, since := range map[string]string{
-			"greater than the last": strconv.FormatInt(head+1000, 10), "no number": "yesterday", "negative": "-1",
-			"a fraction": "1.5", "beyond all numbers": "99999999999999999999",
-		} {
-			t.Run(name, func(t *testing.T) {
-				p := w.open(t, since)
-				if got := p.next(); got.Seq != head {
-					t.Errorf("got %s", got.text)
-				}
-				p.expect(everything(head)...)
-				w.record(t, flagChange("live"))
-				head = w.head(t)
-				p.expect(event("flag_changed", "live", head))
-			})
-		}
-		t.Run("removed by retention", func(t *testing.T) {
-			if _, err := database.Raw(t).ExecContext(t.Context(), `DELETE FROM changes WHERE seq <= $1`, head-1); err != nil {
-				t.Fatal(err)
+	database := storetest.New(t, "postgres")
+	w := newWorld(t, database)
+	w.record(t, flagChange("f"))
+	head := w.head(t)
+	for name, since := range map[string]string{
+		"greater than the last": strconv.FormatInt(head+1000, 10), "no number": "yesterday", "negative": "-1",
+		"a fraction": "1.5", "beyond all numbers": "99999999999999999999",
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := w.open(t, since)
+			if got := p.next(); got.Seq != head {
+				t.Errorf("got %s", got.text)
 			}
-			// On a node that has no log: it may take a while until another notices that
-			// the sockets above are closed, and drops its own.
-			other := *w
-			other.Node = anotherNode(t, database)
-			p := other.open(t, strconv.FormatInt(head-2, 10))
-			p.next()
 			p.expect(everything(head)...)
-			p = other.open(t, strconv.FormatInt(head-1, 10))
-			p.next()
+			w.record(t, flagChange("live"))
+			head = w.head(t)
 			p.expect(event("flag_changed", "live", head))
 		})
+	}
+	t.Run("removed by retention", func(t *testing.T) {
+		if _, err := database.Raw(t).ExecContext(t.Context(), `DELETE FROM changes WHERE seq <= $1`, head-1); err != nil {
+			t.Fatal(err)
+		}
+		// On a node that has no log: it may take a while until another notices that
+		// the sockets above are closed, and drops its own.
+		other := *w
+		other.Node = anotherNode(t, database)
+		p := other.open(t, strconv.FormatInt(head-2, 10))
+		p.next()
+		p.expect(everything(head)...)
+		p = other.open(t, strconv.FormatInt(head-1, 10))
+		p.next()
+		p.expect(event("flag_changed", "live", head))
 	})
 }
 
-func TestAnEmptySinceIsNoNumber(t *testing.T) {
+func TestResume_EmptySince(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	p, _ := s.open("since=")
 	p.expect(everything(0)...)
 }
 
-func TestANumberThatIsTooOldIsNotReplayed(t *testing.T) {
+func TestResume_TooOld(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Replay: 10})
 	for range 11 {
@@ -106,7 +103,7 @@ func TestANumberThatIsTooOldIsNotReplayed(t *testing.T) {
 	}
 }
 
-func TestAWholeFleetResumesFromTheLog(t *testing.T) {
+func TestResume_FleetFromLog(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	s.commit(flagChange("before"))
@@ -127,7 +124,7 @@ func TestAWholeFleetResumesFromTheLog(t *testing.T) {
 	}
 }
 
-func TestTheLogIsNotTrustedBeyondWhatItHolds(t *testing.T) {
+func TestResume_BeyondLog(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 8, Replay: 100})
 	companion, _ := s.open("")
@@ -143,34 +140,33 @@ func TestTheLogIsNotTrustedBeyondWhatItHolds(t *testing.T) {
 	}
 }
 
-func TestClientsThatCannotResumeAreToldWhatChangedLately(t *testing.T) {
+func TestResume_WithoutSinceToldRecentChanges(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		w := newWorld(t, database)
-		p := w.open(t, "")
-		p.next()
-		w.record(t, changes.Change{Kind: "flag", Key: "old", Action: changes.Updated}, changes.Change{Kind: "log_group", Key: "g", Action: changes.Updated})
-		p.expect(event("flag_changed", "old", w.head(t)-1), event("group_changed", "g", w.head(t)))
-		p = w.open(t, "") // the room has heard of it
-		p.next()
-		p.expect(bulk("flags_changed", w.head(t)), bulk("loggers_changed", w.head(t)))
-		// Another node, which has heard of nothing, and history that is older than an hour.
-		if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE changes SET created_at = created_at - 3601000000 WHERE kind = 'flag'`); err != nil {
-			t.Fatal(err)
-		}
-		other := *w
-		other.Node = anotherNode(t, database)
-		p = other.open(t, "")
-		p.next()
-		p.expect(bulk("loggers_changed", w.head(t)))
-		other.record(t, changes.Change{Kind: "config", Key: "c", Action: changes.Updated})
-		p.expect(event("config_changed", "c", w.head(t)))
-	})
+	database := storetest.New(t, "postgres")
+	w := newWorld(t, database)
+	p := w.open(t, "")
+	p.next()
+	w.record(t, changes.Change{Kind: "flag", Key: "old", Action: changes.Updated}, changes.Change{Kind: "log_group", Key: "g", Action: changes.Updated})
+	p.expect(event("flag_changed", "old", w.head(t)-1), event("group_changed", "g", w.head(t)))
+	p = w.open(t, "") // this node knows it from the feed
+	p.next()
+	p.expect(bulk("flags_changed", w.head(t)), bulk("loggers_changed", w.head(t)))
+	// Another node, which knows nothing from the feed, and history that is older than an hour.
+	if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE changes SET created_at = created_at - 3601000000 WHERE kind = 'flag'`); err != nil {
+		t.Fatal(err)
+	}
+	other := *w
+	other.Node = anotherNode(t, database)
+	p = other.open(t, "")
+	p.next()
+	p.expect(bulk("loggers_changed", w.head(t)))
+	other.record(t, changes.Change{Kind: "config", Key: "c", Action: changes.Updated})
+	p.expect(event("config_changed", "c", w.head(t)))
 }
 
-func TestChangesThatTheFeedCouldNotReadMakeClientsLoadEverything(t *testing.T) {
+func TestMissed_ClientsReload(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Renewal: time.Hour})
+	s := newStage(t, stream.Options{Reconnect: time.Hour})
 	s.commit(flagChange("f"))
 	p, _ := s.open("since=1")
 	s.commit(flagChange("g"))
@@ -181,16 +177,16 @@ func TestChangesThatTheFeedCouldNotReadMakeClientsLoadEverything(t *testing.T) {
 	p.expect(event("flag_changed", "h", 5))
 }
 
-func TestARewoundHistoryMakesClientsLoadEverything(t *testing.T) {
+func TestRewound_ClientsReload(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Renewal: time.Hour})
+	s := newStage(t, stream.Options{Reconnect: time.Hour})
 	for range 5 {
 		s.commit(flagChange("f"))
 	}
 	p, _ := s.open("since=5")
 	s.rewind(2)
 	p.expect(everything(0)...)
-	s.commit(flagChange("again")) // its number is one that the socket was told of before
+	s.commit(flagChange("again")) // the socket has received this number before
 	p.expect(event("flag_changed", "again", 3))
 	p, first := s.open("since=5")
 	if first.Seq != 3 {
@@ -200,7 +196,7 @@ func TestARewoundHistoryMakesClientsLoadEverything(t *testing.T) {
 }
 
 // The new history may have the number that a client knows of the old one.
-func TestNobodyResumesFromANumberOfALostHistory(t *testing.T) {
+func TestRewound_NobodyResumesFromOldNumbers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Replay: 3})
 	for range 5 {
@@ -223,12 +219,12 @@ func TestNobodyResumesFromANumberOfALostHistory(t *testing.T) {
 	}
 }
 
-// A fresh socket is told of the last hour, and what is known of that may be
-// older than the database: the feed is a moment behind.
-func TestAFreshSocketMissesNothingThatTheFeedHasNotToldYet(t *testing.T) {
+// A fresh socket is told what changed in the last hour, and the feed, which the
+// answer comes from, may be behind the database.
+func TestResume_FeedIsBehind(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
-	s.open("") // nothing changed lately, which is kept
+	s.open("") // nothing changed recently, which is cached
 	change := s.record(flagChange("f"))
 	p, first := s.open("")
 	if first.Seq != 1 {
@@ -241,7 +237,7 @@ func TestAFreshSocketMissesNothingThatTheFeedHasNotToldYet(t *testing.T) {
 	s.mu.Lock()
 	s.asked = 0
 	s.mu.Unlock()
-	p, _ = s.open("") // what was heard is known without asking
+	p, _ = s.open("") // what the feed reported is known without asking
 	p.expect(bulk("flags_changed", 2), bulk("configs_changed", 2))
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +246,7 @@ func TestAFreshSocketMissesNothingThatTheFeedHasNotToldYet(t *testing.T) {
 	}
 }
 
-func TestTheFirstEventsAreCountedToo(t *testing.T) {
+func TestOpen_CountsFirstEvents(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Replay: 10})
 	for range 11 {

@@ -113,7 +113,7 @@ func (r *readers) behind(seq int64) (most int64) {
 	return most
 }
 
-func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
+func TestSlowReader_ClosedWith1013AndResumes(t *testing.T) {
 	t.Parallel()
 	const queue = 64
 	s := newStage(t, stream.Options{Queue: queue, Replay: 1 << 20})
@@ -155,13 +155,13 @@ func TestASlowReaderIsClosedWith1013AndResumes(t *testing.T) {
 	storetest.Wait(t, soon, "it is counted", func() bool { return count(&s.closed, "slow_reader").Load() == 1 })
 }
 
-// After an outage the feed tells of thousands of changes without a pause.
-func TestNobodyIsTooSlowWhenTheNodeIs(t *testing.T) {
+// After an outage the feed reports thousands of changes without a pause.
+func TestSlowReader_NotWhenNodeIsBehind(t *testing.T) {
 	t.Parallel()
 	for name, rewound := range map[string]bool{"an outage": false, "an outage that rewound the history": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newIdleStage(t, stream.Options{Queue: 16, Renewal: time.Hour})
+			s := newIdleStage(t, stream.Options{Queue: 16, Reconnect: time.Hour})
 			s.commit(flagChange("before"))
 			peers := make([]*peer, 20)
 			for i := range peers {
@@ -191,7 +191,7 @@ func TestNobodyIsTooSlowWhenTheNodeIs(t *testing.T) {
 	}
 }
 
-func TestAReaderThatPausesCatchesUp(t *testing.T) {
+func TestSlowReader_CatchesUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 1 << 16})
 	p, _ := s.open("")
@@ -206,9 +206,9 @@ func TestAReaderThatPausesCatchesUp(t *testing.T) {
 	}
 }
 
-func TestAPeerThatSendsAndNeverReadsIsCut(t *testing.T) {
+func TestStuckReader_SendingIsCut(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Queue: 16, Heartbeat: time.Second})
+	s := newStage(t, stream.Options{Queue: 16, Heartbeat: unhurried, CloseTimeout: 300 * time.Millisecond})
 	s.flood()
 	conn := s.stuck("since=0")
 	ping := []byte{0x89, 0x80, 0, 0, 0, 0} // masked, without payload
@@ -271,13 +271,17 @@ func (c *crowd) note(socket int, got message) {
 	}
 }
 
-// round sends some events one after the other and gives the 99th percentile
+// round sends some events one after the other and returns the 99th percentile
 // of all delays.
 func (c *crowd) round() time.Duration {
 	for i := range measuredEvents {
 		c.began[i] = time.Now()
 		c.commit(flagChange(fmt.Sprint("round-", i)))
-		<-c.whole
+		select {
+		case <-c.whole:
+		case <-time.After(2 * soon):
+			c.t.Fatal("not every healthy socket got the event")
+		}
 	}
 	var all []int64
 	for i := range c.delays {
@@ -293,18 +297,16 @@ func transports() map[string]func(*httptest.Server) {
 }
 
 // Rounds with and without stuck readers take turns, so that both see the same
-// noise of the machine.
-func TestStuckReadersDelayNobody(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it opens 2000 sockets")
-	}
+// noise of the machine. The short form checks that events arrive at all, the
+// long one how long they take.
+func TestStuckReader_DelaysNobody(t *testing.T) {
 	for name, start := range transports() {
 		t.Run(name, func(t *testing.T) { stuckReadersDelayNobody(t, start) })
 	}
 }
 
 func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
-	const healthy, stuckOnes, rounds = 1000, 50, 5
+	healthy, stuckOnes, rounds := soak(50, 1000), soak(10, 50), soak(1, 5)
 	options := stream.Options{Queue: 1 << 20, Heartbeat: time.Hour} // nobody is dropped, however long it takes
 	clean, burdened := newStage(t, options, start), newStage(t, options, start)
 	for range stuckOnes {
@@ -329,7 +331,7 @@ func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
 			break
 		}
 	}
-	if ratio > 1.5 {
+	if ratio > 1.5 && soak(0, 1) == 1 {
 		t.Errorf("stuck readers make the others wait %.2f times as long", ratio)
 	}
 	if slow := count(&burdened.closed, "slow_reader").Load(); slow > 0 {
@@ -337,7 +339,7 @@ func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
 	}
 }
 
-// inTime makes sure that something which must not wait for a peer does not.
+// inTime checks that do ends without waiting for a peer.
 func inTime(t *testing.T, what string, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -353,12 +355,12 @@ func inTime(t *testing.T, what string, do func()) {
 }
 
 // A resumed stream begins with more than the kernel holds for a peer.
-func TestAStuckReaderDelaysNoRevocation(t *testing.T) {
+func TestStuckReader_DelaysNoRevocation(t *testing.T) {
 	t.Parallel()
 	for name, start := range transports() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, stream.Options{Heartbeat: 2 * time.Second, Queue: 1 << 12}, start) // nobody is silent for too long on a busy machine
+			s := newStage(t, stream.Options{Heartbeat: unhurried, Queue: 1 << 12, CloseTimeout: 500 * time.Millisecond}, start)
 			s.flood()
 			s.stuck("since=0&key=k")
 			healthy, _ := s.open("since=1500&key=k")
@@ -375,7 +377,7 @@ func TestAStuckReaderDelaysNoRevocation(t *testing.T) {
 	}
 }
 
-func TestAStuckReaderDelaysNoStop(t *testing.T) {
+func TestStuckReader_DelaysNoStop(t *testing.T) {
 	t.Parallel()
 	for name, start := range transports() {
 		t.Run(name, func(t *testing.T) {
@@ -395,7 +397,7 @@ func TestAStuckReaderDelaysNoStop(t *testing.T) {
 }
 
 // A socket may be on its way in when the others are cut.
-func TestAStopWaitsForNoSocketThatIsBeingOpened(t *testing.T) {
+func TestStop_SocketBeingOpened(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		answer func(context.Context) error
@@ -434,7 +436,7 @@ func TestAStopWaitsForNoSocketThatIsBeingOpened(t *testing.T) {
 	}
 }
 
-func TestASilentStuckReaderIsCut(t *testing.T) {
+func TestStuckReader_SilentIsCut(t *testing.T) {
 	t.Parallel()
 	for name, start := range transports() {
 		t.Run(name, func(t *testing.T) {

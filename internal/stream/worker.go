@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// worker hands events to its share of every room's sockets.
+// worker sends events to its shard of every account's sockets.
 type worker struct {
 	hub   *Hub
 	index int
@@ -18,16 +18,16 @@ type worker struct {
 	dirty []*shard
 }
 
-// wake makes the workers look at a room. It never blocks.
-func (h *Hub) wake(here *room) {
+// wake makes the workers serve an account's sockets. It never blocks.
+func (h *Hub) wake(subs *subscribers) {
 	for _, each := range h.workers {
-		each.look(&here.shards[each.index])
+		each.add(&subs.shards[each.index])
 	}
 }
 
-func (w *worker) look(s *shard) {
+func (w *worker) add(s *shard) {
 	if s.dirty.Swap(true) {
-		return // it will see what is new
+		return // it will be served anyway
 	}
 	w.mu.Lock()
 	w.dirty = append(w.dirty, s)
@@ -36,34 +36,36 @@ func (w *worker) look(s *shard) {
 }
 
 func (w *worker) run(ctx context.Context) {
-	p := newPen()
+	writer := newFrameWriter()
+	var sockets []*socket
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.wake:
 		}
-		for _, each := range w.take() {
-			w.serve(each, p)
+		w.mu.Lock()
+		dirty := w.dirty
+		w.dirty = nil
+		w.mu.Unlock()
+		for _, each := range dirty {
+			sockets = each.snapshot(sockets[:0])
+			w.serve(each, sockets, writer)
+			clear(sockets) // closed ones are not kept alive
 		}
 	}
 }
 
-func (w *worker) take() []*shard {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	taken := w.dirty
-	w.dirty = nil
-	return taken
-}
-
-// serve brings every socket of a shard up to date.
-func (w *worker) serve(s *shard, p *pen) {
-	s.dirty.Store(false) // before the log is read: what comes later wakes again
-	log := s.room.log.Load()
+// serve brings the sockets of a shard up to date. One that is added after the
+// snapshot flushes itself.
+func (w *worker) serve(s *shard, sockets []*socket, writer *frameWriter) {
+	s.dirty.Store(false) // before the log is read: later events wake again
+	log := s.subs.log.Load()
 	sent := 0
-	s.walk(func(each *socket) { sent += each.flush(log, p) })
-	s.reach(log.end())
+	for _, each := range sockets {
+		sent += each.flush(log, writer)
+	}
+	s.offered.Store(log.end())
 	if sent > 0 {
 		w.hub.meter.EventsSent(sent)
 		newest := log.frames[len(log.frames)-1]

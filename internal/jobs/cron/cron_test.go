@@ -26,14 +26,14 @@ func parsed(t *testing.T, expr string) cron.Schedule {
 	return schedule
 }
 
-func TestAnErrorNamesTheFieldAndWhatIsWrong(t *testing.T) {
-	five := "there must be five: minute, hour, day of month, month and day of week"
+func TestParse_ErrorNamesFieldAndRule(t *testing.T) {
+	five := "the expression must have five fields (minute, hour, day of month, month and day of week), but has "
 	for expr, want := range map[string]string{
-		"":                   "the expression has no fields, " + five,
-		" \t ":               "the expression has no fields, " + five,
-		"@daily":             "the expression has 1 field, " + five,
-		"* * * *":            "the expression has 4 fields, " + five,
-		"* * * * * *":        "the expression has 6 fields, " + five,
+		"":                   five + "0",
+		" \t ":               five + "0",
+		"@daily":             five + "1",
+		"* * * *":            five + "4",
+		"* * * * * *":        five + "6",
 		"60 * * * *":         `the minute field "60" is wrong: 60 is above 59`,
 		"1,99 * * * *":       `the minute field "1,99" is wrong: 99 is above 59`,
 		"* 25 * * *":         `the hour field "25" is wrong: 25 is above 23`,
@@ -79,7 +79,7 @@ func TestAnErrorNamesTheFieldAndWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestAnErrorStaysShort(t *testing.T) {
+func TestParse_ShortErrors(t *testing.T) {
 	for _, item := range []string{strings.Repeat("9", 1<<20), strings.Repeat("x", 1<<20), "*/" + strings.Repeat("9", 1<<20)} {
 		_, err := cron.Parse(item + " * * * *")
 		if err == nil || len(err.Error()) > 300 {
@@ -88,7 +88,7 @@ func TestAnErrorStaysShort(t *testing.T) {
 	}
 }
 
-func TestFireTimes(t *testing.T) {
+func TestSchedule_Next(t *testing.T) {
 	for _, c := range []struct{ expr, after, want string }{
 		{"* * * * *", "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"},
 		{"* * * * *", "2026-01-01T00:00:59.999999Z", "2026-01-01T00:01:00Z"},
@@ -129,7 +129,7 @@ func TestFireTimes(t *testing.T) {
 	}
 }
 
-func TestTheLatestFireTimeIsWhatWasMissed(t *testing.T) {
+func TestSchedule_Latest(t *testing.T) {
 	for _, c := range []struct{ expr, until, want string }{
 		{"* * * * *", "2026-01-01T00:00:59.999999Z", "2026-01-01T00:00:00Z"},
 		{"30 * * * *", "2026-01-01T00:29:59Z", "2025-12-31T23:30:00Z"},
@@ -145,7 +145,7 @@ func TestTheLatestFireTimeIsWhatWasMissed(t *testing.T) {
 	}
 }
 
-func TestTheZeroScheduleNeverFires(t *testing.T) {
+func TestSchedule_ZeroNeverFires(t *testing.T) {
 	var zero cron.Schedule
 	if next, ok := zero.Next(time.Now()); ok {
 		t.Errorf("it fires at %v", next)
@@ -155,7 +155,7 @@ func TestTheZeroScheduleNeverFires(t *testing.T) {
 	}
 }
 
-func TestNothingFiresAfterTheLastYearOfATimestamp(t *testing.T) {
+func TestSchedule_LastYear(t *testing.T) {
 	every := parsed(t, "59 23 * * *")
 	if next, ok := every.Next(instant(t, "9999-12-31T23:58:00Z")); !ok || next.Year() != 9999 {
 		t.Errorf("the last minute: %v, %v", next, ok)
@@ -165,7 +165,7 @@ func TestNothingFiresAfterTheLastYearOfATimestamp(t *testing.T) {
 	}
 }
 
-func TestTheSameInstantsInOtherWordsAreEqual(t *testing.T) {
+func TestSchedule_EqualInOtherWords(t *testing.T) {
 	if parsed(t, "0,30 * * jan-mar SUN") != parsed(t, "*/30 0-23 * 1,2,3 7") {
 		t.Error("they differ")
 	}

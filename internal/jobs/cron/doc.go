@@ -1,7 +1,5 @@
-// Package cron reads cron expressions as Debian's cron does and says when they fire.
-//
-// It owns the five fields: their grammar, what is wrong with a bad one, and the instants a good one names. It knows no
-// job, keeps nothing and reads no clock. All instants are UTC and whole minutes.
+// Package cron parses cron expressions as Debian's cron does and computes when they fire. All instants are UTC and
+// whole minutes.
 //
 //	schedule, err := cron.Parse("*/15 8-17 * * MON-FRI")
 //	next, ok := schedule.Next(now)
@@ -14,13 +12,12 @@
 //	a, a-b, *        a value, a range, every value
 //	a-b/n, */n, a/n  every nth of a range, of all values, and from a on
 //
-// Names are read in any case and stand wherever a number may, steps aside. A range runs upwards: SAT-SUN is refused, as
-// SUN is 0 there, and 6-7 means it.
+// Names are allowed in any case wherever a number is, except as a step. A range runs upwards: SAT-SUN is refused,
+// because SUN is 0; write 6-7.
 //
-// A day fires when both day fields hold if either of them starts with *, and when at least one of them holds otherwise.
-// The start alone decides, as it always has in cron: in "0 0 */2 * MON" both must hold although */2 restricts, and in
-// "0 0 1,* * MON" one is enough.
+// If either day field starts with *, a day must match both; otherwise one of them is enough. Only the start decides, as
+// it always has in cron: in "0 0 */2 * MON" both must match although */2 restricts, and in "0 0 1,* * MON" one is enough.
 //
-// What cron reads by skipping (text after a number, more fields) is an error here, and so are @daily, ?, L, W, #, time
-// zones, and an expression that never fires, such as one for the 30th of February.
+// What cron ignores (text after a number, more fields) is an error here, and so are @daily, ?, L, W, #, time zones, and
+// an expression that never fires, such as one for the 30th of February.
 package cron

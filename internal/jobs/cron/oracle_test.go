@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs/cron"
 )
 
-// slow decides by reading the expression anew for every minute, with nothing in common with the package.
+// slow is an oracle that interprets the expression for every minute and shares no code with the package.
 type slow struct{ minute, hour, day, month, weekday string }
 
 func newSlow(expr string) slow {
@@ -130,7 +130,7 @@ func anInstant() *rapid.Generator[time.Time] {
 	})
 }
 
-func TestFireTimesAreThoseOfAnOracleThatTriesEveryMinute(t *testing.T) {
+func TestSchedule_NextMatchesOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		expr := expression(7).Draw(t, "expression")
 		schedule, err := cron.Parse(expr)
@@ -148,7 +148,7 @@ func TestFireTimesAreThoseOfAnOracleThatTriesEveryMinute(t *testing.T) {
 	})
 }
 
-func TestTheLatestAndTheNextFireTimeHaveNothingBetween(t *testing.T) {
+func TestSchedule_NothingBetweenLatestAndNext(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schedule, err := cron.Parse(expression(7).Draw(t, "expression"))
 		if err != nil {
@@ -166,9 +166,9 @@ func TestTheLatestAndTheNextFireTimeHaveNothingBetween(t *testing.T) {
 	})
 }
 
-// TestAPeerAgrees where robfig/cron reads an expression as Debian does: it knows no Sunday 7, which is also where Debian's
-// a/n ends, and a day field counts as unrestricted there when any of its items is a bare * or */1, or when it is ?.
-func TestAPeerAgrees(t *testing.T) {
+// The peer is compared where robfig/cron reads an expression as Debian does: it knows no Sunday 7, which is also where
+// Debian's a/n ends, and a day field counts as unrestricted there when any of its items is a bare * or */1, or when it is ?.
+func TestSchedule_NextMatchesPeer(t *testing.T) {
 	reader := peer.NewParser(peer.Minute | peer.Hour | peer.Dom | peer.Month | peer.Dow)
 	rapid.Check(t, func(t *rapid.T) {
 		expr := expression(6).Draw(t, "expression")
@@ -192,10 +192,10 @@ func TestAPeerAgrees(t *testing.T) {
 	})
 }
 
-// starred tells whether a day field has a * that the two read differently.
+// starred reports whether a day field has a * that the two read differently.
 func starred(field string) bool { return field != "*" && strings.Contains(field, "*") }
 
-// openEnded tells whether a field has an item a/n, which ends with the field.
+// openEnded reports whether a field has an item a/n, which ends with the field.
 func openEnded(field string) bool {
 	return slices.ContainsFunc(strings.Split(field, ","), func(item string) bool {
 		return strings.Contains(item, "/") && !strings.ContainsAny(item, "-*")

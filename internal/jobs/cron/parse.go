@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// field is one of the five places of an expression.
+// field is one of the five fields of an expression.
 type field struct {
 	name      string
 	low, high int
@@ -26,12 +26,11 @@ func fields() [5]field {
 	}
 }
 
-// Parse reads an expression. Its errors are clauses such as `the hour field "25" is wrong: 25 is above 23`, which name
-// the field and what is wrong with it.
+// Parse parses an expression. Its errors are clauses such as `the hour field "25" is wrong: 25 is above 23`.
 func Parse(text string) (Schedule, error) {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' })
 	if len(parts) != 5 {
-		return Schedule{}, wrongCount(len(parts))
+		return Schedule{}, fmt.Errorf("the expression must have five fields (minute, hour, day of month, month and day of week), but has %d", len(parts))
 	}
 	var sets [5]bitset
 	for i, f := range fields() {
@@ -51,19 +50,7 @@ func Parse(text string) (Schedule, error) {
 	return schedule, nil
 }
 
-func wrongCount(n int) error {
-	const wanted = "there must be five: minute, hour, day of month, month and day of week"
-	switch n {
-	case 0:
-		return errors.New("the expression has no fields, " + wanted)
-	case 1:
-		return errors.New("the expression has 1 field, " + wanted)
-	default:
-		return fmt.Errorf("the expression has %d fields, %s", n, wanted)
-	}
-}
-
-// sundayOnce makes the two numbers of Sunday one.
+// sundayOnce replaces 7, the second number of Sunday, by 0.
 func sundayOnce(weekdays bitset) bitset {
 	if weekdays.has(7) {
 		weekdays |= 1
@@ -71,7 +58,7 @@ func sundayOnce(weekdays bitset) bitset {
 	return weekdays &^ (1 << 7)
 }
 
-// read gives the values that a field's text names.
+// read returns the values that a field's text names.
 func (f field) read(text string) (bitset, error) {
 	var set bitset
 	for item := range strings.SplitSeq(text, ",") {
@@ -87,7 +74,7 @@ func (f field) read(text string) (bitset, error) {
 	return set, nil
 }
 
-// readItem reads a value, a range or *, each with or without a step.
+// readItem parses a value, a range or *, each with or without a step.
 func (f field) readItem(item string) (bitset, error) {
 	values, stepText, stepped := strings.Cut(item, "/")
 	first, last, err := f.bounds(values, stepped)
@@ -107,7 +94,7 @@ func (f field) readItem(item string) (bitset, error) {
 	return set, nil
 }
 
-// bounds reads the part before a step. A lone value with a step reaches up to the highest.
+// bounds parses the part before a step. A single value with a step reaches up to the highest.
 func (f field) bounds(text string, stepped bool) (first, last int, err error) {
 	if text == "*" {
 		return f.low, f.high, nil
@@ -130,7 +117,7 @@ func (f field) bounds(text string, stepped bool) (first, last int, err error) {
 	return first, last, err
 }
 
-// value reads a number or a name.
+// value parses a number or a name.
 func (f field) value(text string) (int, error) {
 	if i := slices.Index(f.names, strings.ToUpper(text)); i >= 0 {
 		return f.low + i, nil
@@ -158,7 +145,7 @@ func (f field) valueKinds() string {
 	return fmt.Sprintf("a number or one of %s to %s", f.names[0], f.names[len(f.names)-1])
 }
 
-// readStep reads what follows a slash. A step larger than the field leaves the first value only, as in cron.
+// readStep parses what follows a slash. A step larger than the field leaves the first value only, as in cron.
 func readStep(text string) (int, error) {
 	if text == "" {
 		return 0, errors.New("the step after / is missing")
@@ -182,7 +169,7 @@ func isNumber(text string) bool {
 
 func quoted(text string) string { return strconv.Quote(shortened(text)) }
 
-// shortened keeps an error readable, whatever was sent.
+// shortened limits what an error quotes.
 func shortened(text string) string {
 	const most = 60
 	if len(text) > most {

@@ -9,7 +9,7 @@ import (
 // fires.
 type Schedule struct {
 	minutes, hours, days, months, weekdays bitset
-	// bothDays says that the day of the month and the day of the week must both hold; else one of them is enough.
+	// bothDays says that the day of the month and the day of the week must both match, instead of one of them.
 	bothDays bool
 }
 
@@ -20,8 +20,7 @@ const cycle = 400 * 12
 // lastYear is the last one that an RFC 3339 timestamp can name.
 const lastYear = 9999
 
-// Next gives the first fire time after an instant, in UTC. There is none for the zero Schedule, and none beyond the
-// year 9999.
+// Next returns the first fire time after an instant, in UTC. There is none for the zero Schedule and after the year 9999.
 func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	from := after.UTC().Truncate(time.Minute).Add(time.Minute)
 	year, month, day := from.Date()
@@ -42,7 +41,7 @@ func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Latest gives the last fire time that is not after an instant, in UTC: what a job that was asleep has missed.
+// Latest returns the last fire time that is not after an instant, in UTC: what a job that was asleep has missed.
 func (s Schedule) Latest(until time.Time) (time.Time, bool) {
 	until = until.UTC()
 	year, month, day := until.Date()
@@ -70,7 +69,7 @@ func fireTime(year int, month time.Month, day, hour, minute int) (time.Time, boo
 	return time.Date(year, month, day, hour, minute, 0, 0, time.UTC), true
 }
 
-// timeFrom gives the first fire time of a day at or after a time of day.
+// timeFrom returns the first fire time of a day at or after a time of day.
 func (s Schedule) timeFrom(hour, minute int) (int, int, bool) {
 	if s.hours.has(hour) {
 		if next, ok := s.minutes.from(minute); ok {
@@ -81,7 +80,7 @@ func (s Schedule) timeFrom(hour, minute int) (int, int, bool) {
 	return next, s.minutes.lowest(), ok
 }
 
-// timeUpTo gives the last fire time of a day at or before a time of day.
+// timeUpTo returns the last fire time of a day at or before a time of day.
 func (s Schedule) timeUpTo(hour, minute int) (int, int, bool) {
 	if s.hours.has(hour) {
 		if last, ok := s.minutes.upTo(minute); ok {
@@ -92,7 +91,7 @@ func (s Schedule) timeUpTo(hour, minute int) (int, int, bool) {
 	return last, s.minutes.highest(), ok
 }
 
-// daysOf gives the days of a month that fire.
+// daysOf returns the days of a month that fire.
 func (s Schedule) daysOf(year int, month time.Month) bitset {
 	if !s.months.has(int(month)) {
 		return 0
@@ -103,27 +102,14 @@ func (s Schedule) daysOf(year int, month time.Month) bitset {
 	if s.bothDays {
 		days = s.days & byWeekday
 	}
-	return days & (1<<(length(year, month)+1) - 2)
+	length := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	return days & (1<<(length+1) - 2)
 }
 
-// asDays spreads days of the week over a month that starts with the given one: bit 1 is its first day.
+// asDays repeats days of the week over a month that starts with the given one: bit 1 is its first day.
 func (b bitset) asDays(first time.Weekday) bitset {
 	week := (b>>first | b<<(7-first)) & (1<<7 - 1)
 	return (week | week<<7 | week<<14 | week<<21 | week<<28) << 1
-}
-
-func length(year int, month time.Month) int {
-	switch month {
-	case time.April, time.June, time.September, time.November:
-		return 30
-	case time.February:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	default:
-		return 31
-	}
 }
 
 // bitset is a set of numbers below 64.
@@ -133,13 +119,13 @@ func (b bitset) has(n int) bool { return b>>n&1 == 1 }
 func (b bitset) lowest() int    { return bits.TrailingZeros64(uint64(b)) }
 func (b bitset) highest() int   { return bits.Len64(uint64(b)) - 1 }
 
-// from gives the lowest member that is not below n.
+// from returns the lowest member that is not below n.
 func (b bitset) from(n int) (int, bool) {
 	rest := b >> n << n
 	return rest.lowest(), rest != 0
 }
 
-// upTo gives the highest member that is not above n.
+// upTo returns the highest member that is not above n.
 func (b bitset) upTo(n int) (int, bool) {
 	rest := b & (1<<(n+1) - 1)
 	return rest.highest(), rest != 0

@@ -35,8 +35,8 @@ type vector struct {
 	Next  []string
 }
 
-// TestSharedVectors runs the shared vectors where they are at hand. The other tests stand without them.
-func TestSharedVectors(t *testing.T) {
+// It needs the shared vectors; without them it proves nothing.
+func TestSchedule_SharedVectors(t *testing.T) {
 	file := sharedFile(t, "vectors/cron.jsonl")
 	if file == nil {
 		t.Log("the vectors are not beside the project")
@@ -82,7 +82,7 @@ func (v vector) check(t *testing.T) {
 	}
 }
 
-func TestSharedInvalidExpressions(t *testing.T) {
+func TestParse_SharedInvalidExpressions(t *testing.T) {
 	file := sharedFile(t, "vectors/cron-invalid.json")
 	if file == nil {
 		t.Log("the vectors are not beside the project")

@@ -7,45 +7,44 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// review is a walk over all jobs that are not due, a batch at a time: jobs that
-// become due meanwhile do not wait for its end.
+// review is a pass over all jobs that are not due, in batches, so that jobs
+// that become due meanwhile do not wait for its end.
 type review struct {
-	underWay bool
-	after    string    // the UID of the last job it looked at
-	finished time.Time // when the last one was
+	active   bool
+	after    string    // the UID of the last job checked
+	finished time.Time // when the last review ended
 }
 
-// notice begins a review when the last is long ago, or when the clock went
-// back: jobs that fired while it was ahead would sleep until it is there again.
-func (s *Scheduler) notice(now time.Time) {
-	wentBack := now.Before(s.seen.Add(-time.Second))
-	if wentBack || !s.review.underWay && now.Sub(s.review.finished) >= reviewEvery {
-		s.review = review{underWay: true}
+// startReview starts a review when the last was long ago or when the clock went
+// back: jobs that fired while it was ahead would sleep until then.
+func (s *Scheduler) startReview(now time.Time) {
+	wentBack := now.Before(s.lastCheck.Add(-time.Second))
+	if wentBack || !s.review.active && now.Sub(s.review.finished) >= reviewInterval {
+		s.review = review{active: true}
 	}
-	s.seen = now
+	s.lastCheck = now
 }
 
-// reviewBatch looks at the next jobs and wakes those that would sleep longer
-// than their schedule says.
+// reviewBatch corrects the next jobs that would fire later than their schedules say.
 func (s *Scheduler) reviewBatch(ctx context.Context) error {
 	var found []jobs.Due
 	var now time.Time
 	err := s.Store.Read(ctx, func(tx ReadTx) (err error) {
 		now = tx.Now()
-		found, err = tx.Upcoming(ctx, now, s.review.after, batch)
+		found, err = tx.Upcoming(ctx, now, s.review.after, s.Batch)
 		return err
 	})
+	if err == nil {
+		err = s.pullForward(ctx, found, now)
+	}
 	if err != nil {
 		return err
 	}
-	if err := s.pullForward(ctx, found, now); err != nil {
-		return err
-	}
-	if len(found) < batch {
+	if len(found) < s.Batch {
 		s.review = review{finished: now}
 		return nil
 	}
-	s.review.after = found[batch-1].UID
+	s.review.after = found[len(found)-1].UID
 	return nil
 }
 
@@ -59,6 +58,7 @@ func (s *Scheduler) pullForward(ctx context.Context, found []jobs.Due, now time.
 	if len(sooner) == 0 {
 		return nil
 	}
-	s.Log.Warn("Jobs would have slept longer than their schedules say, as after a clock that went ahead and came back; they are woken in time.", "jobs", len(sooner))
+	s.Log.Warn("Jobs were scheduled later than their schedules say, as after a clock went ahead and came back; their next runs are corrected.",
+		"jobs", len(sooner))
 	return s.Store.Write(ctx, "", func(tx Tx) error { return tx.PullForward(ctx, sooner) })
 }

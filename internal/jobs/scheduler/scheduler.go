@@ -13,15 +13,14 @@ import (
 )
 
 const (
-	// batch bounds how many jobs fire in one transaction.
-	batch = 1000
-	// longestSleep is how late another node's job can be noticed.
-	longestSleep = time.Second
-	// reviewEvery is how often it is made sure that no job sleeps too long.
-	reviewEvery = time.Hour
+	defaultBatch = 1000
+	// maxSleep bounds how late a job that another node made due is fired.
+	maxSleep = time.Second
+	// reviewInterval is how often all jobs are reviewed.
+	reviewInterval = time.Hour
 )
 
-// Store gives what a Scheduler reads and writes.
+// Store provides the transactions of a Scheduler.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	Write(ctx context.Context, account string, fn func(Tx) error) error
@@ -30,23 +29,21 @@ type Store interface {
 // ReadTx is what a Scheduler reads.
 type ReadTx interface {
 	Now() time.Time
-	// NextDue gives the earliest instant that any job fires for; nil for none.
+	// NextDue returns the earliest instant that any job fires for; nil for none.
 	NextDue(ctx context.Context) (*time.Time, error)
-	// Upcoming gives jobs that fire later than an instant, in the order of
-	// their UIDs, after one.
+	// Upcoming returns jobs that fire after an instant, by UID, after one.
 	Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error)
 }
 
 // Tx is what a Scheduler reads and writes in one transaction.
 type Tx interface {
 	Now() time.Time
-	// DueJobs takes jobs that are due at an instant, oldest first.
+	// DueJobs locks and returns jobs that are due at an instant, oldest first.
 	DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error)
 	InsertRuns(ctx context.Context, runs []jobs.Run) error
-	// AdvanceJobs stores when jobs fire next; those that do not are disabled.
+	// AdvanceJobs stores when jobs fire next and disables those that do not.
 	AdvanceJobs(ctx context.Context, firings []jobs.Firing) error
-	// PullForward stores that jobs fire sooner, unless something else was
-	// stored meanwhile.
+	// PullForward stores earlier next runs, unless they were changed meanwhile.
 	PullForward(ctx context.Context, sooner []jobs.Sooner) error
 	AddActiveJobs(ctx context.Context, account string, more int) error
 }
@@ -55,106 +52,90 @@ type Tx interface {
 type Scheduler struct {
 	Store Store
 	Log   *slog.Logger
-	// Queued is called when runs were made.
+	// Queued is called after runs were inserted.
 	Queued func()
-	// Fired is told how late each job fired.
+	// Fired is called for each job with how late it fired.
 	Fired func(lag time.Duration)
-	// Ticked is called after each tick that worked.
+	// Ticked is called after each successful check for due jobs.
 	Ticked func(at time.Time)
+	// Batch is how many jobs fire in one transaction; zero is 1000.
+	Batch int
 
-	wake   background.Bell
-	loop   background.Loop
-	seen   time.Time // the last look
-	review review
+	wake      background.Bell
+	loop      background.Loop
+	lastCheck time.Time
+	review    review
 }
 
 // Start begins to fire jobs.
 func (s *Scheduler) Start(ctx context.Context) {
 	s.wake = background.NewBell()
-	s.loop.Start(ctx, s.run)
+	s.Batch = cmp.Or(s.Batch, defaultBatch)
+	s.loop.Start(ctx, func(ctx context.Context) {
+		background.Repeat(ctx, s.wake, s.fireDue, func(err error) {
+			s.Log.Warn("Firing due jobs failed; retrying every second. They fire late, and of several missed instants only the latest.", "error", err)
+		})
+	})
 }
 
-// Stop ends firing and waits for it.
+// Stop ends the scheduler and waits for it.
 func (s *Scheduler) Stop() { s.loop.Stop() }
 
-// Wake makes the scheduler look now. It never blocks.
+// Wake makes the scheduler check for due jobs now. It never blocks.
 func (s *Scheduler) Wake() { s.wake.Ring() }
 
-func (s *Scheduler) run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.wake:
-		case <-timer.C:
-		}
-		sleep, err := s.tick(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil && !failing {
-			s.Log.Warn("The scheduler cannot use the store; it keeps trying.", "error", err)
-		}
-		failing = err != nil
-		timer.Reset(sleep)
-	}
-}
-
-// tick fires everything that is due, finishes a review that is under way, and
-// tells how long there is nothing to do.
-func (s *Scheduler) tick(ctx context.Context) (time.Duration, error) {
+// fireDue fires all jobs that are due, finishes an active review, and returns
+// how long to sleep.
+func (s *Scheduler) fireDue(ctx context.Context) (time.Duration, error) {
 	for {
 		sleep, err := s.untilDue(ctx)
-		reviewing := err == nil && s.review.underWay
+		reviewing := err == nil && s.review.active
 		if reviewing {
 			err = s.reviewBatch(ctx)
 		}
-		if err != nil {
-			return longestSleep, err
-		}
-		if sleep > 0 && reviewing {
-			continue // what it woke may be due
-		}
-		if sleep > 0 {
+		switch {
+		case err != nil:
+			return maxSleep, err
+		case sleep > 0 && reviewing:
+			continue // a corrected job may be due
+		case sleep > 0:
 			return sleep, nil
 		}
 		fired, err := s.fire(ctx)
 		if err != nil {
-			return longestSleep, err
+			return maxSleep, err
 		}
-		if fired == 0 { // another node has them
-			return longestSleep / 10, nil
+		if fired == 0 { // another node is firing them
+			return maxSleep / 10, nil
 		}
 	}
 }
 
-// untilDue reads, without writing, how long it is until a job is due.
+// untilDue returns, without writing, how long it is until a job is due.
 func (s *Scheduler) untilDue(ctx context.Context) (sleep time.Duration, err error) {
 	err = s.Store.Read(ctx, func(tx ReadTx) error {
 		due, err := tx.NextDue(ctx)
-		sleep = longestSleep
-		if err == nil && due != nil {
-			sleep = min(longestSleep, due.Sub(tx.Now()))
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			s.Ticked(tx.Now())
-			s.notice(tx.Now())
+		sleep = maxSleep
+		if due != nil {
+			sleep = min(maxSleep, due.Sub(tx.Now()))
 		}
-		return err
+		s.Ticked(tx.Now())
+		s.startReview(tx.Now())
+		return nil
 	})
 	return sleep, err
 }
 
-// fire makes the runs of one batch of due jobs.
+// fire inserts the runs of one batch of due jobs and returns their number.
 func (s *Scheduler) fire(ctx context.Context) (int, error) {
 	var fired []jobs.Firing
 	var at time.Time
 	err := s.Store.Write(ctx, "", func(tx Tx) error {
 		at = tx.Now()
-		due, err := tx.DueJobs(ctx, at, batch)
+		due, err := tx.DueJobs(ctx, at, s.Batch)
 		if err != nil {
 			return err
 		}
@@ -174,7 +155,7 @@ func (s *Scheduler) fire(ctx context.Context) (int, error) {
 	return len(fired), nil
 }
 
-// record stores the runs of firings and what becomes of their jobs.
+// record stores the runs of firings and the next runs of their jobs.
 func record(ctx context.Context, tx Tx, firings []jobs.Firing) error {
 	runs := make([]jobs.Run, len(firings))
 	ended := map[string]int{}
@@ -187,7 +168,7 @@ func record(ctx context.Context, tx Tx, firings []jobs.Firing) error {
 	if err := tx.InsertRuns(ctx, runs); err != nil {
 		return err
 	}
-	// One order, so that two nodes do not wait for each other.
+	// In one order on all nodes, so that they do not deadlock.
 	slices.SortFunc(firings, func(a, b jobs.Firing) int { return cmp.Compare(a.UID, b.UID) })
 	if err := tx.AdvanceJobs(ctx, firings); err != nil {
 		return err

@@ -7,78 +7,70 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/plans"
 )
 
-// claimAll claims runs until ctx ends.
-func (w *Worker) claimAll(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	failing := false
+// claimRuns claims runs until ctx ends.
+func (w *Worker) claimRuns(ctx context.Context) {
+	background.Repeat(ctx, w.wake, w.claimBacklog, func(err error) {
+		w.Log.Warn("Claiming pending runs failed; retrying.", "error", err)
+	})
+}
+
+// claimBacklog claims until nothing more can be claimed now, and returns how
+// long to wait. It ignores wakes meanwhile: they would only make smaller batches.
+func (w *Worker) claimBacklog(ctx context.Context) (time.Duration, error) {
 	for {
+		again, err := w.claimOnce(ctx)
+		if err != nil || !again {
+			return w.Intervals.Poll, err
+		}
 		select {
 		case <-ctx.Done():
-			return
-		case <-w.wake:
-		case <-timer.C:
-		}
-		pause, err := w.claimOnce(ctx)
-		if err != nil && !failing {
-			w.Log.Warn("Runs cannot be claimed; it is tried again.", "error", err)
-		}
-		failing = err != nil
-		timer.Reset(pause)
-		if pause == w.Pace.Backlog { // a wake would only make smaller batches
-			select {
-			case <-ctx.Done():
-			case <-timer.C:
-				timer.Reset(0)
-			}
+			return 0, nil
+		case <-time.After(w.Intervals.Backlog):
 		}
 	}
 }
 
-// claimOnce claims what there is room for, sends it on its way, and tells how
-// long to wait before the next claim. A claim that was begun is ended whatever
-// becomes of ctx: what it takes has to be executed.
-func (w *Worker) claimOnce(ctx context.Context) (time.Duration, error) {
-	w.flights.expect() // before the look at lives: a fuse that burns down from here on is heard of
-	defer w.flights.expected()
-	if !w.lives.Load() {
-		return w.Pace.Look / 10, nil
+// claimOnce claims what the limits allow, starts the requests, and reports
+// whether to claim again at once. It completes a claim even if ctx ends: what
+// was claimed has to be executed.
+func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
+	w.inFlight.beginClaim() // before alive is read: from here on an abort includes this claim
+	if !w.alive.Load() {
+		return false, nil // a heartbeat will wake it
 	}
-	w.short.Store(true) // from here on, whoever lands says so
-	if w.flights.free() <= 0 {
-		return w.Pace.Look, nil
+	w.atLimit.Store(true) // from here on, requests that end wake it
+	if w.inFlight.free() <= 0 {
+		return false, nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Pace.GiveUpOwn)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Intervals.AbortAfter)
 	defer cancel()
 	if err := w.disown(ctx); err != nil {
-		return w.Pace.Look, err
+		return false, err
 	}
 	round := &round{worker: w}
 	if err := w.Store.Write(ctx, "", func(tx Tx) error { return round.claim(ctx, tx) }); err != nil {
 		w.uncertain = true
-		return w.Pace.Look, err
+		return false, err
 	}
-	w.turns = round.turns
+	w.rotation = round.rotation
 	w.dispatch(ctx, round)
-	w.short.Store(round.limited)
-	if w.sweep.goesOn(round) {
-		return w.Pace.Backlog, nil
-	}
-	return w.Pace.Look, nil
+	w.atLimit.Store(round.limited)
+	return w.visited.again(round), nil
 }
 
-// disown fails runs that a claim took without this worker hearing of it: the
-// connection broke while it was committed. Only the claiming goroutine takes
-// runs, so those that it does not know now are not about to become known.
+// disown fails runs that this worker owns without knowing them: the connection
+// broke during the commit of a claim. Only the claiming goroutine adds runs, so
+// one that is unknown now stays so.
 func (w *Worker) disown(ctx context.Context) error {
 	if !w.uncertain {
 		return nil
 	}
-	known, settled := w.flights.unsettled(), false
+	known, settled := w.inFlight.unwrittenRuns(), false
 	var lost []Outcome
 	err := w.Store.Write(ctx, "", func(tx Tx) (err error) {
 		lost = nil
@@ -102,54 +94,49 @@ func (w *Worker) disown(ctx context.Context) error {
 	return err
 }
 
-// dispatch starts the requests of a round. What they send is read now if it is
-// not known: in the claim, that would keep SQLite's writer from everybody.
+// dispatch starts the requests of a round. It reads unknown configurations only
+// now: in the claim, that would block SQLite's only writer.
 func (w *Worker) dispatch(ctx context.Context, round *round) {
-	for range round.refused {
-		w.Observe.RunFinished(jobs.Failed, jobs.QuotaExceeded)
-	}
+	w.countFinished(jobs.QuotaExceeded, round.refused)
 	ctx = context.WithoutCancel(ctx)
-	reads, unread := newReading(ctx)
-	defer unread.leave()
+	missing := map[string]bool{}
+	read := &configurationRead{found: map[string]jobs.Configuration{}, done: make(chan struct{})}
 	for _, claim := range round.claims {
-		flight := w.flights.take(ctx, claim)
+		request := w.inFlight.start(ctx, claim)
 		configuration, known := w.configurations.get(claim.Request)
-		if !known {
-			unread.want(claim.Request)
+		if known {
+			w.executing.Go(func() { w.execute(request, claim, configuration) })
+			continue
 		}
+		missing[claim.Request] = true
 		w.executing.Go(func() {
-			readable := known
-			if !known {
-				configuration, readable = unread.wait(flight, claim.Request)
-			}
-			if readable {
-				w.execute(flight, claim, configuration)
+			configuration, readable := read.wait(request, claim.Request)
+			if !readable {
+				w.finish(claim, failure(jobs.ConnectionError, "The configuration of the job cannot be read from the database; nothing was sent.", nil))
 				return
 			}
-			w.land(claim)
-			w.report(claim, failure(jobs.ConnectionError, "What the job sends cannot be read from the database; nothing was sent.", nil))
+			w.execute(request, claim, configuration)
 		})
 	}
-	if len(unread.wanted) > 0 {
-		w.executing.Go(func() { w.read(reads, unread) })
+	if len(missing) > 0 {
+		w.executing.Go(func() { w.readConfigurations(read, missing) })
 	}
 }
 
-// round is one transaction that claims runs. It may be tried several times.
+// round is one transaction that claims runs. The transaction may be repeated.
 type round struct {
-	worker  *Worker
-	claims  []Claim
-	refused int
-	// limited tells that more runs may be pending than there was room for,
-	// crowded that there are more accounts or hosts than one round looks at.
-	limited, crowded bool
-	looked           []string // accounts and lanes
-	turns            turns
-	byHost           map[string]int // claimed in this round
-	contenders       map[string]int // accounts with runs for a host
+	worker     *Worker
+	claims     []Claim
+	refused    int
+	limited    bool     // more runs may be pending than the limits allow
+	crowded    bool     // there are more accounts or lanes than one round covers
+	covered    []string // accounts and lanes
+	rotation   rotation
+	byHost     map[string]int // claimed in this round
+	contenders map[string]int // accounts with pending runs, by host
 }
 
-// queue is what waits of one account.
+// queue is the pending runs of one account.
 type queue struct {
 	account string
 	lanes   []string
@@ -158,44 +145,44 @@ type queue struct {
 }
 
 func (r *round) claim(ctx context.Context, tx Tx) error {
-	*r = round{worker: r.worker, turns: r.worker.turns.copy(), byHost: map[string]int{}, contenders: map[string]int{}}
-	// Whoever gives this worker up meanwhile waits, and then finds its claims.
+	*r = round{worker: r.worker, rotation: r.worker.rotation.clone(), byHost: map[string]int{}, contenders: map[string]int{}}
+	// Another node that gives this worker up waits for this lock, and then finds the claims.
 	if lives, err := tx.Lives(ctx, r.worker.Boot); err != nil || !lives {
 		return err
 	}
-	waiting, err := r.inTurn(r.turns.account, func(after string, limit int) ([]string, error) { return tx.PendingAccounts(ctx, after, limit) })
+	waiting, err := r.page(r.rotation.account, func(after string, limit int) ([]string, error) { return tx.PendingAccounts(ctx, after, limit) })
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
-	free := r.worker.flights.free()
+	free := r.worker.inFlight.free()
 	if len(waiting) > free {
 		waiting, r.limited = waiting[:free], true
 	}
-	r.turns.account = waiting[len(waiting)-1]
-	// One order: nodes that meter the same accounts must not wait for each other.
-	queues, err := r.queues(ctx, tx, slices.Sorted(slices.Values(waiting)))
+	r.rotation.account = waiting[len(waiting)-1]
+	slices.Sort(waiting) // one order on all nodes, so that they do not deadlock on the meters
+	queues, err := r.queues(ctx, tx, waiting)
 	if err != nil || len(queues) == 0 {
 		return err
 	}
 	return r.serveAll(ctx, tx, queues, free/len(queues))
 }
 
-// queues finds what waits of accounts and how much of it their plans allow.
+// queues returns the pending lanes of accounts and how many runs their plans allow.
 func (r *round) queues(ctx context.Context, tx Tx, accounts []string) ([]*queue, error) {
 	var queues []*queue
 	for _, account := range accounts {
-		r.looked = append(r.looked, account)
-		if r.worker.flights.roomOf(account) <= 0 {
+		r.covered = append(r.covered, account)
+		if left, _, _ := r.worker.inFlight.capacity(account, ""); left <= 0 {
 			r.limited = true
 			continue
 		}
-		lanes, err := r.inTurn(r.turns.lanes[account], func(after string, limit int) ([]string, error) {
+		lanes, err := r.page(r.rotation.lanes[account], func(after string, limit int) ([]string, error) {
 			return tx.PendingLanes(ctx, account, after, limit)
 		})
 		if err != nil {
 			return nil, err
 		}
-		if len(lanes) == 0 { // another node has them
+		if len(lanes) == 0 { // another node has claimed them
 			continue
 		}
 		allowed, err := r.allowance(ctx, tx, account)
@@ -205,14 +192,14 @@ func (r *round) queues(ctx context.Context, tx Tx, accounts []string) ([]*queue,
 		for _, lane := range lanes {
 			r.contenders[hostOf(lane)]++
 		}
-		r.looked = append(r.looked, lanes...)
+		r.covered = append(r.covered, lanes...)
 		queues = append(queues, &queue{account: account, lanes: lanes, allowed: allowed})
 	}
 	return queues, nil
 }
 
-// serveAll claims up to share runs of each queue and meters them. Whoever is
-// first gets the room that many wait for, so it is somebody else every time: no
+// serveAll claims up to share runs of each queue and meters them. The order is
+// random, because whoever is first gets the capacity that many wait for, and no
 // order that repeats is fair to all hosts at once.
 func (r *round) serveAll(ctx context.Context, tx Tx, queues []*queue, share int) error {
 	for _, i := range rand.Perm(len(queues)) {
@@ -236,12 +223,12 @@ func (r *round) serve(ctx context.Context, tx Tx, queue *queue, share int) error
 	last := queue.lanes[len(queue.lanes)-1]
 	for i, lane := range queue.lanes {
 		fair := max(1, (share-queue.taken)/(len(queue.lanes)-i))
-		room := min(fair, share-queue.taken, r.room(queue, lane))
-		if room <= 0 {
+		limit := min(fair, share-queue.taken, r.capacity(queue, lane))
+		if limit <= 0 {
 			r.limited = true
 			continue
 		}
-		claimed, err := r.take(ctx, tx, lane, room, &queue.allowed)
+		claimed, err := r.take(ctx, tx, lane, limit, &queue.allowed)
 		if err != nil {
 			return err
 		}
@@ -249,19 +236,19 @@ func (r *round) serve(ctx context.Context, tx Tx, queue *queue, share int) error
 			last = lane
 		}
 	}
-	r.turns.served(queue.account, last, len(queue.lanes))
+	r.rotation.served(queue.account, last, len(queue.lanes))
 	return nil
 }
 
-// room is how many more runs of a lane may be in flight. Accounts that wait
-// for the same host share it, and one that is alone leaves something for
+// capacity returns how many more runs of a lane may start. Accounts that wait
+// for the same host share its limit, and one that is alone leaves an eighth for
 // whoever comes next: its requests may take long.
-func (r *round) room(queue *queue, lane string) int {
+func (r *round) capacity(queue *queue, lane string) int {
 	host := hostOf(lane)
-	byAccount, byHost, inFlight := r.worker.flights.room(queue.account, lane)
+	byAccount, byHost, ofLane := r.worker.inFlight.capacity(queue.account, lane)
 	limit := r.worker.Limits.Host
 	share := min(limit-limit/8, (limit+r.contenders[host]-1)/r.contenders[host])
-	return min(byAccount-queue.taken, byHost-r.byHost[host], share-inFlight)
+	return min(byAccount-queue.taken, byHost-r.byHost[host], share-ofLane)
 }
 
 // allowance is how many runs an account may still start this month.
@@ -281,25 +268,22 @@ func (r *round) allowance(ctx context.Context, tx Tx, account string) (allowance
 		return allowance{included, r.worker.Limits.Node}, nil
 	}
 	period := jobs.Period(tx.Now())
-	if err := tx.MeterRuns(ctx, account, period, 0); err != nil { // nobody else counts meanwhile
+	if err := tx.MeterRuns(ctx, account, period, 0); err != nil { // locks the meter
 		return allowance{}, err
 	}
 	used, err := tx.RunsUsed(ctx, account, period)
 	return allowance{included, max(0, included.Maximum-used)}, err
 }
 
-// refusals bounds how many runs one round refuses in a lane.
-const refusals = 1000
-
-// take claims runs of one lane, and refuses those that the plan does not include.
-func (r *round) take(ctx context.Context, tx Tx, lane string, room int, allowed *allowance) (int, error) {
+// take claims runs of one lane, or refuses them when the plan's runs are used.
+func (r *round) take(ctx context.Context, tx Tx, lane string, limit int, allowed *allowance) (int, error) {
 	if allowed.left == 0 {
 		detail := fmt.Sprintf("The %s plan includes %d runs a month, and they are used.", allowed.Plan, allowed.Maximum)
-		refused, err := tx.RefuseRuns(ctx, lane, detail, refusals)
+		refused, err := tx.RefuseRuns(ctx, lane, detail, maxRefused)
 		r.refused += refused
 		return 0, err
 	}
-	wanted := min(room, allowed.left)
+	wanted := min(limit, allowed.left)
 	claims, err := tx.ClaimRuns(ctx, lane, r.worker.Boot, wanted)
 	r.claims = append(r.claims, claims...)
 	r.byHost[hostOf(lane)] += len(claims)

@@ -4,18 +4,15 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-// maxCachedConfigurations bounds the bytes of the configurations in memory.
-const maxCachedConfigurations = 32 << 20
+// maxCachedBytes bounds the configurations in memory.
+const maxCachedBytes = 32 << 20
 
-// configurationCache keeps what jobs send. A configuration never changes: a
-// job that is changed gets another.
+// configurationCache holds configurations by id. They never change: a job that
+// is changed gets another.
 type configurationCache struct {
 	mu    sync.Mutex
 	known map[string]jobs.Configuration
@@ -29,73 +26,44 @@ func (c *configurationCache) get(id string) (jobs.Configuration, bool) {
 	return configuration, known
 }
 
-// put makes room by forgetting any that there are: jobs take turns, so whoever
-// was not used for the longest time may well be the next.
+// put adds a configuration and evicts random others to stay within the bound:
+// jobs take turns, so the least recently used may well be the next.
 func (c *configurationCache) put(id string, configuration jobs.Configuration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {
 		c.known = map[string]jobs.Configuration{}
 	}
-	c.forget(id)
-	size := cachedSize(configuration)
+	c.evict(id)
+	size := configuration.Size()
 	for other := range c.known {
-		if c.bytes+size <= maxCachedConfigurations {
+		if c.bytes+size <= maxCachedBytes {
 			break
 		}
-		c.forget(other)
+		c.evict(other)
 	}
 	c.known[id] = configuration
 	c.bytes += size
 }
 
-func (c *configurationCache) forget(id string) {
+func (c *configurationCache) evict(id string) {
 	if configuration, known := c.known[id]; known {
-		c.bytes -= cachedSize(configuration)
+		c.bytes -= configuration.Size()
 		delete(c.known, id)
 	}
 }
 
-func cachedSize(configuration jobs.Configuration) int {
-	const overhead = 500
-	return configuration.Size() + overhead
+// configurationRead is the configurations that the runs of one claim wait for.
+type configurationRead struct {
+	found map[string]jobs.Configuration
+	done  chan struct{} // closed when found has all that can be read
 }
 
-// reading is the configurations that runs of one claim wait for. It goes on
-// while one of them waits.
-type reading struct {
-	wanted  map[string]bool
-	found   map[string]jobs.Configuration
-	done    chan struct{} // closed when found has all that can be read
-	waiting atomic.Int64
-	cancel  context.CancelFunc
-}
-
-// newReading begins with one who waits, and must leave: whoever asks.
-func newReading(ctx context.Context) (context.Context, *reading) {
-	ctx, cancel := context.WithCancel(ctx)
-	r := &reading{wanted: map[string]bool{}, found: map[string]jobs.Configuration{}, done: make(chan struct{}), cancel: cancel}
-	r.waiting.Add(1)
-	return ctx, r
-}
-
-func (r *reading) want(id string) {
-	r.wanted[id] = true
-	r.waiting.Add(1)
-}
-
-func (r *reading) leave() {
-	if r.waiting.Add(-1) == 0 {
-		r.cancel()
-	}
-}
-
-// wait gives a configuration once it is read; false when it cannot be. A
-// flight that is aborted meanwhile sends nothing, and so needs none.
-func (r *reading) wait(flight context.Context, id string) (jobs.Configuration, bool) {
-	defer r.leave()
+// wait returns a configuration once it is read, or false if it cannot be. The
+// request of a run that is aborted meanwhile is never made, so it needs none.
+func (r *configurationRead) wait(request context.Context, id string) (jobs.Configuration, bool) {
 	select {
-	case <-flight.Done():
+	case <-request.Done():
 		return jobs.Configuration{}, true
 	case <-r.done:
 	}
@@ -103,58 +71,39 @@ func (r *reading) wait(flight context.Context, id string) (jobs.Configuration, b
 	return configuration, known
 }
 
-// readAtOnce bounds what one transaction reads.
-const readAtOnce = 64
+// readBatch bounds the configurations that one transaction reads. Reading each
+// by itself would cost a restarted node with 10,000 jobs on PostgreSQL seconds.
+const readBatch = 64
 
-// read finds what is wanted. There is one at a time: the beat needs the
-// connections of the loops as well.
-func (w *Worker) read(ctx context.Context, r *reading) {
-	w.reads.Lock()
-	defer w.reads.Unlock()
+// readConfigurations reads configurations by id, however long that takes: their
+// runs are claimed and have not been attempted. There is one reader at a time,
+// because the heartbeat needs a connection as well.
+func (w *Worker) readConfigurations(r *configurationRead, ids map[string]bool) {
+	w.reading.Lock()
+	defer w.reading.Unlock()
 	var missing []string
-	for id := range r.wanted {
-		if configuration, known := w.configurations.get(id); known { // who was first has read it
+	for id := range ids {
+		if configuration, known := w.configurations.get(id); known { // the previous reader may have read it
 			r.found[id] = configuration
 		} else {
 			missing = append(missing, id)
 		}
 	}
-	for some := range slices.Chunk(missing, readAtOnce) {
-		w.readSome(ctx, r, some)
+	for some := range slices.Chunk(missing, readBatch) {
+		retry(w.readContext, some, func(ctx context.Context, ids []string) error { return w.readSome(ctx, r, ids) },
+			func(err error) {
+				w.Log.Warn("Reading the configurations of claimed runs failed; retrying.", "error", err)
+			},
+			func(id string, err error) {
+				w.Log.Error("The configuration of a job cannot be read; its runs fail without a request.", "configuration", id, "error", err)
+			})
 	}
-	if ctx.Err() == nil {
+	if w.readContext.Err() == nil {
 		close(r.done)
 	}
 }
 
-// readSome reads configurations, however long that takes: their runs are this
-// worker's and have not been attempted. What the database refuses is left out
-// like what cannot be unsealed, and does not keep the others.
-func (w *Worker) readSome(ctx context.Context, r *reading, ids []string) {
-	const first, longest = 20 * time.Millisecond, time.Second
-	for pause := first; ctx.Err() == nil; pause = min(2*pause, longest) {
-		err := w.readOnce(ctx, r, ids)
-		switch {
-		case err == nil || ctx.Err() != nil:
-			return
-		case !fault.Is(err, fault.Unavailable) && len(ids) > 1:
-			w.readSome(ctx, r, ids[:len(ids)/2])
-			w.readSome(ctx, r, ids[len(ids)/2:])
-			return
-		case !fault.Is(err, fault.Unavailable):
-			w.Log.Error("What a job sends cannot be read from the database.", "configuration", ids[0], "error", err)
-			return
-		case pause == first:
-			w.Log.Warn("What claimed runs send cannot be read; it is tried again.", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
-	}
-}
-
-func (w *Worker) readOnce(ctx context.Context, r *reading, ids []string) error {
+func (w *Worker) readSome(ctx context.Context, r *configurationRead, ids []string) error {
 	return w.Store.Read(ctx, func(tx ReadTx) error {
 		found, err := tx.Configurations(ctx, ids)
 		for id, configuration := range found {

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-func TestTheCacheKeepsWhatFits(t *testing.T) {
+func TestConfigurationCache_KeepsWhatFits(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("x", 1<<20)
 	configuration := jobs.NewConfiguration(jobs.Plain{Body: &body})
@@ -20,7 +20,7 @@ func TestTheCacheKeepsWhatFits(t *testing.T) {
 		if _, known := cache.get(id); !known {
 			t.Errorf("what was put last is gone")
 		}
-		if want := len(cache.known) * cachedSize(configuration); cache.bytes != want || want > maxCachedConfigurations {
+		if want := len(cache.known) * configuration.Size(); cache.bytes != want || want > maxCachedBytes {
 			t.Fatalf("%d configurations count as %d bytes", len(cache.known), cache.bytes)
 		}
 	}

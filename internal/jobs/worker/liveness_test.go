@@ -34,16 +34,16 @@ func leaveBehind(t *testing.T, db *store.DB, account, boot, node string) (run st
 	return run
 }
 
-func TestTheRunsOfADeadNodeAreLost(t *testing.T) {
+func TestLiveness_RunsOfDeadNodeAreLost(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := storetest.OpenSealed(t, database)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		began := time.Now()
 		run := leaveBehind(t, db, account, "dead", "elsewhere") // before anybody else can claim it
-		r := newRig(t, db, func(w *worker.Worker) { w.Pace.GiveUpOther = 2500 * time.Millisecond }).start(t)
+		r := newRig(t, db, func(w *worker.Worker) { w.Intervals.LostAfter = 500 * time.Millisecond }).start(t)
 		r.ended(t, account, run, "FAILED WORKER_LOST")
-		if took := time.Since(began); took < r.Pace.GiveUpOther {
+		if took := time.Since(began); took < r.Intervals.LostAfter {
 			t.Errorf("it was given up after %s", took)
 		}
 		if nodes(t, db) != 1 {
@@ -52,42 +52,40 @@ func TestTheRunsOfADeadNodeAreLost(t *testing.T) {
 	})
 }
 
-func TestThePreviousBootOfANodeIsLostAtOnce(t *testing.T) {
+func TestLiveness_PreviousBootIsLostAtOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := storetest.OpenSealed(t, database)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		run := leaveBehind(t, db, account, "previous", "this")
-		other := leaveBehind(t, db, account, "other", "that")
-		r := newRig(t, db, func(w *worker.Worker) { w.Node, w.Pace.GiveUpOther = "this", time.Hour }).start(t) // as any other it would not be lost today
-		r.ended(t, account, run, "FAILED WORKER_LOST")
-		if got := outcome(storetest.ReadRun(t, db, account, other)); got != "RUNNING" {
-			t.Errorf("the run of another node is %s", got)
-		}
-	})
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	run := leaveBehind(t, db, account, "previous", "this")
+	other := leaveBehind(t, db, account, "other", "that")
+	r := newRig(t, db, func(w *worker.Worker) { w.Node, w.Intervals.LostAfter = "this", time.Hour }).start(t) // as any other it would not be lost today
+	r.ended(t, account, run, "FAILED WORKER_LOST")
+	if got := outcome(storetest.ReadRun(t, db, account, other)); got != "RUNNING" {
+		t.Errorf("the run of another node is %s", got)
+	}
 }
 
 // A worker that waits for a database that is gone aborts its requests before
 // the others conclude that it is gone, and reports when the database is back.
-func TestAPartitionedNodeAbortsItsRequests(t *testing.T) {
+func TestLiveness_PartitionedNodeAbortsItsRequests(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	behind, proxy := database.ThroughProxy(t)
 	near, far := storetest.OpenSealed(t, database), storetest.OpenSealed(t, behind)
 	account := storetest.NewTenant(t, near, "pro").Account.ID
 	mortal := func(w *worker.Worker) { // what is between is more than a busy machine pauses
-		w.Pace.GiveUpOwn, w.Pace.GiveUpOther = 3*time.Second, 10*time.Second
+		w.Intervals.AbortAfter, w.Intervals.LostAfter = time.Second, 4*time.Second
 	}
 	r := newRig(t, far, mortal).start(t)
-	r.world.hold("slow")
+	r.sender.hold("slow")
 	run := storetest.Queue(t, near, newJob(t, near, account, "slow"), 1)[0]
-	storetest.Wait(t, soon, "the request is made", func() bool { return r.world.inFlight("slow") == 1 })
+	storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight("slow") == 1 })
 	witness := newRig(t, near, mortal, func(w *worker.Worker) { w.Limits = worker.Limits{} }).start(t) // it claims nothing
 	storetest.Wait(t, soon, "both beat", func() bool { return nodes(t, near) == 2 })
 	proxy.Down()
 	lost := witness.ended(t, account, run, "FAILED WORKER_LOST")
-	storetest.Wait(t, soon, "the request is aborted", func() bool { return r.world.cause(run) != nil })
-	if at := r.world.abortedAt(run); !at.Before(*lost.FinishedAt) {
+	storetest.Wait(t, soon, "the request is aborted", func() bool { return r.sender.cause(run) != nil })
+	if at := r.sender.abortedAt(run); !at.Before(*lost.FinishedAt) {
 		t.Errorf("it was lost at %s and aborted at %s", lost.FinishedAt, at)
 	}
 	proxy.Up()
@@ -97,15 +95,33 @@ func TestAPartitionedNodeAbortsItsRequests(t *testing.T) {
 	})
 }
 
-func TestConnectionsThatFallSilentDoNotCostTheRuns(t *testing.T) {
+// impatient is a store that gives up writes soon.
+type impatient struct{ worker.Store }
+
+func (i impatient) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return i.Store.Write(ctx, account, fn)
+}
+
+func (i impatient) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return i.Store.FinishRuns(ctx, lease, outcomes)
+}
+
+func TestLiveness_SilentConnectionsCostNoRuns(t *testing.T) {
 	t.Parallel()
 	behind, proxy := storetest.New(t, "postgres").ThroughProxy(t)
 	db := storetest.OpenSealed(t, behind)
 	account := storetest.NewTenant(t, db, "pro").Account.ID
-	r := newRig(t, db, func(w *worker.Worker) { w.Pace.GiveUpOwn, w.Pace.GiveUpOther = 20*time.Second, 30*time.Second }).start(t)
-	open := r.world.hold("slow")
+	r := newRig(t, db, func(w *worker.Worker) {
+		w.Store = impatient{db.Worker()}
+		w.Intervals.AbortAfter, w.Intervals.LostAfter = 20*time.Second, 30*time.Second
+	}).start(t)
+	open := r.sender.hold("slow")
 	run := storetest.Queue(t, db, newJob(t, db, account, "slow"), 1)[0]
-	storetest.Wait(t, soon, "the request is made", func() bool { return r.world.inFlight("slow") == 1 })
+	storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight("slow") == 1 })
 	before := beats(t, storetest.OpenSealed(t, behind))
 	proxy.Stall()
 	watching := storetest.OpenSealed(t, behind) // new connections work
@@ -129,39 +145,43 @@ func beats(t *testing.T, db *store.DB) (beat int64) {
 	return beat
 }
 
-// deaf is a store whose reads never end by themselves.
-type deaf struct{ worker.Store }
-
-func (deaf) Read(ctx context.Context, _ func(worker.ReadTx) error) error {
-	<-ctx.Done()
-	return ctx.Err()
+// hanging is a store whose reads hang until the test ends.
+type hanging struct {
+	worker.Store
+	test context.Context //nolint:containedctx // it is the test's
 }
 
-// What a worker wants to know of the others never delays its own beat.
-func TestReadsThatHangDoNotDelayTheBeat(t *testing.T) {
+func (h hanging) Read(ctx context.Context, fn func(worker.ReadTx) error) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-h.test.Done():
+		return h.Store.Read(ctx, fn)
+	}
+}
+
+func TestLiveness_HangingReadsDoNotDelayHeartbeat(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := storetest.OpenSealed(t, database)
-		newRig(t, db, func(w *worker.Worker) { w.Store = deaf{db.Worker()} }).start(t)
-		storetest.Wait(t, soon, "the worker beats", func() bool { return nodes(t, db) == 1 })
-		first := beats(t, db)
-		storetest.Wait(t, soon, "it goes on beating", func() bool { return beats(t, db) >= first+5 })
-	})
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	newRig(t, db, func(w *worker.Worker) { w.Store = hanging{db.Worker(), t.Context()} }).start(t)
+	storetest.Wait(t, soon, "the worker beats", func() bool { return nodes(t, db) == 1 })
+	first := beats(t, db)
+	storetest.Wait(t, soon, "it goes on beating", func() bool { return beats(t, db) >= first+5 })
 }
 
-func TestAnOutageKeepsOutcomes(t *testing.T) {
+func TestOutcomes_KeptDuringOutage(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	behind, proxy := database.ThroughProxy(t)
 	near, far := storetest.OpenSealed(t, database), storetest.OpenSealed(t, behind)
 	account := storetest.NewTenant(t, near, "pro").Account.ID
 	r := newRig(t, far).start(t)
-	open := r.world.hold("slow")
+	open := r.sender.hold("slow")
 	runs := storetest.Queue(t, near, newJob(t, near, account, "slow"), 5)
-	storetest.Wait(t, soon, "the requests are made", func() bool { return r.world.inFlight("slow") == 5 })
+	storetest.Wait(t, soon, "the requests are made", func() bool { return r.sender.inFlight("slow") == 5 })
 	proxy.Down()
 	open()
-	storetest.Wait(t, soon, "the requests have ended", func() bool { return r.world.inFlight("slow") == 0 })
+	storetest.Wait(t, soon, "the requests have ended", func() bool { return r.sender.inFlight("slow") == 0 })
 	proxy.Up()
 	r.db = near
 	for _, run := range runs {
@@ -213,7 +233,7 @@ func (c claims) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([
 	return found, err
 }
 
-func TestAClaimWithoutAnAnswerIsFound(t *testing.T) {
+func TestClaim_CommitWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := storetest.OpenSealed(t, database)
@@ -221,7 +241,7 @@ func TestAClaimWithoutAnAnswerIsFound(t *testing.T) {
 		run := storetest.Queue(t, db, newJob(t, db, account, "a"), 1)[0]
 		r := newRig(t, db, func(w *worker.Worker) { w.Store = &unanswered{Store: db.Worker()} }).start(t)
 		r.ended(t, account, run, "FAILED WORKER_LOST")
-		if r.world.count("") != 0 {
+		if r.sender.count("") != 0 {
 			t.Error("it was sent")
 		}
 		r.settle(t, account)
@@ -243,69 +263,64 @@ func (p poisoned) FinishRuns(ctx context.Context, lease string, outcomes []worke
 	return p.Store.FinishRuns(ctx, lease, outcomes)
 }
 
-func TestAnOutcomeThatIsRefusedDoesNotKeepTheOthers(t *testing.T) {
+func TestOutcomes_RefusedOneDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := storetest.OpenSealed(t, database)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		runs := storetest.Queue(t, db, newJob(t, db, account, "a"), 16)
-		r := newRig(t, db, func(w *worker.Worker) { w.Store, w.Limits.Host = poisoned{db.Worker(), runs[7]}, 32 })
-		open := r.world.hold("a")
-		r.start(t)
-		storetest.Wait(t, soon, "the requests are made", func() bool { return r.world.inFlight("a") == 16 })
-		open()
-		for i, run := range runs {
-			want := "SUCCEEDED"
-			if i == 7 {
-				want = "FAILED WORKER_LOST"
-			}
-			r.ended(t, account, run, want)
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	runs := storetest.Queue(t, db, newJob(t, db, account, "a"), 16)
+	r := newRig(t, db, func(w *worker.Worker) { w.Store, w.Limits.Host = poisoned{db.Worker(), runs[7]}, 32 })
+	open := r.sender.hold("a")
+	r.start(t)
+	storetest.Wait(t, soon, "the requests are made", func() bool { return r.sender.inFlight("a") == 16 })
+	open()
+	for i, run := range runs {
+		want := "SUCCEEDED"
+		if i == 7 {
+			want = "FAILED WORKER_LOST"
 		}
-	})
+		r.ended(t, account, run, want)
+	}
 }
 
-func TestOutcomesAndClaimsAreBatched(t *testing.T) {
+func TestWorker_BatchesOutcomesAndClaims(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		const runs = 400
-		db := storetest.OpenSealed(t, database)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		storetest.Queue(t, db, newJob(t, db, account, "a"), runs)
-		store := &counting{Store: db.Worker()}
-		r := newRig(t, db, func(w *worker.Worker) {
-			w.Store, w.Limits = store, worker.Limits{Node: runs, Account: runs, Host: 2 * runs}
-			w.Pace.Beat = soon // it would be counted
-		})
-		open := r.world.hold("a")
-		r.start(t)
-		storetest.Wait(t, soon, "the requests are made", func() bool { return r.world.inFlight("a") == runs })
-		open()
-		storetest.Wait(t, soon, "all runs are done", func() bool { return r.ledger.count("SUCCEEDED") == runs })
-		if writes := store.writes.Load(); writes > runs/4 {
-			t.Errorf("%d runs took %d transactions", runs, writes)
-		}
+	const runs = 400
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	storetest.Queue(t, db, newJob(t, db, account, "a"), runs)
+	store := &counting{Store: db.Worker()}
+	r := newRig(t, db, func(w *worker.Worker) {
+		w.Store, w.Limits = store, worker.Limits{Node: runs, Account: runs, Host: 2 * runs}
+		w.Intervals.Heartbeat = soon // it would be counted
 	})
+	open := r.sender.hold("a")
+	r.start(t)
+	storetest.Wait(t, soon, "the requests are made", func() bool { return r.sender.inFlight("a") == runs })
+	open()
+	storetest.Wait(t, soon, "all runs are done", func() bool { return r.observer.count("SUCCEEDED") == runs })
+	if writes := store.writes.Load(); writes > runs/4 {
+		t.Errorf("%d runs took %d transactions", runs, writes)
+	}
 }
 
-func TestAConfigurationThatCannotBeReadFailsItsRunOnly(t *testing.T) {
+func TestConfigurations_DamagedFailsItsRunOnly(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := storetest.OpenSealed(t, database)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		job := newJob(t, db, account, "a")
-		if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE job_requests SET sealed = $1`, []byte("damaged")); err != nil {
-			t.Fatal(err)
-		}
-		damaged := storetest.Queue(t, db, job, 1)[0]
-		r := newRig(t, db).start(t)
-		r.settle(t, account)
-		storetest.Wait(t, soon, "the run is counted", func() bool { return r.ledger.count("FAILED CONNECTION_ERROR") == 1 })
-		var detail string
-		err := database.Raw(t).QueryRowContext(t.Context(), `SELECT error FROM runs WHERE id = $1`, damaged).Scan(&detail)
-		if err != nil || !strings.Contains(detail, "cannot be read") {
-			t.Errorf("it says %q, %v", detail, err)
-		}
-	})
+	database := storetest.New(t, "sqlite")
+	db := storetest.OpenSealed(t, database)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	job := newJob(t, db, account, "a")
+	if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE job_requests SET sealed = $1`, []byte("damaged")); err != nil {
+		t.Fatal(err)
+	}
+	damaged := storetest.Queue(t, db, job, 1)[0]
+	r := newRig(t, db).start(t)
+	r.settle(t, account)
+	storetest.Wait(t, soon, "the run is counted", func() bool { return r.observer.count("FAILED CONNECTION_ERROR") == 1 })
+	var detail string
+	err := database.Raw(t).QueryRowContext(t.Context(), `SELECT error FROM runs WHERE id = $1`, damaged).Scan(&detail)
+	if err != nil || !strings.Contains(detail, "cannot be read") {
+		t.Errorf("it says %q, %v", detail, err)
+	}
 }
 
 // unreadable is a worker's store that does not read configurations until it is
@@ -358,66 +373,65 @@ func (u *unreadable) Write(ctx context.Context, account string, fn func(worker.T
 // Between a claim and its requests the database may fail to tell what they
 // send: nothing is lost, nothing is sent twice, and whoever cancels or stops
 // meanwhile does not wait for it.
-func TestConfigurationsAreReadAfterTheClaim(t *testing.T) {
+func TestConfigurations_ReadAfterClaim(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := storetest.OpenSealed(t, database)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		// claimed has a worker that has claimed two runs and cannot read what they send.
-		claimed := func(t *testing.T, hangs bool) (r *rig, store *unreadable, runs []string) {
-			store = &unreadable{Store: db.Worker(), t: t, hangs: hangs}
-			r = newRig(t, db, func(w *worker.Worker) { w.Store = store })
-			runs = storetest.Queue(t, db, newJob(t, db, account, "a"), 2)
-			r.start(t)
-			storetest.Wait(t, soon, "the runs are claimed", func() bool {
-				return store.denied.Load() > 0 && storetest.ReadRun(t, db, account, runs[1]).Status == jobs.Running
-			})
-			return r, store, runs
+	database := storetest.New(t, "sqlite")
+	db := storetest.OpenSealed(t, database)
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	// claimed has a worker that has claimed two runs and cannot read what they send.
+	claimed := func(t *testing.T, hangs bool) (r *rig, store *unreadable, runs []string) {
+		store = &unreadable{Store: db.Worker(), t: t, hangs: hangs}
+		r = newRig(t, db, func(w *worker.Worker) { w.Store = store })
+		runs = storetest.Queue(t, db, newJob(t, db, account, "a"), 2)
+		r.start(t)
+		storetest.Wait(t, soon, "the runs are claimed", func() bool {
+			return store.denied.Load() > 0 && storetest.ReadRun(t, db, account, runs[1]).Status == jobs.Running
+		})
+		return r, store, runs
+	}
+	t.Run("when the database is back, they are sent once", func(t *testing.T) {
+		r, store, runs := claimed(t, false)
+		storetest.Wait(t, soon, "it is tried again", func() bool { return store.denied.Load() > 2 })
+		store.reads.Store(true)
+		for _, run := range runs {
+			r.ended(t, account, run, "SUCCEEDED")
 		}
-		t.Run("when the database is back, they are sent once", func(t *testing.T) {
-			r, store, runs := claimed(t, false)
-			storetest.Wait(t, soon, "it is tried again", func() bool { return store.denied.Load() > 2 })
-			store.reads.Store(true)
-			for _, run := range runs {
-				r.ended(t, account, run, "SUCCEEDED")
-			}
-			if sent := r.world.count(""); sent != 2 {
-				t.Errorf("%d were sent", sent)
-			}
-		})
-		t.Run("a cancelled run is not sent", func(t *testing.T) {
-			r, store, runs := claimed(t, false)
-			cancel(t, db, account, runs[0])
-			r.Abort(runs[0])
-			store.reads.Store(true)
-			r.ended(t, account, runs[1], "SUCCEEDED")
-			r.stop(t.Context())
-			if got := outcome(storetest.ReadRun(t, db, account, runs[0])); got != "CANCELED" || r.world.count("") != 1 {
-				t.Errorf("the run is %s, %d were sent", got, r.world.count(""))
-			}
-		})
-		t.Run("a worker that stops lets them finish", func(t *testing.T) {
-			r, store, runs := claimed(t, false)
-			stopped := make(chan struct{})
-			go func() { defer close(stopped); r.stop(t.Context()) }()
-			store.reads.Store(true)
-			<-stopped
-			for _, run := range runs {
-				r.ended(t, account, run, "SUCCEEDED")
-			}
-		})
-		t.Run("a worker that must end does not wait for them", func(t *testing.T) {
-			r, _, runs := claimed(t, true)
-			ended, end := context.WithCancel(t.Context())
-			end()
-			r.stop(ended)
-			for _, run := range runs {
-				r.ended(t, account, run, "FAILED WORKER_LOST")
-			}
-			if r.world.count("") != 0 {
-				t.Error("they were sent")
-			}
-		})
+		if sent := r.sender.count(""); sent != 2 {
+			t.Errorf("%d were sent", sent)
+		}
+	})
+	t.Run("a cancelled run is not sent", func(t *testing.T) {
+		r, store, runs := claimed(t, false)
+		cancel(t, db, account, runs[0])
+		r.Abort(runs[0])
+		store.reads.Store(true)
+		r.ended(t, account, runs[1], "SUCCEEDED")
+		r.stop(t.Context())
+		if got := outcome(storetest.ReadRun(t, db, account, runs[0])); got != "CANCELED" || r.sender.count("") != 1 {
+			t.Errorf("the run is %s, %d were sent", got, r.sender.count(""))
+		}
+	})
+	t.Run("a worker that stops lets them finish", func(t *testing.T) {
+		r, store, runs := claimed(t, false)
+		stopped := make(chan struct{})
+		go func() { defer close(stopped); r.stop(t.Context()) }()
+		store.reads.Store(true)
+		<-stopped
+		for _, run := range runs {
+			r.ended(t, account, run, "SUCCEEDED")
+		}
+	})
+	t.Run("a worker that must end does not wait for them", func(t *testing.T) {
+		r, _, runs := claimed(t, true)
+		ended, end := context.WithCancel(t.Context())
+		end()
+		r.stop(ended)
+		for _, run := range runs {
+			r.ended(t, account, run, "FAILED WORKER_LOST")
+		}
+		if r.sender.count("") != 0 {
+			t.Error("they were sent")
+		}
 	})
 }
 
@@ -444,7 +458,7 @@ func (r refusingTx) Configurations(ctx context.Context, ids []string) (map[strin
 	return r.ReadTx.Configurations(ctx, ids)
 }
 
-func TestAConfigurationThatTheDatabaseRefusesFailsItsRunsOnly(t *testing.T) {
+func TestConfigurations_RefusedFailsItsRunsOnly(t *testing.T) {
 	t.Parallel()
 	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
 	account := storetest.NewTenant(t, db, "pro").Account.ID
@@ -461,15 +475,15 @@ func TestAConfigurationThatTheDatabaseRefusesFailsItsRunsOnly(t *testing.T) {
 	r.ended(t, account, failing, "FAILED CONNECTION_ERROR")
 }
 
-func TestTheQueueIsMeasured(t *testing.T) {
+func TestWorker_MeasuresQueue(t *testing.T) {
 	t.Parallel()
 	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
 	account := storetest.NewTenant(t, db, "pro").Account.ID
 	storetest.Queue(t, db, newJob(t, db, account, "a"), 7)
 	r := newRig(t, db, func(w *worker.Worker) { w.Limits = worker.Limits{} }).start(t)
 	storetest.Wait(t, soon, "seven wait", func() bool {
-		r.ledger.mu.Lock()
-		defer r.ledger.mu.Unlock()
-		return r.ledger.depth == 7
+		r.observer.mu.Lock()
+		defer r.observer.mu.Unlock()
+		return r.observer.depth == 7
 	})
 }

@@ -8,52 +8,32 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
-const (
-	// maxBatch bounds the outcomes of one transaction.
-	maxBatch = 512
-	// maxBatchBytes bounds their bodies.
-	maxBatchBytes = 8 << 20
-)
+// The bounds of one transaction of outcomes and of their bodies.
+const maxBatch, maxBatchBytes = 512, 8 << 20
 
-// writeAll writes outcomes until there will be no more: at once when the last
-// ones were written a while ago, else together with others.
-func (w *Worker) writeAll(ctx context.Context) {
+// writeOutcomes writes outcomes until the channel is closed: at once when the
+// last write was a while ago, else together with others.
+func (w *Worker) writeOutcomes(ctx context.Context) {
 	due := time.NewTimer(0)
 	defer due.Stop()
 	for first := range w.outcomes {
-		batch := w.batch(first, due.C)
-		due.Reset(w.Pace.Write)
+		<-due.C
+		due.Reset(w.Intervals.Write)
+		batch := w.batch(first)
 		w.write(ctx, batch)
+		w.inFlight.written(batch)
 	}
 }
 
-// batch adds to an outcome what else there is, and what comes until the batch
-// is due.
-func (w *Worker) batch(first Outcome, due <-chan time.Time) []Outcome {
-	batch := []Outcome{first}
-	size := first.size()
-	for len(batch) < maxBatch && size < maxBatchBytes {
-		next, more := w.next(due)
-		if !more {
-			break
-		}
+// batch adds to an outcome those that wait as well.
+func (w *Worker) batch(first Outcome) []Outcome {
+	batch, size := []Outcome{first}, first.size()
+	for len(batch) < maxBatch && size < maxBatchBytes && len(w.outcomes) > 0 {
+		next := <-w.outcomes // this is the only receiver
 		batch = append(batch, next)
 		size += next.size()
 	}
 	return batch
-}
-
-func (w *Worker) next(due <-chan time.Time) (outcome Outcome, more bool) {
-	select {
-	case outcome, more = <-w.outcomes: // what is there goes along even when the batch is due
-		return outcome, more
-	default:
-	}
-	select {
-	case outcome, more = <-w.outcomes:
-	case <-due:
-	}
-	return outcome, more
 }
 
 func (o Outcome) size() int {
@@ -63,58 +43,72 @@ func (o Outcome) size() int {
 	return len(o.Result.Body)
 }
 
-// write stores a batch, however long that takes: an outcome that is lost is a
-// request that nobody knows of. It gives up only when the worker has ended.
+// write stores outcomes, however long that takes: a lost one is a request that
+// nobody knows of. It gives up only when ctx ends.
 func (w *Worker) write(ctx context.Context, batch []Outcome) {
+	left := retry(ctx, batch, w.writeOnce,
+		func(err error) {
+			w.Log.Warn("Writing the outcomes of runs failed; retrying.", "runs", len(batch), "error", err)
+		},
+		func(refused Outcome, err error) {
+			w.Log.Error("The database refused the outcome of a run; the run is marked WORKER_LOST.", "run", refused.Run, "error", err)
+			lost := failure(jobs.WorkerLost, "The request was made, but what came of it could not be stored.", nil)
+			lost.Run, lost.FinishedAt = refused.Run, refused.FinishedAt
+			retry(ctx, []Outcome{lost}, w.writeOnce, func(error) {}, func(_ Outcome, err error) {
+				w.Log.Error("The database refused that as well; the run stays RUNNING until this node stops.", "run", refused.Run, "error", err)
+			})
+		})
+	if left > 0 {
+		w.Log.Error("The node stopped before the outcomes of runs were written; the runs will be marked WORKER_LOST.", "runs", left)
+	}
+}
+
+// writeOnce stores outcomes and counts the runs that were not cancelled meanwhile.
+func (w *Worker) writeOnce(ctx context.Context, outcomes []Outcome) error {
+	ids, err := w.Store.FinishRuns(ctx, w.Boot, outcomes)
+	if err != nil {
+		return err
+	}
+	owned := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		owned[id] = true
+	}
+	for _, outcome := range outcomes {
+		reason := jobs.Reason("")
+		if outcome.Reason != nil {
+			reason = *outcome.Reason
+		}
+		if owned[outcome.Run] {
+			w.Observe.RunFinished(outcome.Status, reason)
+		}
+	}
+	return nil
+}
+
+// retry calls do with items until it succeeds or ctx ends, and returns how many
+// items are left then. unavailable gets the first error of an outage. When the
+// database refuses items, retry halves them until one is left, which refused
+// gets: one bad item must not hold up the others.
+func retry[T any](ctx context.Context, items []T, do func(context.Context, []T) error, unavailable func(error), refused func(T, error)) (left int) {
 	const first, longest = 20 * time.Millisecond, time.Second
-	defer w.flights.written(batch)
 	for pause := first; ; pause = min(2*pause, longest) {
-		owned, err := w.Store.FinishRuns(ctx, w.Boot, batch)
-		switch {
+		err := do(ctx, items)
+		switch half := len(items) / 2; {
 		case err == nil:
-			w.count(batch, owned)
-			return
+			return 0
 		case ctx.Err() != nil:
-			w.Log.Error("The outcomes of runs were not written before the end; the runs will be WORKER_LOST.", "runs", len(batch), "error", err)
-			return
-		case !fault.Is(err, fault.Unavailable) && len(batch) > 1: // one that is refused must not keep the others
-			w.write(ctx, batch[:len(batch)/2])
-			w.write(ctx, batch[len(batch)/2:])
-			return
+			return len(items)
+		case !fault.Is(err, fault.Unavailable) && half > 0:
+			return retry(ctx, items[:half], do, unavailable, refused) + retry(ctx, items[half:], do, unavailable, refused)
 		case !fault.Is(err, fault.Unavailable):
-			w.Log.Error("The outcome of a run is refused by the database; the run is WORKER_LOST.", "run", batch[0].Run, "error", err)
-			batch[0] = batch[0].lost()
+			refused(items[0], err)
+			return 0
 		case pause == first:
-			w.Log.Warn("The outcomes of runs cannot be written; it is tried again.", "runs", len(batch), "error", err)
+			unavailable(err)
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
 		}
-	}
-}
-
-// lost is what is left of an outcome that cannot be stored.
-func (o Outcome) lost() Outcome {
-	lost := failure(jobs.WorkerLost, "The request was made, but what came of it could not be stored.", nil)
-	lost.Run, lost.FinishedAt = o.Run, o.FinishedAt
-	return lost
-}
-
-// count tells of the runs that ended the way the outcomes say.
-func (w *Worker) count(batch []Outcome, owned []string) {
-	kept := make(map[string]bool, len(owned))
-	for _, run := range owned {
-		kept[run] = true
-	}
-	for _, outcome := range batch {
-		if !kept[outcome.Run] {
-			continue // cancelled meanwhile
-		}
-		reason := jobs.Reason("")
-		if outcome.Reason != nil {
-			reason = *outcome.Reason
-		}
-		w.Observe.RunFinished(outcome.Status, reason)
 	}
 }

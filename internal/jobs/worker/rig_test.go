@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,15 +26,23 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // soon is more than anything here takes.
 const soon = time.Minute
 
-// brisk is a pace at which tests need not wait for long. It gives nobody up, the
-// worker itself included: a busy machine must not abort requests.
-func brisk() worker.Pace {
-	return worker.Pace{Beat: 200 * time.Millisecond, GiveUpOwn: 2 * soon, GiveUpOther: 3 * soon,
-		Watch: 100 * time.Millisecond, Look: 50 * time.Millisecond, Backlog: time.Millisecond}
+// soak returns the size of a test: short, unless SIGNALBOX_SOAK is 1.
+func soak(short, long int) int {
+	if os.Getenv("SIGNALBOX_SOAK") == "1" {
+		return long
+	}
+	return short
 }
 
-// sender is the world that requests go to. A host that has a gate answers when
-// the gate is opened, or the request is aborted.
+// shortIntervals let tests act at once. No worker is declared lost, because a
+// busy machine must not abort requests.
+func shortIntervals() worker.Intervals {
+	return worker.Intervals{Heartbeat: 200 * time.Millisecond, AbortAfter: 2 * soon, LostAfter: 3 * soon,
+		CancelCheck: 100 * time.Millisecond, Poll: 50 * time.Millisecond, Backlog: time.Millisecond}
+}
+
+// sender answers requests. A host with a gate answers when the gate is opened or
+// the request is aborted.
 type sender struct {
 	answer func(worker.Order) (jobs.Result, error) // nil: 200
 
@@ -41,8 +50,8 @@ type sender struct {
 	gates   map[string]chan struct{} // by host
 	deaf    map[string]bool          // hosts whose requests cannot be aborted
 	sent    []worker.Order
-	flying  map[string]int // by host
-	most    map[string]int // that were flying at once
+	current map[string]int // requests in flight by host
+	most    map[string]int // at once
 	aborted map[string]abortion
 }
 
@@ -53,7 +62,7 @@ type abortion struct {
 }
 
 func newSender() *sender {
-	return &sender{gates: map[string]chan struct{}{}, deaf: map[string]bool{}, flying: map[string]int{}, most: map[string]int{}, aborted: map[string]abortion{}}
+	return &sender{gates: map[string]chan struct{}{}, deaf: map[string]bool{}, current: map[string]int{}, most: map[string]int{}, aborted: map[string]abortion{}}
 }
 
 // hold makes a host answer only when the given function is called.
@@ -67,8 +76,8 @@ func (s *sender) hold(host string) (open func()) {
 
 // Send is a worker's Sender.
 func (s *sender) Send(ctx context.Context, order worker.Order) (jobs.Result, error) {
-	gate, deaf := s.takeOff(order)
-	defer s.land(order)
+	gate, deaf := s.begin(order)
+	defer s.end(order)
 	if gate != nil {
 		select {
 		case <-gate:
@@ -91,23 +100,23 @@ func hostOf(order worker.Order) string {
 	return target.Host
 }
 
-func (s *sender) takeOff(order worker.Order) (gate chan struct{}, deaf bool) {
+func (s *sender) begin(order worker.Order) (gate chan struct{}, deaf bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent = append(s.sent, order)
 	host := hostOf(order)
 	for _, name := range []string{host, "all"} {
-		s.flying[name]++
-		s.most[name] = max(s.most[name], s.flying[name])
+		s.current[name]++
+		s.most[name] = max(s.most[name], s.current[name])
 	}
 	return s.gates[host], s.deaf[host]
 }
 
-func (s *sender) land(order worker.Order) {
+func (s *sender) end(order worker.Order) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flying[hostOf(order)]--
-	s.flying["all"]--
+	s.current[hostOf(order)]--
+	s.current["all"]--
 }
 
 func (s *sender) note(order worker.Order, cause error) {
@@ -142,7 +151,7 @@ func (s *sender) order() (runs []string) {
 func (s *sender) inFlight(host string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.flying[host]
+	return s.current[host]
 }
 
 func (s *sender) peak(host string) int {
@@ -163,46 +172,46 @@ func (s *sender) abortedAt(run string) time.Time {
 	return s.aborted[run].at
 }
 
-// ledger is a worker's Observer.
-type ledger struct {
+// observer counts what a worker reports.
+type observer struct {
 	mu       sync.Mutex
 	finished map[string]int
 	depth    int
 }
 
-func (l *ledger) RunFinished(status jobs.Status, reason jobs.Reason) {
+func (l *observer) RunFinished(status jobs.Status, reason jobs.Reason) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.finished[strings.TrimSuffix(string(status)+" "+string(reason), " ")]++
 }
-func (l *ledger) InFlight(int) {}
-func (l *ledger) QueueDepth(runs int) {
+func (l *observer) InFlight(int) {}
+func (l *observer) QueueDepth(runs int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.depth = runs
 }
 
-func (l *ledger) count(what string) int {
+func (l *observer) count(what string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.finished[what]
 }
 
-// rig is a worker, its database and its world.
+// rig is a worker, its database and what it sends to.
 type rig struct {
 	*worker.Worker
-	db     *store.DB
-	world  *sender
-	ledger *ledger
-	stop   func(ctx context.Context)
+	db       *store.DB
+	sender   *sender
+	observer *observer
+	stop     func(ctx context.Context)
 }
 
-// newRig makes a worker that is not started. change may alter it.
+// newRig creates a worker that is not started. change may alter it.
 func newRig(t *testing.T, db *store.DB, change ...func(*worker.Worker)) *rig {
 	t.Helper()
-	r := &rig{db: db, world: newSender(), ledger: &ledger{finished: map[string]int{}}}
-	r.Worker = &worker.Worker{Store: db.Worker(), Sender: r.world, Plans: plans.BuiltIn(), Limits: worker.Limits{Node: 64, Account: 32, Host: 16},
-		Log: slog.New(slog.DiscardHandler), Observe: r.ledger, Now: time.Now, Boot: uuid.NewString(), Node: "node " + uuid.NewString(), Pace: brisk()}
+	r := &rig{db: db, sender: newSender(), observer: &observer{finished: map[string]int{}}}
+	r.Worker = &worker.Worker{Store: db.Worker(), Sender: r.sender, Plans: plans.BuiltIn(), Limits: worker.Limits{Node: 64, Account: 32, Host: 16},
+		Log: slog.New(slog.DiscardHandler), Observe: r.observer, Now: time.Now, Boot: uuid.NewString(), Node: "node " + uuid.NewString(), Intervals: shortIntervals()}
 	for _, each := range change {
 		each(r.Worker)
 	}
@@ -223,7 +232,7 @@ func (r *rig) start(t *testing.T) *rig {
 	return r
 }
 
-// newJob makes a job of an account that sends to a host.
+// newJob creates a job of an account that sends to a host.
 func newJob(t *testing.T, db *store.DB, account, host string) jobs.Job {
 	t.Helper()
 	job := storetest.NewJob(account, "j-"+uuid.NewString(), "http://"+host+"/")
@@ -231,7 +240,7 @@ func newJob(t *testing.T, db *store.DB, account, host string) jobs.Job {
 	return job
 }
 
-// ended waits until a run is as it is wanted.
+// ended waits until a run has an outcome.
 func (r *rig) ended(t *testing.T, account, run, want string) jobs.Run {
 	t.Helper()
 	var got jobs.Run
@@ -247,7 +256,7 @@ func (r *rig) ended(t *testing.T, account, run, want string) jobs.Run {
 	return got
 }
 
-// over waits until a run is over, whatever came of it.
+// over waits until a run has any outcome.
 func over(t *testing.T, db *store.DB, account, run string) (got jobs.Run) {
 	t.Helper()
 	storetest.Wait(t, soon, "the run is over", func() bool {
@@ -257,7 +266,7 @@ func over(t *testing.T, db *store.DB, account, run string) (got jobs.Run) {
 	return got
 }
 
-// outcome is the status of a run and why it failed.
+// outcome returns the status of a run and why it failed.
 func outcome(run jobs.Run) string {
 	if run.Reason != nil {
 		return string(run.Status) + " " + string(*run.Reason)

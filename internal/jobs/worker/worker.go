@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -22,25 +23,24 @@ var (
 	errStopped  = errors.New("the node was shut down before the response came")
 )
 
-// Store gives the transactions of a worker.
+// Store provides the transactions of a worker.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	Write(ctx context.Context, account string, fn func(Tx) error) error
-	// FinishRuns stores, in a transaction of its own, what came of runs that
-	// the lease still owns, and gives their ids.
+	// FinishRuns stores, in a transaction of its own, the outcomes of runs that
+	// the lease still owns, and returns their ids.
 	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 }
 
 // ReadTx is what a worker reads.
 type ReadTx interface {
-	// Nodes gives every node that has not been given up, with its last beat.
+	// Nodes returns every registered node with its last heartbeat.
 	Nodes(ctx context.Context) ([]Node, error)
-	// Owned gives the running runs of a worker.
+	// Owned returns the running runs of a worker.
 	Owned(ctx context.Context, lease string) ([]string, error)
-	// CountPending counts the runs that wait, up to a limit.
+	// CountPending counts the pending runs, up to a limit.
 	CountPending(ctx context.Context, limit int) (int, error)
-	// Configurations gives what jobs send, by the ids that claims have. What
-	// cannot be read is left out.
+	// Configurations returns those of the given ids that can be decrypted.
 	Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error)
 }
 
@@ -49,45 +49,41 @@ type Tx interface {
 	ReadTx
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
-	// PendingAccounts gives the accounts after one that have pending runs.
+	// PendingAccounts returns accounts with pending runs, after the given one.
 	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
-	// PendingLanes gives the lanes of an account, after one, that have pending runs.
+	// PendingLanes returns an account's lanes with pending runs, after the given one.
 	PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error)
-	// ClaimRuns makes the oldest pending runs of a lane a worker's own.
+	// ClaimRuns gives the oldest pending runs of a lane to a worker.
 	ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]Claim, error)
 	// RefuseRuns fails the oldest pending runs of a lane as QUOTA_EXCEEDED.
 	RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error)
 	RunsUsed(ctx context.Context, account, period string) (int, error)
-	// MeterRuns counts runs; nobody else counts there until the transaction ends.
+	// MeterRuns adds to the account's used runs and locks that number.
 	MeterRuns(ctx context.Context, account, period string, more int) error
 	Beat(ctx context.Context, boot, node string) error
-	// Lives tells whether a worker has not been given up. Until the transaction
-	// ends, it is not.
+	// Lives reports whether a worker is registered, and locks its row.
 	Lives(ctx context.Context, boot string) (bool, error)
-	// Settled tells that no transaction in which a worker claims is under way.
+	// Settled reports whether no claim of a worker is in progress.
 	Settled(ctx context.Context, boot string) (bool, error)
-	// GiveUp removes a node unless it has beaten since, and tells whether it did.
+	// GiveUp removes a node, or returns false if it has sent a heartbeat since.
 	GiveUp(ctx context.Context, node Node) (bool, error)
-	// LoseRuns fails the running runs of a worker that is gone.
+	// LoseRuns fails the running runs of a worker as WORKER_LOST.
 	LoseRuns(ctx context.Context, lease, detail string) (int, error)
 }
 
-// Claim is a run that this worker is to execute.
+// Claim is a run that this worker has claimed.
 type Claim struct {
 	Run, Account, Lane, Job string
-	// Request is the id of the configuration.
-	Request string
+	Request                 string // the id of the configuration
 }
 
-// host is the part of the lane that names the destination.
-func (c Claim) host() string { return hostOf(c.Lane) }
-
+// hostOf returns the destination host of a lane.
 func hostOf(lane string) string {
 	_, host, _ := strings.Cut(lane, ":")
 	return host
 }
 
-// Outcome is what came of a run.
+// Outcome is the final state of a run.
 type Outcome struct {
 	Run        string
 	Status     jobs.Status
@@ -103,30 +99,30 @@ type Order struct {
 	Configuration     jobs.Configuration
 }
 
-// Sender makes requests. The error is a *SendError, or what ended ctx.
+// Sender makes requests. Its error is a *SendError, or that of ctx.
 type Sender interface {
 	Send(ctx context.Context, order Order) (jobs.Result, error)
 }
 
-// SendError is a request that got no response, or none in time.
+// SendError says why a request got no response.
 type SendError struct {
 	Reason jobs.Reason
 	Detail string
 }
 
-// Error gives the detail.
+// Error returns the detail.
 func (e *SendError) Error() string { return e.Detail }
 
-// Node is a worker as the others see it.
+// Node is a registered worker.
 type Node struct {
 	Boot, Name string
 	Beat       int64
 }
 
-// Limits bound how many requests are in flight at once.
+// Limits bound the requests in flight.
 type Limits struct{ Node, Account, Host int }
 
-// Observer is told what a worker does.
+// Observer receives a worker's metrics.
 type Observer interface {
 	RunFinished(status jobs.Status, reason jobs.Reason)
 	InFlight(requests int)
@@ -144,57 +140,58 @@ type Worker struct {
 	Now     func() time.Time
 	// Boot is new at every start; Node is the same after a restart.
 	Boot, Node string
-	// Pace is how often it does what it does; zero is as the package's
-	// documentation says.
-	Pace Pace
+	// Intervals are the documented ones when zero.
+	Intervals Intervals
 
-	flights        flights
+	inFlight       inFlight
 	configurations configurationCache
-	reads          sync.Mutex // held by who reads configurations
-	turns          turns
-	sweep          sweep
+	rotation       rotation
+	visited        visited
 	outcomes       chan Outcome
 	wake           background.Bell
-	beaten         background.Bell
-	lives          atomic.Bool // others have no reason to give it up
-	fuse           *time.Timer // ends lives
-	short          atomic.Bool // runs wait for room
+	seen           map[string]sighting // the other nodes by boot; nil before the first check
+	alive          atomic.Bool         // the last heartbeat is not too old
+	abortTimer     *time.Timer         // ends alive
+	atLimit        atomic.Bool         // pending runs wait for requests to end
+	uncertain      bool                // a claim may have been committed without an answer
 	stopped        sync.Once
-	uncertain      bool // a claim may have been committed without an answer
 
-	claims, beats      background.Loop
-	writing, executing sync.WaitGroup
-	cancelWrites       context.CancelFunc
+	claiming, heartbeats      background.Loop
+	writing, executing        sync.WaitGroup
+	reading                   sync.Mutex // one reader of configurations at a time
+	readContext               context.Context
+	cancelReads, cancelWrites context.CancelFunc
 }
 
 // Start begins to claim and execute runs.
 func (w *Worker) Start(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	if w.Pace == (Pace{}) {
-		w.Pace = defaultPace()
+	if w.Intervals == (Intervals{}) {
+		w.Intervals = defaultIntervals()
 	}
-	w.flights.limits, w.flights.observe = w.Limits, w.Observe.InFlight
-	w.wake, w.beaten = background.NewBell(), background.NewBell()
+	w.inFlight.limits, w.inFlight.observe = w.Limits, w.Observe.InFlight
+	w.wake = background.NewBell()
 	w.outcomes = make(chan Outcome, 4*w.Limits.Node)
-	w.fuse = time.AfterFunc(w.Pace.GiveUpOwn, w.burn)
-	w.beats.Start(ctx, w.beat, w.listen, w.watch)
-	w.claims.Start(ctx, w.claimAll)
-	ctx, w.cancelWrites = context.WithCancel(ctx)
-	w.writing.Go(func() { w.writeAll(ctx) })
+	w.abortTimer = time.AfterFunc(w.Intervals.AbortAfter, w.abortOwn)
+	w.readContext, w.cancelReads = context.WithCancel(ctx)
+	writeContext, cancelWrites := context.WithCancel(ctx)
+	w.cancelWrites = cancelWrites
+	w.heartbeats.Start(ctx, w.sendHeartbeats, w.watchNodes, w.checkOwned)
+	w.claiming.Start(ctx, w.claimRuns)
+	w.writing.Go(func() { w.writeOutcomes(writeContext) })
 }
 
-// Wake makes the worker look for runs now. It never blocks.
+// Wake makes the worker claim now. It never blocks.
 func (w *Worker) Wake() { w.wake.Ring() }
 
-// Abort ends the request of a run that was cancelled, if it is made here.
-func (w *Worker) Abort(run string) { w.flights.abort(run, errCanceled) }
+// Abort ends the request of a cancelled run, if it is made here.
+func (w *Worker) Abort(run string) { w.inFlight.abort(run, errCanceled) }
 
 // endTimeout bounds what is left to write once no request is in flight: a
-// database that does not answer must not keep the process.
+// database that does not answer must not keep the process running.
 const endTimeout = 5 * time.Second
 
-// Stop ends the worker as the package's documentation says. It returns when
-// nothing is left of it, and may be called again.
+// Stop ends the worker as the package documentation says. It may be repeated.
 func (w *Worker) Stop(ctx context.Context) {
 	if w.cancelWrites != nil { // it was started
 		w.stopped.Do(func() { w.stop(ctx) })
@@ -202,59 +199,59 @@ func (w *Worker) Stop(ctx context.Context) {
 }
 
 func (w *Worker) stop(ctx context.Context) {
-	w.claims.Stop()
+	w.claiming.Stop()
+	finished := make(chan struct{})
+	go func() {
+		w.executing.Wait()
+		close(finished)
+	}()
 	select {
-	case <-w.flights.empty():
+	case <-finished:
 	case <-ctx.Done():
-		w.flights.abortAll(errStopped)
+		w.inFlight.abortAll(errStopped)
 	}
-	late := time.AfterFunc(endTimeout, w.cancelWrites) // an abort frees whoever waits for the writer, too
+	w.cancelReads()
+	late := time.AfterFunc(endTimeout, w.cancelWrites)
 	defer late.Stop()
-	w.executing.Wait()
+	<-finished
 	close(w.outcomes)
 	w.writing.Wait()
 	w.cancelWrites()
-	w.beats.Stop()
-	w.fuse.Stop()
+	w.heartbeats.Stop()
+	w.abortTimer.Stop()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	w.leave(ending)
+	w.deregister(ending)
 }
 
-// execute makes the request of a run and reports what came of it.
+// execute makes the request of a run and reports its outcome.
 func (w *Worker) execute(ctx context.Context, claim Claim, configuration jobs.Configuration) {
 	var result jobs.Result
-	err := ctx.Err() // it may have been aborted before it began
+	err := ctx.Err() // it may have been aborted already
 	if err == nil {
 		result, err = w.Sender.Send(ctx, Order{Account: claim.Account, Run: claim.Run, Job: claim.Job, Configuration: configuration})
 	}
-	aborted := context.Cause(ctx) // before it lands, which ends the context
-	w.land(claim)
-	w.report(claim, conclude(configuration, result, err, aborted))
+	w.finish(claim, conclude(configuration, result, err, context.Cause(ctx)))
 }
 
-// land makes room for another run.
-func (w *Worker) land(claim Claim) {
-	w.flights.land(claim)
-	if w.short.Load() {
+// finish frees the capacity of a run and hands its outcome to the writer.
+func (w *Worker) finish(claim Claim, outcome Outcome) {
+	w.inFlight.end(claim)
+	if w.atLimit.Load() {
 		w.Wake()
 	}
-}
-
-// report hands an outcome to whoever writes it.
-func (w *Worker) report(claim Claim, outcome Outcome) {
 	outcome.Run, outcome.FinishedAt = claim.Run, w.Now().UTC().Truncate(time.Microsecond)
 	w.outcomes <- outcome
 }
 
-// conclude turns an exchange into the final state of its run.
+// conclude returns the outcome of a request.
 func conclude(configuration jobs.Configuration, result jobs.Result, err, aborted error) Outcome {
 	failed, refused := errors.AsType[*SendError](err)
 	switch {
 	case err == nil && configuration.Succeeds(result.Status):
 		return Outcome{Status: jobs.Succeeded, Result: &result}
 	case err == nil:
-		return failure(jobs.NonSuccessStatus, "The response's status "+result.StatusText()+" is not the wanted "+configuration.Plain().SuccessStatus+".", &result)
+		return failure(jobs.NonSuccessStatus, fmt.Sprintf("The response's status %d is not the wanted %s.", result.Status, configuration.Plain().SuccessStatus), &result)
 	case aborted != nil:
 		return failure(jobs.WorkerLost, "The run was given up: "+aborted.Error()+".", nil)
 	case refused:
@@ -264,6 +261,6 @@ func conclude(configuration jobs.Configuration, result jobs.Result, err, aborted
 }
 
 func failure(reason jobs.Reason, detail string, result *jobs.Result) Outcome {
-	detail = strings.ReplaceAll(strings.ToValidUTF8(detail, "\uFFFD"), "\x00", "\uFFFD") // what others sent may be quoted in it
+	detail = strings.ReplaceAll(strings.ToValidUTF8(detail, "\uFFFD"), "\x00", "\uFFFD") // it may quote what others sent
 	return Outcome{Status: jobs.Failed, Reason: &reason, Error: &detail, Result: result}
 }

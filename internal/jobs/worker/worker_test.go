@@ -13,43 +13,41 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestEveryEndOfARequestIsRecorded(t *testing.T) {
+func TestWorker_RecordsEveryOutcome(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := storetest.OpenSealed(t, database)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		r := newRig(t, db)
-		r.world.answer = func(order worker.Order) (jobs.Result, error) {
-			if order.Account != account {
-				t.Errorf("%s is a request of %q", order.Run, order.Account)
-			}
-			switch hostOf(order) {
-			case "fine":
-				return jobs.Result{Status: 204, Body: "ok"}, nil
-			case "broken":
-				return jobs.Result{Status: 500, Body: "no"}, nil
-			case "slow":
-				return jobs.Result{}, &worker.SendError{Reason: jobs.Timeout, Detail: "It took too long.\x00\xff"}
-			case "private":
-				return jobs.Result{}, &worker.SendError{Reason: jobs.SSRFBlocked, Detail: "No."}
-			}
-			return jobs.Result{}, errors.New("a bug")
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	r := newRig(t, db)
+	r.sender.answer = func(order worker.Order) (jobs.Result, error) {
+		if order.Account != account {
+			t.Errorf("%s is a request of %q", order.Run, order.Account)
 		}
-		r.start(t)
-		for host, want := range map[string]string{"fine": "SUCCEEDED", "broken": "FAILED NON_SUCCESS_STATUS", "slow": "FAILED TIMEOUT",
-			"private": "FAILED SSRF_BLOCKED", "odd": "FAILED CONNECTION_ERROR"} {
-			id := storetest.Queue(t, db, newJob(t, db, account, host), 1)[0]
-			r.Wake()
-			run := r.ended(t, account, id, want)
-			if (run.Result != nil) != (host == "fine" || host == "broken") || run.StartedAt == nil || run.FinishedAt == nil {
-				t.Errorf("%s: %+v", host, run)
-			}
-			storetest.Wait(t, soon, "it is counted", func() bool { return r.ledger.count(want) == 1 })
+		switch hostOf(order) {
+		case "fine":
+			return jobs.Result{Status: 204, Body: "ok"}, nil
+		case "broken":
+			return jobs.Result{Status: 500, Body: "no"}, nil
+		case "slow":
+			return jobs.Result{}, &worker.SendError{Reason: jobs.Timeout, Detail: "It took too long.\x00\xff"}
+		case "private":
+			return jobs.Result{}, &worker.SendError{Reason: jobs.SSRFBlocked, Detail: "No."}
 		}
-	})
+		return jobs.Result{}, errors.New("a bug")
+	}
+	r.start(t)
+	for host, want := range map[string]string{"fine": "SUCCEEDED", "broken": "FAILED NON_SUCCESS_STATUS", "slow": "FAILED TIMEOUT",
+		"private": "FAILED SSRF_BLOCKED", "odd": "FAILED CONNECTION_ERROR"} {
+		id := storetest.Queue(t, db, newJob(t, db, account, host), 1)[0]
+		r.Wake()
+		run := r.ended(t, account, id, want)
+		if (run.Result != nil) != (host == "fine" || host == "broken") || run.StartedAt == nil || run.FinishedAt == nil {
+			t.Errorf("%s: %+v", host, run)
+		}
+		storetest.Wait(t, soon, "it is counted", func() bool { return r.observer.count(want) == 1 })
+	}
 }
 
-func TestRunsAreAttemptedOnceByManyWorkers(t *testing.T) {
+func TestClaim_ThreeWorkersAttemptRunsOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		const runs = 600
@@ -57,13 +55,13 @@ func TestRunsAreAttemptedOnceByManyWorkers(t *testing.T) {
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		storetest.Queue(t, db, newJob(t, db, account, "a"), runs/2)
 		storetest.Queue(t, db, newJob(t, db, account, "b"), runs/2)
-		world := newSender()
+		sender := newSender()
 		for range 3 {
-			newRig(t, db, func(w *worker.Worker) { w.Sender = world }).start(t)
+			newRig(t, db, func(w *worker.Worker) { w.Sender = sender }).start(t)
 		}
 		storetest.Wait(t, soon, "all runs are done", func() bool { return unfinished(t, db) == 0 })
 		seen := map[string]bool{}
-		for _, run := range world.order() {
+		for _, run := range sender.order() {
 			if seen[run] {
 				t.Errorf("%s was sent twice", run)
 			}
@@ -117,7 +115,7 @@ func meter(t *testing.T, db *store.DB, account string) (used int) {
 	return used
 }
 
-func TestTheQuotaIsExactWhoeverClaims(t *testing.T) {
+func TestClaim_QuotaIsExact(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		const included, left, runs = 3000, 70, 200 // the free plan's
@@ -129,21 +127,21 @@ func TestTheQuotaIsExactWhoeverClaims(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		world := newSender()
+		sender := newSender()
 		for i := range 4 {
 			storetest.Queue(t, db, newJob(t, db, account, fmt.Sprint("h", i)), runs/4)
 		}
-		var ledgers []*ledger
+		var observers []*observer
 		for range 3 {
-			ledgers = append(ledgers, newRig(t, db, func(w *worker.Worker) { w.Sender = world }).start(t).ledger)
+			observers = append(observers, newRig(t, db, func(w *worker.Worker) { w.Sender = sender }).start(t).observer)
 		}
 		storetest.Wait(t, soon, "all runs are done", func() bool { return unfinished(t, db) == 0 })
-		if sent, used := world.count(""), meter(t, db, account); sent != left || used != included {
+		if sent, used := sender.count(""), meter(t, db, account); sent != left || used != included {
 			t.Errorf("%d were sent, %d are metered", sent, used)
 		}
 		storetest.Wait(t, soon, "the refused are counted", func() bool {
 			refused := 0
-			for _, each := range ledgers {
+			for _, each := range observers {
 				refused += each.count("FAILED QUOTA_EXCEEDED")
 			}
 			return refused == runs-left
@@ -151,31 +149,29 @@ func TestTheQuotaIsExactWhoeverClaims(t *testing.T) {
 	})
 }
 
-func TestACancelledRunIsAbortedAndStaysCancelled(t *testing.T) {
+func TestAbort_CanceledRunStaysCanceled(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := storetest.OpenSealed(t, database)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		r := newRig(t, db, func(w *worker.Worker) { w.Pace.Watch = time.Hour }) // it has to be told
-		answer := map[string]func(){"slow": r.world.hold("slow"), "deaf": r.world.hold("deaf")}
-		defer answer["deaf"]()
-		r.world.deaf["deaf"] = true
-		r.start(t)
-		for _, host := range []string{"slow", "deaf"} {
-			run := storetest.Queue(t, db, newJob(t, db, account, host), 1)[0]
-			r.Wake()
-			storetest.Wait(t, soon, "the request is made", func() bool { return r.world.inFlight(host) == 1 })
-			cancel(t, db, account, run)
-			r.Abort(run)
-			storetest.Wait(t, soon, "it is aborted", func() bool { return r.world.cause(run) != nil })
-			answer[host]() // the response comes anyway
-			storetest.Wait(t, soon, "the request has ended", func() bool { return r.world.inFlight(host) == 0 })
-			r.settle(t, account)
-			if got := outcome(storetest.ReadRun(t, db, account, run)); got != "CANCELED" {
-				t.Errorf("the run to %s is %s", host, got)
-			}
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	r := newRig(t, db, func(w *worker.Worker) { w.Intervals.CancelCheck = time.Hour }) // it has to be told
+	answer := map[string]func(){"slow": r.sender.hold("slow"), "deaf": r.sender.hold("deaf")}
+	defer answer["deaf"]()
+	r.sender.deaf["deaf"] = true
+	r.start(t)
+	for _, host := range []string{"slow", "deaf"} {
+		run := storetest.Queue(t, db, newJob(t, db, account, host), 1)[0]
+		r.Wake()
+		storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight(host) == 1 })
+		cancel(t, db, account, run)
+		r.Abort(run)
+		storetest.Wait(t, soon, "it is aborted", func() bool { return r.sender.cause(run) != nil })
+		answer[host]() // the response comes anyway
+		storetest.Wait(t, soon, "the request has ended", func() bool { return r.sender.inFlight(host) == 0 })
+		r.settle(t, account)
+		if got := outcome(storetest.ReadRun(t, db, account, run)); got != "CANCELED" {
+			t.Errorf("the run to %s is %s", host, got)
 		}
-	})
+	}
 }
 
 // settle waits until all outcomes so far are written: they are written in
@@ -187,7 +183,7 @@ func (r *rig) settle(t *testing.T, account string) {
 	r.ended(t, account, run, "SUCCEEDED")
 }
 
-func TestACancellationElsewhereIsHeardOrNoticed(t *testing.T) {
+func TestAbort_CanceledOnAnotherNode(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		here, there := storetest.OpenSealed(t, database), storetest.OpenSealed(t, database)
@@ -198,10 +194,10 @@ func TestACancellationElsewhereIsHeardOrNoticed(t *testing.T) {
 			}
 			r := newRig(t, here, func(w *worker.Worker) {
 				if heard {
-					w.Pace.Watch = time.Hour
+					w.Intervals.CancelCheck = time.Hour
 				}
 			}).start(t)
-			r.world.hold("slow")
+			r.sender.hold("slow")
 			if heard {
 				listener := here.NewListener(func() {})
 				listener.OnAbort(r.Abort)
@@ -211,9 +207,9 @@ func TestACancellationElsewhereIsHeardOrNoticed(t *testing.T) {
 			}
 			run := storetest.Queue(t, here, newJob(t, here, account, "slow"), 1)[0]
 			r.Wake()
-			storetest.Wait(t, soon, "the request is made", func() bool { return r.world.inFlight("slow") == 1 })
+			storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight("slow") == 1 })
 			cancel(t, there, account, run)
-			storetest.Wait(t, soon, "it is aborted", func() bool { return r.world.cause(run) != nil })
+			storetest.Wait(t, soon, "it is aborted", func() bool { return r.sender.cause(run) != nil })
 			r.stop(t.Context())
 			if got := outcome(storetest.ReadRun(t, there, account, run)); got != "CANCELED" {
 				t.Errorf("the run is %s", got)
@@ -233,31 +229,29 @@ func listening(t *testing.T, database storetest.Database) {
 	})
 }
 
-func TestStopLetsRequestsFinish(t *testing.T) {
+func TestStop_LetsRequestsFinish(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := storetest.OpenSealed(t, database)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		r := newRig(t, db).start(t)
-		open := r.world.hold("slow")
-		run := storetest.Queue(t, db, newJob(t, db, account, "slow"), 1)[0]
-		r.Wake()
-		storetest.Wait(t, soon, "the request is made", func() bool { return r.world.inFlight("slow") == 1 })
-		stopped := make(chan struct{})
-		go func() { defer close(stopped); r.stop(t.Context()) }()
-		late := storetest.Queue(t, db, newJob(t, db, account, "late"), 1)[0]
-		open()
-		<-stopped
-		if got := outcome(storetest.ReadRun(t, db, account, run)); got != "SUCCEEDED" {
-			t.Errorf("the run is %s", got)
-		}
-		if got := outcome(storetest.ReadRun(t, db, account, late)); got == "RUNNING" {
-			t.Errorf("a run was left %s", got)
-		}
-		if left := nodes(t, db); left != 0 {
-			t.Errorf("%d nodes are left", left)
-		}
-	})
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	r := newRig(t, db).start(t)
+	open := r.sender.hold("slow")
+	run := storetest.Queue(t, db, newJob(t, db, account, "slow"), 1)[0]
+	r.Wake()
+	storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight("slow") == 1 })
+	stopped := make(chan struct{})
+	go func() { defer close(stopped); r.stop(t.Context()) }()
+	late := storetest.Queue(t, db, newJob(t, db, account, "late"), 1)[0]
+	open()
+	<-stopped
+	if got := outcome(storetest.ReadRun(t, db, account, run)); got != "SUCCEEDED" {
+		t.Errorf("the run is %s", got)
+	}
+	if got := outcome(storetest.ReadRun(t, db, account, late)); got == "RUNNING" {
+		t.Errorf("a run was left %s", got)
+	}
+	if left := nodes(t, db); left != 0 {
+		t.Errorf("%d nodes are left", left)
+	}
 }
 
 func nodes(t *testing.T, db *store.DB) (count int) {
@@ -273,21 +267,19 @@ func nodes(t *testing.T, db *store.DB) (count int) {
 	return count
 }
 
-func TestStopGivesUpWhatTakesTooLong(t *testing.T) {
+func TestStop_AbortsAfterDeadline(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := storetest.OpenSealed(t, database)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		r := newRig(t, db).start(t)
-		r.world.hold("slow")
-		run := storetest.Queue(t, db, newJob(t, db, account, "slow"), 1)[0]
-		r.Wake()
-		storetest.Wait(t, soon, "the request is made", func() bool { return r.world.inFlight("slow") == 1 })
-		short, end := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		defer end()
-		r.stop(short)
-		if got := storetest.ReadRun(t, db, account, run); outcome(got) != "FAILED WORKER_LOST" {
-			t.Errorf("the run is %s", outcome(got))
-		}
-	})
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	r := newRig(t, db).start(t)
+	r.sender.hold("slow")
+	run := storetest.Queue(t, db, newJob(t, db, account, "slow"), 1)[0]
+	r.Wake()
+	storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight("slow") == 1 })
+	short, end := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer end()
+	r.stop(short)
+	if got := storetest.ReadRun(t, db, account, run); outcome(got) != "FAILED WORKER_LOST" {
+		t.Errorf("the run is %s", outcome(got))
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -24,13 +25,21 @@ import (
 const (
 	// soon is how long something that happens at once may take on a busy machine.
 	soon = 20 * time.Second
-	// unhurried is a pace of heartbeats at which sockets are looked after ten
-	// times a second, and no busy machine makes a peer look silent.
+	// unhurried is a heartbeat interval at which sockets are checked ten times a
+	// second and no busy machine makes a peer look silent.
 	unhurried = 6 * time.Second
 )
 
-// atBest makes sure that something takes no longer than it may. A busy machine
-// may spoil an attempt, but not every one.
+// soak returns the size of a test: short, unless SIGNALBOX_SOAK is 1.
+func soak(short, long int) int {
+	if os.Getenv("SIGNALBOX_SOAK") == "1" {
+		return long
+	}
+	return short
+}
+
+// atBest checks that the quickest of five attempts takes at most a time: a busy
+// machine may spoil an attempt, but not every one.
 func atBest(t *testing.T, most time.Duration, attempt func() time.Duration) {
 	t.Helper()
 	quickest := attempt()
@@ -130,7 +139,7 @@ func (w *world) send(t testing.TB, method, path, body string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
-// makeFlag creates a flag.
+// makeFlag creates a flag through the API.
 func (w *world) makeFlag(t testing.TB, id string) {
 	t.Helper()
 	w.call(t, http.MethodPost, "/api/v1/flags", fmt.Sprintf(`{"data":{"id":%q,"type":"flag","attributes":{"type":"BOOLEAN","default":false}}}`, id), http.StatusCreated)

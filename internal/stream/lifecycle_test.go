@@ -19,10 +19,9 @@ import (
 	"github.com/signalbox/signalbox/internal/stream"
 )
 
-// A socket that answers gets more heartbeats than one that is silent would.
-func TestHeartbeatsComeWhileNothingHappens(t *testing.T) {
+func TestHeartbeat_SentWhileIdle(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{Heartbeat: 2 * time.Second})
+	s := newStage(t, stream.Options{Heartbeat: 300 * time.Millisecond})
 	storetest.Wait(t, 3*soon, "five heartbeats came to one socket", func() bool { return s.answered(5) == 5 })
 }
 
@@ -45,41 +44,48 @@ func (s *stage) answered(enough int) (count int) {
 	return count
 }
 
-func TestASilentPeerIsDropped(t *testing.T) {
+func TestHeartbeat_SilentPeerIsDropped(t *testing.T) {
 	t.Parallel()
-	const heartbeat = 2 * time.Second // three of them are longer than a busy machine pauses
+	const heartbeat = 300 * time.Millisecond
 	s := newStage(t, stream.Options{Heartbeat: heartbeat})
+	storetest.Wait(t, 3*soon, "only the silent peer is dropped", func() bool { return s.outlives(heartbeat) })
+}
+
+// outlives opens a silent socket and one that sends protocol pings, waits until
+// the silent one is dropped, and reports whether the other is still open. A busy
+// machine may pause for too long between two pings.
+func (s *stage) outlives(heartbeat time.Duration) bool {
+	s.t.Helper()
+	dropped := count(&s.closed, "silent").Load()
 	began := time.Now()
 	silent, _ := s.open("")
 	pinging, _ := s.open("")
 	done := make(chan struct{})
-	go func() { // a protocol ping is a frame as well
+	go func() {
 		defer close(done)
 		for pinging.WriteControl(websocket.PingMessage, nil, time.Now().Add(soon)) == nil {
-			select {
-			case <-time.After(heartbeat / 8):
-			case <-t.Context().Done():
-				return
-			}
+			<-time.After(heartbeat / 8)
 		}
 	}()
 	_, err := silent.read(soon)
 	if closed, is := errors.AsType[*websocket.CloseError](err); is && closed.Code != websocket.CloseAbnormalClosure {
-		t.Errorf("it ended with %v", err)
+		s.t.Errorf("it ended with %v", err)
 	}
 	if took := time.Since(began); took < 3*heartbeat {
-		t.Errorf("it was dropped after %s", took)
+		s.t.Errorf("it was dropped after %s", took)
 	}
-	if got := count(&s.closed, "silent"); got.Load() != 1 {
-		storetest.Wait(t, soon, "it is counted", func() bool { return got.Load() == 1 })
+	storetest.Wait(s.t, soon, "it is counted", func() bool { return count(&s.closed, "silent").Load() > dropped })
+	seq := s.commit(flagChange("f"))
+	var got message
+	for err = nil; err == nil && got.Seq != seq; {
+		got, err = pinging.read(soon)
 	}
-	s.commit(flagChange("f"))
-	pinging.expect(event("flag_changed", "f", 1))
 	_ = pinging.Close()
 	<-done
+	return err == nil
 }
 
-func TestASocketHasAnAge(t *testing.T) {
+func TestSocket_MaxAge(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{MaxAge: 500 * time.Millisecond, Heartbeat: unhurried})
 	began := time.Now()
@@ -90,7 +96,7 @@ func TestASocketHasAnAge(t *testing.T) {
 	}
 }
 
-func TestAPeerThatClosesIsAnswered(t *testing.T) {
+func TestSocket_AnswersClose(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	p, _ := s.open("")
@@ -101,7 +107,7 @@ func TestAPeerThatClosesIsAnswered(t *testing.T) {
 	storetest.Wait(t, soon, "it is gone", func() bool { return count(&s.closed, "peer").Load() == 1 })
 }
 
-func TestWhatPeersSayIsSkipped(t *testing.T) {
+func TestSocket_IgnoresMessages(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	p, _ := s.open("")
@@ -114,7 +120,7 @@ func TestWhatPeersSayIsSkipped(t *testing.T) {
 	p.expect(event("flag_changed", "f", 1))
 }
 
-func TestAKeyThatEndsTakesItsSocketsAlong(t *testing.T) {
+func TestKey_EndedClosesItsSockets(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		w := newWorld(t, database)
@@ -149,8 +155,7 @@ func TestAKeyThatEndsTakesItsSocketsAlong(t *testing.T) {
 	})
 }
 
-// expireSoon gives a key an expiry that is ahead when the node hears of it, which
-// takes its time on a busy machine.
+// expireSoon gives a key an expiry that is still ahead when the node receives it.
 func (w *world) expireSoon(t testing.TB, key madeKey) {
 	t.Helper()
 	for ahead := 300 * time.Millisecond; ; ahead *= 2 {
@@ -165,33 +170,29 @@ func (w *world) expireSoon(t testing.TB, key madeKey) {
 	}
 }
 
-func TestAKeyThatExpiresTakesItsSocketsAlong(t *testing.T) {
+func TestKey_ExpiredClosesItsSockets(t *testing.T) {
 	t.Parallel()
-	atBest(t, 5*time.Second, func() time.Duration {
-		s := newStage(t, stream.Options{})
-		began := time.Now()
-		p, _ := s.open("key=k&expires=" + began.Add(time.Second).UTC().Format(time.RFC3339Nano))
-		p.ends(websocket.ClosePolicyViolation, soon)
-		took := time.Since(began)
-		if took < time.Second {
-			t.Errorf("it was closed after %s", took)
-		}
-		return took
-	})
-}
-
-// The feed may tell of a key between its check and the place in the room.
-func TestAKeyIsCheckedAgainOnceItsChangesAreHeard(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, stream.Options{Sockets: 1})
-	if _, status := s.dial("key=k&recheck=revoked"); status != http.StatusUnauthorized {
-		t.Errorf("a key that was revoked meanwhile got %d", status)
-	}
-	p, _ := s.open("key=k&recheck=" + time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano))
+	s := newStage(t, stream.Options{Heartbeat: unhurried})
+	p, _ := s.open("key=k&expires=" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano))
+	s.commit(flagChange("f"))
+	p.expect(event("flag_changed", "f", 1))
+	s.ahead.Store(int64(time.Hour))
 	p.ends(websocket.ClosePolicyViolation, soon)
 }
 
-func TestAKeyThatIsRenamedKeepsItsSockets(t *testing.T) {
+// The feed may report a change of the key between its check and the reservation.
+func TestKey_CheckedAgainWhileOpening(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, stream.Options{Sockets: 1, Heartbeat: unhurried})
+	if _, status := s.dial("key=k&recheck=revoked"); status != http.StatusUnauthorized {
+		t.Errorf("a key that was revoked meanwhile got %d", status)
+	}
+	p, _ := s.open("key=k&recheck=" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano))
+	s.ahead.Store(int64(time.Hour))
+	p.ends(websocket.ClosePolicyViolation, soon)
+}
+
+func TestKey_RenamedKeepsItsSockets(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	p, _ := s.open("key=k&expires=" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano))
@@ -203,7 +204,7 @@ func TestAKeyThatIsRenamedKeepsItsSockets(t *testing.T) {
 	p.ends(websocket.ClosePolicyViolation, soon)
 }
 
-func TestSocketsAreLimited(t *testing.T) {
+func TestOpen_Limits(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Sockets: 3, AccountSockets: 2})
 	first, _ := s.open("")
@@ -222,7 +223,7 @@ func TestSocketsAreLimited(t *testing.T) {
 	})
 }
 
-func TestOneAccountDoesNotTakeAllSockets(t *testing.T) {
+func TestOpen_AccountLimitIsHalf(t *testing.T) {
 	t.Parallel()
 	for sockets, mine := range map[int]int{1: 1, 4: 2, 5: 3} {
 		s := newStage(t, stream.Options{Sockets: sockets})
@@ -238,11 +239,12 @@ func TestOneAccountDoesNotTakeAllSockets(t *testing.T) {
 	}
 }
 
-// A rewound history may undo what ended a key, while its sockets still leave.
-func TestAKeyThatWorksAgainIsNotEnded(t *testing.T) {
+// A rewound history may undo the revocation of a key while its sockets are being
+// closed.
+func TestRewound_KeyWorksAgain(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, stream.Options{})
-	s.open("key=k") // it is not read again, so it never answers that it is closed
+	s := newStage(t, stream.Options{CloseTimeout: 500 * time.Millisecond})
+	s.open("key=k") // it is not read again, so it never answers the close frame
 	s.commit(changes.Change{Kind: accounts.KindKey, Key: "k", Action: changes.Revoked, After: keyDocument(t, accounts.Revoked, nil)})
 	s.rewind(0)
 	p, _ := s.open("key=k")
@@ -251,20 +253,20 @@ func TestAKeyThatWorksAgainIsNotEnded(t *testing.T) {
 	p.expect(event("flag_changed", "f", 1))
 }
 
-// What was rewound may be the keys as well, so they are checked again: also
-// those of sockets that are just being opened.
-func TestARewoundHistoryMakesAllConnectAgain(t *testing.T) {
+// Keys may be rewound as well, so they are checked again, also those of sockets
+// that are being opened.
+func TestRewound_AllReconnect(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
-		renewal time.Duration
-		then    func(p *peer)
+		reconnect time.Duration
+		then      func(p *peer)
 	}{
 		"they are told to load everything": {time.Hour, func(p *peer) { p.expect(everything(0)...) }},
 		"and leave soon":                   {100 * time.Millisecond, func(p *peer) { p.ends(websocket.CloseServiceRestart, soon) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, stream.Options{Heartbeat: unhurried, Renewal: each.renewal})
+			s := newStage(t, stream.Options{Heartbeat: unhurried, Reconnect: each.reconnect})
 			open, _ := s.open("")
 			s.during = func(context.Context) error {
 				s.rewind(0)
@@ -277,7 +279,7 @@ func TestARewoundHistoryMakesAllConnectAgain(t *testing.T) {
 	}
 }
 
-func TestAStoreThatFailsRefusesTheUpgrade(t *testing.T) {
+func TestOpen_StoreFails(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Sockets: 1})
 	s.mu.Lock()
@@ -294,7 +296,7 @@ func TestAStoreThatFailsRefusesTheUpgrade(t *testing.T) {
 	s.open("") // the places were given back
 }
 
-func TestAShutdownClosesEverySocketWith1012(t *testing.T) {
+func TestStop_ClosesWith1012(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{})
 	const sockets = 200
@@ -329,23 +331,21 @@ func TestAShutdownClosesEverySocketWith1012(t *testing.T) {
 	}
 }
 
-func TestANodeThatStopsClosesItsSocketsWith1012(t *testing.T) {
+func TestStop_NodeClosesWith1012(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		ended := make(chan struct{})
-		t.Run("a node until it stops", func(node *testing.T) {
-			p := newWorld(node, database).open(t, "")
-			p.next()
-			go func() {
-				defer close(ended)
-				p.ends(websocket.CloseServiceRestart, soon)
-			}()
-		})
-		<-ended
+	ended := make(chan struct{})
+	t.Run("a node until it stops", func(node *testing.T) {
+		p := newWorld(node, storetest.New(t, "sqlite")).open(t, "")
+		p.next()
+		go func() {
+			defer close(ended)
+			p.ends(websocket.CloseServiceRestart, soon)
+		}()
 	})
+	<-ended
 }
 
-func TestAStopDoesNotWaitForThoseWhoDoNotAnswer(t *testing.T) {
+func TestStop_PeerDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	atBest(t, 5*time.Second, func() time.Duration {
 		s := newStage(t, stream.Options{})
@@ -356,7 +356,7 @@ func TestAStopDoesNotWaitForThoseWhoDoNotAnswer(t *testing.T) {
 	})
 }
 
-func TestEventsGoThroughTLS(t *testing.T) {
+func TestSocket_TLS(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, stream.Options{Queue: 1 << 16}, (*httptest.Server).StartTLS)
 	p, _ := s.open("")

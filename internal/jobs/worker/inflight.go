@@ -1,0 +1,126 @@
+package worker
+
+import (
+	"context"
+	"maps"
+	"sync"
+)
+
+// inFlight tracks the requests in flight and how many more are allowed.
+type inFlight struct {
+	mu     sync.Mutex
+	limits Limits
+
+	byAccount, byHost, byLane map[string]int
+
+	aborts    map[string]context.CancelCauseFunc // by run
+	unwritten map[string]bool                    // runs whose outcome is not in the database yet
+	// canceled are unknown runs that were cancelled, and abortAs is why all were
+	// aborted, since the last claim began: it may have taken those runs.
+	canceled map[string]bool
+	abortAs  error
+	observe  func(inFlight int)
+}
+
+// capacity returns how many more runs of an account, and to the host of a lane,
+// may start, and how many of the lane are in flight.
+func (f *inFlight) capacity(account, lane string) (byAccount, byHost, ofLane int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.limits.Account - f.byAccount[account], f.limits.Host - f.byHost[hostOf(lane)], f.byLane[lane]
+}
+
+// free returns how many more runs of any kind may start.
+func (f *inFlight) free() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.limits.Node - len(f.aborts)
+}
+
+// beginClaim begins to remember aborts of runs that the claim may take.
+func (f *inFlight) beginClaim() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.canceled, f.abortAs = map[string]bool{}, nil
+}
+
+// start adds a run and returns a context that ends when it is aborted.
+func (f *inFlight) start(ctx context.Context, claim Claim) context.Context {
+	ctx, abort := context.WithCancelCause(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.aborts == nil {
+		f.aborts, f.unwritten = map[string]context.CancelCauseFunc{}, map[string]bool{}
+		f.byAccount, f.byHost, f.byLane = map[string]int{}, map[string]int{}, map[string]int{}
+	}
+	f.aborts[claim.Run] = abort
+	f.unwritten[claim.Run] = true
+	f.byAccount[claim.Account]++
+	f.byHost[hostOf(claim.Lane)]++
+	f.byLane[claim.Lane]++
+	f.observe(len(f.aborts))
+	switch {
+	case f.abortAs != nil:
+		abort(f.abortAs)
+	case f.canceled[claim.Run]:
+		abort(errCanceled)
+	}
+	return ctx
+}
+
+// end removes a run.
+func (f *inFlight) end(claim Claim) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if abort := f.aborts[claim.Run]; abort != nil {
+		defer abort(nil)
+	}
+	delete(f.aborts, claim.Run)
+	decrement(f.byAccount, claim.Account)
+	decrement(f.byHost, hostOf(claim.Lane))
+	decrement(f.byLane, claim.Lane)
+	f.observe(len(f.aborts))
+}
+
+// decrement removes a name whose count becomes zero: there are endless hosts.
+func decrement(counts map[string]int, name string) {
+	if counts[name]--; counts[name] <= 0 {
+		delete(counts, name)
+	}
+}
+
+// written forgets runs whose outcome is in the database.
+func (f *inFlight) written(outcomes []Outcome) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, outcome := range outcomes {
+		delete(f.unwritten, outcome.Run)
+	}
+}
+
+// unwrittenRuns returns the runs whose outcome is not in the database yet.
+func (f *inFlight) unwrittenRuns() map[string]bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.unwritten)
+}
+
+func (f *inFlight) abort(run string, cause error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if abort := f.aborts[run]; abort != nil {
+		abort(cause)
+	} else if f.canceled != nil { // a claim has begun
+		f.canceled[run] = true
+	}
+}
+
+// abortAll aborts all requests, including those of a claim in progress.
+func (f *inFlight) abortAll(cause error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.abortAs = cause
+	for _, abort := range f.aborts {
+		abort(cause)
+	}
+}

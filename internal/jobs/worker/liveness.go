@@ -1,0 +1,191 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/background"
+	"github.com/signalbox/signalbox/internal/jobs"
+)
+
+// Intervals are how often a worker acts and how long it waits.
+type Intervals struct {
+	Heartbeat time.Duration
+	// AbortAfter is how long a worker goes without a heartbeat before it aborts
+	// its requests; LostAfter is how long until others declare it lost. The
+	// difference is the time to abort.
+	AbortAfter, LostAfter time.Duration
+	// CancelCheck is how late a cancellation without a notification is noticed.
+	CancelCheck time.Duration
+	// Poll is how late a run that another node queued is noticed.
+	Poll time.Duration
+	// Backlog is the pause between claims, and Write that between batches of outcomes.
+	Backlog, Write time.Duration
+}
+
+func defaultIntervals() Intervals {
+	return Intervals{Heartbeat: 2 * time.Second, AbortAfter: 10 * time.Second, LostAfter: 14 * time.Second,
+		CancelCheck: time.Second, Poll: time.Second, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
+}
+
+// sendHeartbeats sends heartbeats until ctx ends, and does nothing that could
+// delay the next one.
+func (w *Worker) sendHeartbeats(ctx context.Context) {
+	background.Repeat(ctx, nil, w.heartbeat, func(err error) {
+		w.Log.Warn("Heartbeat failed; retrying. Requests in flight are aborted without one.", "error", err, "after", w.Intervals.AbortAfter)
+	})
+}
+
+// heartbeat increments this worker's number and returns the time until the next
+// heartbeat. It times out, because the next attempt may get another connection.
+func (w *Worker) heartbeat(ctx context.Context) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.Intervals.Heartbeat)
+	defer cancel()
+	at := w.Now()
+	err := w.Store.Write(ctx, "", func(tx Tx) error { return tx.Beat(ctx, w.Boot, w.Node) })
+	took := w.Now().Sub(at)
+	if err == nil {
+		w.abortTimer.Reset(w.Intervals.AbortAfter - took)
+		if !w.alive.Swap(true) {
+			w.Wake() // claiming waits for it
+		}
+	}
+	return w.Intervals.Heartbeat - took, err
+}
+
+// abortOwn aborts all requests when there was no heartbeat for too long. A timer
+// calls it, because the heartbeat may be waiting for the database.
+func (w *Worker) abortOwn() {
+	w.alive.Store(false)
+	w.inFlight.abortAll(errLost)
+}
+
+// watchNodes declares silent workers lost until ctx ends.
+func (w *Worker) watchNodes(ctx context.Context) {
+	check := func(ctx context.Context) (time.Duration, error) { return w.Intervals.Heartbeat, w.giveUpSilent(ctx) }
+	background.Repeat(ctx, nil, check, func(err error) {
+		w.Log.Warn("Checking for lost nodes failed; retrying.", "error", err)
+	})
+}
+
+// sighting is when the last heartbeat of another worker was first seen.
+type sighting struct {
+	beat  int64
+	since time.Time
+}
+
+// giveUpSilent gives up silent workers and, at first, this node's previous boots.
+func (w *Worker) giveUpSilent(ctx context.Context) error {
+	nodes, err := w.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	seen, now := map[string]sighting{}, w.Now()
+	for _, node := range nodes {
+		last, known := w.seen[node.Boot]
+		if !known || last.beat != node.Beat {
+			last = sighting{node.Beat, now}
+		}
+		seen[node.Boot] = last
+		switch {
+		case err != nil || node.Boot == w.Boot:
+		case w.seen == nil && node.Name == w.Node:
+			err = w.giveUp(ctx, node, "The node was started again before the response came.")
+		case now.Sub(last.since) >= w.Intervals.LostAfter:
+			err = w.giveUp(ctx, node, "The node that made the request has not been heard of since.")
+		}
+	}
+	if err == nil || w.seen != nil {
+		w.seen = seen
+	}
+	return err
+}
+
+func (w *Worker) nodes(ctx context.Context) (nodes []Node, err error) {
+	err = w.Store.Read(ctx, func(tx ReadTx) error {
+		nodes, err = tx.Nodes(ctx)
+		return err
+	})
+	return nodes, err
+}
+
+// giveUp removes a worker and fails its runs.
+func (w *Worker) giveUp(ctx context.Context, node Node, detail string) error {
+	lost := 0
+	err := w.Store.Write(ctx, "", func(tx Tx) error {
+		lost = 0
+		gone, err := tx.GiveUp(ctx, node)
+		if err != nil || !gone {
+			return err
+		}
+		lost, err = tx.LoseRuns(ctx, node.Boot, detail)
+		return err
+	})
+	if err == nil && lost > 0 {
+		w.countFinished(jobs.WorkerLost, lost)
+		w.Log.Warn("A node is gone; its runs were marked WORKER_LOST.", "node", node.Name, "runs", lost)
+	}
+	return err
+}
+
+// countFinished reports failed runs to the observer.
+func (w *Worker) countFinished(reason jobs.Reason, runs int) {
+	for range runs {
+		w.Observe.RunFinished(jobs.Failed, reason)
+	}
+}
+
+const (
+	depthEvery = 5       // checks for one measurement: counting a long queue is expensive
+	maxDepth   = 100_000 // bounds the count
+)
+
+// checkOwned aborts requests of runs that were cancelled without a notification,
+// and measures the queue, until ctx ends. The heartbeat reports outages.
+func (w *Worker) checkOwned(ctx context.Context) {
+	checks := 0
+	background.Every(ctx, w.Intervals.CancelCheck, func(ctx context.Context) {
+		_ = w.Store.Read(ctx, func(tx ReadTx) error {
+			if checks++; checks%depthEvery == 1 {
+				depth, err := tx.CountPending(ctx, maxDepth)
+				if err != nil {
+					return err
+				}
+				w.Observe.QueueDepth(depth)
+			}
+			return w.abortCanceled(ctx, tx)
+		})
+	})
+}
+
+// abortCanceled aborts the requests of runs that this worker no longer owns.
+func (w *Worker) abortCanceled(ctx context.Context, tx ReadTx) error {
+	running := w.inFlight.unwrittenRuns() // before the read, so that the database knows them
+	if len(running) == 0 {
+		return nil
+	}
+	owned, err := tx.Owned(ctx, w.Boot)
+	for _, run := range owned {
+		delete(running, run)
+	}
+	if err == nil {
+		for run := range running {
+			w.inFlight.abort(run, errCanceled)
+		}
+	}
+	return err
+}
+
+// deregister removes this worker's row, so that others need not wait for its
+// silence. Runs whose outcome could not be written are lost at once.
+func (w *Worker) deregister(ctx context.Context) {
+	nodes, err := w.nodes(ctx)
+	for _, node := range nodes {
+		if err == nil && node.Boot == w.Boot {
+			err = w.giveUp(ctx, node, "The node was shut down before the outcome was written.")
+		}
+	}
+	if err != nil {
+		w.Log.Warn("Deregistering this node failed; other nodes will mark its runs WORKER_LOST.", "error", err, "after", w.Intervals.LostAfter)
+	}
+}

@@ -1,0 +1,44 @@
+package stream
+
+import (
+	"context"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/signalbox/signalbox/internal/background"
+)
+
+// heartbeatTicks is how many ticks a heartbeat interval has. Sockets are spread
+// over them.
+const heartbeatTicks = 60
+
+// maintain checks all sockets and sends heartbeats until ctx ends.
+func (h *Hub) maintain(ctx context.Context) {
+	ping := appendFrame(nil, websocket.TextMessage, []byte("ping"))
+	tick := uint16(0)
+	background.Every(ctx, h.Heartbeat/heartbeatTicks, func(context.Context) {
+		now, wall := h.clock(), h.now()
+		h.eachSocket(func(s *socket) {
+			switch {
+			case now-s.lastRead.Load() > h.silenceLimit():
+				s.cut(silent())
+			case now > s.expires.Load(): // before the key: a peer that never takes the close frame is cut
+				s.expire()
+			case !s.key.isValid(wall):
+				s.end(keyEnded())
+			case s.tick == tick:
+				s.send(ping)
+			}
+		})
+		tick = (tick + 1) % heartbeatTicks
+	})
+}
+
+// silenceLimit is how long a peer may be silent.
+func (h *Hub) silenceLimit() int64 { return 3 * int64(h.Heartbeat) }
+
+func (h *Hub) eachSocket(visit func(*socket)) {
+	for _, subs := range h.allSubscribers() {
+		subs.each(visit)
+	}
+}

@@ -1,0 +1,213 @@
+package stream
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+)
+
+const (
+	noFloor = math.MaxInt64 // no number is above it
+	slack   = 8             // the part of the limit that the log may exceed it by, not to be copied for every event
+)
+
+// eventLog is an account's log at one moment. It never changes: later versions
+// share its frames and have more.
+type eventLog struct {
+	// first is the position of the oldest frame, which stands for everything from
+	// summarized on.
+	first, summarized int64
+	frames            []frame
+}
+
+// end returns the position of the next frame.
+func (l *eventLog) end() int64 { return l.first + int64(len(l.frames)) }
+
+// summarize returns the log with one frame that makes clients load everything
+// instead of the frames from a position on.
+func (l *eventLog) summarize(from int64) *eventLog {
+	last := l.frames[len(l.frames)-1]
+	reload := reloadFrame(last.seq, last.at)
+	reload.restart = slices.ContainsFunc(l.frames, func(each frame) bool { return each.restart })
+	return &eventLog{first: l.end(), summarized: from, frames: []frame{reload}}
+}
+
+// subscribers are the sockets of an account on this node.
+type subscribers struct {
+	account string
+	log     atomic.Pointer[eventLog]
+	recent  atomic.Pointer[recent]
+	shards  []shard
+	// reconnects counts how often all sockets were made to connect again.
+	reconnects atomic.Int64
+
+	// Guarded by the hub's lock.
+	count int
+	keys  map[string]*credential
+
+	mu    sync.Mutex // guards writes to the log, and floor
+	floor int64      // every event above this number is in the log
+}
+
+func newSubscribers(account string, shards int) *subscribers {
+	s := &subscribers{account: account, shards: make([]shard, shards), keys: map[string]*credential{}, floor: noFloor}
+	for i := range s.shards {
+		s.shards[i].subs = s
+	}
+	s.log.Store(&eventLog{})
+	s.recent.Store(newRecent())
+	return s
+}
+
+// each calls visit for every socket, without holding a lock.
+func (s *subscribers) each(visit func(*socket)) {
+	for i := range s.shards {
+		for _, each := range s.shards[i].snapshot(nil) {
+			visit(each)
+		}
+	}
+}
+
+// add appends the event of a change, if it has one.
+func (s *subscribers) add(change changes.Change, limit int) (appended bool) {
+	event, exists := eventFrame(change)
+	if !exists {
+		s.recent.Load().add(change.Seq)
+		return false
+	}
+	s.recent.Load().add(change.Seq, change.Kind)
+	s.append(limit, event)
+	return true
+}
+
+// append adds a frame to the log and drops the oldest ones beyond the limit;
+// sockets that still need those are too slow. When the workers are that far
+// behind, as after an outage that ends with thousands of changes, nobody is too
+// slow: all are told to load everything.
+func (s *subscribers) append(limit int, added frame) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	log := s.log.Load()
+	next := &eventLog{first: log.first, summarized: log.summarized, frames: append(log.frames, added)}
+	if offered := s.offered(next.end()); next.end()-offered > int64(limit) {
+		s.raiseFloor(added.seq)
+		next = next.summarize(offered)
+	} else if excess := len(next.frames) - limit; excess > limit/slack {
+		s.raiseFloor(next.frames[excess-1].seq)
+		first := next.first + int64(excess)
+		next = &eventLog{first: first, summarized: first, frames: slices.Clone(next.frames[excess:])}
+	}
+	if added.restart {
+		s.floor = noFloor
+	}
+	s.log.Store(next)
+}
+
+// raiseFloor records that events up to a number are no longer in the log.
+func (s *subscribers) raiseFloor(seq int64) {
+	if s.floor != noFloor {
+		s.floor = max(s.floor, seq)
+	}
+}
+
+// offered returns the position up to which every socket was offered the log.
+func (s *subscribers) offered(end int64) int64 {
+	for i := range s.shards {
+		if !s.shards[i].isEmpty() {
+			end = min(end, s.shards[i].offered.Load())
+		}
+	}
+	return end
+}
+
+// restart tells every socket that the history was rewound: clients load
+// everything, and numbers start again. Nobody can resume from its number 0.
+func (s *subscribers) restart(limit int, now time.Time) {
+	s.recent.Store(newRecent())
+	reload := reloadFrame(0, now.UnixMicro())
+	reload.restart = true
+	s.append(limit, reload)
+}
+
+// reload tells every socket to load everything, because changes up to a number
+// were removed from the history before this node read them.
+func (s *subscribers) reload(limit int, seq int64, now time.Time) {
+	s.recent.Load().add(seq, slices.Concat(products()...)...)
+	s.append(limit, reloadFrame(seq, now.UnixMicro()))
+}
+
+// lowerFloor records that every event above a number is in the log from a
+// position on, unless the log has dropped some of them meanwhile.
+func (s *subscribers) lowerFloor(head, position int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if position >= s.log.Load().first {
+		s.floor = min(s.floor, head)
+	}
+}
+
+// covers reports whether every event after a number is in the log, and from
+// which position on.
+func (s *subscribers) covers(since int64) (from int64, covered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.Load().first, since >= s.floor
+}
+
+// credential is a key that sockets of an account were opened with.
+type credential struct {
+	id      string
+	count   int                       // of its sockets, guarded by the hub's lock
+	expires atomic.Pointer[time.Time] // nil is never
+	revoked atomic.Bool
+}
+
+func (c *credential) isValid(now time.Time) bool {
+	expires := c.expires.Load()
+	return !c.revoked.Load() && (expires == nil || now.Before(*expires))
+}
+
+// shard is the part of an account's sockets that one worker serves.
+type shard struct {
+	subs  *subscribers
+	dirty atomic.Bool // the worker has been told
+
+	mu      sync.Mutex
+	sockets []*socket
+	offered atomic.Int64 // the position up to which the worker offered the log to all
+}
+
+func (s *shard) isEmpty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sockets) == 0
+}
+
+func (s *shard) add(each *socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	each.index = len(s.sockets)
+	s.sockets = append(s.sockets, each)
+}
+
+// remove moves the last socket to the place of the removed one.
+func (s *shard) remove(each *socket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := len(s.sockets) - 1
+	s.sockets[each.index] = s.sockets[last]
+	s.sockets[each.index].index = each.index
+	s.sockets[last] = nil
+	s.sockets = s.sockets[:last]
+}
+
+// snapshot appends the sockets that there are now.
+func (s *shard) snapshot(to []*socket) []*socket {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(to, s.sockets...)
+}
