@@ -94,11 +94,13 @@ func withinBudget() func(changes.Change) bool {
 }
 
 // Heads gives the number of every account's last change.
-func (db *DB) Heads(ctx context.Context) (map[string]int64, error) { return db.heads(ctx, forCallers) }
+func (db *DB) Heads(ctx context.Context) (map[string]int64, error) {
+	return db.heads(ctx, forDecisions)
+}
 
-func (db *DB) heads(ctx context.Context, via pool) (map[string]int64, error) {
+func (db *DB) heads(ctx context.Context, via priority) (map[string]int64, error) {
 	heads := map[string]int64{}
-	err := db.read(ctx, via, func(tx *ReadTx) error {
+	err := db.read(ctx, via, db.engine.read, func(tx *ReadTx) error {
 		_, err := all(ctx, tx.conn, func(r row) (string, error) {
 			var account string
 			var seq int64
@@ -169,10 +171,10 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 // these are a key's, which tells whether it works, and that of a logger which
 // running services are told of, because it has the level.
 func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
-	return db.eventsAfter(ctx, forCallers, account, seq, limit)
+	return db.eventsAfter(ctx, forDecisions, account, seq, limit)
 }
 
-func (db *DB) eventsAfter(ctx context.Context, via pool, account string, seq int64, limit int) (found []changes.Change, err error) {
+func (db *DB) eventsAfter(ctx context.Context, via priority, account string, seq int64, limit int) (found []changes.Change, err error) {
 	scan := func(r row) (changes.Change, error) {
 		change := changes.Change{Account: account}
 		var after *string
@@ -181,7 +183,7 @@ func (db *DB) eventsAfter(ctx context.Context, via pool, account string, seq int
 		change.After, change.CreatedAt = rawOrNil(after), instant(created)
 		return change, err
 	}
-	err = db.read(ctx, via, func(tx *ReadTx) error {
+	err = db.read(ctx, via, db.engine.read, func(tx *ReadTx) error {
 		found, _, err = some(ctx, tx.conn, scan, withinBudget(),
 			`SELECT seq, kind, key, action, CASE WHEN kind = 'api_key' OR kind = 'logger' AND key <> $1 AND action <> $2 THEN after END, created_at
 			FROM changes WHERE account_id = $3 AND seq > $4 ORDER BY seq LIMIT $5`,

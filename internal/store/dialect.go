@@ -11,9 +11,6 @@ import (
 // one SQL text.
 type dialect struct {
 	name string // also the folder of the migrations
-	// lockAccount makes a transaction wait for the others of its account.
-	// SQLite has one writer and needs none.
-	lockAccount string
 	// lockSchema makes migrations and the first start wait for those of other nodes.
 	lockSchema string
 	// among is a condition on a list of texts, which texts makes one argument
@@ -43,8 +40,6 @@ type dialect struct {
 	pieces func(rows [][]any) iter.Seq[[][]any]
 	// notifyRun tells other nodes that a run was cancelled.
 	notifyRun string
-	// notify tells other nodes, at the commit, that there are changes.
-	notify string
 }
 
 func sqliteDialect() dialect {
@@ -67,7 +62,6 @@ func sqliteDialect() dialect {
 func postgresDialect() dialect {
 	return dialect{
 		name:         "postgres",
-		lockAccount:  `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
 		lockSchema:   `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
 		among:        `= ANY(CAST($2 AS text[]))`,
 		texts:        func(list []string) (any, error) { return list, nil },
@@ -80,7 +74,6 @@ func postgresDialect() dialect {
 		skipLocked:   ` FOR UPDATE SKIP LOCKED`,
 		skipChanging: ` FOR NO KEY UPDATE SKIP LOCKED`,
 		notifyRun:    `SELECT pg_notify('` + runsChannel + `', $1)`,
-		notify:       `SELECT pg_notify('` + changesChannel + `', '')`,
 		firstOf: func(columns, table, ids string) string {
 			return `SELECT ` + columns + ` FROM unnest(CAST($2 AS text[])) AS listed (value)
 				CROSS JOIN LATERAL (` + ids + `) AS chosen (chosen_id) JOIN ` + table + ` ON id = chosen_id`

@@ -40,11 +40,12 @@ func isDuplicate(err error) bool {
 		sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE || postgresCode(err) == "23505"
 }
 
-// isRetryable tells whether PostgreSQL asks to run the transaction again:
-// serialization failure, deadlock.
+// isRetryable reports whether PostgreSQL took a transaction back that may work
+// when it is run again: a serialization failure, a deadlock, or a node so slow
+// that the server took it for stopped.
 func isRetryable(err error) bool {
 	code := postgresCode(err)
-	return code == "40001" || code == "40P01"
+	return code == "40001" || code == "40P01" || code == idleTransaction
 }
 
 // isBusy tells whether another process holds what is needed of an SQLite file.
@@ -67,6 +68,7 @@ func isOutage(err error) bool {
 		strings.HasPrefix(code, "53"),    // resources
 		strings.HasPrefix(code, "57P"),   // shutdown, crash, starting up
 		code == "57014", code == "55P03", // a time limit of a statement or a lock
+		code == idleTransaction, code == "25P04", // a time limit of a transaction
 		code == readOnly, code == "40001", // a standby; too many retries
 		code == "40P01":
 		return true
@@ -80,8 +82,10 @@ func isOutage(err error) bool {
 		errors.Is(err, errClosed) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// readOnly is what a standby answers to a write.
-const readOnly = "25006"
+const (
+	readOnly        = "25006" // what a standby answers to a write
+	idleTransaction = "25P03" // the server has waited too long for the next statement
+)
 
 func sqliteCode(err error) int {
 	if failure, ok := errors.AsType[*sqlite.Error](err); ok {

@@ -18,7 +18,12 @@ func (tx *ReadTx) Ask(ctx context.Context, query string) (int, error) {
 }
 
 // Waiting counts the writers that wait for SQLite's writer.
-func (db *DB) Waiting() int { return len(db.engine.(*sqliteEngine).queue) }
+func (db *DB) Waiting() int {
+	queue := db.engine.(*sqliteEngine).queue
+	queue.mu.Lock()
+	defer queue.mu.Unlock()
+	return queue.len()
+}
 
 // Prepared counts the statements that SQLite's writer has prepared. It must be
 // called by the writer, in a transaction.

@@ -211,7 +211,7 @@ func (db *DB) NoteEvaluations(ctx context.Context, notes map[flags.FlagRef]time.
 		rows = append(rows, []any{ref.Account, ref.Key, micros(at)})
 	}
 	for part := range slices.Chunk(rows, notedAtOnce) {
-		if err := db.write(ctx, forLoops, "", func(tx *Tx) error { return tx.noteEvaluations(ctx, part) }); err != nil {
+		if err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error { return tx.noteEvaluations(ctx, part) }); err != nil {
 			return err
 		}
 	}

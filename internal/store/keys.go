@@ -94,7 +94,7 @@ func (db *DB) NoteUses(ctx context.Context, uses map[string]time.Time) error {
 		for i, id := range ids {
 			rows[i] = []any{id, micros(uses[id])}
 		}
-		if err := db.write(ctx, forLoops, "", func(tx *Tx) error {
+		if err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
 			_, err := updates(ctx, tx, `UPDATE api_keys SET last_used_at = v.column2`,
 				`WHERE id = v.column1 AND (last_used_at IS NULL OR last_used_at < v.column2) RETURNING id`, []string{"text", "bigint"}, rows)
 			return err

@@ -50,15 +50,15 @@ func (l *Listener) Stop() { l.loop.Stop() }
 // run connects again, with growing pauses, until it is stopped. The change
 // feed's poll covers the gaps.
 func (l *Listener) run(ctx context.Context) {
-	const first, longest = 100 * time.Millisecond, 10 * time.Second
-	pause := first
+	const longest = 10 * time.Second
+	pause := l.db.limits.Reconnect
 	for ctx.Err() == nil {
 		heard, err := l.listen(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		if heard {
-			pause = first
+			pause = l.db.limits.Reconnect
 		}
 		l.db.log.Warn("Lost the connection that hears of other nodes' changes; it is made again.", "error", err)
 		select {

@@ -33,7 +33,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	if err := db.prepareMigrations(ctx); err != nil {
 		return fmt.Errorf("preparing migrations: %w", err)
 	}
-	return db.writeWithin(ctx, migrateTimeout, forCallers, "", func(tx *Tx) error {
+	return db.write(ctx, writeOptions{unlimited: true}, func(tx *Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}

@@ -116,7 +116,7 @@ func TestNoGroupIsLargerThanItsBound(t *testing.T) {
 			}
 		})
 	}
-	storetest.Wait(t, soon, "the queue is full", func() bool { return g.Waiting() == store.MaxGroup })
+	storetest.Wait(t, soon, "all writers wait", func() bool { return g.Waiting() == writers })
 	leave()
 	waiting.Wait()
 	total := 0

@@ -1,0 +1,43 @@
+package store
+
+import "time"
+
+// Limits are how long things may take. A zero field means production's value.
+type Limits struct {
+	// Read and Write are the longest a transaction may take, its waiting
+	// included: a database that does not answer is an outage.
+	Read, Write time.Duration
+	// Idle is how long PostgreSQL waits for the next statement of a transaction
+	// before it takes the transaction back: a node that stops holds its locks
+	// no longer than that.
+	Idle time.Duration
+	// FileLock is how long SQLite waits for another process's lock on the file.
+	FileLock time.Duration
+	// Group is how long the writers of one SQLite commit may run together.
+	Group time.Duration
+	// Reconnect is the Listener's first pause before it connects again.
+	Reconnect time.Duration
+}
+
+// migrateTimeout is for large databases: a migration that is cut off would be
+// cut off at every start.
+const migrateTimeout = time.Hour
+
+func (l Limits) withDefaults() Limits {
+	for _, each := range []struct {
+		limit *time.Duration
+		value time.Duration
+	}{
+		{&l.Read, 8 * time.Second},
+		{&l.Write, 20 * time.Second},
+		{&l.Idle, 700 * time.Millisecond},
+		{&l.FileLock, 10 * time.Second},
+		{&l.Group, 20 * time.Millisecond},
+		{&l.Reconnect, 100 * time.Millisecond},
+	} {
+		if *each.limit == 0 {
+			*each.limit = each.value
+		}
+	}
+	return l
+}
