@@ -17,12 +17,33 @@ func (tx *ReadTx) Ask(ctx context.Context, query string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, query)
 }
 
-// Waiting counts the writers that wait for SQLite's writer.
-func (db *DB) Waiting() int {
+// Waiting counts the transactions that wait inside this node.
+func (db *DB) Waiting() (count int) {
+	if engine, ok := db.engine.(*postgres); ok {
+		engine.gate.mu.Lock()
+		defer engine.gate.mu.Unlock()
+		for _, line := range engine.gate.lines {
+			for _, waiting := range line.waiting {
+				count += len(waiting)
+			}
+		}
+		return count
+	}
 	queue := db.engine.(*sqliteEngine).queue
 	queue.mu.Lock()
 	defer queue.mu.Unlock()
 	return queue.len()
+}
+
+// Priorities are transactions as loops, decisions and observations write them.
+func (db *DB) Priorities() (loops, decisions, observations Transactions[*ReadTx, *Tx]) {
+	decisions = NewTransactions(db, func(tx *ReadTx) *ReadTx { return tx }, func(tx *Tx) *Tx { return tx })
+	return decisions.ForLoops(), decisions, decisions.ForObservations()
+}
+
+// WriteUnlimited is a write as a migration makes it.
+func (db *DB) WriteUnlimited(ctx context.Context, fn func(*Tx) error) error {
+	return db.write(ctx, writeOptions{unlimited: true}, fn)
 }
 
 // Prepared counts the statements that SQLite's writer has prepared. It must be
@@ -34,6 +55,7 @@ const (
 	MaxGroup      = maxGroup
 	MaxStatements = maxStatements
 	WriteAttempts = writeAttempts
+	GateWidth     = gateWidth
 )
 
 // Step is one step of the schema.

@@ -85,6 +85,60 @@ func TestASerializationFailureIsTriedAgain(t *testing.T) {
 	complete(t, db, account)
 }
 
+// A node that was so slow that the server took its transaction back runs it
+// again: the first try cannot have been committed.
+func TestPostgres_IdleTransactionRunsAgain(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"before a statement", "before the commit"} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			database := storetest.New(t, "postgres")
+			db := database.Open(t, func(options *store.Options) { options.Limits.Idle = 100 * time.Millisecond })
+			account, raw := storetest.NewTenant(t, db, "pro").Account.ID, database.Raw(t)
+			taken := func() (taken bool) {
+				err := raw.QueryRowContext(t.Context(), `SELECT count(*) = 0 FROM pg_stat_activity
+					WHERE datname = current_database() AND state = 'idle in transaction'`).Scan(&taken)
+				return err == nil && taken
+			}
+			attempts := 0
+			err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+				if attempts++; attempts > 1 {
+					return insert(t, account, "e")(tx)
+				}
+				err := insert(t, account, "first")(tx)
+				storetest.Wait(t, soon, "the server takes the transaction back", taken)
+				if when == "before a statement" {
+					err = insert(t, account, "e")(tx)
+				}
+				return err
+			})
+			if err != nil || attempts != 2 || holds(t, db, account, "first") || !holds(t, db, account, "e") {
+				t.Errorf("got %v after %d attempts, or the wrong thing was kept", err, attempts)
+			}
+		})
+	}
+}
+
+func TestPostgres_ServerLimits(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "postgres").Open(t, func(options *store.Options) { options.Limits = store.Limits{} })
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	check := func(idle, limit int) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error {
+			for name, want := range map[string]int{"idle_in_transaction_session_timeout": idle, "lock_timeout": limit, "statement_timeout": limit} {
+				got, err := tx.Ask(t.Context(), `SELECT CAST(setting AS bigint) FROM pg_settings WHERE name = '`+name+`'`)
+				if err != nil || got != want {
+					t.Errorf("%s is %d, %v, want %d", name, got, err, want)
+				}
+			}
+			return nil
+		}
+	}
+	if err := errors.Join(db.Write(t.Context(), account, check(700, 20_000)), db.WriteUnlimited(t.Context(), check(0, 0))); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWhatKeepsFailingIsAnOutage(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)

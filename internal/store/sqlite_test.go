@@ -23,10 +23,11 @@ type grouping struct {
 	groups  []int
 }
 
-func newGrouping(t *testing.T) *grouping {
+func newGrouping(t *testing.T, limit time.Duration) *grouping {
 	t.Helper()
 	g := &grouping{}
 	g.DB = storetest.New(t, "sqlite").Open(t, func(options *store.Options) {
+		options.Limits.Group = limit
 		options.GroupCommitted = func(writers int) {
 			g.mu.Lock()
 			defer g.mu.Unlock()
@@ -61,7 +62,7 @@ func occupy(t *testing.T, db *store.DB) (leave func()) {
 func TestWaitingWritersShareACommitAndFailAlone(t *testing.T) {
 	t.Parallel()
 	const writers = 40
-	g := newGrouping(t)
+	g := newGrouping(t, soon)
 	leave := occupy(t, g.DB)
 	defer leave()
 	errs := make([]error, writers)
@@ -102,29 +103,40 @@ func TestWaitingWritersShareACommitAndFailAlone(t *testing.T) {
 	}
 }
 
-func TestNoGroupIsLargerThanItsBound(t *testing.T) {
+func TestSQLite_GroupSize(t *testing.T) {
 	t.Parallel()
 	const writers = store.MaxGroup + 100
-	g := newGrouping(t)
-	leave := occupy(t, g.DB)
-	defer leave()
-	var waiting sync.WaitGroup
-	for i := range writers {
-		waiting.Go(func() {
-			if err := g.Write(t.Context(), g.account, insert(t, g.account, fmt.Sprint("e", i))); err != nil {
-				t.Error(err)
+	for name, each := range map[string]struct {
+		limit   time.Duration
+		largest int
+	}{
+		"by count": {soon, store.MaxGroup},
+		"by time":  {1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGrouping(t, each.limit)
+			leave := occupy(t, g.DB)
+			defer leave()
+			var waiting sync.WaitGroup
+			for i := range writers {
+				waiting.Go(func() {
+					if err := g.Write(t.Context(), g.account, insert(t, g.account, fmt.Sprint("e", i))); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			storetest.Wait(t, soon, "all writers wait", func() bool { return g.Waiting() == writers })
+			leave()
+			waiting.Wait()
+			total := 0
+			for _, group := range g.groups {
+				total += group
+			}
+			if largest := slices.Max(g.groups); largest != each.largest || total != writers+1 {
+				t.Errorf("the largest of %v is %d, and all are %d", g.groups, largest, total)
 			}
 		})
-	}
-	storetest.Wait(t, soon, "all writers wait", func() bool { return g.Waiting() == writers })
-	leave()
-	waiting.Wait()
-	total := 0
-	for _, group := range g.groups {
-		total += group
-	}
-	if largest := slices.Max(g.groups); largest != store.MaxGroup || total != writers+1 {
-		t.Errorf("the largest of %v is %d, and all are %d", g.groups, largest, total)
 	}
 }
 

@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 	if isFullDiskProcess() {
 		os.Exit(fullDiskProcess())
 	}
+	if isFrozenNodeProcess() {
+		os.Exit(frozenNodeProcess())
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -190,39 +190,6 @@ func TestACallerWhoLeavesInsideKnowsWhatBecameOfIt(t *testing.T) {
 	})
 }
 
-func TestADeadlineWhileWaitingIsAnOutage(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := database.Open(t)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		entered, leave := make(chan struct{}), make(chan struct{})
-		var busy sync.WaitGroup
-		defer busy.Wait()
-		busy.Go(func() {
-			if err := db.Write(t.Context(), account, func(*store.Tx) error {
-				close(entered)
-				<-leave
-				return nil
-			}); err != nil {
-				t.Error(err)
-			}
-		})
-		<-entered
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		defer cancel()
-		waited := make(chan error, 1)
-		go func() { waited <- db.Write(ctx, account, insert(t, account, "late")) }()
-		<-ctx.Done()
-		close(leave) // SQLite tells the caller when its turn comes
-		if err := <-waited; !fault.Is(err, fault.Unavailable) {
-			t.Errorf("got %v", err)
-		}
-		if holds(t, db, account, "late") {
-			t.Error("it was written after its deadline")
-		}
-	})
-}
-
 // endless is a query that nobody waits for.
 const endless = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 2000000000) SELECT count(*) FROM n`
 
