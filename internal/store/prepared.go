@@ -7,22 +7,21 @@ import (
 	"time"
 )
 
-// maxStatements bounds what a connection has prepared: callers choose sorts
-// and filters, and so the texts of lists.
+// maxStatements bounds the prepared statements of a connection: callers choose
+// sorts and filters, and so the texts of lists.
 const maxStatements = 500
 
-// prepared is one connection that prepares every statement once.
+// prepared is a connection that prepares every statement once.
 type prepared struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
-	// interruptible makes queries end with their context. It is not for the
-	// writer: SQLite answers an interruption with a rollback of the whole group.
+	// interruptible makes queries end with their context. Not for the writer:
+	// interrupted, SQLite rolls the whole group back.
 	interruptible bool
 }
 
-// newPrepared makes a connection. Several processes may open a new file at the
-// same time, and while one of them turns its write-ahead log on the others are
-// told that it is busy, however long they are willing to wait for locks.
+// newPrepared makes a connection. It retries while the file is busy: SQLite does
+// not wait while another process that opens a new file turns WAL on.
 func newPrepared(ctx context.Context, pool *sql.DB) (*prepared, error) {
 	const patience, pause = 10 * time.Second, 5 * time.Millisecond
 	end := time.Now().Add(patience)
@@ -83,7 +82,7 @@ func (p *prepared) run(ctx context.Context, query string) error {
 	return err
 }
 
-// forget closes all statements. Those in use are closed when their rows are.
+// forget closes all statements; those in use are closed with their rows.
 func (p *prepared) forget() error {
 	var err error
 	for _, statement := range p.statements {

@@ -78,49 +78,91 @@ func (q *queue) add(t *testing.T, via transactions, account, name string) {
 	storetest.Wait(t, soon, name+" waits", func() bool { return q.Waiting() == q.waiting })
 }
 
-func TestWrite_LoopsThenDecisionsThenObservations(t *testing.T) {
+func TestSQLite_LoopsThenDecisionsThenObservations(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := database.Open(t)
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		loops, decisions, observations := db.Priorities()
-		q := newQueue(t, db, account)
-		defer q.leave()
-		for range 2 {
-			q.add(t, observations, account, "observation")
-			q.add(t, decisions, account, "decision")
-			q.add(t, loops, account, "loop")
-		}
-		q.leave()
-		// On PostgreSQL two are under way at the same time.
-		got := strings.Join(q.order, " ")
-		if db.Name() == "sqlite" && got != "loop loop decision decision observation observation" ||
-			strings.Index(got, "observation") < strings.LastIndex(got, "loop") {
-			t.Errorf("they ran in the order %s", got)
-		}
-	})
+	db := storetest.New(t, "sqlite").Open(t)
+	loops, decisions, observations := db.Priorities()
+	q := newQueue(t, db, "")
+	defer q.leave()
+	for range 2 {
+		q.add(t, observations, "", "observation")
+		q.add(t, decisions, "", "decision")
+		q.add(t, loops, "", "loop")
+	}
+	q.leave()
+	if got := strings.Join(q.order, " "); got != "loop loop decision decision observation observation" {
+		t.Errorf("they ran in the order %s", got)
+	}
 }
 
-func TestWrite_ObservationsAreNotStarved(t *testing.T) {
+func TestSQLite_ObservationsAreNotStarved(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db := database.Open(t, func(options *store.Options) { options.Limits.Group = 1 })
-		account := storetest.NewTenant(t, db, "pro").Account.ID
-		_, decisions, observations := db.Priorities()
-		if err := observations.Write(t.Context(), account, func(*store.Tx) error { return nil }); err != nil { // which connects
+	db := storetest.New(t, "sqlite").Open(t, func(options *store.Options) { options.Limits.Group = 1 })
+	_, decisions, observations := db.Priorities()
+	q := newQueue(t, db, "")
+	defer q.leave()
+	for range 20 {
+		q.add(t, decisions, "", "decision")
+	}
+	q.add(t, observations, "", "observation")
+	q.leave()
+	if place := slices.Index(q.order, "observation"); place > 10 {
+		t.Errorf("the observation was number %d", place)
+	}
+}
+
+// admissions lets transactions wait at a gate and returns the order in which
+// they pass.
+func admissions(t *testing.T, waiting string) (order string) {
+	t.Helper()
+	gate := store.NewGate()
+	for range store.GateWidth {
+		if err := gate.Enter(t.Context(), "account", 'd'); err != nil {
 			t.Fatal(err)
 		}
-		q := newQueue(t, db, account)
-		defer q.leave()
-		for range 30 {
-			q.add(t, decisions, account, "decision")
-		}
-		q.add(t, observations, account, "observation")
-		q.leave()
-		if place := slices.Index(q.order, "observation"); place == 30 {
-			t.Error("the observation waited for all decisions")
-		}
-	})
+	}
+	passed := make(chan rune)
+	for i, kind := range waiting {
+		go func() {
+			_ = gate.Enter(t.Context(), "account", kind)
+			passed <- kind
+		}()
+		storetest.Wait(t, soon, "it waits", func() bool { return gate.Waiting() == i+1 })
+	}
+	for range waiting {
+		gate.Leave("account")
+		order += string(<-passed)
+	}
+	return order
+}
+
+func TestAccountGate_Order(t *testing.T) {
+	t.Parallel()
+	if order := admissions(t, "odlodl"); order != "llddoo" {
+		t.Errorf("loops, decisions and observations pass in the order %s", order)
+	}
+	if order := admissions(t, "ddddddddddo"); strings.Index(order, "o") > 8 {
+		t.Errorf("an observation is starved: %s", order)
+	}
+}
+
+func TestAccountGate_Deadline(t *testing.T) {
+	t.Parallel()
+	gate := store.NewGate()
+	ctx, cancel := context.WithCancel(t.Context())
+	for range store.GateWidth {
+		_ = gate.Enter(ctx, "account", 'd')
+	}
+	cancel()
+	if err := gate.Enter(ctx, "account", 'd'); !errors.Is(err, context.Canceled) || gate.Waiting() != 0 {
+		t.Errorf("got %v, and %d wait", err, gate.Waiting())
+	}
+	for range store.GateWidth {
+		gate.Leave("account")
+	}
+	if gate.Accounts() != 0 {
+		t.Errorf("%d accounts are remembered", gate.Accounts())
+	}
 }
 
 func TestSQLite_AccountsTakeTurns(t *testing.T) {
@@ -229,7 +271,9 @@ func TestSQLite_ReportsDoNotDelayOthers(t *testing.T) {
 			"a heartbeat": func() error {
 				return loops.Write(t.Context(), "", func(tx *store.Tx) error { return tx.Beat(t.Context(), "boot", "node") })
 			},
-			"a decision": func() error { return decisions.Write(t.Context(), account, insert(t, account, fmt.Sprint("small-", i))) },
+			"a decision": func() error {
+				return decisions.Write(t.Context(), account, insert(t, account, fmt.Sprint("small-", i)))
+			},
 		} {
 			before := begun.Load()
 			if err := small(); err != nil {

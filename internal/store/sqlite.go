@@ -24,7 +24,7 @@ type sqliteEngine struct {
 	readers          [priorityCount]chan *prepared
 	opened           [priorityCount]int // readers
 	commits          atomic.Int64       // of this process
-	watch            watch              // for the commits of others
+	watch            commitWatch        // for the commits of others
 	grouped          func(writers int)
 	limits           Limits
 
@@ -49,8 +49,8 @@ func openSQLite(ctx context.Context, file string, grouped func(int), limits Limi
 	return e, nil
 }
 
-// makePrivate makes a new database file that its owner alone can read; SQLite
-// gives the files beside it the same mode.
+// makePrivate creates the database file for its owner alone; SQLite gives the
+// files beside it the same mode.
 func makePrivate(file string) error {
 	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -60,8 +60,8 @@ func makePrivate(file string) error {
 }
 
 func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {
-	// A large batch touches many pages of many indexes: with SQLite's 2 MiB it
-	// would write them to the log and read them again, over and over.
+	// A large batch touches many pages of many indexes. With SQLite's 2 MiB of
+	// cache they would be written to the log and read again, over and over.
 	if e.writing, err = sql.Open("sqlite", e.dsn(file, "cache_size(-65536)")); err != nil {
 		return err
 	}
@@ -97,22 +97,22 @@ func (e *sqliteEngine) openReaders(ctx context.Context, via priority, count int)
 	return nil
 }
 
-// dsn names the file and what every connection is set to. The write-ahead log
-// lets readers go on while one writes; FULL makes a commit survive a power cut.
+// dsn returns the file's name with the settings of a connection. WAL lets readers
+// go on while one writes; FULL makes a commit survive a power cut.
 func (e *sqliteEngine) dsn(file, pragma string) string {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath()}
 	return fmt.Sprintf("%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
 		"&_pragma=foreign_keys(1)&_pragma=temp_store(MEMORY)&_pragma=%s", name.String(), e.limits.FileLock.Milliseconds(), pragma)
 }
 
-// read lends a connection to fn. Its statements are interrupted when the caller
-// leaves or takes too long: there are few connections, and all accounts share them.
+// read lends a connection to fn. Its statements are interrupted when ctx ends:
+// there are few connections, and all accounts share them.
 func (e *sqliteEngine) read(ctx context.Context, via priority, fn func(querier) error) error {
 	return e.lend(ctx, via, func(reader *prepared) error { return fn(reader) })
 }
 
-// snapshot is read in a transaction. There is nothing to take back: it ends
-// with a rollback, which ends it whatever state it is in, and whoever has left.
+// snapshot is read in a transaction. It ends with a rollback, which works in
+// every state of the transaction.
 func (e *sqliteEngine) snapshot(ctx context.Context, via priority, fn func(querier) error) error {
 	return e.lend(ctx, via, func(reader *prepared) error {
 		if err := reader.run(ctx, "BEGIN"); err != nil {
@@ -134,10 +134,10 @@ func (e *sqliteEngine) lend(ctx context.Context, via priority, fn func(*prepared
 	}
 }
 
-// epoch counts the commits of this process exactly, and those of others as of
-// the last look at the file.
+// epoch counts the commits of this process exactly, and those of others up to
+// watchInterval late.
 func (e *sqliteEngine) epoch(ctx context.Context) (int64, bool, error) {
-	others, err := e.watch.look(ctx)
+	others, err := e.watch.read(ctx)
 	return e.commits.Load() + others, true, err
 }
 
@@ -170,7 +170,7 @@ func (e *sqliteEngine) closePools() error {
 	}
 	err = errors.Join(err, e.watch.close())
 	for via, opened := range e.opened {
-		for range opened { // those that are lent out come back first
+		for range opened { // waits for those that are in use
 			err = errors.Join(err, (<-e.readers[via]).close())
 		}
 	}

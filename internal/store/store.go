@@ -10,11 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/sealed"
 )
 
-// Options says which database to open and who wants to know about its work.
+// Options says which database to open and who observes it.
 type Options struct {
 	// Database is a PostgreSQL URL; empty means SQLite.
 	Database string
@@ -23,11 +22,12 @@ type Options struct {
 	Log  *slog.Logger
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
-	// Observe receives the outcome of every transaction; nil does not observe.
+	// Observe, Trace and GroupCommitted may be nil. Observe receives the outcome
+	// of every transaction.
 	Observe func(kind string, took time.Duration, err error)
-	// Trace begins a span of a transaction; nil does not trace.
+	// Trace begins a span of a transaction.
 	Trace func(ctx context.Context, name string) (context.Context, func(error))
-	// GroupCommitted receives how many writers shared a commit; nil does not observe.
+	// GroupCommitted receives how many writers shared a commit of SQLite.
 	GroupCommitted func(writers int)
 	Limits         Limits
 }
@@ -62,7 +62,6 @@ type engine interface {
 	// false when the database has none.
 	epoch(ctx context.Context) (int64, bool, error)
 	ping(ctx context.Context) error
-	// pools names the connection pools, for statistics.
 	pools() map[string]func() sql.DBStats
 	close() error
 }
@@ -122,19 +121,19 @@ func (db *DB) Close() error {
 	return db.engine.close()
 }
 
-// Name is the kind of database: sqlite or postgres.
+// Name returns the kind of database: sqlite or postgres.
 func (db *DB) Name() string { return db.dialect.name }
 
-// Ping tells whether the database can be reached.
+// Ping checks that the database can be reached.
 func (db *DB) Ping(ctx context.Context) error { return classify(ctx, db.engine.ping(ctx)) }
 
-// Pools names the connection pools, for statistics.
+// Pools returns the statistics of the connection pools, by name.
 func (db *DB) Pools() map[string]func() sql.DBStats { return db.engine.pools() }
 
-// OnChange sets what is called after a commit that recorded changes.
+// OnChange sets a function that is called after every commit that recorded changes.
 func (db *DB) OnChange(wake func()) { db.wake.Store(&wake) }
 
-// SealWith sets the key ring for what is sealed at rest.
+// SealWith sets the key ring that encrypts secrets.
 func (db *DB) SealWith(ring *sealed.Ring) { db.ring.Store(ring) }
 
 // Read runs fn, whose statements each see what is committed when they start.
@@ -193,8 +192,8 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 	return err
 }
 
-// bounded runs statements with the transaction's context and not with the one
-// that the caller of a statement has, which knows no deadline.
+// bounded runs statements with the transaction's context, which has its
+// deadline, and not with that of a statement's caller.
 type bounded struct {
 	ctx  context.Context //nolint:containedctx // it belongs to the transaction, as the connection does
 	conn querier
@@ -208,8 +207,8 @@ func (b bounded) query(_ context.Context, query string, args ...any) (*sql.Rows,
 	return b.conn.query(b.ctx, query, args...)
 }
 
-// safely turns a panic of a transaction's function into an error: the
-// connection must be given back, and SQLite's writer serves everybody.
+// safely turns a panic of a transaction's function into an error: the connection
+// must be returned, and SQLite's writer serves everybody.
 func safely(fn func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -221,7 +220,7 @@ func safely(fn func() error) (err error) {
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
 
-// begin starts to time and to trace a transaction.
+// begin starts to measure and trace a transaction.
 func (db *DB) begin(ctx context.Context, kind string) (context.Context, func(error)) {
 	started := time.Now()
 	endSpan := func(error) {}
@@ -244,7 +243,7 @@ type ReadTx struct {
 	now     time.Time
 }
 
-// Now is the instant of the transaction, the same for all it writes.
+// Now returns the instant of the transaction, the same for all it writes.
 func (tx *ReadTx) Now() time.Time { return tx.now }
 
 // Tx runs the reading and writing statements of all concepts in one transaction.
@@ -253,8 +252,7 @@ type Tx struct {
 	changed bool
 }
 
-// LockSchema makes this transaction wait for those of other nodes that
-// migrate or make the first account.
+// LockSchema waits for other nodes that migrate or make the first account.
 func (tx *Tx) LockSchema(ctx context.Context) error {
 	if tx.dialect.lockSchema == "" {
 		return nil
@@ -306,7 +304,7 @@ func (t Transactions[R, W]) Write(ctx context.Context, account string, fn func(W
 	return t.db.write(ctx, writeOptions{priority: t.priority, account: account}, func(tx *Tx) error { return fn(t.write(tx)) })
 }
 
-// row is what a scan function reads: the current one of a result.
+// row is the current row of a result.
 type row interface{ Scan(into ...any) error }
 
 // all reads every row of a query.
@@ -327,51 +325,62 @@ func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), qu
 	return found, rows.Err()
 }
 
-// some reads rows while keep says so; the row it refuses is not part of the
-// result. cut tells whether it refused one.
-func some[T any](ctx context.Context, conn querier, scan func(row) (T, error), keep func(T) bool, query string, args ...any) (found []T, cut bool, err error) {
-	refused := errors.New("enough")
-	_, err = all(ctx, conn, func(r row) (T, error) {
-		item, err := scan(r)
-		if err == nil && !keep(item) {
-			err = refused
+// upTo reads rows while their sizes stay within a budget, and at least one;
+// cut reports whether there were more.
+func upTo[T any](ctx context.Context, conn querier, scan func(row) (T, error), budget int, size func(T) int, query string, args ...any) (found []T, cut bool, err error) {
+	full := errors.New("the budget is used up")
+	_, err = all(ctx, conn, func(r row) (item T, err error) {
+		if item, err = scan(r); err != nil {
+			return item, err
 		}
-		if err == nil {
-			found = append(found, item)
+		if budget -= size(item); budget < 0 && len(found) > 0 {
+			return item, full
 		}
-		return item, err
+		found = append(found, item)
+		return item, nil
 	}, query, args...)
-	if errors.Is(err, refused) {
+	if errors.Is(err, full) {
 		return found, true, nil
 	}
 	return found, false, err
 }
 
-// one reads the only row of a query, or refuses with what was looked for.
-func one[T any](ctx context.Context, conn querier, missing *fault.Error, scan func(row) (T, error), query string, args ...any) (T, error) {
-	var none T
+// one reads the only row of a query; without one it returns missing.
+func one[T any](ctx context.Context, conn querier, missing error, scan func(row) (T, error), query string, args ...any) (only T, err error) {
 	found, err := all(ctx, conn, scan, query, args...)
-	if err != nil {
-		return none, err
+	if err == nil && len(found) == 0 {
+		err = missing
 	}
-	if len(found) == 0 {
-		return none, missing
+	if err != nil {
+		return only, err
 	}
 	return found[0], nil
 }
 
-// scalar reads the only row of a query that always has one, as that of an
-// aggregate does.
+// scalar reads the only row of a query that always has one, such as an aggregate's.
 func scalar[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (T, error) {
-	var none T
-	found, err := all(ctx, conn, scan, query, args...)
-	if err != nil {
-		return none, err
-	}
-	if len(found) != 1 {
-		return none, fmt.Errorf("%d rows where one was asked for: %s", len(found), query)
-	}
-	return found[0], nil
+	return one(ctx, conn, fmt.Errorf("there is no row: %s", query), scan, query, args...)
+}
+
+// mapOf reads a query of two columns.
+func mapOf[K comparable, V any](ctx context.Context, conn querier, query string, args ...any) (map[K]V, error) {
+	found := map[K]V{}
+	_, err := all(ctx, conn, func(r row) (key K, err error) {
+		var value V
+		err = r.Scan(&key, &value)
+		found[key] = value
+		return key, err
+	}, query, args...)
+	return found, err
+}
+
+// fetch reads one thing outside of the domain's transactions.
+func fetch[T any](ctx context.Context, db *DB, via priority, fn func(*ReadTx) (T, error)) (found T, err error) {
+	err = db.read(ctx, via, db.engine.read, func(tx *ReadTx) error {
+		found, err = fn(tx)
+		return err
+	})
+	return found, err
 }
 
 // run executes a statement.
