@@ -168,7 +168,9 @@ func isInline(source string) bool {
 	return !looksLikePath(source) && (len(words) > 1 || source[0] == '#')
 }
 
-func looksLikePath(source string) bool { return filepath.IsAbs(source) || strings.HasPrefix(source, ".") }
+func looksLikePath(source string) bool {
+	return filepath.IsAbs(source) || strings.HasPrefix(source, ".")
+}
 
 // looksSecret reports whether a word could be a key in base64 or hex. A key may
 // start with '/' like a path; unpadded it has 43 characters.
