@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestADeadlockIsTriedAgain(t *testing.T) {
+func TestPostgres_RetriesDeadlock(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	accounts := [2]string{storetest.NewTenant(t, db, "pro").Account.ID, storetest.NewTenant(t, db, "pro").Account.ID}
@@ -46,7 +46,7 @@ func TestADeadlockIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestASerializationFailureIsTriedAgain(t *testing.T) {
+func TestPostgres_RetriesSerializationFailure(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	// At this level the second of two writers of a row fails instead of waiting.
@@ -87,7 +87,7 @@ func TestASerializationFailureIsTriedAgain(t *testing.T) {
 
 // A node that was so slow that the server took its transaction back runs it
 // again: the first try cannot have been committed.
-func TestPostgres_IdleTransactionRunsAgain(t *testing.T) {
+func TestPostgres_RetriesIdleTransaction(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"before a statement", "before the commit"} {
 		t.Run(when, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestPostgres_ServerLimits(t *testing.T) {
 	}
 }
 
-func TestWhatKeepsFailingIsAnOutage(t *testing.T) {
+func TestPostgres_RetriesRunOut(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	for _, code := range []string{"40001", "40P01"} {
@@ -154,7 +154,7 @@ func TestWhatKeepsFailingIsAnOutage(t *testing.T) {
 	}
 }
 
-func TestNothingElseIsTriedAgain(t *testing.T) {
+func TestPostgres_NoRetry(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	for _, wrong := range []error{errors.New("no"), fault.Missing("a", "b"), &pgconn.PgError{Code: "23505"}, &pgconn.PgError{Code: "57P01"}} {
@@ -169,7 +169,7 @@ func TestNothingElseIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestACallerWhoLeavesEndsTheAttempts(t *testing.T) {
+func TestPostgres_CanceledCallerEndsRetries(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -185,7 +185,7 @@ func TestACallerWhoLeavesEndsTheAttempts(t *testing.T) {
 	givenBack(t, db, 0)
 }
 
-func TestConnectionsTellWhoTheyAre(t *testing.T) {
+func TestPostgres_ApplicationName(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	database.Open(t)
@@ -197,7 +197,7 @@ func TestConnectionsTellWhoTheyAre(t *testing.T) {
 	}
 }
 
-func TestAPasswordIsNeverInAnError(t *testing.T) {
+func TestOpen_ErrorsHidePassword(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{
 		"postgres://user:s3cret@127.0.0.1:port/db",
