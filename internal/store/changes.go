@@ -80,14 +80,11 @@ const maxChangesBytes = 8 << 20
 func changeBytes(c changes.Change) int { return len(c.Before) + len(c.After) }
 
 // Heads returns the number of every account's last change.
-func (db *DB) Heads(ctx context.Context) (map[string]int64, error) {
-	return db.heads(ctx, forDecisions)
-}
+func (db *DB) Heads(ctx context.Context) (map[string]int64, error) { return db.History().Heads(ctx) }
 
-func (db *DB) heads(ctx context.Context, via priority) (map[string]int64, error) {
-	return fetch(ctx, db, via, func(tx *ReadTx) (map[string]int64, error) {
-		return mapOf[string, int64](ctx, tx.conn, `SELECT id, change_seq FROM accounts`)
-	})
+// EventsAfter is History.EventsAfter for callers.
+func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
+	return db.History().EventsAfter(ctx, account, seq, limit)
 }
 
 // After returns an account's changes after a number, oldest first: up to limit,
@@ -100,36 +97,33 @@ func (db *DB) After(ctx context.Context, account string, seq int64, limit int) (
 	})
 }
 
-// FeedSource is the history as the change feed reads it, with the priority of loops.
-type FeedSource struct{ db *DB }
-
-// FeedSource returns the source of the change feed.
-func (db *DB) FeedSource() FeedSource { return FeedSource{db} }
-
-// Heads is DB.Heads for the feed.
-func (s FeedSource) Heads(ctx context.Context) (map[string]int64, error) {
-	return s.db.heads(ctx, forLoops)
+// History reads recorded changes, each method in a transaction of its own.
+type History struct {
+	db  *DB
+	via priority
 }
 
-// EventsAfter is DB.EventsAfter for the feed.
-func (s FeedSource) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
-	return s.db.eventsAfter(ctx, forLoops, account, seq, limit)
+// History returns the recorded changes for callers.
+func (db *DB) History() History { return History{db, forDecisions} }
+
+// FeedSource returns the recorded changes for the change feed.
+func (db *DB) FeedSource() History { return History{db, forLoops} }
+
+// Heads returns the number of every account's last change.
+func (h History) Heads(ctx context.Context) (map[string]int64, error) {
+	return fetch(ctx, h.db, h.via, func(tx *ReadTx) (map[string]int64, error) {
+		return mapOf[string, int64](ctx, tx.conn, `SELECT id, change_seq FROM accounts`)
+	})
 }
 
-// History reads recorded changes.
-type History struct{ db *DB }
-
-// History returns the recorded changes.
-func (db *DB) History() History { return History{db} }
-
-// Change is ReadTx.Change in a transaction of its own.
+// Change is ReadTx.Change.
 func (h History) Change(ctx context.Context, account string, seq int64) (changes.Change, error) {
-	return fetch(ctx, h.db, forDecisions, func(tx *ReadTx) (changes.Change, error) { return tx.Change(ctx, account, seq) })
+	return fetch(ctx, h.db, h.via, func(tx *ReadTx) (changes.Change, error) { return tx.Change(ctx, account, seq) })
 }
 
-// Changes is ReadTx.Changes in a transaction of its own.
+// Changes is ReadTx.Changes.
 func (h History) Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error) {
-	return fetch(ctx, h.db, forDecisions, func(tx *ReadTx) (page.Tail[changes.Change], error) {
+	return fetch(ctx, h.db, h.via, func(tx *ReadTx) (page.Tail[changes.Change], error) {
 		return tx.Changes(ctx, account, filter, before, size)
 	})
 }
@@ -138,17 +132,13 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 // them, oldest first: up to limit, or fewer when they are large. Of the
 // documents it reads those of keys, which say whether a key still works, and of
 // loggers that services are told of, for their levels.
-func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
-	return db.eventsAfter(ctx, forDecisions, account, seq, limit)
-}
-
-func (db *DB) eventsAfter(ctx context.Context, via priority, account string, seq int64, limit int) ([]changes.Change, error) {
+func (h History) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	scan := func(r row) (changes.Change, error) {
 		c := changes.Change{Account: account}
 		err := r.Scan(&c.Seq, &c.Kind, &c.Key, &c.Action, rawJSON(&c.After), asTime(&c.CreatedAt))
 		return c, err
 	}
-	return fetch(ctx, db, via, func(tx *ReadTx) ([]changes.Change, error) {
+	return fetch(ctx, h.db, h.via, func(tx *ReadTx) ([]changes.Change, error) {
 		found, _, err := upTo(ctx, tx.conn, scan, maxChangesBytes, changeBytes,
 			`SELECT seq, kind, key, action, CASE WHEN kind = 'api_key' OR kind = 'logger' AND key <> $1 AND action <> $2 THEN after END, created_at
 			FROM changes WHERE account_id = $3 AND seq > $4 ORDER BY seq LIMIT $5`,

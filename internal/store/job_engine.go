@@ -73,21 +73,34 @@ func (tx *Tx) PullForward(ctx context.Context, sooner []jobs.Sooner) error {
 	return err
 }
 
-// PendingAccounts returns the accounts after one that have pending runs. It
-// jumps from account to account in the index, so a long queue costs no more than
-// a short one.
+// PendingAccounts returns the accounts after one that have pending runs.
 func (tx *Tx) PendingAccounts(ctx context.Context, after string, limit int) ([]string, error) {
-	lanes, err := all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
-			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 ORDER BY lane LIMIT 1), 1
-			UNION ALL
-			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > substr(heads.lane, 1, 36) || ';' ORDER BY lane LIMIT 1), place + 1
-			FROM heads WHERE heads.lane IS NOT NULL AND place < $2)
-		SELECT lane FROM heads WHERE lane IS NOT NULL`, afterAccount(after), limit)
+	lanes, err := tx.pendingLanes(ctx, afterAccount(after), afterAll, `substr(heads.lane, 1, 36) || ';'`, limit)
 	for i, lane := range lanes {
 		lanes[i], _, _ = strings.Cut(lane, ":")
 	}
 	return lanes, err
 }
+
+// PendingLanes returns the lanes of an account, after one, that have pending runs.
+func (tx *Tx) PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error) {
+	return tx.pendingLanes(ctx, max(account+":", after), afterAccount(account), `heads.lane`, limit)
+}
+
+// pendingLanes returns lanes between two with pending runs. It jumps in the index
+// from a lane to the first one after next, so a long queue costs no more than a
+// short one.
+func (tx *Tx) pendingLanes(ctx context.Context, after, before, next string, limit int) ([]string, error) {
+	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
+			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
+			UNION ALL
+			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > `+next+` AND lane < $2 ORDER BY lane LIMIT 1), place + 1
+			FROM heads WHERE heads.lane IS NOT NULL AND place < $3)
+		SELECT lane FROM heads WHERE lane IS NOT NULL`, after, before, limit)
+}
+
+// afterAll sorts after all lanes, which begin with a UUID.
+const afterAll = "~"
 
 // afterAccount returns what sorts after all lanes of an account: ";" follows ":".
 func afterAccount(account string) string {
@@ -95,16 +108,6 @@ func afterAccount(account string) string {
 		return ""
 	}
 	return account + ";"
-}
-
-// PendingLanes returns the lanes of an account, after one, that have pending runs.
-func (tx *Tx) PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error) {
-	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
-			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
-			UNION ALL
-			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > heads.lane AND lane < $2 ORDER BY lane LIMIT 1), place + 1
-			FROM heads WHERE heads.lane IS NOT NULL AND place < $3)
-		SELECT lane FROM heads WHERE lane IS NOT NULL`, max(account+":", after), afterAccount(account), limit)
 }
 
 // ClaimRuns gives the oldest pending runs of a lane to a worker.

@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Limits are how long things may take. A zero field means production's value.
 type Limits struct {
@@ -24,20 +27,12 @@ type Limits struct {
 const migrateTimeout = time.Hour
 
 func (l Limits) withDefaults() Limits {
-	for _, each := range []struct {
-		limit *time.Duration
-		value time.Duration
-	}{
-		{&l.Read, 8 * time.Second},
-		{&l.Write, 20 * time.Second},
-		{&l.Idle, 700 * time.Millisecond},
-		{&l.FileLock, 10 * time.Second},
-		{&l.Group, 20 * time.Millisecond},
-		{&l.Reconnect, 100 * time.Millisecond},
-	} {
-		if *each.limit == 0 {
-			*each.limit = each.value
-		}
+	return Limits{
+		Read:      cmp.Or(l.Read, 8*time.Second),
+		Write:     cmp.Or(l.Write, 20*time.Second),
+		Idle:      cmp.Or(l.Idle, 700*time.Millisecond),
+		FileLock:  cmp.Or(l.FileLock, 10*time.Second),
+		Group:     cmp.Or(l.Group, 20*time.Millisecond),
+		Reconnect: cmp.Or(l.Reconnect, 100*time.Millisecond),
 	}
-	return l
 }

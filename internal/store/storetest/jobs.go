@@ -128,7 +128,7 @@ func jobConcept(t *testing.T, shared *store.DB) {
 		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ActiveJobs(ctx, other) }), 0)
 	})
 	t.Run("what an account stores is counted", func(t *testing.T) { storedJobs(t, db) })
-	t.Run("the rooms lead to the same store", func(t *testing.T) {
+	t.Run("the transactions of jobs, scheduler and worker", func(t *testing.T) {
 		if err := db.Jobs().Read(ctx, func(tx jobs.ReadTx) error { _, err := tx.Job(ctx, account, "odd"); return err }); err != nil {
 			t.Error(err)
 		}
