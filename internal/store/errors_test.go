@@ -121,6 +121,8 @@ func TestClassify_Codes(t *testing.T) {
 		"too many deadlocks":         {&pgconn.PgError{Code: "40P01"}, fault.Unavailable},
 		"a statement's time limit":   {&pgconn.PgError{Code: "57014"}, fault.Unavailable},
 		"a lock's time limit":        {&pgconn.PgError{Code: "55P03"}, fault.Unavailable},
+		"an idle transaction":        {&pgconn.PgError{Code: "25P03"}, fault.Unavailable},
+		"a transaction's time limit": {&pgconn.PgError{Code: "25P04"}, fault.Unavailable},
 		"a caller who left":          {context.Canceled, ""},
 		"a violated check":           {&pgconn.PgError{Code: "23514"}, ""},
 		"anything else":              {errors.New("anything"), ""},

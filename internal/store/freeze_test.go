@@ -36,12 +36,12 @@ func frozenNodeProcess() int {
 	ctx := context.Background()
 	db, err := store.Open(ctx, store.Options{Database: url})
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		return 1
 	}
 	input := bufio.NewScanner(os.Stdin)
 	inside := sync.OnceFunc(func() {
-		fmt.Println("inside")
+		fmt.Fprintln(os.Stdout, "inside")
 		input.Scan()
 	})
 	var writers sync.WaitGroup
@@ -52,13 +52,13 @@ func frozenNodeProcess() int {
 				return tx.RecordChanges(ctx, account, changes.Change{Kind: "flag", Key: fmt.Sprint("frozen-", i)})
 			})
 			if err != nil {
-				fmt.Println(err)
+				fmt.Fprintln(os.Stdout, err)
 			}
 		})
 	}
 	writers.Wait()
 	_ = db.Close()
-	fmt.Println("done")
+	fmt.Fprintln(os.Stdout, "done")
 	return 0
 }
 

@@ -242,8 +242,8 @@ func TestSQLite_WriteLimitWhileQueued(t *testing.T) {
 // more than the one that is being written and the one whose turn it is.
 func TestSQLite_ReportsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
-	const reports, rows = 60, 500
-	db := storetest.New(t, "sqlite").Open(t)
+	const reports, rows = 60, 200
+	db := storetest.New(t, "sqlite").Open(t, func(options *store.Options) { options.Limits.Write = time.Hour })
 	account := storetest.NewTenant(t, db, "pro").Account.ID
 	loops, decisions, observations := db.Priorities()
 	var begun, running atomic.Int64

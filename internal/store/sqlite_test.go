@@ -329,7 +329,7 @@ func TestSQLite_PreparedStatements(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
 	err := db.Write(t.Context(), "", func(tx *store.Tx) error {
-		for i := range 3 * store.MaxStatements {
+		for i := range store.MaxStatements + 10 {
 			if err := tx.Exec(t.Context(), fmt.Sprintf("DELETE FROM environments WHERE key = 'e%d'", i)); err != nil {
 				return err
 			}

@@ -21,13 +21,6 @@ func microsOrNull(at *time.Time) *int64 {
 	return new(micros(*at))
 }
 
-func instantOrNil(micros *int64) *time.Time {
-	if micros == nil {
-		return nil
-	}
-	return new(instant(*micros))
-}
-
 // storedTime scans an instant.
 type storedTime time.Time
 
