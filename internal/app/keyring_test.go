@@ -66,7 +66,7 @@ func TestANodeDoesNotStartWithoutItsKeyRing(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := filepath.Join(t.TempDir(), "other")
-		if _, err := sealed.Create(other); err != nil {
+		if _, err := sealed.OpenOrCreate(other); err != nil {
 			t.Fatal(err)
 		}
 		foreign, err := os.ReadFile(other)
@@ -115,7 +115,7 @@ func TestANodeDoesNotStartWithoutItsKeyRing(t *testing.T) {
 func TestAKeyRingMayBeGivenElsewhere(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "ring")
-	ring, err := sealed.Create(file)
+	ring, err := sealed.OpenOrCreate(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestAValueThatCannotBeSealedAgainIsToldOfOnce(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
 	db := database.Open(t)
-	ring, err := sealed.Create(filepath.Join(t.TempDir(), "ring"))
+	ring, err := sealed.OpenOrCreate(filepath.Join(t.TempDir(), "ring"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestTheOperatorRotatesTheKeyRing(t *testing.T) {
 func TestARingOfInlineKeysCannotBeRotatedHere(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "ring")
-	if _, err := sealed.Create(file); err != nil {
+	if _, err := sealed.OpenOrCreate(file); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(file)

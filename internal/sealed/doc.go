@@ -1,9 +1,8 @@
 // Package sealed encrypts secrets at rest.
 //
-// It owns the key ring (the keys, their file, rotation and retirement) and the
-// format of a sealed value. It does not own where sealed values are stored,
-// which columns are secret, when keys are rotated, or the loop that seals old
-// values again with a new key: those belong to the store and the application.
+// It owns the key ring (the keys, their file, rotation) and the format of a
+// sealed value. Where sealed values are stored, which columns are secret and when
+// values are sealed again with a new key is up to the store and the application.
 //
 // # The key ring
 //
@@ -18,13 +17,12 @@
 // a file that nobody but its owner may read, or is given inline, where ';' and
 // ',' separate keys as a line break does. A comment runs to the end of its line.
 //
-// The file is never changed in place. A new version is written beside it,
-// flushed to disk, and renamed over it (linked into place when it is the first),
-// so a crash leaves the old ring or the new one and never a part of either. A
-// crash may also leave a file ".keyring-*.tmp" with a copy of the keys, readable
-// by the owner only; it is safe to delete while no rotation is running.
+// The file is never changed in place. A new version is written beside it, synced
+// and renamed over it, so a crash leaves the old ring or the new one. It may also
+// leave a file ".keyring-*.tmp" with a copy of the keys, readable by the owner
+// only; it is safe to delete while no rotation is running.
 //
-// Losing the ring loses every sealed value. Back it up, apart from the database.
+// Losing the ring loses every sealed value: back it up, apart from the database.
 //
 // # A sealed value
 //
@@ -41,21 +39,16 @@
 //
 // # Rotation with several processes
 //
-// Processes that share a ring file agree without talking to each other:
+// Processes that share a ring file need not talk to each other:
 //
-//  1. [Ring.Rotate] appends a new primary. It holds a lock on the file, so
-//     rotations at the same time wait for each other and every key survives.
+//  1. [Ring.Rotate] appends a new primary under a lock on the file.
 //  2. A process that meets a value sealed with a key it does not know reads the
 //     file again. [Ring.Reload], called now and then, makes it seal with the new
 //     primary as well.
-//  3. In the background the store finds values by [KeyPrefix] of an old key and
-//     seals them again.
-//  4. [Ring.Retire] removes the old key once no value carries its prefix.
-//
-// Between 1 and the last look of 3, leave enough time for every process to
-// reload and to finish its open transactions. A process that has not reloaded
-// still seals with the old key, and what it seals after the key is retired
-// cannot be opened by anyone else.
+//  3. The store finds values by [KeyPrefix] of an old key and seals them again.
+//  4. An operator may remove the old key's line from the file. Before that, every
+//     process must have reloaded and step 3 must have run once more: a process
+//     that has not reloaded still seals with the old key.
 //
 // Processes that do not share a file (inline keys, or a copy on each machine)
 // need two steps, because a new last key would seal values that the others

@@ -11,20 +11,18 @@ import (
 )
 
 const (
-	// maxFileSize is room for thousands of keys, and stops a mistaken path, to a
-	// database say, from being read into memory.
+	// maxFileSize is enough for thousands of keys, and keeps a large file that is
+	// named by mistake out of memory.
 	maxFileSize = 1 << 20
 
-	// A change takes milliseconds. Whoever holds the lock for half a minute is
-	// stuck, and an error is better than being stuck as well.
+	// A rotation takes milliseconds: a process that holds the lock for half a
+	// minute is stuck.
 	lockTries = 3000
 	lockPause = 10 * time.Millisecond
 )
 
-// errLocked says that another process holds the lock.
 var errLocked = errors.New("another process holds the lock")
 
-// readFile returns the text of a ring file.
 func readFile(path string) (string, error) {
 	file, err := openChecked(path, os.O_RDONLY)
 	if err != nil {
@@ -45,11 +43,14 @@ func readAll(file *os.File) (string, error) {
 	return string(text), nil
 }
 
-// openChecked opens a ring file that is a file and that only its owner can read.
+// openChecked opens a ring file after checking that it is a regular file that only its owner can read.
 func openChecked(path string, flag int) (*os.File, error) {
-	// Looking first keeps a named pipe from blocking the open.
-	if err := checkRegular(path); err != nil {
-		return nil, err
+	info, err := os.Stat(path) // first, because opening a named pipe would block
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the key ring file: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("the key ring %s is not a regular file: name the file that holds the keys", path)
 	}
 	file, err := os.OpenFile(path, flag, 0)
 	if err != nil {
@@ -60,17 +61,6 @@ func openChecked(path string, flag int) (*os.File, error) {
 		return nil, err
 	}
 	return file, nil
-}
-
-func checkRegular(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("cannot open the key ring file: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("the key ring %s is not a regular file: name the file that holds the keys", path)
-	}
-	return nil
 }
 
 // checkPrivate asks the open file, not the path, which may lead elsewhere by now.
@@ -86,8 +76,8 @@ func checkPrivate(file *os.File) error {
 	return nil
 }
 
-// createFile makes a new file with this text, or returns fs.ErrExist. A link
-// appears all at once and, unlike a rename, never replaces an existing file.
+// createFile creates a file with this text, or returns fs.ErrExist. A link is
+// atomic and, unlike a rename, never replaces an existing file.
 func createFile(path, text string) error {
 	temp, err := writeTemp(filepath.Dir(path), text, nil)
 	if err != nil {
@@ -100,8 +90,8 @@ func createFile(path, text string) error {
 	return syncFolder(path)
 }
 
-// writeTemp writes a private file that is safe on disk and returns its path. It
-// takes over owner and mode from like, unless that is nil.
+// writeTemp writes a private file, syncs it and returns its path. It copies the
+// owner and mode of like, unless that is nil.
 func writeTemp(folder, text string, like fs.FileInfo) (path string, err error) {
 	file, err := os.CreateTemp(folder, ".keyring-*.tmp")
 	if err != nil {
@@ -119,8 +109,7 @@ func fillTemp(file *os.File, text string, like fs.FileInfo) error {
 	mode := fs.FileMode(0o600)
 	if like != nil {
 		mode = like.Mode().Perm()
-		// An administrator may rotate for a service that runs as another user, and
-		// the service must still be able to read its keys afterwards.
+		// The service may run as another user than the one who rotates.
 		if err := copyOwner(file, like); err != nil {
 			return fmt.Errorf("keep the owner of the key ring file: %w", err)
 		}
@@ -140,7 +129,7 @@ type lockedFile struct {
 	path string // the file itself, with symbolic links followed
 }
 
-// lockFile opens a ring file and takes its lock, trying so many times.
+// lockFile opens a ring file and takes its lock.
 func lockFile(path string, tries int) (*lockedFile, error) {
 	for range tries {
 		file, err := tryLockFile(path)
@@ -169,19 +158,15 @@ func tryLockFile(path string) (*lockedFile, error) {
 	return &lockedFile{File: file, path: target}, nil
 }
 
-// lockCurrent locks an open file and makes sure that the path still leads to it.
-// The lock is on the file itself, and every change puts a new file in its place:
-// who waited for the old one holds a lock that nobody else looks at.
+// lockCurrent locks an open file and checks that it is still the one at path:
+// every rotation replaces the file, and a lock on the old one protects nothing.
 func lockCurrent(file *os.File, path string) error {
 	if err := tryLock(file); err != nil {
 		return err
 	}
-	held, err := file.Stat()
-	if err != nil {
-		return fmt.Errorf("cannot look at the key ring file: %w", err)
-	}
+	held, heldErr := file.Stat()
 	current, err := os.Stat(path)
-	if err != nil {
+	if err = errors.Join(heldErr, err); err != nil {
 		return fmt.Errorf("cannot look at the key ring file: %w", err)
 	}
 	if !os.SameFile(held, current) {
@@ -190,9 +175,7 @@ func lockCurrent(file *os.File, path string) error {
 	return nil
 }
 
-func (f *lockedFile) read() (string, error) { return readAll(f.File) }
-
-// replace puts a new file with this text in the place of the locked one.
+// replace replaces the locked file by a new one with this text.
 func (f *lockedFile) replace(text string) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -218,8 +201,5 @@ func syncFolder(path string) error {
 	if err != nil {
 		return fmt.Errorf("find the folder to sync: %w", err)
 	}
-	if err := syncDir(filepath.Dir(target)); err != nil {
-		return fmt.Errorf("sync the folder: %w", err)
-	}
-	return nil
+	return syncDir(filepath.Dir(target))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // An administrator may rotate for a service that runs as another user.
-func TestRotateKeepsTheOwner(t *testing.T) {
+func TestRotate_KeepsOwner(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("only root can rotate for another user")
@@ -30,7 +30,7 @@ func TestRotateKeepsTheOwner(t *testing.T) {
 	}
 }
 
-func TestOpenDoesNotBlockOnANamedPipe(t *testing.T) {
+func TestOpen_NamedPipe(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

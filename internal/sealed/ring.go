@@ -11,82 +11,64 @@ import (
 	"sync/atomic"
 )
 
-// The reasons a caller may want to tell apart; test for them with errors.Is.
+// Errors to test for with errors.Is.
 var (
-	// ErrCorrupt means that a sealed value is damaged, or sits in another place
-	// than the one it was sealed for. No key will ever open it there.
+	// ErrCorrupt means that a sealed value is damaged, or was sealed for another place.
 	ErrCorrupt = errors.New("the sealed value is damaged or was moved here from another place")
 
-	// ErrUnknownKey means that the ring lacks a key. It is kept apart from
-	// ErrCorrupt because putting the key back makes the value readable again.
+	// ErrUnknownKey means that the ring lacks a key: putting it back makes the
+	// value readable again.
 	ErrUnknownKey = errors.New("unknown key")
-
-	// ErrPrimary means that a key cannot be retired because it seals new values.
-	ErrPrimary = errors.New("the primary key seals new values")
 
 	// ErrInline means that a ring cannot be changed because it has no file.
 	ErrInline = errors.New("the key ring was given inline and has no file to change")
 )
 
-// inlineAdvice tells how to rotate keys that live in somebody's deployment settings.
+// inlineAdvice says how to rotate keys that are part of deployment settings.
 const inlineAdvice = `make a key with: echo "$(openssl rand -hex 4) $(openssl rand -base64 32)"; ` +
 	`add it before the last key and restart every process, then move it to the end and restart every process again`
 
-// Ring is a set of keys, of which the last one seals. It is safe for concurrent
-// use. Make one with Open, Create or OpenOrCreate.
+// Ring is a set of keys, of which the last one seals. It is safe for concurrent use.
 type Ring struct {
 	path string // absolute; empty when the keys were given inline
 
 	// mu is held from reading the file until keys is replaced, so that an older
-	// reading never overtakes a newer one. Sealing and unsealing do not take it.
+	// version never replaces a newer one. Sealing and unsealing do not take it.
 	mu   sync.Mutex
 	keys atomic.Pointer[keySet]
 }
 
-// Open reads a key ring. The source is the path of a key ring file, or the keys
-// themselves in the same text format. A missing file is fs.ErrNotExist. No error
-// repeats key material, not even when the source is a key in the wrong form.
+// Open reads a key ring from a file, or from source itself when that holds keys.
+// A missing file is fs.ErrNotExist. No error repeats key material, not even when
+// the source is a key in the wrong form.
 func Open(source string) (*Ring, error) {
 	source = strings.TrimSpace(source)
-	switch {
-	case source == "":
+	if source == "" {
 		return nil, errors.New("no key ring was given: name a key ring file, or give the keys themselves")
-	case isInline(source):
-		return openInline(source)
-	default:
+	}
+	if !isInline(source) {
 		return OpenFile(source)
 	}
-}
-
-// Create makes a key ring file with one new key and opens it. When the file
-// exists already, perhaps because another process was faster, that one is opened
-// and left as it is.
-func Create(path string) (*Ring, error) {
-	err := createFile(path, appendKey(fileHeader, newKeyID()))
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("cannot create the key ring file %s: %w", path, err)
-	}
-	return OpenFile(path)
-}
-
-// OpenOrCreate opens the key ring file at path and creates it when it is
-// missing. Any number of processes may do this at once: all get the same key.
-func OpenOrCreate(path string) (*Ring, error) {
-	ring, err := OpenFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Create(path)
-	}
-	return ring, err
-}
-
-func openInline(text string) (*Ring, error) {
-	keys, err := parse(text)
+	keys, err := parse(source)
 	if err != nil {
 		return nil, fmt.Errorf("the key ring was read as inline keys, because no file has that name: %w", err)
 	}
 	ring := &Ring{}
 	ring.keys.Store(keys)
 	return ring, nil
+}
+
+// OpenOrCreate opens the key ring file at path; a missing one is created with one
+// new key. Any number of processes may do this at once: all get the same key.
+func OpenOrCreate(path string) (*Ring, error) {
+	ring, err := OpenFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ring, err
+	}
+	if err := createFile(path, appendKey(fileHeader, newKeyID())); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("cannot create the key ring file %s: %w", path, err)
+	}
+	return OpenFile(path)
 }
 
 // OpenFile reads a key ring file. Unlike Open it never takes the path for keys.
@@ -103,24 +85,11 @@ func OpenFile(path string) (*Ring, error) {
 	return ring, nil
 }
 
-// Keys returns the ids of all keys, oldest first. The last one is the primary.
-func (r *Ring) Keys() []string {
-	keys := r.keys.Load()
-	ids := make([]string, len(keys.order))
-	for i, id := range keys.order {
-		ids[i] = id.String()
-	}
-	return ids
-}
-
 // Primary returns the id of the key that seals new values.
-func (r *Ring) Primary() string {
-	return r.keys.Load().primary().String()
-}
+func (r *Ring) Primary() string { return r.keys.Load().primary().String() }
 
-// Reload reads the file again and takes over its keys if the text has changed.
-// When the file cannot be read or is malformed, the keys known so far stay in
-// use and the error says what is wrong. An inline ring has nothing to reload.
+// Reload reads the file again and uses its keys if the text has changed. When the
+// file cannot be read, the old keys stay in use. An inline ring stays as it is.
 func (r *Ring) Reload() error {
 	if r.path == "" {
 		return nil
@@ -131,11 +100,6 @@ func (r *Ring) Reload() error {
 	if err != nil {
 		return err
 	}
-	return r.adopt(text)
-}
-
-// adopt takes over the keys in text. The caller holds mu.
-func (r *Ring) adopt(text string) error {
 	if old := r.keys.Load(); old != nil && old.madeFrom(text) {
 		return nil
 	}
@@ -143,9 +107,9 @@ func (r *Ring) adopt(text string) error {
 	if err != nil {
 		return fmt.Errorf("key ring file %s: %w", r.path, err)
 	}
-	// Another process may have renamed the file into place a moment ago. Nothing
-	// may be sealed with a key whose file a power cut could still take back. On a
-	// read-only mount this fails, and there nobody has renamed anything.
+	// Nothing may be sealed with a key that a power cut could take back: another
+	// process may just have renamed the file into place. On a read-only mount this
+	// fails, and there nobody has renamed anything.
 	_ = syncFolder(r.path)
 	r.keys.Store(keys)
 	return nil
@@ -154,77 +118,47 @@ func (r *Ring) adopt(text string) error {
 // Rotate appends a new primary key to the file and returns its id. Rotations by
 // other processes wait for each other. An inline ring returns ErrInline.
 func (r *Ring) Rotate() (newID string, err error) {
-	var id keyID
-	err = r.edit(func(text string, keys *keySet) (string, error) {
-		id = keys.freshID()
-		return appendKey(text, id), nil
-	})
+	id, err := r.rotate()
 	if err != nil {
 		return "", fmt.Errorf("cannot rotate the key ring: %w", err)
 	}
 	return id.String(), nil
 }
 
-// Retire removes a key from the file. Values still sealed with it are lost, so
-// first make sure that there are none; the package comment says how. It returns
-// ErrPrimary for the primary, ErrUnknownKey for an id that is not in the file,
-// and ErrInline for an inline ring.
-func (r *Ring) Retire(id string) error {
-	err := r.edit(func(text string, keys *keySet) (string, error) {
-		key, err := keys.retirable(id)
-		if err != nil {
-			return "", err
-		}
-		return removeKey(text, key), nil
-	})
-	if err != nil {
-		return fmt.Errorf("cannot retire a key: %w", err)
-	}
-	return nil
-}
-
-// edit changes the file under its lock. The change starts from what the file
-// says now, not from what this ring remembers: others may have changed it since.
-func (r *Ring) edit(change func(text string, keys *keySet) (string, error)) error {
+func (r *Ring) rotate() (id keyID, err error) {
 	if r.path == "" {
-		return fmt.Errorf("%w: %s", ErrInline, inlineAdvice)
+		return id, fmt.Errorf("%w: %s", ErrInline, inlineAdvice)
 	}
 	// The lock comes first: waiting for another process must not block Reload.
 	file, err := lockFile(r.path, lockTries)
 	if err != nil {
-		return err
+		return id, err
 	}
 	defer file.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.rewrite(file, change)
-}
-
-// rewrite does the work of edit. The caller holds the lock on file, and mu.
-func (r *Ring) rewrite(file *lockedFile, change func(string, *keySet) (string, error)) error {
-	text, err := file.read()
+	text, err := readAll(file.File) // other processes may have changed it
 	if err != nil {
-		return err
+		return id, err
 	}
 	keys, err := parse(text)
 	if err != nil {
-		return fmt.Errorf("key ring file %s: %w", r.path, err)
+		return id, fmt.Errorf("key ring file %s: %w", r.path, err)
 	}
-	if text, err = change(text, keys); err != nil {
-		return fmt.Errorf("key ring file %s: %w", r.path, err)
-	}
+	id = keys.freshID()
+	text = appendKey(text, id)
 	if keys, err = parse(text); err != nil {
-		return fmt.Errorf("the changed key ring would be unreadable, so nothing was written: %w", err)
+		return id, fmt.Errorf("the changed key ring would be unreadable, so nothing was written: %w", err)
 	}
 	if err := file.replace(text); err != nil {
-		return err
+		return id, err
 	}
 	r.keys.Store(keys)
-	return nil
+	return id, nil
 }
 
-// find returns the key with this id. The file is read again for an unknown id,
-// because another process may have rotated the ring since.
+// find returns the key with this id. For an unknown id it reads the file again,
+// because another process may have rotated the ring.
 func (r *Ring) find(id keyID) (cipher.AEAD, error) {
 	if key, ok := r.keys.Load().ciphers[id]; ok {
 		return key, nil
@@ -233,16 +167,12 @@ func (r *Ring) find(id keyID) (cipher.AEAD, error) {
 	if key, ok := r.keys.Load().ciphers[id]; ok {
 		return key, nil
 	}
+	source := "the inline key ring"
+	if r.path != "" {
+		source = "the key ring file " + r.path
+	}
 	if reloadErr != nil {
-		return nil, fmt.Errorf("%w: %s is not in %s, and reading that again failed: %w", ErrUnknownKey, id, r.source(), reloadErr)
+		return nil, fmt.Errorf("%w: %s is not in %s, and reading that again failed: %w", ErrUnknownKey, id, source, reloadErr)
 	}
-	return nil, fmt.Errorf("%w: %s is not in %s", ErrUnknownKey, id, r.source())
-}
-
-// source names where the keys come from and never what they are.
-func (r *Ring) source() string {
-	if r.path == "" {
-		return "the inline key ring"
-	}
-	return "the key ring file " + r.path
+	return nil, fmt.Errorf("%w: %s is not in %s", ErrUnknownKey, id, source)
 }

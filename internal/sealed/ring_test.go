@@ -52,7 +52,7 @@ func mustOpen(t testing.TB, source string) *Ring {
 
 func mustCreate(t *testing.T) *Ring {
 	t.Helper()
-	ring, err := Create(testPath(t))
+	ring, err := OpenOrCreate(testPath(t))
 	if err != nil {
 		t.Fatalf("Create: %v", err)
 	}
@@ -107,7 +107,7 @@ func wantNoLeftovers(t *testing.T, ring *Ring) {
 	}
 }
 
-func TestOpenReadsKeysOldestFirst(t *testing.T) {
+func TestOpen_KeyOrder(t *testing.T) {
 	t.Parallel()
 	a, b := "0000000a "+testKey('a'), "0000000b "+testKey('b')
 	texts := map[string]string{
@@ -131,7 +131,7 @@ func TestOpenReadsKeysOldestFirst(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesMalformedText(t *testing.T) {
+func TestOpen_MalformedText(t *testing.T) {
 	t.Parallel()
 	good := "0000000a " + testKey('a') + "\n"
 	tests := map[string]struct{ text, want string }{
@@ -163,7 +163,7 @@ func TestOpenRefusesMalformedText(t *testing.T) {
 	}
 }
 
-func TestOpenNeverRepeatsAKeyInTheWrongForm(t *testing.T) {
+func TestOpen_ErrorsHideKeys(t *testing.T) {
 	t.Parallel()
 	const secret = "c2VjcmV0c2VjcmV0c2VjcmV0"
 	slash := "/" + strings.Repeat("c2VjcmV0", 6)[:42]
@@ -181,7 +181,7 @@ func TestOpenNeverRepeatsAKeyInTheWrongForm(t *testing.T) {
 	}
 }
 
-func TestOpenTakesTheseForPaths(t *testing.T) {
+func TestOpen_Paths(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	for _, source := range []string{
@@ -198,7 +198,7 @@ func TestOpenTakesTheseForPaths(t *testing.T) {
 	wantKeys(t, mustOpen(t, odd+"\n"), "0000000b")
 }
 
-func TestOpenRefusesWhatIsNotAPrivateFile(t *testing.T) {
+func TestOpen_NotPrivateFile(t *testing.T) {
 	t.Parallel()
 	text := "0000000a " + testKey('a') + "\n"
 	for mode, private := range map[fs.FileMode]bool{
@@ -220,7 +220,7 @@ func TestOpenRefusesWhatIsNotAPrivateFile(t *testing.T) {
 	wantError(t, err, "no key ring was given")
 }
 
-func TestCreate(t *testing.T) {
+func TestOpenOrCreate_NewFile(t *testing.T) {
 	t.Parallel()
 	ring := mustCreate(t)
 	if len(ring.Keys()) != 1 {
@@ -230,7 +230,7 @@ func TestCreate(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("stat: %v, %v, want mode 0600", info.Mode(), err)
 	}
-	again, err := Create(ring.path)
+	again, err := OpenOrCreate(ring.path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestCreate(t *testing.T) {
 	wantKeys(t, mustOpen(t, string(text)), ring.Keys()...)
 }
 
-func TestCreateFails(t *testing.T) {
+func TestOpenOrCreate_Fails(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "missing", "keyring")
 	_, err := OpenOrCreate(path)
@@ -255,11 +255,11 @@ func TestCreateFails(t *testing.T) {
 	broken := writeRing(t, "half a li", 0o600)
 	_, err = OpenOrCreate(broken)
 	wantError(t, err, broken, "line 1")
-	_, err = Create(broken)
+	_, err = OpenOrCreate(broken)
 	wantError(t, err, broken, "line 1")
 }
 
-func TestOpenOrCreateAtOnceGivesOneKey(t *testing.T) {
+func TestOpenOrCreate_Concurrent(t *testing.T) {
 	t.Parallel()
 	const openers = 32
 	path := testPath(t)
@@ -278,7 +278,7 @@ func TestOpenOrCreateAtOnceGivesOneKey(t *testing.T) {
 	wantNoLeftovers(t, rings[0])
 }
 
-func TestReloadTakesOverAChangedFile(t *testing.T) {
+func TestReload_ChangedFile(t *testing.T) {
 	t.Parallel()
 	a, b := "0000000a "+testKey('a')+"\n", "0000000b "+testKey('b')+"\n"
 	path := writeRing(t, a, 0o600)
@@ -313,7 +313,7 @@ func TestReloadTakesOverAChangedFile(t *testing.T) {
 	wantKeys(t, ring, "0000000b")
 }
 
-func TestReloadOfAnInlineRingDoesNothing(t *testing.T) {
+func TestReload_InlineRing(t *testing.T) {
 	t.Parallel()
 	ring := mustOpen(t, "0000000a "+testKey('a'))
 	if err := ring.Reload(); err != nil {
@@ -322,7 +322,7 @@ func TestReloadOfAnInlineRingDoesNothing(t *testing.T) {
 	wantKeys(t, ring, "0000000a")
 }
 
-func TestPrintingARingShowsNoKeys(t *testing.T) {
+func TestRing_PrintsNoKeys(t *testing.T) {
 	t.Parallel()
 	ring := mustOpen(t, "0000000a "+testKey('a'))
 	text := fmt.Sprintf("%v %+v %#v", ring, ring, ring)
@@ -331,4 +331,13 @@ func TestPrintingARingShowsNoKeys(t *testing.T) {
 			t.Errorf("%q shows the key", text)
 		}
 	}
+}
+
+// Keys returns the ids of all keys, oldest first.
+func (r *Ring) Keys() []string {
+	var ids []string
+	for _, id := range r.keys.Load().order {
+		ids = append(ids, id.String())
+	}
+	return ids
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func TestRotateAppendsAPrimary(t *testing.T) {
+func TestRotate_AppendsPrimary(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"plain":              "0000000a " + testKey('a') + "\n",
@@ -35,7 +35,7 @@ func TestRotateAppendsAPrimary(t *testing.T) {
 	}
 }
 
-func TestRotateKeepsTheMode(t *testing.T) {
+func TestRotate_KeepsMode(t *testing.T) {
 	t.Parallel()
 	ring := mustOpen(t, writeRing(t, "0000000a "+testKey('a'), 0o600))
 	mustRotate(t, ring)
@@ -45,7 +45,7 @@ func TestRotateKeepsTheMode(t *testing.T) {
 	}
 }
 
-func TestRotateFollowsASymbolicLink(t *testing.T) {
+func TestRotate_SymbolicLink(t *testing.T) {
 	t.Parallel()
 	target := writeRing(t, "0000000a "+testKey('a'), 0o600)
 	link := testPath(t)
@@ -59,7 +59,7 @@ func TestRotateFollowsASymbolicLink(t *testing.T) {
 	}
 }
 
-func TestRotateStartsFromTheFileNotFromMemory(t *testing.T) {
+func TestRotate_ReadsFileAgain(t *testing.T) {
 	t.Parallel()
 	first := mustCreate(t)
 	stale := mustOpen(t, first.path)
@@ -68,7 +68,7 @@ func TestRotateStartsFromTheFileNotFromMemory(t *testing.T) {
 	wantKeys(t, stale, old, second, third)
 }
 
-func TestRotateRefusesABrokenFile(t *testing.T) {
+func TestRotate_BrokenFile(t *testing.T) {
 	t.Parallel()
 	ring := mustCreate(t)
 	want := ring.Keys()
@@ -85,7 +85,7 @@ func TestRotateRefusesABrokenFile(t *testing.T) {
 	wantError(t, err, "cannot rotate", "no such file")
 }
 
-func TestInlineRingCannotChange(t *testing.T) {
+func TestRotate_InlineRing(t *testing.T) {
 	t.Parallel()
 	ring := mustOpen(t, "0000000a "+testKey('a')+";0000000b "+testKey('b'))
 	_, err := ring.Rotate()
@@ -93,52 +93,10 @@ func TestInlineRingCannotChange(t *testing.T) {
 	if !errors.Is(err, ErrInline) {
 		t.Errorf("Rotate = %v, want ErrInline", err)
 	}
-	if err := ring.Retire("0000000a"); !errors.Is(err, ErrInline) {
-		t.Errorf("Retire = %v, want ErrInline", err)
-	}
 	wantKeys(t, ring, "0000000a", "0000000b")
 }
 
-func TestRetire(t *testing.T) {
-	t.Parallel()
-	a, b, c := "0000000a "+testKey('a'), "0000000b "+testKey('b'), "0000000c "+testKey('c')
-	tests := map[string]struct {
-		text, id string
-		want     string // the text afterwards
-		wantErr  error
-		says     string
-	}{
-		"oldest":         {a + "\n" + b + "\n" + c + "\n", "0000000a", b + "\n" + c + "\n", nil, ""},
-		"middle":         {a + "\n" + b + "\n" + c, "0000000b", a + "\n" + c + "\n", nil, ""},
-		"keeps comments": {"# one, two\n" + a + "\n\n# 0000000b\n" + b, "0000000a", "# one, two\n\n# 0000000b\n" + b + "\n", nil, ""},
-		"separators":     {a + ";" + b + "," + c, "0000000b", a + "\n" + c + "\n", nil, ""},
-		"primary":        {a + "\n" + b, "0000000b", a + "\n" + b, ErrPrimary, "rotate before retiring key 0000000b"},
-		"only key":       {a, "0000000a", a, ErrPrimary, "rotate before retiring key 0000000a"},
-		"unknown":        {a + "\n" + b, "0000000c", a + "\n" + b, ErrUnknownKey, "there is no key 0000000c"},
-		"not an id":      {a + "\n" + b, "the old one", a + "\n" + b, ErrUnknownKey, "8 lower-case hex digits"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ring := mustOpen(t, writeRing(t, test.text, 0o600))
-			err := ring.Retire(test.id)
-			if !errors.Is(err, test.wantErr) {
-				t.Errorf("Retire = %v, want %v", err, test.wantErr)
-			}
-			if err != nil {
-				wantError(t, err, "cannot retire", ring.path, test.says)
-			}
-			after, err := os.ReadFile(ring.path)
-			if err != nil || string(after) != test.want {
-				t.Errorf("the file is now %q, %v, want %q", after, err, test.want)
-			}
-			wantKeys(t, ring, mustOpen(t, ring.path).Keys()...)
-			wantNoLeftovers(t, ring)
-		})
-	}
-}
-
-func TestRotateAtOnceKeepsEveryKey(t *testing.T) {
+func TestRotate_Concurrent(t *testing.T) {
 	t.Parallel()
 	const rotators = 8
 	path := mustCreate(t).path
@@ -165,7 +123,7 @@ func TestRotateAtOnceKeepsEveryKey(t *testing.T) {
 }
 
 // One ring is rotated, reloaded and used at once; every value must open.
-func TestUseWhileRotating(t *testing.T) {
+func TestRotate_WhileInUse(t *testing.T) {
 	t.Parallel()
 	ring := mustCreate(t)
 	var group sync.WaitGroup
@@ -205,7 +163,7 @@ func checkRoundTrip(t *testing.T, sealer, opener *Ring) {
 	}
 }
 
-func TestLockGivesUpOnAStuckProcess(t *testing.T) {
+func TestLockFile_GivesUp(t *testing.T) {
 	t.Parallel()
 	path := mustCreate(t).path
 	held, err := lockFile(path, 1)
@@ -228,7 +186,7 @@ func TestLockGivesUpOnAStuckProcess(t *testing.T) {
 }
 
 // A lock taken on a file that was replaced meanwhile protects nothing.
-func TestLockNoticesAReplacedFile(t *testing.T) {
+func TestLockFile_ReplacedFile(t *testing.T) {
 	t.Parallel()
 	ring := mustCreate(t)
 	old, err := os.Open(ring.path)
@@ -247,7 +205,7 @@ const rotatorPath = "SEALED_TEST_ROTATE"
 
 // Processes that rotate are killed in the middle of it. Whatever they had
 // reported as done must be in the ring, and the ring must be whole.
-func TestRotateSurvivesAKill(t *testing.T) {
+func TestRotate_KilledProcess(t *testing.T) {
 	if path := os.Getenv(rotatorPath); path != "" {
 		rotateForever(t, path)
 	}
@@ -283,7 +241,7 @@ func rotateForever(t *testing.T, path string) {
 }
 
 func rotateAndKill(t *testing.T, path string) (ids []string) {
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRotateSurvivesAKill$")
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRotate_KilledProcess$")
 	child.Env = append(os.Environ(), rotatorPath+"="+path)
 	child.WaitDelay = 10 * time.Second
 	output, err := child.StdoutPipe()

@@ -41,7 +41,7 @@ func parseKeyID(text string) (keyID, bool) {
 	return keyID(raw), true
 }
 
-// keySet is one reading of a ring. It does not change once parsed.
+// keySet is a parsed ring. It does not change.
 type keySet struct {
 	order   []keyID // oldest first, never empty
 	ciphers map[keyID]cipher.AEAD
@@ -59,20 +59,6 @@ func (k *keySet) freshID() keyID {
 			return id
 		}
 	}
-}
-
-func (k *keySet) retirable(text string) (keyID, error) {
-	id, ok := parseKeyID(text)
-	if !ok {
-		return id, fmt.Errorf("%w: a key id is 8 lower-case hex digits", ErrUnknownKey)
-	}
-	if _, known := k.ciphers[id]; !known {
-		return id, fmt.Errorf("%w: there is no key %s", ErrUnknownKey, id)
-	}
-	if id == k.primary() {
-		return id, fmt.Errorf("%w: rotate before retiring key %s", ErrPrimary, id)
-	}
-	return id, nil
 }
 
 func (k *keySet) add(entry string) error {
@@ -93,22 +79,17 @@ func (k *keySet) add(entry string) error {
 func newCipher(key []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		return nil, fmt.Errorf("set up AES: %w", err)
+		return nil, err
 	}
-	// This variant draws a fresh nonce itself, so no caller can repeat one.
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return nil, fmt.Errorf("set up GCM: %w", err)
-	}
-	return aead, nil
+	return cipher.NewGCMWithRandomNonce(block) // which draws nonces itself, so no caller can repeat one
 }
 
-// parse reads the text of a ring. Its errors name lines and never their content,
-// because a line that is not understood may be a key.
+// parse reads the text of a ring. Its errors name lines and not their content,
+// which may be a key.
 func parse(text string) (*keySet, error) {
 	keys := &keySet{ciphers: map[keyID]cipher.AEAD{}, sum: sha256.Sum256([]byte(text))}
 	for i, entry := range entries(text) {
-		if !isKey(entry) {
+		if entry == "" || strings.HasPrefix(entry, "#") {
 			continue
 		}
 		if err := keys.add(entry); err != nil {
@@ -120,8 +101,6 @@ func parse(text string) (*keySet, error) {
 	}
 	return keys, nil
 }
-
-func isKey(entry string) bool { return entry != "" && !strings.HasPrefix(entry, "#") }
 
 // entries cuts the text into keys, comments and empty lines.
 func entries(text string) []string {
@@ -175,17 +154,9 @@ func appendKey(text string, id keyID) string {
 	return text + id.String() + " " + base64.StdEncoding.EncodeToString(key[:]) + "\n"
 }
 
-// removeKey returns the text without one key. Comments stay: people wrote them.
-func removeKey(text string, id keyID) string {
-	kept := slices.DeleteFunc(entries(text), func(entry string) bool {
-		return isKey(entry) && strings.Fields(entry)[0] == id.String()
-	})
-	return strings.TrimRight(strings.Join(kept, "\n"), "\n") + "\n"
-}
-
-// isInline tells keys from a path. A source that could be a key counts as keys
-// unless such a file exists, because an error about a missing file repeats the
-// path, and a key must not end up in a log.
+// isInline reports whether a source is keys and not a path. One that could be a
+// key counts as keys unless such a file exists: an error about a missing file
+// repeats the path, and a key must not end up in a log.
 func isInline(source string) bool {
 	if _, err := os.Stat(source); err == nil {
 		return false
@@ -201,8 +172,8 @@ func looksLikePath(source string) bool {
 	return filepath.IsAbs(source) || strings.HasPrefix(source, ".")
 }
 
-// looksSecret reports whether a word could be a key in base64 or hex. One in 64
-// keys starts with '/' like a path; an unpadded one of those has 43 characters.
+// looksSecret reports whether a word could be a key in base64 or hex. A key may
+// start with '/' like a path; unpadded it has 43 characters.
 func looksSecret(word string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	if strings.HasSuffix(word, "=") {

@@ -15,16 +15,15 @@ const (
 	overhead  = prefixLen + nonceLen + tagLen
 )
 
-// Place is where a sealed value is stored. A value opens only in the place it
-// was sealed for, so every part must be set and must stay the same for the life
-// of the value: seal again when a row gets another id.
+// Place is where a sealed value is stored. A value opens only in the place it was
+// sealed for, so seal it again when its row gets another id.
 type Place struct{ Table, Column, Row string }
 
 // String returns table:column:row, for messages.
 func (p Place) String() string { return p.Table + ":" + p.Column + ":" + p.Row }
 
-// check refuses a place with a missing part. Values sealed without a row, say,
-// could be swapped between rows unnoticed.
+// check refuses an incomplete place: values sealed without a row, say, could be
+// swapped between rows unnoticed.
 func (p Place) check() error {
 	if p.Table == "" || p.Column == "" || p.Row == "" {
 		return fmt.Errorf("the place %q needs a table, a column and a row", p.String())
@@ -32,8 +31,8 @@ func (p Place) check() error {
 	return nil
 }
 
-// bind returns the additional data of a value: its leading bytes and its place.
-// Each part carries its length, so that no two places give the same bytes.
+// bind returns the additional data of a value: its prefix and its place. Each part
+// carries its length, so that no two places have the same bytes.
 func (p Place) bind(prefix []byte) []byte {
 	data := slices.Clone(prefix)
 	for _, part := range []string{p.Table, p.Column, p.Row} {
@@ -43,8 +42,8 @@ func (p Place) bind(prefix []byte) []byte {
 	return data
 }
 
-// Seal encrypts plaintext for one place with the primary key. Sealing the same
-// plaintext twice gives different results. It fails only for an incomplete place.
+// Seal encrypts plaintext for one place with the primary key. It fails only for
+// an incomplete place.
 func (r *Ring) Seal(place Place, plaintext []byte) ([]byte, error) {
 	if err := place.check(); err != nil {
 		return nil, fmt.Errorf("cannot seal a value: %w", err)
@@ -58,8 +57,7 @@ func (r *Ring) Seal(place Place, plaintext []byte) ([]byte, error) {
 
 // Unseal decrypts a value that was sealed for this place. It returns ErrCorrupt
 // for a value that is damaged or belongs elsewhere, and ErrUnknownKey when the
-// ring lacks the key, even after reading its file again. The result of an empty
-// plaintext is empty and not nil.
+// ring lacks the key, even after reading its file again.
 func (r *Ring) Unseal(place Place, sealed []byte) ([]byte, error) {
 	if err := place.check(); err != nil {
 		return nil, fmt.Errorf("cannot unseal a value: %w", err)
@@ -80,9 +78,8 @@ func (r *Ring) Unseal(place Place, sealed []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// KeyPrefix returns the leading bytes of every value sealed with a key, and of
-// no other value, so that SQL can find them. It returns nil for text that is not
-// a key id; take care not to read that as a prefix of everything.
+// KeyPrefix returns the first bytes of every value sealed with a key, and of no
+// other value, so that SQL can find them. It returns nil if id is not a key id.
 func KeyPrefix(id string) []byte {
 	key, ok := parseKeyID(id)
 	if !ok {

@@ -14,20 +14,16 @@ import (
 
 const changeColumns = `account_id, seq, kind, key, action, actor_type, actor_id, actor_name, before, after, created_at`
 
-func scanChange(r row) (changes.Change, error) {
-	var change changes.Change
-	var before, after *string
-	var created int64
-	err := r.Scan(&change.Account, &change.Seq, &change.Kind, &change.Key, &change.Action,
-		&change.Actor.Type, &change.Actor.ID, &change.Actor.Name, &before, &after, &created)
-	change.Before, change.After, change.CreatedAt = rawOrNil(before), rawOrNil(after), instant(created)
-	return change, err
+func scanChange(r row) (c changes.Change, err error) {
+	err = r.Scan(&c.Account, &c.Seq, &c.Kind, &c.Key, &c.Action, &c.Actor.Type, &c.Actor.ID, &c.Actor.Name,
+		rawJSON(&c.Before), rawJSON(&c.After), asTime(&c.CreatedAt))
+	return c, err
 }
 
 // RecordChanges appends changes to an account's history, in their order.
 // Numbering them takes the account's lock until the commit, so numbers become
-// visible in order. However many there are, the account's row is written once:
-// PostgreSQL keeps each version of it until the commit, and looks through them.
+// visible in order. The account's row is written once for all of them, because
+// PostgreSQL keeps and searches every version of it until the commit.
 func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes.Change) error {
 	if len(made) == 0 {
 		return nil
@@ -46,14 +42,13 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	return inserts(ctx, tx, `INSERT INTO changes (`+changeColumns+`) VALUES`, "", rows)
 }
 
-// Change gives one change of an account by its number.
+// Change returns one change of an account by its number.
 func (tx *ReadTx) Change(ctx context.Context, account string, seq int64) (changes.Change, error) {
 	return one(ctx, tx.conn, fault.Missing("change", strconv.FormatInt(seq, 10)), scanChange,
 		`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq = $2`, account, seq)
 }
 
-// Changes gives an account's history before a number (0: from the end),
-// newest first.
+// Changes returns an account's history before a number (0: from the end), newest first.
 func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error) {
 	history := &list{columns: changeColumns, table: "changes"}
 	history.where("account_id = ?", account)
@@ -73,7 +68,7 @@ func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Fi
 		history.where("created_at < ?", micros(filter.To))
 	}
 	query := fmt.Sprintf("SELECT %s%s ORDER BY seq DESC LIMIT $%d", history.columns, history.from(), len(history.args)+1)
-	found, cut, err := some(ctx, tx.conn, scanChange, withinBudget(), query, append(history.args, size+1)...)
+	found, cut, err := upTo(ctx, tx.conn, scanChange, maxChangesBytes, changeBytes, query, append(history.args, size+1)...)
 	tail := page.Cut(found, size)
 	tail.More = tail.More || cut
 	return tail, err
@@ -82,128 +77,86 @@ func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Fi
 // maxChangesBytes bounds the documents that are read of the history at once.
 const maxChangesBytes = 8 << 20
 
-// withinBudget keeps changes until their documents are too large together; the
-// first is always kept.
-func withinBudget() func(changes.Change) bool {
-	total := 0
-	return func(change changes.Change) bool {
-		first := total == 0
-		total += 1 + len(change.Before) + len(change.After)
-		return first || total <= maxChangesBytes
-	}
-}
+func changeBytes(c changes.Change) int { return len(c.Before) + len(c.After) }
 
-// Heads gives the number of every account's last change.
-func (db *DB) Heads(ctx context.Context) (map[string]int64, error) { return db.heads(ctx, forCallers) }
+// Heads returns the number of every account's last change.
+func (db *DB) Heads(ctx context.Context) (map[string]int64, error) { return db.History().Heads(ctx) }
 
-func (db *DB) heads(ctx context.Context, via pool) (map[string]int64, error) {
-	heads := map[string]int64{}
-	err := db.read(ctx, via, func(tx *ReadTx) error {
-		_, err := all(ctx, tx.conn, func(r row) (string, error) {
-			var account string
-			var seq int64
-			err := r.Scan(&account, &seq)
-			heads[account] = seq
-			return account, err
-		}, `SELECT id, change_seq FROM accounts`)
-		return err
-	})
-	return heads, err
-}
-
-// After gives an account's changes after a number, whole, oldest first: up to
-// limit, or fewer when they are large.
-func (db *DB) After(ctx context.Context, account string, seq int64, limit int) (found []changes.Change, err error) {
-	err = db.Read(ctx, func(tx *ReadTx) error {
-		found, _, err = some(ctx, tx.conn, scanChange, withinBudget(),
-			`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
-		return err
-	})
-	return found, err
-}
-
-// FeedSource is where the change feed reads: the history, through the
-// connections of the node's own loops.
-type FeedSource struct{ db *DB }
-
-// FeedSource gives the change feed its source.
-func (db *DB) FeedSource() FeedSource { return FeedSource{db} }
-
-// Heads is DB.Heads for the feed.
-func (s FeedSource) Heads(ctx context.Context) (map[string]int64, error) {
-	return s.db.heads(ctx, forLoops)
-}
-
-// EventsAfter is DB.EventsAfter for the feed.
-func (s FeedSource) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
-	return s.db.eventsAfter(ctx, forLoops, account, seq, limit)
-}
-
-// History reads recorded changes, outside any transaction.
-type History struct{ db *DB }
-
-// History is the store as readers of the history ask for it.
-func (db *DB) History() History { return History{db} }
-
-// Change gives one change of an account by its number.
-func (h History) Change(ctx context.Context, account string, seq int64) (change changes.Change, err error) {
-	err = h.db.Read(ctx, func(tx *ReadTx) error {
-		change, err = tx.Change(ctx, account, seq)
-		return err
-	})
-	return change, err
-}
-
-// Changes gives an account's history before a number (0: from the end),
-// newest first.
-func (h History) Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (tail page.Tail[changes.Change], err error) {
-	err = h.db.Read(ctx, func(tx *ReadTx) error {
-		tail, err = tx.Changes(ctx, account, filter, before, size)
-		return err
-	})
-	return tail, err
-}
-
-// EventsAfter gives what hearers of an account's changes after a number need,
-// oldest first: up to limit, or fewer when they are large. Of the documents
-// these are a key's, which tells whether it works, and that of a logger which
-// running services are told of, because it has the level.
+// EventsAfter is History.EventsAfter for callers.
 func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
-	return db.eventsAfter(ctx, forCallers, account, seq, limit)
+	return db.History().EventsAfter(ctx, account, seq, limit)
 }
 
-func (db *DB) eventsAfter(ctx context.Context, via pool, account string, seq int64, limit int) (found []changes.Change, err error) {
+// After returns an account's changes after a number, oldest first: up to limit,
+// or fewer when they are large.
+func (db *DB) After(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
+	return fetch(ctx, db, forDecisions, func(tx *ReadTx) ([]changes.Change, error) {
+		found, _, err := upTo(ctx, tx.conn, scanChange, maxChangesBytes, changeBytes,
+			`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
+		return found, err
+	})
+}
+
+// History reads recorded changes, each method in a transaction of its own.
+type History struct {
+	db  *DB
+	via priority
+}
+
+// History returns the recorded changes for callers.
+func (db *DB) History() History { return History{db, forDecisions} }
+
+// FeedSource returns the recorded changes for the change feed.
+func (db *DB) FeedSource() History { return History{db, forLoops} }
+
+// Heads returns the number of every account's last change.
+func (h History) Heads(ctx context.Context) (map[string]int64, error) {
+	return fetch(ctx, h.db, h.via, func(tx *ReadTx) (map[string]int64, error) {
+		return mapOf[string, int64](ctx, tx.conn, `SELECT id, change_seq FROM accounts`)
+	})
+}
+
+// Change is ReadTx.Change.
+func (h History) Change(ctx context.Context, account string, seq int64) (changes.Change, error) {
+	return fetch(ctx, h.db, h.via, func(tx *ReadTx) (changes.Change, error) { return tx.Change(ctx, account, seq) })
+}
+
+// Changes is ReadTx.Changes.
+func (h History) Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error) {
+	return fetch(ctx, h.db, h.via, func(tx *ReadTx) (page.Tail[changes.Change], error) {
+		return tx.Changes(ctx, account, filter, before, size)
+	})
+}
+
+// EventsAfter returns an account's changes after a number as event streams need
+// them, oldest first: up to limit, or fewer when they are large. Of the
+// documents it reads those of keys, which say whether a key still works, and of
+// loggers that services are told of, for their levels.
+func (h History) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	scan := func(r row) (changes.Change, error) {
-		change := changes.Change{Account: account}
-		var after *string
-		var created int64
-		err := r.Scan(&change.Seq, &change.Kind, &change.Key, &change.Action, &after, &created)
-		change.After, change.CreatedAt = rawOrNil(after), instant(created)
-		return change, err
+		c := changes.Change{Account: account}
+		err := r.Scan(&c.Seq, &c.Kind, &c.Key, &c.Action, rawJSON(&c.After), asTime(&c.CreatedAt))
+		return c, err
 	}
-	err = db.read(ctx, via, func(tx *ReadTx) error {
-		found, _, err = some(ctx, tx.conn, scan, withinBudget(),
+	return fetch(ctx, h.db, h.via, func(tx *ReadTx) ([]changes.Change, error) {
+		found, _, err := upTo(ctx, tx.conn, scan, maxChangesBytes, changeBytes,
 			`SELECT seq, kind, key, action, CASE WHEN kind = 'api_key' OR kind = 'logger' AND key <> $1 AND action <> $2 THEN after END, created_at
 			FROM changes WHERE account_id = $3 AND seq > $4 ORDER BY seq LIMIT $5`,
 			changes.AllKeys, string(changes.Cascaded), account, seq, limit)
-		return err
+		return found, err
 	})
-	return found, err
 }
 
-// ChangedKinds tells which of the kinds an account has changes of since an
-// instant. Each is a question of its own, so that a busy hour is read only
-// until the first change of the kind.
-func (db *DB) ChangedKinds(ctx context.Context, account string, since time.Time, kinds ...string) (found []string, err error) {
-	questions, args := make([]string, len(kinds)), []any{account, micros(since)}
+// ChangedKinds returns which of the kinds an account has changes of since an
+// instant. One subquery for each kind ends at its first change.
+func (db *DB) ChangedKinds(ctx context.Context, account string, since time.Time, kinds ...string) ([]string, error) {
+	queries, args := make([]string, len(kinds)), []any{account, micros(since)}
 	for i, kind := range kinds {
 		args = append(args, kind)
-		questions[i] = fmt.Sprintf(`SELECT CAST($%[1]d AS TEXT) WHERE EXISTS (
+		queries[i] = fmt.Sprintf(`SELECT CAST($%[1]d AS TEXT) WHERE EXISTS (
 			SELECT 1 FROM changes WHERE account_id = $1 AND created_at >= $2 AND kind = $%[1]d)`, len(args))
 	}
-	err = db.Read(ctx, func(tx *ReadTx) error {
-		found, err = all(ctx, tx.conn, scanString, strings.Join(questions, " UNION ALL "), args...)
-		return err
+	return fetch(ctx, db, forDecisions, func(tx *ReadTx) ([]string, error) {
+		return all(ctx, tx.conn, scanString, strings.Join(queries, " UNION ALL "), args...)
 	})
-	return found, err
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -11,30 +10,22 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Configs is the store as package configs asks for it.
+// Configs returns the transactions of package configs.
 func (db *DB) Configs() Transactions[configs.ReadTx, configs.Tx] {
-	return NewTransactions(db,
-		func(tx *ReadTx) configs.ReadTx { return tx },
-		func(tx *Tx) configs.Tx { return tx })
+	return NewTransactions(db, func(tx *ReadTx) configs.ReadTx { return tx }, func(tx *Tx) configs.Tx { return tx })
 }
 
 const configColumns = `account_id, key, name, description, parent, items, environments, created_at, updated_at`
 
-func scanConfig(r row) (configs.Config, error) {
-	var config configs.Config
+func scanConfig(r row) (c configs.Config, err error) {
 	var items, environments []byte
-	var created, updated int64
-	err := r.Scan(&config.Account, &config.Key, &config.Name, &config.Description, &config.Parent, &items, &environments, &created, &updated)
-	if err != nil {
-		return config, err
-	}
-	config.CreatedAt, config.UpdatedAt = instant(created), instant(updated)
-	config.Items, config.Environments = decodeItems(items), decodeOverrides(environments)
-	return config, nil
+	err = r.Scan(&c.Account, &c.Key, &c.Name, &c.Description, &c.Parent, &items, &environments, asTime(&c.CreatedAt), asTime(&c.UpdatedAt))
+	c.Items, c.Environments = decodeItems(items), decodeOverrides(environments)
+	return c, err
 }
 
-// decodeItems reads stored items. A chain has thousands of them and is read as
-// a whole, which a decoder would take several times as long for.
+// decodeItems reads stored items. A chain has thousands of them, for which
+// encoding/json would take several times as long.
 func decodeItems(text []byte) map[string]configs.Item {
 	items := map[string]configs.Item{}
 	rawjson.Members(text, func(key string, stored json.RawMessage) {
@@ -66,7 +57,7 @@ func decodeOverrides(text []byte) map[string]configs.Overrides {
 	return environments
 }
 
-// Config gives a config of an account.
+// Config returns a config of an account.
 func (tx *ReadTx) Config(ctx context.Context, account, key string) (configs.Config, error) {
 	return one(ctx, tx.conn, fault.Missing("config", key), scanConfig,
 		`SELECT `+configColumns+` FROM configs WHERE account_id = $1 AND key = $2`, account, key)
@@ -85,12 +76,12 @@ func (tx *ReadTx) Configs(ctx context.Context, account string, filter configs.Fi
 	return pageOf(ctx, tx, found, request, scanConfig)
 }
 
-// longestChain is more than any chain has: a walk ends even if the stored
-// parents go round in a circle, which no writer makes.
+// longestChain is more than any chain has: a walk ends even if stored parents
+// form a cycle, which no writer makes.
 const longestChain = "64"
 
-// ConfigChain gives a config and all above it, the root first. One statement
-// reads it, so that it is the chain of one instant.
+// ConfigChain returns a config and all above it, the root first, as they are at
+// one instant.
 func (tx *ReadTx) ConfigChain(ctx context.Context, account, key string) ([]configs.Config, error) {
 	chain, err := all(ctx, tx.conn, scanConfig, `WITH RECURSIVE chain (link, above, distance) AS (
 			SELECT key, parent, 0 FROM configs WHERE account_id = $1 AND key = $2
@@ -109,10 +100,10 @@ func (tx *ReadTx) ConfigChain(ctx context.Context, account, key string) ([]confi
 func (tx *ReadTx) EachConfigBelow(ctx context.Context, account, key string, visit func(configs.Config) error) error {
 	_, err := all(ctx, tx.conn, func(r row) (struct{}, error) {
 		config, err := scanConfig(r)
-		if err != nil {
-			return struct{}{}, err
+		if err == nil {
+			err = visit(config)
 		}
-		return struct{}{}, visit(config)
+		return struct{}{}, err
 	}, `WITH RECURSIVE below (link, distance) AS (
 			SELECT key, 1 FROM configs WHERE account_id = $1 AND parent = $2
 			UNION ALL
@@ -123,20 +114,15 @@ func (tx *ReadTx) EachConfigBelow(ctx context.Context, account, key string, visi
 	return err
 }
 
-// ConfigChildren names some of a config's children.
+// ConfigChildren returns the keys of some of a config's children.
 func (tx *ReadTx) ConfigChildren(ctx context.Context, account, key string, atMost int) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `SELECT key FROM configs WHERE account_id = $1 AND parent = $2 ORDER BY key LIMIT $3`, account, key, atMost)
 }
 
-// ConfigsWithEnvironment gives the configs that override anything in an
-// environment.
+// ConfigsWithEnvironment returns the configs that override anything in an environment.
 func (tx *ReadTx) ConfigsWithEnvironment(ctx context.Context, account, environment string) ([]configs.Config, error) {
-	found, err := all(ctx, tx.conn, scanConfig, `SELECT `+configColumns+` FROM configs
-		WHERE account_id = $1 AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, mentions(environment))
-	return slices.DeleteFunc(found, func(config configs.Config) bool {
-		_, has := config.Environments[environment]
-		return !has
-	}), err
+	return withEnvironment(ctx, tx, scanConfig, `SELECT `+configColumns+` FROM configs WHERE account_id = $1`, account, environment,
+		func(c configs.Config) map[string]configs.Overrides { return c.Environments })
 }
 
 // CountConfigs counts the configs of an account.
@@ -144,13 +130,13 @@ func (tx *ReadTx) CountConfigs(ctx context.Context, account string) (int, error)
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM configs WHERE account_id = $1`, account)
 }
 
-// ConfigBytes gives what all configs of an account have, as they are stored.
+// ConfigBytes returns the stored size of all configs of an account.
 func (tx *ReadTx) ConfigBytes(ctx context.Context, account string) (int, error) {
 	return tx.total(ctx, account, configBytes)
 }
 
-// countConfigs makes the account's total what it is when some configs have so
-// many bytes together. It comes before the configs themselves are written.
+// countConfigs corrects the account's total for configs that will have size
+// bytes together. It must come before they are written.
 func (tx *Tx) countConfigs(ctx context.Context, account string, keys []string, size int) error {
 	list, err := tx.dialect.texts(keys)
 	if err != nil {
@@ -164,7 +150,7 @@ func (tx *Tx) countConfigs(ctx context.Context, account string, keys []string, s
 	return tx.count(ctx, account, configBytes, size-before)
 }
 
-// configRow gives what is stored of a config, and how many bytes of it count.
+// configRow returns what is stored of a config, and how many bytes of it count.
 func configRow(c configs.Config) (row []any, size int, err error) {
 	items, err := encode(c.Items)
 	if err != nil {

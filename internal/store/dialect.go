@@ -11,40 +11,34 @@ import (
 // one SQL text.
 type dialect struct {
 	name string // also the folder of the migrations
-	// lockAccount makes a transaction wait for the others of its account.
-	// SQLite has one writer and needs none.
-	lockAccount string
-	// lockSchema makes migrations and the first start wait for those of other nodes.
+	// lockSchema makes migrations and first starts of several nodes wait for each other.
 	lockSchema string
-	// among is a condition on a list of texts, which texts makes one argument
-	// of: any number of them is one statement.
+	// among is a condition that a column is one of a list of texts, which is
+	// argument $2; texts makes that argument.
 	among string
 	texts func([]string) (any, error)
-	// forUpdate and forKeyShare end a SELECT whose row must not be changed, or
-	// not be deleted, by others until the transaction ends. Deleting and
-	// forUpdate wait for forKeyShare; plain updates and skipChanging do not.
+	// forUpdate and forKeyShare end a SELECT whose row others must not change, or
+	// not delete, until the transaction ends. Deleting and forUpdate wait for
+	// forKeyShare; plain updates and skipChanging do not.
 	forUpdate, forKeyShare string
-	// skipLocked ends a SELECT that takes rows which no other transaction has
-	// taken; skipChanging takes those that others merely keep from deletion.
+	// skipLocked ends a SELECT that locks rows which no other transaction has
+	// locked; skipChanging also locks those that others only keep from deletion.
 	skipLocked, skipChanging string
-	// firstOf gives a query: of every text of a list, which is $2, the first rows
-	// of a table that another query gives the ids of. That one has the text as
-	// listed.value.
+	// firstOf returns a query for the rows of a table whose ids another query
+	// selects for every text of a list, argument $2. The text is listed.value.
 	firstOf func(columns, table, ids string) string
-	// oneOf is a condition: to be one of the texts that a query gives. The query
-	// runs once, and what it gives is looked up by index.
+	// oneOf is a condition that a column is one of the texts that a query, which
+	// runs once, selects.
 	oneOf func(query string) string
-	// place stands for one of many values that follow each other. SQLite looks
-	// for a name of each among all of them, so there they have none.
+	// place is the placeholder of one of many values. On SQLite it has no number,
+	// because looking many numbers up is slow.
 	place func(number int) string
-	// rowsOf names many rows of values v (column1, column2 …) and gives their
+	// rowsOf returns a table v (column1, column2 …) of rows of values, and its
 	// arguments; types are PostgreSQL's. pieces cuts rows for it.
 	rowsOf func(types []string, rows [][]any) (string, []any)
 	pieces func(rows [][]any) iter.Seq[[][]any]
 	// notifyRun tells other nodes that a run was cancelled.
 	notifyRun string
-	// notify tells other nodes, at the commit, that there are changes.
-	notify string
 }
 
 func sqliteDialect() dialect {
@@ -67,7 +61,6 @@ func sqliteDialect() dialect {
 func postgresDialect() dialect {
 	return dialect{
 		name:         "postgres",
-		lockAccount:  `SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
 		lockSchema:   `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
 		among:        `= ANY(CAST($2 AS text[]))`,
 		texts:        func(list []string) (any, error) { return list, nil },
@@ -80,7 +73,6 @@ func postgresDialect() dialect {
 		skipLocked:   ` FOR UPDATE SKIP LOCKED`,
 		skipChanging: ` FOR NO KEY UPDATE SKIP LOCKED`,
 		notifyRun:    `SELECT pg_notify('` + runsChannel + `', $1)`,
-		notify:       `SELECT pg_notify('` + changesChannel + `', '')`,
 		firstOf: func(columns, table, ids string) string {
 			return `SELECT ` + columns + ` FROM unnest(CAST($2 AS text[])) AS listed (value)
 				CROSS JOIN LATERAL (` + ids + `) AS chosen (chosen_id) JOIN ` + table + ` ON id = chosen_id`
@@ -90,8 +82,8 @@ func postgresDialect() dialect {
 
 func noName(int) string { return "?" }
 
-// arraysOf makes one array of every column: one statement for any number of
-// rows, which PostgreSQL plans once and takes for few.
+// arraysOf makes one array of every column: the same statement serves any number
+// of rows, so PostgreSQL plans it once.
 func arraysOf(types []string, rows [][]any) (string, []any) {
 	names, arrays, args := make([]string, len(types)), make([]string, len(types)), make([]any, len(types))
 	for i, each := range types {

@@ -21,7 +21,7 @@ func setMaxPages(t *testing.T, db *store.DB, pages int) {
 	}
 }
 
-func TestAFullDiskIsAnOutageThatLeavesNothingBehind(t *testing.T) {
+func TestSQLite_FullDisk(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
 	account := storetest.NewTenant(t, db, "pro").Account.ID
@@ -51,7 +51,7 @@ func TestAFullDiskIsAnOutageThatLeavesNothingBehind(t *testing.T) {
 
 // SQLite takes the whole transaction back when it runs out of space, and with it
 // the work of all who share the commit: nobody may be told otherwise.
-func TestAFullDiskTellsEveryWriterTheTruth(t *testing.T) {
+func TestSQLite_FullDiskInGroup(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
 	account := storetest.NewTenant(t, db, "pro").Account.ID

@@ -28,7 +28,7 @@ const fullDiskVariable = "SIGNALBOX_TEST_FULL_DISK"
 // A limit on the size of files makes the operating system refuse to write, and
 // with it the commit of a group, which no setting of SQLite can. It counts for
 // a whole process, so it is tried in one of its own.
-func TestAGroupWhoseCommitFailsIsTakenBackAsAWhole(t *testing.T) {
+func TestSQLite_FailedGroupCommit(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
 	if err != nil {

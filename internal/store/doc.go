@@ -2,10 +2,9 @@
 // PostgreSQL shared by any number of nodes.
 //
 // It owns the SQL, the schema and its migrations, the transactions, and the
-// translation of database errors. It owns no rule: what may be written is the
-// domain's business. Every domain package describes the transaction it needs
-// as an interface of its own; *ReadTx and *Tx satisfy them all, one file per
-// concept, and Transactions hands them out.
+// translation of database errors, but no rule. Every domain package describes the
+// transaction it needs as an interface of its own; *ReadTx and *Tx satisfy them
+// all, one file per concept, and Transactions hands them out.
 //
 // # One text for both
 //
@@ -20,25 +19,23 @@
 // changes are numbered in the order of their commits. The function may run more
 // than once, when PostgreSQL asks for a retry: it must not have effects outside.
 //
-// SQLite has one writer connection. Writers that wait at the same time share
-// one commit, each in a savepoint of its own: a function that fails takes back
-// its own work only, and one fsync serves all. A writer hears of success only
-// after that commit.
+// Loops go before decisions and these before observations; see priority. SQLite
+// has one writer connection. Writers that wait at the same time share one commit,
+// each in a savepoint of its own: a function that fails takes back its own work
+// only, and one fsync serves all. On PostgreSQL the server ends a transaction
+// whose node stops, and a function that was merely slow runs again.
 //
 // # Reading
 //
-// Read runs outside a transaction: each statement sees what is committed when
-// it starts. Snapshot is for what is put together of several statements: all see
-// the same state. SQLite reads on a pool of connections that never wait for the
-// writer.
+// Read runs outside a transaction: each statement sees what is committed when it
+// starts. All statements of a Snapshot see the same state. SQLite's readers never
+// wait for the writer.
 //
-// # Hearing of other nodes
+// # Notifications
 //
-// A transaction that records a change notifies the channel of changes when it
-// commits. The Listener of every node holds a connection of its own that waits
-// for notifications and wakes the change feed, which reads what is new from the
-// table: a notification carries nothing and may be lost. When the connection is
-// lost it is made again, with growing pauses, and the feed is woken once,
-// because something may have been missed. Runs that are cancelled are told of
-// in the same way, on a channel of their own, with their ids.
+// A transaction that records changes notifies the other nodes when it commits.
+// The Listener of a node receives that on a connection of its own and wakes the
+// change feed, which reads what is new from the table: a notification carries
+// nothing and may be lost. After every connect the feed is woken once. Runs that
+// are cancelled are notified with their ids on another channel.
 package store

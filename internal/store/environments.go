@@ -8,25 +8,19 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// Environments is the store as package environments asks for it.
+// Environments returns the transactions of package environments.
 func (db *DB) Environments() Transactions[environments.ReadTx, environments.Tx] {
-	return NewTransactions(db,
-		func(tx *ReadTx) environments.ReadTx { return tx },
-		func(tx *Tx) environments.Tx { return tx })
+	return NewTransactions(db, func(tx *ReadTx) environments.ReadTx { return tx }, func(tx *Tx) environments.Tx { return tx })
 }
 
 const environmentColumns = `account_id, key, name, color, classification, managed, created_at, updated_at`
 
-func scanEnvironment(r row) (environments.Environment, error) {
-	var environment environments.Environment
-	var created, updated int64
-	err := r.Scan(&environment.Account, &environment.Key, &environment.Name, &environment.Color,
-		&environment.Classification, &environment.Managed, &created, &updated)
-	environment.CreatedAt, environment.UpdatedAt = instant(created), instant(updated)
-	return environment, err
+func scanEnvironment(r row) (e environments.Environment, err error) {
+	err = r.Scan(&e.Account, &e.Key, &e.Name, &e.Color, &e.Classification, &e.Managed, asTime(&e.CreatedAt), asTime(&e.UpdatedAt))
+	return e, err
 }
 
-// Environment gives an environment of an account.
+// Environment returns an environment of an account.
 func (tx *ReadTx) Environment(ctx context.Context, account, key string) (environments.Environment, error) {
 	return one(ctx, tx.conn, fault.Missing("environment", key), scanEnvironment,
 		`SELECT `+environmentColumns+` FROM environments WHERE account_id = $1 AND key = $2`, account, key)
@@ -46,30 +40,19 @@ func (tx *ReadTx) Environments(ctx context.Context, account string, filter envir
 	return pageOf(ctx, tx, found, request, scanEnvironment)
 }
 
-// ManagedEnvironments gives every environment of an account and whether it is managed.
+// ManagedEnvironments returns every environment of an account and whether it is managed.
 func (tx *ReadTx) ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error) {
-	managed := map[string]bool{}
-	_, err := all(ctx, tx.conn, func(r row) (string, error) {
-		var key string
-		var isManaged bool
-		err := r.Scan(&key, &isManaged)
-		managed[key] = isManaged
-		return key, err
-	}, `SELECT key, managed FROM environments WHERE account_id = $1`, account)
-	return managed, err
+	return mapOf[string, bool](ctx, tx.conn, `SELECT key, managed FROM environments WHERE account_id = $1`, account)
 }
 
-// KnownEnvironments tells which of the given environments exist.
+// KnownEnvironments reports which of the given environments exist.
 func (tx *ReadTx) KnownEnvironments(ctx context.Context, account string, keys []string) (map[string]bool, error) {
 	managed, err := tx.ManagedEnvironments(ctx, account)
-	if err != nil {
-		return nil, err
-	}
 	known := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		_, known[key] = managed[key]
 	}
-	return known, nil
+	return known, err
 }
 
 // CountManagedEnvironments counts the slots in use.
@@ -99,7 +82,7 @@ func (tx *Tx) DeleteEnvironment(ctx context.Context, account, key string) error 
 	return tx.run(ctx, `DELETE FROM environments WHERE account_id = $1 AND key = $2`, account, key)
 }
 
-// EnvironmentOrders gives the account's order and those of users who have one.
+// EnvironmentOrders returns the account's order and those of users who have one.
 func (tx *ReadTx) EnvironmentOrders(ctx context.Context, account string) (environments.Orders, error) {
 	orders := environments.Orders{Users: map[string][]string{}}
 	settings, err := tx.AccountSettings(ctx, account)
@@ -107,13 +90,9 @@ func (tx *ReadTx) EnvironmentOrders(ctx context.Context, account string) (enviro
 		return orders, err
 	}
 	orders.Account = settings.Order
-	_, err = all(ctx, tx.conn, func(r row) (string, error) {
-		var user, text string
-		if err := r.Scan(&user, &text); err != nil {
-			return "", err
-		}
+	_, err = all(ctx, tx.conn, func(r row) (user string, err error) {
 		var order []string
-		err := decode(text, &order)
+		err = r.Scan(&user, asJSON(&order))
 		orders.Users[user] = order
 		return user, err
 	}, `SELECT id, environment_order FROM users WHERE account_id = $1 AND environment_order IS NOT NULL`, account)
@@ -122,18 +101,10 @@ func (tx *ReadTx) EnvironmentOrders(ctx context.Context, account string) (enviro
 
 // SetAccountOrder writes the account's order of environments.
 func (tx *Tx) SetAccountOrder(ctx context.Context, account string, order []string) error {
-	text, err := encode(order)
-	if err != nil {
-		return err
-	}
-	return tx.run(ctx, `UPDATE accounts SET environment_order = $2 WHERE id = $1`, account, text)
+	return tx.run(ctx, `UPDATE accounts SET environment_order = $2 WHERE id = $1`, account, asJSON(order))
 }
 
 // SetUserOrder writes a user's own order of environments.
 func (tx *Tx) SetUserOrder(ctx context.Context, account, user string, order []string) error {
-	text, err := encode(order)
-	if err != nil {
-		return err
-	}
-	return tx.run(ctx, `UPDATE users SET environment_order = $3 WHERE account_id = $1 AND id = $2`, account, user, text)
+	return tx.run(ctx, `UPDATE users SET environment_order = $3 WHERE account_id = $1 AND id = $2`, account, user, asJSON(order))
 }

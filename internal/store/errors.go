@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// classify turns what a database says into the refusals that the rest of
-// Signalbox understands. It is the only place that knows the databases' codes.
+// classify turns database errors into coded ones. Only this file knows the
+// databases' codes.
 func classify(ctx context.Context, err error) error {
 	switch {
 	case err == nil || fault.All(err) != nil:
@@ -26,7 +26,7 @@ func classify(ctx context.Context, err error) error {
 		return fault.New(fault.AlreadyExists, "It exists already.").Because(err)
 	case isFull(err):
 		return fault.New(fault.Unavailable, "The database has no space left; nothing was changed.").Because(err)
-	case errors.Is(ctx.Err(), context.Canceled): // the caller left, which is no outage
+	case errors.Is(ctx.Err(), context.Canceled): // the caller left; that is no outage
 		return err
 	case isOutage(err):
 		return fault.New(fault.Unavailable, "The database cannot be reached right now. Try again in a moment.").Because(err)
@@ -34,29 +34,30 @@ func classify(ctx context.Context, err error) error {
 	return err
 }
 
-// isDuplicate tells whether a unique key was violated.
+// isDuplicate reports whether a unique key was violated.
 func isDuplicate(err error) bool {
 	return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY ||
 		sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE || postgresCode(err) == "23505"
 }
 
-// isRetryable tells whether PostgreSQL asks to run the transaction again:
-// serialization failure, deadlock.
+// isRetryable reports whether PostgreSQL took a transaction back that may work
+// when it is run again: a serialization failure, a deadlock, or a node so slow
+// that the server took it for stopped.
 func isRetryable(err error) bool {
 	code := postgresCode(err)
-	return code == "40001" || code == "40P01"
+	return code == "40001" || code == "40P01" || code == idleTransaction
 }
 
-// isBusy tells whether another process holds what is needed of an SQLite file.
+// isBusy reports whether another process holds what is needed of an SQLite file.
 func isBusy(err error) bool { return sqliteCode(err)&0xff == sqlite3.SQLITE_BUSY }
 
-// isFull tells whether the disk is full.
+// isFull reports whether the disk is full.
 func isFull(err error) bool {
 	return sqliteCode(err)&0xff == sqlite3.SQLITE_FULL || postgresCode(err) == "53100"
 }
 
-// isOutage tells whether the database could not be reached or refused work
-// for a while: the caller may try again.
+// isOutage reports whether the caller may try again: the database could not be
+// reached or refuses work for a while.
 func isOutage(err error) bool {
 	switch sqliteCode(err) & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
@@ -67,6 +68,7 @@ func isOutage(err error) bool {
 		strings.HasPrefix(code, "53"),    // resources
 		strings.HasPrefix(code, "57P"),   // shutdown, crash, starting up
 		code == "57014", code == "55P03", // a time limit of a statement or a lock
+		code == idleTransaction, code == "25P04", // a time limit of a transaction
 		code == readOnly, code == "40001", // a standby; too many retries
 		code == "40P01":
 		return true
@@ -80,8 +82,10 @@ func isOutage(err error) bool {
 		errors.Is(err, errClosed) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// readOnly is what a standby answers to a write.
-const readOnly = "25006"
+const (
+	readOnly        = "25006" // what a standby answers to a write
+	idleTransaction = "25P03" // the server has waited too long for the next statement
+)
 
 func sqliteCode(err error) int {
 	if failure, ok := errors.AsType[*sqlite.Error](err); ok {

@@ -22,7 +22,7 @@ import (
 )
 
 // Every way in which a database refuses, made by the database itself.
-func TestRealErrorsAreUnderstood(t *testing.T) {
+func TestClassify_RealErrors(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)
@@ -57,7 +57,7 @@ func TestRealErrorsAreUnderstood(t *testing.T) {
 	})
 }
 
-func TestSQLiteOutagesAreUnderstood(t *testing.T) {
+func TestClassify_SQLiteOutages(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
 	database.Open(t)
@@ -87,7 +87,7 @@ func TestSQLiteOutagesAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestOtherErrorsAreSortedByWhetherToTryAgain(t *testing.T) {
+func TestClassify_Codes(t *testing.T) {
 	t.Parallel()
 	refusedConnection := func() error {
 		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -121,6 +121,8 @@ func TestOtherErrorsAreSortedByWhetherToTryAgain(t *testing.T) {
 		"too many deadlocks":         {&pgconn.PgError{Code: "40P01"}, fault.Unavailable},
 		"a statement's time limit":   {&pgconn.PgError{Code: "57014"}, fault.Unavailable},
 		"a lock's time limit":        {&pgconn.PgError{Code: "55P03"}, fault.Unavailable},
+		"an idle transaction":        {&pgconn.PgError{Code: "25P03"}, fault.Unavailable},
+		"a transaction's time limit": {&pgconn.PgError{Code: "25P04"}, fault.Unavailable},
 		"a caller who left":          {context.Canceled, ""},
 		"a violated check":           {&pgconn.PgError{Code: "23514"}, ""},
 		"anything else":              {errors.New("anything"), ""},
@@ -150,7 +152,7 @@ func TestOtherErrorsAreSortedByWhetherToTryAgain(t *testing.T) {
 }
 
 // What a caller reads must say nothing about the database.
-func TestARefusalShowsNoCause(t *testing.T) {
+func TestClassify_DetailHidesCause(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)
@@ -165,7 +167,7 @@ func TestARefusalShowsNoCause(t *testing.T) {
 }
 
 // The rules react to a duplicate inside their transaction, to say which it was.
-func TestADuplicateIsKnownInsideTheTransaction(t *testing.T) {
+func TestClassify_DuplicateInsideTransaction(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)
@@ -180,7 +182,7 @@ func TestADuplicateIsKnownInsideTheTransaction(t *testing.T) {
 	})
 }
 
-func TestDamagedDocumentsAreDefectsAndNotRefusals(t *testing.T) {
+func TestRead_DamagedJSON(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)

@@ -17,8 +17,56 @@ func (tx *ReadTx) Ask(ctx context.Context, query string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, query)
 }
 
-// Waiting counts the writers that wait for SQLite's writer.
-func (db *DB) Waiting() int { return len(db.engine.(*sqliteEngine).queue) }
+// Waiting counts the transactions that wait inside this node.
+func (db *DB) Waiting() int {
+	if engine, ok := db.engine.(*postgres); ok {
+		return Gate{&engine.gate}.Waiting()
+	}
+	queue := db.engine.(*sqliteEngine).queue
+	queue.mu.Lock()
+	defer queue.mu.Unlock()
+	return queue.len()
+}
+
+// Gate is what transactions on PostgreSQL wait at.
+type Gate struct{ gate *accountGate }
+
+// NewGate makes a gate.
+func NewGate() Gate { return Gate{&accountGate{lines: map[string]*accountLine{}}} }
+
+// Enter waits with the priority of a loop, a decision or an observation.
+func (g Gate) Enter(ctx context.Context, account string, kind rune) error {
+	return g.gate.enter(ctx, account, map[rune]priority{'l': forLoops, 'd': forDecisions, 'o': forObservations}[kind])
+}
+
+// Leave lets the next pass.
+func (g Gate) Leave(account string) { g.gate.leave(account) }
+
+// Waiting counts those that wait.
+func (g Gate) Waiting() (count int) {
+	g.gate.mu.Lock()
+	defer g.gate.mu.Unlock()
+	for _, line := range g.gate.lines {
+		for _, waiting := range line.waiting {
+			count += len(waiting)
+		}
+	}
+	return count
+}
+
+// Accounts counts the accounts with transactions.
+func (g Gate) Accounts() int { return len(g.gate.lines) }
+
+// Priorities are transactions as loops, decisions and observations write them.
+func (db *DB) Priorities() (loops, decisions, observations Transactions[*ReadTx, *Tx]) {
+	decisions = NewTransactions(db, func(tx *ReadTx) *ReadTx { return tx }, func(tx *Tx) *Tx { return tx })
+	return decisions.ForLoops(), decisions, decisions.ForObservations()
+}
+
+// WriteUnlimited is a write as a migration makes it.
+func (db *DB) WriteUnlimited(ctx context.Context, fn func(*Tx) error) error {
+	return db.write(ctx, writeOptions{unlimited: true}, fn)
+}
 
 // Prepared counts the statements that SQLite's writer has prepared. It must be
 // called by the writer, in a transaction.
@@ -29,6 +77,7 @@ const (
 	MaxGroup      = maxGroup
 	MaxStatements = maxStatements
 	WriteAttempts = writeAttempts
+	GateWidth     = gateWidth
 )
 
 // Step is one step of the schema.

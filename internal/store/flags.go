@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -12,11 +11,9 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// Flags is the store as package flags asks for it.
+// Flags returns the transactions of package flags.
 func (db *DB) Flags() Transactions[flags.ReadTx, flags.Tx] {
-	return NewTransactions(db,
-		func(tx *ReadTx) flags.ReadTx { return tx },
-		func(tx *Tx) flags.Tx { return tx })
+	return NewTransactions(db, func(tx *ReadTx) flags.ReadTx { return tx }, func(tx *Tx) flags.Tx { return tx })
 }
 
 // flagColumns reads a flag together with when it was last declared.
@@ -24,42 +21,19 @@ const flagColumns = `account_id, key, name, description, type, base, choices, ma
 	(SELECT max(last_seen) FROM flag_sources s WHERE s.account_id = flags.account_id AND s.flag = flags.key),
 	last_evaluated, created_at, updated_at`
 
-func scanFlag(r row) (flags.Flag, error) {
-	var flag flags.Flag
-	var base, environments string
-	var choices *string
-	var seen, evaluated *int64
-	var created, updated int64
-	if err := r.Scan(&flag.Account, &flag.Key, &flag.Name, &flag.Description, &flag.Type, &base, &choices, &flag.Managed,
-		&environments, &seen, &evaluated, &created, &updated); err != nil {
-		return flag, err
-	}
-	flag.Default = json.RawMessage(base)
-	flag.LastSeen, flag.LastEvaluated = instantOrNil(seen), instantOrNil(evaluated)
-	flag.CreatedAt, flag.UpdatedAt = instant(created), instant(updated)
-	if choices != nil {
-		if err := decode(*choices, &flag.Values); err != nil {
-			return flag, err
-		}
-	}
-	return flag, decodeEnvironments(environments, &flag)
-}
-
-// decodeEnvironments reads the configuration; a default of null is none.
-func decodeEnvironments(text string, flag *flags.Flag) error {
-	if err := decode(text, &flag.Environments); err != nil {
-		return err
-	}
-	for key, environment := range flag.Environments {
-		if string(environment.Default) == "null" {
+func scanFlag(r row) (f flags.Flag, err error) {
+	err = r.Scan(&f.Account, &f.Key, &f.Name, &f.Description, &f.Type, rawJSON(&f.Default), asJSON(&f.Values), &f.Managed,
+		asJSON(&f.Environments), asTimeOrNull(&f.LastSeen), asTimeOrNull(&f.LastEvaluated), asTime(&f.CreatedAt), asTime(&f.UpdatedAt))
+	for key, environment := range f.Environments {
+		if string(environment.Default) == "null" { // there is none
 			environment.Default = nil
-			flag.Environments[key] = environment
+			f.Environments[key] = environment
 		}
 	}
-	return nil
+	return f, err
 }
 
-// Flag gives a flag of an account.
+// Flag returns a flag of an account.
 func (tx *ReadTx) Flag(ctx context.Context, account, key string) (flags.Flag, error) {
 	return one(ctx, tx.conn, fault.Missing("flag", key), scanFlag,
 		`SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`, account, key)
@@ -68,7 +42,7 @@ func (tx *ReadTx) Flag(ctx context.Context, account, key string) (flags.Flag, er
 // Flags lists the flags of an account.
 func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter, request page.Request) (page.List[flags.Flag], error) {
 	found := &list{columns: flagColumns, table: "flags", byDefault: "key", tie: "key",
-		sorts: map[string]string{"key": "key", "name": "name", "type": "type", "created_at": "created_at", "updated_at": "updated_at"}}
+		sorts: sorts("key", "name", "type", "created_at", "updated_at")}
 	found.where("account_id = ?", account)
 	found.where("deleted_at IS NULL")
 	found.search(filter.Search)
@@ -85,7 +59,7 @@ func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter
 	return pageOf(ctx, tx, found, request, scanFlag)
 }
 
-// FlagsByKey gives those of the named flags that exist; nil names all.
+// FlagsByKey returns those of the named flags that exist; nil names all.
 func (tx *ReadTx) FlagsByKey(ctx context.Context, account string, keys []string) ([]flags.Flag, error) {
 	if keys == nil {
 		return all(ctx, tx.conn, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
@@ -93,20 +67,15 @@ func (tx *ReadTx) FlagsByKey(ctx context.Context, account string, keys []string)
 	return among(ctx, tx, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
 }
 
-// ExistingFlags tells which of the named flags exist.
+// ExistingFlags returns which of the named flags exist.
 func (tx *ReadTx) ExistingFlags(ctx context.Context, account string, keys []string) ([]string, error) {
 	return among(ctx, tx, scanString, `SELECT key FROM flags WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
 }
 
-// FlagsWithEnvironment gives the flags that have a configuration for an
-// environment.
+// FlagsWithEnvironment returns the flags that have a configuration for an environment.
 func (tx *ReadTx) FlagsWithEnvironment(ctx context.Context, account, environment string) ([]flags.Flag, error) {
-	found, err := all(ctx, tx.conn, scanFlag, `SELECT `+flagColumns+` FROM flags
-		WHERE account_id = $1 AND deleted_at IS NULL AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, mentions(environment))
-	return slices.DeleteFunc(found, func(flag flags.Flag) bool {
-		_, has := flag.Environments[environment]
-		return !has
-	}), err
+	return withEnvironment(ctx, tx, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account, environment,
+		func(f flags.Flag) map[string]flags.Environment { return f.Environments })
 }
 
 // CountFlags counts the flags of an account, managed or not.
@@ -114,8 +83,8 @@ func (tx *ReadTx) CountFlags(ctx context.Context, account string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
 }
 
-// LargeFlagBytes is what the flags of an account with more than some bytes take
-// together. Both databases tell the length of a text without reading it.
+// LargeFlagBytes sums the sizes of an account's flags that are larger than from.
+// Both databases know the length of a text without reading it.
 func (tx *ReadTx) LargeFlagBytes(ctx context.Context, account string, from int) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT coalesce(sum(bytes), 0) FROM
 		(SELECT octet_length(base) + coalesce(octet_length(choices), 0) + octet_length(environments) AS bytes
@@ -125,32 +94,24 @@ func (tx *ReadTx) LargeFlagBytes(ctx context.Context, account string, from int) 
 const insertFlag = `INSERT INTO flags (account_id, key, name, description, type, base, choices, managed, environments, search,
 	last_evaluated, created_at, updated_at) VALUES`
 
-// overwriteFlag leaves last_evaluated of a live flag alone: it is noted beside
-// the account's lock and may be newer than what the writer has read.
+// overwriteFlag keeps last_evaluated of a live flag: it is written without the
+// account's lock and may be newer than what the writer has read.
 const overwriteFlag = `ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description,
 	type = excluded.type, base = excluded.base, choices = excluded.choices, managed = excluded.managed,
 	environments = excluded.environments, search = excluded.search,
 	last_evaluated = CASE WHEN flags.deleted_at IS NULL THEN flags.last_evaluated ELSE excluded.last_evaluated END,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
 
-func flagRow(f flags.Flag) ([]any, error) {
-	environments, err := encode(f.Environments)
-	if err != nil {
-		return nil, err
-	}
-	var choices *string
+func flagRow(f flags.Flag) []any {
+	var choices any
 	if f.Values != nil {
-		text, err := encode(f.Values)
-		if err != nil {
-			return nil, err
-		}
-		choices = &text
+		choices = asJSON(f.Values)
 	}
-	return []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, environments,
-		searchable(f.Key, f.Name), microsOrNull(f.LastEvaluated), micros(f.CreatedAt), micros(f.UpdatedAt)}, nil
+	return []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, asJSON(f.Environments),
+		searchable(f.Key, f.Name), microsOrNull(f.LastEvaluated), micros(f.CreatedAt), micros(f.UpdatedAt)}
 }
 
-// SaveFlag writes a flag, new or not, together with what its rules refer to.
+// SaveFlag inserts or overwrites a flag and what its rules refer to.
 func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.Reference) error {
 	if err := tx.SaveFlags(ctx, []flags.Flag{flag}); err != nil {
 		return err
@@ -158,15 +119,11 @@ func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.
 	return tx.SetFlagReferences(ctx, flag.Account, map[string][]flags.Reference{flag.Key: references})
 }
 
-// SaveFlags writes flags, new or not, over deleted ones of their keys if there
-// are any. What their rules refer to stays as it is.
+// SaveFlags inserts or overwrites flags, deleted ones too. Their references stay.
 func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
 	rows := make([][]any, len(saved))
 	for i, flag := range saved {
-		var err error
-		if rows[i], err = flagRow(flag); err != nil {
-			return err
-		}
+		rows[i] = flagRow(flag)
 	}
 	return inserts(ctx, tx, insertFlag, overwriteFlag, rows)
 }
@@ -191,7 +148,7 @@ func (tx *Tx) SetFlagReferences(ctx context.Context, account string, references 
 	return inserts(ctx, tx, `INSERT INTO flag_references (account_id, context_type, context_key, flag) VALUES`, `ON CONFLICT DO NOTHING`, rows)
 }
 
-// DeleteFlag marks a flag deleted and forgets what belonged to it.
+// DeleteFlag marks a flag deleted and removes its references and sources.
 func (tx *Tx) DeleteFlag(ctx context.Context, account, key string, at time.Time) error {
 	for _, table := range []string{"flag_references", "flag_sources"} {
 		if err := tx.run(ctx, `DELETE FROM `+table+` WHERE account_id = $1 AND flag = $2`, account, key); err != nil {
@@ -211,7 +168,7 @@ func (db *DB) NoteEvaluations(ctx context.Context, notes map[flags.FlagRef]time.
 		rows = append(rows, []any{ref.Account, ref.Key, micros(at)})
 	}
 	for part := range slices.Chunk(rows, notedAtOnce) {
-		if err := db.write(ctx, forLoops, "", func(tx *Tx) error { return tx.noteEvaluations(ctx, part) }); err != nil {
+		if err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error { return tx.noteEvaluations(ctx, part) }); err != nil {
 			return err
 		}
 	}

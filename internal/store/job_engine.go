@@ -10,51 +10,42 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 )
 
-// Scheduler is the store as package scheduler asks for it.
+// Scheduler returns the transactions of package scheduler.
 func (db *DB) Scheduler() Transactions[scheduler.ReadTx, scheduler.Tx] {
-	return NewTransactions(db,
-		func(tx *ReadTx) scheduler.ReadTx { return tx },
-		func(tx *Tx) scheduler.Tx { return tx }).ForLoops()
+	return NewTransactions(db, func(tx *ReadTx) scheduler.ReadTx { return tx }, func(tx *Tx) scheduler.Tx { return tx }).ForLoops()
 }
 
-// WorkerStore is the store as package worker asks for it.
+// WorkerStore is the store of a worker: its transactions and FinishRuns.
 type WorkerStore struct {
 	Transactions[worker.ReadTx, worker.Tx]
 }
 
-// Worker is the store of a worker.
+// Worker returns the store of a worker.
 func (db *DB) Worker() WorkerStore {
-	return WorkerStore{NewTransactions(db,
-		func(tx *ReadTx) worker.ReadTx { return tx },
-		func(tx *Tx) worker.Tx { return tx }).ForLoops()}
+	return WorkerStore{NewTransactions(db, func(tx *ReadTx) worker.ReadTx { return tx }, func(tx *Tx) worker.Tx { return tx }).ForLoops()}
 }
 
-// NextDue gives the earliest instant that any job fires for; nil for none.
+// NextDue returns the earliest instant that any job fires at; nil for none.
 func (tx *ReadTx) NextDue(ctx context.Context) (*time.Time, error) {
-	return scalar(ctx, tx.conn, scanInstantOrNil, `SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL`)
+	return scalar(ctx, tx.conn, func(r row) (at *time.Time, err error) {
+		err = r.Scan(asTimeOrNull(&at))
+		return at, err
+	}, `SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL`)
 }
 
-func scanInstantOrNil(r row) (*time.Time, error) {
-	var at *int64
-	err := r.Scan(&at)
-	return instantOrNil(at), err
-}
-
-// DueJobs takes jobs that are due at an instant, oldest first, leaving those
-// that another transaction has taken.
+// DueJobs locks and returns jobs that are due at an instant, oldest first, but
+// for those that another transaction has locked.
 func (tx *Tx) DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error) {
 	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
 		WHERE next_run_at IS NOT NULL AND next_run_at <= $1 ORDER BY next_run_at LIMIT $2`+tx.dialect.skipChanging, micros(at), limit)
 }
 
 func scanDue(r row) (due jobs.Due, err error) {
-	var at int64
-	err = r.Scan(&due.Account, &due.UID, &due.Key, &due.Lane, &due.Schedule, &at)
-	due.ScheduledAt = instant(at)
+	err = r.Scan(&due.Account, &due.UID, &due.Key, &due.Lane, &due.Schedule, asTime(&due.ScheduledAt))
 	return due, err
 }
 
-// AdvanceJobs stores when jobs fire next; those that do not are disabled.
+// AdvanceJobs writes when jobs fire next; those that do not are disabled.
 func (tx *Tx) AdvanceJobs(ctx context.Context, firings []jobs.Firing) error {
 	rows := make([][]any, len(firings))
 	for i, firing := range firings {
@@ -65,15 +56,13 @@ func (tx *Tx) AdvanceJobs(ctx context.Context, firings []jobs.Firing) error {
 	return err
 }
 
-// Upcoming gives jobs that fire later than an instant, in the order of their
-// UIDs, after one.
+// Upcoming returns jobs that fire later than an instant, ordered by UID, after one.
 func (tx *ReadTx) Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error) {
 	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
 		WHERE uid > $2 AND next_run_at > $1 ORDER BY uid LIMIT $3`, micros(at), after, limit)
 }
 
-// PullForward stores that jobs fire sooner, unless something else was stored
-// meanwhile.
+// PullForward makes jobs fire sooner, unless another instant was written meanwhile.
 func (tx *Tx) PullForward(ctx context.Context, sooner []jobs.Sooner) error {
 	rows := make([][]any, len(sooner))
 	for i, job := range sooner {
@@ -84,23 +73,36 @@ func (tx *Tx) PullForward(ctx context.Context, sooner []jobs.Sooner) error {
 	return err
 }
 
-// PendingAccounts gives the accounts after one that have pending runs. It
-// jumps from account to account in the index: a long queue costs no more than
-// a short one.
+// PendingAccounts returns the accounts after one that have pending runs.
 func (tx *Tx) PendingAccounts(ctx context.Context, after string, limit int) ([]string, error) {
-	lanes, err := all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
-			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 ORDER BY lane LIMIT 1), 1
-			UNION ALL
-			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > substr(heads.lane, 1, 36) || ';' ORDER BY lane LIMIT 1), place + 1
-			FROM heads WHERE heads.lane IS NOT NULL AND place < $2)
-		SELECT lane FROM heads WHERE lane IS NOT NULL`, afterAccount(after), limit)
+	lanes, err := tx.pendingLanes(ctx, afterAccount(after), afterAll, `substr(heads.lane, 1, 36) || ';'`, limit)
 	for i, lane := range lanes {
 		lanes[i], _, _ = strings.Cut(lane, ":")
 	}
 	return lanes, err
 }
 
-// afterAccount sorts after all lanes of an account: ; follows the colon.
+// PendingLanes returns the lanes of an account, after one, that have pending runs.
+func (tx *Tx) PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error) {
+	return tx.pendingLanes(ctx, max(account+":", after), afterAccount(account), `heads.lane`, limit)
+}
+
+// pendingLanes returns lanes between two with pending runs. It jumps in the index
+// from a lane to the first one after next, so a long queue costs no more than a
+// short one.
+func (tx *Tx) pendingLanes(ctx context.Context, after, before, next string, limit int) ([]string, error) {
+	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
+			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
+			UNION ALL
+			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > `+next+` AND lane < $2 ORDER BY lane LIMIT 1), place + 1
+			FROM heads WHERE heads.lane IS NOT NULL AND place < $3)
+		SELECT lane FROM heads WHERE lane IS NOT NULL`, after, before, limit)
+}
+
+// afterAll sorts after all lanes, which begin with a UUID.
+const afterAll = "~"
+
+// afterAccount returns what sorts after all lanes of an account: ";" follows ":".
 func afterAccount(account string) string {
 	if account == "" {
 		return ""
@@ -108,27 +110,16 @@ func afterAccount(account string) string {
 	return account + ";"
 }
 
-// PendingLanes gives the lanes of an account, after one, that have pending runs.
-func (tx *Tx) PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error) {
-	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
-			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
-			UNION ALL
-			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > heads.lane AND lane < $2 ORDER BY lane LIMIT 1), place + 1
-			FROM heads WHERE heads.lane IS NOT NULL AND place < $3)
-		SELECT lane FROM heads WHERE lane IS NOT NULL`, max(account+":", after), afterAccount(account), limit)
-}
-
-// ClaimRuns makes the oldest pending runs of a lane a worker's own.
+// ClaimRuns gives the oldest pending runs of a lane to a worker.
 func (tx *Tx) ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]worker.Claim, error) {
 	return all(ctx, tx.conn, scanClaim, `UPDATE runs SET status = 'RUNNING', lease = $3, started_at = `+notBeforeQueued("$4")+`, job_version = jobs.version, request_id = jobs.request_id
 		FROM jobs WHERE jobs.uid = runs.job_uid AND runs.id `+tx.nextOfLane()+`
 		RETURNING runs.id, runs.account_id, runs.lane, runs.job_key, runs.request_id`, lane, limit, lease, micros(tx.now))
 }
 
-// nextOfLane is a condition on the ids of runs: the oldest $2 of the lane $1
-// that wait. PostgreSQL would rather walk through all runs by id when its
-// statistics are of a time when most were pending; an order that begins with
-// the lane leaves it one index.
+// nextOfLane is a condition on the ids of runs: the oldest $2 pending ones of
+// lane $1. The order begins with the lane to leave PostgreSQL one index: with
+// statistics from a time when most were pending, it would walk all runs by id.
 func (tx *Tx) nextOfLane() string {
 	return tx.dialect.oneOf(`SELECT id FROM runs WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2` + tx.dialect.skipLocked)
 }
@@ -138,14 +129,14 @@ func scanClaim(r row) (claim worker.Claim, err error) {
 	return claim, err
 }
 
-// RefuseRuns fails the oldest pending runs of a lane because the account has
-// used what its plan includes, and counts them.
+// RefuseRuns fails the oldest pending runs of a lane because the account's quota
+// is used up, and counts them.
 func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error) {
 	return tx.affect(ctx, `UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
 		WHERE id `+tx.nextOfLane(), lane, limit, detail, micros(tx.now))
 }
 
-// Configurations gives what jobs send, by the ids that claims have. One that
+// Configurations returns what jobs send, by the ids that claims have. One that
 // cannot be unsealed is left out: it must not keep other jobs from running.
 func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {
 	found := make(map[string]jobs.Configuration, len(ids))
@@ -163,22 +154,22 @@ func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]
 	return found, err
 }
 
-// FinishRuns stores what came of runs that a worker still owns, and gives
-// their ids. Those that were cancelled or given up meanwhile stay as they are.
-// Packing takes longer than writing, so it is done before the transaction.
+// FinishRuns writes the outcomes of runs that a worker still owns, and returns
+// their ids. Runs that were cancelled or lost meanwhile stay as they are.
+// Compressing takes longer than writing, so it is done before the transaction.
 func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) (owned []string, err error) {
 	packed, err := packOutcomes(lease, outcomes)
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.write(ctx, s.via, "", func(tx *Tx) error {
+	err = s.db.write(ctx, writeOptions{priority: s.priority}, func(tx *Tx) error {
 		owned, err = tx.finishRuns(ctx, packed)
 		return err
 	})
 	return owned, err
 }
 
-// packedOutcomes are outcomes as their tables have them.
+// packedOutcomes are the rows of outcomes.
 type packedOutcomes struct {
 	runs   [][]any
 	bodies map[string][]any // by run; only those that are not small
@@ -196,7 +187,7 @@ func packOutcomes(lease string, outcomes []worker.Outcome) (packedOutcomes, erro
 	return packed, nil
 }
 
-// result is the JSON of a result; a body that is not small is put aside.
+// result returns the JSON of a result; a body that is not small is kept apart.
 func (p packedOutcomes) result(outcome worker.Outcome) (*string, error) {
 	if outcome.Result == nil {
 		return nil, nil //nolint:nilnil // there is none
@@ -226,28 +217,28 @@ func (tx *Tx) finishRuns(ctx context.Context, packed packedOutcomes) ([]string, 
 	return owned, inserts(ctx, tx, `INSERT INTO run_bodies (run_id, encoding, body) VALUES`, ``, bodies)
 }
 
-// Beat tells that a node lives. A node that was given up and comes back does
-// not begin with a number that it had: others may still remember it.
+// Beat records a node's heartbeat. The counter of a node that was given up and
+// comes back starts at the time, because others may remember its old counts.
 func (tx *Tx) Beat(ctx context.Context, boot, node string) error {
 	return tx.run(ctx, `INSERT INTO worker_nodes (boot, node, beat) VALUES ($1, $2, $3)
 		ON CONFLICT (boot) DO UPDATE SET beat = worker_nodes.beat + 1`, boot, node, micros(tx.now))
 }
 
-// Lives tells whether a node has not been given up. Until the transaction
-// ends, it is not.
+// Lives reports whether a node has not been given up, and keeps it from being
+// given up until the transaction ends.
 func (tx *Tx) Lives(ctx context.Context, boot string) (bool, error) {
 	found, err := all(ctx, tx.conn, scanString, `SELECT boot FROM worker_nodes WHERE boot = $1`+tx.dialect.forKeyShare, boot)
 	return len(found) > 0, err
 }
 
-// Settled tells that a node lives and that no other transaction has asked so
-// and is under way.
+// Settled reports whether a node lives and no other transaction that called
+// Lives is under way.
 func (tx *Tx) Settled(ctx context.Context, boot string) (bool, error) {
 	found, err := all(ctx, tx.conn, scanString, `SELECT boot FROM worker_nodes WHERE boot = $1`+tx.dialect.skipLocked, boot)
 	return len(found) > 0, err
 }
 
-// Nodes gives every node that has not been given up, with its last beat.
+// Nodes returns every node that has not been given up, with its last heartbeat.
 func (tx *ReadTx) Nodes(ctx context.Context) ([]worker.Node, error) {
 	return all(ctx, tx.conn, func(r row) (node worker.Node, err error) {
 		err = r.Scan(&node.Boot, &node.Name, &node.Beat)
@@ -255,7 +246,7 @@ func (tx *ReadTx) Nodes(ctx context.Context) ([]worker.Node, error) {
 	}, `SELECT boot, node, beat FROM worker_nodes`)
 }
 
-// GiveUp removes a node unless it has beaten since, and tells whether it did.
+// GiveUp removes a node that has sent no heartbeat since, and reports whether it did.
 func (tx *Tx) GiveUp(ctx context.Context, node worker.Node) (bool, error) {
 	gone, err := all(ctx, tx.conn, scanString, `DELETE FROM worker_nodes WHERE boot = $1 AND beat = $2 RETURNING boot`, node.Boot, node.Beat)
 	return len(gone) > 0, err
@@ -267,12 +258,12 @@ func (tx *Tx) LoseRuns(ctx context.Context, lease, detail string) (int, error) {
 		WHERE status = 'RUNNING' AND lease = $1`, lease, detail, micros(tx.now))
 }
 
-// Owned gives the running runs of a worker.
+// Owned returns the running runs of a worker.
 func (tx *ReadTx) Owned(ctx context.Context, lease string) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `SELECT id FROM runs WHERE lease = $1 AND status = 'RUNNING'`, lease)
 }
 
-// CountPending counts the runs that wait, up to a limit.
+// CountPending counts the pending runs, up to a limit.
 func (tx *ReadTx) CountPending(ctx context.Context, limit int) (int, error) {
 	return scalar(ctx, tx.conn, scanInt,
 		`SELECT count(*) FROM (SELECT 1 FROM runs WHERE status = 'PENDING' LIMIT $1) AS waiting`, limit)

@@ -10,11 +10,9 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// Jobs is the store as package jobs asks for it.
+// Jobs returns the transactions of package jobs.
 func (db *DB) Jobs() Transactions[jobs.ReadTx, jobs.Tx] {
-	return NewTransactions(db,
-		func(tx *ReadTx) jobs.ReadTx { return tx },
-		func(tx *Tx) jobs.Tx { return tx })
+	return NewTransactions(db, func(tx *ReadTx) jobs.ReadTx { return tx }, func(tx *Tx) jobs.Tx { return tx })
 }
 
 const (
@@ -26,27 +24,22 @@ const (
 func (tx *ReadTx) scanJob(r row) (jobs.Job, error) {
 	job := jobs.Job{Type: jobs.HTTP, Concurrency: jobs.Allow}
 	var hidden []byte
-	var next, deleted *int64
-	var created, updated int64
-	if err := r.Scan(&job.Account, &job.UID, &job.Key, &job.Name, &job.Description, &job.Enabled, &job.Schedule, &job.RequestID,
-		&hidden, &job.Version, &next, &created, &updated, &deleted); err != nil {
-		return job, err
+	err := r.Scan(&job.Account, &job.UID, &job.Key, &job.Name, &job.Description, &job.Enabled, &job.Schedule, &job.RequestID, &hidden, &job.Version,
+		asTimeOrNull(&job.NextRunAt), asTime(&job.CreatedAt), asTime(&job.UpdatedAt), asTimeOrNull(&job.DeletedAt))
+	if err == nil {
+		job.Configuration, err = tx.unsealConfiguration(job.RequestID, hidden)
 	}
-	job.NextRunAt, job.DeletedAt = instantOrNil(next), instantOrNil(deleted)
-	job.CreatedAt, job.UpdatedAt = instant(created), instant(updated)
-	var err error
-	job.Configuration, err = tx.unsealConfiguration(job.RequestID, hidden)
 	return job, err
 }
 
-// Job gives a job of an account.
+// Job returns a job of an account.
 func (tx *ReadTx) Job(ctx context.Context, account, key string) (jobs.Job, error) {
 	return tx.job(ctx, account, key, "")
 }
 
-// JobToChange gives a job that nobody else changes, fires or queues runs of
-// until the transaction ends. Whoever calls it holds the account's lock, so
-// its configuration stays what it is while this waits.
+// JobToChange returns a job that nobody else changes, fires or queues runs of
+// until the transaction ends. The caller holds the account's lock, so the
+// configuration cannot change while this waits.
 func (tx *Tx) JobToChange(ctx context.Context, account, key string) (jobs.Job, error) {
 	return tx.job(ctx, account, key, tx.dialect.forUpdate)
 }
@@ -56,9 +49,9 @@ func (tx *ReadTx) job(ctx context.Context, account, key, lock string) (jobs.Job,
 		`SELECT `+jobColumns+` FROM `+jobTables+` WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`+lock, account, key)
 }
 
-// JobToRun gives what a run needs to know of a job that nobody deletes until
-// the transaction ends. It reads no other table: PostgreSQL would compare what
-// it read there before it waited with the job as it is afterwards.
+// JobToRun returns what a run needs to know of a job that nobody deletes until
+// the transaction ends. It joins no other table: PostgreSQL would join what it
+// read there before it waited with the job as it is afterwards.
 func (tx *Tx) JobToRun(ctx context.Context, account, key string) (jobs.Origin, error) {
 	return one(ctx, tx.conn, fault.Missing(jobs.Kind, key), scanOrigin,
 		`SELECT account_id, uid, key, lane, deleted_at FROM jobs WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`+tx.dialect.forKeyShare, account, key)
@@ -85,7 +78,8 @@ func scanOrigin(r row) (origin jobs.Origin, err error) {
 // Jobs lists the jobs of an account.
 func (tx *ReadTx) Jobs(ctx context.Context, account string, filter jobs.Filter, request page.Request) (page.List[jobs.Job], error) {
 	found := &list{columns: jobColumns, table: jobTables, byDefault: "jobs.created_at DESC", tie: "key",
-		sorts: map[string]string{"key": "key", "name": "name", "created_at": "jobs.created_at", "updated_at": "updated_at", "next_run_at": "next_run_at"}}
+		sorts: sorts("key", "name", "updated_at", "next_run_at")}
+	found.sorts["created_at"] = "jobs.created_at"
 	found.where("account_id = ?", account)
 	found.where("deleted_at IS NULL")
 	found.search(filter.Search)
@@ -106,8 +100,8 @@ func (tx *Tx) InsertJob(ctx context.Context, j jobs.Job) error {
 		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.CreatedAt), micros(j.UpdatedAt))
 }
 
-// UpdateJob writes what may change of a job. Runs that wait send what the job
-// sends by then, so they queue where that goes.
+// UpdateJob writes what may change of a job. Pending runs move to the lane of
+// the new destination, because they will send what the job sends then.
 func (tx *Tx) UpdateJob(ctx context.Context, j jobs.Job) error {
 	if err := tx.run(ctx, `UPDATE runs SET lane = $2 WHERE job_uid = $1 AND status = 'PENDING' AND lane <> $2`, j.UID, j.Lane()); err != nil {
 		return err
@@ -118,8 +112,8 @@ func (tx *Tx) UpdateJob(ctx context.Context, j jobs.Job) error {
 		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.UpdatedAt))
 }
 
-// InsertJobRequest seals and stores a configuration that a job has from now
-// on, and counts its bytes instead of those it had.
+// InsertJobRequest seals and stores a job's new configuration, and counts its
+// bytes instead of the old one's.
 func (tx *Tx) InsertJobRequest(ctx context.Context, j jobs.Job) error {
 	freed, err := tx.supersedeRequests(ctx, j.UID)
 	if err != nil {
@@ -140,9 +134,8 @@ func (tx *Tx) InsertJobRequest(ctx context.Context, j jobs.Job) error {
 		j.RequestID, j.UID, hidden, len(text), micros(j.UpdatedAt))
 }
 
-// supersedeRequests notes that no run will use the stored configurations of a
-// job any more, so that they can be removed with the last run that did. It
-// gives their bytes.
+// supersedeRequests marks the stored configurations of a job as no longer in
+// use, so that retention removes them after their runs, and returns their bytes.
 func (tx *Tx) supersedeRequests(ctx context.Context, job string) (bytes int, err error) {
 	sizes, err := all(ctx, tx.conn, scanInt,
 		`UPDATE job_requests SET superseded_at = $2 WHERE job_uid = $1 AND superseded_at IS NULL RETURNING bytes`, job, micros(tx.now))
@@ -186,13 +179,12 @@ func (tx *ReadTx) ActiveJobs(ctx context.Context, account string) (int, error) {
 	return tx.total(ctx, account, enabledJobs)
 }
 
-// AddActiveJobs counts enabled jobs up or down.
+// AddActiveJobs adds to the count of enabled jobs.
 func (tx *Tx) AddActiveJobs(ctx context.Context, account string, more int) error {
 	return tx.count(ctx, account, enabledJobs, more)
 }
 
-// Stored tells how many jobs an account has, and the bytes of their
-// configurations.
+// Stored returns how many jobs an account has, and the bytes of their configurations.
 func (tx *ReadTx) Stored(ctx context.Context, account string) (stored jobs.Stored, err error) {
 	if stored.Jobs, err = tx.total(ctx, account, storedJobs); err != nil {
 		return stored, err
@@ -207,8 +199,8 @@ func (tx *ReadTx) RunsUsed(ctx context.Context, account, period string) (int, er
 		`SELECT COALESCE(max(used), 0) FROM job_usage WHERE account_id = $1 AND period = $2`, account, period)
 }
 
-// MeterRuns counts runs of an account in a month. Nobody else counts there
-// until the transaction ends.
+// MeterRuns adds to the runs of an account in a month. Others who do wait until
+// the transaction ends.
 func (tx *Tx) MeterRuns(ctx context.Context, account, period string, more int) error {
 	return tx.run(ctx, `INSERT INTO job_usage (account_id, period, used) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, period) DO UPDATE SET used = job_usage.used + excluded.used`, account, period, more)

@@ -13,67 +13,46 @@ import (
 
 const keyColumns = `id, account_id, hash, name, role, status, scopes, expires_at, last_used_at, created_by, created_at, updated_at`
 
-func scanKey(r row) (accounts.Key, error) {
-	var key accounts.Key
-	var scopes string
-	var expires, used *int64
-	var created, updated int64
-	if err := r.Scan(&key.ID, &key.Account, &key.Hash, &key.Name, &key.Role, &key.Status, &scopes,
-		&expires, &used, &key.CreatedBy, &created, &updated); err != nil {
-		return key, err
-	}
-	key.ExpiresAt, key.LastUsedAt = instantOrNil(expires), instantOrNil(used)
-	key.CreatedAt, key.UpdatedAt = instant(created), instant(updated)
-	return key, decode(scopes, &key.Scopes)
+func scanKey(r row) (k accounts.Key, err error) {
+	err = r.Scan(&k.ID, &k.Account, &k.Hash, &k.Name, &k.Role, &k.Status, asJSON(&k.Scopes),
+		asTimeOrNull(&k.ExpiresAt), asTimeOrNull(&k.LastUsedAt), &k.CreatedBy, asTime(&k.CreatedAt), asTime(&k.UpdatedAt))
+	return k, err
 }
 
-// Key gives a key of an account.
+// Key returns a key of an account.
 func (tx *ReadTx) Key(ctx context.Context, account, id string) (accounts.Key, error) {
 	return one(ctx, tx.conn, fault.Missing("API key", id), scanKey,
 		`SELECT `+keyColumns+` FROM api_keys WHERE account_id = $1 AND id = $2`, account, id)
 }
 
-// KeyByHash gives the key with a hash, of any account.
-func (db *DB) KeyByHash(ctx context.Context, hash string) (key accounts.Key, err error) {
-	err = db.Read(ctx, func(tx *ReadTx) error {
-		key, err = one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such API key."), scanKey,
+// KeyByHash returns the key with a hash, of any account.
+func (db *DB) KeyByHash(ctx context.Context, hash string) (accounts.Key, error) {
+	return fetch(ctx, db, forDecisions, func(tx *ReadTx) (accounts.Key, error) {
+		return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such API key."), scanKey,
 			`SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
-		return err
 	})
-	return key, err
 }
 
 // Keys lists the keys of an account.
 func (tx *ReadTx) Keys(ctx context.Context, account string, request page.Request) (page.List[accounts.Key], error) {
-	keys := &list{
-		columns: keyColumns, table: "api_keys", byDefault: "name", tie: "id",
-		sorts: map[string]string{"name": "name", "status": "status", "created_at": "created_at",
-			"expires_at": "expires_at", "last_used_at": "last_used_at"},
-	}
-	keys.where("account_id = ?", account)
-	return pageOf(ctx, tx, keys, request, scanKey)
+	found := &list{columns: keyColumns, table: "api_keys", byDefault: "name", tie: "id",
+		sorts: sorts("name", "status", "created_at", "expires_at", "last_used_at")}
+	found.where("account_id = ?", account)
+	return pageOf(ctx, tx, found, request, scanKey)
 }
 
 // InsertKey writes a new key.
-func (tx *Tx) InsertKey(ctx context.Context, key accounts.Key) error {
-	scopes, err := encode(key.Scopes)
-	if err != nil {
-		return err
-	}
+func (tx *Tx) InsertKey(ctx context.Context, k accounts.Key) error {
 	return tx.run(ctx, `INSERT INTO api_keys (`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		key.ID, key.Account, key.Hash, key.Name, string(key.Role), string(key.Status), scopes, microsOrNull(key.ExpiresAt),
-		microsOrNull(key.LastUsedAt), key.CreatedBy, micros(key.CreatedAt), micros(key.UpdatedAt))
+		k.ID, k.Account, k.Hash, k.Name, string(k.Role), string(k.Status), asJSON(k.Scopes), microsOrNull(k.ExpiresAt),
+		microsOrNull(k.LastUsedAt), k.CreatedBy, micros(k.CreatedAt), micros(k.UpdatedAt))
 }
 
 // UpdateKey writes what may change of a key.
-func (tx *Tx) UpdateKey(ctx context.Context, key accounts.Key) error {
-	scopes, err := encode(key.Scopes)
-	if err != nil {
-		return err
-	}
+func (tx *Tx) UpdateKey(ctx context.Context, k accounts.Key) error {
 	return tx.run(ctx, `UPDATE api_keys SET name = $3, role = $4, status = $5, scopes = $6, expires_at = $7, updated_at = $8
 		WHERE account_id = $1 AND id = $2`,
-		key.Account, key.ID, key.Name, string(key.Role), string(key.Status), scopes, microsOrNull(key.ExpiresAt), micros(key.UpdatedAt))
+		k.Account, k.ID, k.Name, string(k.Role), string(k.Status), asJSON(k.Scopes), microsOrNull(k.ExpiresAt), micros(k.UpdatedAt))
 }
 
 // DeleteKey removes a key.
@@ -94,7 +73,7 @@ func (db *DB) NoteUses(ctx context.Context, uses map[string]time.Time) error {
 		for i, id := range ids {
 			rows[i] = []any{id, micros(uses[id])}
 		}
-		if err := db.write(ctx, forLoops, "", func(tx *Tx) error {
+		if err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
 			_, err := updates(ctx, tx, `UPDATE api_keys SET last_used_at = v.column2`,
 				`WHERE id = v.column1 AND (last_used_at IS NULL OR last_used_at < v.column2) RETURNING id`, []string{"text", "bigint"}, rows)
 			return err

@@ -20,7 +20,7 @@ type list struct {
 	table   string
 	// sorts maps the fields a caller may sort by to columns.
 	sorts map[string]string
-	// byDefault is the order without a wish; tie makes every order total.
+	// byDefault is the order when none is asked for; tie makes every order total.
 	byDefault, tie string
 
 	conditions []string
@@ -47,8 +47,8 @@ func (l *list) search(text string) {
 	}
 }
 
-// searchGap stands between a key and a name. No text can be searched that has
-// it, so nothing is found that is partly of the one and partly of the other.
+// searchGap separates a key from a name. A search for it finds nothing, so no
+// match begins in the key and ends in the name.
 const searchGap = "\uffff"
 
 // maxSearch is more than the longest key and the longest name have.
@@ -58,10 +58,10 @@ func escapeLike(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
 }
 
-// mentions is a pattern that finds at least the objects with a member.
+// mentions returns a pattern that finds at least the objects with a member.
 func mentions(name string) string { return `%"` + escapeLike(name) + `"%` }
 
-// searchable is what the search column holds.
+// searchable returns the text of the search column.
 func searchable(key, name string) string { return strings.ToLower(key + searchGap + name) }
 
 func (l *list) from() string {
@@ -70,7 +70,7 @@ func (l *list) from() string {
 
 func (l *list) orderBy(orders []page.Order) (string, error) {
 	if len(orders) == 0 && l.byDefault == l.tie {
-		return l.tie, nil // said twice, SQLite does not see that an index has the order
+		return l.tie, nil // named twice, SQLite would not use the index
 	}
 	if len(orders) == 0 {
 		return l.byDefault + ", " + l.tie, nil
@@ -119,10 +119,28 @@ func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), qu
 	return all(ctx, tx.conn, scan, query+tx.dialect.among, account, list)
 }
 
-// sortsByName are the sort fields of everything that has a key and a name.
-func sortsByName() map[string]string {
-	return map[string]string{"key": "key", "name": "name", "created_at": "created_at", "updated_at": "updated_at"}
+// withEnvironment reads the rows of an account that have anything for an
+// environment. The pattern finds these and a few others.
+func withEnvironment[T, V any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account, environment string,
+	environments func(T) map[string]V) ([]T, error) {
+	found, err := all(ctx, tx.conn, scan, query+` AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, mentions(environment))
+	return slices.DeleteFunc(found, func(item T) bool {
+		_, has := environments(item)[environment]
+		return !has
+	}), err
 }
+
+// sorts are sort fields that are columns of the same name.
+func sorts(fields ...string) map[string]string {
+	columns := make(map[string]string, len(fields))
+	for _, field := range fields {
+		columns[field] = field
+	}
+	return columns
+}
+
+// sortsByName are the sort fields of everything that has a key and a name.
+func sortsByName() map[string]string { return sorts("key", "name", "created_at", "updated_at") }
 
 // inserts writes many rows with few statements: prefix is "INSERT INTO t (…)
 // VALUES", suffix what follows the rows.
@@ -136,10 +154,9 @@ func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) e
 	return nil
 }
 
-// updates changes many rows with few statements: each row of values changes
-// one. In set and where the values are called v.column1, v.column2 …, as
-// SQLite calls them; types are PostgreSQL's. where ends in RETURNING a text,
-// and all of these are given back.
+// updates changes many rows with few statements, one for each row of values. In
+// set and where the values are v.column1, v.column2 …; types are PostgreSQL's.
+// where ends in RETURNING a text, and updates returns all of these.
 func updates(ctx context.Context, tx *Tx, set, where string, types []string, rows [][]any) ([]string, error) {
 	var changed []string
 	for chunk := range tx.dialect.pieces(rows) {
@@ -153,8 +170,7 @@ func updates(ctx context.Context, tx *Tx, set, where string, types []string, row
 	return changed, nil
 }
 
-// chunks cuts rows into pieces of a few sizes only, so that few texts are
-// prepared.
+// chunks cuts rows into pieces of a few sizes, so that few texts are prepared.
 func chunks(rows [][]any) iter.Seq[[][]any] {
 	return func(yield func([][]any) bool) {
 		for size := 256; size > 0; size /= 4 {
@@ -168,7 +184,7 @@ func chunks(rows [][]any) iter.Seq[[][]any] {
 	}
 }
 
-// placeholders is "($1,$2),($3,$4)" for two rows of two values.
+// placeholders returns "($1,$2),($3,$4)" for two rows of two values.
 func placeholders(rows, columns int, place func(int) string) string {
 	var text strings.Builder
 	for i := range rows * columns {

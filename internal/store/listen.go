@@ -11,14 +11,14 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// The channels are what PostgreSQL's nodes notify each other on.
+// The channels that nodes on PostgreSQL notify each other on.
 const (
 	changesChannel = "signalbox_changes"
 	runsChannel    = "signalbox_runs" // with the id of a run that was cancelled
 )
 
-// Listener hears of changes that other nodes commit. SQLite has no other
-// nodes, and its Listener does nothing.
+// Listener receives the notifications of other nodes. With SQLite there are
+// none, and it does nothing.
 type Listener struct {
 	db      *DB
 	wake    func()
@@ -26,17 +26,17 @@ type Listener struct {
 	loop    background.Loop
 }
 
-// NewListener calls wake for every notification, and once after each time the
-// connection was lost and is back, because something may have been missed.
+// NewListener returns a Listener that calls wake for every notification, and
+// after every connect, because a notification may have been missed before.
 func (db *DB) NewListener(wake func()) *Listener {
 	return &Listener{db: db, wake: wake, aborted: func(string) {}}
 }
 
-// OnAbort sets what is called for every run that another node cancels. It must
-// be called before Start.
+// OnAbort sets a function that is called for every run that another node
+// cancels. It must be called before Start.
 func (l *Listener) OnAbort(aborted func(run string)) { l.aborted = aborted }
 
-// Start begins to listen.
+// Start starts listening.
 func (l *Listener) Start(ctx context.Context) {
 	if l.db.database == "" {
 		return
@@ -44,23 +44,23 @@ func (l *Listener) Start(ctx context.Context) {
 	l.loop.Start(ctx, l.run)
 }
 
-// Stop ends listening and waits for it.
+// Stop stops listening and waits for its end.
 func (l *Listener) Stop() { l.loop.Stop() }
 
-// run connects again, with growing pauses, until it is stopped. The change
-// feed's poll covers the gaps.
+// run connects again, with growing pauses, until it is stopped. Meanwhile the
+// change feed polls.
 func (l *Listener) run(ctx context.Context) {
-	const first, longest = 100 * time.Millisecond, 10 * time.Second
-	pause := first
+	const longest = 10 * time.Second
+	pause := l.db.limits.Reconnect
 	for ctx.Err() == nil {
-		heard, err := l.listen(ctx)
+		connected, err := l.listen(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if heard {
-			pause = first
+		if connected {
+			pause = l.db.limits.Reconnect
 		}
-		l.db.log.Warn("Lost the connection that hears of other nodes' changes; it is made again.", "error", err)
+		l.db.log.Warn("Lost the connection for notifications from other nodes; reconnecting. Until then changes are found by polling.", "error", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause + time.Duration(rand.Int64N(int64(pause)))): //nolint:gosec // jitter needs no secrecy
@@ -69,8 +69,8 @@ func (l *Listener) run(ctx context.Context) {
 	}
 }
 
-// listen waits for notifications on a connection of its own until it breaks.
-func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
+// listen waits for notifications until the connection breaks.
+func (l *Listener) listen(ctx context.Context) (connected bool, err error) {
 	config, err := parseURL(l.db.database)
 	if err != nil {
 		return false, err
@@ -87,12 +87,12 @@ func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 	}
 	l.wake()
 	for {
-		heard, err := conn.WaitForNotification(ctx)
+		received, err := conn.WaitForNotification(ctx)
 		switch {
 		case err != nil:
 			return true, err
-		case heard.Channel == runsChannel:
-			l.aborted(heard.Payload)
+		case received.Channel == runsChannel:
+			l.aborted(received.Payload)
 		default:
 			l.wake()
 		}

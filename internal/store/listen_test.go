@@ -10,26 +10,26 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// ear counts what a listener hears.
-type ear struct{ heard atomic.Int64 }
+// wakes counts how often a listener wakes.
+type wakes struct{ count atomic.Int64 }
 
 // listen starts a listener and waits until it is connected.
-func listen(t *testing.T, db *store.DB) *ear {
+func listen(t *testing.T, db *store.DB) *wakes {
 	t.Helper()
-	e := &ear{}
-	listener := db.NewListener(func() { e.heard.Add(1) })
+	w := &wakes{}
+	listener := db.NewListener(func() { w.count.Add(1) })
 	listener.Start(t.Context())
 	t.Cleanup(listener.Stop)
-	e.hears(t, 0)
-	return e
+	w.more(t, 0)
+	return w
 }
 
-// hears waits until something more than before was heard, and gives how long
-// it took.
-func (e *ear) hears(t *testing.T, before int64) time.Duration {
+// more waits until the listener woke more often than before, and returns how
+// long that took.
+func (w *wakes) more(t *testing.T, before int64) time.Duration {
 	t.Helper()
 	began := time.Now()
-	storetest.Wait(t, soon, "the listener hears something", func() bool { return e.heard.Load() > before })
+	storetest.Wait(t, soon, "the listener wakes", func() bool { return w.count.Load() > before })
 	return time.Since(began)
 }
 
@@ -42,17 +42,17 @@ func change(t *testing.T, db *store.DB, account string) {
 	}
 }
 
-func TestAListenerHearsTheCommitsOfOtherNodesAtOnce(t *testing.T) {
+func TestListener_OtherNodesCommit(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	here, there := database.Open(t), database.Open(t)
 	account := storetest.NewTenant(t, there, "pro").Account.ID
-	ear := listen(t, here)
+	woken := listen(t, here)
 	quickest := time.Hour
 	for i := 0; i < 10 || i < 200 && quickest > 50*time.Millisecond; i++ { // the machine may be busy, but not every time
-		before, began := ear.heard.Load(), time.Now()
+		before, began := woken.count.Load(), time.Now()
 		change(t, there, account)
-		ear.hears(t, before)
+		woken.more(t, before)
 		quickest = min(quickest, time.Since(began))
 	}
 	t.Logf("the quickest took %s, the commit included", quickest)
@@ -61,42 +61,42 @@ func TestAListenerHearsTheCommitsOfOtherNodesAtOnce(t *testing.T) {
 	}
 }
 
-func TestAListenerHearsNothingOfWhatWasTakenBack(t *testing.T) {
+func TestListener_RolledBack(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	here, there := database.Open(t), database.Open(t)
 	account := storetest.NewTenant(t, there, "pro").Account.ID
-	ear := listen(t, here)
-	before := ear.heard.Load()
+	woken := listen(t, here)
+	before := woken.count.Load()
 	_ = there.Write(t.Context(), account, insert(t, account, "e")) // no change recorded
 	recordSome(t, there, account, "a", 1, true)
 	change(t, there, account)
-	ear.hears(t, before)
-	if heard := ear.heard.Load() - before; heard != 1 {
-		t.Errorf("heard %d times of one change", heard)
+	woken.more(t, before)
+	if count := woken.count.Load() - before; count != 1 {
+		t.Errorf("woke %d times for one change", count)
 	}
 }
 
-func TestAListenerComesBackAfterItsConnectionBroke(t *testing.T) {
+func TestListener_Reconnects(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	through, proxy := database.ThroughProxy(t)
 	there := database.Open(t)
 	account := storetest.NewTenant(t, there, "pro").Account.ID
-	here := through.Open(t)
-	ear := listen(t, here)
+	here := through.Open(t, func(options *store.Options) { options.Limits.Reconnect = 10 * time.Millisecond })
+	woken := listen(t, here)
 	for name, damage := range map[string]func(){
 		"cut":       proxy.Cut,
 		"restarted": func() { proxy.Down(); proxy.Up() },
 	} {
-		before := ear.heard.Load()
+		before := woken.count.Load()
 		damage()
-		ear.hears(t, before) // something may have been missed meanwhile
+		woken.more(t, before) // something may have been missed meanwhile
 		quickest := time.Hour
 		for i := 0; i < 5 && quickest > 5*time.Second; i++ {
-			before = ear.heard.Load()
+			before = woken.count.Load()
 			change(t, there, account)
-			quickest = min(quickest, ear.hears(t, before))
+			quickest = min(quickest, woken.more(t, before))
 		}
 		if quickest > 5*time.Second {
 			t.Errorf("%s: the quickest change was heard after %s", name, quickest)
@@ -104,7 +104,7 @@ func TestAListenerComesBackAfterItsConnectionBroke(t *testing.T) {
 	}
 }
 
-func TestAListenerStopsWithoutADatabase(t *testing.T) {
+func TestListener_StopsDuringOutage(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	through, proxy := database.ThroughProxy(t)
@@ -115,9 +115,9 @@ func TestAListenerStopsWithoutADatabase(t *testing.T) {
 	listener.Stop() // twice is fine
 }
 
-func TestSQLiteHasNobodyToListenTo(t *testing.T) {
+func TestListener_SQLite(t *testing.T) {
 	t.Parallel()
-	listener := storetest.New(t, "sqlite").Open(t).NewListener(func() { t.Error("it heard something") })
+	listener := storetest.New(t, "sqlite").Open(t).NewListener(func() { t.Error("it woke") })
 	listener.Start(t.Context())
 	listener.Stop()
 }

@@ -11,38 +11,36 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// Logging is the store as package logging asks for it.
+// Logging returns the transactions of package logging.
 func (db *DB) Logging() Transactions[logging.ReadTx, logging.Tx] {
-	return NewTransactions(db,
-		func(tx *ReadTx) logging.ReadTx { return tx },
-		func(tx *Tx) logging.Tx { return tx })
+	return NewTransactions(db, func(tx *ReadTx) logging.ReadTx { return tx }, func(tx *Tx) logging.Tx { return tx })
 }
 
-// Loggers and groups are rows of one table: their keys are unique across both.
-// These conditions are those of the indexes.
+// Loggers and groups are rows of one table, because their keys are unique across
+// both. These conditions are those of the indexes.
 const (
 	isLogger = ` kind = 'logger' AND deleted_at IS NULL `
 	isGroup  = ` kind = 'log_group' AND deleted_at IS NULL `
 )
 
-const loggerColumns = `account_id, key, name, level, level_expires_at, environments, group_key, managed, created_at, updated_at`
+const loggerColumns = `account_id, key, name, level, level_expires_at, environments, COALESCE(group_key, ''), managed, created_at, updated_at`
 
-func scanLogger(r row) (logging.Logger, error) {
-	var logger logging.Logger
-	var level, group *string
-	var environments string
-	var expires *int64
-	var created, updated int64
-	if err := r.Scan(&logger.Account, &logger.Key, &logger.Name, &level, &expires, &environments, &group, &logger.Managed,
-		&created, &updated); err != nil {
-		return logger, err
-	}
-	if group != nil {
-		logger.Group = *group
-	}
-	logger.Level, logger.LevelExpiresAt = parseLevel(level), instantOrNil(expires)
-	logger.CreatedAt, logger.UpdatedAt = instant(created), instant(updated)
-	return logger, decode(environments, &logger.Environments)
+func scanLogger(r row) (l logging.Logger, err error) {
+	err = r.Scan(&l.Account, &l.Key, &l.Name, asLevel(&l.Level), asTimeOrNull(&l.LevelExpiresAt), asJSON(&l.Environments), &l.Group, &l.Managed,
+		asTime(&l.CreatedAt), asTime(&l.UpdatedAt))
+	return l, err
+}
+
+// storedLevel scans a level that may be absent.
+type storedLevel loglevel.Level
+
+func asLevel(level *loglevel.Level) *storedLevel { return (*storedLevel)(level) }
+
+// Scan implements sql.Scanner.
+func (s *storedLevel) Scan(stored any) error {
+	text, _ := stored.(string)
+	*s = storedLevel(parseLevel(&text))
+	return nil
 }
 
 func parseLevel(text *string) loglevel.Level {
@@ -60,7 +58,7 @@ func levelOrNull(level loglevel.Level) *string {
 	return new(level.String())
 }
 
-// Logger gives a logger of an account.
+// Logger returns a logger of an account.
 func (tx *ReadTx) Logger(ctx context.Context, account, key string) (logging.Logger, error) {
 	return one(ctx, tx.conn, fault.Missing("logger", key), scanLogger,
 		`SELECT `+loggerColumns+` FROM loggers WHERE account_id = $1 AND key = $2 AND`+isLogger, account, key)
@@ -94,36 +92,29 @@ func (tx *ReadTx) Loggers(ctx context.Context, account string, filter logging.Fi
 	return pageOf(ctx, tx, found, request, scanLogger)
 }
 
-// LoggersByKey gives those of the named loggers that exist.
+// LoggersByKey returns those of the named loggers that exist.
 func (tx *ReadTx) LoggersByKey(ctx context.Context, account string, keys []string) ([]logging.Logger, error) {
 	return among(ctx, tx, scanLogger, `SELECT `+loggerColumns+` FROM loggers WHERE account_id = $1 AND`+isLogger+`AND key `, account, keys)
 }
 
-// LoggerKeys gives the keys of all loggers of an account.
+// LoggerKeys returns the keys of all loggers of an account.
 func (tx *ReadTx) LoggerKeys(ctx context.Context, account string) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `SELECT key FROM loggers WHERE account_id = $1 AND`+isLogger, account)
 }
 
-// LoggersOfGroup gives the members of a group.
+// LoggersOfGroup returns the members of a group.
 func (tx *ReadTx) LoggersOfGroup(ctx context.Context, account, group string) ([]logging.Logger, error) {
 	return all(ctx, tx.conn, scanLogger, `SELECT `+loggerColumns+` FROM loggers
 		WHERE account_id = $1 AND group_key = $2 AND`+isLogger+`ORDER BY key`, account, group)
 }
 
-// LoggersWithEnvironment gives the loggers that have an override for an
-// environment.
+// LoggersWithEnvironment returns the loggers that have an override for an environment.
 func (tx *ReadTx) LoggersWithEnvironment(ctx context.Context, account, environment string) ([]logging.Logger, error) {
-	found, err := all(ctx, tx.conn, scanLogger, `SELECT `+loggerColumns+` FROM loggers
-		WHERE account_id = $1 AND`+isLogger+`AND environments LIKE $2 ESCAPE '\' ORDER BY key`, account, mentions(environment))
-	return slices.DeleteFunc(found, func(logger logging.Logger) bool { return !overrides(logger.Levels, environment) }), err
+	return withEnvironment(ctx, tx, scanLogger, `SELECT `+loggerColumns+` FROM loggers WHERE account_id = $1 AND`+isLogger, account, environment,
+		func(l logging.Logger) map[string]logging.Override { return l.Environments })
 }
 
-func overrides(levels logging.Levels, environment string) bool {
-	_, has := levels.Environments[environment]
-	return has
-}
-
-// LoggerKinds tells which of the named keys are in use, and by what kind.
+// LoggerKinds returns the kinds of those of the named keys that are in use.
 func (tx *ReadTx) LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error) {
 	found, err := among(ctx, tx, scanPair, `SELECT key, kind FROM loggers WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
 	kinds := make(map[string]string, len(found))
@@ -138,9 +129,9 @@ func (tx *ReadTx) CountLoggers(ctx context.Context, account string) (int, error)
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isLogger, account)
 }
 
-// LargeOverrideBytes is what the overrides of those loggers and groups take
-// together that have more than some bytes of them. Both databases tell the
-// length of a text without reading it.
+// LargeOverrideBytes sums the sizes of those overrides of loggers and groups
+// that are larger than from. Both databases know the length of a text without
+// reading it.
 func (tx *ReadTx) LargeOverrideBytes(ctx context.Context, account string, from int) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT coalesce(sum(octet_length(environments)), 0) FROM loggers
 		WHERE account_id = $1 AND deleted_at IS NULL AND octet_length(environments) > $2`, account, from)
@@ -151,8 +142,7 @@ func (tx *ReadTx) CountManagedLoggers(ctx context.Context, account string) (int,
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND managed = $2 AND`+isLogger, account, true)
 }
 
-// LoggerCascaded tells whether a logger was ever promoted, also before it was
-// deleted.
+// LoggerCascaded reports whether a logger was ever promoted, also before it was deleted.
 func (tx *ReadTx) LoggerCascaded(ctx context.Context, account, key string) (bool, error) {
 	count, err := scalar(ctx, tx.conn, scanInt,
 		`SELECT count(*) FROM loggers WHERE account_id = $1 AND key = $2 AND cascaded = $3`, account, key, true)
@@ -162,54 +152,48 @@ func (tx *ReadTx) LoggerCascaded(ctx context.Context, account, key string) (bool
 const insertLogger = `INSERT INTO loggers (account_id, key, kind, name, level, level_expires_at, environments, group_key, managed,
 	next_expiry, search, created_at, updated_at) VALUES`
 
-// overwriteLogger leaves cascaded alone: it is of the key, not of one life of it.
+// overwriteLogger keeps cascaded, which belongs to the key: a logger that is made again has it still.
 const overwriteLogger = `ON CONFLICT (account_id, key) DO UPDATE SET kind = excluded.kind, name = excluded.name, level = excluded.level,
 	level_expires_at = excluded.level_expires_at, environments = excluded.environments, group_key = excluded.group_key,
 	managed = excluded.managed, next_expiry = excluded.next_expiry, search = excluded.search,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
 
-// SaveLoggers writes loggers, new or not, over deleted rows of their keys if
-// there are any.
+// SaveLoggers inserts or overwrites loggers, deleted ones too.
 func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
 	rows := make([][]any, len(loggers))
-	for i, logger := range loggers {
-		environments, err := encode(logger.Environments)
-		if err != nil {
-			return err
+	for i, l := range loggers {
+		var group any
+		if l.Group != "" {
+			group = l.Group
 		}
-		var group *string
-		if logger.Group != "" {
-			group = &logger.Group
-		}
-		rows[i] = []any{logger.Account, logger.Key, logging.Kind, logger.Name, levelOrNull(logger.Level), microsOrNull(logger.LevelExpiresAt),
-			environments, group, logger.Managed, microsOrNull(logger.NextExpiry()), searchable(logger.Key, logger.Name),
-			micros(logger.CreatedAt), micros(logger.UpdatedAt)}
+		rows[i] = []any{l.Account, l.Key, logging.Kind, l.Name, levelOrNull(l.Level), microsOrNull(l.LevelExpiresAt), asJSON(l.Environments),
+			group, l.Managed, microsOrNull(l.NextExpiry()), searchable(l.Key, l.Name), micros(l.CreatedAt), micros(l.UpdatedAt)}
 	}
 	return inserts(ctx, tx, insertLogger, overwriteLogger, rows)
 }
 
-// DeleteLogger marks a logger deleted and forgets where it was seen.
+// DeleteLogger marks a logger deleted and removes its sources.
 func (tx *Tx) DeleteLogger(ctx context.Context, account, key string, at time.Time) error {
 	if err := tx.run(ctx, `DELETE FROM logger_sources WHERE account_id = $1 AND logger = $2`, account, key); err != nil {
 		return err
 	}
-	return tx.bury(ctx, account, key, logging.Kind, at)
+	return tx.markDeleted(ctx, account, key, logging.Kind, at)
 }
 
-// bury marks a row deleted: it belongs to no group, and nothing of it expires.
-func (tx *Tx) bury(ctx context.Context, account, key, kind string, at time.Time) error {
+// markDeleted marks a row deleted: it belongs to no group, and nothing of it expires.
+func (tx *Tx) markDeleted(ctx context.Context, account, key, kind string, at time.Time) error {
 	return tx.run(ctx, `UPDATE loggers SET deleted_at = $4, group_key = NULL, next_expiry = NULL
 		WHERE account_id = $1 AND key = $2 AND kind = $3`, account, key, kind, micros(at))
 }
 
-// MarkLoggerCascaded remembers that a logger was promoted, for ever.
+// MarkLoggerCascaded records for good that a logger was promoted.
 func (tx *Tx) MarkLoggerCascaded(ctx context.Context, account, key string) error {
 	return tx.run(ctx, `UPDATE loggers SET cascaded = $3 WHERE account_id = $1 AND key = $2`, account, key, true)
 }
 
 // ClearDescendants removes the levels of the unmanaged descendants of a logger
-// and gives the keys of those that had one. "/" follows "." in the order of
-// keys, so all that begin with "key." stand between "key." and "key/".
+// and returns the keys of those that had one. "/" follows "." in the order of
+// keys, so all that begin with "key." are between "key." and "key/".
 func (tx *Tx) ClearDescendants(ctx context.Context, account, key string, at time.Time) ([]string, error) {
 	cleared, err := all(ctx, tx.conn, scanString, `UPDATE loggers SET level = NULL, level_expires_at = NULL, updated_at = $5
 		WHERE account_id = $1 AND key >= $2 AND key < $3 AND managed = $4 AND level IS NOT NULL AND`+isLogger+`RETURNING key`,
@@ -218,19 +202,15 @@ func (tx *Tx) ClearDescendants(ctx context.Context, account, key string, at time
 	return cleared, err
 }
 
-// ExpiringLevels gives what expires next, of all accounts but some, soonest
-// first.
+// ExpiringLevels returns what expires next, of all accounts but some, soonest first.
 func (tx *ReadTx) ExpiringLevels(ctx context.Context, but []string, limit int) ([]logging.Expiring, error) {
 	left, err := tx.dialect.texts(append([]string{}, but...)) // no list is not an empty one
 	if err != nil {
 		return nil, err
 	}
-	return all(ctx, tx.conn, func(r row) (logging.Expiring, error) {
-		var expiring logging.Expiring
-		var at int64
-		err := r.Scan(&expiring.Account, &expiring.Kind, &expiring.Key, &at)
-		expiring.At = instant(at)
-		return expiring, err
+	return all(ctx, tx.conn, func(r row) (e logging.Expiring, err error) {
+		err = r.Scan(&e.Account, &e.Kind, &e.Key, asTime(&e.At))
+		return e, err
 	}, `SELECT account_id, kind, key, next_expiry FROM loggers
 		WHERE next_expiry IS NOT NULL AND NOT (account_id `+tx.dialect.among+`) ORDER BY next_expiry LIMIT $1`, limit, left)
 }

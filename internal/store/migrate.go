@@ -22,9 +22,9 @@ type migration struct {
 	checksum string
 }
 
-// Migrate brings the schema to what this program needs. Any number of nodes
-// may call it at once. A schema that is newer than the program, or whose steps
-// are not those it knows, is refused: going on would corrupt data.
+// Migrate brings the schema to what this program needs. Any number of nodes may
+// call it at once. It refuses a schema that is newer than the program or has
+// other steps than the program.
 func (db *DB) Migrate(ctx context.Context) error {
 	steps, err := migrations(db.dialect.name)
 	if err != nil {
@@ -33,7 +33,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	if err := db.prepareMigrations(ctx); err != nil {
 		return fmt.Errorf("preparing migrations: %w", err)
 	}
-	return db.writeWithin(ctx, migrateTimeout, forCallers, "", func(tx *Tx) error {
+	return db.write(ctx, writeOptions{unlimited: true}, func(tx *Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	})
 }
 
-// Migrated tells whether the schema is what this program needs.
+// Migrated checks that the schema has what this program needs.
 func (db *DB) Migrated(ctx context.Context) error {
 	steps, err := migrations(db.dialect.name)
 	if err != nil {
@@ -68,9 +68,8 @@ const createMigrations = `CREATE TABLE IF NOT EXISTS schema_migrations (
 
 const createSchemaLock = `CREATE TABLE IF NOT EXISTS schema_lock (id bigint PRIMARY KEY)`
 
-// prepareMigrations makes the tables that migrating itself needs. Two nodes
-// that make them at once may fail each other on PostgreSQL, even with IF NOT
-// EXISTS, so it is tried again.
+// prepareMigrations makes the tables that Migrate itself needs. It retries: on
+// PostgreSQL two nodes at once may make each other fail, even with IF NOT EXISTS.
 func (db *DB) prepareMigrations(ctx context.Context) (err error) {
 	for range 5 {
 		err = db.Write(ctx, "", func(tx *Tx) error {
@@ -105,7 +104,7 @@ func (tx *Tx) migrate(ctx context.Context, steps []migration) error {
 	return nil
 }
 
-// compare refuses a schema that this program did not make.
+// compare checks that the applied steps are the first ones of this program.
 func compare(applied, steps []migration) error {
 	if len(applied) > len(steps) {
 		return fmt.Errorf("the database has schema version %d and this program knows up to %d: it was migrated by a newer Signalbox. Start that version, or restore a backup from before it",
@@ -140,9 +139,8 @@ func (tx *ReadTx) appliedMigrations(ctx context.Context) ([]migration, error) {
 	}, `SELECT version, name, checksum FROM schema_migrations ORDER BY version`)
 }
 
-// migrations reads the embedded steps of a dialect: NNNN_name.sql, in the
-// order of their numbers. A number may be left out: steps are compared one by
-// one with those of the database, so what comes later cannot fill a gap.
+// migrations reads the embedded steps of a dialect, NNNN_name.sql, in the order
+// of their numbers. Numbers may be left out, but not filled later.
 func migrations(dialect string) ([]migration, error) {
 	files, err := fs.Glob(migrationFiles, "migrations/"+dialect+"/*.sql")
 	if err != nil {
@@ -166,7 +164,7 @@ func migrations(dialect string) ([]migration, error) {
 	return steps, nil
 }
 
-// last is the number of the last step; 0 when there is none.
+// last returns the number of the last step; 0 when there is none.
 func last(steps []migration) int {
 	if len(steps) == 0 {
 		return 0

@@ -44,7 +44,7 @@ func openOnly(t *testing.T, database storetest.Database) *store.DB {
 }
 
 // A migration that is given up is rolled back, and would be at every start.
-func TestAMigrationMayTakeLongerThanAWrite(t *testing.T) {
+func TestMigrate_LongerThanWriteLimit(t *testing.T) {
 	t.Parallel()
 	eachEmpty(t, func(t *testing.T, database storetest.Database) {
 		var longest time.Duration
@@ -67,7 +67,7 @@ func TestAMigrationMayTakeLongerThanAWrite(t *testing.T) {
 	})
 }
 
-func TestAFreshDatabaseIsMigratedOnce(t *testing.T) {
+func TestMigrate_EmptyDatabase(t *testing.T) {
 	t.Parallel()
 	eachEmpty(t, func(t *testing.T, database storetest.Database) {
 		db := openOnly(t, database)
@@ -94,7 +94,7 @@ func TestAFreshDatabaseIsMigratedOnce(t *testing.T) {
 	})
 }
 
-func TestEightNodesMayMigrateAtOnce(t *testing.T) {
+func TestMigrate_Concurrent(t *testing.T) {
 	t.Parallel()
 	eachEmpty(t, func(t *testing.T, database storetest.Database) {
 		start := make(chan struct{})
@@ -122,7 +122,7 @@ func TestEightNodesMayMigrateAtOnce(t *testing.T) {
 	})
 }
 
-func TestAForeignSchemaIsRefused(t *testing.T) {
+func TestMigrate_ForeignSchema(t *testing.T) {
 	t.Parallel()
 	steps, err := store.Steps("sqlite")
 	if err != nil {
@@ -156,7 +156,7 @@ func TestAForeignSchemaIsRefused(t *testing.T) {
 
 // A newer node that joins migrates under the older ones, which go on serving
 // until they are replaced.
-func TestANewerSchemaIsReady(t *testing.T) {
+func TestMigrated_NewerSchema(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)
@@ -170,7 +170,7 @@ func TestANewerSchemaIsReady(t *testing.T) {
 	})
 }
 
-func TestTheDialectsAreTwins(t *testing.T) {
+func TestMigrations_SameSchema(t *testing.T) {
 	t.Parallel()
 	steps := map[string][]store.Step{}
 	for _, dialect := range []string{"sqlite", "postgres"} {
@@ -193,7 +193,7 @@ func TestTheDialectsAreTwins(t *testing.T) {
 }
 
 // Every sort must mean the same on every machine, whatever its locale.
-func TestPostgresSortsTextByItsBytes(t *testing.T) {
+func TestPostgres_SortsByBytes(t *testing.T) {
 	t.Parallel()
 	wrong := query(t, storetest.New(t, "postgres").Raw(t), `SELECT table_name || '.' || column_name FROM information_schema.columns
 		WHERE table_schema = 'public' AND data_type IN ('text', 'character varying') AND table_name <> 'schema_migrations'
@@ -203,7 +203,7 @@ func TestPostgresSortsTextByItsBytes(t *testing.T) {
 	}
 }
 
-func TestSQLiteTablesAreStrict(t *testing.T) {
+func TestSQLite_StrictTables(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
 	database.Open(t)

@@ -18,7 +18,7 @@ import (
 // Two nodes write to two accounts with 32 writers each way. Whoever follows the
 // history by its numbers must meet every change once and in order, or events
 // would be lost.
-func TestChangesAreNumberedInTheOrderOfTheirCommits(t *testing.T) {
+func TestRecordChanges_CommitOrder(t *testing.T) {
 	t.Parallel()
 	const writers, writes = 32, 8
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -110,7 +110,7 @@ func complete(t *testing.T, db *store.DB, account string) {
 
 // A version decides whether a response that was kept may be used again, so it
 // must never be older than what was acknowledged.
-func TestAVersionIsNeverOlderThanWhatWasAcknowledged(t *testing.T) {
+func TestVersion_NotOlderThanAcknowledged(t *testing.T) {
 	t.Parallel()
 	const readers, writes = 8, 40
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
@@ -144,7 +144,7 @@ func TestAVersionIsNeverOlderThanWhatWasAcknowledged(t *testing.T) {
 	})
 }
 
-func TestAVersionSeesTheCommitsOfOtherNodes(t *testing.T) {
+func TestVersion_OtherNodesCommit(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		here, there := database.Open(t), database.Open(t)
@@ -169,7 +169,7 @@ func TestAVersionSeesTheCommitsOfOtherNodes(t *testing.T) {
 	})
 }
 
-func TestACallerWhoLeavesDoesNotWaitForAVersion(t *testing.T) {
+func TestVersion_CanceledCaller(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)

@@ -15,7 +15,7 @@ import (
 
 // Callers that have every connection they may have do not keep the node's own
 // loops waiting.
-func TestCallersDoNotKeepLoopsWaiting(t *testing.T) {
+func TestForLoops_OwnConnections(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := storetest.OpenSealed(t, database)

@@ -3,9 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,24 +21,28 @@ import (
 )
 
 const (
-	// postgresConnections bounds the pool of one node for its callers, and
-	// loopConnections the one for its own loops.
-	postgresConnections = 20
-	loopConnections     = 8
 	// writeAttempts is how often a transaction is run before PostgreSQL's wish
 	// for another try is handed to the caller.
 	writeAttempts = 6
+	// beginAttempts is how many connections that turn out to be broken are tried.
+	beginAttempts = 3
+	// deadPeer is how long a connection may be silent before it is given up.
+	deadPeer = 10 * time.Second
+	// firstWithTransactionTimeout is the release that can limit a transaction as a whole.
+	firstWithTransactionTimeout = 17
 )
 
-// postgres runs on pools of connections.
+// postgres runs transactions on pools of connections, one for each priority.
 type postgres struct {
-	dbs    [poolCount]*sql.DB
+	dbs    [priorityCount]*sql.DB
+	gate   accountGate
+	limits Limits
 	closed atomic.Bool
 }
 
 // poolSizes are the connections of each pool.
-func poolSizes() [poolCount]int {
-	return [poolCount]int{forCallers: postgresConnections, forLoops: loopConnections}
+func poolSizes() [priorityCount]int {
+	return [priorityCount]int{forLoops: 8, forDecisions: 20, forObservations: 4}
 }
 
 // parseURL reads a database URL and fills in what it leaves out. Of several
@@ -53,15 +61,18 @@ func parseURL(url string) (*pgx.ConnConfig, error) {
 	if len(config.Fallbacks) > 0 && config.ValidateConnect == nil {
 		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
+	dialer := &net.Dialer{Control: giveUpDeadPeer,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: deadPeer / 2, Interval: deadPeer / 10, Count: 5}}
+	config.DialFunc = dialer.DialContext
 	return config, nil
 }
 
-func openPostgres(ctx context.Context, url string) (*postgres, error) {
+func openPostgres(ctx context.Context, url string, limits Limits) (*postgres, error) {
 	config, err := parseURL(url)
 	if err != nil {
 		return nil, err
 	}
-	engine := &postgres{}
+	engine := &postgres{limits: limits, gate: accountGate{lines: map[string]*accountLine{}}}
 	for via, size := range poolSizes() {
 		db := stdlib.OpenDB(*config)
 		db.SetMaxOpenConns(size)
@@ -76,13 +87,15 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	return engine, nil
 }
 
-func (p *postgres) read(_ context.Context, via pool, fn func(querier) error) error {
+func (p *postgres) read(_ context.Context, via priority, fn func(querier) error) error {
 	return p.orClosed(fn(pooled{p.dbs[via]}))
 }
 
-func (p *postgres) snapshot(ctx context.Context, fn func(querier) error) error {
-	return p.orClosed(p.attempt(ctx, forCallers, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
-		func(_ context.Context, conn querier) error { return fn(conn) }))
+func (p *postgres) snapshot(ctx context.Context, via priority, fn func(querier) error) error {
+	begin := func(conn *pgx.Conn) *pgx.Batch {
+		return batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", serverLimits(conn, p.limits.Read, p.limits.Read))
+	}
+	return p.orClosed(p.transact(ctx, via, begin, func(_ context.Context, conn querier) (bool, error) { return false, fn(conn) }))
 }
 
 // orClosed names the reason for all errors of a closed pool, which database/sql
@@ -94,9 +107,13 @@ func (p *postgres) orClosed(err error) error {
 	return err
 }
 
-func (p *postgres) write(ctx context.Context, via pool, fn func(context.Context, querier) error) error {
+func (p *postgres) write(ctx context.Context, options writeOptions, fn work) error {
+	if err := p.gate.enter(ctx, options.account, options.priority); err != nil {
+		return err
+	}
+	defer p.gate.leave(options.account)
 	for attempt := 1; ; attempt++ {
-		err := p.attempt(ctx, via, nil, fn)
+		err := p.transact(ctx, options.priority, func(conn *pgx.Conn) *pgx.Batch { return p.beginWrite(conn, options, attempt) }, fn)
 		if postgresCode(err) == readOnly { // the server has become a standby: look for the new primary
 			p.forgetIdle()
 		}
@@ -112,6 +129,37 @@ func (p *postgres) write(ctx context.Context, via pool, fn func(context.Context,
 	}
 }
 
+// beginWrite is all that comes before a transaction's own statements, in one
+// round trip: a node that stops is rarely between two of them.
+func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int) *pgx.Batch {
+	idle, limit := time.Duration(attempt)*p.limits.Idle, p.limits.Write // a slow node gets more time at every attempt
+	if options.unlimited {
+		idle, limit = 0, 0
+	}
+	begin := batch("BEGIN", serverLimits(conn, idle, limit))
+	if options.account != "" {
+		begin.Queue(`SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`, options.account)
+	}
+	return begin
+}
+
+// serverLimits is a statement that makes the server end a transaction whose
+// node has stopped.
+func serverLimits(conn *pgx.Conn, idle, limit time.Duration) string {
+	statement := fmt.Sprintf(`SELECT set_config('idle_in_transaction_session_timeout', '%d', true), set_config('lock_timeout', '%d', true),
+		set_config('statement_timeout', '%[2]d', true)`, idle.Milliseconds(), limit.Milliseconds())
+	if serverRelease(conn) >= firstWithTransactionTimeout {
+		statement += fmt.Sprintf(`, set_config('transaction_timeout', '%d', true)`, limit.Milliseconds())
+	}
+	return statement
+}
+
+func serverRelease(conn *pgx.Conn) int {
+	release, _, _ := strings.Cut(conn.PgConn().ParameterStatus("server_version"), ".")
+	number, _ := strconv.Atoi(release) // 0 for what calls itself otherwise
+	return number
+}
+
 // forgetIdle closes the connections that nobody uses.
 func (p *postgres) forgetIdle() {
 	for via, size := range poolSizes() {
@@ -120,18 +168,93 @@ func (p *postgres) forgetIdle() {
 	}
 }
 
-func (p *postgres) attempt(ctx context.Context, via pool, options *sql.TxOptions, fn func(context.Context, querier) error) error {
-	tx, err := p.dbs[via].BeginTx(ctx, options)
+// transact runs fn in a transaction that the statements of begin have begun.
+func (p *postgres) transact(ctx context.Context, via priority, begin func(*pgx.Conn) *pgx.Batch, fn work) error {
+	conn, err := p.begin(ctx, via, begin)
 	if err != nil {
 		return err
 	}
-	if err := fn(ctx, pooled{tx}); err != nil {
-		// The function's error is what the caller needs; a connection that
-		// cannot roll back is discarded, and the server rolls back.
-		_ = tx.Rollback()
-		return err
+	changed, err := fn(ctx, pooled{conn})
+	if err == nil {
+		err = commit(ctx, conn, changed)
 	}
-	return tx.Commit()
+	return giveBack(ctx, conn, err)
+}
+
+// begin takes a connection and begins a transaction. Nothing has happened yet
+// when a connection turns out to be broken, so another is tried.
+func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn) *pgx.Batch) (*sql.Conn, error) {
+	for attempt := 1; ; attempt++ {
+		conn, err := p.dbs[via].Conn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		_, err = send(ctx, conn, begin)
+		if err == nil {
+			return conn, nil
+		}
+		err = giveBack(ctx, conn, err)
+		if attempt == beginAttempts || postgresCode(err) != "" || ctx.Err() != nil {
+			return nil, err
+		}
+		p.forgetIdle()
+	}
+}
+
+// commit tells other nodes of changes and commits, in one round trip.
+func commit(ctx context.Context, conn *sql.Conn, changed bool) error {
+	tag, err := send(ctx, conn, func(*pgx.Conn) *pgx.Batch {
+		if changed {
+			return batch(`SELECT pg_notify('`+changesChannel+`', '')`, "COMMIT")
+		}
+		return batch("COMMIT")
+	})
+	if err == nil && tag.String() == "ROLLBACK" { // a statement had failed
+		err = pgx.ErrTxCommitRollback
+	}
+	return err
+}
+
+// giveBack returns a connection to its pool and the error of its transaction.
+// A transaction that is still open is rolled back, or the connection is closed,
+// and the server rolls back.
+func giveBack(ctx context.Context, conn *sql.Conn, err error) error {
+	_ = conn.Raw(func(driven any) error {
+		connection := driven.(*stdlib.Conn).Conn()
+		if connection.PgConn().TxStatus() == 'I' && !connection.IsClosed() {
+			return nil
+		}
+		if _, err := connection.Exec(ctx, "ROLLBACK"); err != nil {
+			return driver.ErrBadConn
+		}
+		return nil
+	})
+	_ = conn.Close() // which gives it back
+	return err
+}
+
+func batch(statements ...string) *pgx.Batch {
+	all := &pgx.Batch{}
+	for _, statement := range statements {
+		all.Queue(statement)
+	}
+	return all
+}
+
+// send sends statements in one round trip and returns what the last one did.
+func send(ctx context.Context, conn *sql.Conn, statements func(*pgx.Conn) *pgx.Batch) (last pgconn.CommandTag, err error) {
+	err = conn.Raw(func(driven any) error {
+		connection := driven.(*stdlib.Conn).Conn()
+		all := statements(connection)
+		results := connection.SendBatch(ctx, all)
+		for range all.Len() {
+			if last, err = results.Exec(); err != nil {
+				break
+			}
+		}
+		return results.Close()
+	})
+	return last, err
 }
 
 func (p *postgres) epoch(context.Context) (int64, bool, error) { return 0, false, nil }
@@ -140,17 +263,21 @@ func (p *postgres) ping(ctx context.Context) error {
 	return p.orClosed(p.dbs[forLoops].PingContext(ctx))
 }
 
-func (p *postgres) close() error {
+func (p *postgres) close() (err error) {
 	p.closed.Store(true)
-	return errors.Join(p.dbs[forCallers].Close(), p.dbs[forLoops].Close())
+	for _, db := range p.dbs {
+		err = errors.Join(err, db.Close())
+	}
+	return err
 }
 
 func (p *postgres) pools() map[string]func() sql.DBStats {
-	return map[string]func() sql.DBStats{"postgres": p.dbs[forCallers].Stats, "postgres_loops": p.dbs[forLoops].Stats}
+	return map[string]func() sql.DBStats{"postgres": p.dbs[forDecisions].Stats, "postgres_loops": p.dbs[forLoops].Stats,
+		"postgres_observations": p.dbs[forObservations].Stats}
 }
 
-// pooled runs statements on a transaction or on any connection of the pool.
-// pgx remembers prepared statements by itself.
+// pooled runs statements on one connection or on any of a pool. pgx remembers
+// prepared statements by itself.
 type pooled struct {
 	on interface {
 		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestADeadlockIsTriedAgain(t *testing.T) {
+func TestPostgres_RetriesDeadlock(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	accounts := [2]string{storetest.NewTenant(t, db, "pro").Account.ID, storetest.NewTenant(t, db, "pro").Account.ID}
@@ -46,7 +46,7 @@ func TestADeadlockIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestASerializationFailureIsTriedAgain(t *testing.T) {
+func TestPostgres_RetriesSerializationFailure(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	// At this level the second of two writers of a row fails instead of waiting.
@@ -85,7 +85,61 @@ func TestASerializationFailureIsTriedAgain(t *testing.T) {
 	complete(t, db, account)
 }
 
-func TestWhatKeepsFailingIsAnOutage(t *testing.T) {
+// A node that was so slow that the server took its transaction back runs it
+// again: the first try cannot have been committed.
+func TestPostgres_RetriesIdleTransaction(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"before a statement", "before the commit"} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			database := storetest.New(t, "postgres")
+			db := database.Open(t, func(options *store.Options) { options.Limits.Idle = 100 * time.Millisecond })
+			account, raw := storetest.NewTenant(t, db, "pro").Account.ID, database.Raw(t)
+			taken := func() (taken bool) {
+				err := raw.QueryRowContext(t.Context(), `SELECT count(*) = 0 FROM pg_stat_activity
+					WHERE datname = current_database() AND state = 'idle in transaction'`).Scan(&taken)
+				return err == nil && taken
+			}
+			attempts := 0
+			err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+				if attempts++; attempts > 1 {
+					return insert(t, account, "e")(tx)
+				}
+				err := insert(t, account, "first")(tx)
+				storetest.Wait(t, soon, "the server takes the transaction back", taken)
+				if when == "before a statement" {
+					err = insert(t, account, "e")(tx)
+				}
+				return err
+			})
+			if err != nil || attempts != 2 || holds(t, db, account, "first") || !holds(t, db, account, "e") {
+				t.Errorf("got %v after %d attempts, or the wrong thing was kept", err, attempts)
+			}
+		})
+	}
+}
+
+func TestPostgres_ServerLimits(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "postgres").Open(t, func(options *store.Options) { options.Limits = store.Limits{} })
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	check := func(idle, limit int) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error {
+			for name, want := range map[string]int{"idle_in_transaction_session_timeout": idle, "lock_timeout": limit, "statement_timeout": limit} {
+				got, err := tx.Ask(t.Context(), `SELECT CAST(setting AS bigint) FROM pg_settings WHERE name = '`+name+`'`)
+				if err != nil || got != want {
+					t.Errorf("%s is %d, %v, want %d", name, got, err, want)
+				}
+			}
+			return nil
+		}
+	}
+	if err := errors.Join(db.Write(t.Context(), account, check(700, 20_000)), db.WriteUnlimited(t.Context(), check(0, 0))); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPostgres_RetriesRunOut(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	for _, code := range []string{"40001", "40P01"} {
@@ -100,7 +154,7 @@ func TestWhatKeepsFailingIsAnOutage(t *testing.T) {
 	}
 }
 
-func TestNothingElseIsTriedAgain(t *testing.T) {
+func TestPostgres_NoRetry(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	for _, wrong := range []error{errors.New("no"), fault.Missing("a", "b"), &pgconn.PgError{Code: "23505"}, &pgconn.PgError{Code: "57P01"}} {
@@ -115,7 +169,7 @@ func TestNothingElseIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestACallerWhoLeavesEndsTheAttempts(t *testing.T) {
+func TestPostgres_CanceledCallerEndsRetries(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "postgres").Open(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -131,7 +185,7 @@ func TestACallerWhoLeavesEndsTheAttempts(t *testing.T) {
 	givenBack(t, db, 0)
 }
 
-func TestConnectionsTellWhoTheyAre(t *testing.T) {
+func TestPostgres_ApplicationName(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	database.Open(t)
@@ -143,7 +197,7 @@ func TestConnectionsTellWhoTheyAre(t *testing.T) {
 	}
 }
 
-func TestAPasswordIsNeverInAnError(t *testing.T) {
+func TestOpen_ErrorsHidePassword(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{
 		"postgres://user:s3cret@127.0.0.1:port/db",

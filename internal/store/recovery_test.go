@@ -24,7 +24,7 @@ func newNetwork(t *testing.T) *network {
 	t.Helper()
 	n := &network{direct: storetest.New(t, "postgres")}
 	through, proxy := n.direct.ThroughProxy(t)
-	n.DB, n.proxy = through.Open(t), proxy
+	n.DB, n.proxy = through.Open(t, func(options *store.Options) { options.Limits.Read = time.Second }), proxy
 	n.account = storetest.NewTenant(t, n.DB, "pro").Account.ID
 	return n
 }
@@ -44,7 +44,7 @@ func (n *network) works(t *testing.T) {
 	givenBack(t, n.DB, 0)
 }
 
-func TestATransactionWhoseConnectionBreaksIsAnOutage(t *testing.T) {
+func TestPostgres_ConnectionBreaksInTransaction(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]func(t *testing.T, n *network, tx *store.Tx){
 		"the network is cut": func(_ *testing.T, n *network, _ *store.Tx) { n.proxy.Cut() },
@@ -86,7 +86,7 @@ func TestATransactionWhoseConnectionBreaksIsAnOutage(t *testing.T) {
 	}
 }
 
-func TestEveryCallDuringAnOutageSaysSo(t *testing.T) {
+func TestPostgres_Outage(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	n.proxy.Down()
@@ -114,7 +114,7 @@ func TestEveryCallDuringAnOutageSaysSo(t *testing.T) {
 
 // A machine without power closes no connection. Whoever brings a deadline must
 // get an answer by then, and the next caller a connection that works.
-func TestASilentConnectionIsGivenUpAtTheDeadline(t *testing.T) {
+func TestPostgres_SilentConnection(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	n.proxy.Stall()
@@ -133,9 +133,9 @@ func TestASilentConnectionIsGivenUpAtTheDeadline(t *testing.T) {
 	}
 }
 
-// Callers share one look at an account's version. A look on a connection that
+// Callers share one query for an account's version. One on a connection that
 // went silent must not keep all later callers of that account waiting.
-func TestASilentConnectionDoesNotBlockAnAccountsVersion(t *testing.T) {
+func TestVersion_SilentConnection(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	n.proxy.Stall()
@@ -153,7 +153,7 @@ func TestASilentConnectionDoesNotBlockAnAccountsVersion(t *testing.T) {
 
 // After a failover the pool may be full of connections to what is a standby
 // now: they read, and refuse to write, for as long as they are kept.
-func TestConnectionsToAStandbyAreGivenUp(t *testing.T) {
+func TestPostgres_Standby(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	db := database.Open(t)

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// retentionBatch bounds how long one step of removing holds the writer.
+	// retentionBatch bounds how long one transaction holds the writer.
 	retentionBatch = 500
-	// afterglow is how much longer than runs what they refer to is kept: a run
-	// that began before the cut may end after it.
-	afterglow = time.Hour
+	// longestRun is how much longer than runs their configurations are kept: a
+	// run that began before the limit may end after it.
+	longestRun = time.Hour
 )
 
-// RemoveRuns removes the finished runs that were queued before an instant, in
-// small transactions, with what only they referred to. It may run on several
-// nodes at once and be interrupted anywhere.
+// RemoveRuns removes the finished runs that were queued before an instant and
+// what only they referred to, in small transactions. It may run on several nodes
+// at once and be interrupted anywhere.
 func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, err error) {
 	limit := firstID(before)
 	for after := ""; ; {
@@ -28,7 +28,7 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, er
 			return removed, err
 		}
 		if len(runs) == 0 {
-			return removed, db.removeUnused(ctx, before.Add(-afterglow))
+			return removed, db.removeUnused(ctx, before.Add(-longestRun))
 		}
 		after = runs[len(runs)-1].id
 		count, err := db.removeRuns(ctx, runs)
@@ -39,8 +39,8 @@ func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, er
 	}
 }
 
-// firstID sorts before the ids of all runs that were made at an instant or
-// later: they begin with the time.
+// firstID returns what sorts before the ids of all runs made at an instant or
+// later: ids begin with the time.
 func firstID(at time.Time) string {
 	var id uuid.UUID
 	millis := min(max(at.UnixMilli(), 0), 1<<48-1) // what 48 bits hold
@@ -56,15 +56,13 @@ type oldRun struct {
 	status jobs.Status
 }
 
-func (db *DB) oldRuns(ctx context.Context, after, limit string) (found []oldRun, err error) {
-	err = db.Read(ctx, func(tx *ReadTx) error {
-		found, err = all(ctx, tx.conn, func(r row) (run oldRun, err error) {
+func (db *DB) oldRuns(ctx context.Context, after, limit string) ([]oldRun, error) {
+	return fetch(ctx, db, forObservations, func(tx *ReadTx) ([]oldRun, error) {
+		return all(ctx, tx.conn, func(r row) (run oldRun, err error) {
 			err = r.Scan(&run.id, &run.status)
 			return run, err
 		}, `SELECT id, status FROM runs WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`, after, limit, retentionBatch)
-		return err
 	})
-	return found, err
 }
 
 func (db *DB) removeRuns(ctx context.Context, runs []oldRun) (int, error) {
@@ -77,7 +75,7 @@ func (db *DB) removeRuns(ctx context.Context, runs []oldRun) (int, error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	err := db.Write(ctx, "", func(tx *Tx) error {
+	err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
 		list, err := tx.dialect.texts(ids)
 		if err != nil {
 			return err
@@ -92,7 +90,7 @@ func (db *DB) removeRuns(ctx context.Context, runs []oldRun) (int, error) {
 	return len(ids), err
 }
 
-// removeUnused removes configurations and deleted jobs that no run shows any more.
+// removeUnused removes configurations and deleted jobs that no run refers to.
 func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 	for _, statement := range []string{
 		`DELETE FROM job_requests WHERE id IN (SELECT id FROM job_requests WHERE superseded_at < $1 LIMIT $2) RETURNING id`,
@@ -106,23 +104,21 @@ func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// RemoveChanges removes the history before an instant, as RemoveRuns does.
-// History is in the order of time: when the oldest are recent, all are.
+// RemoveChanges removes the history before an instant, as RemoveRuns does. It
+// looks at the oldest only: history is ordered by time.
 func (db *DB) RemoveChanges(ctx context.Context, before time.Time) (removed int, err error) {
 	return db.removeOfAll(ctx, `DELETE FROM changes WHERE account_id = $3 AND seq IN (SELECT seq FROM
 		(SELECT seq, created_at FROM changes WHERE account_id = $3 ORDER BY seq LIMIT $2) AS oldest WHERE created_at < $1) RETURNING account_id`, before)
 }
 
-// RemoveMetrics removes the metrics of minutes before an instant, as RemoveRuns
-// does.
+// RemoveMetrics removes the metrics before an instant, as RemoveRuns does.
 func (db *DB) RemoveMetrics(ctx context.Context, before time.Time) (removed int, err error) {
 	return db.removeOfAll(ctx, `DELETE FROM metric_minutes WHERE account_id = $3 AND (minute, name, unit, dimensions) IN
 		(SELECT minute, name, unit, dimensions FROM metric_minutes WHERE account_id = $3 AND minute < $1 ORDER BY minute LIMIT $2)
 		RETURNING account_id`, before)
 }
 
-// removeOfAll repeats a statement that removes a batch of one account, for
-// every account.
+// removeOfAll runs removeAll for every account.
 func (db *DB) removeOfAll(ctx context.Context, statement string, before time.Time) (removed int, err error) {
 	heads, err := db.Heads(ctx)
 	if err != nil {
@@ -138,12 +134,12 @@ func (db *DB) removeOfAll(ctx context.Context, statement string, before time.Tim
 	return removed, nil
 }
 
-// removeAll repeats a statement that removes a batch, until it is not full.
-// The statement gets an instant, the size of the batch, and more.
+// removeAll repeats a statement that removes a batch until the batch is not
+// full. Its arguments are an instant, the size of the batch, and more.
 func (db *DB) removeAll(ctx context.Context, statement string, before int64, more ...any) (removed int, err error) {
 	for {
 		var batch []string
-		err := db.Write(ctx, "", func(tx *Tx) (err error) {
+		err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) (err error) {
 			batch, err = all(ctx, tx.conn, scanString, statement, append([]any{before, retentionBatch}, more...)...)
 			return err
 		})

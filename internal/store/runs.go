@@ -17,42 +17,37 @@ import (
 )
 
 const (
-	// smallBody is what a response's body may have to be kept in its run's row.
+	// smallBody is the largest body that is stored in its run's row.
 	smallBody = 1 << 10
-	// maxRunsBytes bounds what one page of runs shows, as it is written.
+	// maxRunsBytes bounds the size of a page of runs in the response.
 	maxRunsBytes = 8 << 20
-	// runOverhead is about what a run shows besides its request and its result.
+	// runOverhead is about the size of a run besides its request and its result.
 	runOverhead = 1 << 10
 )
 
 const (
-	runTables = `runs LEFT JOIN run_bodies ON run_bodies.run_id = runs.id LEFT JOIN job_requests ON job_requests.id = runs.request_id`
-	// A run that has not started shows no request.
+	runTables  = `runs LEFT JOIN run_bodies ON run_bodies.run_id = runs.id LEFT JOIN job_requests ON job_requests.id = runs.request_id`
 	runColumns = `runs.id, account_id, runs.job_uid, job_key, lane, job_version, trigger, rerun_of, scheduled_for, status, failure_reason,
 	error, result, run_bodies.encoding, run_bodies.body, request_id, job_requests.bytes, runs.created_at, started_at, finished_at`
 )
 
-// runRow is a run before it shows its request.
+// runRow is a run whose request has not been read.
 type runRow struct {
 	jobs.Run
 
 	request *string // the id of the configuration
-	size    int     // of all that it will show, as it is written
+	size    int     // in the response
 }
 
-func scanRun(r row) (runRow, error) {
-	var run runRow
+func scanRun(r row) (run runRow, err error) {
 	var result, encoding *string
 	var body []byte
 	var bytes *int
-	var scheduled, started, finished *int64
-	var created int64
 	if err := r.Scan(&run.ID, &run.Account, &run.JobUID, &run.JobKey, &run.Lane, &run.JobVersion, &run.Trigger, &run.RerunOf,
-		&scheduled, &run.Status, &run.Reason, &run.Error, &result, &encoding, &body, &run.request, &bytes, &created, &started, &finished); err != nil {
+		asTimeOrNull(&run.ScheduledFor), &run.Status, &run.Reason, &run.Error, &result, &encoding, &body, &run.request, &bytes,
+		asTime(&run.CreatedAt), asTimeOrNull(&run.StartedAt), asTimeOrNull(&run.FinishedAt)); err != nil {
 		return run, err
 	}
-	run.ScheduledFor, run.CreatedAt = instantOrNil(scheduled), instant(created)
-	run.StartedAt, run.FinishedAt = instantOrNil(started), instantOrNil(finished)
 	run.size = runOverhead
 	if bytes != nil {
 		run.size += *bytes
@@ -61,14 +56,14 @@ func scanRun(r row) (runRow, error) {
 		return run, nil
 	}
 	run.size += len(*result)
-	err := decodeResult(&run.Run, *result, encoding, body)
+	err = decodeResult(&run.Run, *result, encoding, body)
 	if encoding != nil {
 		run.size += writtenSize(run.Result.Body)
 	}
 	return run, err
 }
 
-// writtenSize is how many bytes a text has as a JSON string.
+// writtenSize returns the size of a text as a JSON string.
 func writtenSize(text string) int {
 	size := len(text)
 	for i := range len(text) {
@@ -82,23 +77,21 @@ func writtenSize(text string) int {
 	return size
 }
 
-// showRequests gives runs with the requests they sent. Many runs send the same,
-// which is unsealed once.
-func (tx *ReadTx) showRequests(ctx context.Context, rows []runRow) ([]jobs.Run, error) {
+// withRequests returns runs with the requests they sent. Many runs send the
+// same one, which is unsealed once.
+func (tx *ReadTx) withRequests(ctx context.Context, rows []runRow) ([]jobs.Run, error) {
 	sent := map[string]*jobs.Request{}
 	for _, row := range rows {
 		if row.request != nil {
 			sent[*row.request] = nil
 		}
 	}
-	if len(sent) > 0 {
-		found, err := tx.Configurations(ctx, slices.Collect(maps.Keys(sent)))
-		if err != nil {
-			return nil, err
-		}
-		for id, configuration := range found {
-			sent[id] = configuration.Snapshot()
-		}
+	found, err := tx.Configurations(ctx, slices.Collect(maps.Keys(sent)))
+	if err != nil {
+		return nil, err
+	}
+	for id, configuration := range found {
+		sent[id] = configuration.Snapshot()
 	}
 	runs := make([]jobs.Run, len(rows))
 	for i, row := range rows {
@@ -123,44 +116,43 @@ func decodeResult(run *jobs.Run, result string, encoding *string, body []byte) e
 	return err
 }
 
-// Run gives a run of an account.
+// Run returns a run of an account.
 func (tx *ReadTx) Run(ctx context.Context, account, id string) (jobs.Run, error) {
 	row, err := one(ctx, tx.conn, fault.Missing(jobs.KindRun, id), scanRun,
 		`SELECT `+runColumns+` FROM `+runTables+` WHERE runs.id = $2 AND account_id = $1`, account, id)
 	if err != nil {
 		return jobs.Run{}, err
 	}
-	runs, err := tx.showRequests(ctx, []runRow{row})
+	runs, err := tx.withRequests(ctx, []runRow{row})
 	if err != nil {
 		return jobs.Run{}, err
 	}
 	return runs[0], nil
 }
 
-// Runs gives the runs of an account before one, newest first: as many as asked
+// Runs returns the runs of an account before one, newest first: as many as asked
 // for, or fewer when they are large.
 func (tx *ReadTx) Runs(ctx context.Context, account string, filter jobs.RunFilter, cursor page.Cursor) (page.Tail[jobs.Run], error) {
-	found := runsWanted(account, filter)
+	found := filterRuns(account, filter)
 	if cursor.After != "" {
 		found.where("runs.id < ?", cursor.After)
 	}
 	query := fmt.Sprintf("SELECT %s%s ORDER BY runs.id DESC LIMIT $%d", found.columns, found.from(), len(found.args)+1)
-	rows, cut, err := some(ctx, tx.conn, scanRun, runsWithinBudget(), query, append(found.args, cursor.Size+1)...)
+	rows, cut, err := upTo(ctx, tx.conn, scanRun, maxRunsBytes, func(run runRow) int { return run.size }, query, append(found.args, cursor.Size+1)...)
 	if err != nil {
 		return page.Tail[jobs.Run]{}, err
 	}
 	tail := page.Cut(rows, cursor.Size)
-	runs, err := tx.showRequests(ctx, tail.Items)
+	runs, err := tx.withRequests(ctx, tail.Items)
 	return page.Tail[jobs.Run]{Items: runs, More: tail.More || cut}, err
 }
 
-// idSlack is more than a run's id, which begins with the time of its making,
-// is away from the time it was queued at.
+// idSlack is more than the time in a run's id differs from the time it was queued.
 const idSlack = time.Hour
 
-// runsWanted is the list of an account's runs. What names the condition of a
-// partial index is written out, so that the index is used.
-func runsWanted(account string, filter jobs.RunFilter) *list {
+// filterRuns returns the query of an account's runs. The conditions of partial
+// indexes are written out, so that the indexes are used.
+func filterRuns(account string, filter jobs.RunFilter) *list {
 	found := &list{columns: runColumns, table: runTables}
 	found.where("account_id = ?", account)
 	if filter.Job != "" {
@@ -193,17 +185,6 @@ func runsWanted(account string, filter jobs.RunFilter) *list {
 	return found
 }
 
-// runsWithinBudget keeps runs until they show too much together; the first is
-// always kept.
-func runsWithinBudget() func(runRow) bool {
-	total := 0
-	return func(run runRow) bool {
-		first := total == 0
-		total += run.size
-		return first || total <= maxRunsBytes
-	}
-}
-
 // InsertRuns writes pending runs. A job that has a run for an instant already
 // gets no other.
 func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
@@ -216,14 +197,13 @@ func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 		`ON CONFLICT DO NOTHING`, rows)
 }
 
-// notBeforeQueued is an instant of a transaction, or when a run was queued if
-// that was later: it may have been queued by another transaction that began
-// after this one and ended before.
+// notBeforeQueued returns the later of a transaction's instant and when a run was
+// queued: a transaction that began after this one may have queued the run.
 func notBeforeQueued(instant string) string {
 	return `CASE WHEN runs.created_at > ` + instant + ` THEN runs.created_at ELSE ` + instant + ` END`
 }
 
-// CancelRun ends a run that has not ended and tells whether it did.
+// CancelRun ends a run that has not ended and reports whether it did.
 func (tx *Tx) CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error) {
 	ended, err := all(ctx, tx.conn, scanString, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$3")+`
 		WHERE account_id = $1 AND id = $2 AND status IN ('PENDING', 'RUNNING') RETURNING id`, account, id, micros(at))
@@ -239,7 +219,7 @@ const (
 	deflateBody = "deflate"
 )
 
-// deflaters are expensive to make and are used again.
+// deflaters are expensive to make, so they are reused.
 //
 //nolint:gochecknoglobals // a pool holds no state
 var deflaters = sync.Pool{New: func() any {

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/sealed"
 )
 
-// sealCheck is what the seal check hides; it is no secret.
+// sealCheck is the plaintext of the seal check; it is no secret.
 const sealCheck = "signalbox"
 
 // sealedColumn is a column whose values are sealed with the key ring. Rotation
@@ -41,18 +41,16 @@ func scanSealed(r row) (v sealedValue, err error) {
 	return v, err
 }
 
-// HasSeal tells whether the database holds anything sealed.
-func (db *DB) HasSeal(ctx context.Context) (has bool, err error) {
-	err = db.Read(ctx, func(tx *ReadTx) error {
-		count, err := scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM seal_checks`)
-		has = count > 0
-		return err
+// HasSeal reports whether the database holds anything sealed.
+func (db *DB) HasSeal(ctx context.Context) (bool, error) {
+	count, err := fetch(ctx, db, forDecisions, func(tx *ReadTx) (int, error) {
+		return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM seal_checks`)
 	})
-	return has, err
+	return count > 0, err
 }
 
-// CheckSeal refuses a key ring that is not the one this database was sealed
-// with, and seals the check with the first one.
+// CheckSeal refuses a key ring that does not open what the database holds. The
+// first ring seals the value that later ones are checked with.
 func (db *DB) CheckSeal(ctx context.Context, ring *sealed.Ring) error {
 	return db.Write(ctx, "", func(tx *Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
@@ -83,27 +81,24 @@ func (tx *Tx) sealFirst(ctx context.Context, ring *sealed.Ring, column sealedCol
 }
 
 const (
-	// resealPage is how many values one statement looks at: it ends in time
-	// however many there are.
+	// resealPage is how many values one statement looks at.
 	resealPage = 200
-	// resealBatch and resealBytes bound how long one step of re-sealing holds
-	// the writer.
+	// resealBatch and resealBytes bound how long one transaction holds the writer.
 	resealBatch = 100
 	resealBytes = 4 << 20
 )
 
-// Resealed is what came of a re-sealing.
+// Resealed is the result of Reseal.
 type Resealed struct {
-	Values int // that were sealed again
-	// Unopened counts the values that the ring does not open. They stay as
-	// they are: one that is damaged must not keep the others under an old key.
+	Values int // re-encrypted
+	// Unopened counts the values that the ring does not open. They stay as they are.
 	Unopened int
 	First    sealed.Place // of the unopened ones
 }
 
-// Reseal seals everything that is not sealed with the ring's primary key
-// again, in small transactions. It may run on several nodes at once and be
-// interrupted anywhere.
+// Reseal re-encrypts everything that is not sealed with the ring's primary key,
+// in small transactions. It may run on several nodes at once and be interrupted
+// anywhere.
 func (db *DB) Reseal(ctx context.Context, ring *sealed.Ring) (Resealed, error) {
 	r := &resealing{db: db, ring: ring}
 	for _, column := range sealedColumns() {
@@ -115,8 +110,8 @@ func (db *DB) Reseal(ctx context.Context, ring *sealed.Ring) (Resealed, error) {
 	return r.done, nil
 }
 
-// resealing is one walk over what is sealed. It opens and seals outside of
-// transactions, so that the writer waits for nothing but the writing.
+// resealing is one walk over all sealed values. It decrypts and encrypts outside
+// of transactions, so that these are short.
 type resealing struct {
 	db     *DB
 	ring   *sealed.Ring
@@ -126,14 +121,14 @@ type resealing struct {
 	bytes  int
 }
 
-// resealedValue is a value and what is to take its place.
+// resealedValue is a value and its replacement.
 type resealedValue struct {
 	sealedValue
 
-	anew []byte
+	replacement []byte
 }
 
-// walk looks at every value of the column, in the order of the rows.
+// walk visits every value of the column, ordered by row.
 func (r *resealing) walk(ctx context.Context) error {
 	for last := ""; ; {
 		rows, err := r.after(ctx, last)
@@ -156,22 +151,19 @@ func (r *resealing) walk(ctx context.Context) error {
 	}
 }
 
-// after gives rows after one, with no more of their values than what names
-// the key.
+// after returns rows after one, with the prefixes of their values, which name the key.
 func (r *resealing) after(ctx context.Context, last string) ([]sealedValue, error) {
 	return r.read(ctx, fmt.Sprintf(`SELECT %s, substr(%s, 1, %d) FROM %s WHERE %[1]s > $1 ORDER BY %[1]s LIMIT %[5]d`,
 		r.column.key, r.column.column, len(sealed.KeyPrefix(r.ring.Primary())), r.column.table, resealPage), last)
 }
 
-func (r *resealing) read(ctx context.Context, query, row string) (found []sealedValue, err error) {
-	err = r.db.Read(ctx, func(tx *ReadTx) error {
-		found, err = all(ctx, tx.conn, scanSealed, query, row)
-		return err
+func (r *resealing) read(ctx context.Context, query, row string) ([]sealedValue, error) {
+	return fetch(ctx, r.db, forObservations, func(tx *ReadTx) ([]sealedValue, error) {
+		return all(ctx, tx.conn, scanSealed, query, row)
 	})
-	return found, err
 }
 
-// reseal seals the value of a row again, unless the row is gone.
+// reseal re-encrypts the value of a row, unless the row is gone.
 func (r *resealing) reseal(ctx context.Context, row string) error {
 	found, err := r.read(ctx, fmt.Sprintf(`SELECT %s, %s FROM %s WHERE %[1]s = $1`, r.column.key, r.column.column, r.column.table), row)
 	if err != nil || len(found) == 0 {
@@ -184,28 +176,28 @@ func (r *resealing) reseal(ctx context.Context, row string) error {
 		}
 		return nil
 	}
-	anew, err := r.ring.Seal(r.column.place(row), plain)
+	replacement, err := r.ring.Seal(r.column.place(row), plain)
 	if err != nil {
 		return err
 	}
-	r.batch, r.bytes = append(r.batch, resealedValue{found[0], anew}), r.bytes+len(anew)
+	r.batch, r.bytes = append(r.batch, resealedValue{found[0], replacement}), r.bytes+len(replacement)
 	if len(r.batch) < resealBatch && r.bytes < resealBytes {
 		return nil
 	}
 	return r.flush(ctx)
 }
 
-// flush writes the batch, but for values that somebody else wrote meanwhile.
+// flush writes the batch, but for values that were written meanwhile.
 func (r *resealing) flush(ctx context.Context) error {
 	if len(r.batch) == 0 {
 		return nil
 	}
 	query := fmt.Sprintf(`UPDATE %s SET %s = $3 WHERE %s = $1 AND %[2]s = $2`, r.column.table, r.column.column, r.column.key)
 	written := 0
-	err := r.db.Write(ctx, "", func(tx *Tx) error {
-		written = 0 // it may be tried several times
+	err := r.db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
+		written = 0 // this may run several times
 		for _, each := range r.batch {
-			changed, err := tx.affect(ctx, query, each.row, each.value, each.anew)
+			changed, err := tx.affect(ctx, query, each.row, each.value, each.replacement)
 			if err != nil {
 				return err
 			}

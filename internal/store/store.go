@@ -10,11 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/sealed"
 )
 
-// Options says which database to open and who wants to know about its work.
+// Options says which database to open and who observes it.
 type Options struct {
 	// Database is a PostgreSQL URL; empty means SQLite.
 	Database string
@@ -23,12 +22,14 @@ type Options struct {
 	Log  *slog.Logger
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
-	// Observe receives the outcome of every transaction; nil does not observe.
+	// Observe, Trace and GroupCommitted may be nil. Observe receives the outcome
+	// of every transaction.
 	Observe func(kind string, took time.Duration, err error)
-	// Trace begins a span of a transaction; nil does not trace.
+	// Trace begins a span of a transaction.
 	Trace func(ctx context.Context, name string) (context.Context, func(error))
-	// GroupCommitted receives how many writers shared a commit; nil does not observe.
+	// GroupCommitted receives how many writers shared a commit of SQLite.
 	GroupCommitted func(writers int)
+	Limits         Limits
 }
 
 // DB is an open database.
@@ -42,38 +43,50 @@ type DB struct {
 	wake     atomic.Pointer[func()]
 	ring     atomic.Pointer[sealed.Ring]
 	database string // PostgreSQL's URL
-	versions versions
-	looks    looks
+	limits   Limits
+	versions versionCache
+	reads    versionReads
 }
 
 // engine runs functions on the connections of one database.
 type engine interface {
 	// read runs fn outside a transaction.
-	read(ctx context.Context, via pool, fn func(querier) error) error
+	read(ctx context.Context, via priority, fn func(querier) error) error
 	// snapshot runs fn in a transaction that cannot write and sees one state.
-	snapshot(ctx context.Context, fn func(querier) error) error
+	snapshot(ctx context.Context, via priority, fn func(querier) error) error
 	// write runs fn in a transaction and returns once it is durable. fn gets
 	// the context for its statements, which on SQLite is never canceled: a
 	// writer that leaves must not take others of its group with it.
-	write(ctx context.Context, via pool, fn func(context.Context, querier) error) error
-	// epoch gives a number that differs after any commit, by whatever process;
+	write(ctx context.Context, options writeOptions, fn work) error
+	// epoch returns a number that differs after any commit, by whatever process;
 	// false when the database has none.
 	epoch(ctx context.Context) (int64, bool, error)
 	ping(ctx context.Context) error
-	// pools names the connection pools, for statistics.
 	pools() map[string]func() sql.DBStats
 	close() error
 }
 
-// pool says which connections a transaction may use. The loops of a node have
-// some of their own: however much callers read, a beat does not wait for them.
-type pool int
+// priority says who goes first where transactions wait for each other, and
+// whose connections they use: however much callers do, a heartbeat is on time.
+type priority int
 
 const (
-	forCallers pool = iota
-	forLoops
-	poolCount // how many there are
+	forLoops        priority = iota // heartbeats, claims, firing
+	forDecisions                    // what callers write
+	forObservations                 // what running services report
+	priorityCount
 )
+
+// writeOptions describe a transaction that writes.
+type writeOptions struct {
+	priority  priority
+	account   string // whose lock it holds; "" holds none
+	unlimited bool   // the database must not end it
+}
+
+// work is what a transaction does. It reports whether it recorded changes,
+// which other nodes are told of when it is committed.
+type work func(context.Context, querier) (changed bool, err error)
 
 // querier runs statements on one connection.
 type querier interface {
@@ -83,61 +96,65 @@ type querier interface {
 
 // Open connects to the database. It does not migrate.
 func Open(ctx context.Context, options Options) (*DB, error) {
-	db := &DB{dialect: sqliteDialect(), log: options.Log, clock: options.Now, observe: options.Observe, trace: options.Trace, database: options.Database}
+	db := &DB{dialect: sqliteDialect(), log: options.Log, clock: options.Now, observe: options.Observe, trace: options.Trace,
+		database: options.Database, limits: options.Limits.withDefaults()}
 	if db.clock == nil {
 		db.clock = time.Now
 	}
 	var err error
 	if options.Database != "" {
 		db.dialect = postgresDialect()
-		db.engine, err = openPostgres(ctx, options.Database)
+		db.engine, err = openPostgres(ctx, options.Database, db.limits)
 	} else {
-		db.engine, err = openSQLite(ctx, options.File, options.GroupCommitted)
+		db.engine, err = openSQLite(ctx, options.File, options.GroupCommitted, db.limits)
 	}
 	if err != nil {
 		return nil, err
 	}
+	db.reads.start(db.accountVersion)
 	return db, nil
 }
 
 // Close waits for writers and closes all connections.
-func (db *DB) Close() error { return db.engine.close() }
+func (db *DB) Close() error {
+	db.reads.stop()
+	return db.engine.close()
+}
 
-// Name is the kind of database: sqlite or postgres.
+// Name returns the kind of database: sqlite or postgres.
 func (db *DB) Name() string { return db.dialect.name }
 
-// Ping tells whether the database can be reached.
+// Ping checks that the database can be reached.
 func (db *DB) Ping(ctx context.Context) error { return classify(ctx, db.engine.ping(ctx)) }
 
-// Pools names the connection pools, for statistics.
+// Pools returns the statistics of the connection pools, by name.
 func (db *DB) Pools() map[string]func() sql.DBStats { return db.engine.pools() }
 
-// OnChange sets what is called after a commit that recorded changes.
+// OnChange sets a function that is called after every commit that recorded changes.
 func (db *DB) OnChange(wake func()) { db.wake.Store(&wake) }
 
-// SealWith sets the key ring for what is sealed at rest.
+// SealWith sets the key ring that encrypts secrets.
 func (db *DB) SealWith(ring *sealed.Ring) { db.ring.Store(ring) }
 
 // Read runs fn, whose statements each see what is committed when they start.
 func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
-	return db.read(ctx, forCallers, fn)
-}
-
-func (db *DB) read(ctx context.Context, via pool, fn func(*ReadTx) error) error {
-	return db.reading(ctx, fn, func(ctx context.Context, fn func(querier) error) error { return db.engine.read(ctx, via, fn) })
+	return db.read(ctx, forDecisions, db.engine.read, fn)
 }
 
 // Snapshot runs fn, whose statements all see the same state: for what is put
-// together of several readings. On PostgreSQL it costs two more round trips.
+// together of several queries. On PostgreSQL it costs two more round trips.
 func (db *DB) Snapshot(ctx context.Context, fn func(*ReadTx) error) error {
-	return db.reading(ctx, fn, db.engine.snapshot)
+	return db.read(ctx, forDecisions, db.engine.snapshot, fn)
 }
 
-func (db *DB) reading(ctx context.Context, fn func(*ReadTx) error, on func(context.Context, func(querier) error) error) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+// reader is engine.read or engine.snapshot.
+type reader func(ctx context.Context, via priority, fn func(querier) error) error
+
+func (db *DB) read(ctx context.Context, via priority, read reader, fn func(*ReadTx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, db.limits.Read)
 	defer cancel()
 	ctx, end := db.begin(ctx, "read")
-	err := classify(ctx, on(ctx, func(conn querier) error {
+	err := classify(ctx, read(ctx, via, func(conn querier) error {
 		return safely(func() error {
 			return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), now: db.now()})
 		})
@@ -149,29 +166,24 @@ func (db *DB) reading(ctx context.Context, fn func(*ReadTx) error, on func(conte
 // Write runs fn in one transaction. With an account it holds the account's
 // lock; "" is for what belongs to no account. See the package's documentation.
 func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) error {
-	return db.write(ctx, forCallers, account, fn)
+	return db.write(ctx, writeOptions{priority: forDecisions, account: account}, fn)
 }
 
-func (db *DB) write(ctx context.Context, via pool, account string, fn func(*Tx) error) error {
-	return db.writeWithin(ctx, writeTimeout, via, account, fn)
-}
-
-func (db *DB) writeWithin(ctx context.Context, limit time.Duration, via pool, account string, fn func(*Tx) error) error {
+func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) error) error {
+	limit := db.limits.Write
+	if options.unlimited {
+		limit = migrateTimeout
+	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
 	changed := false
-	err := classify(ctx, db.engine.write(ctx, via, func(ctx context.Context, conn querier) error {
-		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load()}}
-		if err := tx.lock(ctx, account); err != nil {
-			return err
-		}
-		tx.now = db.now() // under the lock, so that time does not run against the order of changes
-		if err := safely(func() error { return fn(tx) }); err != nil {
-			return err
-		}
+	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier) (bool, error) {
+		// The time is read under the lock, so that it does not run against the order of changes.
+		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), now: db.now()}}
+		err := safely(func() error { return fn(tx) })
 		changed = tx.changed
-		return tx.notify(ctx)
+		return changed, err
 	}))
 	end(err)
 	if wake := db.wake.Load(); err == nil && changed && wake != nil {
@@ -180,17 +192,8 @@ func (db *DB) writeWithin(ctx context.Context, limit time.Duration, via pool, ac
 	return err
 }
 
-// The longest a transaction may take: a database that does not answer is an
-// outage, and whoever waits must hear of it. To migrate a large database takes
-// its time, and one that is given up would be given up at every start.
-const (
-	readTimeout    = 8 * time.Second
-	writeTimeout   = 20 * time.Second
-	migrateTimeout = time.Hour
-)
-
-// bounded runs statements with the transaction's context and not with the one
-// that the caller of a statement has, which knows no deadline.
+// bounded runs statements with the transaction's context, which has its
+// deadline, and not with that of a statement's caller.
 type bounded struct {
 	ctx  context.Context //nolint:containedctx // it belongs to the transaction, as the connection does
 	conn querier
@@ -204,8 +207,8 @@ func (b bounded) query(_ context.Context, query string, args ...any) (*sql.Rows,
 	return b.conn.query(b.ctx, query, args...)
 }
 
-// safely turns a panic of a transaction's function into an error: the
-// connection must be given back, and SQLite's writer serves everybody.
+// safely turns a panic of a transaction's function into an error: the connection
+// must be returned, and SQLite's writer serves everybody.
 func safely(fn func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -217,7 +220,7 @@ func safely(fn func() error) (err error) {
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
 
-// begin starts to time and to trace a transaction.
+// begin starts to measure and trace a transaction.
 func (db *DB) begin(ctx context.Context, kind string) (context.Context, func(error)) {
 	started := time.Now()
 	endSpan := func(error) {}
@@ -240,7 +243,7 @@ type ReadTx struct {
 	now     time.Time
 }
 
-// Now is the instant of the transaction, the same for all it writes.
+// Now returns the instant of the transaction, the same for all it writes.
 func (tx *ReadTx) Now() time.Time { return tx.now }
 
 // Tx runs the reading and writing statements of all concepts in one transaction.
@@ -249,18 +252,7 @@ type Tx struct {
 	changed bool
 }
 
-func (tx *Tx) lock(ctx context.Context, account string) error {
-	if account == "" || tx.dialect.lockAccount == "" {
-		return nil
-	}
-	if _, err := tx.conn.exec(ctx, tx.dialect.lockAccount, account); err != nil {
-		return fmt.Errorf("locking the account: %w", err)
-	}
-	return nil
-}
-
-// LockSchema makes this transaction wait for those of other nodes that
-// migrate or make the first account.
+// LockSchema waits for other nodes that migrate or make the first account.
 func (tx *Tx) LockSchema(ctx context.Context) error {
 	if tx.dialect.lockSchema == "" {
 		return nil
@@ -269,50 +261,50 @@ func (tx *Tx) LockSchema(ctx context.Context) error {
 	return err
 }
 
-func (tx *Tx) notify(ctx context.Context) error {
-	if !tx.changed || tx.dialect.notify == "" {
-		return nil
-	}
-	_, err := tx.conn.exec(ctx, tx.dialect.notify)
-	return err
-}
-
 // Transactions hands transactions to a domain package as the interfaces it asks for.
 type Transactions[R, W any] struct {
-	db    *DB
-	via   pool
-	read  func(*ReadTx) R
-	write func(*Tx) W
+	db       *DB
+	priority priority
+	read     func(*ReadTx) R
+	write    func(*Tx) W
 }
 
 // NewTransactions pairs a database with the two interfaces of a domain package.
 func NewTransactions[R, W any](db *DB, read func(*ReadTx) R, write func(*Tx) W) Transactions[R, W] {
-	return Transactions[R, W]{db: db, read: read, write: write}
+	return Transactions[R, W]{db: db, priority: forDecisions, read: read, write: write}
 }
 
-// ForLoops gives the same rooms with the connections of the node's own loops,
-// which callers never use.
-func (r Transactions[R, W]) ForLoops() Transactions[R, W] {
-	r.via = forLoops
-	return r
+// ForLoops returns transactions that go before all others, for loops that must
+// be punctual.
+func (t Transactions[R, W]) ForLoops() Transactions[R, W] {
+	t.priority = forLoops
+	return t
 }
 
-// Read is DB.Read in the domain's words.
-func (r Transactions[R, W]) Read(ctx context.Context, fn func(R) error) error {
-	return r.db.read(ctx, r.via, func(tx *ReadTx) error { return fn(r.read(tx)) })
+// ForObservations returns transactions that wait for all others, for what
+// running services report. A transaction is not interrupted, so a large report
+// must be written in slices of a few milliseconds each.
+func (t Transactions[R, W]) ForObservations() Transactions[R, W] {
+	t.priority = forObservations
+	return t
 }
 
-// Snapshot is DB.Snapshot in the domain's words.
-func (r Transactions[R, W]) Snapshot(ctx context.Context, fn func(R) error) error {
-	return r.db.Snapshot(ctx, func(tx *ReadTx) error { return fn(r.read(tx)) })
+// Read is DB.Read with the domain's interface.
+func (t Transactions[R, W]) Read(ctx context.Context, fn func(R) error) error {
+	return t.db.read(ctx, t.priority, t.db.engine.read, func(tx *ReadTx) error { return fn(t.read(tx)) })
 }
 
-// Write is DB.Write in the domain's words.
-func (r Transactions[R, W]) Write(ctx context.Context, account string, fn func(W) error) error {
-	return r.db.write(ctx, r.via, account, func(tx *Tx) error { return fn(r.write(tx)) })
+// Snapshot is DB.Snapshot with the domain's interface.
+func (t Transactions[R, W]) Snapshot(ctx context.Context, fn func(R) error) error {
+	return t.db.read(ctx, t.priority, t.db.engine.snapshot, func(tx *ReadTx) error { return fn(t.read(tx)) })
 }
 
-// row is what a scan function reads: the current one of a result.
+// Write is DB.Write with the domain's interface.
+func (t Transactions[R, W]) Write(ctx context.Context, account string, fn func(W) error) error {
+	return t.db.write(ctx, writeOptions{priority: t.priority, account: account}, func(tx *Tx) error { return fn(t.write(tx)) })
+}
+
+// row is the current row of a result.
 type row interface{ Scan(into ...any) error }
 
 // all reads every row of a query.
@@ -333,51 +325,62 @@ func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), qu
 	return found, rows.Err()
 }
 
-// some reads rows while keep says so; the row it refuses is not part of the
-// result. cut tells whether it refused one.
-func some[T any](ctx context.Context, conn querier, scan func(row) (T, error), keep func(T) bool, query string, args ...any) (found []T, cut bool, err error) {
-	refused := errors.New("enough")
-	_, err = all(ctx, conn, func(r row) (T, error) {
-		item, err := scan(r)
-		if err == nil && !keep(item) {
-			err = refused
+// upTo reads rows while their sizes stay within a budget, and at least one;
+// cut reports whether there were more.
+func upTo[T any](ctx context.Context, conn querier, scan func(row) (T, error), budget int, size func(T) int, query string, args ...any) (found []T, cut bool, err error) {
+	full := errors.New("the budget is used up")
+	_, err = all(ctx, conn, func(r row) (item T, err error) {
+		if item, err = scan(r); err != nil {
+			return item, err
 		}
-		if err == nil {
-			found = append(found, item)
+		if budget -= size(item); budget < 0 && len(found) > 0 {
+			return item, full
 		}
-		return item, err
+		found = append(found, item)
+		return item, nil
 	}, query, args...)
-	if errors.Is(err, refused) {
+	if errors.Is(err, full) {
 		return found, true, nil
 	}
 	return found, false, err
 }
 
-// one reads the only row of a query, or refuses with what was looked for.
-func one[T any](ctx context.Context, conn querier, missing *fault.Error, scan func(row) (T, error), query string, args ...any) (T, error) {
-	var none T
+// one reads the only row of a query; without one it returns missing.
+func one[T any](ctx context.Context, conn querier, missing error, scan func(row) (T, error), query string, args ...any) (only T, err error) {
 	found, err := all(ctx, conn, scan, query, args...)
-	if err != nil {
-		return none, err
+	if err == nil && len(found) == 0 {
+		err = missing
 	}
-	if len(found) == 0 {
-		return none, missing
+	if err != nil {
+		return only, err
 	}
 	return found[0], nil
 }
 
-// scalar reads the only row of a query that always has one, as that of an
-// aggregate does.
+// scalar reads the only row of a query that always has one, such as an aggregate's.
 func scalar[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (T, error) {
-	var none T
-	found, err := all(ctx, conn, scan, query, args...)
-	if err != nil {
-		return none, err
-	}
-	if len(found) != 1 {
-		return none, fmt.Errorf("%d rows where one was asked for: %s", len(found), query)
-	}
-	return found[0], nil
+	return one(ctx, conn, fmt.Errorf("there is no row: %s", query), scan, query, args...)
+}
+
+// mapOf reads a query of two columns.
+func mapOf[K comparable, V any](ctx context.Context, conn querier, query string, args ...any) (map[K]V, error) {
+	found := map[K]V{}
+	_, err := all(ctx, conn, func(r row) (key K, err error) {
+		var value V
+		err = r.Scan(&key, &value)
+		found[key] = value
+		return key, err
+	}, query, args...)
+	return found, err
+}
+
+// fetch reads one thing outside of the domain's transactions.
+func fetch[T any](ctx context.Context, db *DB, via priority, fn func(*ReadTx) (T, error)) (found T, err error) {
+	err = db.read(ctx, via, db.engine.read, func(tx *ReadTx) error {
+		found, err = fn(tx)
+		return err
+	})
+	return found, err
 }
 
 // run executes a statement.

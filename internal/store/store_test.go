@@ -22,16 +22,19 @@ func TestMain(m *testing.M) {
 	if isFullDiskProcess() {
 		os.Exit(fullDiskProcess())
 	}
+	if isFrozenNodeProcess() {
+		os.Exit(frozenNodeProcess())
+	}
 	goleak.VerifyTestMain(m)
 }
 
-func TestBothDatabasesKeepTheStoresPromises(t *testing.T) {
+func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, storetest.Run)
 }
 
 // A concept that nobody adds to the suite would be tested on no database.
-func TestTheSuiteCallsEveryMethodOfTheStore(t *testing.T) {
+func TestStore_SuiteCallsEveryMethod(t *testing.T) {
 	t.Parallel()
 	suite := sources(t, "storetest/*.go")
 	for _, kind := range []reflect.Type{reflect.TypeFor[*store.Tx](), reflect.TypeFor[*store.DB](), reflect.TypeFor[store.History]()} {

@@ -2,14 +2,14 @@ package store
 
 import "context"
 
-// total names what is counted of an account as it is written, so that what an
-// account stores is bounded without anybody counting it.
+// total names a sum that is kept while rows are written, so that limits need no
+// counting.
 type total string
 
 const (
 	enabledJobs total = "enabled jobs"
 	storedJobs  total = "jobs"
-	jobBytes    total = "job configuration bytes" // as they are written
+	jobBytes    total = "job configuration bytes"
 	configBytes total = "config bytes"
 )
 

@@ -1,13 +1,12 @@
 package store
 
 import (
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 )
-
-// How values are stored, and read again.
 
 // micros is how instants are stored.
 func micros(at time.Time) int64 { return at.UnixMicro() }
@@ -19,19 +18,59 @@ func microsOrNull(at *time.Time) *int64 {
 	if at == nil {
 		return nil
 	}
-	stored := micros(*at)
-	return &stored
+	return new(micros(*at))
 }
 
-func instantOrNil(micros *int64) *time.Time {
-	if micros == nil {
+// storedTime scans an instant.
+type storedTime time.Time
+
+func asTime(at *time.Time) *storedTime { return (*storedTime)(at) }
+
+// Scan implements sql.Scanner.
+func (s *storedTime) Scan(stored any) error {
+	count, ok := stored.(int64)
+	if !ok {
+		return fmt.Errorf("stored time is damaged: %v", stored)
+	}
+	*s = storedTime(instant(count))
+	return nil
+}
+
+// storedTimeOrNull scans an instant that may be absent.
+type storedTimeOrNull struct{ at **time.Time }
+
+func asTimeOrNull(at **time.Time) storedTimeOrNull { return storedTimeOrNull{at} }
+
+// Scan implements sql.Scanner.
+func (s storedTimeOrNull) Scan(stored any) error {
+	if *s.at = nil; stored == nil {
 		return nil
 	}
-	at := instant(*micros)
-	return &at
+	*s.at = new(time.Time)
+	return asTime(*s.at).Scan(stored)
 }
 
-// encode gives JSON as people wrote it: < stays <.
+// storedJSON writes a value as JSON, or scans JSON into what it points to; NULL
+// leaves that as it is.
+type storedJSON struct{ value any }
+
+func asJSON(value any) storedJSON { return storedJSON{value} }
+
+// Scan implements sql.Scanner.
+func (s storedJSON) Scan(stored any) error {
+	switch text := stored.(type) {
+	case nil:
+		return nil
+	case string:
+		return decode(text, s.value)
+	}
+	return fmt.Errorf("stored JSON is damaged: it is a %T", stored)
+}
+
+// Value implements driver.Valuer.
+func (s storedJSON) Value() (driver.Value, error) { return encode(s.value) }
+
+// encode returns JSON as people wrote it: < stays <.
 func encode(value any) (string, error) {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
@@ -47,19 +86,14 @@ func decode(text string, into any) error {
 	return nil
 }
 
-func rawOrNil(text *string) json.RawMessage {
-	if text == nil {
-		return nil
-	}
-	return json.RawMessage(*text)
-}
+// rawJSON scans a document as it was written; NULL is nil.
+func rawJSON(document *json.RawMessage) *[]byte { return (*[]byte)(document) }
 
 func textOrNull(document json.RawMessage) *string {
 	if document == nil {
 		return nil
 	}
-	text := string(document)
-	return &text
+	return new(string(document))
 }
 
 func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }

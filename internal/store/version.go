@@ -7,9 +7,9 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Version gives the number of an account's last recorded change, as of now: it
-// is at least as new as every change acknowledged before the call. On SQLite a
-// change by another process, such as the command line, may be seen up to
+// Version returns the number of an account's last recorded change. It is at
+// least as new as every change acknowledged before the call. On SQLite a change
+// by another process, such as the command line, may be seen up to
 // watchInterval late.
 func (db *DB) Version(ctx context.Context, account string) (int64, error) {
 	epoch, counted, err := db.engine.epoch(ctx)
@@ -17,15 +17,15 @@ func (db *DB) Version(ctx context.Context, account string) (int64, error) {
 		return 0, classify(ctx, err)
 	}
 	if counted {
-		if version, ok := db.versions.recall(epoch, account); ok {
+		if version, ok := db.versions.get(epoch, account); ok {
 			return version, nil
 		}
 	}
-	version, err := db.looks.share(ctx, account, db.accountVersion)
+	version, err := db.reads.read(ctx, account)
 	if err == nil && counted {
-		db.versions.keep(epoch, account, version)
+		db.versions.put(epoch, account, version)
 	}
-	return version, err
+	return version, classify(ctx, err)
 }
 
 func (db *DB) accountVersion(ctx context.Context, account string) (version int64, err error) {
@@ -38,63 +38,69 @@ func (db *DB) accountVersion(ctx context.Context, account string) (version int64
 	return version, err
 }
 
-// versions remembers the accounts' versions while nothing at all was committed.
-type versions struct {
+// versionCache holds the accounts' versions while nothing at all is committed.
+type versionCache struct {
 	mu    sync.Mutex
 	epoch int64
 	known map[string]int64
 }
 
-func (v *versions) recall(epoch int64, account string) (int64, bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	version, ok := v.known[account]
-	return version, ok && v.epoch == epoch
+func (c *versionCache) get(epoch int64, account string) (int64, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	version, ok := c.known[account]
+	return version, ok && c.epoch == epoch
 }
 
-// keep stores a version that was read after the epoch: it is at least as new.
-func (v *versions) keep(epoch int64, account string, version int64) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.epoch != epoch || v.known == nil {
-		v.epoch, v.known = epoch, map[string]int64{}
+// put stores a version that was read after the epoch: it is at least as new.
+func (c *versionCache) put(epoch int64, account string, version int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.epoch != epoch || c.known == nil {
+		c.epoch, c.known = epoch, map[string]int64{}
 	}
-	v.known[account] = version
+	c.known[account] = version
 }
 
-// looks lets callers who ask for the same account at the same time share one
-// look at the database. A caller never joins a look that has begun already: it
-// might miss a change that was acknowledged before the caller came.
-type looks struct {
-	mu      sync.Mutex
-	waiting map[string]*look // not begun
-	running map[string]bool
+// versionReads lets callers who ask for the same account at the same time share
+// one query. A caller never joins a query that has begun: it might miss a
+// change that was acknowledged before the caller came.
+type versionReads struct {
+	query   func(ctx context.Context, account string) (int64, error)
+	ctx     context.Context //nolint:containedctx // of the queries, which outlive the callers that share them
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	next   map[string]*versionRead // the one that has not begun, by account
+	active map[string]bool         // accounts with a goroutine that reads
 }
 
-// look is one reading that several callers wait for.
-type look struct {
+// versionRead is one query that several callers wait for.
+type versionRead struct {
 	done    chan struct{}
 	version int64
 	err     error
 }
 
-type readVersion func(ctx context.Context, account string) (int64, error)
+func (r *versionReads) start(query func(ctx context.Context, account string) (int64, error)) {
+	r.query, r.next, r.active = query, map[string]*versionRead{}, map[string]bool{}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+}
 
-func (l *looks) share(ctx context.Context, account string, read readVersion) (int64, error) {
-	l.mu.Lock()
-	if l.waiting == nil {
-		l.waiting, l.running = map[string]*look{}, map[string]bool{}
+// stop ends all queries and waits for them.
+func (r *versionReads) stop() {
+	r.mu.Lock()
+	r.cancel()
+	r.mu.Unlock()
+	r.running.Wait()
+}
+
+func (r *versionReads) read(ctx context.Context, account string) (int64, error) {
+	mine, err := r.join(account)
+	if err != nil {
+		return 0, err
 	}
-	mine, joined := l.waiting[account]
-	if !joined {
-		mine = &look{done: make(chan struct{})}
-		l.waiting[account] = mine
-	}
-	if !l.running[account] {
-		l.running[account] = true
-		go l.run(context.WithoutCancel(ctx), account, read)
-	}
-	l.mu.Unlock()
 	select {
 	case <-mine.done:
 		return mine.version, mine.err
@@ -103,19 +109,40 @@ func (l *looks) share(ctx context.Context, account string, read readVersion) (in
 	}
 }
 
-// run does the waiting look, and the one that has formed meanwhile, until none has.
-func (l *looks) run(ctx context.Context, account string, read readVersion) {
-	for {
-		l.mu.Lock()
-		next := l.waiting[account]
-		delete(l.waiting, account)
-		if next == nil {
-			delete(l.running, account)
-			l.mu.Unlock()
-			return
+func (r *versionReads) join(account string) (*versionRead, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx.Err() != nil {
+		return nil, errClosed
+	}
+	if r.next[account] == nil {
+		r.next[account] = &versionRead{done: make(chan struct{})}
+	}
+	if !r.active[account] {
+		r.active[account] = true
+		r.running.Go(func() { r.run(account) })
+	}
+	return r.next[account], nil
+}
+
+// run reads for those who wait, then for those who came meanwhile, until nobody did.
+func (r *versionReads) run(account string) {
+	for next := r.take(account); next != nil; next = r.take(account) {
+		next.version, next.err = r.query(r.ctx, account)
+		if next.err != nil && r.ctx.Err() != nil {
+			next.err = errClosed
 		}
-		l.mu.Unlock()
-		next.version, next.err = read(ctx, account)
 		close(next.done)
 	}
+}
+
+func (r *versionReads) take(account string) *versionRead {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := r.next[account]
+	delete(r.next, account)
+	if next == nil {
+		delete(r.active, account)
+	}
+	return next
 }

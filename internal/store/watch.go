@@ -10,18 +10,18 @@ import (
 // watchInterval is how late a commit of another process may be seen.
 const watchInterval = 5 * time.Millisecond
 
-// watch looks at the commit counter of an SQLite file, which other processes
-// move too. Its values are comparable only on one connection, so it has one.
-type watch struct {
+// commitWatch reads SQLite's commit counter, which tells of the commits of other
+// processes. Its values are comparable on one connection only, so it has one.
+type commitWatch struct {
 	mu      sync.Mutex
 	conn    *prepared
 	counter atomic.Int64
-	looked  atomic.Int64 // microseconds; when the counter was read
+	readAt  atomic.Int64 // microseconds
 }
 
-// look gives the counter, read again when the last reading is too old: the
-// reading costs system calls, and reads come in thousands a second.
-func (w *watch) look(ctx context.Context) (int64, error) {
+// read returns the counter as it was at most watchInterval ago: reading it costs
+// system calls, and it is asked for thousands of times a second.
+func (w *commitWatch) read(ctx context.Context) (int64, error) {
 	if w.fresh() {
 		return w.counter.Load(), nil
 	}
@@ -30,7 +30,7 @@ func (w *watch) look(ctx context.Context) (int64, error) {
 	if w.conn == nil {
 		return 0, errClosed
 	}
-	if w.fresh() { // somebody else has looked
+	if w.fresh() { // somebody else has read it
 		return w.counter.Load(), nil
 	}
 	now := time.Now().UnixMicro()
@@ -39,16 +39,16 @@ func (w *watch) look(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	w.counter.Store(int64(counter))
-	w.looked.Store(now)
+	w.readAt.Store(now)
 	return int64(counter), nil
 }
 
-func (w *watch) fresh() bool {
-	age := time.Now().UnixMicro() - w.looked.Load()
+func (w *commitWatch) fresh() bool {
+	age := time.Now().UnixMicro() - w.readAt.Load()
 	return age >= 0 && age < watchInterval.Microseconds() // a clock set back is not fresh
 }
 
-func (w *watch) close() error {
+func (w *commitWatch) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.conn == nil {

@@ -102,29 +102,23 @@ func users(t *testing.T, db *store.DB) {
 	byID := func(account, id string) func(*store.ReadTx) (accounts.User, error) {
 		return func(tx *store.ReadTx) (accounts.User, error) { return tx.User(ctx, account, id) }
 	}
-	byEmail := func(account, email string) func(*store.ReadTx) (accounts.User, error) {
-		return func(tx *store.ReadTx) (accounts.User, error) { return tx.UserByEmail(ctx, account, email) }
-	}
 	firstOwner := func(account string) func(*store.ReadTx) (accounts.User, error) {
 		return func(tx *store.ReadTx) (accounts.User, error) { return tx.FirstOwner(ctx, account) }
 	}
-	t.Run("a user is found by id, by e-mail address, and as the first owner", func(t *testing.T) {
+	t.Run("found by id and as the first owner", func(t *testing.T) {
 		same(t, get(t, db, byID(account, user.ID)), user)
-		same(t, get(t, db, byEmail(account, user.Email)), user)
 		same(t, get(t, db, firstOwner(account)), user)
 	})
 	t.Run("a user of another account is not found", func(t *testing.T) {
 		missing(t, db, byID(other, user.ID))
-		missing(t, db, byEmail(other, user.Email))
 		missing(t, db, firstOwner(other))
-		missing(t, db, byEmail(account, "nobody@example.com"))
 	})
 	t.Run("an id or an address in use is refused, and an address only within its account", func(t *testing.T) {
 		for _, duplicate := range []accounts.User{{ID: user.ID, Account: account, Email: "x"}, {ID: newID(), Account: account, Email: user.Email}} {
 			err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertUser(ctx, duplicate) })
 			refused(t, err, fault.AlreadyExists)
 		}
-		same(t, get(t, db, byEmail(other, newUser(t, db, other, user.Email, nil).Email)).Account, other)
+		newUser(t, db, other, user.Email, nil)
 	})
 	t.Run("the first owner is the oldest, and no other role", func(t *testing.T) {
 		account := newAccount(t, db).ID

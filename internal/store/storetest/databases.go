@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -64,9 +65,11 @@ func NewEmpty(t testing.TB, kind string) Database {
 	return empty
 }
 
-// Options are what the database is opened with.
+// Options are what the database is opened with. Transactions of tests wait for
+// each other, so PostgreSQL does not end those that are idle.
 func (d Database) Options() store.Options {
-	return store.Options{Database: d.URL, File: filepath.Join(d.Dir, "signalbox.db"), Log: slog.New(slog.DiscardHandler)}
+	return store.Options{Database: d.URL, File: filepath.Join(d.Dir, "signalbox.db"), Log: slog.New(slog.DiscardHandler),
+		Limits: store.Limits{Idle: time.Minute}}
 }
 
 // Open opens the database until the end of the test. change may alter how.

@@ -128,7 +128,7 @@ func jobConcept(t *testing.T, shared *store.DB) {
 		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ActiveJobs(ctx, other) }), 0)
 	})
 	t.Run("what an account stores is counted", func(t *testing.T) { storedJobs(t, db) })
-	t.Run("the rooms lead to the same store", func(t *testing.T) {
+	t.Run("the transactions of jobs, scheduler and worker", func(t *testing.T) {
 		if err := db.Jobs().Read(ctx, func(tx jobs.ReadTx) error { _, err := tx.Job(ctx, account, "odd"); return err }); err != nil {
 			t.Error(err)
 		}
@@ -270,7 +270,8 @@ func microsOrNil(at *time.Time) any {
 
 // jobSeals rotates the key that configurations are sealed with.
 func jobSeals(t *testing.T, database Database) {
-	ctx, db, ring := t.Context(), database.Open(t), newRing(t)
+	ctx, db := t.Context(), database.Open(t)
+	ring, file := newRingFile(t)
 	db.SealWith(ring)
 	account := newAccount(t, db).ID
 	var written []jobs.Job
@@ -283,15 +284,10 @@ func jobSeals(t *testing.T, database Database) {
 	if err := raw.QueryRowContext(ctx, `SELECT sealed FROM job_requests LIMIT 1`).Scan(&sealedText); err != nil || bytes.Contains(sealedText, []byte("canary")) {
 		t.Errorf("the configuration is not sealed: %v", err)
 	}
-	old := ring.Primary()
-	if _, err := ring.Rotate(); err != nil {
-		t.Fatal(err)
-	}
+	rotate(t, ring)
 	for _, want := range []int{len(written), 0} {
 		same(t, resealed(t, db, ring), store.Resealed{Values: want})
 	}
-	if err := ring.Retire(old); err != nil {
-		t.Fatal(err)
-	}
+	removeOldKeys(t, ring, file)
 	same(t, readJob(t, db, account, "j7").Configuration.Plain().URL, "http://canary-secret/")
 }

@@ -3,7 +3,9 @@ package storetest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,17 +18,38 @@ import (
 
 func newRing(t testing.TB) *sealed.Ring {
 	t.Helper()
-	ring, err := sealed.OpenOrCreate(filepath.Join(t.TempDir(), "keyring"))
+	ring, _ := newRingFile(t)
+	return ring
+}
+
+func newRingFile(t testing.TB) (ring *sealed.Ring, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "keyring")
+	ring, err := sealed.OpenOrCreate(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ring
+	return ring, file
+}
+
+// removeOldKeys leaves the primary key in a ring's file and nothing else.
+func removeOldKeys(t testing.TB, ring *sealed.Ring, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, key, _ := strings.Cut(string(text), ring.Primary()+" ")
+	if err := errors.Join(os.WriteFile(file, []byte(ring.Primary()+" "+key), 0o600), ring.Reload()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // seals needs a database that nothing was sealed in before.
 func seals(t *testing.T, db *store.DB) {
 	ctx := t.Context()
-	ring, wrong := newRing(t), newRing(t)
+	ring, file := newRingFile(t)
+	wrong := newRing(t)
 	hasSeal := func() bool {
 		t.Helper()
 		has, err := db.HasSeal(ctx)
@@ -50,15 +73,10 @@ func seals(t *testing.T, db *store.DB) {
 		t.Errorf("another ring was not refused with a reason: %v", err)
 	}
 	reseal(0)
-	old := ring.Primary()
-	if _, err := ring.Rotate(); err != nil {
-		t.Fatal(err)
-	}
+	rotate(t, ring)
 	reseal(1)
 	reseal(0)
-	if err := ring.Retire(old); err != nil {
-		t.Fatal(err)
-	}
+	removeOldKeys(t, ring, file)
 	if err := db.CheckSeal(ctx, ring); err != nil {
 		t.Errorf("what was sealed again needs the old key: %v", err)
 	}

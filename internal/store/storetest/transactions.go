@@ -59,10 +59,10 @@ func transactions(t *testing.T, db *store.DB) {
 			t.Error("a user without an account was written")
 		}
 	})
-	t.Run("the domain's rooms are the same transactions", func(t *testing.T) { rooms(t, db) })
+	t.Run("the transactions of domain packages", func(t *testing.T) { domainTransactions(t, db) })
 }
 
-func rooms(t *testing.T, db *store.DB) {
+func domainTransactions(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account := newAccount(t, db)
 	err := db.Environments().Write(ctx, account.ID, func(tx environments.Tx) error {

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"cmp"
+	"time"
+)
+
+// Limits are how long things may take. A zero field means production's value.
+type Limits struct {
+	// Read and Write are the longest a transaction may take, its waiting
+	// included: a database that does not answer is an outage.
+	Read, Write time.Duration
+	// Idle is how long PostgreSQL waits for the next statement of a transaction
+	// before it takes the transaction back: a node that stops holds its locks
+	// no longer than that.
+	Idle time.Duration
+	// FileLock is how long SQLite waits for another process's lock on the file.
+	FileLock time.Duration
+	// Group is how long the writers of one SQLite commit may run together.
+	Group time.Duration
+	// Reconnect is the Listener's first pause before it connects again.
+	Reconnect time.Duration
+}
+
+// migrateTimeout is for large databases: a migration that is cut off would be
+// cut off at every start.
+const migrateTimeout = time.Hour
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Read:      cmp.Or(l.Read, 8*time.Second),
+		Write:     cmp.Or(l.Write, 20*time.Second),
+		Idle:      cmp.Or(l.Idle, 700*time.Millisecond),
+		FileLock:  cmp.Or(l.FileLock, 10*time.Second),
+		Group:     cmp.Or(l.Group, 20*time.Millisecond),
+		Reconnect: cmp.Or(l.Reconnect, 100*time.Millisecond),
+	}
+}
