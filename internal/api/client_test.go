@@ -25,7 +25,29 @@ type client struct {
 	key  string // empty sends no credential
 }
 
-// start runs a node and gives a client with the OWNER key of its first account.
+// newOwner returns the OWNER of a new account on the SQLite node that the
+// package's tests share. The rules of the interface do not depend on the
+// database; what does is tested with onBoth.
+func newOwner(t testing.TB, plan string) client {
+	t.Helper()
+	return speakTo(t, apptest.Shared(t, "sqlite")).account(plan)
+}
+
+// onBoth runs a test as the OWNER of a new account on the shared node of
+// either database.
+func onBoth(t *testing.T, plan string, run func(t *testing.T, owner client)) {
+	t.Helper()
+	for _, kind := range []string{"sqlite", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			run(t, speakTo(t, apptest.Shared(t, kind)).account(plan))
+		})
+	}
+}
+
+// start runs a node of the test's own and returns a client with the OWNER key
+// of its first account. It is for tests that need other settings, several nodes
+// or a restart.
 func start(t *testing.T, database storetest.Database, change ...func(*settings.Settings)) client {
 	t.Helper()
 	return speakTo(t, apptest.Start(t, database, change...))
@@ -40,6 +62,18 @@ func speakTo(t testing.TB, node *apptest.Node) client {
 		Timeout:       5 * time.Minute, // the race detector on a busy machine
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+}
+
+// account is the OWNER of a new account on the same node.
+func (c client) account(plan string) client {
+	c.t.Helper()
+	return c.as(c.node.Account(c.t, plan))
+}
+
+// accountKey is what the command line calls the client's account.
+func (c client) accountKey() string {
+	c.t.Helper()
+	return c.get(accountPath).want(200).text("key")
 }
 
 // as is the same client with another key.

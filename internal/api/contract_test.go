@@ -34,7 +34,7 @@ import (
 // exchange itself, and so each is compiled here once. What kin-openapi leaves
 // out is added: that a status is documented, also those it never looks at
 // (304), that a response without a documented body has none, and paths that
-// have no operation at all. TestTheValidatorTellsRightFromWrong shows that
+// have no operation at all. TestContract_ValidatorFindsWrongResponses shows that
 // wrong responses are found.
 
 // contract is the interface description, read once.
@@ -255,14 +255,14 @@ func validateUnrouted(sent *http.Request, got answer) error {
 	return validateAs(contract().Components.Responses[name].Value, "#/components/responses/"+name, input, got)
 }
 
-func TestTheContractIsValid(t *testing.T) {
+func TestContract_IsValid(t *testing.T) {
 	t.Parallel()
 	if err := contract().Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestTheContractAndTheRoutesAreTheSame(t *testing.T) {
+func TestContract_HasEveryRoute(t *testing.T) {
 	t.Parallel()
 	var documented []string
 	for path, item := range contract().Paths.Map() {
@@ -278,8 +278,8 @@ func TestTheContractAndTheRoutesAreTheSame(t *testing.T) {
 	}
 }
 
-// TestEveryOperationSaysWhoMayCallIt holds the house style of the description.
-func TestEveryOperationSaysWhoMayCallIt(t *testing.T) {
+// TestContract_SaysWhoMayCall holds the house style of the description.
+func TestContract_SaysWhoMayCall(t *testing.T) {
 	t.Parallel()
 	for path, item := range contract().Paths.Map() {
 		for method, operation := range item.Operations() {
@@ -296,9 +296,9 @@ func TestEveryOperationSaysWhoMayCallIt(t *testing.T) {
 	}
 }
 
-// TestTheValidatorTellsRightFromWrong spoils a good response in one place each
+// TestContract_ValidatorFindsWrongResponses spoils a good response in one place each
 // and expects to hear of it: a validator that lets things pass proves nothing.
-func TestTheValidatorTellsRightFromWrong(t *testing.T) {
+func TestContract_ValidatorFindsWrongResponses(t *testing.T) {
 	t.Parallel()
 	const environment = `{"data":{"id":"qa","type":"environment","attributes":{"name":"Q","color":null,"classification":"STANDARD",` +
 		`"managed":true,"created_at":"2030-01-31T08:00:00.5Z","updated_at":"2030-01-31T08:00:00Z"}}}`
@@ -367,8 +367,8 @@ func fakeExchange(path string, status int, body string) (*http.Request, request,
 	return sent, request{method: http.MethodGet, path: path}, answer{status: status, header: header, body: []byte(body)}
 }
 
-// TestTheValidatorRefusesRequests shows the same for requests.
-func TestTheValidatorRefusesRequests(t *testing.T) {
+// TestContract_ValidatorFindsWrongRequests shows the same for requests.
+func TestContract_ValidatorFindsWrongRequests(t *testing.T) {
 	t.Parallel()
 	const scoped = `{"data":{"attributes":{"name":"k","scopes":{"environments":["a"]}}}}`
 	cases := []struct {

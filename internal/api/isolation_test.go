@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
-
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // marker is in every name and value of the account that must not be seen.
@@ -170,11 +168,11 @@ func trespasses(theirs neighbour) map[string]trespass {
 	}
 }
 
-func TestTwoAccountsNeverSeeEachOther(t *testing.T) {
+func TestIsolation_EveryRoute(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		theirs := furnish(start(t, database))
-		stranger := theirs.as(theirs.node.Account(t, "Stranger", "pro"))
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		theirs := furnish(owner)
+		stranger := owner.account("pro")
 		before := everythingOf(theirs.client)
 		table := trespasses(theirs)
 		for _, route := range slices.Sorted(maps.Keys(table)) {
@@ -262,7 +260,7 @@ func requireLikeNothing(t *testing.T, stranger client, method string, try trespa
 	}
 }
 
-func TestTheIsolationTestCoversEveryRoute(t *testing.T) {
+func TestIsolation_TableHasEveryRoute(t *testing.T) {
 	t.Parallel()
 	requireEveryRouteOnce(t, slices.Collect(maps.Keys(trespasses(neighbour{}))))
 }

@@ -53,7 +53,7 @@ type writeJob struct {
 	done chan struct{}
 }
 
-func openSQLite(ctx context.Context, file string, grouped func(int)) (*sqliteEngine, error) {
+func openSQLite(ctx context.Context, file string, grouped func(int), unsynced bool) (*sqliteEngine, error) {
 	e := &sqliteEngine{grouped: grouped, queue: make(chan *writeJob, maxGroup), stop: make(chan struct{}), ended: make(chan struct{})}
 	if e.grouped == nil {
 		e.grouped = func(int) {}
@@ -61,7 +61,7 @@ func openSQLite(ctx context.Context, file string, grouped func(int)) (*sqliteEng
 	if err := makePrivate(file); err != nil {
 		return nil, err
 	}
-	if err := e.connect(ctx, file); err != nil {
+	if err := e.connect(ctx, file, unsynced); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the SQLite database: %w", err), e.closePools())
 	}
 	go e.run()
@@ -78,10 +78,14 @@ func makePrivate(file string) error {
 	return made.Close()
 }
 
-func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {
+func (e *sqliteEngine) connect(ctx context.Context, file string, unsynced bool) (err error) {
 	// A large batch touches many pages of many indexes: with SQLite's 2 MiB it
 	// would write them to the log and read them again, over and over.
-	if e.writing, err = sql.Open("sqlite", dsn(file, "&_pragma=cache_size(-65536)")); err != nil {
+	more := "&_pragma=cache_size(-65536)"
+	if unsynced {
+		more += "&_pragma=synchronous(OFF)"
+	}
+	if e.writing, err = sql.Open("sqlite", dsn(file, more)); err != nil {
 		return err
 	}
 	e.writing.SetMaxOpenConns(1)

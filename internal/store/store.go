@@ -29,6 +29,9 @@ type Options struct {
 	Trace func(ctx context.Context, name string) (context.Context, func(error))
 	// GroupCommitted receives how many writers shared a commit; nil does not observe.
 	GroupCommitted func(writers int)
+	// Unsynced lets SQLite acknowledge a write that a power cut would lose. It
+	// is for tests, which would wait for the disk most of the time.
+	Unsynced bool
 }
 
 // DB is an open database.
@@ -92,7 +95,7 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 		db.dialect = postgresDialect()
 		db.engine, err = openPostgres(ctx, options.Database)
 	} else {
-		db.engine, err = openSQLite(ctx, options.File, options.GroupCommitted)
+		db.engine, err = openSQLite(ctx, options.File, options.GroupCommitted, options.Unsynced)
 	}
 	if err != nil {
 		return nil, err
