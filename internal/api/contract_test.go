@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/http/httptest"
@@ -28,10 +27,10 @@ import (
 )
 
 // The interface description is OpenAPI 3.1, whose schemas are JSON Schema
-// 2020-12. kin-openapi reads it and checks requests and headers. It would check
-// the bodies of responses as well, with the same library as is used for them
-// here; but it compiles a schema anew for every use, which costs more than the
-// exchange itself, and so each is compiled here once. What kin-openapi leaves
+// 2020-12. kin-openapi reads it and checks parameters and headers. It would check
+// bodies as well, with the same library as is used for them here; but it
+// compiles a schema anew for every use, which costs more than the exchange
+// itself, and so each is compiled here once. What kin-openapi leaves
 // out is added: that a status is documented, also those it never looks at
 // (304), that a response without a documented body has none, and paths that
 // have no operation at all. TestContract_ValidatorFindsWrongResponses shows that
@@ -110,17 +109,30 @@ func validateExchange(sent *http.Request, r request, got answer) error {
 	}
 	input := &openapi3filter.RequestValidationInput{
 		Request: sent, PathParams: parameters, QueryParams: sent.URL.Query(), Route: route,
-		Options: &openapi3filter.Options{AuthenticationFunc: requireCredential, SkipSettingDefaults: true},
+		Options: &openapi3filter.Options{AuthenticationFunc: requireCredential, SkipSettingDefaults: true, ExcludeRequestBody: true},
 	}
 	if !r.offContract && meansToBeValid(got.status) {
-		if r.body != "" {
-			sent.Body = io.NopCloser(strings.NewReader(r.body)) // the first one has been sent
-		}
-		if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
+		err := errors.Join(openapi3filter.ValidateRequest(context.Background(), input), validateRequestBody(route, sent, r.body))
+		if err != nil {
 			return errors.Join(errors.New("the request was accepted but is not valid"), err)
 		}
 	}
 	return validateResponse(input, got)
+}
+
+func validateRequestBody(route *routers.Route, sent *http.Request, body string) error {
+	documented := route.Operation.RequestBody
+	switch {
+	case documented == nil || body == "" && !documented.Value.Required:
+		return nil
+	case body == "":
+		return errors.New("there is no body")
+	}
+	place := documented.Ref
+	if place == "" {
+		place = "#/paths/" + pointer(route.Path) + "/" + strings.ToLower(route.Method) + "/requestBody"
+	}
+	return validateBody(documented.Value.Content, place, sent.Header.Get("Content-Type"), []byte(body))
 }
 
 // meansToBeValid tells whether a request with this outcome should be one that
@@ -175,13 +187,13 @@ func validateAs(documented *openapi3.Response, place string, input *openapi3filt
 	if err != nil || len(documented.Content) == 0 {
 		return err
 	}
-	return validateBody(documented, place, got.header.Get("Content-Type"), got.body)
+	return validateBody(documented.Content, place, got.header.Get("Content-Type"), got.body)
 }
 
 // validateBody checks a body against the schema of its media type.
-func validateBody(documented *openapi3.Response, place, contentType string, body []byte) error {
+func validateBody(documented openapi3.Content, place, contentType string, body []byte) error {
 	name, _, err := mime.ParseMediaType(contentType)
-	if err != nil || documented.Content[name] == nil {
+	if err != nil || documented[name] == nil {
 		return fmt.Errorf("the media type %q is not documented", contentType)
 	}
 	if !strings.HasSuffix(name, "json") {
