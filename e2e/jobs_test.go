@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // sink is where jobs send to. It counts the requests of every run.
@@ -133,10 +134,11 @@ func freePort(t *testing.T) string {
 	}
 }
 
-func TestNoRunIsLostOrRepeatedHoweverOftenTheServerIsKilled(t *testing.T) {
+func TestKill_NoRunLostOrRepeated(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		const kills, enough, writers = 20, 60, 4
+		const enough, writers = 60, 4
+		kills := suite.Scale(3, 20)
 		target, kept := newSink(t), &acknowledged{}
 		settings := []string{"SIGNALBOX_LISTEN=" + freePort(t), "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8"}
 		for round := range kills {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/app/apptest"
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // ofrep evaluates over OFREP in production.
@@ -225,7 +226,7 @@ func TestOFREP_SeesWritesOfOtherNodes(t *testing.T) {
 	database := storetest.New(t, "postgres")
 	one, two := speakTo(t, apptest.Start(t, database)), speakTo(t, apptest.Start(t, database))
 	one.post(flagsPath, envelope("", "count", flag("NUMERIC", -1, nil))).want(201)
-	for i := range 30 {
+	for i := range suite.Scale(10, 100) {
 		writer, reader := one, two
 		if i%2 == 1 {
 			writer, reader = two, one

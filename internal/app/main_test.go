@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func build(t *testing.T, s settings.Settings) (*app.App, string, error) {
 	t.Helper()
 	var printed bytes.Buffer
-	instance, err := app.New(t.Context(), s, slog.New(slog.DiscardHandler), &printed)
+	instance, err := app.New(t.Context(), s, slog.New(slog.DiscardHandler), &printed, apptest.Quick)
 	return instance, printed.String(), err
 }
 

@@ -62,7 +62,7 @@ func (l *lines) read() []byte {
 	return bytes.Clone(l.text.Bytes())
 }
 
-func TestSecretsOfJobsAreNowhere(t *testing.T) {
+func TestSecrets_OfJobsAreNowhere(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		logged := &lines{}

@@ -17,7 +17,7 @@ import (
 )
 
 // The requests of two accounts to one server travel on two connections.
-func TestRunsOfAccountsDoNotShareConnections(t *testing.T) {
+func TestSender_AccountsShareNoConnections(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RemoteAddr) }))
 	t.Cleanup(server.Close)
@@ -39,7 +39,7 @@ func TestRunsOfAccountsDoNotShareConnections(t *testing.T) {
 }
 
 // A reason that egress gets and nobody translates would be told as another.
-func TestEveryReasonOfEgressIsTranslated(t *testing.T) {
+func TestSender_TranslatesEveryReason(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../egress/errors.go")
 	if err != nil {
