@@ -71,7 +71,7 @@ func (a *acknowledged) size() int {
 	return len(a.jobs) + len(a.runs)
 }
 
-// post sends a request with the OWNER key and gives the id of what was made.
+// post sends a request with the OWNER key and returns the id of what was made.
 func post(client *http.Client, url, body string) (id string, err error) {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -183,7 +183,7 @@ func number(t *testing.T, db *sql.DB, query string, args ...any) (count int) {
 	return count
 }
 
-// check holds what is in the database against what was acknowledged and sent.
+// check compares what is in the database with what was acknowledged and sent.
 func (a *acknowledged) check(t *testing.T, db *sql.DB, target *sink) {
 	t.Helper()
 	storetest.Wait(t, patience, "nothing waits or runs", func() bool {

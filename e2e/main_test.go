@@ -93,7 +93,7 @@ func params(kind, folder string) testscript.Params {
 	}
 }
 
-// prepare gives a script its database and its variables.
+// prepare returns a script its database and its variables.
 func prepare(env *testscript.Env, kind string) error {
 	t, is := env.T().(testing.TB)
 	if !is {

@@ -49,7 +49,7 @@ func TestMeasure_StartIdleAndSize(t *testing.T) {
 	}
 }
 
-// measure gives the shortest of a few starts on fresh data, and of some more when
+// measure returns the shortest of a few starts on fresh data, and of some more when
 // the machine is busy, from the start of the process to an answer of the
 // readiness check, and the memory after it.
 func measure(t *testing.T, kind string) (fastest time.Duration, idle int64) {

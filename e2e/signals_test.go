@@ -126,7 +126,7 @@ func (n *node) read(t *testing.T, path string) answer {
 	return got
 }
 
-// get asks for a path with the OWNER key and gives the status.
+// get asks for a path with the OWNER key and returns the status.
 func (n *node) get(t *testing.T, path string) int {
 	t.Helper()
 	return n.read(t, path).status

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/api"
 )
 
-// target makes what a request is about, fresh for every request, and gives
+// target makes what a request is about, fresh for every request, and returns
 // its path and body.
 type target func(owner client) (path, body string)
 
@@ -21,7 +21,7 @@ func sending(path, body string) target {
 	return func(client) (string, string) { return path, body }
 }
 
-// on is about a resource that the owner makes first.
+// on is a request about a resource that the owner creates first.
 func on(path func(owner client) string, body string) target {
 	return func(owner client) (string, string) { return path(owner), body }
 }
@@ -205,7 +205,7 @@ func TestAccess_EveryRouteAndRole(t *testing.T) {
 	})
 }
 
-// everyCredential makes one key for each column of the table.
+// everyCredential creates one key for each column of the table.
 func everyCredential(owner client) map[string]string {
 	revoked := owner.makeKey(attributes{"role": "OWNER"})
 	owner.post(revoked.path+"/actions/revoke", "").want(200)

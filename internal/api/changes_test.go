@@ -14,7 +14,7 @@ import (
 
 // recorded is a write and the one change that it leaves.
 type recorded struct {
-	// prepare gives the path of what is written, which may not exist yet.
+	// prepare returns the path of what is written, which may not exist yet.
 	prepare      func(owner client) string
 	body         string
 	kind, action string
@@ -170,8 +170,8 @@ func requireDocument(t *testing.T, which string, got any, want map[string]any) {
 	}
 }
 
-// withoutBody is a job's configuration without the body, which the history
-// tells by its size.
+// withoutBody is a job's configuration without the body, of which the history
+// has only the size.
 func withoutBody(configuration map[string]any) map[string]any {
 	rest := maps.Clone(configuration)
 	for _, name := range []string{"body", "body_bytes"} {
@@ -190,7 +190,7 @@ func TestChanges_TableHasEveryWrite(t *testing.T) {
 	}
 }
 
-// makesRun tells of routes that make or end runs, which are their own history.
+// makesRun reports whether a route starts or ends runs, which are their own history.
 func makesRun(route string) bool {
 	return strings.HasSuffix(route, "/actions/run") || strings.Contains(route, "/runs/")
 }

@@ -213,7 +213,7 @@ type resource struct {
 	Attributes map[string]any `json:"attributes"`
 }
 
-// data gives the resource of a document with one.
+// data returns the resource of a document with one.
 func (a answer) data() resource {
 	a.t.Helper()
 	var document struct{ Data resource }
@@ -221,7 +221,7 @@ func (a answer) data() resource {
 	return document.Data
 }
 
-// attribute gives one attribute of the resource.
+// attribute returns one attribute of the resource.
 func (a answer) attribute(name string) any {
 	a.t.Helper()
 	value, ok := a.data().Attributes[name]
@@ -231,7 +231,7 @@ func (a answer) attribute(name string) any {
 	return value
 }
 
-// text gives an attribute that is a string.
+// text returns an attribute that is a string.
 func (a answer) text(name string) string {
 	a.t.Helper()
 	value, ok := a.attribute(name).(string)
@@ -258,7 +258,7 @@ func (a answer) page() page {
 	return document
 }
 
-// ids gives the ids of a list.
+// ids returns the ids of a list.
 func (a answer) ids() []string {
 	a.t.Helper()
 	ids := []string{}
@@ -288,8 +288,7 @@ func envelope(resourceType, id string, attributes any) string {
 type attributes = map[string]any
 
 // eventually asks until the answer is yes. It fails when the answer to a
-// question asked after the deadline is no: how long an answer takes is the
-// machine's business.
+// question asked after the deadline is no, so that a slow machine has time.
 func eventually(t testing.TB, deadline time.Duration, what string, yes func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
@@ -305,5 +304,5 @@ func eventually(t testing.TB, deadline time.Duration, what string, yes func() bo
 	}
 }
 
-// contains tells whether a body has a text in it.
+// contains reports whether a body has a text in it.
 func (a answer) contains(text string) bool { return bytes.Contains(a.body, []byte(text)) }

@@ -138,7 +138,7 @@ func validateRequestBody(route *routers.Route, sent *http.Request, body string) 
 	return validateBody(documented.Value.Content, place, sent.Header.Get("Content-Type"), []byte(body))
 }
 
-// meansToBeValid tells whether a request with this outcome should be one that
+// meansToBeValid reports whether a request with this outcome should be one that
 // the description allows: all but those that are refused for their form.
 func meansToBeValid(status int) bool {
 	refused := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
@@ -290,7 +290,7 @@ func TestContract_HasEveryRoute(t *testing.T) {
 	}
 }
 
-// TestContract_SaysWhoMayCall holds the house style of the description.
+// TestContract_SaysWhoMayCall enforces the house style of the description.
 func TestContract_SaysWhoMayCall(t *testing.T) {
 	t.Parallel()
 	for path, item := range contract().Paths.Map() {
@@ -308,8 +308,8 @@ func TestContract_SaysWhoMayCall(t *testing.T) {
 	}
 }
 
-// TestContract_ValidatorFindsWrongResponses spoils a good response in one place each
-// and expects to hear of it: a validator that lets things pass proves nothing.
+// TestContract_ValidatorFindsWrongResponses changes a good response in one
+// place each, which must be found: a validator that lets things pass proves nothing.
 func TestContract_ValidatorFindsWrongResponses(t *testing.T) {
 	t.Parallel()
 	const environment = `{"data":{"id":"qa","type":"environment","attributes":{"name":"Q","color":null,"classification":"STANDARD",` +
@@ -420,8 +420,7 @@ var knownCodes = sync.OnceValue(func() []string {
 	return codes
 })
 
-// checkErrorDocument tells what is wrong with the body of an error, whatever
-// it is about.
+// checkErrorDocument returns what is wrong with the body of an error.
 func checkErrorDocument(status int, body []byte) error {
 	var document struct {
 		Errors []struct {

@@ -34,7 +34,7 @@ func TestEvaluate_Explanation(t *testing.T) {
 	requireResults(t, rules[1].(map[string]any)["logic"].(map[string]any))
 }
 
-// requireResults holds that every evaluated node of an explanation has a result.
+// requireResults checks that every evaluated node of an explanation has a result.
 func requireResults(t *testing.T, node map[string]any) {
 	t.Helper()
 	if _, has := node["result"]; node["evaluated"] == true && !has {

@@ -90,7 +90,7 @@ func requireUnavailable(t *testing.T, got answer) {
 }
 
 // TestErrors_PostgresOutage takes the database away under a running node, and
-// gives it back.
+// brings it back.
 func TestErrors_PostgresOutage(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")

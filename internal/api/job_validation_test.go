@@ -245,7 +245,7 @@ func TestJob_LargestValid(t *testing.T) {
 	}
 }
 
-// requireContains holds that all members of want are in got.
+// requireContains checks that all members of want are in got.
 func requireContains(t *testing.T, what string, got, want map[string]any) {
 	t.Helper()
 	for name, value := range want {

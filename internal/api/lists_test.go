@@ -103,7 +103,7 @@ func numberedLists() map[string]numbered {
 	}
 }
 
-// searchable tells whether a list has filter[search]: keys and sources have none.
+// searchable reports whether a list has filter[search]: keys and sources have none.
 func (l numbered) searchable() bool {
 	return l.path != keysPath && !strings.HasSuffix(l.path, "sources")
 }
@@ -291,7 +291,7 @@ func TestLists_Sorts(t *testing.T) {
 	})
 }
 
-// requireSorted holds that a field is in order, missing values last, and ids
+// requireSorted checks that a field is in order, missing values last, and ids
 // break ties.
 func requireSorted(t *testing.T, got answer, order string) {
 	t.Helper()

@@ -85,7 +85,7 @@ func TestLogger_DeletedEnvironment(t *testing.T) {
 	seq := owner.seq()
 	owner.delete(path + "?cascade=true").want(204)
 	want := [][3]any{{"log_group", "g", "cascaded"}, {"logger", "more", "cascaded"}, {"logger", "only", "cascaded"}, {"logger", "*", "cascaded"}, {"environment", "qa", "deleted"}}
-	if diff := cmp.Diff(want, owner.newsOf(seq)); diff != "" {
+	if diff := cmp.Diff(want, owner.changesAfter(seq)); diff != "" {
 		t.Error(diff)
 	}
 	requireLogger(t, owner.get(loggersPath+"/only"), false, nil, nil, 0)
@@ -114,7 +114,7 @@ func TestLogger_LevelExpires(t *testing.T) {
 	}
 }
 
-// frozenLevelExpires sets a level for some seconds, freezes it, and gives how
+// frozenLevelExpires sets a level for some seconds, freezes it, and returns how
 // late it is removed; an hour when it was due before it was frozen.
 func (c client) frozenLevelExpires(seconds int) (late time.Duration) {
 	c.t.Helper()
@@ -139,7 +139,7 @@ func (c client) frozenLevelExpires(seconds int) (late time.Duration) {
 		return time.Hour
 	}
 	eventually(c.t, patience, "the override is gone", func() bool { return c.get(loggersPath+"/"+key).environment(environment) == nil })
-	if diff := cmp.Diff([][3]any{{"logger", key, "expired"}}, c.newsOf(seq)); diff != "" {
+	if diff := cmp.Diff([][3]any{{"logger", key, "expired"}}, c.changesAfter(seq)); diff != "" {
 		c.t.Error(diff)
 	}
 	change := c.latest().Attributes

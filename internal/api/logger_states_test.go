@@ -52,7 +52,7 @@ var loggerTransitions = []transition{
 		owner.setLogger("a.kept", attributes{"level": "FATAL"})
 		seq := owner.seq()
 		owner.setLogger("a", attributes{"level": "DEBUG"})
-		if diff := cmp.Diff([][3]any{{"logger", "a", "updated"}, {"logger", "*", "cascaded"}}, owner.newsOf(seq)); diff != "" {
+		if diff := cmp.Diff([][3]any{{"logger", "a", "updated"}, {"logger", "*", "cascaded"}}, owner.changesAfter(seq)); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(map[string]any{"keys": []any{"a.b", "a.b.c"}, "cause": "logger:a"}, owner.latest().Attributes["after"]); diff != "" {
@@ -90,7 +90,7 @@ var loggerTransitions = []transition{
 		owner.observe(attributes{"id": "a.b"}).want(200)
 		seq := owner.seq()
 		owner.setLogger("a", attributes{"level": "DEBUG"})
-		if diff := cmp.Diff([][3]any{{"logger", "a", "created"}}, owner.newsOf(seq)); diff != "" {
+		if diff := cmp.Diff([][3]any{{"logger", "a", "created"}}, owner.changesAfter(seq)); diff != "" {
 			t.Error(diff)
 		}
 	}},

@@ -220,12 +220,12 @@ func TestLogGroup_DeleteDetachesMembers(t *testing.T) {
 	requireLogger(t, owner.get(loggersPath+"/only.grouped"), false, nil, nil, 0)
 	requireLogger(t, owner.get(loggersPath+"/more"), true, "INFO", nil, 0)
 	want := [][3]any{{"logger", "more", "cascaded"}, {"logger", "only.grouped", "cascaded"}, {"log_group", "sql", "deleted"}, {"logger", "*", "cascaded"}}
-	if diff := cmp.Diff(want, owner.newsOf(seq)); diff != "" {
+	if diff := cmp.Diff(want, owner.changesAfter(seq)); diff != "" {
 		t.Error(diff)
 	}
 	path, seq = owner.makeGroup("empty", attributes{}), owner.seq()
 	owner.delete(path).want(204)
-	if diff := cmp.Diff([][3]any{{"log_group", "empty", "deleted"}}, owner.newsOf(seq)); diff != "" {
+	if diff := cmp.Diff([][3]any{{"log_group", "empty", "deleted"}}, owner.changesAfter(seq)); diff != "" {
 		t.Error(diff)
 	}
 }

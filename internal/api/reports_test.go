@@ -27,7 +27,7 @@ type outcome struct {
 	}
 }
 
-// rejected gives the indices of skipped items.
+// rejected returns the indices of skipped items.
 func (o outcome) rejected() []int {
 	var indices []int
 	if o.Meta != nil {
@@ -361,7 +361,7 @@ func TestReport_Metrics(t *testing.T) {
 	requireMinutes(t, owner.node.Database, account)
 }
 
-// requireMinutes holds that equal dimensions were added up, whatever the order
+// requireMinutes checks that equal dimensions were added up, whatever the order
 // of their members.
 func requireMinutes(t *testing.T, database storetest.Database, account string) {
 	t.Helper()

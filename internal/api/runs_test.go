@@ -53,7 +53,7 @@ func TestRun_Lifecycle(t *testing.T) {
 	}
 }
 
-// requireRun holds that attributes of a run are what they should be.
+// requireRun checks that attributes of a run are what they should be.
 func requireRun(t *testing.T, got answer, want map[string]any) {
 	t.Helper()
 	shown := got.data().Attributes
@@ -66,7 +66,7 @@ func requireRun(t *testing.T, got answer, want map[string]any) {
 	}
 }
 
-// requireDurations holds that durations are whole milliseconds between the
+// requireDurations checks that durations are whole milliseconds between the
 // instants that a run shows.
 func requireDurations(t *testing.T, got answer) {
 	t.Helper()
@@ -87,7 +87,7 @@ func requireDurations(t *testing.T, got answer) {
 	}
 }
 
-// requireNeverStarted holds what a run shows that ended without starting.
+// requireNeverStarted checks what a run shows that ended without starting.
 func requireNeverStarted(t *testing.T, got answer, status string) {
 	t.Helper()
 	requireRun(t, got, map[string]any{"status": status, "started_at": nil, "run_duration_ms": nil, "request": nil, "result": nil})

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// send makes a request that must succeed and gives the id of what it is about.
+// send makes a request that must succeed and returns the id of what it is about.
 func send(t *testing.T, c *client, method, path, body string) (id string, attributes map[string]any) {
 	t.Helper()
 	status, text, err := c.call(t.Context(), method, path, body)
@@ -114,7 +114,7 @@ func TestMetrics_OfEngine(t *testing.T) {
 	}
 }
 
-// slowSink holds every request until it is aborted, and tells when.
+// slowSink holds every request until it is aborted, and sends when that was.
 func slowSink(t *testing.T) (url string, begun, aborted chan time.Time) {
 	t.Helper()
 	begun, aborted = make(chan time.Time, 1), make(chan time.Time, 1)
@@ -179,7 +179,7 @@ func tellingNode(t *testing.T, database storetest.Database, name string) *client
 	return newClient(t, "http://"+instance.Address(), s.BootstrapKey)
 }
 
-// listening waits until so many nodes would be told.
+// listening waits until so many nodes listen for cancellations.
 func listening(t *testing.T, database storetest.Database, nodes int) {
 	t.Helper()
 	raw := database.Raw(t)

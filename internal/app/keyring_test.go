@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// sealedWith tells whether everything in the store is sealed with a key.
+// sealedWith reports whether everything in the store is sealed with a key.
 func sealedWith(t *testing.T, raw *sql.DB, key string) bool {
 	t.Helper()
 	rows, err := raw.QueryContext(t.Context(), `SELECT sealed FROM seal_checks`)
@@ -42,7 +42,7 @@ func sealedWith(t *testing.T, raw *sql.DB, key string) bool {
 	return true
 }
 
-// start makes a store with its ring and stops again.
+// start builds an app, which creates the store and its ring, and stops it.
 func start(t *testing.T, s settings.Settings) {
 	t.Helper()
 	instance, _, err := build(t, s)
@@ -190,7 +190,7 @@ func TestResealer_InterruptedRotation(t *testing.T) {
 	storetest.Wait(t, soon, "the node has sealed again", func() bool { return sealedWith(t, raw, key) })
 }
 
-// A value that no key opens is told of once, by its place: looking again does
+// A value that no key opens is logged once, with its place: looking again does
 // not open it.
 func TestResealer_WarnsOnceOfUnopenedValue(t *testing.T) {
 	t.Parallel()

@@ -119,8 +119,8 @@ func TestOperator_AccountMustBeNamed(t *testing.T) {
 	ask("--account")
 }
 
-// A key that was revoked by hand must stop to work on every node, however well
-// it is remembered there.
+// A key that the operator revokes must stop working on every node, also where
+// it is cached.
 func TestOperator_RevokeKeyOnEveryNode(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

@@ -38,7 +38,7 @@ func TestSender_AccountsShareNoConnections(t *testing.T) {
 	}
 }
 
-// A reason that egress gets and nobody translates would be told as another.
+// A reason of egress that nobody translates would be shown as another.
 func TestSender_TranslatesEveryReason(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../egress/errors.go")

@@ -60,7 +60,7 @@ func beginSlowly(t *testing.T, address string) *slowRequest {
 	return request
 }
 
-// finish sends the rest and gives the status.
+// finish sends the rest and returns the status.
 func (r *slowRequest) finish() (int, error) {
 	if _, err := r.conn.Write([]byte(r.rest)); err != nil {
 		return 0, err

@@ -39,7 +39,7 @@ func (term *terminal) runUntil(ctx context.Context, args ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
-// must runs a command that has to work without a word on stderr, and gives
+// must runs a command that has to work without a word on stderr, and returns
 // what it printed.
 func (term *terminal) must(args ...string) string {
 	term.t.Helper()

@@ -21,7 +21,7 @@ type key struct {
 	CreatedBy  string     `json:"created_by"`
 }
 
-// find gives the key with a name.
+// find returns the key with a name.
 func find(t *testing.T, keys []key, name string) key {
 	t.Helper()
 	at := slices.IndexFunc(keys, func(each key) bool { return each.Name == name })

@@ -67,7 +67,7 @@ func follow(log io.Reader, address chan<- string) {
 	}
 }
 
-// end stops the server as a signal would and gives its exit code and what it
+// end stops the server as a signal would and returns its exit code and what it
 // has printed.
 func (s *serving) end(t *testing.T) (int, string) {
 	t.Helper()

@@ -1,5 +1,5 @@
-// Package storetest gives every test a real database of its own, of both
-// kinds, and holds the suite that every concept of the store must pass on both.
+// Package storetest creates real databases of both kinds for tests, and has the
+// suite that every concept of the store must pass on both.
 package storetest
 
 import (
@@ -94,7 +94,7 @@ func NewShared(kind string) (made Database, remove func() error, err error) {
 	return made, func() error { return errors.Join(made.drop(), os.RemoveAll(folder)) }, err
 }
 
-// Options are what the database is opened with. Tests wait for no disk.
+// Options returns what the database is opened with. Tests do not wait for the disk.
 func (d Database) Options() store.Options {
 	return store.Options{Database: d.URL, File: d.file(), Log: slog.New(slog.DiscardHandler), Unsynced: true}
 }

@@ -38,10 +38,10 @@ const (
 
 var counter atomic.Int64
 
-// unique makes an id that no other test of this process uses.
+// unique returns an id that no other test of this process uses.
 func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
 
-// makeEnvironment creates an environment and gives its path.
+// makeEnvironment creates an environment and returns its path.
 func (c client) makeEnvironment(id string) string {
 	c.t.Helper()
 	c.post(environmentsPath, envelope("environment", id, attributes{"name": id})).want(201)
@@ -58,7 +58,7 @@ func (c client) report(items ...attributes) answer {
 	return c.post(contextsPath+"/bulk", string(text), with("Content-Type", "application/json"))
 }
 
-// discover reports one context and gives nothing: it is there afterwards.
+// discover reports one context, which exists afterwards.
 func (c client) discover(kind, key string) {
 	c.t.Helper()
 	c.report(attributes{"type": kind, "key": key}).want(200)
@@ -82,7 +82,7 @@ func (c client) withRole(role string) client {
 	return c.as(c.makeKey(attributes{"role": role}).secret)
 }
 
-// plant writes to the store beside a running node: what no route can make.
+// plant writes to the store beside a running node: what no route can write.
 func plant(c client, write func(tx *store.Tx) error) {
 	c.t.Helper()
 	if err := c.node.Database.Open(c.t).Write(c.t.Context(), "", write); err != nil {
@@ -120,7 +120,7 @@ func (c client) order(path string) []string {
 	return order
 }
 
-// latest gives the newest change of the account.
+// latest returns the newest change of the account.
 func (c client) latest() resource {
 	c.t.Helper()
 	found := c.get(changesPath + "?page[size]=1").want(200).page().Data
