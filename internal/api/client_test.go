@@ -67,7 +67,7 @@ func speakTo(t testing.TB, node *apptest.Node) client {
 // account is the OWNER of a new account on the same node.
 func (c client) account(plan string) client {
 	c.t.Helper()
-	return c.as(c.node.Account(c.t, plan))
+	return c.as(c.node.Account(c.t, "Account", plan))
 }
 
 // accountKey is what the command line calls the client's account.

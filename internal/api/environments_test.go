@@ -158,7 +158,7 @@ func TestEnvironment_RacingPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		first := start(t, database)
-		key := first.node.Account(t, "jobs=standard") // 5 slots, 1 in use
+		key := first.node.Account(t, "Racing", "jobs=standard") // 5 slots, 1 in use
 		nodes := []client{first.as(key)}
 		if database.Kind == "postgres" {
 			nodes = append(nodes, start(t, database).as(key))

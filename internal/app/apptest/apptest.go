@@ -90,13 +90,14 @@ func loopback() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
-// accounts numbers the accounts that tests make, so that no two have the same name.
+// accounts numbers the accounts that tests create.
 var accounts atomic.Int64 //nolint:gochecknoglobals // all tests of a package share nodes
 
-// Account makes another account on the given plans and returns its OWNER key.
-func (n *Node) Account(t testing.TB, plan string) string {
+// Account creates another account on the given plans and returns its OWNER key.
+// A number makes its name unique.
+func (n *Node) Account(t testing.TB, name, plan string) string {
 	t.Helper()
-	_, key, err := n.App.Operator().CreateAccount(t.Context(), fmt.Sprint("Account ", accounts.Add(1)), plan)
+	_, key, err := n.App.Operator().CreateAccount(t.Context(), fmt.Sprint(name, " ", accounts.Add(1)), plan)
 	if err != nil {
 		t.Fatal(err)
 	}
