@@ -36,10 +36,10 @@ build: ## build bin/signalbox, one static file
 RACE := -race -gcflags=modernc.org/...=-race=false -gcflags=github.com/getkin/...=-race=false
 
 # What tests need besides Go comes from wrappers named scripts/with-…, which nest: one thing each.
-# Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. Tests wait more than they
-# compute, hence more of them at once than there are processors.
+# Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. Some tests wait for others
+# to compute, hence two more of a package at once than there are processors on a small machine.
 TEST := env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 scripts/with-postgres scripts/each-module $(TEST_MODULES) -- \
-	go test $(RACE) -vet=off -p 4 -parallel 8 -timeout $(TEST_TIMEOUT)
+	go test $(RACE) -vet=off -parallel 4 -timeout $(TEST_TIMEOUT)
 
 test: ## run every test, with the race detector, on SQLite and PostgreSQL (TESTFLAGS)
 	scripts/ensure-cc
@@ -48,7 +48,7 @@ test: ## run every test, with the race detector, on SQLite and PostgreSQL (TESTF
 	$(MAKE) --no-print-directory build
 
 test-fast: ## run what needs no PostgreSQL and no Node, without the race detector (TESTFLAGS)
-	scripts/each-module $(TEST_MODULES) -- env -u SIGNALBOX_TEST_POSTGRES -u SIGNALBOX_TEST_ALL go test -p 4 -parallel 8 $(TESTFLAGS) ./...
+	scripts/each-module $(TEST_MODULES) -- env -u SIGNALBOX_TEST_POSTGRES -u SIGNALBOX_TEST_ALL go test -parallel 4 $(TESTFLAGS) ./...
 
 soak: ## the same as make test with the long forms of kills, reconnects, sockets and searches (TESTFLAGS)
 	scripts/ensure-cc
