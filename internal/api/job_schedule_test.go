@@ -277,25 +277,24 @@ func TestJobs_List(t *testing.T) {
 // latest alone.
 func TestJob_MissedInstants(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		// One of every hour, and the next is as far: none passes meanwhile.
-		latest := time.Now().UTC().Add(-30 * time.Minute).Truncate(time.Minute)
-		t.Run("a node runs and stops", func(t *testing.T) { //nolint:paralleltest // what follows waits for its end
-			start(t, database).makeJob("job", attributes{"schedule": fmt.Sprint(latest.Minute(), " * * * *")})
-		})
-		asleepSince(t, database, latest.Add(-3*time.Hour))
-		owner := start(t, database)
-		run := owner.fired("job", 1)[0].Attributes
-		if run["scheduled_for"] != latest.Format(time.RFC3339) || run["trigger"] != "SCHEDULE" {
-			t.Errorf("it fired for %v, want %s", run["scheduled_for"], latest)
-		}
-		if next := owner.get(jobsPath + "/job").want(200).text("next_run_at"); next != latest.Add(time.Hour).Format(time.RFC3339) {
-			t.Errorf("it fires next at %s, an hour after %s", next, latest)
-		}
-		if runs := owner.get(runsPath + "?filter[job]=job").want(200).ids(); len(runs) != 1 {
-			t.Errorf("it has %d runs, want 1", len(runs))
-		}
+	database := storetest.New(t, "sqlite")
+	// One of every hour, and the next is as far: none passes meanwhile.
+	latest := time.Now().UTC().Add(-30 * time.Minute).Truncate(time.Minute)
+	t.Run("a node runs and stops", func(t *testing.T) { //nolint:paralleltest // what follows waits for its end
+		start(t, database).makeJob("job", attributes{"schedule": fmt.Sprint(latest.Minute(), " * * * *")})
 	})
+	asleepSince(t, database, latest.Add(-3*time.Hour))
+	owner := start(t, database)
+	run := owner.fired("job", 1)[0].Attributes
+	if run["scheduled_for"] != latest.Format(time.RFC3339) || run["trigger"] != "SCHEDULE" {
+		t.Errorf("it fired for %v, want %s", run["scheduled_for"], latest)
+	}
+	if next := owner.get(jobsPath + "/job").want(200).text("next_run_at"); next != latest.Add(time.Hour).Format(time.RFC3339) {
+		t.Errorf("it fires next at %s, an hour after %s", next, latest)
+	}
+	if runs := owner.get(runsPath + "?filter[job]=job").want(200).ids(); len(runs) != 1 {
+		t.Errorf("it has %d runs, want 1", len(runs))
+	}
 }
 
 // asleepSince makes every job one that should have fired at an instant.
