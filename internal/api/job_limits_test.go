@@ -44,7 +44,7 @@ func TestJob_ConfigurationBytesLimit(t *testing.T) {
 
 func TestJob_RowLimit(t *testing.T) {
 	t.Parallel()
-	onBoth(t, "pro", func(t *testing.T, owner client) {
+	onBoth(t, "pro", func(_ *testing.T, owner client) {
 		path := owner.makeJob("first", nil)
 		owner.addTotal("jobs", jobs.MaxJobs-2)
 		owner.makeJob("last", nil)

@@ -164,7 +164,7 @@ func TestIDs_OfContexts(t *testing.T) {
 func TestIDs_ImpossibleAreNotFound(t *testing.T) {
 	t.Parallel()
 	ids := []string{"%00", "a%00b", "%ff", "%c3%28", "user%3A%00", "user%3A%ff", "%ED%A0%80", "nowhere", "00000000-0000-0000-0000-000000000000", "%0A", strings.Repeat("x", 5000)}
-	onBoth(t, "pro", func(t *testing.T, owner client) {
+	onBoth(t, "pro", func(_ *testing.T, owner client) {
 		for template, item := range contract().Paths.Map() {
 			if !strings.Contains(template, "{") || strings.HasPrefix(template, "/ofrep/") { // see TestOFREP_UnknownFlag
 				continue

@@ -385,7 +385,7 @@ func requireMinutes(t *testing.T, database storetest.Database, account string) {
 // TestReport_MetricOverflow: each value is finite, their sum is not.
 func TestReport_MetricOverflow(t *testing.T) {
 	t.Parallel()
-	onBoth(t, "pro", func(t *testing.T, owner client) {
+	onBoth(t, "pro", func(_ *testing.T, owner client) {
 		for _, batch := range [][]any{
 			{metric("huge", 1e308, nil)}, {metric("huge", 1e308, nil)}, {metric("huge", -1e308, nil), metric("huge", -1e308, nil)},
 			{metric("both", 1.7e308, nil), metric("both", 1.7e308, nil)}, {metric("both", -1.7e308, nil), metric("both", -1.7e308, nil)},
