@@ -43,7 +43,7 @@ func (n *nodes) end() {
 	}
 }
 
-// named takes @NAME off the arguments and gives the server of that name.
+// named takes @NAME off the arguments and returns the server of that name.
 func (n *nodes) named(ts *testscript.TestScript, args []string) (name string, found *node, rest []string) {
 	if len(args) > 0 && strings.HasPrefix(args[0], "@") {
 		name, args = args[0][1:], args[1:]

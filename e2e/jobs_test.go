@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // sink is where jobs send to. It counts the requests of every run.
@@ -70,7 +71,7 @@ func (a *acknowledged) size() int {
 	return len(a.jobs) + len(a.runs)
 }
 
-// post sends a request with the OWNER key and gives the id of what was made.
+// post sends a request with the OWNER key and returns the id of what was made.
 func post(client *http.Client, url, body string) (id string, err error) {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -133,10 +134,11 @@ func freePort(t *testing.T) string {
 	}
 }
 
-func TestNoRunIsLostOrRepeatedHoweverOftenTheServerIsKilled(t *testing.T) {
+func TestKill_NoRunLostOrRepeated(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		const kills, enough, writers = 20, 60, 4
+		const enough, writers = 60, 4
+		kills := suite.Scale(3, 20)
 		target, kept := newSink(t), &acknowledged{}
 		settings := []string{"SIGNALBOX_LISTEN=" + freePort(t), "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8"}
 		for round := range kills {
@@ -181,7 +183,7 @@ func number(t *testing.T, db *sql.DB, query string, args ...any) (count int) {
 	return count
 }
 
-// check holds what is in the database against what was acknowledged and sent.
+// check compares what is in the database with what was acknowledged and sent.
 func (a *acknowledged) check(t *testing.T, db *sql.DB, target *sink) {
 	t.Helper()
 	storetest.Wait(t, patience, "nothing waits or runs", func() bool {

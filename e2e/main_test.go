@@ -55,18 +55,20 @@ func build(to string) error {
 	return nil
 }
 
-func TestScripts(t *testing.T) {
+func TestScripts_Both(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
+			storetest.Need(t, kind)
 			testscript.Run(t, params(kind, filepath.Join("testdata", "both")))
 		})
 	}
 }
 
-func TestPostgresScripts(t *testing.T) {
+func TestScripts_Postgres(t *testing.T) {
 	t.Parallel()
+	storetest.Need(t, "postgres")
 	testscript.Run(t, params("postgres", filepath.Join("testdata", "postgres")))
 }
 
@@ -91,7 +93,7 @@ func params(kind, folder string) testscript.Params {
 	}
 }
 
-// prepare gives a script its database and its variables.
+// prepare returns a script its database and its variables.
 func prepare(env *testscript.Env, kind string) error {
 	t, is := env.T().(testing.TB)
 	if !is {

@@ -25,7 +25,7 @@ const (
 )
 
 // It is not parallel: the scripts would be measured as well.
-func TestStartIdleAndSize(t *testing.T) {
+func TestMeasure_StartIdleAndSize(t *testing.T) {
 	info, err := os.Stat(binary)
 	if err != nil {
 		t.Fatal(err)
@@ -35,19 +35,21 @@ func TestStartIdleAndSize(t *testing.T) {
 		t.Error("the binary is far too large")
 	}
 	for _, kind := range []string{"sqlite", "postgres"} {
-		fastest, idle := measure(t, kind)
-		t.Logf("%s: start to ready %s (goal: under %s), idle memory %.1f MB (goal: under %d)",
-			kind, fastest.Round(time.Millisecond), startGoal, float64(idle)/(1<<20), idleGoal>>20)
-		if fastest > leeway*startGoal {
-			t.Errorf("%s: the start takes far too long", kind)
-		}
-		if idle > leeway*idleGoal {
-			t.Errorf("%s: the memory is far too much", kind)
-		}
+		t.Run(kind, func(t *testing.T) {
+			fastest, idle := measure(t, kind)
+			t.Logf("start to ready %s (goal: under %s), idle memory %.1f MB (goal: under %d)",
+				fastest.Round(time.Millisecond), startGoal, float64(idle)/(1<<20), idleGoal>>20)
+			if fastest > leeway*startGoal {
+				t.Error("the start takes far too long")
+			}
+			if idle > leeway*idleGoal {
+				t.Error("the memory is far too much")
+			}
+		})
 	}
 }
 
-// measure gives the shortest of a few starts on fresh data, and of some more when
+// measure returns the shortest of a few starts on fresh data, and of some more when
 // the machine is busy, from the start of the process to an answer of the
 // readiness check, and the memory after it.
 func measure(t *testing.T, kind string) (fastest time.Duration, idle int64) {

@@ -41,7 +41,7 @@ func (o *output) Write(text []byte) (int, error) {
 	return o.text.Write(text)
 }
 
-// String gives everything that was printed so far.
+// String returns everything that was printed so far.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

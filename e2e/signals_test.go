@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // slowRequest is a request whose body arrives late. It is in the hands of the
@@ -71,7 +72,7 @@ func untilLogged(t *testing.T, n *node, text string) {
 	}
 }
 
-func TestSIGTERMLetsRequestsFinish(t *testing.T) {
+func TestSIGTERM_LetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		n := start(t, database)
@@ -96,7 +97,7 @@ func TestSIGTERMLetsRequestsFinish(t *testing.T) {
 	})
 }
 
-func TestSIGTERMDoesNotWaitForEver(t *testing.T) {
+func TestSIGTERM_CutsEndlessRequest(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		n := start(t, database, "SIGNALBOX_SHUTDOWN_TIMEOUT=300ms")
@@ -125,7 +126,7 @@ func (n *node) read(t *testing.T, path string) answer {
 	return got
 }
 
-// get asks for a path with the OWNER key and gives the status.
+// get asks for a path with the OWNER key and returns the status.
 func (n *node) get(t *testing.T, path string) int {
 	t.Helper()
 	return n.read(t, path).status
@@ -162,35 +163,46 @@ func (w *writer) run(url string, acknowledge func()) {
 	}
 }
 
-func TestACrashLosesNothingThatWasAcknowledged(t *testing.T) {
+func TestKill_KeepsAcknowledgedWrites(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		n := start(t, database)
-		const count, enough = 8, 200
-		acknowledged := make(chan struct{}, 1<<20) // never full, so that nobody waits after the crash
-		writers := make([]writer, count)
-		var running sync.WaitGroup
-		for i := range writers {
-			writers[i].name = fmt.Sprintf("w%d", i)
-			running.Go(func() { writers[i].run(n.url, func() { acknowledged <- struct{}{} }) })
+		var writers []writer
+		for round := range suite.Scale(2, 10) {
+			writers = append(writers, killWhileWriting(t, start(t, database), round)...)
 		}
-		for range enough {
-			select {
-			case <-acknowledged:
-			case <-time.After(patience):
-				t.Fatal("the server acknowledges nothing")
-			}
-		}
-		if err := n.signal(syscall.SIGKILL); err == nil {
-			t.Error("the server survived SIGKILL")
-		}
-		running.Wait()
 		checkKept(t, start(t, database), writers)
 	})
 }
 
+// killWhileWriting lets writers run until the server has acknowledged enough,
+// and kills it in the middle of everybody's writing.
+func killWhileWriting(t *testing.T, n *node, round int) []writer {
+	t.Helper()
+	const count, enough = 8, 100
+	acknowledged := make(chan struct{}, 1<<20) // never full, so that nobody waits after the kill
+	writers := make([]writer, count)
+	var running sync.WaitGroup
+	for i := range writers {
+		writers[i].name = fmt.Sprintf("w%d-%d", round, i)
+		running.Go(func() { writers[i].run(n.url, func() { acknowledged <- struct{}{} }) })
+	}
+	for range enough {
+		select {
+		case <-acknowledged:
+		case <-time.After(patience):
+			t.Fatal("the server acknowledges nothing")
+		}
+	}
+	if err := n.signal(syscall.SIGKILL); err == nil {
+		t.Error("the server survived SIGKILL")
+	}
+	running.Wait()
+	return writers
+}
+
 // checkKept compares what was acknowledged with what is there. Each writer had
-// one request under way, which may have been carried out.
+// one request under way, which may have been carried out. No write was kept
+// without its change, nor a change without its write.
 func checkKept(t *testing.T, n *node, writers []writer) {
 	t.Helper()
 	total := 0
@@ -208,19 +220,41 @@ func checkKept(t *testing.T, n *node, writers []writer) {
 	if err := json.Unmarshal([]byte(n.read(t, "/api/v1/services?meta[total]=true&page[size]=1").body), &document); err != nil {
 		t.Fatal(err)
 	}
-	if kept := document.Meta.Pagination.Total; kept < total || kept > total+len(writers) {
+	kept := document.Meta.Pagination.Total
+	if kept < total || kept > total+len(writers) {
 		t.Errorf("%d were acknowledged, %d are there", total, kept)
 	}
+	if recorded := n.recordedServices(t); recorded != kept {
+		t.Errorf("%d services and %d changes of services are there", kept, recorded)
+	}
+}
+
+// recordedServices counts the changes of services in the history.
+func (n *node) recordedServices(t *testing.T) (count int) {
+	t.Helper()
+	for next := "/api/v1/changes?page[size]=1000"; next != ""; {
+		var list struct {
+			Data  []struct{ Attributes struct{ Kind string } }
+			Links struct{ Next string }
+		}
+		if err := json.Unmarshal([]byte(n.read(t, next).body), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, change := range list.Data {
+			if change.Attributes.Kind == "service" {
+				count++
+			}
+		}
+		next = strings.TrimPrefix(list.Links.Next, n.url)
+	}
+	return count
 }
 
 // Nodes that start on an empty database at the same time agree on who makes
 // the first account. They share a folder, as they share the key ring.
-func TestFirstStartsAtTheSameTime(t *testing.T) {
+func TestBootstrap_NodesStartTogether(t *testing.T) {
 	t.Parallel()
-	database := storetest.New(t, "postgres")
-	if err := empty(database.URL); err != nil {
-		t.Fatal(err)
-	}
+	database := storetest.NewEmpty(t, "postgres")
 	const count = 4
 	started := make([]*node, count)
 	failed := make([]error, count)

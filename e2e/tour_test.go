@@ -10,7 +10,7 @@ import (
 
 // The script of the tour sends what the README shows: a reader must not be the
 // first who tries it.
-func TestTheTourIsTheReadmes(t *testing.T) {
+func TestScripts_TourIsReadmes(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {

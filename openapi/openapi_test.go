@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -12,17 +13,25 @@ import (
 	"github.com/signalbox/signalbox/openapi"
 )
 
+// served is the description as JSON. Making it takes longer than any test.
+var served = sync.OnceValues(func() ([]byte, error) { return openapi.JSON() })
+
+// document is the description as a library reads it.
+var document = sync.OnceValues(func() (*openapi3.T, error) {
+	text, err := served()
+	if err != nil {
+		return nil, err
+	}
+	return openapi3.NewLoader().LoadFromData(text)
+})
+
 func load(t *testing.T) *openapi3.T {
 	t.Helper()
-	text, err := openapi.JSON()
+	loaded, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}
-	document, err := openapi3.NewLoader().LoadFromData(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return document
+	return loaded
 }
 
 // TestDescription_Valid includes its examples.
@@ -53,7 +62,7 @@ func TestDescription_ReadByAnotherLibrary(t *testing.T) {
 // tree is the description as plain JSON, for rules about its text.
 func tree(t *testing.T) map[string]any {
 	t.Helper()
-	text, err := openapi.JSON()
+	text, err := served()
 	if err != nil {
 		t.Fatal(err)
 	}

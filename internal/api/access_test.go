@@ -9,10 +9,9 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/api"
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// target makes what a request is about, fresh for every request, and gives
+// target makes what a request is about, fresh for every request, and returns
 // its path and body.
 type target func(owner client) (path, body string)
 
@@ -22,7 +21,7 @@ func sending(path, body string) target {
 	return func(client) (string, string) { return path, body }
 }
 
-// on is about a resource that the owner makes first.
+// on is a request about a resource that the owner creates first.
 func on(path func(owner client) string, body string) target {
 	return func(owner client) (string, string) { return path(owner), body }
 }
@@ -182,11 +181,10 @@ func accessTable() []access {
 	}
 }
 
-func TestEveryEndpointForEveryRole(t *testing.T) {
+func TestAccess_EveryRouteAndRole(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		keys := everyCredential(owner, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		keys := everyCredential(owner)
 		for _, row := range accessTable() {
 			t.Run(row.route, func(t *testing.T) {
 				t.Parallel()
@@ -207,8 +205,8 @@ func TestEveryEndpointForEveryRole(t *testing.T) {
 	})
 }
 
-// everyCredential makes one key for each column of the table.
-func everyCredential(owner client, database storetest.Database) map[string]string {
+// everyCredential creates one key for each column of the table.
+func everyCredential(owner client) map[string]string {
 	revoked := owner.makeKey(attributes{"role": "OWNER"})
 	owner.post(revoked.path+"/actions/revoke", "").want(200)
 	user, past := owner.get("/api/v1/users/current").want(200).data().ID, time.Now().Add(-time.Minute)
@@ -216,12 +214,12 @@ func everyCredential(owner client, database storetest.Database) map[string]strin
 		"none": "", "garbage": "sk_api_garbage", "revoked": revoked.secret, "OWNER": owner.key,
 		"VIEWER": owner.withRole("VIEWER").key, "MEMBER": owner.withRole("MEMBER").key, "ADMIN": owner.withRole("ADMIN").key,
 		"scoped ADMIN": owner.makeKey(attributes{"role": "ADMIN", "scopes": attributes{"environments": []string{"staging"}}}).secret,
-		"expired": plantKey(owner.t, database, accounts.Key{Account: owner.get(accountPath).data().ID, Name: "expired",
+		"expired": plantKey(owner, accounts.Key{Account: owner.get(accountPath).data().ID, Name: "expired",
 			Role: accounts.Owner, CreatedBy: user, ExpiresAt: &past}),
 	}
 }
 
-func TestTheAccessTableHasEveryRouteOnce(t *testing.T) {
+func TestAccess_TableHasEveryRoute(t *testing.T) {
 	t.Parallel()
 	var covered []string
 	for _, row := range accessTable() {

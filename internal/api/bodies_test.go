@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/jsonapi"
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // body is a request document and what is wrong with it.
@@ -100,40 +99,36 @@ func newEnvironments() []body {
 	}
 }
 
-func TestBodiesOfEnvironmentsThatBreakARule(t *testing.T) {
+func TestEnvironment_InvalidBodies(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, c := range append(shapes(true), newEnvironments()...) {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				owner.in(t).post(environmentsPath, c.text).refused(400, c.problems...)
-			})
-		}
-	})
+	owner := newOwner(t, "pro")
+	for _, c := range append(shapes(true), newEnvironments()...) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			owner.in(t).post(environmentsPath, c.text).refused(400, c.problems...)
+		})
+	}
 }
 
-func TestBodiesThatAreFineAfterAll(t *testing.T) {
+func TestEnvironment_UnusualValidBodies(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for name, text := range map[string]string{
-			"without a type":             `{"data":{"id":"%","attributes":{"name":"Q"}}}`,
-			"with a type that is null":   `{"data":{"id":"%","type":null,"attributes":{"name":"Q"}}}`,
-			"with unknown members":       `{"meta":{},"data":{"id":"%","links":{},"attributes":{"name":"Q","created_at":"never","more":[1]}}}`,
-			"with a name of 255 letters": `{"data":{"id":"%","attributes":{"name":"` + strings.Repeat("ä", 255) + `"}}}`,
-			"with blanks around it":      "\n\t {\"data\":{\"id\":\"%\",\"attributes\":{\"name\":\"Q\"}}} \r\n",
-			"with escapes":               `{"\u0064ata":{"id":"%","attributes":{"n\u0061me":"\ud83d\ude80"}}}`,
-			"with a short color":         `{"data":{"id":"%","attributes":{"name":"Q","color":"#aBc"}}}`,
-			"with a long color":          `{"data":{"id":"%","attributes":{"name":"Q","color":"#aabbccdd"}}}`,
-		} {
-			text = strings.Replace(text, "%", unique("fine"), 1)
-			got := owner.post(environmentsPath, text, func(r *request) { r.offContract = strings.Contains(text, `"type":null`) })
-			if got.status != 201 {
-				t.Errorf("%s: got %d, want 201: %s", name, got.status, got.body)
-			}
+	owner := newOwner(t, "pro")
+	for name, text := range map[string]string{
+		"without a type":             `{"data":{"id":"%","attributes":{"name":"Q"}}}`,
+		"with a type that is null":   `{"data":{"id":"%","type":null,"attributes":{"name":"Q"}}}`,
+		"with unknown members":       `{"meta":{},"data":{"id":"%","links":{},"attributes":{"name":"Q","created_at":"never","more":[1]}}}`,
+		"with a name of 255 letters": `{"data":{"id":"%","attributes":{"name":"` + strings.Repeat("ä", 255) + `"}}}`,
+		"with blanks around it":      "\n\t {\"data\":{\"id\":\"%\",\"attributes\":{\"name\":\"Q\"}}} \r\n",
+		"with escapes":               `{"\u0064ata":{"id":"%","attributes":{"n\u0061me":"\ud83d\ude80"}}}`,
+		"with a short color":         `{"data":{"id":"%","attributes":{"name":"Q","color":"#aBc"}}}`,
+		"with a long color":          `{"data":{"id":"%","attributes":{"name":"Q","color":"#aabbccdd"}}}`,
+	} {
+		text = strings.Replace(text, "%", unique("fine"), 1)
+		got := owner.post(environmentsPath, text, func(r *request) { r.offContract = strings.Contains(text, `"type":null`) })
+		if got.status != 201 {
+			t.Errorf("%s: got %d, want 201: %s", name, got.status, got.body)
 		}
-	})
+	}
 }
 
 // written is a route that takes a document of one resource.
@@ -161,37 +156,35 @@ func writtenDocuments() map[string]written {
 	}
 }
 
-func TestEveryDocumentIsReadTheSameWay(t *testing.T) {
+func TestBody_SameRulesOnEveryRoute(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		for route, written := range writtenDocuments() {
-			t.Run(route, func(t *testing.T) {
-				t.Parallel()
-				owner := first.in(t)
-				path := written.path(owner)
-				for _, shape := range shapes(written.needsID) {
-					got := owner.send(written.method, path, shape.text)
-					got.what += " with " + shape.name
-					got.refused(400, shape.problems...)
-				}
-				got := owner.send(written.method, path, `{"data":{"id":"another","type":"nothing","attributes":{"name":"N"}}}`)
-				if written.method == "PUT" {
-					got.refused(400, invalid("/data/type"), invalid("/data/id"))
-				} else {
-					got.refused(400, invalid("/data/type"))
-				}
-				owner.send(written.method, path, strings.Repeat(" ", jsonapi.MaxBody)+" ").refused(413, problem{code: "payload_too_large"})
-				for _, mediaType := range []string{"text/plain", "application/xml", "multipart/form-data; boundary=x", "nonsense", "application/json, text/plain"} {
-					owner.send(written.method, path, `{"data":{"attributes":{}}}`, with("Content-Type", mediaType)).
-						refused(415, problem{code: "unsupported_media_type"})
-				}
-			})
-		}
-	})
+	first := newOwner(t, "pro")
+	for route, written := range writtenDocuments() {
+		t.Run(route, func(t *testing.T) {
+			t.Parallel()
+			owner := first.in(t)
+			path := written.path(owner)
+			for _, shape := range shapes(written.needsID) {
+				got := owner.send(written.method, path, shape.text)
+				got.what += " with " + shape.name
+				got.refused(400, shape.problems...)
+			}
+			got := owner.send(written.method, path, `{"data":{"id":"another","type":"nothing","attributes":{"name":"N"}}}`)
+			if written.method == "PUT" {
+				got.refused(400, invalid("/data/type"), invalid("/data/id"))
+			} else {
+				got.refused(400, invalid("/data/type"))
+			}
+			owner.send(written.method, path, strings.Repeat(" ", jsonapi.MaxBody)+" ").refused(413, problem{code: "payload_too_large"})
+			for _, mediaType := range []string{"text/plain", "application/xml", "multipart/form-data; boundary=x", "nonsense", "application/json, text/plain"} {
+				owner.send(written.method, path, `{"data":{"attributes":{}}}`, with("Content-Type", mediaType)).
+					refused(415, problem{code: "unsupported_media_type"})
+			}
+		})
+	}
 }
 
-func TestBodiesOfOtherResourcesThatBreakARule(t *testing.T) {
+func TestBody_InvalidAttributes(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 256)
 	large := strings.Repeat("x", 64<<10)
@@ -238,23 +231,21 @@ func TestBodiesOfOtherResourcesThatBreakARule(t *testing.T) {
 		{"a context with a name that is a number", "PUT", aContext, attributes{"name": 5}, at("name")},
 		{"large settings", "PUT", is(settingsPath), attributes{"a": strings.Repeat(large, 5)}, []problem{invalid("/data/attributes")}},
 	}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, c := range cases {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				owner.in(t).send(c.method, c.path(owner.in(t)), envelope("", "", c.attributes)).refused(400, c.problems...)
-			})
-		}
-		t.Run("a service whose id has control characters", func(t *testing.T) {
+	owner := newOwner(t, "pro")
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			owner.in(t).post(servicesPath, envelope("", "a\nb", attributes{})).refused(400, invalid("/data/id"))
+			owner.in(t).send(c.method, c.path(owner.in(t)), envelope("", "", c.attributes)).refused(400, c.problems...)
 		})
-		t.Run("bare settings have no envelope to point into", func(t *testing.T) {
-			t.Parallel()
-			bare := with("Content-Type", "application/json")
-			owner.in(t).put(settingsPath, `{"environment_order":7}`, bare).refused(400, invalid("/environment_order"))
-			owner.in(t).put(settingsPath, `[]`, bare).refused(400, invalid(""))
-		})
+	}
+	t.Run("a service whose id has control characters", func(t *testing.T) {
+		t.Parallel()
+		owner.in(t).post(servicesPath, envelope("", "a\nb", attributes{})).refused(400, invalid("/data/id"))
+	})
+	t.Run("bare settings have no envelope to point into", func(t *testing.T) {
+		t.Parallel()
+		bare := with("Content-Type", "application/json")
+		owner.in(t).put(settingsPath, `{"environment_order":7}`, bare).refused(400, invalid("/environment_order"))
+		owner.in(t).put(settingsPath, `[]`, bare).refused(400, invalid(""))
 	})
 }

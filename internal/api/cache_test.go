@@ -48,9 +48,9 @@ func writeBeside(c client, database storetest.Database) func(id, name string) er
 	}
 }
 
-// TestACachedResponseIsNeverStale has writers on every way into the database,
+// TestCache_NeverStale has writers on every way into the database,
 // each followed at once by readings that the response cache may answer.
-func TestACachedResponseIsNeverStale(t *testing.T) {
+func TestCache_NeverStale(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		here := start(t, database)
@@ -96,8 +96,8 @@ func writeAndRead(t *testing.T, way freshness, id string) {
 	}
 }
 
-// TestCachedListsFollowCreationAndDeletion does the same with what comes and goes.
-func TestCachedListsFollowCreationAndDeletion(t *testing.T) {
+// TestCache_ListsFollowCreateAndDelete does the same with what comes and goes.
+func TestCache_ListsFollowCreateAndDelete(t *testing.T) {
 	t.Parallel()
 	type kept struct {
 		path      string
@@ -144,13 +144,13 @@ func requireListed(c client, path, query, id string, want bool) {
 	}
 }
 
-func TestTheOperatorsChangesAreReadAtOnce(t *testing.T) {
+func TestCache_SeesOperatorChanges(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		account := owner.accountKey()
 		operate(t, owner.node, func(operator *app.Operator) error {
 			for range 10 {
-				_, key, err := operator.CreateKey(t.Context(), "", accounts.KeyDraft{Name: optional.Of("by hand")})
+				_, key, err := operator.CreateKey(t.Context(), account, accounts.KeyDraft{Name: optional.Of("by hand")})
 				if err != nil {
 					return err
 				}
@@ -158,7 +158,7 @@ func TestTheOperatorsChangesAreReadAtOnce(t *testing.T) {
 				owner.as(key.Plaintext).get(environmentsPath).want(200)
 			}
 			for _, plan := range []string{"free", "standard", "pro"} {
-				if _, err := operator.SetPlan(t.Context(), "", plan); err != nil {
+				if _, err := operator.SetPlan(t.Context(), account, plan); err != nil {
 					return err
 				}
 				if got := owner.get(accountPath).want(200); !got.contains(`"jobs":"` + plan + `"`) {
@@ -170,12 +170,11 @@ func TestTheOperatorsChangesAreReadAtOnce(t *testing.T) {
 	})
 }
 
-// TestTheCacheKeepsAccountsApart asks for the same paths in two accounts.
-func TestTheCacheKeepsAccountsApart(t *testing.T) {
+// TestCache_KeepsAccountsApart asks for the same paths in two accounts.
+func TestCache_KeepsAccountsApart(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		second := first.as(first.node.Account(t, "Second", "pro"))
+	onBoth(t, "pro", func(t *testing.T, first client) {
+		second := first.account("pro")
 		first.put(environmentsPath+"/staging", envelope("", "", attributes{"name": "First"})).want(200)
 		second.put(environmentsPath+"/staging", envelope("", "", attributes{"name": "Second"})).want(200)
 		for range 3 {

@@ -45,10 +45,9 @@ func downFrom(seq int) []string {
 	return numbers
 }
 
-func TestChangesAreFollowedToTheirEnd(t *testing.T) {
+func TestChanges_Pages(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		for range 8 {
 			owner.makeEnvironment(unique("environment"))
 		}
@@ -80,10 +79,9 @@ func TestChangesAreFollowedToTheirEnd(t *testing.T) {
 	})
 }
 
-func TestFiltersOfChanges(t *testing.T) {
+func TestChanges_Filters(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		actor := owner.makeKey(attributes{"role": "OWNER"})
 		other := owner.as(actor.secret)
 		path := owner.makeEnvironment("watched")
@@ -141,49 +139,45 @@ func TestFiltersOfChanges(t *testing.T) {
 	})
 }
 
-func TestParametersOfChangesThatAreWrong(t *testing.T) {
+func TestChanges_InvalidParameters(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for parameter, values := range map[string][]string{
-			"sort":             {"created_at", "name", "", "-created_at,key", "-id"},
-			"page[size]":       {"0", "1001", "-1", "x", ""},
-			"page[after]":      {"0", "-1", "x", "01", "+1", "1.5", "99999999999999999999"},
-			"page[number]":     {"1"},
-			"filter[resource]": {"environment", "", ":staging", ":"},
-			"filter[created_at]": {"", "x", "2030-01-01T00:00:00Z", "[x,*)", "[*,y)", "[*)", "[*,*,*)", "(*,*)", "[*,*]", "[2030-01-01,*)", "[,]", "[,)",
-				"[2030-02-30T00:00:00Z,*)", "*,*"},
-			"filter[kind]": {"environment"},
-		} {
-			for _, value := range values {
-				owner.get(changesPath+"?"+url.QueryEscape(parameter)+"="+url.QueryEscape(value)).refused(400, wrongParameter(parameter))
-			}
+	owner := newOwner(t, "pro")
+	for parameter, values := range map[string][]string{
+		"sort":             {"created_at", "name", "", "-created_at,key", "-id"},
+		"page[size]":       {"0", "1001", "-1", "x", ""},
+		"page[after]":      {"0", "-1", "x", "01", "+1", "1.5", "99999999999999999999"},
+		"page[number]":     {"1"},
+		"filter[resource]": {"environment", "", ":staging", ":"},
+		"filter[created_at]": {"", "x", "2030-01-01T00:00:00Z", "[x,*)", "[*,y)", "[*)", "[*,*,*)", "(*,*)", "[*,*]", "[2030-01-01,*)", "[,]", "[,)",
+			"[2030-02-30T00:00:00Z,*)", "*,*"},
+		"filter[kind]": {"environment"},
+	} {
+		for _, value := range values {
+			owner.get(changesPath+"?"+url.QueryEscape(parameter)+"="+url.QueryEscape(value)).refused(400, wrongParameter(parameter))
 		}
-		for _, value := range []string{"%00", "%ff"} {
-			owner.get(changesPath+"?filter[actor]="+value).refused(400, wrongParameter("filter[actor]"))
-			owner.get(changesPath+"?page[after]="+value).refused(400, wrongParameter("page[after]"))
-		}
-		owner.get(changesPath+"?sort=key&page[size]=0&filter[resource]=x&filter[created_at]=y").refused(400,
-			wrongParameter("sort"), wrongParameter("page[size]"), wrongParameter("filter[resource]"), wrongParameter("filter[created_at]"))
-	})
+	}
+	for _, value := range []string{"%00", "%ff"} {
+		owner.get(changesPath+"?filter[actor]="+value).refused(400, wrongParameter("filter[actor]"))
+		owner.get(changesPath+"?page[after]="+value).refused(400, wrongParameter("page[after]"))
+	}
+	owner.get(changesPath+"?sort=key&page[size]=0&filter[resource]=x&filter[created_at]=y").refused(400,
+		wrongParameter("sort"), wrongParameter("page[size]"), wrongParameter("filter[resource]"), wrongParameter("filter[created_at]"))
 }
 
-func TestLinksStartWithThePublicURL(t *testing.T) {
+func TestLinks_PublicURL(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		const public = "https://signalbox.example/below"
-		published := start(t, database, func(s *settings.Settings) { s.PublicURL = public })
-		next := *published.get(changesPath + "?page[size]=1&filter[actor]=command-line").want(200).page().Links.Next
-		parsed, err := url.Parse(next)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := url.Values{"page[size]": {"1"}, "page[after]": {"4"}, "filter[actor]": {"command-line"}}
-		if !strings.HasPrefix(next, public+changesPath+"?") || !cmp.Equal(parsed.Query(), want) {
-			t.Errorf("got %s", next)
-		}
-		requireBracketsAreReadable(t, published, strings.TrimPrefix(next, public))
-	})
+	const public = "https://signalbox.example/below"
+	published := start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.PublicURL = public })
+	next := *published.get(changesPath + "?page[size]=1&filter[actor]=command-line").want(200).page().Links.Next
+	parsed, err := url.Parse(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := url.Values{"page[size]": {"1"}, "page[after]": {"4"}, "filter[actor]": {"command-line"}}
+	if !strings.HasPrefix(next, public+changesPath+"?") || !cmp.Equal(parsed.Query(), want) {
+		t.Errorf("got %s", next)
+	}
+	requireBracketsAreReadable(t, published, strings.TrimPrefix(next, public))
 }
 
 // requireBracketsAreReadable asks for a link as it was given.
@@ -194,35 +188,32 @@ func requireBracketsAreReadable(t *testing.T, c client, path string) {
 	}
 }
 
-func TestLinksFollowTheHostOfTheRequest(t *testing.T) {
+func TestLinks_HostOfRequest(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for proto, want := range map[string]string{"": "http://jobs.localhost:8080", "https": "https://jobs.localhost:8080", "gopher": "http://jobs.localhost:8080"} {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, owner.node.URL+changesPath+"?page%5Bsize%5D=1", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			request.Host = "jobs.localhost:8080"
-			request.Header.Set("Authorization", "Bearer "+owner.key)
-			request.Header.Set("X-Forwarded-Proto", proto)
-			response, err := owner.http.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := answer{t: t, what: "GET " + changesPath, status: response.StatusCode, body: readAll(t, response)}.want(200)
-			if next := *got.page().Links.Next; !strings.HasPrefix(next, want+changesPath+"?") {
-				t.Errorf("behind %q: got %s, want it to start with %s", proto, next, want)
-			}
+	owner := newOwner(t, "pro")
+	for proto, want := range map[string]string{"": "http://jobs.localhost:8080", "https": "https://jobs.localhost:8080", "gopher": "http://jobs.localhost:8080"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, owner.node.URL+changesPath+"?page%5Bsize%5D=1", nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		request.Host = "jobs.localhost:8080"
+		request.Header.Set("Authorization", "Bearer "+owner.key)
+		request.Header.Set("X-Forwarded-Proto", proto)
+		response, err := owner.http.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := answer{t: t, what: "GET " + changesPath, status: response.StatusCode, body: readAll(t, response)}.want(200)
+		if next := *got.page().Links.Next; !strings.HasPrefix(next, want+changesPath+"?") {
+			t.Errorf("behind %q: got %s, want it to start with %s", proto, next, want)
+		}
+	}
 }
 
-// TestNumbersOfChangesHaveNoGaps has many writers at once.
-func TestNumbersOfChangesHaveNoGaps(t *testing.T) {
+// TestChanges_NumbersHaveNoGaps has many writers at once.
+func TestChanges_NumbersHaveNoGaps(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		before := owner.seq()
 		const writers, writes = 8, 10
 		var group sync.WaitGroup
@@ -244,10 +235,9 @@ func TestNumbersOfChangesHaveNoGaps(t *testing.T) {
 	})
 }
 
-func TestChangesAreTimedInOrder(t *testing.T) {
+func TestChanges_TimesInOrder(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		began := time.Now().UTC().Truncate(time.Microsecond)
 		for range 5 {
 			owner.makeEnvironment(unique("environment"))

@@ -10,19 +10,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/internal/api"
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // recorded is a write and the one change that it leaves.
 type recorded struct {
-	// prepare gives the path of what is written, which may not exist yet.
+	// prepare returns the path of what is written, which may not exist yet.
 	prepare      func(owner client) string
 	body         string
 	kind, action string
 }
 
 // recordedWrites has every route that writes, but those that report: see
-// TestReportsRecordWhatTheyMake.
+// TestChanges_OfReports.
 func recordedWrites() map[string]recorded {
 	named := envelope("", "", attributes{"name": "Renamed"})
 	ordered := envelope("", "", attributes{"environment_order": []string{"production"}, "theme": "dark"})
@@ -61,15 +60,13 @@ func recordedWrites() map[string]recorded {
 	}
 }
 
-func TestEveryWriteLeavesOneChange(t *testing.T) {
+func TestChanges_OnePerWrite(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, first client) {
 		for route, write := range recordedWrites() {
 			t.Run(route, func(t *testing.T) {
 				t.Parallel()
-				owner := first.in(t)
-				owner = owner.as(owner.node.Account(t, unique("History"), "pro"))
+				owner := first.in(t).account("pro")
 				key := owner.makeKey(attributes{"role": "OWNER", "name": "the actor"})
 				path := write.prepare(owner)
 				resourcePath := strings.TrimSuffix(path, "/actions/revoke")
@@ -173,8 +170,8 @@ func requireDocument(t *testing.T, which string, got any, want map[string]any) {
 	}
 }
 
-// withoutBody is a job's configuration without the body, which the history
-// tells by its size.
+// withoutBody is a job's configuration without the body, of which the history
+// has only the size.
 func withoutBody(configuration map[string]any) map[string]any {
 	rest := maps.Clone(configuration)
 	for _, name := range []string{"body", "body_bytes"} {
@@ -183,7 +180,7 @@ func withoutBody(configuration map[string]any) map[string]any {
 	return rest
 }
 
-func TestEveryWritingRouteIsRecorded(t *testing.T) {
+func TestChanges_TableHasEveryWrite(t *testing.T) {
 	t.Parallel()
 	covered := slices.Collect(maps.Keys(recordedWrites()))
 	for _, route := range api.RoutePatterns() {
@@ -193,99 +190,93 @@ func TestEveryWritingRouteIsRecorded(t *testing.T) {
 	}
 }
 
-// makesRun tells of routes that make or end runs, which are their own history.
+// makesRun reports whether a route starts or ends runs, which are their own history.
 func makesRun(route string) bool {
 	return strings.HasSuffix(route, "/actions/run") || strings.Contains(route, "/runs/")
 }
 
-func TestReportsRecordWhatTheyMake(t *testing.T) {
+func TestChanges_OfReports(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		report := []attributes{
-			{"type": "environment", "key": "preview"}, {"type": "service", "key": "checkout"},
-			{"type": "user", "key": "alice", "attributes": attributes{"plan": "pro"}}, {"type": "user", "key": "bob"},
-		}
-		for _, c := range []struct {
-			what  string
-			items []attributes
-			want  []string
-		}{
-			{"the first report", report, []string{"created environment preview", "created service checkout", "created context_type user"}},
-			{"the same again", report, nil},
-			{"another context of a known type", []attributes{{"type": "user", "key": "carol"}}, nil},
-			{"a new attribute", []attributes{{"type": "user", "key": "bob", "attributes": attributes{"age": 1}}}, []string{"updated context_type user"}},
-		} {
-			seq := owner.seq()
-			owner.report(c.items...).want(200)
-			var got []string
-			for number := seq + 1; number <= owner.seq(); number++ {
-				change := owner.get(changesPath + "/" + strconv.Itoa(number)).want(200).data().Attributes
-				got = append(got, change["action"].(string)+" "+change["kind"].(string)+" "+change["key"].(string))
-			}
-			if difference := cmp.Diff(c.want, got); difference != "" {
-				t.Errorf("%s: want (-), got (+):\n%s", c.what, difference)
-			}
-		}
+	owner := newOwner(t, "pro")
+	report := []attributes{
+		{"type": "environment", "key": "preview"}, {"type": "service", "key": "checkout"},
+		{"type": "user", "key": "alice", "attributes": attributes{"plan": "pro"}}, {"type": "user", "key": "bob"},
+	}
+	for _, c := range []struct {
+		what  string
+		items []attributes
+		want  []string
+	}{
+		{"the first report", report, []string{"created environment preview", "created service checkout", "created context_type user"}},
+		{"the same again", report, nil},
+		{"another context of a known type", []attributes{{"type": "user", "key": "carol"}}, nil},
+		{"a new attribute", []attributes{{"type": "user", "key": "bob", "attributes": attributes{"age": 1}}}, []string{"updated context_type user"}},
+	} {
 		seq := owner.seq()
-		owner.measure(metric("m", 1, nil)).want(202)
-		if owner.seq() != seq {
-			t.Error("a measurement is in the history")
-		}
-	})
-}
-
-func TestWhatIsRefusedOrReadLeavesNoChange(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		owner := first.as(first.node.Account(t, "Refused", "free"))
-		owner.makeEnvironment("second")
-		key := owner.makeKey(nil)
-		owner.get(configsPath).want(200) // the first read of configs makes the common one
-		seq := owner.seq()
-		named := envelope("", "", attributes{"name": "N"})
-		for status, got := range map[int]answer{
-			400: owner.put(environmentsPath+"/staging", envelope("", "", attributes{"name": ""})),
-			401: owner.as("").put(environmentsPath+"/staging", named),
-			402: owner.post(environmentsPath, envelope("", "third", attributes{"name": "N"})),
-			403: owner.as(key.secret).put(environmentsPath+"/staging", named),
-			404: owner.put(environmentsPath+"/nowhere", named),
-			409: owner.delete(environmentsPath + "/production"),
-			412: owner.put(environmentsPath+"/staging", named, with("If-Match", `"other"`)),
-			415: owner.put(environmentsPath+"/staging", named, with("Content-Type", "text/plain")),
-		} {
-			if got.status != status {
-				t.Errorf("%s: got %d, want %d", got.what, got.status, status)
-			}
-		}
-		everythingOf(owner)
-		if owner.seq() != seq {
-			t.Errorf("there are %d changes more", owner.seq()-seq)
-		}
-	})
-}
-
-func TestAnAccountBeginsWithTheOperatorsChanges(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		owner := first.as(first.node.Account(t, "Beginning", "free"))
+		owner.report(c.items...).want(200)
 		var got []string
-		for _, change := range slices.Backward(owner.get(changesPath).want(200).page().Data) {
-			actor := change.Attributes["actor"].(map[string]any)
-			got = append(got, change.ID+" "+actor["type"].(string)+" "+change.Attributes["action"].(string)+" "+change.Attributes["kind"].(string))
+		for number := seq + 1; number <= owner.seq(); number++ {
+			change := owner.get(changesPath + "/" + strconv.Itoa(number)).want(200).data().Attributes
+			got = append(got, change["action"].(string)+" "+change["kind"].(string)+" "+change["key"].(string))
 		}
-		want := []string{"1 operator created account", "2 operator created api_key", "3 operator created environment", "4 operator created environment"}
-		if difference := cmp.Diff(want, got); difference != "" {
-			t.Errorf("want (-), got (+):\n%s", difference)
+		if difference := cmp.Diff(c.want, got); difference != "" {
+			t.Errorf("%s: want (-), got (+):\n%s", c.what, difference)
 		}
-		for _, got := range []answer{owner.get(changesPath), first.get(changesPath)} {
-			for _, secret := range []string{owner.key, hashOf(owner.key), first.key, hashOf(first.key), "sk_api_"} {
-				if got.contains(secret) {
-					t.Errorf("the history shows a secret: %s", got.body)
-				}
+	}
+	seq := owner.seq()
+	owner.measure(metric("m", 1, nil)).want(202)
+	if owner.seq() != seq {
+		t.Error("a measurement is in the history")
+	}
+}
+
+func TestChanges_NoneForReadsAndRefusals(t *testing.T) {
+	t.Parallel()
+	first := newOwner(t, "pro")
+	owner := first.account("free")
+	owner.makeEnvironment("second")
+	key := owner.makeKey(nil)
+	owner.get(configsPath).want(200) // the first read of configs makes the common one
+	seq := owner.seq()
+	named := envelope("", "", attributes{"name": "N"})
+	for status, got := range map[int]answer{
+		400: owner.put(environmentsPath+"/staging", envelope("", "", attributes{"name": ""})),
+		401: owner.as("").put(environmentsPath+"/staging", named),
+		402: owner.post(environmentsPath, envelope("", "third", attributes{"name": "N"})),
+		403: owner.as(key.secret).put(environmentsPath+"/staging", named),
+		404: owner.put(environmentsPath+"/nowhere", named),
+		409: owner.delete(environmentsPath + "/production"),
+		412: owner.put(environmentsPath+"/staging", named, with("If-Match", `"other"`)),
+		415: owner.put(environmentsPath+"/staging", named, with("Content-Type", "text/plain")),
+	} {
+		if got.status != status {
+			t.Errorf("%s: got %d, want %d", got.what, got.status, status)
+		}
+	}
+	everythingOf(owner)
+	if owner.seq() != seq {
+		t.Errorf("there are %d changes more", owner.seq()-seq)
+	}
+}
+
+func TestChanges_OfNewAccount(t *testing.T) {
+	t.Parallel()
+	first := newOwner(t, "pro")
+	owner := first.account("free")
+	var got []string
+	for _, change := range slices.Backward(owner.get(changesPath).want(200).page().Data) {
+		actor := change.Attributes["actor"].(map[string]any)
+		got = append(got, change.ID+" "+actor["type"].(string)+" "+change.Attributes["action"].(string)+" "+change.Attributes["kind"].(string))
+	}
+	want := []string{"1 operator created account", "2 operator created api_key", "3 operator created environment", "4 operator created environment"}
+	if difference := cmp.Diff(want, got); difference != "" {
+		t.Errorf("want (-), got (+):\n%s", difference)
+	}
+	for _, got := range []answer{owner.get(changesPath), first.get(changesPath)} {
+		for _, secret := range []string{owner.key, hashOf(owner.key), first.key, hashOf(first.key), "sk_api_"} {
+			if got.contains(secret) {
+				t.Errorf("the history shows a secret: %s", got.body)
 			}
 		}
-	})
+	}
 }

@@ -25,7 +25,29 @@ type client struct {
 	key  string // empty sends no credential
 }
 
-// start runs a node and gives a client with the OWNER key of its first account.
+// newOwner returns the OWNER of a new account on the SQLite node that the
+// package's tests share. The rules of the interface do not depend on the
+// database; what does is tested with onBoth.
+func newOwner(t testing.TB, plan string) client {
+	t.Helper()
+	return speakTo(t, apptest.Shared(t, "sqlite")).account(plan)
+}
+
+// onBoth runs a test as the OWNER of a new account on the shared node of
+// either database.
+func onBoth(t *testing.T, plan string, run func(t *testing.T, owner client)) {
+	t.Helper()
+	for _, kind := range []string{"sqlite", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			run(t, speakTo(t, apptest.Shared(t, kind)).account(plan))
+		})
+	}
+}
+
+// start runs a node of the test's own and returns a client with the OWNER key
+// of its first account. It is for tests that need other settings, several nodes
+// or a restart.
 func start(t *testing.T, database storetest.Database, change ...func(*settings.Settings)) client {
 	t.Helper()
 	return speakTo(t, apptest.Start(t, database, change...))
@@ -40,6 +62,18 @@ func speakTo(t testing.TB, node *apptest.Node) client {
 		Timeout:       5 * time.Minute, // the race detector on a busy machine
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+}
+
+// account is the OWNER of a new account on the same node.
+func (c client) account(plan string) client {
+	c.t.Helper()
+	return c.as(c.node.Account(c.t, "Account", plan))
+}
+
+// accountKey is what the command line calls the client's account.
+func (c client) accountKey() string {
+	c.t.Helper()
+	return c.get(accountPath).want(200).text("key")
 }
 
 // as is the same client with another key.
@@ -179,7 +213,7 @@ type resource struct {
 	Attributes map[string]any `json:"attributes"`
 }
 
-// data gives the resource of a document with one.
+// data returns the resource of a document with one.
 func (a answer) data() resource {
 	a.t.Helper()
 	var document struct{ Data resource }
@@ -187,7 +221,7 @@ func (a answer) data() resource {
 	return document.Data
 }
 
-// attribute gives one attribute of the resource.
+// attribute returns one attribute of the resource.
 func (a answer) attribute(name string) any {
 	a.t.Helper()
 	value, ok := a.data().Attributes[name]
@@ -197,7 +231,7 @@ func (a answer) attribute(name string) any {
 	return value
 }
 
-// text gives an attribute that is a string.
+// text returns an attribute that is a string.
 func (a answer) text(name string) string {
 	a.t.Helper()
 	value, ok := a.attribute(name).(string)
@@ -224,7 +258,7 @@ func (a answer) page() page {
 	return document
 }
 
-// ids gives the ids of a list.
+// ids returns the ids of a list.
 func (a answer) ids() []string {
 	a.t.Helper()
 	ids := []string{}
@@ -254,8 +288,7 @@ func envelope(resourceType, id string, attributes any) string {
 type attributes = map[string]any
 
 // eventually asks until the answer is yes. It fails when the answer to a
-// question asked after the deadline is no: how long an answer takes is the
-// machine's business.
+// question asked after the deadline is no, so that a slow machine has time.
 func eventually(t testing.TB, deadline time.Duration, what string, yes func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
@@ -271,5 +304,5 @@ func eventually(t testing.TB, deadline time.Duration, what string, yes func() bo
 	}
 }
 
-// contains tells whether a body has a text in it.
+// contains reports whether a body has a text in it.
 func (a answer) contains(text string) bool { return bytes.Contains(a.body, []byte(text)) }

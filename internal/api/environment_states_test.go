@@ -8,19 +8,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // transition is one row of the table of environment states.
 type transition struct {
 	name string
-	run  func(t *testing.T, owner client, database storetest.Database)
+	run  func(t *testing.T, owner client)
+}
+
+// runTransitions runs every row as the owner of a new account.
+func runTransitions(t *testing.T, plan string, rows []transition) {
+	t.Helper()
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			row.run(t, newOwner(t, plan))
+		})
+	}
 }
 
 // transitions are the rows of the table, named after their From, Trigger,
 // Condition and To.
 var transitions = []transition{
-	{"managed false, PUT managed true, slot free and ADMIN or OWNER: managed true", func(t *testing.T, owner client, _ storetest.Database) {
+	{"managed false, PUT managed true, slot free and ADMIN or OWNER: managed true", func(t *testing.T, owner client) {
 		for _, role := range []string{"ADMIN", "OWNER"} {
 			id := unique("environment")
 			owner.discover("environment", id)
@@ -31,7 +41,7 @@ var transitions = []transition{
 			owner.delete(environmentsPath + "/" + id).want(204) // the slot is free again
 		}
 	}},
-	{"managed false, PUT managed true by others: refused", func(t *testing.T, owner client, _ storetest.Database) {
+	{"managed false, PUT managed true by others: refused", func(t *testing.T, owner client) {
 		for _, role := range []string{"VIEWER", "MEMBER"} {
 			owner.withRole(role).put(environmentsPath+"/staging", envelope("", "", attributes{"name": "N", "managed": true})).
 				refused(403, problem{code: "forbidden"})
@@ -40,7 +50,7 @@ var transitions = []transition{
 			t.Error("the refused promotion happened")
 		}
 	}},
-	{"managed false, PUT managed true, at cap: managed false and 402", func(t *testing.T, owner client, _ storetest.Database) {
+	{"managed false, PUT managed true, at cap: managed false and 402", func(t *testing.T, owner client) {
 		owner.makeEnvironment(unique("environment")) // the second of two
 		owner.put(environmentsPath+"/staging", envelope("", "", attributes{"name": "Renamed", "managed": true, "classification": "AD_HOC"})).
 			refused(402, problem{code: "entitlement_limit_reached", meta: map[string]any{
@@ -54,7 +64,7 @@ var transitions = []transition{
 			t.Errorf("the refused PUT moved it out of the order: %v", order)
 		}
 	}},
-	{"managed true, PUT managed false, not production: managed false and the slot is free", func(t *testing.T, owner client, _ storetest.Database) {
+	{"managed true, PUT managed false, not production: managed false and the slot is free", func(t *testing.T, owner client) {
 		path := owner.makeEnvironment(unique("environment"))
 		owner.post(environmentsPath, envelope("", "third", attributes{"name": "T"})).want(402)
 		got := owner.put(path, envelope("", "", attributes{"name": "N", "managed": false})).want(200)
@@ -63,7 +73,7 @@ var transitions = []transition{
 		}
 		owner.post(environmentsPath, envelope("", "third", attributes{"name": "T"})).want(201)
 	}},
-	{"managed true, PUT managed false, production: unchanged and rejected", func(t *testing.T, owner client, _ storetest.Database) {
+	{"managed true, PUT managed false, production: unchanged and rejected", func(t *testing.T, owner client) {
 		before := owner.get(environmentsPath + "/production").want(200)
 		owner.put(environmentsPath+"/production", envelope("", "", attributes{"name": "Renamed", "managed": false})).
 			refused(409, problem{code: "environment_protected"})
@@ -73,7 +83,7 @@ var transitions = []transition{
 	}},
 	{"AD_HOC, PUT classification STANDARD: STANDARD and in all orders", adHocToStandard},
 	{"STANDARD, PUT classification AD_HOC: AD_HOC and out of the account's order only", standardToAdHoc},
-	{"the quota check runs only on the way from false to true", func(_ *testing.T, owner client, _ storetest.Database) {
+	{"the quota check runs only on the way from false to true", func(_ *testing.T, owner client) {
 		path := owner.makeEnvironment(unique("environment")) // the second of two: at the cap
 		for _, body := range []attributes{
 			{"name": "N", "managed": true}, {"name": "M"}, {"name": "N", "managed": nil}, {"name": "N", "managed": true, "classification": "AD_HOC"},
@@ -84,29 +94,20 @@ var transitions = []transition{
 	}},
 }
 
-func TestEnvironmentStates(t *testing.T) {
+func TestEnvironment_Transitions(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		for _, row := range transitions {
-			t.Run(row.name, func(t *testing.T) {
-				t.Parallel()
-				owner := first.in(t)
-				row.run(t, owner.as(owner.node.Account(t, unique("States"), "free")), database)
-			})
-		}
-	})
+	runTransitions(t, "free", transitions)
 }
 
 // adHocToStandard: the environment is added to the order of the account and of
 // every user whose own order lacks it.
-func adHocToStandard(t *testing.T, owner client, database storetest.Database) {
+func adHocToStandard(t *testing.T, owner client) {
 	owner.discover("environment", "preview")
-	personal, _ := owner.plantUser(database, accounts.Member)
+	personal, _ := owner.plantUser(accounts.Member)
 	personal.put(ownSettingsPath, envelope("", "", attributes{"environment_order": []string{"production"}, "theme": "dark"})).want(200)
-	keen, _ := owner.plantUser(database, accounts.Member)
+	keen, _ := owner.plantUser(accounts.Member)
 	keen.put(ownSettingsPath, envelope("", "", attributes{"environment_order": []string{"preview", "staging"}})).want(200)
-	follower, _ := owner.plantUser(database, accounts.Viewer)
+	follower, _ := owner.plantUser(accounts.Viewer)
 	requireOrders(t, map[string][]string{"before": owner.order(settingsPath)}, map[string][]string{"before": {"staging", "production"}})
 
 	owner.put(environmentsPath+"/preview", envelope("", "", attributes{"name": "P", "classification": "STANDARD"})).want(200)
@@ -135,16 +136,16 @@ func adHocToStandard(t *testing.T, owner client, database storetest.Database) {
 
 // standardToAdHoc: the environment is removed from the account-level order
 // only; users who personalized keep it, others do not see it any more.
-func standardToAdHoc(t *testing.T, owner client, database storetest.Database) {
-	personal, _ := owner.plantUser(database, accounts.Member)
+func standardToAdHoc(t *testing.T, owner client) {
+	personal, _ := owner.plantUser(accounts.Member)
 	personal.put(ownSettingsPath, envelope("", "", attributes{"environment_order": []string{"staging", "production"}})).want(200)
-	follower, _ := owner.plantUser(database, accounts.Member)
+	follower, _ := owner.plantUser(accounts.Member)
 
 	got := owner.put(environmentsPath+"/staging", envelope("", "", attributes{"name": "S", "classification": "AD_HOC"})).want(200)
 	if got.attribute("classification") != "AD_HOC" || got.attribute("managed") != false {
 		t.Errorf("got %s", got.body)
 	}
-	newcomer, _ := owner.plantUser(database, accounts.Member)
+	newcomer, _ := owner.plantUser(accounts.Member)
 	requireOrders(t, map[string][]string{
 		"account": owner.order(settingsPath), "personal": personal.order(ownSettingsPath),
 		"follower": follower.order(ownSettingsPath), "newcomer": newcomer.order(ownSettingsPath),

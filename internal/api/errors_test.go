@@ -89,48 +89,44 @@ func (p problem) asRefusal(status int) refusal {
 	return wanted
 }
 
-func TestUnauthorized(t *testing.T) {
+func TestErrors_Unauthorized(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for name, header := range map[string]string{
-			"no credential":    "",
-			"another scheme":   "Basic b3duZXI6b3duZXI=",
-			"no token":         "Bearer",
-			"an empty token":   "Bearer   ",
-			"an unknown token": "Bearer sk_api_0000000000000000000000000000000000000000000",
-			"only the token":   owner.key,
-			"two tokens":       "Bearer " + owner.key + " " + owner.key,
-		} {
-			got := owner.in(t).as("").get(environmentsPath, with("Authorization", header))
-			got.what += " with " + name
-			got.refused(401, problem{code: "unauthorized"})
-			if challenge := got.header.Get("WWW-Authenticate"); challenge != "Bearer" {
-				t.Errorf("%s: WWW-Authenticate is %q, want Bearer", name, challenge)
-			}
+	owner := newOwner(t, "pro")
+	for name, header := range map[string]string{
+		"no credential":    "",
+		"another scheme":   "Basic b3duZXI6b3duZXI=",
+		"no token":         "Bearer",
+		"an empty token":   "Bearer   ",
+		"an unknown token": "Bearer sk_api_0000000000000000000000000000000000000000000",
+		"only the token":   owner.key,
+		"two tokens":       "Bearer " + owner.key + " " + owner.key,
+	} {
+		got := owner.in(t).as("").get(environmentsPath, with("Authorization", header))
+		got.what += " with " + name
+		got.refused(401, problem{code: "unauthorized"})
+		if challenge := got.header.Get("WWW-Authenticate"); challenge != "Bearer" {
+			t.Errorf("%s: WWW-Authenticate is %q, want Bearer", name, challenge)
 		}
-		for _, scheme := range []string{"Bearer", "bearer", "BEARER"} {
-			owner.as("").get(environmentsPath, with("Authorization", scheme+" "+owner.key), offContract).want(200)
-		}
-	})
+	}
+	for _, scheme := range []string{"Bearer", "bearer", "BEARER"} {
+		owner.as("").get(environmentsPath, with("Authorization", scheme+" "+owner.key), offContract).want(200)
+	}
 }
 
-func TestForbidden(t *testing.T) {
+func TestErrors_Forbidden(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		admin := owner.withRole("ADMIN")
-		owner.withRole("VIEWER").post(environmentsPath, envelope("", "qa", attributes{"name": "Q"})).
-			refused(403, problem{code: "forbidden"})
-		owner.put(accountPath, envelope("", "", attributes{"name": "A", "plans": attributes{"jobs": "free"}})).
-			refused(403, problem{code: "forbidden", source: "pointer /data/attributes/plans"})
-		admin.post(keysPath, envelope("", "", attributes{"name": "k", "role": "OWNER"})).
-			refused(403, problem{code: "forbidden", source: "pointer /data/attributes/role"})
-		admin.delete(keysPath+"/"+owner.makeKey(attributes{"role": "OWNER"}).id).refused(403, problem{code: "forbidden"})
-	})
+	owner := newOwner(t, "pro")
+	admin := owner.withRole("ADMIN")
+	owner.withRole("VIEWER").post(environmentsPath, envelope("", "qa", attributes{"name": "Q"})).
+		refused(403, problem{code: "forbidden"})
+	owner.put(accountPath, envelope("", "", attributes{"name": "A", "plans": attributes{"jobs": "free"}})).
+		refused(403, problem{code: "forbidden", source: "pointer /data/attributes/plans"})
+	admin.post(keysPath, envelope("", "", attributes{"name": "k", "role": "OWNER"})).
+		refused(403, problem{code: "forbidden", source: "pointer /data/attributes/role"})
+	admin.delete(keysPath+"/"+owner.makeKey(attributes{"role": "OWNER"}).id).refused(403, problem{code: "forbidden"})
 }
 
-func TestLimitReachedNamesTheProduct(t *testing.T) {
+func TestErrors_LimitNamesProduct(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		plans, plan, product string
@@ -141,39 +137,35 @@ func TestLimitReachedNamesTheProduct(t *testing.T) {
 		{"config=standard", "standard", "config", 5},
 		{"logging=standard,flags=free", "standard", "logging", 5},
 	}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		for _, c := range cases {
-			t.Run(c.plans, func(t *testing.T) {
-				t.Parallel()
-				owner := first.in(t)
-				owner = owner.as(owner.node.Account(t, unique("Limited"), c.plans))
-				for range int(c.maximum) - 1 { // production is managed already
-					owner.makeEnvironment(unique("environment"))
-				}
-				want := problem{code: "entitlement_limit_reached", meta: map[string]any{
-					"limit_key": "platform.managed_environments", "current": c.maximum, "maximum": c.maximum, "plan": c.plan, "product": c.product,
-				}}
-				owner.post(environmentsPath, envelope("", "more", attributes{"name": "More"})).refused(402, want)
-				owner.put(environmentsPath+"/staging", envelope("", "", attributes{"name": "S", "managed": true})).refused(402, want)
-				if owner.get(environmentsPath+"/staging").attribute("managed") != false {
-					t.Error("the refused promotion happened")
-				}
-			})
-		}
-		t.Run("pro", func(t *testing.T) {
+	first := newOwner(t, "pro")
+	for _, c := range cases {
+		t.Run(c.plans, func(t *testing.T) {
 			t.Parallel()
-			for range 12 {
-				first.in(t).makeEnvironment(unique("environment"))
+			owner := first.in(t).account(c.plans)
+			for range int(c.maximum) - 1 { // production is managed already
+				owner.makeEnvironment(unique("environment"))
+			}
+			want := problem{code: "entitlement_limit_reached", meta: map[string]any{
+				"limit_key": "platform.managed_environments", "current": c.maximum, "maximum": c.maximum, "plan": c.plan, "product": c.product,
+			}}
+			owner.post(environmentsPath, envelope("", "more", attributes{"name": "More"})).refused(402, want)
+			owner.put(environmentsPath+"/staging", envelope("", "", attributes{"name": "S", "managed": true})).refused(402, want)
+			if owner.get(environmentsPath+"/staging").attribute("managed") != false {
+				t.Error("the refused promotion happened")
 			}
 		})
+	}
+	t.Run("pro", func(t *testing.T) {
+		t.Parallel()
+		for range 12 {
+			first.in(t).makeEnvironment(unique("environment"))
+		}
 	})
 }
 
-func TestConflicts(t *testing.T) {
+func TestErrors_Conflicts(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		t.Run("an environment in use", func(t *testing.T) {
 			owner.in(t).post(environmentsPath, envelope("", "staging", attributes{"name": "S"})).
 				refused(409, problem{code: "already_exists", source: "pointer /data/id"})
@@ -184,8 +176,8 @@ func TestConflicts(t *testing.T) {
 				refused(409, problem{code: "already_exists", source: "pointer /data/id"})
 		})
 		t.Run("the key of another account", func(t *testing.T) {
-			owner.node.Account(t, "Taken", "free")
-			owner.in(t).put(accountPath, envelope("", "", attributes{"name": "Mine", "key": "taken"})).
+			taken := owner.in(t).account("free").accountKey()
+			owner.in(t).put(accountPath, envelope("", "", attributes{"name": "Mine", "key": taken})).
 				refused(409, problem{code: "already_exists", source: "pointer /data/attributes/key"})
 		})
 		t.Run("production", func(t *testing.T) {
@@ -196,32 +188,28 @@ func TestConflicts(t *testing.T) {
 	})
 }
 
-func TestRateLimit(t *testing.T) {
+func TestRateLimit_PerKey(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		// One request, and the next in more than a minute.
-		owner := start(t, database, func(s *settings.Settings) { s.RateLimit = 0.01 })
-		other := owner.as(owner.makeKey(nil).secret)
-		for range 5 {
-			got := owner.get(accountPath)
-			got.refused(429, problem{code: "rate_limited"})
-			if seconds, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || seconds < 1 {
-				t.Errorf("Retry-After is %q, want seconds", got.header.Get("Retry-After"))
-			}
+	// One request, and the next in more than a minute.
+	owner := start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.RateLimit = 0.01 })
+	other := owner.as(owner.makeKey(nil).secret)
+	for range 5 {
+		got := owner.get(accountPath)
+		got.refused(429, problem{code: "rate_limited"})
+		if seconds, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || seconds < 1 {
+			t.Errorf("Retry-After is %q, want seconds", got.header.Get("Retry-After"))
 		}
-		other.get(accountPath).want(200) // every key has its own allowance
-		other.get(accountPath).want(429)
-		owner.as("").get("/api/liveness").want(200)
-		owner.as("").get(accountPath).want(401)
-	})
+	}
+	other.get(accountPath).want(200) // every key has its own allowance
+	other.get(accountPath).want(429)
+	owner.as("").get("/api/liveness").want(200)
+	owner.as("").get(accountPath).want(401)
 }
 
-func TestARateLimitLeavesOrdinaryUseAlone(t *testing.T) {
+func TestRateLimit_OrdinaryUse(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database, func(s *settings.Settings) { s.RateLimit = 10_000 })
-		for range 50 {
-			owner.get(accountPath).want(200)
-		}
-	})
+	owner := start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.RateLimit = 10_000 })
+	for range 50 {
+		owner.get(accountPath).want(200)
+	}
 }

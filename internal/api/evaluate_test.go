@@ -5,40 +5,36 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestAnEvaluationIsExplained(t *testing.T) {
+func TestEvaluate_Explanation(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("why", inEnvironment("production", attributes{"rules": []attributes{
-			{"logic": equals("user.plan", "pro"), "value": false, "description": "Plan"}, {"logic": equals("user.key", "alice"), "value": true}, {"logic": attributes{}, "value": true},
-		}}))
-		got := owner.withRole("VIEWER").evaluated("why", "production", attributes{"user": attributes{"key": "alice"}}).want(200)
-		if data := got.data(); data.ID != "why" || data.Type != "evaluation" {
-			t.Errorf("got %s", got.body)
+	owner := newOwner(t, "pro")
+	owner.makeFlag("why", inEnvironment("production", attributes{"rules": []attributes{
+		{"logic": equals("user.plan", "pro"), "value": false, "description": "Plan"}, {"logic": equals("user.key", "alice"), "value": true}, {"logic": attributes{}, "value": true},
+	}}))
+	got := owner.withRole("VIEWER").evaluated("why", "production", attributes{"user": attributes{"key": "alice"}}).want(200)
+	if data := got.data(); data.ID != "why" || data.Type != "evaluation" {
+		t.Errorf("got %s", got.body)
+	}
+	for name, want := range map[string]any{"environment": "production", "value": true, "reason": "TARGETING_MATCH", "rule": 1.0} {
+		if got.attribute(name) != want {
+			t.Errorf("%s is %v, want %v", name, got.attribute(name), want)
 		}
-		for name, want := range map[string]any{"environment": "production", "value": true, "reason": "TARGETING_MATCH", "rule": 1.0} {
-			if got.attribute(name) != want {
-				t.Errorf("%s is %v, want %v", name, got.attribute(name), want)
-			}
-		}
-		rules := got.attribute("explanation").(map[string]any)["rules"].([]any)
-		var summary []any
-		for _, each := range rules {
-			rule := each.(map[string]any)
-			summary = append(summary, rule["evaluated"], rule["matched"])
-		}
-		if difference := cmp.Diff([]any{true, false, true, true, false, false}, summary); difference != "" {
-			t.Errorf("evaluated and matched: want (-), got (+):\n%s", difference)
-		}
-		requireResults(t, rules[1].(map[string]any)["logic"].(map[string]any))
-	})
+	}
+	rules := got.attribute("explanation").(map[string]any)["rules"].([]any)
+	var summary []any
+	for _, each := range rules {
+		rule := each.(map[string]any)
+		summary = append(summary, rule["evaluated"], rule["matched"])
+	}
+	if difference := cmp.Diff([]any{true, false, true, true, false, false}, summary); difference != "" {
+		t.Errorf("evaluated and matched: want (-), got (+):\n%s", difference)
+	}
+	requireResults(t, rules[1].(map[string]any)["logic"].(map[string]any))
 }
 
-// requireResults holds that every evaluated node of an explanation has a result.
+// requireResults checks that every evaluated node of an explanation has a result.
 func requireResults(t *testing.T, node map[string]any) {
 	t.Helper()
 	if _, has := node["result"]; node["evaluated"] == true && !has {
@@ -50,79 +46,71 @@ func requireResults(t *testing.T, node map[string]any) {
 	}
 }
 
-func TestEvaluationsInOtherEnvironments(t *testing.T) {
+func TestEvaluate_Environments(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("made", inEnvironment("production", attributes{"enabled": false}))
-		seq := owner.seq()
-		if got := owner.evaluated("made", "staging", nil).want(200); got.attribute("reason") != "STATIC" || got.attribute("rule") != nil {
-			t.Errorf("got %s", got.body)
-		}
-		if got := owner.evaluated("made", "production", nil).want(200); got.attribute("reason") != "DISABLED" || got.attribute("value") != false {
-			t.Errorf("got %s", got.body)
-		}
-		owner.evaluated("made", "nowhere", nil).refused(400, invalid("/environment"))
-		owner.evaluated("nowhere", "production", nil).refused(404, problem{code: "not_found"})
-		path := flagsPath + "/made/actions/evaluate"
-		owner.post(path, `{}`).refused(400, invalid("/environment"))
-		owner.post(path, "").refused(400, invalid("/environment")) // an action takes nothing for an empty object
-		owner.post(path, `{"environment":5,"context":[]}`).want(400)
-		owner.post(path, `{"environment":"production","context":5}`).refused(400, invalid("/context"))
-		owner.post(path, `{"data":{"attributes":{"environment":"production","context":{"user":{"key":"a"}}}}}`).want(200)
-		if owner.seq() != seq {
-			t.Error("an evaluation is in the history")
-		}
-	})
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", inEnvironment("production", attributes{"enabled": false}))
+	seq := owner.seq()
+	if got := owner.evaluated("made", "staging", nil).want(200); got.attribute("reason") != "STATIC" || got.attribute("rule") != nil {
+		t.Errorf("got %s", got.body)
+	}
+	if got := owner.evaluated("made", "production", nil).want(200); got.attribute("reason") != "DISABLED" || got.attribute("value") != false {
+		t.Errorf("got %s", got.body)
+	}
+	owner.evaluated("made", "nowhere", nil).refused(400, invalid("/environment"))
+	owner.evaluated("nowhere", "production", nil).refused(404, problem{code: "not_found"})
+	path := flagsPath + "/made/actions/evaluate"
+	owner.post(path, `{}`).refused(400, invalid("/environment"))
+	owner.post(path, "").refused(400, invalid("/environment")) // an action takes nothing for an empty object
+	owner.post(path, `{"environment":5,"context":[]}`).want(400)
+	owner.post(path, `{"environment":"production","context":5}`).refused(400, invalid("/context"))
+	owner.post(path, `{"data":{"attributes":{"environment":"production","context":{"user":{"key":"a"}}}}}`).want(200)
+	if owner.seq() != seq {
+		t.Error("an evaluation is in the history")
+	}
 }
 
-// TestOddContextsAreNoFailure: whatever JSON a caller sends, it is their
+// TestEvaluate_OddContexts: whatever JSON a caller sends, it is their
 // problem or none.
-func TestOddContextsAreNoFailure(t *testing.T) {
+func TestEvaluate_OddContexts(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("made", inEnvironment("production", attributes{"rules": serving(equals("user.key", "a"), true)}))
-		for name, context := range map[string]string{
-			"a number out of range": `{"user":{"key":1e999}}`, "a zero byte": `{"user":{"key":"\u0000"}}`, "half a surrogate": `{"user":{"key":"\ud800"}}`,
-			"two members of one name": `{"user":{"key":"a"},"user":{"key":"b"}}`, "deep nesting": `{"user":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
-		} {
-			got := owner.post(flagsPath+"/made/actions/evaluate", `{"environment":"production","context":`+context+`}`)
-			other := owner.ofrep("made", `{"context":`+context+`}`)
-			if got.status >= 500 || other.status >= 500 {
-				t.Errorf("%s: got %d and %d: %s %s", name, got.status, other.status, got.body, other.body)
-			}
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", inEnvironment("production", attributes{"rules": serving(equals("user.key", "a"), true)}))
+	for name, context := range map[string]string{
+		"a number out of range": `{"user":{"key":1e999}}`, "a zero byte": `{"user":{"key":"\u0000"}}`, "half a surrogate": `{"user":{"key":"\ud800"}}`,
+		"two members of one name": `{"user":{"key":"a"},"user":{"key":"b"}}`, "deep nesting": `{"user":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
+	} {
+		got := owner.post(flagsPath+"/made/actions/evaluate", `{"environment":"production","context":`+context+`}`)
+		other := owner.ofrep("made", `{"context":`+context+`}`)
+		if got.status >= 500 || other.status >= 500 {
+			t.Errorf("%s: got %d and %d: %s %s", name, got.status, other.status, got.body, other.body)
 		}
-	})
+	}
 }
 
-func TestAnEnvelopeIsBlamedWhereTheEnvironmentStands(t *testing.T) {
+func TestEvaluate_EnvelopePointer(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		path := owner.makeFlag("made", nil) + "/actions/evaluate"
-		owner.post(path, `{"data":{"attributes":{}}}`).refused(400, invalid("/data/attributes/environment"))
-		owner.post(path, `{"data":{"attributes":{"environment":"nowhere"}}}`).refused(400, invalid("/data/attributes/environment"))
-	})
+	owner := newOwner(t, "pro")
+	path := owner.makeFlag("made", nil) + "/actions/evaluate"
+	owner.post(path, `{"data":{"attributes":{}}}`).refused(400, invalid("/data/attributes/environment"))
+	owner.post(path, `{"data":{"attributes":{"environment":"nowhere"}}}`).refused(400, invalid("/data/attributes/environment"))
 }
 
-// TestContextsAreBounded: every rule may look at all of a context.
-func TestContextsAreBounded(t *testing.T) {
+// TestEvaluate_ContextSize: every rule may look at all of a context.
+func TestEvaluate_ContextSize(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		path := owner.makeFlag("made", nil) + "/actions/evaluate"
-		sized := func(bytes int) string {
-			return `{"user":{"key":"` + strings.Repeat("x", bytes-len(`{"user":{"key":""}}`)) + `"}}`
+	owner := newOwner(t, "pro")
+	path := owner.makeFlag("made", nil) + "/actions/evaluate"
+	sized := func(bytes int) string {
+		return `{"user":{"key":"` + strings.Repeat("x", bytes-len(`{"user":{"key":""}}`)) + `"}}`
+	}
+	const most = 64 << 10
+	owner.post(path, `{"environment":"production","context":`+sized(most)+`}`).want(200)
+	owner.post(path, `{"environment":"production","context":`+sized(most+1)+`}`).refused(400, invalid("/context"))
+	for _, key := range []string{"made", ""} {
+		owner.ofrep(key, `{"context":`+sized(most-len(`{"context":}`))+`}`).want(200)
+		if got := owner.ofrep(key, `{"context":`+sized(most)+`}`).want(400); got.members()["errorCode"] != "INVALID_CONTEXT" {
+			t.Errorf("got %s", got.body)
 		}
-		const most = 64 << 10
-		owner.post(path, `{"environment":"production","context":`+sized(most)+`}`).want(200)
-		owner.post(path, `{"environment":"production","context":`+sized(most+1)+`}`).refused(400, invalid("/context"))
-		for _, key := range []string{"made", ""} {
-			owner.ofrep(key, `{"context":`+sized(most-len(`{"context":}`))+`}`).want(200)
-			if got := owner.ofrep(key, `{"context":`+sized(most)+`}`).want(400); got.members()["errorCode"] != "INVALID_CONTEXT" {
-				t.Errorf("got %s", got.body)
-			}
-		}
-	})
+	}
 }

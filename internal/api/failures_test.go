@@ -18,9 +18,9 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestAClosedDatabaseIsUnavailable asks every route of a node whose database
+// TestErrors_ClosedDatabase asks every route of a node whose database
 // was closed under it.
-func TestAClosedDatabaseIsUnavailable(t *testing.T) {
+func TestErrors_ClosedDatabase(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		instance, err := app.New(t.Context(), apptest.Settings(database), slog.New(slog.DiscardHandler), io.Discard)
@@ -89,9 +89,9 @@ func requireUnavailable(t *testing.T, got answer) {
 	}
 }
 
-// TestAnOutageOfPostgreSQL takes the database away under a running node, and
-// gives it back.
-func TestAnOutageOfPostgreSQL(t *testing.T) {
+// TestErrors_PostgresOutage takes the database away under a running node, and
+// brings it back.
+func TestErrors_PostgresOutage(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	owner := start(t, database)

@@ -10,98 +10,89 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestTheFirstDeclarationWins(t *testing.T) {
+func TestFlagDiscovery_FirstDeclarationWins(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		got := owner.declare(
-			attributes{"id": "found", "type": "numeric", "default": 1, "service": "shop", "environment": "staging"},
-			attributes{"id": "found", "type": "STRING", "default": "x", "service": "blog"},
-			attributes{"id": "found", "type": "NUMERIC", "default": 2, "service": "shop", "environment": "staging"},
-		).outcome()
-		if got.Registered != 2 || got.Meta != nil {
-			t.Errorf("got %+v, want two distinct declarations", got)
-		}
-		found := owner.get(flagsPath + "/found").want(200)
-		if found.attribute("type") != "NUMERIC" || found.attribute("default") != 1.0 || found.attribute("last_seen") == nil {
-			t.Errorf("got %s", found.body)
-		}
-		sources := map[string]any{}
-		for _, each := range owner.get(flagsPath + "/found/sources").want(200).page().Data {
-			a := each.Attributes
-			sources[fmt.Sprint(a["flag"], " ", a["service"], " ", a["environment"])] = []any{a["declared_type"], a["declared_default"]}
-		}
-		want := map[string]any{"found shop staging": []any{"NUMERIC", 2.0}, "found blog unknown": []any{"STRING", "x"}}
-		if difference := cmp.Diff(want, sources); difference != "" {
-			t.Errorf("want (-), got (+):\n%s", difference)
-		}
-		if change := owner.latest().Attributes; change["action"] != "discovered" || change["kind"] != "flag" || change["key"] != "*" {
-			t.Errorf("the history says %v", change)
-		}
-	})
+	owner := newOwner(t, "pro")
+	got := owner.declare(
+		attributes{"id": "found", "type": "numeric", "default": 1, "service": "shop", "environment": "staging"},
+		attributes{"id": "found", "type": "STRING", "default": "x", "service": "blog"},
+		attributes{"id": "found", "type": "NUMERIC", "default": 2, "service": "shop", "environment": "staging"},
+	).outcome()
+	if got.Registered != 2 || got.Meta != nil {
+		t.Errorf("got %+v, want two distinct declarations", got)
+	}
+	found := owner.get(flagsPath + "/found").want(200)
+	if found.attribute("type") != "NUMERIC" || found.attribute("default") != 1.0 || found.attribute("last_seen") == nil {
+		t.Errorf("got %s", found.body)
+	}
+	sources := map[string]any{}
+	for _, each := range owner.get(flagsPath + "/found/sources").want(200).page().Data {
+		a := each.Attributes
+		sources[fmt.Sprint(a["flag"], " ", a["service"], " ", a["environment"])] = []any{a["declared_type"], a["declared_default"]}
+	}
+	want := map[string]any{"found shop staging": []any{"NUMERIC", 2.0}, "found blog unknown": []any{"STRING", "x"}}
+	if difference := cmp.Diff(want, sources); difference != "" {
+		t.Errorf("want (-), got (+):\n%s", difference)
+	}
+	if change := owner.latest().Attributes; change["action"] != "discovered" || change["kind"] != "flag" || change["key"] != "*" {
+		t.Errorf("the history says %v", change)
+	}
 }
 
-func TestADiscoveryThatRefreshesLeavesNoChangeAndKeepsTheTag(t *testing.T) {
+func TestFlagDiscovery_RefreshLeavesNoChange(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		path := owner.discoverFlag("found")
-		before, seq := owner.get(path).want(200), owner.seq()
-		source := owner.get(sourcesPath).page().Data[0].Attributes
+	owner := newOwner(t, "pro")
+	path := owner.discoverFlag("found")
+	before, seq := owner.get(path).want(200), owner.seq()
+	source := owner.get(sourcesPath).page().Data[0].Attributes
 
-		owner.discoverFlag("found")
-		owner.declare(attributes{"id": "found", "type": "STRING", "default": "x", "service": "other"}).want(200)
-		after := owner.get(path).want(200)
-		if owner.seq() != seq || after.header.Get("Etag") != before.header.Get("Etag") || after.attribute("updated_at") != before.attribute("updated_at") {
-			t.Errorf("a refresh changed the flag:\n%s\n%s", before.body, after.body)
-		}
-		if sortableTime(after.text("last_seen")) <= sortableTime(before.text("last_seen")) {
-			t.Errorf("last_seen went from %s to %s", before.text("last_seen"), after.text("last_seen"))
-		}
-		refreshed := owner.get(sourcesPath + "?filter[service]=unknown").page().Data[0].Attributes
-		if refreshed["first_observed"] != source["first_observed"] || refreshed["last_seen"] == source["last_seen"] {
-			t.Errorf("from %v to %v", source, refreshed)
-		}
-		owner.get(path, with("If-None-Match", before.header.Get("Etag"))).want(200) // for last_seen is new
-	})
+	owner.discoverFlag("found")
+	owner.declare(attributes{"id": "found", "type": "STRING", "default": "x", "service": "other"}).want(200)
+	after := owner.get(path).want(200)
+	if owner.seq() != seq || after.header.Get("Etag") != before.header.Get("Etag") || after.attribute("updated_at") != before.attribute("updated_at") {
+		t.Errorf("a refresh changed the flag:\n%s\n%s", before.body, after.body)
+	}
+	if sortableTime(after.text("last_seen")) <= sortableTime(before.text("last_seen")) {
+		t.Errorf("last_seen went from %s to %s", before.text("last_seen"), after.text("last_seen"))
+	}
+	refreshed := owner.get(sourcesPath + "?filter[service]=unknown").page().Data[0].Attributes
+	if refreshed["first_observed"] != source["first_observed"] || refreshed["last_seen"] == source["last_seen"] {
+		t.Errorf("from %v to %v", source, refreshed)
+	}
+	owner.get(path, with("If-None-Match", before.header.Get("Etag"))).want(200) // for last_seen is new
 }
 
-func TestBadDeclarationsAreSkippedAndListed(t *testing.T) {
+func TestFlagDiscovery_RejectedItems(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		got := owner.post(flagsPath+"/bulk", `{"flags":[{"id":"a","type":"BOOLEAN","default":true},7,{"id":"b","type":"ENUM","default":1},`+
-			`{"id":"c","type":"STRING","default":5},{"id":"/","type":"STRING","default":""},{"type":"STRING","default":""},{"id":"d","type":"STRING"},`+
-			`{"id":"e","type":"JSON"},{"id":"f","type":"NUMERIC","default":null},{"id":"g","type":"BOOLEAN","default":true,"service":""},`+
-			`{"id":"h","type":"BOOLEAN","default":true,"environment":"a\nb"},{"id":5,"type":"JSON"},{"id":"i","type":"JSON","default":{"a":1},"service":null}]}`, offContract).outcome()
-		if difference := cmp.Diff([]int{1, 2, 3, 4, 5, 6, 8, 9, 10, 11}, got.rejected()); difference != "" || got.Registered != 3 {
-			t.Errorf("registered %d; rejected: want (-), got (+):\n%s", got.Registered, difference)
-		}
-		if ids := strings.Join(owner.get(flagsPath).ids(), " "); ids != "a e i" {
-			t.Errorf("got %s", ids)
-		}
-		for _, body := range []string{`{}`, `{"flags":null}`, `{"flags":{}}`} {
-			owner.post(flagsPath+"/bulk", body).want(400)
-		}
-	})
+	owner := newOwner(t, "pro")
+	got := owner.post(flagsPath+"/bulk", `{"flags":[{"id":"a","type":"BOOLEAN","default":true},7,{"id":"b","type":"ENUM","default":1},`+
+		`{"id":"c","type":"STRING","default":5},{"id":"/","type":"STRING","default":""},{"type":"STRING","default":""},{"id":"d","type":"STRING"},`+
+		`{"id":"e","type":"JSON"},{"id":"f","type":"NUMERIC","default":null},{"id":"g","type":"BOOLEAN","default":true,"service":""},`+
+		`{"id":"h","type":"BOOLEAN","default":true,"environment":"a\nb"},{"id":5,"type":"JSON"},{"id":"i","type":"JSON","default":{"a":1},"service":null}]}`, offContract).outcome()
+	if difference := cmp.Diff([]int{1, 2, 3, 4, 5, 6, 8, 9, 10, 11}, got.rejected()); difference != "" || got.Registered != 3 {
+		t.Errorf("registered %d; rejected: want (-), got (+):\n%s", got.Registered, difference)
+	}
+	if ids := strings.Join(owner.get(flagsPath).ids(), " "); ids != "a e i" {
+		t.Errorf("got %s", ids)
+	}
+	for _, body := range []string{`{}`, `{"flags":null}`, `{"flags":{}}`} {
+		owner.post(flagsPath+"/bulk", body).want(400)
+	}
 }
 
-func TestAKeyForAnEnvironmentDeclaresNoOthers(t *testing.T) {
+func TestFlagDiscovery_ScopedKey(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		scoped := owner.as(owner.makeKey(attributes{"role": "VIEWER", "scopes": attributes{"environments": []string{"staging"}}}).secret)
-		got := scoped.declare(attributes{"id": "a", "type": "JSON", "environment": "staging"}, attributes{"id": "b", "type": "JSON", "environment": "production"}).outcome()
-		if got.Registered != 1 || len(got.rejected()) != 1 || got.rejected()[0] != 1 {
-			t.Errorf("got %+v", got)
-		}
-	})
+	owner := newOwner(t, "pro")
+	scoped := owner.as(owner.makeKey(attributes{"role": "VIEWER", "scopes": attributes{"environments": []string{"staging"}}}).secret)
+	got := scoped.declare(attributes{"id": "a", "type": "JSON", "environment": "staging"}, attributes{"id": "b", "type": "JSON", "environment": "production"}).outcome()
+	if got.Registered != 1 || len(got.rejected()) != 1 || got.rejected()[0] != 1 {
+		t.Errorf("got %+v", got)
+	}
 }
 
-func TestBothListsOfSourcesAreFiltered(t *testing.T) {
+func TestFlagSources_Filters(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		owner.declare(attributes{"id": "a", "type": "JSON", "service": "shop", "environment": "qa"}, attributes{"id": "a", "type": "JSON", "service": "blog", "environment": "qa"},
 			attributes{"id": "b", "type": "JSON", "service": "shop", "environment": "production"}).want(200)
 		for path, want := range map[string]int{
@@ -116,42 +107,41 @@ func TestBothListsOfSourcesAreFiltered(t *testing.T) {
 	})
 }
 
-func TestTenThousandDeclarationsFillAnAccount(t *testing.T) {
+func TestFlagDiscovery_RowLimit(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		items := make([]attributes, 10_001)
-		for i := range items {
-			items[i] = attributes{"id": fmt.Sprintf("flag-%05d", i), "type": "BOOLEAN", "default": false}
-		}
-		owner.declare(items...).refused(400, invalid("/flags"))
-		if got := owner.declare(items[:10_000]...).outcome(); got.Registered != 10_000 {
-			t.Errorf("got %+v", got)
-		}
-		owner.post(flagsPath, envelope("", "one-more", boolean(false, nil))).
-			refused(409, problem{code: "row_limit_reached", meta: map[string]any{"limit_key": "flags.flag_rows", "maximum": 10_000.0}})
-		if got := owner.declare(items[9_999], items[10_000]).outcome(); got.Registered != 1 {
-			t.Errorf("past the cap: got %+v, want the known one only", got)
-		}
-		owner.delete(flagsPath + "/flag-00000").want(204)
-		owner.makeFlag("one-more", nil)
-		if got := owner.get(flagsPath + "?filter[search]=FLAG-0999&page[size]=3&meta[total]=true").want(200); got.page().Meta.Pagination["total"] != 10 {
-			t.Errorf("got %s", got.body)
-		}
-	})
+	owner := newOwner(t, "pro")
+	items := make([]attributes, 10_001)
+	for i := range items {
+		items[i] = attributes{"id": fmt.Sprintf("flag-%05d", i), "type": "BOOLEAN", "default": false}
+	}
+	owner.declare(items...).refused(400, invalid("/flags"))
+	if got := owner.declare(items[:10_000]...).outcome(); got.Registered != 10_000 {
+		t.Errorf("got %+v", got)
+	}
+	owner.post(flagsPath, envelope("", "one-more", boolean(false, nil))).
+		refused(409, problem{code: "row_limit_reached", meta: map[string]any{"limit_key": "flags.flag_rows", "maximum": 10_000.0}})
+	if got := owner.declare(items[9_999], items[10_000]).outcome(); got.Registered != 1 {
+		t.Errorf("past the cap: got %+v, want the known one only", got)
+	}
+	owner.delete(flagsPath + "/flag-00000").want(204)
+	owner.makeFlag("one-more", nil)
+	if got := owner.get(flagsPath + "?filter[search]=FLAG-0999&page[size]=3&meta[total]=true").want(200); got.page().Meta.Pagination["total"] != 10 {
+		t.Errorf("got %s", got.body)
+	}
 }
 
-func TestAReportedEvaluationIsShown(t *testing.T) {
+func TestFlag_LastEvaluated(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+	database := storetest.New(t, "sqlite")
+	tag := ""
+	t.Run("a node notes it and stops", func(t *testing.T) { //nolint:paralleltest // what follows waits for its end
 		owner := start(t, database)
-		path := owner.makeFlag("used", nil)
-		tag := owner.get(path).want(200).header.Get("Etag")
+		tag = owner.get(owner.makeFlag("used", nil)).want(200).header.Get("Etag")
 		owner.measure(metric("flags.evaluations", 3, attributes{"dimensions": attributes{"flag": "used"}})).want(202)
 		owner.measure(metric("flags.evaluations", 3, attributes{"dimensions": attributes{"flag": "nowhere"}})).want(202)
-		eventually(t, patience, "last_evaluated is set", func() bool { return owner.get(path).want(200).attribute("last_evaluated") != nil })
-		if owner.get(path).header.Get("Etag") != tag {
-			t.Error("what is observed changed the tag")
-		}
 	})
+	got := start(t, database).get(flagsPath + "/used").want(200)
+	if got.attribute("last_evaluated") == nil || got.header.Get("Etag") != tag {
+		t.Errorf("got the tag %s after %s with %s", got.header.Get("Etag"), tag, got.body)
+	}
 }

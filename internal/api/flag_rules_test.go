@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 const (
@@ -22,132 +20,123 @@ func nested(depth int) any {
 	return logic
 }
 
-func TestRulesThatAreRefused(t *testing.T) {
+func TestFlagRules_Invalid(t *testing.T) {
 	t.Parallel()
 	many := make([]any, 2001)
 	for i := range many {
 		many[i] = 1
 	}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for name, c := range map[string]struct {
-			rule   any
-			prefix string // of the pointer
-		}{
-			"an unknown operator":             {attributes{"logic": attributes{"and": []any{true, attributes{"nope": 1}}}, "value": true}, firstLogic + "/and/1"},
-			"deeper than 64":                  {attributes{"logic": nested(65), "value": true}, firstLogic},
-			"more than 2000 nodes":            {attributes{"logic": attributes{"merge": many}, "value": true}, firstLogic},
-			"more than 64 KiB":                {attributes{"logic": equals("user.key", strings.Repeat("x", 65<<10)), "value": true}, firstLogic},
-			"no logic":                        {attributes{"value": true}, firstLogic},
-			"logic that is no object":         {attributes{"logic": true, "value": true}, firstLogic},
-			"no value":                        {attributes{"logic": attributes{}}, configuration + "/rules/0/value"},
-			"a value of another type":         {attributes{"logic": attributes{}, "value": "true"}, configuration + "/rules/0/value"},
-			"a rule that is no object":        {"rule", configuration + "/rules/0"},
-			"a description that is no string": {attributes{"logic": attributes{}, "value": true, "description": 5}, configuration + "/rules/0/description"},
-		} {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				owner := owner.in(t)
-				sent := boolean(false, inEnvironment("production", attributes{"rules": []any{c.rule}}))
-				got := owner.post(flagsPath, envelope("", unique("refused"), sent)).want(400)
-				var document struct{ Errors []refusal }
-				got.decode(&document)
-				if len(document.Errors) != 1 {
-					t.Errorf("one problem is told %d times: %s", len(document.Errors), got.body)
+	owner := newOwner(t, "pro")
+	for name, c := range map[string]struct {
+		rule   any
+		prefix string // of the pointer
+	}{
+		"an unknown operator":             {attributes{"logic": attributes{"and": []any{true, attributes{"nope": 1}}}, "value": true}, firstLogic + "/and/1"},
+		"deeper than 64":                  {attributes{"logic": nested(65), "value": true}, firstLogic},
+		"more than 2000 nodes":            {attributes{"logic": attributes{"merge": many}, "value": true}, firstLogic},
+		"more than 64 KiB":                {attributes{"logic": equals("user.key", strings.Repeat("x", 65<<10)), "value": true}, firstLogic},
+		"no logic":                        {attributes{"value": true}, firstLogic},
+		"logic that is no object":         {attributes{"logic": true, "value": true}, firstLogic},
+		"no value":                        {attributes{"logic": attributes{}}, configuration + "/rules/0/value"},
+		"a value of another type":         {attributes{"logic": attributes{}, "value": "true"}, configuration + "/rules/0/value"},
+		"a rule that is no object":        {"rule", configuration + "/rules/0"},
+		"a description that is no string": {attributes{"logic": attributes{}, "value": true, "description": 5}, configuration + "/rules/0/description"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owner := owner.in(t)
+			sent := boolean(false, inEnvironment("production", attributes{"rules": []any{c.rule}}))
+			got := owner.post(flagsPath, envelope("", unique("refused"), sent)).want(400)
+			var document struct{ Errors []refusal }
+			got.decode(&document)
+			if len(document.Errors) != 1 {
+				t.Errorf("one problem is told %d times: %s", len(document.Errors), got.body)
+			}
+			for _, each := range document.Errors {
+				if !strings.HasPrefix(each.Source["pointer"], c.prefix) || each.Code != "validation_error" {
+					t.Errorf("got %s, want a pointer to %s", got.body, c.prefix)
 				}
-				for _, each := range document.Errors {
-					if !strings.HasPrefix(each.Source["pointer"], c.prefix) || each.Code != "validation_error" {
-						t.Errorf("got %s, want a pointer to %s", got.body, c.prefix)
-					}
-				}
-			})
-		}
-	})
+			}
+		})
+	}
 }
 
-// TestTheLimitsOfRulesAreExact: what is at a limit is taken and served, one more
+// TestFlagRules_ExactLimits: what is at a limit is taken and served, one more
 // is refused and points at what is too much.
-func TestTheLimitsOfRulesAreExact(t *testing.T) {
+func TestFlagRules_ExactLimits(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for name, c := range map[string]struct {
-			logic   func(size int) string
-			limit   int
-			pointer string // of one more
-		}{
-			"depth": {func(depth int) string { return strings.Repeat(`{"!":[`, depth) + "1" + strings.Repeat(`]}`, depth) }, 64, strings.Repeat("/!/0", 64)},
-			"nodes": {func(nodes int) string { return `{"merge":[1` + strings.Repeat(",1", nodes-2) + `]}` }, 2000, "/merge/1999"},
-			"bytes": {func(bytes int) string { return `{"cat":["` + strings.Repeat("x", bytes-len(`{"cat":[""]}`)) + `"]}` }, 64 << 10, ""},
-		} {
-			body := func(size int) string {
-				return envelope("", unique("limit"), boolean(false, inEnvironment("production", attributes{"rules": serving(json.RawMessage(c.logic(size)), true)})))
-			}
-			key := owner.post(flagsPath, body(c.limit)).want(201).data().ID
-			if got := owner.evaluated(key, "production", nil).want(200); got.attribute("reason") == "ERROR" {
-				t.Errorf("%s at the limit: got %s", name, got.body)
-			}
-			owner.post(flagsPath, body(c.limit+1)).refused(400, invalid(firstLogic+c.pointer))
+	owner := newOwner(t, "pro")
+	for name, c := range map[string]struct {
+		logic   func(size int) string
+		limit   int
+		pointer string // of one more
+	}{
+		"depth": {func(depth int) string { return strings.Repeat(`{"!":[`, depth) + "1" + strings.Repeat(`]}`, depth) }, 64, strings.Repeat("/!/0", 64)},
+		"nodes": {func(nodes int) string { return `{"merge":[1` + strings.Repeat(",1", nodes-2) + `]}` }, 2000, "/merge/1999"},
+		"bytes": {func(bytes int) string { return `{"cat":["` + strings.Repeat("x", bytes-len(`{"cat":[""]}`)) + `"]}` }, 64 << 10, ""},
+	} {
+		body := func(size int) string {
+			return envelope("", unique("limit"), boolean(false, inEnvironment("production", attributes{"rules": serving(json.RawMessage(c.logic(size)), true)})))
 		}
-	})
+		key := owner.post(flagsPath, body(c.limit)).want(201).data().ID
+		if got := owner.evaluated(key, "production", nil).want(200); got.attribute("reason") == "ERROR" {
+			t.Errorf("%s at the limit: got %s", name, got.body)
+		}
+		owner.post(flagsPath, body(c.limit+1)).refused(400, invalid(firstLogic+c.pointer))
+	}
 }
 
-func TestAnEmptyRuleNeverMatches(t *testing.T) {
+func TestFlagRules_EmptyRule(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("empty", inEnvironment("production", attributes{"rules": serving(attributes{}, true)}))
-		got := owner.evaluated("empty", "production", nil).want(200)
-		if got.attribute("value") != false || got.attribute("reason") != "DEFAULT" || got.attribute("rule") != nil {
-			t.Errorf("got %s", got.body)
-		}
-	})
+	owner := newOwner(t, "pro")
+	owner.makeFlag("empty", inEnvironment("production", attributes{"rules": serving(attributes{}, true)}))
+	got := owner.evaluated("empty", "production", nil).want(200)
+	if got.attribute("value") != false || got.attribute("reason") != "DEFAULT" || got.attribute("rule") != nil {
+		t.Errorf("got %s", got.body)
+	}
 }
 
-func TestRulesOfAllEnvironmentsCountAgainstThePlan(t *testing.T) {
+func TestFlagRules_PlanLimit(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		owner := first.as(first.node.Account(t, "Rules", "free"))
-		owner.makeEnvironment("qa")
-		rules := func(count int) attributes {
-			list := make([]attributes, count)
-			for i := range list {
-				list[i] = attributes{"logic": equals("user.key", i), "value": true}
-			}
-			return attributes{"rules": list}
+	first := newOwner(t, "pro")
+	owner := first.account("free")
+	owner.makeEnvironment("qa")
+	rules := func(count int) attributes {
+		list := make([]attributes, count)
+		for i := range list {
+			list[i] = attributes{"logic": equals("user.key", i), "value": true}
 		}
-		sent := func(production, qa int) attributes {
-			return boolean(false, attributes{"environments": attributes{"production": rules(production), "qa": rules(qa)}})
-		}
-		over := func(count float64) problem {
-			return problem{code: "entitlement_limit_reached", meta: map[string]any{"limit_key": "flags.rules", "current": count, "maximum": 5.0, "plan": "free"}}
-		}
-		owner.post(flagsPath, envelope("", "ruled", sent(3, 3))).refused(402, over(6))
-		owner.get(flagsPath + "/ruled").want(404)
-		owner.post(flagsPath, envelope("", "ruled", sent(3, 2))).want(201)
-		owner.put(flagsPath+"/ruled", envelope("", "", sent(4, 5))).refused(402, over(9))
-		owner.put(flagsPath+"/ruled", envelope("", "", sent(5, 0))).want(200)
-		first.post(flagsPath, envelope("", "ruled", boolean(false, attributes{"environments": attributes{"production": rules(30)}}))).want(201)
+		return attributes{"rules": list}
+	}
+	sent := func(production, qa int) attributes {
+		return boolean(false, attributes{"environments": attributes{"production": rules(production), "qa": rules(qa)}})
+	}
+	over := func(count float64) problem {
+		return problem{code: "entitlement_limit_reached", meta: map[string]any{"limit_key": "flags.rules", "current": count, "maximum": 5.0, "plan": "free"}}
+	}
+	owner.post(flagsPath, envelope("", "ruled", sent(3, 3))).refused(402, over(6))
+	owner.get(flagsPath + "/ruled").want(404)
+	owner.post(flagsPath, envelope("", "ruled", sent(3, 2))).want(201)
+	owner.put(flagsPath+"/ruled", envelope("", "", sent(4, 5))).refused(402, over(9))
+	owner.put(flagsPath+"/ruled", envelope("", "", sent(5, 0))).want(200)
+	first.post(flagsPath, envelope("", "ruled", boolean(false, attributes{"environments": attributes{"production": rules(30)}}))).want(201)
 
-		// Frozen rules count when they are sent, and not when they are left out.
-		owner.put(flagsPath+"/ruled", envelope("", "", sent(3, 2))).want(200)
-		owner.put(environmentsPath+"/qa", envelope("", "", attributes{"name": "QA", "managed": false})).want(200)
-		owner.put(flagsPath+"/ruled", envelope("", "", sent(4, 2))).refused(402, over(6))
-		onlyProduction := func(count int) string {
-			return envelope("", "", boolean(false, attributes{"environments": attributes{"production": rules(count)}}))
-		}
-		owner.put(flagsPath+"/ruled", onlyProduction(6)).refused(402, over(6))
-		if got := owner.put(flagsPath+"/ruled", onlyProduction(5)).want(200).environment("qa"); len(got["rules"].([]any)) != 2 {
-			t.Errorf("the frozen rules are %v", got)
-		}
-	})
+	// Frozen rules count when they are sent, and not when they are left out.
+	owner.put(flagsPath+"/ruled", envelope("", "", sent(3, 2))).want(200)
+	owner.put(environmentsPath+"/qa", envelope("", "", attributes{"name": "QA", "managed": false})).want(200)
+	owner.put(flagsPath+"/ruled", envelope("", "", sent(4, 2))).refused(402, over(6))
+	onlyProduction := func(count int) string {
+		return envelope("", "", boolean(false, attributes{"environments": attributes{"production": rules(count)}}))
+	}
+	owner.put(flagsPath+"/ruled", onlyProduction(6)).refused(402, over(6))
+	if got := owner.put(flagsPath+"/ruled", onlyProduction(5)).want(200).environment("qa"); len(got["rules"].([]any)) != 2 {
+		t.Errorf("the frozen rules are %v", got)
+	}
 }
 
-func TestFlagsAreFoundByWhatTheirRulesReferTo(t *testing.T) {
+func TestFlags_Filters(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		owner.makeFlag("alice", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), true)}))
 		owner.makeFlag("listed", inEnvironment("production", attributes{"rules": serving(attributes{"in": []any{attributes{"var": "user.key"}, []any{"alice", "bob"}}}, true)}))
 		owner.makeFlag("plan", inEnvironment("production", attributes{"rules": serving(equals("user.plan", "alice"), true)}))
@@ -186,11 +175,10 @@ func TestFlagsAreFoundByWhatTheirRulesReferTo(t *testing.T) {
 	})
 }
 
-// TestBothReferenceFiltersMustHold: filters of a list narrow it together.
-func TestBothReferenceFiltersMustHold(t *testing.T) {
+// TestFlags_BothReferenceFilters: filters of a list narrow it together.
+func TestFlags_BothReferenceFilters(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		owner.makeFlag("bob", inEnvironment("production", attributes{"rules": serving(equals("user.key", "bob"), true)}))
 		if got := owner.get(flagsPath + "?filter[references_context_type]=tenant&filter[references_context]=user:bob").want(200).ids(); len(got) != 0 {
 			t.Errorf("got %v, and no rule refers to a tenant", got)

@@ -2,38 +2,36 @@ package api_test
 
 import (
 	"testing"
-
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // flagTransitions are the rows of the table of a flag's managed state, named
 // after their From, Trigger and To.
 var flagTransitions = []transition{
-	{"none, bulk discovery: discovered", func(t *testing.T, owner client, _ storetest.Database) {
+	{"none, bulk discovery: discovered", func(t *testing.T, owner client) {
 		got := owner.get(owner.discoverFlag("found")).want(200)
 		if got.attribute("managed") != false || len(got.attribute("environments").(map[string]any)) != 0 || got.text("name") != "Found" {
 			t.Errorf("got %s", got.body)
 		}
 	}},
-	{"none, POST: managed", func(t *testing.T, owner client, _ storetest.Database) {
+	{"none, POST: managed", func(t *testing.T, owner client) {
 		for _, managed := range []attributes{nil, {"managed": true}, {"managed": nil}} {
 			if got := owner.get(owner.makeFlag(unique("made"), managed)).want(200); got.attribute("managed") != true {
 				t.Errorf("got %s", got.body)
 			}
 		}
 	}},
-	{"none, POST managed false: refused", func(_ *testing.T, owner client, _ storetest.Database) {
+	{"none, POST managed false: refused", func(_ *testing.T, owner client) {
 		owner.post(flagsPath, envelope("", "made", boolean(false, attributes{"managed": false}))).refused(400, invalid("/data/attributes/managed"))
 		owner.get(flagsPath + "/made").want(404)
 	}},
-	{"none, POST of a key in use: refused", func(_ *testing.T, owner client, _ storetest.Database) {
+	{"none, POST of a key in use: refused", func(_ *testing.T, owner client) {
 		owner.discoverFlag("used")
 		owner.post(flagsPath, envelope("", "used", boolean(false, nil))).refused(409, problem{code: "already_exists", source: "pointer /data/id"})
 	}},
-	{"none, PUT: not found", func(_ *testing.T, owner client, _ storetest.Database) {
+	{"none, PUT: not found", func(_ *testing.T, owner client) {
 		owner.put(flagsPath+"/missing", envelope("", "", boolean(false, attributes{"managed": true}))).refused(404, problem{code: "not_found"})
 	}},
-	{"discovered, PUT managed true by MEMBER: managed, with environments at once", func(t *testing.T, owner client, _ storetest.Database) {
+	{"discovered, PUT managed true by MEMBER: managed, with environments at once", func(t *testing.T, owner client) {
 		path := owner.discoverFlag("found")
 		configured := boolean(true, inEnvironment("production", attributes{"enabled": false}))
 		configured["managed"] = true
@@ -42,7 +40,7 @@ var flagTransitions = []transition{
 			t.Errorf("got %s", got.body)
 		}
 	}},
-	{"discovered, PUT without managed: stays discovered", func(t *testing.T, owner client, _ storetest.Database) {
+	{"discovered, PUT without managed: stays discovered", func(t *testing.T, owner client) {
 		path := owner.discoverFlag("found")
 		for _, more := range []attributes{nil, {"managed": false}, {"environments": attributes{}}, {"environments": nil}, {"description": "x"}} {
 			if got := owner.put(path, envelope("", "", boolean(true, more))).want(200); got.attribute("managed") != false {
@@ -51,7 +49,7 @@ var flagTransitions = []transition{
 		}
 		owner.put(path, string(owner.get(path).want(200).body)).want(200)
 	}},
-	{"discovered, PUT with environments but not managed: refused", func(t *testing.T, owner client, _ storetest.Database) {
+	{"discovered, PUT with environments but not managed: refused", func(t *testing.T, owner client) {
 		path := owner.discoverFlag("found")
 		for _, more := range []attributes{{}, {"managed": false}} {
 			more["environments"] = attributes{"production": attributes{"enabled": false}}
@@ -62,7 +60,7 @@ var flagTransitions = []transition{
 			t.Errorf("a refused write left something: %s", got.body)
 		}
 	}},
-	{"managed, PUT managed false: refused and unchanged", func(t *testing.T, owner client, _ storetest.Database) {
+	{"managed, PUT managed false: refused and unchanged", func(t *testing.T, owner client) {
 		path := owner.makeFlag("made", nil)
 		before := owner.get(path).want(200)
 		owner.put(path, envelope("", "", boolean(true, attributes{"managed": false}))).
@@ -71,7 +69,7 @@ var flagTransitions = []transition{
 			t.Errorf("a refused write left something: %s", after.body)
 		}
 	}},
-	{"managed, PUT without managed or bulk discovery: stays managed", func(t *testing.T, owner client, _ storetest.Database) {
+	{"managed, PUT without managed or bulk discovery: stays managed", func(t *testing.T, owner client) {
 		path := owner.makeFlag("made", nil)
 		owner.put(path, envelope("", "", boolean(true, nil))).want(200)
 		owner.declare(attributes{"id": "made", "type": "STRING", "default": "x"}).want(200)
@@ -79,7 +77,7 @@ var flagTransitions = []transition{
 			t.Errorf("got %s", got.body)
 		}
 	}},
-	{"any, DELETE: removed, and the next discovery makes a discovered one", func(t *testing.T, owner client, _ storetest.Database) {
+	{"any, DELETE: removed, and the next discovery makes a discovered one", func(t *testing.T, owner client) {
 		owner.makeFlag("made", attributes{"name": "Old", "description": "Old", "environments": attributes{"production": attributes{"enabled": false}}})
 		owner.discoverFlag("found")
 		for _, key := range []string{"made", "found"} {
@@ -101,16 +99,7 @@ var flagTransitions = []transition{
 	}},
 }
 
-func TestFlagStates(t *testing.T) {
+func TestFlag_Transitions(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		for _, row := range flagTransitions {
-			t.Run(row.name, func(t *testing.T) {
-				t.Parallel()
-				owner := first.in(t)
-				row.run(t, owner.as(owner.node.Account(t, unique("Flags"), "free")), database)
-			})
-		}
-	})
+	runTransitions(t, "free", flagTransitions)
 }

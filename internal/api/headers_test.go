@@ -6,107 +6,96 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/jsonapi"
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestAcceptNeverMatters(t *testing.T) {
+func TestHeaders_Accept(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, accept := range []string{"", "*/*", "text/html", "image/png", "application/json", "application/vnd.api+json;ext=x", "*/*;q=0", "nonsense;;,", "application/xml, */*;q=0.1"} {
-			got := owner.get(environmentsPath+"/staging", with("Accept", accept)).want(200)
-			if mediaType := got.header.Get("Content-Type"); mediaType != jsonapi.MediaType {
-				t.Errorf("Accept %q: got %s", accept, mediaType)
-			}
-			owner.get(environmentsPath+"/nowhere", with("Accept", accept)).refused(404, problem{code: "not_found"})
+	owner := newOwner(t, "pro")
+	for _, accept := range []string{"", "*/*", "text/html", "image/png", "application/json", "application/vnd.api+json;ext=x", "*/*;q=0", "nonsense;;,", "application/xml, */*;q=0.1"} {
+		got := owner.get(environmentsPath+"/staging", with("Accept", accept)).want(200)
+		if mediaType := got.header.Get("Content-Type"); mediaType != jsonapi.MediaType {
+			t.Errorf("Accept %q: got %s", accept, mediaType)
 		}
-	})
+		owner.get(environmentsPath+"/nowhere", with("Accept", accept)).refused(404, problem{code: "not_found"})
+	}
 }
 
-func TestContentTypesThatAreTaken(t *testing.T) {
+func TestHeaders_ContentType(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, mediaType := range []string{
-			"application/vnd.api+json", "application/json", "application/vnd.api+json; charset=utf-8", `application/vnd.api+json; ext="x y"`,
-			"APPLICATION/JSON", "application/json;charset=UTF-8", "",
-		} {
-			got := owner.post(environmentsPath, envelope("", unique("environment"), attributes{"name": "N"}),
-				with("Content-Type", mediaType), offContract)
-			got.what += " as " + mediaType
-			got.want(201)
-		}
-		// Without a body its type does not matter.
-		revoke := owner.makeKey(nil).path + "/actions/revoke"
-		owner.post(revoke, "", with("Content-Type", "text/plain")).want(200)
-		owner.post(environmentsPath, "", with("Content-Type", "text/plain")).refused(400, invalid(""))
-	})
+	owner := newOwner(t, "pro")
+	for _, mediaType := range []string{
+		"application/vnd.api+json", "application/json", "application/vnd.api+json; charset=utf-8", `application/vnd.api+json; ext="x y"`,
+		"APPLICATION/JSON", "application/json;charset=UTF-8", "",
+	} {
+		got := owner.post(environmentsPath, envelope("", unique("environment"), attributes{"name": "N"}),
+			with("Content-Type", mediaType), offContract)
+		got.what += " as " + mediaType
+		got.want(201)
+	}
+	// Without a body its type does not matter.
+	revoke := owner.makeKey(nil).path + "/actions/revoke"
+	owner.post(revoke, "", with("Content-Type", "text/plain")).want(200)
+	owner.post(environmentsPath, "", with("Content-Type", "text/plain")).refused(400, invalid(""))
 }
 
-func TestActionsTakeAnyObjectOrNothing(t *testing.T) {
+func TestBody_OfActions(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		revoke := owner.makeKey(nil).path + "/actions/revoke"
-		for _, body := range []string{"", "{}", " {} ", "\n", `{"data":null}`, `{"anything":[1,2]}`} {
-			owner.post(revoke, body, func(r *request) { r.offContract = strings.TrimSpace(body) == "" }).want(200)
-		}
-		for _, body := range []string{"[]", "null", "5", `"x"`, "{", "\xff"} {
-			owner.post(revoke, body).refused(400, invalid(""))
-		}
-		owner.post(revoke, "{}", with("Content-Type", "text/plain")).refused(415, problem{code: "unsupported_media_type"})
-		// The limit is not passed by reaching it.
-		owner.post(revoke, "{}"+strings.Repeat(" ", jsonapi.MaxBody-2)).want(200)
-		owner.post(revoke, "{}"+strings.Repeat(" ", jsonapi.MaxBody-1)).refused(413, problem{code: "payload_too_large"})
-	})
+	owner := newOwner(t, "pro")
+	revoke := owner.makeKey(nil).path + "/actions/revoke"
+	for _, body := range []string{"", "{}", " {} ", "\n", `{"data":null}`, `{"anything":[1,2]}`} {
+		owner.post(revoke, body, func(r *request) { r.offContract = strings.TrimSpace(body) == "" }).want(200)
+	}
+	for _, body := range []string{"[]", "null", "5", `"x"`, "{", "\xff"} {
+		owner.post(revoke, body).refused(400, invalid(""))
+	}
+	owner.post(revoke, "{}", with("Content-Type", "text/plain")).refused(415, problem{code: "unsupported_media_type"})
+	// The limit is not passed by reaching it.
+	owner.post(revoke, "{}"+strings.Repeat(" ", jsonapi.MaxBody-2)).want(200)
+	owner.post(revoke, "{}"+strings.Repeat(" ", jsonapi.MaxBody-1)).refused(413, problem{code: "payload_too_large"})
 }
 
-func TestBulkBodiesAreReadWithTheSameCare(t *testing.T) {
+func TestBody_OfReports(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for path, member := range map[string]string{contextsPath + "/bulk": "contexts", "/api/v1/metrics/bulk": "data"} {
-			for _, body := range []string{"", "{", "[]", "null", "\xff"} {
-				owner.post(path, body).refused(400, invalid(""))
-			}
-			for _, body := range []string{`{}`, `{"` + member + `":null}`, `{"` + member + `":{}}`, `{"` + member + `":"x"}`, `{"items":[]}`} {
-				owner.post(path, body).refused(400, invalid("/"+member))
-			}
-			owner.post(path, `{"`+member+`":[]}`, with("Content-Type", "text/csv")).refused(415, problem{code: "unsupported_media_type"})
-			owner.post(path, strings.Repeat(" ", jsonapi.MaxBody+1)).refused(413, problem{code: "payload_too_large"})
+	owner := newOwner(t, "pro")
+	for path, member := range map[string]string{contextsPath + "/bulk": "contexts", "/api/v1/metrics/bulk": "data"} {
+		for _, body := range []string{"", "{", "[]", "null", "\xff"} {
+			owner.post(path, body).refused(400, invalid(""))
 		}
-	})
+		for _, body := range []string{`{}`, `{"` + member + `":null}`, `{"` + member + `":{}}`, `{"` + member + `":"x"}`, `{"items":[]}`} {
+			owner.post(path, body).refused(400, invalid("/"+member))
+		}
+		owner.post(path, `{"`+member+`":[]}`, with("Content-Type", "text/csv")).refused(415, problem{code: "unsupported_media_type"})
+		owner.post(path, strings.Repeat(" ", jsonapi.MaxBody+1)).refused(413, problem{code: "payload_too_large"})
+	}
 }
 
-func TestRequestIds(t *testing.T) {
+func TestHeaders_RequestID(t *testing.T) {
 	t.Parallel()
 	made := regexp.MustCompile(`^[a-z2-7]{16}-[0-9]+$`)
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, id := range []string{"a", "trace-0123_4.5:6/7+8=9@x", strings.Repeat("x", 128)} {
-			for _, path := range []string{environmentsPath, environmentsPath + "/nowhere", "/nowhere", "/api/liveness", "/metrics"} {
-				if got := owner.get(path, with("X-Request-Id", id)).header.Get("X-Request-Id"); got != id {
-					t.Errorf("%s: sent %q, got %q", path, id, got)
-				}
+	owner := newOwner(t, "pro")
+	for _, id := range []string{"a", "trace-0123_4.5:6/7+8=9@x", strings.Repeat("x", 128)} {
+		for _, path := range []string{environmentsPath, environmentsPath + "/nowhere", "/nowhere", "/api/liveness", "/metrics"} {
+			if got := owner.get(path, with("X-Request-Id", id)).header.Get("X-Request-Id"); got != id {
+				t.Errorf("%s: sent %q, got %q", path, id, got)
 			}
 		}
-		seen := map[string]bool{}
-		for _, id := range []string{"", "a b", `"quoted"`, "ümlaut", "<x>", strings.Repeat("x", 129), "a\tb", "a,b"} {
-			got := owner.get(environmentsPath, with("X-Request-Id", id), offContract).header.Get("X-Request-Id")
-			if !made.MatchString(got) || seen[got] {
-				t.Errorf("sent %q, got %q, want a new one of ours", id, got)
-			}
-			seen[got] = true
+	}
+	seen := map[string]bool{}
+	for _, id := range []string{"", "a b", `"quoted"`, "ümlaut", "<x>", strings.Repeat("x", 129), "a\tb", "a,b"} {
+		got := owner.get(environmentsPath, with("X-Request-Id", id), offContract).header.Get("X-Request-Id")
+		if !made.MatchString(got) || seen[got] {
+			t.Errorf("sent %q, got %q, want a new one of ours", id, got)
 		}
-		for _, got := range []answer{
-			owner.delete(owner.makeEnvironment(unique("environment"))).want(204),
-			owner.get(environmentsPath+"/staging", with("If-None-Match", "*")).want(304),
-			owner.as("").get(environmentsPath).want(401),
-			owner.post("/api/v1/metrics/bulk", `{"data":[]}`).want(202),
-		} {
-			if !made.MatchString(got.header.Get("X-Request-Id")) {
-				t.Errorf("%s %d: no request id", got.what, got.status)
-			}
+		seen[got] = true
+	}
+	for _, got := range []answer{
+		owner.delete(owner.makeEnvironment(unique("environment"))).want(204),
+		owner.get(environmentsPath+"/staging", with("If-None-Match", "*")).want(304),
+		owner.as("").get(environmentsPath).want(401),
+		owner.post("/api/v1/metrics/bulk", `{"data":[]}`).want(202),
+	} {
+		if !made.MatchString(got.header.Get("X-Request-Id")) {
+			t.Errorf("%s %d: no request id", got.what, got.status)
 		}
-	})
+	}
 }

@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
-
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // marker is in every name and value of the account that must not be seen.
@@ -22,9 +20,9 @@ type neighbour struct {
 	account, user, key, seq, run string
 }
 
-// furnish fills an account with one of everything, twice: "theirs", which the
-// stranger asks for, and "both", which the stranger makes for themselves.
-func furnish(c client) neighbour {
+// fill creates one of everything in an account, twice: "theirs", which the
+// stranger asks for, and "both", which the stranger creates as well.
+func fill(c client) neighbour {
 	for _, id := range []string{"theirs", "both"} {
 		c.post(environmentsPath, envelope("environment", id, attributes{"name": marker})).want(201)
 		c.post(servicesPath, envelope("service", id, attributes{"name": marker})).want(201)
@@ -40,7 +38,7 @@ func furnish(c client) neighbour {
 			"environments": attributes{"theirs": attributes{"key": marker + "!"}}})
 		c.declare(attributes{"id": id, "type": "BOOLEAN", "default": true, "service": marker, "environment": "theirs"}).want(200)
 	}
-	run := furnishJobs(c)
+	run := fillJobs(c)
 	c.put(accountPath, envelope("", "", attributes{"name": marker})).want(200)
 	for _, path := range []string{settingsPath, ownSettingsPath} {
 		c.put(path, envelope("", "", attributes{"environment_order": []string{"theirs", "both"}, "mine": marker})).want(200)
@@ -51,8 +49,8 @@ func furnish(c client) neighbour {
 		key: key.id, seq: c.latest().ID, run: run}
 }
 
-// furnishJobs makes jobs that do not fire, and a run that has ended.
-func furnishJobs(c client) (run string) {
+// fillJobs makes jobs that do not fire, and a run that has ended.
+func fillJobs(c client) (run string) {
 	for _, id := range []string{"theirs", "both"} {
 		c.makeJob(id, attributes{"name": marker, "description": marker, "configuration": attributes{"url": "http://10.0.0.1/" + marker,
 			"headers": []attributes{{"name": "X-Secret", "value": marker}}, "body": marker}})
@@ -170,11 +168,11 @@ func trespasses(theirs neighbour) map[string]trespass {
 	}
 }
 
-func TestTwoAccountsNeverSeeEachOther(t *testing.T) {
+func TestIsolation_EveryRoute(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		theirs := furnish(start(t, database))
-		stranger := theirs.as(theirs.node.Account(t, "Stranger", "pro"))
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		theirs := fill(owner)
+		stranger := owner.account("pro")
 		before := everythingOf(theirs.client)
 		table := trespasses(theirs)
 		for _, route := range slices.Sorted(maps.Keys(table)) {
@@ -244,7 +242,7 @@ func requireNothingOf(t *testing.T, theirs neighbour, got answer) {
 	}
 }
 
-// requireLikeNothing holds that what another account has looks like what
+// requireLikeNothing checks that what another account has looks like what
 // nobody has.
 func requireLikeNothing(t *testing.T, stranger client, method string, try trespass, got answer) {
 	t.Helper()
@@ -262,7 +260,7 @@ func requireLikeNothing(t *testing.T, stranger client, method string, try trespa
 	}
 }
 
-func TestTheIsolationTestCoversEveryRoute(t *testing.T) {
+func TestIsolation_TableHasEveryRoute(t *testing.T) {
 	t.Parallel()
 	requireEveryRouteOnce(t, slices.Collect(maps.Keys(trespasses(neighbour{}))))
 }

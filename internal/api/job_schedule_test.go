@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/internal/app/apptest"
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -21,7 +22,7 @@ func soon(ahead time.Duration) string {
 // jobTransitions are the rows of the table of a job's enabled state, named
 // after their State, Trigger and Next.
 var jobTransitions = []transition{
-	{"enabled, PUT enabled false: paused", func(t *testing.T, owner client, _ storetest.Database) {
+	{"enabled, PUT enabled false: paused", func(t *testing.T, owner client) {
 		path := owner.makeJob("job", nil)
 		got := owner.put(path, envelope("", "", job(attributes{"enabled": false}))).want(200)
 		if got.attribute("enabled") != false || got.attribute("next_run_at") != nil {
@@ -29,7 +30,7 @@ var jobTransitions = []transition{
 		}
 		owner.requireActiveJobs(0)
 	}},
-	{"disabled, PUT enabled true: enabled and scheduled", func(t *testing.T, owner client, _ storetest.Database) {
+	{"disabled, PUT enabled true: enabled and scheduled", func(t *testing.T, owner client) {
 		path := owner.makeJob("job", attributes{"enabled": false})
 		owner.requireActiveJobs(0)
 		got := owner.put(path, envelope("", "", job(nil))).want(200)
@@ -38,7 +39,7 @@ var jobTransitions = []transition{
 		}
 		owner.requireActiveJobs(1)
 	}},
-	{"created enabled: fires", func(t *testing.T, owner client, _ storetest.Database) {
+	{"created enabled: fires", func(t *testing.T, owner client) {
 		at := soon(300 * time.Millisecond)
 		owner.makeJob("job", attributes{"schedule": at})
 		run := owner.fired("job", 1)[0].Attributes
@@ -46,7 +47,7 @@ var jobTransitions = []transition{
 			t.Errorf("got %v", run)
 		}
 	}},
-	{"created disabled: does not fire", func(t *testing.T, owner client, _ storetest.Database) {
+	{"created disabled: does not fire", func(t *testing.T, owner client) {
 		owner.makeJob("quiet", attributes{"schedule": "now", "enabled": false})
 		owner.makeJob("loud", attributes{"schedule": "now"})
 		owner.fired("loud", 1)
@@ -54,7 +55,7 @@ var jobTransitions = []transition{
 			t.Errorf("it fired: %s", got.body)
 		}
 	}},
-	{"enabled one-off, fires: disabled", func(t *testing.T, owner client, _ storetest.Database) {
+	{"enabled one-off, fires: disabled", func(t *testing.T, owner client) {
 		for key, schedule := range map[string]string{"instant": soon(200 * time.Millisecond), "now": "NOW"} {
 			made := owner.post(jobsPath, envelope("job", key, job(attributes{"schedule": schedule}))).want(201)
 			owner.fired(key, 1)
@@ -70,7 +71,7 @@ var jobTransitions = []transition{
 		}
 		owner.requireActiveJobs(0)
 	}},
-	{"now, enabled again: fires again", func(t *testing.T, owner client, _ storetest.Database) {
+	{"now, enabled again: fires again", func(t *testing.T, owner client) {
 		path := owner.makeJob("job", attributes{"schedule": "now"})
 		owner.fired("job", 1)
 		got := owner.put(path, envelope("", "", job(attributes{"schedule": "now"}))).want(200)
@@ -79,7 +80,7 @@ var jobTransitions = []transition{
 			t.Errorf("got %v after %s", runs, got.body)
 		}
 	}},
-	{"PUT of a schedule: computed anew", func(t *testing.T, owner client, _ storetest.Database) {
+	{"PUT of a schedule: computed anew", func(t *testing.T, owner client) {
 		path := owner.makeJob("job", nil)
 		first := owner.get(path).text("next_run_at")
 		changed := owner.put(path, envelope("", "", job(attributes{"schedule": "0 0 1 1 *"}))).want(200)
@@ -91,7 +92,7 @@ var jobTransitions = []transition{
 			t.Errorf("got %s", off.body)
 		}
 	}},
-	{"PUT of anything else: fires when it did", func(t *testing.T, owner client, _ storetest.Database) {
+	{"PUT of anything else: fires when it did", func(t *testing.T, owner client) {
 		instant := soon(time.Hour)
 		path := owner.makeJob("job", attributes{"schedule": instant})
 		next := owner.get(path).text("next_run_at")
@@ -100,7 +101,7 @@ var jobTransitions = []transition{
 			t.Errorf("got %s", got.body)
 		}
 	}},
-	{"DELETE: gone, and its runs stay", func(t *testing.T, owner client, _ storetest.Database) {
+	{"DELETE: gone, and its runs stay", func(t *testing.T, owner client) {
 		path := owner.makeJob("job", nil)
 		run := owner.ran(path)
 		owner.delete(path).want(204)
@@ -115,7 +116,7 @@ var jobTransitions = []transition{
 		}
 		owner.requireActiveJobs(0)
 	}},
-	{"run now: changes neither schedule nor enabled state", func(t *testing.T, owner client, _ storetest.Database) {
+	{"run now: changes neither schedule nor enabled state", func(t *testing.T, owner client) {
 		for key, more := range map[string]attributes{"on": nil, "off": {"enabled": false}, "once": {"schedule": soon(time.Hour)}} {
 			path := owner.makeJob(key, more)
 			before := owner.get(path)
@@ -142,125 +143,107 @@ func (c client) requireActiveJobs(count float64) {
 	}
 }
 
-func TestEveryTransitionOfAJob(t *testing.T) {
+func TestJob_Transitions(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		for _, row := range jobTransitions {
-			t.Run(row.name, func(t *testing.T) {
-				t.Parallel()
-				owner := first.in(t)
-				row.run(t, owner.as(owner.node.Account(t, unique("Transition"), "pro")), database)
-			})
-		}
-	})
+	runTransitions(t, "pro", jobTransitions)
 }
 
-func TestSchedulesAsTheyAreWritten(t *testing.T) {
+func TestJob_ScheduleSpellings(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for schedule, want := range map[string]string{
-			"2130-06-01T12:00:00+02:00":    "2130-06-01T10:00:00Z",
-			"2130-06-01T12:00:00":          "2130-06-01T12:00:00Z",
-			"2130-06-01T12:00":             "2130-06-01T12:00:00Z",
-			"2130-06-01t12:00:00.1234567z": "2130-06-01T12:00:00.123456Z",
-			"  2130-06-01T12:00:00Z ":      "2130-06-01T12:00:00Z",
-		} {
-			got := owner.post(jobsPath, envelope("job", unique("job"), job(attributes{"schedule": schedule}))).want(201)
-			if got.text("next_run_at") != want {
-				t.Errorf("%q: got %s, want %s", schedule, got.text("next_run_at"), want)
-			}
+	owner := newOwner(t, "pro")
+	for schedule, want := range map[string]string{
+		"2130-06-01T12:00:00+02:00":    "2130-06-01T10:00:00Z",
+		"2130-06-01T12:00:00":          "2130-06-01T12:00:00Z",
+		"2130-06-01T12:00":             "2130-06-01T12:00:00Z",
+		"2130-06-01t12:00:00.1234567z": "2130-06-01T12:00:00.123456Z",
+		"  2130-06-01T12:00:00Z ":      "2130-06-01T12:00:00Z",
+	} {
+		got := owner.post(jobsPath, envelope("job", unique("job"), job(attributes{"schedule": schedule}))).want(201)
+		if got.text("next_run_at") != want {
+			t.Errorf("%q: got %s, want %s", schedule, got.text("next_run_at"), want)
 		}
-		now := time.Now().UTC()
-		next := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
-		for _, schedule := range []string{"0 0 * * *", "0 0 * * 0-7", "0 0 * jan-dec *", "0-0 0/24 * * *"} {
-			got := owner.post(jobsPath, envelope("job", unique("job"), job(attributes{"schedule": schedule}))).want(201)
-			if at := got.text("next_run_at"); at != next.Format(time.RFC3339) && time.Now().UTC().Day() == now.Day() {
-				t.Errorf("%q: got %s, want %s", schedule, at, next.Format(time.RFC3339))
-			}
+	}
+	now := time.Now().UTC()
+	next := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
+	for _, schedule := range []string{"0 0 * * *", "0 0 * * 0-7", "0 0 * jan-dec *", "0-0 0/24 * * *"} {
+		got := owner.post(jobsPath, envelope("job", unique("job"), job(attributes{"schedule": schedule}))).want(201)
+		if at := got.text("next_run_at"); at != next.Format(time.RFC3339) && time.Now().UTC().Day() == now.Day() {
+			t.Errorf("%q: got %s, want %s", schedule, at, next.Format(time.RFC3339))
 		}
-	})
+	}
 }
 
-func TestAnInstantThatHasPassed(t *testing.T) {
+func TestJob_PastInstant(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		late, tooLate := soon(-30*time.Second), soon(-2*time.Minute)
-		owner.makeJob("late", attributes{"schedule": late})
-		if run := owner.fired("late", 1)[0].Attributes; run["scheduled_for"] != late {
-			t.Errorf("got %v", run)
-		}
-		owner.post(jobsPath, envelope("job", "too-late", job(attributes{"schedule": tooLate}))).refused(400, invalid("/data/attributes/schedule"))
-		path := owner.makeJob("too-late", attributes{"schedule": tooLate, "enabled": false})
-		owner.put(path, envelope("", "", job(attributes{"schedule": tooLate}))).refused(400, invalid("/data/attributes/schedule"))
-		owner.put(path, envelope("", "", job(attributes{"schedule": tooLate, "enabled": false, "name": "Still off"}))).want(200)
-		// An instant that was fired for is not fired for again.
-		owner.put(jobsPath+"/late", envelope("", "", job(attributes{"schedule": late}))).want(200)
-		eventually(t, patience, "it disables itself again", func() bool { return owner.get(jobsPath+"/late").attribute("enabled") == false })
-		if runs := owner.runsOf("late"); len(runs) != 1 {
-			t.Errorf("it ran %d times for one instant", len(runs))
-		}
-	})
+	owner := newOwner(t, "pro")
+	late, tooLate := soon(-30*time.Second), soon(-2*time.Minute)
+	owner.makeJob("late", attributes{"schedule": late})
+	if run := owner.fired("late", 1)[0].Attributes; run["scheduled_for"] != late {
+		t.Errorf("got %v", run)
+	}
+	owner.post(jobsPath, envelope("job", "too-late", job(attributes{"schedule": tooLate}))).refused(400, invalid("/data/attributes/schedule"))
+	path := owner.makeJob("too-late", attributes{"schedule": tooLate, "enabled": false})
+	owner.put(path, envelope("", "", job(attributes{"schedule": tooLate}))).refused(400, invalid("/data/attributes/schedule"))
+	owner.put(path, envelope("", "", job(attributes{"schedule": tooLate, "enabled": false, "name": "Still off"}))).want(200)
+	// An instant that was fired for is not fired for again.
+	owner.put(jobsPath+"/late", envelope("", "", job(attributes{"schedule": late}))).want(200)
+	eventually(t, patience, "it disables itself again", func() bool { return owner.get(jobsPath+"/late").attribute("enabled") == false })
+	if runs := owner.runsOf("late"); len(runs) != 1 {
+		t.Errorf("it ran %d times for one instant", len(runs))
+	}
 }
 
-func TestEveryReplacementOfAJobRaisesItsVersion(t *testing.T) {
+func TestJob_ReplaceRaisesVersion(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		path := owner.makeJob("job", attributes{"description": "d", "enabled": false})
-		got := owner.get(path).want(200)
-		for version := 2.0; version < 5; version++ {
-			before := got
-			got = owner.put(path, envelope("job", "job", before.data().Attributes)).want(200) // a read, modify, replace without the modify
-			if got.attribute("version") != version || sortableTime(got.text("updated_at")) <= sortableTime(before.text("updated_at")) || got.text("created_at") != before.text("created_at") {
-				t.Errorf("got %s", got.body)
-			}
-		}
-		// What is not sent is overwritten.
-		got = owner.put(path, envelope("job", "", job(nil))).want(200)
-		if got.attribute("description") != nil || got.attribute("enabled") != true {
+	owner := newOwner(t, "pro")
+	path := owner.makeJob("job", attributes{"description": "d", "enabled": false})
+	got := owner.get(path).want(200)
+	for version := 2.0; version < 5; version++ {
+		before := got
+		got = owner.put(path, envelope("job", "job", before.data().Attributes)).want(200) // a read, modify, replace without the modify
+		if got.attribute("version") != version || sortableTime(got.text("updated_at")) <= sortableTime(before.text("updated_at")) || got.text("created_at") != before.text("created_at") {
 			t.Errorf("got %s", got.body)
 		}
-	})
+	}
+	// What is not sent is overwritten.
+	got = owner.put(path, envelope("job", "", job(nil))).want(200)
+	if got.attribute("description") != nil || got.attribute("enabled") != true {
+		t.Errorf("got %s", got.body)
+	}
 }
 
-func TestJobsHaveETagsOverTheirDefinition(t *testing.T) {
+func TestJob_ETag(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		made := owner.post(jobsPath, envelope("job", "job", job(attributes{"schedule": "* * * * *"}))).want(201)
-		path := jobsPath + "/job"
-		tag := made.header.Get("ETag")
-		next := made.text("next_run_at")
-		// The next fire time moves by itself.
-		raw := database.Raw(t)
-		if _, err := raw.ExecContext(t.Context(), `UPDATE jobs SET next_run_at = next_run_at + 60000000 WHERE key = 'job'`); err != nil {
-			t.Fatal(err)
-		}
-		got := owner.get(path).want(200)
-		if tag == "" || got.header.Get("ETag") != tag || got.text("next_run_at") == next {
-			t.Errorf("got %s with %s after %s", got.header.Get("ETag"), got.body, tag)
-		}
-		owner.get(path, with("If-None-Match", tag)).want(http.StatusOK) // for next_run_at is new
-		changed := owner.put(path, envelope("", "", job(nil)), with("If-Match", tag)).want(200)
-		if changed.header.Get("ETag") == tag {
-			t.Error("a change keeps the ETag")
-		}
-		mismatch := problem{code: "version_mismatch"}
-		owner.put(path, envelope("", "", job(nil)), with("If-Match", tag)).refused(412, mismatch)
-		owner.delete(path, with("If-Match", tag)).refused(412, mismatch)
-		owner.put(path, envelope("", "", job(nil)), with("If-Match", "*")).want(200)
-		owner.delete(path, with("If-Match", owner.get(path).header.Get("ETag"))).want(204)
-		owner.delete(path, with("If-Match", "*")).want(404)
-	})
+	database := storetest.New(t, "sqlite")
+	owner := speakTo(t, apptest.Still(t, database)) // its scheduler would put next_run_at right
+	made := owner.post(jobsPath, envelope("job", "job", job(attributes{"schedule": "* * * * *"}))).want(201)
+	path := jobsPath + "/job"
+	tag := made.header.Get("ETag")
+	next := made.text("next_run_at")
+	// The next fire time moves without a change of the job.
+	if _, err := database.Raw(t).ExecContext(t.Context(), `UPDATE jobs SET next_run_at = next_run_at + 60000000 WHERE key = 'job'`); err != nil {
+		t.Fatal(err)
+	}
+	got := owner.get(path).want(200)
+	if tag == "" || got.header.Get("ETag") != tag || got.text("next_run_at") == next {
+		t.Errorf("got %s with %s after %s", got.header.Get("ETag"), got.body, tag)
+	}
+	owner.get(path, with("If-None-Match", tag)).want(http.StatusOK) // for next_run_at is new
+	changed := owner.put(path, envelope("", "", job(nil)), with("If-Match", tag)).want(200)
+	if changed.header.Get("ETag") == tag {
+		t.Error("a change keeps the ETag")
+	}
+	mismatch := problem{code: "version_mismatch"}
+	owner.put(path, envelope("", "", job(nil)), with("If-Match", tag)).refused(412, mismatch)
+	owner.delete(path, with("If-Match", tag)).refused(412, mismatch)
+	owner.put(path, envelope("", "", job(nil)), with("If-Match", "*")).want(200)
+	owner.delete(path, with("If-Match", owner.get(path).header.Get("ETag"))).want(204)
+	owner.delete(path, with("If-Match", "*")).want(404)
 }
 
-func TestListsOfJobs(t *testing.T) {
+func TestJobs_List(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		for _, each := range []struct {
 			key     string
 			enabled bool
@@ -292,27 +275,26 @@ func TestListsOfJobs(t *testing.T) {
 
 // Of the instants that pass while no node runs, a recurring job fires for the
 // latest alone.
-func TestMissedInstantsAfterDowntime(t *testing.T) {
+func TestJob_MissedInstants(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		// One of every hour, and the next is as far: none passes meanwhile.
-		latest := time.Now().UTC().Add(-30 * time.Minute).Truncate(time.Minute)
-		t.Run("a node runs and stops", func(t *testing.T) { //nolint:paralleltest // what follows waits for its end
-			start(t, database).makeJob("job", attributes{"schedule": fmt.Sprint(latest.Minute(), " * * * *")})
-		})
-		asleepSince(t, database, latest.Add(-3*time.Hour))
-		owner := start(t, database)
-		run := owner.fired("job", 1)[0].Attributes
-		if run["scheduled_for"] != latest.Format(time.RFC3339) || run["trigger"] != "SCHEDULE" {
-			t.Errorf("it fired for %v, want %s", run["scheduled_for"], latest)
-		}
-		if next := owner.get(jobsPath + "/job").want(200).text("next_run_at"); next != latest.Add(time.Hour).Format(time.RFC3339) {
-			t.Errorf("it fires next at %s, an hour after %s", next, latest)
-		}
-		if runs := owner.get(runsPath + "?filter[job]=job").want(200).ids(); len(runs) != 1 {
-			t.Errorf("it has %d runs, want 1", len(runs))
-		}
+	database := storetest.New(t, "sqlite")
+	// One of every hour, and the next is as far: none passes meanwhile.
+	latest := time.Now().UTC().Add(-30 * time.Minute).Truncate(time.Minute)
+	t.Run("a node runs and stops", func(t *testing.T) { //nolint:paralleltest // what follows waits for its end
+		start(t, database).makeJob("job", attributes{"schedule": fmt.Sprint(latest.Minute(), " * * * *")})
 	})
+	asleepSince(t, database, latest.Add(-3*time.Hour))
+	owner := start(t, database)
+	run := owner.fired("job", 1)[0].Attributes
+	if run["scheduled_for"] != latest.Format(time.RFC3339) || run["trigger"] != "SCHEDULE" {
+		t.Errorf("it fired for %v, want %s", run["scheduled_for"], latest)
+	}
+	if next := owner.get(jobsPath + "/job").want(200).text("next_run_at"); next != latest.Add(time.Hour).Format(time.RFC3339) {
+		t.Errorf("it fires next at %s, an hour after %s", next, latest)
+	}
+	if runs := owner.get(runsPath + "?filter[job]=job").want(200).ids(); len(runs) != 1 {
+		t.Errorf("it has %d runs, want 1", len(runs))
+	}
 }
 
 // asleepSince makes every job one that should have fired at an instant.

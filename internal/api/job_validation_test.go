@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // wrongJob is a body of a job that breaks rules.
@@ -136,126 +134,118 @@ func wrongConfigurations() []wrongJob {
 	return wrong
 }
 
-func TestJobsThatBreakRulesAreRefusedWithEveryProblem(t *testing.T) {
+func TestJob_Invalid(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		path := owner.makeJob("right", nil)
-		before, seq := owner.get(path).want(200), owner.seq()
-		for _, c := range append(wrongJobs(), wrongConfigurations()...) {
-			var problems []problem
-			for _, at := range c.at {
-				problems = append(problems, invalid("/data/attributes/"+at))
-			}
-			t.Run(c.name, func(t *testing.T) {
-				owner := owner.in(t)
-				owner.post(jobsPath, envelope("job", "wrong", job(c.attributes))).refused(400, problems...)
-				owner.put(path, envelope("job", "right", job(c.attributes))).refused(400, problems...)
-			})
+	owner := newOwner(t, "pro")
+	path := owner.makeJob("right", nil)
+	before, seq := owner.get(path).want(200), owner.seq()
+	for _, c := range append(wrongJobs(), wrongConfigurations()...) {
+		var problems []problem
+		for _, at := range c.at {
+			problems = append(problems, invalid("/data/attributes/"+at))
 		}
-		owner.get(jobsPath + "/wrong").want(404)
-		if difference := cmp.Diff(before.data(), owner.get(path).data()); difference != "" || owner.seq() != seq {
-			t.Errorf("what was refused changed something:\n%s", difference)
-		}
-	})
+		t.Run(c.name, func(t *testing.T) {
+			owner := owner.in(t)
+			owner.post(jobsPath, envelope("job", "wrong", job(c.attributes))).refused(400, problems...)
+			owner.put(path, envelope("job", "right", job(c.attributes))).refused(400, problems...)
+		})
+	}
+	owner.get(jobsPath + "/wrong").want(404)
+	if difference := cmp.Diff(before.data(), owner.get(path).data()); difference != "" || owner.seq() != seq {
+		t.Errorf("what was refused changed something:\n%s", difference)
+	}
 }
 
-func TestJobIDs(t *testing.T) {
+func TestJob_IDs(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, id := range []string{"a", "A", "0", "nightly.report_v2-x", strings.Repeat("x", 200)} {
-			if got := owner.post(jobsPath, envelope("job", id, job(nil))).want(201).data(); got.ID != id || got.Type != "job" {
-				t.Errorf("got %+v", got)
-			}
-			owner.get(jobsPath + "/" + id).want(200)
+	owner := newOwner(t, "pro")
+	for _, id := range []string{"a", "A", "0", "nightly.report_v2-x", strings.Repeat("x", 200)} {
+		if got := owner.post(jobsPath, envelope("job", id, job(nil))).want(201).data(); got.ID != id || got.Type != "job" {
+			t.Errorf("got %+v", got)
 		}
-		for _, id := range []string{"-a", ".a", "_a", "a b", "a/b", "ä", "a\n", strings.Repeat("x", 201)} {
-			owner.post(jobsPath, envelope("job", id, job(nil))).refused(400, invalid("/data/id"))
-		}
-		for body, want := range map[string]problem{
-			envelope("job", "", job(nil)): invalid("/data/id"), strings.Replace(envelope("job", "x", job(nil)), `"x"`, "null", 1): invalid("/data/id"),
-			strings.Replace(envelope("job", "x", job(nil)), `"x"`, "7", 1): invalid("/data/id"), envelope("task", "x", job(nil)): invalid("/data/type"),
-		} {
-			owner.post(jobsPath, body).refused(400, want)
-		}
-		owner.post(jobsPath, envelope("", "a", job(nil))).refused(409, problem{code: "already_exists", source: "pointer /data/id"})
-		owner.put(jobsPath+"/a", envelope("job", "b", job(nil))).refused(400, invalid("/data/id"))
-		owner.put(jobsPath+"/a", `{"data":{"id":null,`+envelope("job", "", job(nil))[len(`{"data":{`):]).want(200)
-		owner.put(jobsPath+"/missing", envelope("job", "", job(nil))).refused(404, problem{code: "not_found"})
-		for _, path := range []string{"/missing", "/MISSING", "/x%2Fy", "/%00"} {
-			owner.get(jobsPath+path).refused(404, problem{code: "not_found"})
-			owner.delete(jobsPath+path).refused(404, problem{code: "not_found"})
-			owner.post(jobsPath+path+"/actions/run", "").refused(404, problem{code: "not_found"})
-		}
-	})
+		owner.get(jobsPath + "/" + id).want(200)
+	}
+	for _, id := range []string{"-a", ".a", "_a", "a b", "a/b", "ä", "a\n", strings.Repeat("x", 201)} {
+		owner.post(jobsPath, envelope("job", id, job(nil))).refused(400, invalid("/data/id"))
+	}
+	for body, want := range map[string]problem{
+		envelope("job", "", job(nil)): invalid("/data/id"), strings.Replace(envelope("job", "x", job(nil)), `"x"`, "null", 1): invalid("/data/id"),
+		strings.Replace(envelope("job", "x", job(nil)), `"x"`, "7", 1): invalid("/data/id"), envelope("task", "x", job(nil)): invalid("/data/type"),
+	} {
+		owner.post(jobsPath, body).refused(400, want)
+	}
+	owner.post(jobsPath, envelope("", "a", job(nil))).refused(409, problem{code: "already_exists", source: "pointer /data/id"})
+	owner.put(jobsPath+"/a", envelope("job", "b", job(nil))).refused(400, invalid("/data/id"))
+	owner.put(jobsPath+"/a", `{"data":{"id":null,`+envelope("job", "", job(nil))[len(`{"data":{`):]).want(200)
+	owner.put(jobsPath+"/missing", envelope("job", "", job(nil))).refused(404, problem{code: "not_found"})
+	for _, path := range []string{"/missing", "/MISSING", "/x%2Fy", "/%00"} {
+		owner.get(jobsPath+path).refused(404, problem{code: "not_found"})
+		owner.delete(jobsPath+path).refused(404, problem{code: "not_found"})
+		owner.post(jobsPath+path+"/actions/run", "").refused(404, problem{code: "not_found"})
+	}
 }
 
-func TestDefaultsOfAJob(t *testing.T) {
+func TestJob_Defaults(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		nothing := job(attributes{"description": nil, "enabled": nil, "type": nil, "concurrency_policy": nil, "next_run_at": "read-only", "version": 17,
-			"deleted_at": "x", "unknown": []int{1}, "configuration": attributes{"url": nowhere, "method": nil, "headers": nil, "success_status": nil,
-				"tls_verify": nil, "ca_cert": nil, "body": nil, "timeout": nil}})
-		for id, sent := range map[string]attributes{"least": job(nil), "nulls": nothing} {
-			got := owner.post(jobsPath, envelope("job", id, sent)).want(201)
-			want := map[string]any{
-				"name": "A job", "description": nil, "enabled": true, "type": "http", "schedule": far, "concurrency_policy": "ALLOW",
-				"deleted_at": nil, "version": 1.0, "configuration": map[string]any{"method": "POST", "url": nowhere, "headers": []any{},
-					"success_status": "2xx", "tls_verify": true, "ca_cert": nil, "body": nil, "timeout": 30.0},
-			}
-			shown := got.data().Attributes
-			for _, at := range []string{"next_run_at", "created_at", "updated_at"} {
-				if text, _ := shown[at].(string); !strings.HasSuffix(text, "Z") {
-					t.Errorf("%s is %v", at, shown[at])
-				}
-				delete(shown, at)
-			}
-			if difference := cmp.Diff(want, shown); difference != "" {
-				t.Errorf("%s: want (-), got (+):\n%s", id, difference)
-			}
+	owner := newOwner(t, "pro")
+	nothing := job(attributes{"description": nil, "enabled": nil, "type": nil, "concurrency_policy": nil, "next_run_at": "read-only", "version": 17,
+		"deleted_at": "x", "unknown": []int{1}, "configuration": attributes{"url": nowhere, "method": nil, "headers": nil, "success_status": nil,
+			"tls_verify": nil, "ca_cert": nil, "body": nil, "timeout": nil}})
+	for id, sent := range map[string]attributes{"least": job(nil), "nulls": nothing} {
+		got := owner.post(jobsPath, envelope("job", id, sent)).want(201)
+		want := map[string]any{
+			"name": "A job", "description": nil, "enabled": true, "type": "http", "schedule": far, "concurrency_policy": "ALLOW",
+			"deleted_at": nil, "version": 1.0, "configuration": map[string]any{"method": "POST", "url": nowhere, "headers": []any{},
+				"success_status": "2xx", "tls_verify": true, "ca_cert": nil, "body": nil, "timeout": 30.0},
 		}
-	})
+		shown := got.data().Attributes
+		for _, at := range []string{"next_run_at", "created_at", "updated_at"} {
+			if text, _ := shown[at].(string); !strings.HasSuffix(text, "Z") {
+				t.Errorf("%s is %v", at, shown[at])
+			}
+			delete(shown, at)
+		}
+		if difference := cmp.Diff(want, shown); difference != "" {
+			t.Errorf("%s: want (-), got (+):\n%s", id, difference)
+		}
+	}
 }
 
-func TestBoundariesOfAJobAreAccepted(t *testing.T) {
+func TestJob_LargestValid(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		certificate := pemOf(t, newTLSSink(t))
-		headers := manyHeaders(100)
-		headers[0] = attributes{"name": strings.Repeat("n", 200), "value": strings.Repeat("ä", 8192)}
-		headers[1] = attributes{"name": "Host", "value": "example.com:8080"}
-		headers[2] = attributes{"name": "X-2", "value": "tab\tand ünïcödé \"quoted\" {}"}
-		body := strings.Repeat("\x00\u2028ä\"\\<&>", 100)
-		for name, sent := range map[string]attributes{
-			"texts":            {"name": strings.Repeat("ä", 200), "description": strings.Repeat("\U0001F600", 2000)},
-			"headers":          configured(attributes{"headers": headers}),
-			"url":              configured(attributes{"url": "HTTPS://" + strings.Repeat("a", 253) + ":65535/" + strings.Repeat("x", 2048-253-15)}),
-			"address":          configured(attributes{"url": "http://[2001:db8::1]:1/?q=%20#fragment", "method": "DELETE", "success_status": "599", "timeout": 900}),
-			"body":             configured(attributes{"body": body, "method": "PATCH", "success_status": "1xx", "timeout": 1}),
-			"full body":        configured(attributes{"body": strings.Repeat("x", 1<<20), "method": "GET"}),
-			"certificates":     configured(attributes{"ca_cert": strings.Repeat(" ", 60000-2*len(certificate)) + certificate + certificate, "tls_verify": false, "method": "PUT"}),
-			"user information": configured(attributes{"url": "http://user:p%40ss@example.com/"}),
-		} {
-			want := job(sent)
-			got := owner.post(jobsPath, envelope("job", unique("boundary"), want)).want(201)
-			text, err := json.Marshal(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var sentBack map[string]any
-			if err := json.Unmarshal(text, &sentBack); err != nil {
-				t.Fatal(err)
-			}
-			requireContains(t, name, got.data().Attributes, sentBack)
-			requireContains(t, name+", read", owner.get(jobsPath+"/"+got.data().ID).want(200).data().Attributes, sentBack)
+	owner := newOwner(t, "pro")
+	certificate := pemOf(t, newTLSSink(t))
+	headers := manyHeaders(100)
+	headers[0] = attributes{"name": strings.Repeat("n", 200), "value": strings.Repeat("ä", 8192)}
+	headers[1] = attributes{"name": "Host", "value": "example.com:8080"}
+	headers[2] = attributes{"name": "X-2", "value": "tab\tand ünïcödé \"quoted\" {}"}
+	body := strings.Repeat("\x00\u2028ä\"\\<&>", 100)
+	for name, sent := range map[string]attributes{
+		"texts":            {"name": strings.Repeat("ä", 200), "description": strings.Repeat("\U0001F600", 2000)},
+		"headers":          configured(attributes{"headers": headers}),
+		"url":              configured(attributes{"url": "HTTPS://" + strings.Repeat("a", 253) + ":65535/" + strings.Repeat("x", 2048-253-15)}),
+		"address":          configured(attributes{"url": "http://[2001:db8::1]:1/?q=%20#fragment", "method": "DELETE", "success_status": "599", "timeout": 900}),
+		"body":             configured(attributes{"body": body, "method": "PATCH", "success_status": "1xx", "timeout": 1}),
+		"full body":        configured(attributes{"body": strings.Repeat("x", 1<<20), "method": "GET"}),
+		"certificates":     configured(attributes{"ca_cert": strings.Repeat(" ", 60000-2*len(certificate)) + certificate + certificate, "tls_verify": false, "method": "PUT"}),
+		"user information": configured(attributes{"url": "http://user:p%40ss@example.com/"}),
+	} {
+		want := job(sent)
+		got := owner.post(jobsPath, envelope("job", unique("boundary"), want)).want(201)
+		text, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		var sentBack map[string]any
+		if err := json.Unmarshal(text, &sentBack); err != nil {
+			t.Fatal(err)
+		}
+		requireContains(t, name, got.data().Attributes, sentBack)
+		requireContains(t, name+", read", owner.get(jobsPath+"/"+got.data().ID).want(200).data().Attributes, sentBack)
+	}
 }
 
-// requireContains holds that all members of want are in got.
+// requireContains checks that all members of want are in got.
 func requireContains(t *testing.T, what string, got, want map[string]any) {
 	t.Helper()
 	for name, value := range want {
@@ -270,43 +260,39 @@ func requireContains(t *testing.T, what string, got, want map[string]any) {
 	}
 }
 
-func TestHeadersAreAnArrayHoweverTheyCome(t *testing.T) {
+func TestJob_HeaderForms(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		got := owner.post(jobsPath, `{"data":{"id":"object","attributes":{"name":"n","schedule":"`+far+`","configuration":{"url":"`+nowhere+
-			`","method":"get","success_status":"2XX","headers":{"X-B":"2","Authorization":"Bearer s","X-A":""}}}}}`).want(201)
-		want := []any{map[string]any{"name": "X-B", "value": "2"}, map[string]any{"name": "Authorization", "value": "Bearer s"},
-			map[string]any{"name": "X-A", "value": ""}}
-		if difference := cmp.Diff(want, got.member("configuration.headers")); difference != "" {
-			t.Errorf("want (-), got (+):\n%s", difference)
-		}
-		if got.member("configuration.method") != "GET" || got.member("configuration.success_status") != "2xx" {
+	owner := newOwner(t, "pro")
+	got := owner.post(jobsPath, `{"data":{"id":"object","attributes":{"name":"n","schedule":"`+far+`","configuration":{"url":"`+nowhere+
+		`","method":"get","success_status":"2XX","headers":{"X-B":"2","Authorization":"Bearer s","X-A":""}}}}}`).want(201)
+	want := []any{map[string]any{"name": "X-B", "value": "2"}, map[string]any{"name": "Authorization", "value": "Bearer s"},
+		map[string]any{"name": "X-A", "value": ""}}
+	if difference := cmp.Diff(want, got.member("configuration.headers")); difference != "" {
+		t.Errorf("want (-), got (+):\n%s", difference)
+	}
+	if got.member("configuration.method") != "GET" || got.member("configuration.success_status") != "2xx" {
+		t.Errorf("got %s", got.body)
+	}
+	for _, headers := range []any{nil, []any{}, attributes{}} {
+		got := owner.put(jobsPath+"/object", envelope("", "", job(configured(attributes{"headers": headers})))).want(200)
+		if !got.contains(`"headers":[]`) {
 			t.Errorf("got %s", got.body)
 		}
-		for _, headers := range []any{nil, []any{}, attributes{}} {
-			got := owner.put(jobsPath+"/object", envelope("", "", job(configured(attributes{"headers": headers})))).want(200)
-			if !got.contains(`"headers":[]`) {
-				t.Errorf("got %s", got.body)
-			}
-		}
-	})
+	}
 }
 
-func TestABodyOfEscapesCountsItsBytes(t *testing.T) {
+func TestJob_BodyOfEscapes(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		sink := newSink(t)
-		escaped := strings.Repeat(`\u0041`, 1<<20) // six MiB of text, one of body
-		body := strings.Replace(envelope("job", "escaped", job(configured(attributes{"url": sink.url(), "body": "BODY"}))), "BODY", escaped, 1)
-		got := owner.post(jobsPath, body).want(201)
-		if text, _ := got.member("configuration.body").(string); text != strings.Repeat("A", 1<<20) {
-			t.Errorf("the body has %d bytes", len(text))
-		}
-		if owner.ran(jobsPath+"/escaped").text("status") != "SUCCEEDED" || len(sink.take(t).body) != 1<<20 {
-			t.Error("the body did not arrive whole")
-		}
-		owner.post(jobsPath, strings.Repeat(" ", 8<<20)+body).refused(413, problem{code: "payload_too_large"})
-	})
+	owner := newOwner(t, "pro")
+	sink := newSink(t)
+	escaped := strings.Repeat(`\u0041`, 1<<20) // six MiB of text, one of body
+	body := strings.Replace(envelope("job", "escaped", job(configured(attributes{"url": sink.url(), "body": "BODY"}))), "BODY", escaped, 1)
+	got := owner.post(jobsPath, body).want(201)
+	if text, _ := got.member("configuration.body").(string); text != strings.Repeat("A", 1<<20) {
+		t.Errorf("the body has %d bytes", len(text))
+	}
+	if owner.ran(jobsPath+"/escaped").text("status") != "SUCCEEDED" || len(sink.take(t).body) != 1<<20 {
+		t.Error("the body did not arrive whole")
+	}
+	owner.post(jobsPath, strings.Repeat(" ", 8<<20)+body).refused(413, problem{code: "payload_too_large"})
 }

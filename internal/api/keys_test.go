@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 var plaintext = regexp.MustCompile(`^sk_api_[A-Za-z0-9_-]{43}$`)
@@ -21,116 +20,108 @@ func hashOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func TestAPlaintextIsShownOnce(t *testing.T) {
+func TestKey_PlaintextShownOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		created := owner.post(keysPath, envelope("api_key", "", attributes{"name": "CI", "key": "sk_api_mine"})).want(201)
-		secret, path := created.text("key"), keysPath+"/"+created.data().ID
-		if !plaintext.MatchString(secret) {
-			t.Errorf("the plaintext is %q", secret)
-		}
-		user := owner.get("/api/v1/users/current").want(200).data().ID
-		want := map[string]any{"name": "CI", "role": "MEMBER", "status": "ACTIVE", "scopes": map[string]any{}, "expires_at": nil, "last_used_at": nil,
-			"created_by": user, "key": secret, "created_at": created.text("created_at"), "updated_at": created.text("created_at")}
-		if difference := cmp.Diff(want, created.data().Attributes); difference != "" {
-			t.Errorf("want (-), got (+):\n%s", difference)
-		}
-		owner.as(secret).get(accountPath).want(200)
+	owner := newOwner(t, "pro")
+	created := owner.post(keysPath, envelope("api_key", "", attributes{"name": "CI", "key": "sk_api_mine"})).want(201)
+	secret, path := created.text("key"), keysPath+"/"+created.data().ID
+	if !plaintext.MatchString(secret) {
+		t.Errorf("the plaintext is %q", secret)
+	}
+	user := owner.get("/api/v1/users/current").want(200).data().ID
+	want := map[string]any{"name": "CI", "role": "MEMBER", "status": "ACTIVE", "scopes": map[string]any{}, "expires_at": nil, "last_used_at": nil,
+		"created_by": user, "key": secret, "created_at": created.text("created_at"), "updated_at": created.text("created_at")}
+	if difference := cmp.Diff(want, created.data().Attributes); difference != "" {
+		t.Errorf("want (-), got (+):\n%s", difference)
+	}
+	owner.as(secret).get(accountPath).want(200)
 
-		answers := []answer{
-			owner.get(path).want(200), owner.get(keysPath).want(200), owner.put(path, envelope("", "", attributes{"name": "CI 2"})).want(200),
-			owner.get(changesPath).want(200), owner.get(changesPath + "?filter[resource]=api_key:" + created.data().ID).want(200),
-			owner.get("/metrics").want(200), owner.post(path+"/actions/revoke", "").want(200), owner.get(changesPath).want(200),
-		}
-		for _, got := range answers {
-			for _, forbidden := range []string{secret, secret[len("sk_api_"):], hashOf(secret), "sk_api_mine"} {
-				if got.contains(forbidden) {
-					t.Errorf("%s shows %q", got.what, forbidden)
-				}
+	answers := []answer{
+		owner.get(path).want(200), owner.get(keysPath).want(200), owner.put(path, envelope("", "", attributes{"name": "CI 2"})).want(200),
+		owner.get(changesPath).want(200), owner.get(changesPath + "?filter[resource]=api_key:" + created.data().ID).want(200),
+		owner.get("/metrics").want(200), owner.post(path+"/actions/revoke", "").want(200), owner.get(changesPath).want(200),
+	}
+	for _, got := range answers {
+		for _, forbidden := range []string{secret, secret[len("sk_api_"):], hashOf(secret), "sk_api_mine"} {
+			if got.contains(forbidden) {
+				t.Errorf("%s shows %q", got.what, forbidden)
 			}
 		}
-	})
+	}
 }
 
-func TestPlaintextsAreNeverTheSame(t *testing.T) {
+func TestKey_PlaintextsDiffer(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		seen := map[string]bool{}
-		for range 50 {
-			made := owner.makeKey(attributes{"name": "same name"})
-			if seen[made.secret] || seen[made.id] || !plaintext.MatchString(made.secret) {
-				t.Fatalf("%s came twice or is malformed", made.secret)
-			}
-			seen[made.secret], seen[made.id] = true, true
+	owner := newOwner(t, "pro")
+	seen := map[string]bool{}
+	for range 50 {
+		made := owner.makeKey(attributes{"name": "same name"})
+		if seen[made.secret] || seen[made.id] || !plaintext.MatchString(made.secret) {
+			t.Fatalf("%s came twice or is malformed", made.secret)
 		}
-	})
+		seen[made.secret], seen[made.id] = true, true
+	}
 }
 
-func TestAKeyGivesItsOwnRoleOrAWeakerOne(t *testing.T) {
+func TestKey_GrantsOwnRoleOrWeaker(t *testing.T) {
 	t.Parallel()
 	roles := []string{"VIEWER", "MEMBER", "ADMIN", "OWNER"}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for caller, most := range map[string]int{"ADMIN": 2, "OWNER": 3} {
-			giver := owner.withRole(caller)
-			for rank, role := range roles {
-				made := giver.post(keysPath, envelope("", "", attributes{"name": "k", "role": role}))
-				raised := giver.put(owner.makeKey(attributes{"role": "VIEWER"}).path, envelope("", "", attributes{"name": "k", "role": role}))
-				for _, got := range []answer{made, raised} {
-					if rank > most {
-						got.refused(403, problem{code: "forbidden", source: "pointer /data/attributes/role"})
-						continue
-					}
-					if got.status >= 300 || got.text("role") != role {
-						t.Errorf("%s gives %s: got %d %s", caller, role, got.status, got.body)
-					}
+	owner := newOwner(t, "pro")
+	for caller, most := range map[string]int{"ADMIN": 2, "OWNER": 3} {
+		giver := owner.withRole(caller)
+		for rank, role := range roles {
+			made := giver.post(keysPath, envelope("", "", attributes{"name": "k", "role": role}))
+			raised := giver.put(owner.makeKey(attributes{"role": "VIEWER"}).path, envelope("", "", attributes{"name": "k", "role": role}))
+			for _, got := range []answer{made, raised} {
+				if rank > most {
+					got.refused(403, problem{code: "forbidden", source: "pointer /data/attributes/role"})
+					continue
+				}
+				if got.status >= 300 || got.text("role") != role {
+					t.Errorf("%s gives %s: got %d %s", caller, role, got.status, got.body)
 				}
 			}
 		}
-		for written, role := range map[string]string{"viewer": "VIEWER", "Admin": "ADMIN", "oWnEr": "OWNER"} {
-			if got := owner.post(keysPath, envelope("", "", attributes{"name": "k", "role": written})).want(201); got.text("role") != role {
-				t.Errorf("the role %q became %s", written, got.text("role"))
-			}
+	}
+	for written, role := range map[string]string{"viewer": "VIEWER", "Admin": "ADMIN", "oWnEr": "OWNER"} {
+		if got := owner.post(keysPath, envelope("", "", attributes{"name": "k", "role": written})).want(201); got.text("role") != role {
+			t.Errorf("the role %q became %s", written, got.text("role"))
 		}
-	})
+	}
 }
 
-func TestAnAdminTouchesNoKeyOfAnOwner(t *testing.T) {
+func TestKey_AdminCannotTouchOwners(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		admin := owner.withRole("ADMIN")
-		for role, refused := range map[string]bool{"OWNER": true, "ADMIN": false, "MEMBER": false} {
-			key := owner.makeKey(attributes{"role": role})
-			for what, got := range map[string]answer{
-				"rename":  admin.put(key.path, envelope("", "", attributes{"name": "mine"})),
-				"weaken":  admin.put(key.path, envelope("", "", attributes{"name": "mine", "role": "VIEWER"})),
-				"restore": owner.put(key.path, envelope("", "", attributes{"name": "mine", "role": role})),
-				"revoke":  admin.post(key.path+"/actions/revoke", ""),
-				"delete":  admin.delete(key.path),
-			} {
-				switch {
-				case what == "restore":
-					got.want(200)
-				case refused:
-					got.refused(403, problem{code: "forbidden"})
-				case got.status >= 300:
-					t.Errorf("%s a key of %s: got %d", what, role, got.status)
-				}
-			}
-			if refused {
-				owner.as(key.secret).get(accountPath).want(200)
-				if got := owner.get(key.path).want(200); got.text("name") != "mine" || got.text("role") != "OWNER" {
-					t.Errorf("an admin changed it: %s", got.body)
-				}
+	owner := newOwner(t, "pro")
+	admin := owner.withRole("ADMIN")
+	for role, refused := range map[string]bool{"OWNER": true, "ADMIN": false, "MEMBER": false} {
+		key := owner.makeKey(attributes{"role": role})
+		for what, got := range map[string]answer{
+			"rename":  admin.put(key.path, envelope("", "", attributes{"name": "mine"})),
+			"weaken":  admin.put(key.path, envelope("", "", attributes{"name": "mine", "role": "VIEWER"})),
+			"restore": owner.put(key.path, envelope("", "", attributes{"name": "mine", "role": role})),
+			"revoke":  admin.post(key.path+"/actions/revoke", ""),
+			"delete":  admin.delete(key.path),
+		} {
+			switch {
+			case what == "restore":
+				got.want(200)
+			case refused:
+				got.refused(403, problem{code: "forbidden"})
+			case got.status >= 300:
+				t.Errorf("%s a key of %s: got %d", what, role, got.status)
 			}
 		}
-	})
+		if refused {
+			owner.as(key.secret).get(accountPath).want(200)
+			if got := owner.get(key.path).want(200); got.text("name") != "mine" || got.text("role") != "OWNER" {
+				t.Errorf("an admin changed it: %s", got.body)
+			}
+		}
+	}
 }
 
-func TestReplacingAKeyKeepsWhatGrantsPower(t *testing.T) {
+func TestKey_Replace(t *testing.T) {
 	t.Parallel()
 	staging := map[string]any{"environments": []any{"staging"}}
 	both := map[string]any{"environments": []any{"production", "staging"}}
@@ -150,138 +141,126 @@ func TestReplacingAKeyKeepsWhatGrantsPower(t *testing.T) {
 		{"another expiry", attributes{"name": "n", "expires_at": late}, []any{"ADMIN", staging, late}},
 		{"the status is not for writing", attributes{"name": "n", "status": "REVOKED"}, []any{"ADMIN", staging, soon}},
 	}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		for _, c := range cases {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				owner := first.in(t)
-				key := owner.makeKey(attributes{"role": "ADMIN", "scopes": attributes{"environments": []string{"staging"}}, "expires_at": soon})
-				put := owner.put(key.path, envelope("", "", c.put)).want(200)
-				for _, got := range []answer{put, owner.get(key.path).want(200)} {
-					if difference := cmp.Diff(c.want, []any{got.attribute("role"), got.attribute("scopes"), got.attribute("expires_at")}); difference != "" {
-						t.Errorf("%s: want (-), got (+):\n%s", got.what, difference)
-					}
-					if got.text("status") != "ACTIVE" || got.text("name") != "n" {
-						t.Errorf("%s: got %s", got.what, got.body)
-					}
+	first := newOwner(t, "pro")
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			owner := first.in(t)
+			key := owner.makeKey(attributes{"role": "ADMIN", "scopes": attributes{"environments": []string{"staging"}}, "expires_at": soon})
+			put := owner.put(key.path, envelope("", "", c.put)).want(200)
+			for _, got := range []answer{put, owner.get(key.path).want(200)} {
+				if difference := cmp.Diff(c.want, []any{got.attribute("role"), got.attribute("scopes"), got.attribute("expires_at")}); difference != "" {
+					t.Errorf("%s: want (-), got (+):\n%s", got.what, difference)
 				}
-			})
-		}
-	})
-}
-
-func TestTimesAreReadInManySpellingsAndWrittenInOne(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for written, want := range map[string]string{
-			"2100-01-31T08:00:00Z":            "2100-01-31T08:00:00Z",
-			"2100-01-31t08:00:00z":            "2100-01-31T08:00:00Z",
-			"2100-01-31T10:00:00+02:00":       "2100-01-31T08:00:00Z",
-			"2100-01-31T00:30:00-07:30":       "2100-01-31T08:00:00Z",
-			"2100-01-31T08:00:00":             "2100-01-31T08:00:00Z",
-			"2100-01-31T08:00":                "2100-01-31T08:00:00Z",
-			"2100-01-31T08:00:00.5Z":          "2100-01-31T08:00:00.5Z",
-			"2100-01-31T08:00:00.123456Z":     "2100-01-31T08:00:00.123456Z",
-			"2100-01-31T08:00:00.1234569Z":    "2100-01-31T08:00:00.123456Z",
-			"2100-01-31T08:00:00.123456789":   "2100-01-31T08:00:00.123456Z",
-			"2100-01-31T08:00:00.000000001Z":  "2100-01-31T08:00:00Z",
-			"21000131T080000Z":                "2100-01-31T08:00:00Z",
-			"21000131T1000+0200":              "2100-01-31T08:00:00Z",
-			"2100-01-31T10:00:00+02":          "2100-01-31T08:00:00Z",
-			"2100-01-31T10:00:00+0200":        "2100-01-31T08:00:00Z",
-			"9999-12-31T23:59:59.999999Z":     "9999-12-31T23:59:59.999999Z",
-			"9999-12-31T23:59:59.999999+1:00": "", "2100-01-31": "", "2100-01-31 08:00:00Z": "", "08:00": "", "now": "",
-			"2100-13-01T00:00:00Z": "", "2100-01-31T24:00:00Z": "", "2100-01-31T08:60:00Z": "", "2100-02-30T08:00:00Z": "",
-			"+2100-01-31T08:00:00Z": "", " 2100-01-31T08:00:00Z": "", "10000-01-01T00:00:00Z": "", "2100-01-31T08:00:00 Z": "", "4102444800": "",
-		} {
-			got := owner.post(keysPath, envelope("", "", attributes{"name": "k", "expires_at": written}))
-			got.what += " with " + written
-			if want == "" {
-				got.refused(400, invalid("/data/attributes/expires_at"))
-			} else if got.want(201); got.text("expires_at") != want {
-				t.Errorf("%q became %q, want %q", written, got.text("expires_at"), want)
+				if got.text("status") != "ACTIVE" || got.text("name") != "n" {
+					t.Errorf("%s: got %s", got.what, got.body)
+				}
 			}
-		}
-	})
-}
-
-// TestATimeThatLeavesTheCalendar: converted to UTC, the year has five digits,
-// which RFC 3339 cannot write.
-func TestATimeThatLeavesTheCalendar(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.post(keysPath, envelope("", "", attributes{"name": "k", "expires_at": "9999-12-31T23:59:59-01:00"})).
-			refused(400, invalid("/data/attributes/expires_at"))
-		owner.put(aKey(owner), envelope("", "", attributes{"name": "k", "expires_at": "9999-12-31T23:59:59-01:00"})).
-			refused(400, invalid("/data/attributes/expires_at"))
-	})
-}
-
-func TestTheUserOfAKeyIsTheOneWhoMadeIt(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		admin, user := owner.plantUser(database, accounts.Admin)
-		theirs := admin.as(admin.makeKey(attributes{"role": "VIEWER"}).secret)
-		for _, each := range []client{admin, theirs} {
-			if got := each.get("/api/v1/users/current").want(200); got.data().ID != user.ID || got.text("email") != user.Email {
-				t.Errorf("got %s, want the user %s", got.body, user.ID)
-			}
-		}
-		if mine := owner.get("/api/v1/users/current").want(200); mine.data().ID == user.ID || mine.text("role") != "OWNER" {
-			t.Errorf("the first key belongs to %s", mine.body)
-		}
-		operated := owner.get(keysPath).want(200).page().Data
-		for _, key := range operated {
-			if key.Attributes["created_by"] == "" {
-				t.Errorf("nobody made the key %v", key)
-			}
-		}
-	})
-}
-
-func TestLastUsedAtAppearsAndLeavesTheTagAlone(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		key := owner.makeKey(nil)
-		before := owner.get(key.path).want(200)
-		if before.attribute("last_used_at") != nil {
-			t.Errorf("used before its first use: %s", before.body)
-		}
-		began := time.Now().Add(-time.Millisecond)
-		var after answer
-		eventually(t, patience, "the use is noted", func() bool {
-			owner.as(key.secret).get(accountPath).want(200)
-			after = owner.get(key.path).want(200)
-			return after.attribute("last_used_at") != nil
 		})
-		used, err := time.Parse(time.RFC3339Nano, after.text("last_used_at"))
-		if err != nil || used.Before(began) || used.After(time.Now()) {
-			t.Errorf("last used at %s, want since %s (%v)", after.text("last_used_at"), began, err)
-		}
-		if after.header.Get("Etag") != before.header.Get("Etag") || after.text("updated_at") != before.text("updated_at") {
-			t.Error("a use changed the key's tag or updated_at")
-		}
-		owner.put(key.path, envelope("", "", attributes{"name": "n"}), with("If-Match", before.header.Get("Etag"))).want(200)
-		if latest := owner.latest(); latest.Attributes["kind"] != "api_key" || latest.Attributes["action"] != "updated" {
-			t.Errorf("a use is in the history: %v", latest)
-		}
-	})
+	}
 }
 
-// TestAUseIsNotedAlthoughTheKeyChanges: the node forgets a key that changes,
-// and must not forget that it was used.
-func TestAUseIsNotedAlthoughTheKeyChanges(t *testing.T) {
+func TestTimes_Spellings(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		key := owner.makeKey(nil)
+	owner := newOwner(t, "pro")
+	for written, want := range map[string]string{
+		"2100-01-31T08:00:00Z":            "2100-01-31T08:00:00Z",
+		"2100-01-31t08:00:00z":            "2100-01-31T08:00:00Z",
+		"2100-01-31T10:00:00+02:00":       "2100-01-31T08:00:00Z",
+		"2100-01-31T00:30:00-07:30":       "2100-01-31T08:00:00Z",
+		"2100-01-31T08:00:00":             "2100-01-31T08:00:00Z",
+		"2100-01-31T08:00":                "2100-01-31T08:00:00Z",
+		"2100-01-31T08:00:00.5Z":          "2100-01-31T08:00:00.5Z",
+		"2100-01-31T08:00:00.123456Z":     "2100-01-31T08:00:00.123456Z",
+		"2100-01-31T08:00:00.1234569Z":    "2100-01-31T08:00:00.123456Z",
+		"2100-01-31T08:00:00.123456789":   "2100-01-31T08:00:00.123456Z",
+		"2100-01-31T08:00:00.000000001Z":  "2100-01-31T08:00:00Z",
+		"21000131T080000Z":                "2100-01-31T08:00:00Z",
+		"21000131T1000+0200":              "2100-01-31T08:00:00Z",
+		"2100-01-31T10:00:00+02":          "2100-01-31T08:00:00Z",
+		"2100-01-31T10:00:00+0200":        "2100-01-31T08:00:00Z",
+		"9999-12-31T23:59:59.999999Z":     "9999-12-31T23:59:59.999999Z",
+		"9999-12-31T23:59:59.999999+1:00": "", "2100-01-31": "", "2100-01-31 08:00:00Z": "", "08:00": "", "now": "",
+		"2100-13-01T00:00:00Z": "", "2100-01-31T24:00:00Z": "", "2100-01-31T08:60:00Z": "", "2100-02-30T08:00:00Z": "",
+		"+2100-01-31T08:00:00Z": "", " 2100-01-31T08:00:00Z": "", "10000-01-01T00:00:00Z": "", "2100-01-31T08:00:00 Z": "", "4102444800": "",
+	} {
+		got := owner.post(keysPath, envelope("", "", attributes{"name": "k", "expires_at": written}))
+		got.what += " with " + written
+		if want == "" {
+			got.refused(400, invalid("/data/attributes/expires_at"))
+		} else if got.want(201); got.text("expires_at") != want {
+			t.Errorf("%q became %q, want %q", written, got.text("expires_at"), want)
+		}
+	}
+}
+
+// TestTimes_YearOfFiveDigits: converted to UTC, the year has five digits,
+// which RFC 3339 cannot write.
+func TestTimes_YearOfFiveDigits(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.post(keysPath, envelope("", "", attributes{"name": "k", "expires_at": "9999-12-31T23:59:59-01:00"})).
+		refused(400, invalid("/data/attributes/expires_at"))
+	owner.put(aKey(owner), envelope("", "", attributes{"name": "k", "expires_at": "9999-12-31T23:59:59-01:00"})).
+		refused(400, invalid("/data/attributes/expires_at"))
+}
+
+func TestKey_User(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	admin, user := owner.plantUser(accounts.Admin)
+	theirs := admin.as(admin.makeKey(attributes{"role": "VIEWER"}).secret)
+	for _, each := range []client{admin, theirs} {
+		if got := each.get("/api/v1/users/current").want(200); got.data().ID != user.ID || got.text("email") != user.Email {
+			t.Errorf("got %s, want the user %s", got.body, user.ID)
+		}
+	}
+	if mine := owner.get("/api/v1/users/current").want(200); mine.data().ID == user.ID || mine.text("role") != "OWNER" {
+		t.Errorf("the first key belongs to %s", mine.body)
+	}
+	operated := owner.get(keysPath).want(200).page().Data
+	for _, key := range operated {
+		if key.Attributes["created_by"] == "" {
+			t.Errorf("nobody made the key %v", key)
+		}
+	}
+}
+
+func TestKey_LastUsedAt(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	key := owner.makeKey(nil)
+	before := owner.get(key.path).want(200)
+	if before.attribute("last_used_at") != nil {
+		t.Errorf("used before its first use: %s", before.body)
+	}
+	began := time.Now().Add(-time.Millisecond)
+	var after answer
+	eventually(t, patience, "the use is noted", func() bool {
 		owner.as(key.secret).get(accountPath).want(200)
-		owner.put(key.path, envelope("", "", attributes{"name": "Renamed"})).want(200)
-		eventually(t, patience, "the use is noted", func() bool { return owner.get(key.path).want(200).attribute("last_used_at") != nil })
+		after = owner.get(key.path).want(200)
+		return after.attribute("last_used_at") != nil
 	})
+	used, err := time.Parse(time.RFC3339Nano, after.text("last_used_at"))
+	if err != nil || used.Before(began) || used.After(time.Now()) {
+		t.Errorf("last used at %s, want since %s (%v)", after.text("last_used_at"), began, err)
+	}
+	if after.header.Get("Etag") != before.header.Get("Etag") || after.text("updated_at") != before.text("updated_at") {
+		t.Error("a use changed the key's tag or updated_at")
+	}
+	owner.put(key.path, envelope("", "", attributes{"name": "n"}), with("If-Match", before.header.Get("Etag"))).want(200)
+	if latest := owner.latest(); latest.Attributes["kind"] != "api_key" || latest.Attributes["action"] != "updated" {
+		t.Errorf("a use is in the history: %v", latest)
+	}
+}
+
+// TestKey_LastUsedAtOfChangedKey: the node forgets a key that changes,
+// and must not forget that it was used.
+func TestKey_LastUsedAtOfChangedKey(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	key := owner.makeKey(nil)
+	owner.as(key.secret).get(accountPath).want(200)
+	owner.put(key.path, envelope("", "", attributes{"name": "Renamed"})).want(200)
+	eventually(t, patience, "the use is noted", func() bool { return owner.get(key.path).want(200).attribute("last_used_at") != nil })
 }

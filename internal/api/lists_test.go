@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/internal/api"
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // numbered is a list with numbered pages.
@@ -104,12 +103,12 @@ func numberedLists() map[string]numbered {
 	}
 }
 
-// searchable tells whether a list has filter[search]: keys and sources have none.
+// searchable reports whether a list has filter[search]: keys and sources have none.
 func (l numbered) searchable() bool {
 	return l.path != keysPath && !strings.HasSuffix(l.path, "sources")
 }
 
-func TestEveryListIsTested(t *testing.T) {
+func TestLists_TableHasEveryList(t *testing.T) {
 	t.Parallel()
 	lists := numberedLists()
 	for _, route := range api.RoutePatterns() {
@@ -130,108 +129,100 @@ func isList(path string) bool {
 	})
 }
 
-// TestAFilterWithoutAValueIsRefused takes the filters from the interface
+// TestLists_FilterWithoutValue takes the filters from the interface
 // description. Empty means something in two of them.
-func TestAFilterWithoutAValueIsRefused(t *testing.T) {
+func TestLists_FilterWithoutValue(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner, tried := start(t, database), 0
-		owner.discoverFlag("x")
-		owner.observe(attributes{"id": "x"}).want(200)
-		for template, item := range contract().Paths.Map() {
-			if item.Get == nil {
-				continue
+	owner, tried := newOwner(t, "pro"), 0
+	owner.discoverFlag("x")
+	owner.observe(attributes{"id": "x"}).want(200)
+	for template, item := range contract().Paths.Map() {
+		if item.Get == nil {
+			continue
+		}
+		path := strings.ReplaceAll(template, "{id}", "x")
+		for _, parameter := range item.Get.Parameters {
+			name := parameter.Value.Name
+			bare, isFilter := strings.CutPrefix(strings.TrimSuffix(name, "]"), "filter[")
+			switch {
+			case !isFilter:
+			case bare == "search" || bare == "parent":
+				owner.get(path + "?" + name + "=").want(200)
+			default:
+				tried++
+				owner.get(path+"?"+name+"=", offContract).refused(400, wrongParameter(name))
+				owner.get(path+"?"+bare+"=", offContract).refused(400, wrongParameter(bare))
 			}
-			path := strings.ReplaceAll(template, "{id}", "x")
-			for _, parameter := range item.Get.Parameters {
-				name := parameter.Value.Name
-				bare, isFilter := strings.CutPrefix(strings.TrimSuffix(name, "]"), "filter[")
-				switch {
-				case !isFilter:
-				case bare == "search" || bare == "parent":
-					owner.get(path + "?" + name + "=").want(200)
-				default:
-					tried++
-					owner.get(path+"?"+name+"=", offContract).refused(400, wrongParameter(name))
-					owner.get(path+"?"+bare+"=", offContract).refused(400, wrongParameter(bare))
+		}
+	}
+	if tried < 20 {
+		t.Errorf("only %d filters were tried", tried)
+	}
+}
+
+func TestLists_SortNamesFields(t *testing.T) {
+	t.Parallel()
+	got := newOwner(t, "pro").get(flagsPath + "?sort=name,foo")
+	got.refused(400, wrongParameter("sort"))
+	if want := `sort must name fields of this list, which are created_at, key, name, type, updated_at; \"foo\" is none of them.`; !strings.Contains(string(got.body), want) {
+		t.Errorf("got %s", got.body)
+	}
+}
+
+func TestLists_InvalidParameters(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.discoverFlag("declared")
+	owner.observe(attributes{"id": "declared"}).want(200)
+	for route, list := range numberedLists() {
+		t.Run(route, func(t *testing.T) {
+			t.Parallel()
+			owner := owner.in(t)
+			for parameter, values := range map[string][]string{
+				"page[number]": {"0", "-1", "x", "", "1.5", "1e1", " 1", "2147483648", "99999999999999999999", "１"},
+				"page[size]":   {"0", "-1", "1001", "x", "", "1.0", "1000000000000"},
+				"page[after]":  {"1"}, "page[offset]": {"0"}, "page[]": {"1"},
+				"meta[total]":     {"1", "yes", "", "truefalse"},
+				"sort":            {"", "-", "nope", "name;drop table", "created_at,created_at", "name,-name", "name,", ",name", "--name", "+name", "id", strings.Repeat("a,", 50) + "b", "account_id"},
+				"filter[unknown]": {"x", ""}, "filter[]": {"x"}, "filter[search": {"x"},
+			} {
+				for _, value := range values {
+					got := owner.get(list.path + "?" + url.QueryEscape(parameter) + "=" + url.QueryEscape(value))
+					got.refused(400, wrongParameter(parameter))
 				}
 			}
-		}
-		if tried < 20 {
-			t.Errorf("only %d filters were tried", tried)
-		}
-	})
+			owner.get(list.path+"?page[number]=0&page[size]=0&meta[total]=0&sort=,&filter[x]=1").refused(400, wrongParameter("page[number]"),
+				wrongParameter("page[size]"), wrongParameter("meta[total]"), wrongParameter("sort"), wrongParameter("filter[x]"))
+			for _, value := range []string{"%00", "%ff", "a%00b"} {
+				if list.searchable() {
+					owner.get(list.path+"?filter[search]="+value).refused(400, wrongParameter("filter[search]"))
+				}
+				owner.get(list.path+"?sort="+value).refused(400, wrongParameter("sort"))
+			}
+			for _, query := range []string{"%zz", "a;b", "page[size]=%", "x=%f"} {
+				got := owner.get(list.path + "?" + query)
+				if got.want(400); checkErrorDocument(400, got.body) != nil {
+					t.Errorf("?%s: %s", query, got.body)
+				}
+			}
+		})
+	}
+	owner.get(environmentsPath+"?filter[managed]=yes").refused(400, wrongParameter("filter[managed]"))
+	owner.get(environmentsPath+"?managed=yes").refused(400, wrongParameter("managed"))
+	owner.get(environmentsPath+"?filter[classification]=x").refused(400, wrongParameter("filter[classification]"))
+	owner.get(environmentsPath+"?classification=x").refused(400, wrongParameter("classification"))
+	owner.get(keysPath+"?filter[search]=x").refused(400, wrongParameter("filter[search]"))
+	owner.get(servicesPath+"?filter[managed]=true").refused(400, wrongParameter("filter[managed]"))
+	owner.delete(environmentsPath+"/staging?cascade=perhaps").refused(400, wrongParameter("cascade"))
 }
 
-func TestASortThatIsRefusedNamesTheFields(t *testing.T) {
+func TestLists_Pages(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		got := start(t, database).get(flagsPath + "?sort=name,foo")
-		got.refused(400, wrongParameter("sort"))
-		if want := `sort must name fields of this list, which are created_at, key, name, type, updated_at; \"foo\" is none of them.`; !strings.Contains(string(got.body), want) {
-			t.Errorf("got %s", got.body)
-		}
-	})
-}
-
-func TestListParametersThatAreWrong(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.discoverFlag("declared")
-		owner.observe(attributes{"id": "declared"}).want(200)
+	onBoth(t, "pro", func(t *testing.T, first client) {
 		for route, list := range numberedLists() {
 			t.Run(route, func(t *testing.T) {
 				t.Parallel()
-				owner := owner.in(t)
-				for parameter, values := range map[string][]string{
-					"page[number]": {"0", "-1", "x", "", "1.5", "1e1", " 1", "2147483648", "99999999999999999999", "１"},
-					"page[size]":   {"0", "-1", "1001", "x", "", "1.0", "1000000000000"},
-					"page[after]":  {"1"}, "page[offset]": {"0"}, "page[]": {"1"},
-					"meta[total]":     {"1", "yes", "", "truefalse"},
-					"sort":            {"", "-", "nope", "name;drop table", "created_at,created_at", "name,-name", "name,", ",name", "--name", "+name", "id", strings.Repeat("a,", 50) + "b", "account_id"},
-					"filter[unknown]": {"x", ""}, "filter[]": {"x"}, "filter[search": {"x"},
-				} {
-					for _, value := range values {
-						got := owner.get(list.path + "?" + url.QueryEscape(parameter) + "=" + url.QueryEscape(value))
-						got.refused(400, wrongParameter(parameter))
-					}
-				}
-				owner.get(list.path+"?page[number]=0&page[size]=0&meta[total]=0&sort=,&filter[x]=1").refused(400, wrongParameter("page[number]"),
-					wrongParameter("page[size]"), wrongParameter("meta[total]"), wrongParameter("sort"), wrongParameter("filter[x]"))
-				for _, value := range []string{"%00", "%ff", "a%00b"} {
-					if list.searchable() {
-						owner.get(list.path+"?filter[search]="+value).refused(400, wrongParameter("filter[search]"))
-					}
-					owner.get(list.path+"?sort="+value).refused(400, wrongParameter("sort"))
-				}
-				for _, query := range []string{"%zz", "a;b", "page[size]=%", "x=%f"} {
-					got := owner.get(list.path + "?" + query)
-					if got.want(400); checkErrorDocument(400, got.body) != nil {
-						t.Errorf("?%s: %s", query, got.body)
-					}
-				}
-			})
-		}
-		owner.get(environmentsPath+"?filter[managed]=yes").refused(400, wrongParameter("filter[managed]"))
-		owner.get(environmentsPath+"?managed=yes").refused(400, wrongParameter("managed"))
-		owner.get(environmentsPath+"?filter[classification]=x").refused(400, wrongParameter("filter[classification]"))
-		owner.get(environmentsPath+"?classification=x").refused(400, wrongParameter("classification"))
-		owner.get(keysPath+"?filter[search]=x").refused(400, wrongParameter("filter[search]"))
-		owner.get(servicesPath+"?filter[managed]=true").refused(400, wrongParameter("filter[managed]"))
-		owner.delete(environmentsPath+"/staging?cascade=perhaps").refused(400, wrongParameter("cascade"))
-	})
-}
-
-func TestPagesOfEveryList(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		for route, list := range numberedLists() {
-			t.Run(route, func(t *testing.T) {
-				t.Parallel()
-				owner := first.in(t)
-				owner = owner.as(owner.node.Account(t, unique("Pages"), "pro"))
+				owner := first.in(t).account("pro")
 				list.fill(owner, []string{"k1", "k2", "k3", "k4", "k5"}, []string{"n1", "n2", "n3", "n4", "n5"})
 				all := owner.get(list.path).want(200)
 				requirePagination(t, all, map[string]int{"page": 1, "size": 1000})
@@ -274,16 +265,14 @@ func requirePagination(t *testing.T, got answer, want map[string]int) {
 	}
 }
 
-func TestSortsOfEveryList(t *testing.T) {
+func TestLists_Sorts(t *testing.T) {
 	t.Parallel()
 	keys, names := []string{"k3", "k1", "k4", "k2", "K5"}, []string{"beta", "Alpha", "alpha", "beta", "ähre"}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, first client) {
 		for route, list := range numberedLists() {
 			t.Run(route, func(t *testing.T) {
 				t.Parallel()
-				owner := first.in(t)
-				owner = owner.as(owner.node.Account(t, unique("Sorts"), "pro"))
+				owner := first.in(t).account("pro")
 				list.fill(owner, keys, names)
 				if difference := cmp.Diff(owner.get(list.path+"?sort="+list.sorts[0]).want(200).ids(), owner.get(list.path).want(200).ids()); difference != "" {
 					t.Errorf("the default order is not %s:\n%s", list.sorts[0], difference)
@@ -302,7 +291,7 @@ func TestSortsOfEveryList(t *testing.T) {
 	})
 }
 
-// requireSorted holds that a field is in order, missing values last, and ids
+// requireSorted checks that a field is in order, missing values last, and ids
 // break ties.
 func requireSorted(t *testing.T, got answer, order string) {
 	t.Helper()
@@ -340,11 +329,10 @@ func requireSorted(t *testing.T, got answer, order string) {
 	}
 }
 
-// TestTiesBetweenContextsAreBrokenByTheirIds: the id starts with the type.
-func TestTiesBetweenContextsAreBrokenByTheirIds(t *testing.T) {
+// TestContexts_SortBreaksTiesByID: the id starts with the type.
+func TestContexts_SortBreaksTiesByID(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		owner.report(attributes{"type": "b", "key": "a"}, attributes{"type": "a", "key": "z"}, attributes{"type": "c", "key": "m"}).want(200)
 		want := []string{"a:z", "b:a", "c:m"} // all three came at the same time
 		if difference := cmp.Diff(want, owner.get(contextsPath+"?sort=created_at").want(200).ids()); difference != "" {
@@ -360,19 +348,17 @@ func sortableTime(text string) string {
 	return whole + "." + (fraction + "000000")[:6]
 }
 
-func TestSearchIsASubstringOfKeyOrNameInAnyCase(t *testing.T) {
+func TestLists_Search(t *testing.T) {
 	t.Parallel()
 	keys, names := []string{"one-key", "two-key", "Three", "per_cent"}, []string{"Grün 100%", "second", "underscore", `back\slash`}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, first client) {
 		for route, list := range numberedLists() {
 			if !list.searchable() {
 				continue
 			}
 			t.Run(route, func(t *testing.T) {
 				t.Parallel()
-				owner := first.in(t)
-				owner = owner.as(owner.node.Account(t, unique("Search"), "pro"))
+				owner := first.in(t).account("pro")
 				list.fill(owner, keys, names)
 				for text, want := range map[string][]string{
 					"one-key": {"one-key"}, "KEY": {"one-key", "two-key"}, "GRÜN": {"one-key"}, "%": {"one-key"}, "_": {"per_cent"}, `\`: {"per_cent"},
@@ -402,10 +388,9 @@ func TestSearchIsASubstringOfKeyOrNameInAnyCase(t *testing.T) {
 	})
 }
 
-func TestSearchDoesNotSpanKeyAndName(t *testing.T) {
+func TestLists_SearchDoesNotSpanKeyAndName(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		for _, text := range []string{"staging\nStaging", "\n"} {
 			if found := owner.get(environmentsPath + "?filter[search]=" + url.QueryEscape(text)).want(200).ids(); len(found) != 0 {
 				t.Errorf("searching %q finds %v, and no key and no name has it", text, found)
@@ -414,17 +399,14 @@ func TestSearchDoesNotSpanKeyAndName(t *testing.T) {
 	})
 }
 
-func TestAFilterSentInBothSpellingsIsBlamedByItsOwnName(t *testing.T) {
+func TestLists_FilterInBothSpellings(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		start(t, database).get(environmentsPath+"?filter[managed]=yes&managed=true").refused(400, wrongParameter("filter[managed]"))
-	})
+	newOwner(t, "pro").get(environmentsPath+"?filter[managed]=yes&managed=true").refused(400, wrongParameter("filter[managed]"))
 }
 
-func TestFiltersOfEnvironmentsAndContexts(t *testing.T) {
+func TestLists_FiltersOfEnvironmentsAndContexts(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		owner.discover("environment", "preview")
 		owner.discover("user", "alice")
 		owner.discover("tenant", "alice")

@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // loggerTransitions are the rows of the table of a logger's managed state,
 // named after their From, Trigger, Condition and To.
 var loggerTransitions = []transition{
-	{"discovered, PUT setting level, group or environments: managed", func(t *testing.T, owner client, _ storetest.Database) {
+	{"discovered, PUT setting level, group or environments: managed", func(t *testing.T, owner client) {
 		owner.makeGroup("sql", attributes{})
 		for name, wanted := range map[string]attributes{
 			"level": {"level": "debug"}, "group": {"group": "sql"}, "group_id": {"group_id": "sql"},
@@ -25,13 +23,13 @@ var loggerTransitions = []transition{
 			}
 		}
 	}},
-	{"discovered, PUT with managed false: stays discovered, with nothing set", func(t *testing.T, owner client, _ storetest.Database) {
+	{"discovered, PUT with managed false: stays discovered, with nothing set", func(t *testing.T, owner client) {
 		path := owner.discoverLogger("found", "INFO")
 		wanted := levelIn("production", "TRACE")
 		wanted["managed"], wanted["level"] = false, "DEBUG"
 		requireLogger(t, owner.put(path, envelope("", "", wanted)), false, nil, nil, 0)
 	}},
-	{"discovered, PUT at the cap: 402, stays discovered", func(t *testing.T, owner client, _ storetest.Database) {
+	{"discovered, PUT at the cap: 402, stays discovered", func(t *testing.T, owner client) {
 		for i := range 15 {
 			owner.setLogger(fmt.Sprintf("slot%d", i), attributes{"level": "INFO"})
 		}
@@ -48,13 +46,13 @@ var loggerTransitions = []transition{
 		owner.delete(loggersPath + "/slot1").want(204)
 		owner.put(loggersPath+"/new", envelope("", "", attributes{"level": "DEBUG"})).want(200)
 	}},
-	{"discovered, first promotion: one-time cascade to unmanaged descendants", func(t *testing.T, owner client, _ storetest.Database) {
+	{"discovered, first promotion: one-time cascade to unmanaged descendants", func(t *testing.T, owner client) {
 		owner.observe(attributes{"id": "a", "level": "INFO"}, attributes{"id": "a.b", "level": "WARN"}, attributes{"id": "a/b:C", "level": "ERROR"},
 			attributes{"id": "a.none"}, attributes{"id": "ab", "level": "WARN"}, attributes{"id": "a-b", "level": "WARN"}, attributes{"id": "a.kept", "level": "WARN"}).want(200)
 		owner.setLogger("a.kept", attributes{"level": "FATAL"})
 		seq := owner.seq()
 		owner.setLogger("a", attributes{"level": "DEBUG"})
-		if diff := cmp.Diff([][3]any{{"logger", "a", "updated"}, {"logger", "*", "cascaded"}}, owner.newsOf(seq)); diff != "" {
+		if diff := cmp.Diff([][3]any{{"logger", "a", "updated"}, {"logger", "*", "cascaded"}}, owner.changesAfter(seq)); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(map[string]any{"keys": []any{"a.b", "a.b.c"}, "cause": "logger:a"}, owner.latest().Attributes["after"]); diff != "" {
@@ -88,15 +86,15 @@ var loggerTransitions = []transition{
 			}
 		}
 	}},
-	{"discovered, first promotion that touches no other: no bulk change", func(t *testing.T, owner client, _ storetest.Database) {
+	{"discovered, first promotion that touches no other: no bulk change", func(t *testing.T, owner client) {
 		owner.observe(attributes{"id": "a.b"}).want(200)
 		seq := owner.seq()
 		owner.setLogger("a", attributes{"level": "DEBUG"})
-		if diff := cmp.Diff([][3]any{{"logger", "a", "created"}}, owner.newsOf(seq)); diff != "" {
+		if diff := cmp.Diff([][3]any{{"logger", "a", "created"}}, owner.changesAfter(seq)); diff != "" {
 			t.Error(diff)
 		}
 	}},
-	{"managed, PUT with managed false: discovered, everything cleared, slot freed", func(t *testing.T, owner client, _ storetest.Database) {
+	{"managed, PUT with managed false: discovered, everything cleared, slot freed", func(t *testing.T, owner client) {
 		owner.makeGroup("sql", attributes{})
 		wanted := levelIn("production", "TRACE")
 		wanted["level"], wanted["group"] = "INFO", "sql"
@@ -105,7 +103,7 @@ var loggerTransitions = []transition{
 		wanted["managed"] = false
 		requireLogger(t, owner.put(path, envelope("", "", wanted)), false, nil, nil, 0)
 	}},
-	{"managed, a save that leaves nothing set: discovered by itself, without a cascade", func(t *testing.T, owner client, _ storetest.Database) {
+	{"managed, a save that leaves nothing set: discovered by itself, without a cascade", func(t *testing.T, owner client) {
 		for _, wanted := range []attributes{{}, {"managed": true}, {"managed": nil, "level": nil, "group": nil, "environments": nil},
 			{"environments": attributes{}}, {"environments": attributes{"production": attributes{"level": nil}}}, {"environments": attributes{"production": nil}}} {
 			path := owner.setLogger("made", attributes{"level": "INFO"})
@@ -116,7 +114,7 @@ var loggerTransitions = []transition{
 			}
 		}
 	}},
-	{"none, PUT: created", func(t *testing.T, owner client, _ storetest.Database) {
+	{"none, PUT: created", func(t *testing.T, owner client) {
 		owner.discoverLogger("new.below", "WARN")
 		requireLogger(t, owner.put(loggersPath+"/New", envelope("logger", "NEW", attributes{"level": "INFO"})), true, "INFO", nil, 0)
 		if got := owner.get(loggersPath + "/new.below"); got.attribute("level") != nil {
@@ -127,14 +125,14 @@ var loggerTransitions = []transition{
 			t.Errorf("got %s", got.body)
 		}
 	}},
-	{"none, bulk discovery: discovered", func(t *testing.T, owner client, _ storetest.Database) {
+	{"none, bulk discovery: discovered", func(t *testing.T, owner client) {
 		owner.observe(attributes{"id": "Com/Example:Shop", "level": "warn", "service": "shop", "environment": "production", "managed": true}).want(200)
 		got := owner.get(loggersPath + "/com.example.shop")
 		requireLogger(t, got, false, "WARN", nil, 0)
 		owner.observe(attributes{"id": "com.example.shop", "level": "ERROR", "service": "other"}).want(200)
 		requireLogger(t, owner.get(loggersPath+"/com.example.shop"), false, "WARN", nil, 0)
 	}},
-	{"any, DELETE: soft delete, and the next discovery makes a discovered one", func(t *testing.T, owner client, _ storetest.Database) {
+	{"any, DELETE: soft delete, and the next discovery makes a discovered one", func(t *testing.T, owner client) {
 		owner.setLogger("made", attributes{"name": "Old", "level": "INFO"})
 		owner.discoverLogger("found", "INFO")
 		for _, key := range []string{"made", "found"} {
@@ -153,16 +151,7 @@ var loggerTransitions = []transition{
 	}},
 }
 
-func TestLoggerStates(t *testing.T) {
+func TestLogger_Transitions(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		for _, row := range loggerTransitions {
-			t.Run(row.name, func(t *testing.T) {
-				t.Parallel()
-				owner := first.in(t)
-				row.run(t, owner.as(owner.node.Account(t, unique("Loggers"), "free")), database)
-			})
-		}
-	})
+	runTransitions(t, "free", loggerTransitions)
 }

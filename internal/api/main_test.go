@@ -3,7 +3,7 @@ package api_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/signalbox/signalbox/internal/app/apptest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { apptest.Main(m) }

@@ -23,39 +23,35 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-func TestOFREPWhenAKeyAsksTooOften(t *testing.T) {
+func TestOFREP_RateLimit(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database, func(s *settings.Settings) { s.RateLimit = 0.01 })
-		owner.ofrep("", `{}`).want(200)
-		for _, key := range []string{"", "made"} {
-			got := owner.ofrep(key, `{}`).want(429)
-			if seconds, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || seconds < 1 {
-				t.Errorf("Retry-After is %q, want seconds", got.header.Get("Retry-After"))
-			}
-			if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
-				t.Errorf("got %s", got.body)
-			}
+	owner := start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.RateLimit = 0.01 })
+	owner.ofrep("", `{}`).want(200)
+	for _, key := range []string{"", "made"} {
+		got := owner.ofrep(key, `{}`).want(429)
+		if seconds, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || seconds < 1 {
+			t.Errorf("Retry-After is %q, want seconds", got.header.Get("Retry-After"))
 		}
-	})
+		if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
+			t.Errorf("got %s", got.body)
+		}
+	}
 }
 
-// TestOFREPOfWhatHasNoRoute: a page that took the wrong path or method can read
+// TestOFREP_NoRoute: a page that took the wrong path or method can read
 // why, in the protocol's terms.
-func TestOFREPOfWhatHasNoRoute(t *testing.T) {
+func TestOFREP_NoRoute(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for path, status := range map[string]int{ofrepPath: 405, ofrepPath + "/made": 405, "/ofrep/v1/configuration": 404, "/ofrep/v2//flags": 404} {
-			got := owner.as("").get(path, with("Origin", "https://shop.example")).want(status)
-			if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
-				t.Errorf("%s: got %s", path, got.body)
-			}
-			if got.header.Get("Content-Type") != "application/json" || got.header.Get("Access-Control-Allow-Origin") != "*" || (got.header.Get("Allow") != "") != (status == 405) {
-				t.Errorf("%s: got %v", path, got.header)
-			}
+	owner := newOwner(t, "pro")
+	for path, status := range map[string]int{ofrepPath: 405, ofrepPath + "/made": 405, "/ofrep/v1/configuration": 404, "/ofrep/v2//flags": 404} {
+		got := owner.as("").get(path, with("Origin", "https://shop.example")).want(status)
+		if details, _ := got.members()["errorDetails"].(string); details == "" || len(got.members()) != 1 {
+			t.Errorf("%s: got %s", path, got.body)
 		}
-	})
+		if got.header.Get("Content-Type") != "application/json" || got.header.Get("Access-Control-Allow-Origin") != "*" || (got.header.Get("Allow") != "") != (status == 405) {
+			t.Errorf("%s: got %v", path, got.header)
+		}
+	}
 }
 
 // anybody lets every key in.
@@ -66,9 +62,9 @@ func (anybody) Authenticate(context.Context, string) (accounts.Caller, error) {
 }
 func (anybody) Forget(string) {}
 
-// TestOFREPWhenSomethingBreaksInside: a failure and a panic are told as the
+// TestOFREP_InternalError: a failure and a panic are told as the
 // protocol has it, and nothing of what is inside.
-func TestOFREPWhenSomethingBreaksInside(t *testing.T) {
+func TestOFREP_InternalError(t *testing.T) {
 	t.Parallel()
 	for name, version := range map[string]func(context.Context, string) (int64, error){
 		"an error": func(context.Context, string) (int64, error) { return 0, errors.New("sql: broken at main.go:7") },
@@ -95,52 +91,48 @@ func TestOFREPWhenSomethingBreaksInside(t *testing.T) {
 	}
 }
 
-// TestOFREPFlagsThatCannotBeServed: a definition that no write accepts, from
+// TestOFREP_UnservableFlag: a definition that no write accepts, from
 // another version, say. The other flags are served.
-func TestOFREPFlagsThatCannotBeServed(t *testing.T) {
+func TestOFREP_UnservableFlag(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("fine", nil)
-		broken := flags.Flag{Account: owner.get(accountPath).want(200).data().ID, Key: "broken", Name: "Broken", Type: flageval.Boolean, Default: json.RawMessage(`"yes"`)}
-		plant(t, database, func(tx *store.Tx) error { return tx.SaveFlag(t.Context(), broken, nil) })
-		want := map[string]any{"key": "broken", "errorCode": "PARSE_ERROR", "errorDetails": "This flag cannot be served."}
-		if difference := cmp.Diff(want, owner.ofrep("broken", `{}`).want(400).members()); difference != "" {
-			t.Errorf("want (-), got (+):\n%s", difference)
-		}
-		all := owner.ofrep("", `{}`).want(200).members()["flags"].([]any)
-		if len(all) != 2 || cmp.Diff(want, all[0]) != "" || all[1].(map[string]any)["value"] != false {
-			t.Errorf("got %v", all)
-		}
-	})
+	owner := newOwner(t, "pro")
+	owner.makeFlag("fine", nil)
+	broken := flags.Flag{Account: owner.get(accountPath).want(200).data().ID, Key: "broken", Name: "Broken", Type: flageval.Boolean, Default: json.RawMessage(`"yes"`)}
+	plant(owner, func(tx *store.Tx) error { return tx.SaveFlag(t.Context(), broken, nil) })
+	want := map[string]any{"key": "broken", "errorCode": "PARSE_ERROR", "errorDetails": "This flag cannot be served."}
+	if difference := cmp.Diff(want, owner.ofrep("broken", `{}`).want(400).members()); difference != "" {
+		t.Errorf("want (-), got (+):\n%s", difference)
+	}
+	all := owner.ofrep("", `{}`).want(200).members()["flags"].([]any)
+	if len(all) != 2 || cmp.Diff(want, all[0]) != "" || all[1].(map[string]any)["value"] != false {
+		t.Errorf("got %v", all)
+	}
 }
 
-// TestTheErrorCodesOfOFREP: every refusal of an evaluation has OpenFeature's
+// TestOFREP_ErrorCodes: every refusal of an evaluation has OpenFeature's
 // code, the flag's key, and a sentence.
-func TestTheErrorCodesOfOFREP(t *testing.T) {
+func TestOFREP_ErrorCodes(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("made", nil)
-		for name, c := range map[string]struct {
-			key, body, query, environment, code string
-			status                              int
-		}{
-			"no such flag":             {"nothing", `{}`, "", "production", "FLAG_NOT_FOUND", 404},
-			"no JSON":                  {"made", `{"context":`, "", "production", "PARSE_ERROR", 400},
-			"no object":                {"made", `[]`, "", "production", "PARSE_ERROR", 400},
-			"a context of text":        {"made", `{"context":"x"}`, "", "production", "INVALID_CONTEXT", 400},
-			"no environment":           {"made", `{}`, "", "", "GENERAL", 400},
-			"an unknown environment":   {"made", `{}`, "", "nowhere", "GENERAL", 400},
-			"a query that is no query": {"made", `{}`, "?%zz", "production", "GENERAL", 400},
-		} {
-			got := owner.post(ofrepPath+"/"+c.key+c.query, c.body, with("Content-Type", "application/json"), with("X-Signalbox-Environment", c.environment), offContract).want(c.status)
-			members := got.members()
-			if details, _ := members["errorDetails"].(string); members["errorCode"] != c.code || members["key"] != c.key || details == "" || len(members) != 3 {
-				t.Errorf("%s: got %s, want %s", name, got.body, c.code)
-			}
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", nil)
+	for name, c := range map[string]struct {
+		key, body, query, environment, code string
+		status                              int
+	}{
+		"no such flag":             {"nothing", `{}`, "", "production", "FLAG_NOT_FOUND", 404},
+		"no JSON":                  {"made", `{"context":`, "", "production", "PARSE_ERROR", 400},
+		"no object":                {"made", `[]`, "", "production", "PARSE_ERROR", 400},
+		"a context of text":        {"made", `{"context":"x"}`, "", "production", "INVALID_CONTEXT", 400},
+		"no environment":           {"made", `{}`, "", "", "GENERAL", 400},
+		"an unknown environment":   {"made", `{}`, "", "nowhere", "GENERAL", 400},
+		"a query that is no query": {"made", `{}`, "?%zz", "production", "GENERAL", 400},
+	} {
+		got := owner.post(ofrepPath+"/"+c.key+c.query, c.body, with("Content-Type", "application/json"), with("X-Signalbox-Environment", c.environment), offContract).want(c.status)
+		members := got.members()
+		if details, _ := members["errorDetails"].(string); members["errorCode"] != c.code || members["key"] != c.key || details == "" || len(members) != 3 {
+			t.Errorf("%s: got %s, want %s", name, got.body, c.code)
 		}
-	})
+	}
 }
 
 // oneFlag is a store with one flag and one environment.
@@ -159,8 +151,8 @@ func (oneFlag) ManagedEnvironments(context.Context, string) (map[string]bool, er
 	return map[string]bool{"production": true}, nil
 }
 
-// TestOFREPStopsWhenNobodyWaits: all flags of an account may be a lot of work.
-func TestOFREPStopsWhenNobodyWaits(t *testing.T) {
+// TestOFREP_CallerLeaves: all flags of an account may be a lot of work.
+func TestOFREP_CallerLeaves(t *testing.T) {
 	t.Parallel()
 	current := func(context.Context, string) (int64, error) { return 1, nil }
 	handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: oneFlag{}, Version: current}, Auth: anybody{},

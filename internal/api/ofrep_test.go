@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/app/apptest"
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // ofrep evaluates over OFREP in production.
@@ -26,224 +27,206 @@ func (a answer) members() map[string]any {
 	return found
 }
 
-func TestReasonsOfOFREP(t *testing.T) {
+func TestOFREP_Reasons(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		everybody := attributes{"fractional": []any{[]any{true, 1}}}
-		owner.makeFlag("static", nil)
-		owner.makeFlag("ruled", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), true)}))
-		owner.makeFlag("split", inEnvironment("production", attributes{"rules": serving(everybody, true)}))
-		owner.makeFlag("off", inEnvironment("production", attributes{"enabled": false, "default": true, "rules": serving(everybody, false)}))
-		owner.post(flagsPath, envelope("", "text", flag("STRING", "<x>", nil))).want(201)
-		want := map[string]string{"static": "STATIC False false", "ruled": "TARGETING_MATCH True true", "split": "SPLIT True true",
-			"off": "DISABLED True true", "text": "STATIC <nil> <x>"}
-		bulk := map[string]string{}
-		for _, each := range owner.ofrep("", `{"context":{"targetingKey":"alice"}}`).want(200).members()["flags"].([]any) {
-			result := each.(map[string]any)
-			bulk[result["key"].(string)] = fmt.Sprint(result["reason"], " ", result["variant"], " ", result["value"])
+	owner := newOwner(t, "pro")
+	everybody := attributes{"fractional": []any{[]any{true, 1}}}
+	owner.makeFlag("static", nil)
+	owner.makeFlag("ruled", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), true)}))
+	owner.makeFlag("split", inEnvironment("production", attributes{"rules": serving(everybody, true)}))
+	owner.makeFlag("off", inEnvironment("production", attributes{"enabled": false, "default": true, "rules": serving(everybody, false)}))
+	owner.post(flagsPath, envelope("", "text", flag("STRING", "<x>", nil))).want(201)
+	want := map[string]string{"static": "STATIC False false", "ruled": "TARGETING_MATCH True true", "split": "SPLIT True true",
+		"off": "DISABLED True true", "text": "STATIC <nil> <x>"}
+	bulk := map[string]string{}
+	for _, each := range owner.ofrep("", `{"context":{"targetingKey":"alice"}}`).want(200).members()["flags"].([]any) {
+		result := each.(map[string]any)
+		bulk[result["key"].(string)] = fmt.Sprint(result["reason"], " ", result["variant"], " ", result["value"])
+	}
+	if difference := cmp.Diff(want, bulk); difference != "" {
+		t.Errorf("bulk: want (-), got (+):\n%s", difference)
+	}
+	for key, wanted := range want {
+		got := owner.ofrep(key, `{"context":{"targetingKey":"alice"}}`).want(200)
+		result := got.members()
+		if fmt.Sprint(result["reason"], " ", result["variant"], " ", result["value"]) != wanted || result["key"] != key {
+			t.Errorf("%s: got %s, want %s", key, got.body, wanted)
 		}
-		if difference := cmp.Diff(want, bulk); difference != "" {
-			t.Errorf("bulk: want (-), got (+):\n%s", difference)
-		}
-		for key, wanted := range want {
-			got := owner.ofrep(key, `{"context":{"targetingKey":"alice"}}`).want(200)
-			result := got.members()
-			if fmt.Sprint(result["reason"], " ", result["variant"], " ", result["value"]) != wanted || result["key"] != key {
-				t.Errorf("%s: got %s, want %s", key, got.body, wanted)
-			}
-		}
-		if got := owner.ofrep("ruled", `{"context":{"targetingKey":"bob"}}`).want(200).members(); got["reason"] != "DEFAULT" || got["value"] != false {
-			t.Errorf("got %v", got)
-		}
-	})
+	}
+	if got := owner.ofrep("ruled", `{"context":{"targetingKey":"bob"}}`).want(200).members(); got["reason"] != "DEFAULT" || got["value"] != false {
+		t.Errorf("got %v", got)
+	}
 }
 
-func TestTheContextOfOFREP(t *testing.T) {
+func TestOFREP_Context(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for name, c := range map[string]struct {
-			variable string
-			value    any
-			context  string
-			matches  bool
-		}{
-			"targetingKey is user.key":         {"user.key", "a", `{"targetingKey":"a"}`, true},
-			"a user that has a key wins":       {"user.key", "b", `{"targetingKey":"a","user":{"key":"b"}}`, true},
-			"a user without a key gets it":     {"user.key", "a", `{"user":{"plan":"pro"},"targetingKey":"a"}`, true},
-			"its attributes stay":              {"user.plan", "pro", `{"user":{"plan":"pro"},"targetingKey":"a"}`, true},
-			"scalars are attributes of user":   {"user.age", 7, `{"targetingKey":"a","age":7}`, true},
-			"objects are context types":        {"tenant.key", "x", `{"tenant":{"key":"x"}}`, true},
-			"and no attributes of user":        {"user.tenant.key", "x", `{"tenant":{"key":"x"}}`, false},
-			"scalars are at the top no longer": {"age", 7, `{"age":7}`, false},
-			"the same key with another value":  {"user.key", "a", `{"targetingKey":"b"}`, false},
-		} {
-			key := unique("context")
-			owner.makeFlag(key, inEnvironment("production", attributes{"rules": serving(equals(c.variable, c.value), true)}))
-			if got := owner.ofrep(key, `{"context":`+c.context+`}`).want(200).members(); got["value"] != c.matches {
-				t.Errorf("%s: got %v", name, got)
-			}
-		}
+	owner := newOwner(t, "pro")
+	for name, c := range map[string]struct {
+		variable string
+		value    any
+		context  string
+		matches  bool
+	}{
+		"targetingKey is user.key":         {"user.key", "a", `{"targetingKey":"a"}`, true},
+		"a user that has a key wins":       {"user.key", "b", `{"targetingKey":"a","user":{"key":"b"}}`, true},
+		"a user without a key gets it":     {"user.key", "a", `{"user":{"plan":"pro"},"targetingKey":"a"}`, true},
+		"its attributes stay":              {"user.plan", "pro", `{"user":{"plan":"pro"},"targetingKey":"a"}`, true},
+		"scalars are attributes of user":   {"user.age", 7, `{"targetingKey":"a","age":7}`, true},
+		"objects are context types":        {"tenant.key", "x", `{"tenant":{"key":"x"}}`, true},
+		"and no attributes of user":        {"user.tenant.key", "x", `{"tenant":{"key":"x"}}`, false},
+		"scalars are at the top no longer": {"age", 7, `{"age":7}`, false},
+		"the same key with another value":  {"user.key", "a", `{"targetingKey":"b"}`, false},
+	} {
 		key := unique("context")
-		owner.makeFlag(key, nil)
-		for _, body := range []string{"", `{}`, `{"context":null}`, `{"context":{}}`} {
-			owner.ofrep(key, body).want(200)
+		owner.makeFlag(key, inEnvironment("production", attributes{"rules": serving(equals(c.variable, c.value), true)}))
+		if got := owner.ofrep(key, `{"context":`+c.context+`}`).want(200).members(); got["value"] != c.matches {
+			t.Errorf("%s: got %v", name, got)
 		}
-	})
+	}
+	key := unique("context")
+	owner.makeFlag(key, nil)
+	for _, body := range []string{"", `{}`, `{"context":null}`, `{"context":{}}`} {
+		owner.ofrep(key, body).want(200)
+	}
 }
 
-func TestRefusalsOfOFREP(t *testing.T) {
+func TestOFREP_Refusals(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("made", nil)
-		for _, key := range []string{"made", ""} {
-			for body, code := range map[string]string{
-				`{`: "PARSE_ERROR", `[]`: "PARSE_ERROR", `5`: "PARSE_ERROR", `{"context":5}`: "INVALID_CONTEXT", `{"context":[]}`: "INVALID_CONTEXT", `{"context":"a"}`: "INVALID_CONTEXT",
-			} {
-				if got := owner.ofrep(key, body).want(400); got.members()["errorCode"] != code {
-					t.Errorf("%s: got %s, want %s", body, got.body, code)
-				}
-			}
-			owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "")).want(400)
-			owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "nowhere")).want(400)
-			owner.ofrep(key, `{}`, with("Content-Type", "text/plain")).want(415)
-			owner.ofrep(key, strings.Repeat(" ", 9<<20)).want(413)
-		}
-	})
-}
-
-// TestOFREPSingleRefusalsNameTheFlag: the protocol requires key in every
-// failed evaluation of one flag.
-func TestOFREPSingleRefusalsNameTheFlag(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("made", nil)
-		for _, body := range []string{`{`, `{"context":5}`} {
-			if got := owner.ofrep("made", body).want(400); got.members()["key"] != "made" {
-				t.Errorf("got %s", got.body)
-			}
-		}
-	})
-}
-
-func TestOFREPFlagsThatThereAreNot(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, key := range []string{"nowhere", "%00", "a%2Fb", "%22", strings.Repeat("x", 5000)} {
-			if got := owner.ofrep(key, `{"context":{}}`).want(404); got.members()["errorCode"] != "FLAG_NOT_FOUND" {
-				t.Errorf("%s: got %s", key, got.body)
-			}
-		}
-	})
-}
-
-func TestOFREPTakesTheEnvironmentFromTheKeyOrTheHeader(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeEnvironment("qa")
-		owner.makeFlag("made", attributes{"environments": attributes{"qa": attributes{"default": true}}})
-		key := func(environments ...string) client {
-			return owner.as(owner.makeKey(attributes{"role": "VIEWER", "scopes": attributes{"environments": environments}}).secret)
-		}
-		for _, c := range []struct {
-			client client
-			header string
-			want   any
-		}{
-			{key("qa"), "", true}, {key("production"), "", false}, {key("qa"), "production", false}, {owner, "qa", true}, {owner, "staging", false}, {key("qa", "staging"), "qa", true},
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", nil)
+	for _, key := range []string{"made", ""} {
+		for body, code := range map[string]string{
+			`{`: "PARSE_ERROR", `[]`: "PARSE_ERROR", `5`: "PARSE_ERROR", `{"context":5}`: "INVALID_CONTEXT", `{"context":[]}`: "INVALID_CONTEXT", `{"context":"a"}`: "INVALID_CONTEXT",
 		} {
-			if got := c.client.ofrep("made", `{}`, with("X-Signalbox-Environment", c.header)).want(200); got.members()["value"] != c.want {
-				t.Errorf("header %q: got %s", c.header, got.body)
+			if got := owner.ofrep(key, body).want(400); got.members()["errorCode"] != code {
+				t.Errorf("%s: got %s, want %s", body, got.body, code)
 			}
 		}
-		key("qa", "staging").ofrep("made", `{}`, with("X-Signalbox-Environment", "")).want(400)
-	})
+		owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "")).want(400)
+		owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "nowhere")).want(400)
+		owner.ofrep(key, `{}`, with("Content-Type", "text/plain")).want(415)
+		owner.ofrep(key, strings.Repeat(" ", 9<<20)).want(413)
+	}
 }
 
-func TestOFREPTakesTheKeyInEitherHeader(t *testing.T) {
+// TestOFREP_RefusalNamesFlag: the protocol requires key in every
+// failed evaluation of one flag.
+func TestOFREP_RefusalNamesFlag(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("made", nil)
-		for _, key := range []string{"made", ""} {
-			owner.as("").ofrep(key, `{}`, with("X-API-Key", owner.key)).want(200)
-			owner.as("").ofrep(key, `{}`, with("X-API-Key", "sk_api_nobody")).want(401)
-			got := owner.as("").ofrep(key, `{}`, with("Origin", "https://shop.example")).want(401)
-			if got.header.Get("Access-Control-Allow-Origin") != "*" {
-				t.Error("a web page cannot read why it was refused")
-			}
-		}
-		owner.as("").get(flagsPath, with("X-API-Key", owner.key)).refused(401, problem{code: "unauthorized"})
-	})
-}
-
-func TestTheTagOfOFREPFollowsWhatTheContextGets(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		path := owner.makeFlag("made", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), true)}))
-		alice, bob := `{"context":{"targetingKey":"alice"}}`, `{"context":{"targetingKey":"bob"}}`
-		tag := owner.ofrep("", alice).want(200).header.Get("Etag")
-		again := owner.ofrep("", alice, with("If-None-Match", tag), with("Origin", "https://shop.example")).want(304)
-		if len(again.body) != 0 || again.header.Get("Etag") != tag || again.header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("got %v and %q", again.header, again.body)
-		}
-		owner.ofrep("", alice, with("If-None-Match", "W/"+tag)).want(304)
-		other := owner.ofrep("", bob, with("If-None-Match", tag)).want(200).header.Get("Etag")
-		if other == tag {
-			t.Error("two results have one tag")
-		}
-		// A change that gives bob nothing new keeps his tag; alice gets another.
-		owner.put(path, envelope("", "", boolean(false, inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), false)})))).want(200)
-		owner.ofrep("", bob, with("If-None-Match", other)).want(304)
-		owner.ofrep("", alice, with("If-None-Match", tag)).want(200)
-		owner.put(path, envelope("", "", boolean(true, nil))).want(200)
-		owner.ofrep("", bob, with("If-None-Match", other)).want(200)
-		owner.delete(path).want(204)
-		if got := owner.ofrep("", bob).want(200); !got.contains(`"flags":[]`) {
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", nil)
+	for _, body := range []string{`{`, `{"context":5}`} {
+		if got := owner.ofrep("made", body).want(400); got.members()["key"] != "made" {
 			t.Errorf("got %s", got.body)
 		}
-	})
+	}
 }
 
-func TestWebPagesMayEvaluate(t *testing.T) {
+func TestOFREP_UnknownFlag(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("made", nil)
-		for _, key := range []string{"", "made", "nowhere"} {
-			got := owner.as("").send("OPTIONS", strings.TrimSuffix(ofrepPath+"/"+key, "/"), "", with("Origin", "https://shop.example"),
-				with("Access-Control-Request-Method", "POST")).want(204)
-			for _, name := range []string{"Authorization", "X-API-Key", "Content-Type", "If-None-Match", "X-Signalbox-Environment"} {
-				if !strings.Contains(got.header.Get("Access-Control-Allow-Headers"), name) {
-					t.Errorf("a page may not send %s", name)
-				}
-			}
-			answered := owner.ofrep(key, `{}`, with("Origin", "https://shop.example"))
-			if answered.header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(answered.header.Get("Access-Control-Expose-Headers"), "ETag") {
-				t.Errorf("got %v", answered.header)
-			}
+	owner := newOwner(t, "pro")
+	for _, key := range []string{"nowhere", "%00", "a%2Fb", "%22", strings.Repeat("x", 5000)} {
+		if got := owner.ofrep(key, `{"context":{}}`).want(404); got.members()["errorCode"] != "FLAG_NOT_FOUND" {
+			t.Errorf("%s: got %s", key, got.body)
 		}
-		if got := owner.ofrep("made", `{}`).header.Get("Access-Control-Allow-Origin"); got != "" {
-			t.Errorf("nobody asked, and got %q", got)
-		}
-		if got := owner.get(flagsPath, with("Origin", "https://shop.example")); got.header.Get("Access-Control-Allow-Origin") != "" {
-			t.Error("pages may read more than evaluations")
-		}
-	})
+	}
 }
 
-func TestAnEvaluationIsNeverOlderThanAWriteOnAnotherNode(t *testing.T) {
+func TestOFREP_Environment(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.makeEnvironment("qa")
+	owner.makeFlag("made", attributes{"environments": attributes{"qa": attributes{"default": true}}})
+	key := func(environments ...string) client {
+		return owner.as(owner.makeKey(attributes{"role": "VIEWER", "scopes": attributes{"environments": environments}}).secret)
+	}
+	for _, c := range []struct {
+		client client
+		header string
+		want   any
+	}{
+		{key("qa"), "", true}, {key("production"), "", false}, {key("qa"), "production", false}, {owner, "qa", true}, {owner, "staging", false}, {key("qa", "staging"), "qa", true},
+	} {
+		if got := c.client.ofrep("made", `{}`, with("X-Signalbox-Environment", c.header)).want(200); got.members()["value"] != c.want {
+			t.Errorf("header %q: got %s", c.header, got.body)
+		}
+	}
+	key("qa", "staging").ofrep("made", `{}`, with("X-Signalbox-Environment", "")).want(400)
+}
+
+func TestOFREP_KeyHeader(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", nil)
+	for _, key := range []string{"made", ""} {
+		owner.as("").ofrep(key, `{}`, with("X-API-Key", owner.key)).want(200)
+		owner.as("").ofrep(key, `{}`, with("X-API-Key", "sk_api_nobody")).want(401)
+		got := owner.as("").ofrep(key, `{}`, with("Origin", "https://shop.example")).want(401)
+		if got.header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Error("a web page cannot read why it was refused")
+		}
+	}
+	owner.as("").get(flagsPath, with("X-API-Key", owner.key)).refused(401, problem{code: "unauthorized"})
+}
+
+func TestOFREP_ETag(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	path := owner.makeFlag("made", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), true)}))
+	alice, bob := `{"context":{"targetingKey":"alice"}}`, `{"context":{"targetingKey":"bob"}}`
+	tag := owner.ofrep("", alice).want(200).header.Get("Etag")
+	again := owner.ofrep("", alice, with("If-None-Match", tag), with("Origin", "https://shop.example")).want(304)
+	if len(again.body) != 0 || again.header.Get("Etag") != tag || again.header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("got %v and %q", again.header, again.body)
+	}
+	owner.ofrep("", alice, with("If-None-Match", "W/"+tag)).want(304)
+	other := owner.ofrep("", bob, with("If-None-Match", tag)).want(200).header.Get("Etag")
+	if other == tag {
+		t.Error("two results have one tag")
+	}
+	// A change that gives bob nothing new keeps his tag; alice gets another.
+	owner.put(path, envelope("", "", boolean(false, inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), false)})))).want(200)
+	owner.ofrep("", bob, with("If-None-Match", other)).want(304)
+	owner.ofrep("", alice, with("If-None-Match", tag)).want(200)
+	owner.put(path, envelope("", "", boolean(true, nil))).want(200)
+	owner.ofrep("", bob, with("If-None-Match", other)).want(200)
+	owner.delete(path).want(204)
+	if got := owner.ofrep("", bob).want(200); !got.contains(`"flags":[]`) {
+		t.Errorf("got %s", got.body)
+	}
+}
+
+func TestOFREP_WebPages(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", nil)
+	for _, key := range []string{"", "made", "nowhere"} {
+		got := owner.as("").send("OPTIONS", strings.TrimSuffix(ofrepPath+"/"+key, "/"), "", with("Origin", "https://shop.example"),
+			with("Access-Control-Request-Method", "POST")).want(204)
+		for _, name := range []string{"Authorization", "X-API-Key", "Content-Type", "If-None-Match", "X-Signalbox-Environment"} {
+			if !strings.Contains(got.header.Get("Access-Control-Allow-Headers"), name) {
+				t.Errorf("a page may not send %s", name)
+			}
+		}
+		answered := owner.ofrep(key, `{}`, with("Origin", "https://shop.example"))
+		if answered.header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(answered.header.Get("Access-Control-Expose-Headers"), "ETag") {
+			t.Errorf("got %v", answered.header)
+		}
+	}
+	if got := owner.ofrep("made", `{}`).header.Get("Access-Control-Allow-Origin"); got != "" {
+		t.Errorf("nobody asked, and got %q", got)
+	}
+	if got := owner.get(flagsPath, with("Origin", "https://shop.example")); got.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Error("pages may read more than evaluations")
+	}
+}
+
+func TestOFREP_SeesWritesOfOtherNodes(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	one, two := speakTo(t, apptest.Start(t, database)), speakTo(t, apptest.Start(t, database))
 	one.post(flagsPath, envelope("", "count", flag("NUMERIC", -1, nil))).want(201)
-	for i := range 30 {
+	for i := range suite.Scale(10, 100) {
 		writer, reader := one, two
 		if i%2 == 1 {
 			writer, reader = two, one

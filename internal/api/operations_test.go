@@ -11,61 +11,55 @@ import (
 	"github.com/signalbox/signalbox/openapi"
 )
 
-func TestOperationsNeedNoCredential(t *testing.T) {
+func TestOperations_NeedNoCredential(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		anybody := start(t, database).as("")
-		for path, want := range map[string]string{"/api/liveness": `{"meta":{"status":"alive"}}`, "/api/readiness": `{"meta":{"status":"ready"}}`} {
-			if got := anybody.get(path).want(200); strings.TrimSpace(string(got.body)) != want {
-				t.Errorf("%s: got %s, want %s", path, got.body, want)
-			}
+	anybody := newOwner(t, "pro").as("")
+	for path, want := range map[string]string{"/api/liveness": `{"meta":{"status":"alive"}}`, "/api/readiness": `{"meta":{"status":"ready"}}`} {
+		if got := anybody.get(path).want(200); strings.TrimSpace(string(got.body)) != want {
+			t.Errorf("%s: got %s, want %s", path, got.body, want)
 		}
-		description, err := openapi.JSON()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := anybody.get("/api/openapi.json").want(200)
-		if !bytes.Equal(got.body, description) || got.header.Get("Content-Type") != "application/json" {
-			t.Errorf("/api/openapi.json is not the interface description, or not called JSON but %s", got.header.Get("Content-Type"))
-		}
-	})
+	}
+	description, err := openapi.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := anybody.get("/api/openapi.json").want(200)
+	if !bytes.Equal(got.body, description) || got.header.Get("Content-Type") != "application/json" {
+		t.Errorf("/api/openapi.json is not the interface description, or not called JSON but %s", got.header.Get("Content-Type"))
+	}
 }
 
-func TestMetricsCountRequestsByRouteAndNeverByPath(t *testing.T) {
+func TestMetrics_CountByRoute(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.get(environmentsPath + "/staging").want(200)
-		owner.get(environmentsPath + "/secret-name").want(404)
-		owner.get("/nowhere/secret-name").want(404)
-		owner.as("sk_api_secret-name").get(environmentsPath).want(401)
-		page := string(owner.get("/metrics").want(200).body)
-		for _, line := range []string{
-			`signalbox_http_requests_total{method="GET",route="GET /api/v1/environments/{id}",status="200"} 1`,
-			`signalbox_http_requests_total{method="GET",route="GET /api/v1/environments/{id}",status="404"} 1`,
-			`signalbox_http_requests_total{method="GET",route="none",status="404"} 1`,
-			`signalbox_authentications_total{result="refused"} 1`,
-		} {
-			if !strings.Contains(page, line) {
-				t.Errorf("/metrics does not have %s", line)
-			}
+	owner := start(t, storetest.New(t, "sqlite"))
+	owner.get(environmentsPath + "/staging").want(200)
+	owner.get(environmentsPath + "/secret-name").want(404)
+	owner.get("/nowhere/secret-name").want(404)
+	owner.as("sk_api_secret-name").get(environmentsPath).want(401)
+	page := string(owner.get("/metrics").want(200).body)
+	for _, line := range []string{
+		`signalbox_http_requests_total{method="GET",route="GET /api/v1/environments/{id}",status="200"} 1`,
+		`signalbox_http_requests_total{method="GET",route="GET /api/v1/environments/{id}",status="404"} 1`,
+		`signalbox_http_requests_total{method="GET",route="none",status="404"} 1`,
+		`signalbox_authentications_total{result="refused"} 1`,
+	} {
+		if !strings.Contains(page, line) {
+			t.Errorf("/metrics does not have %s", line)
 		}
-		if strings.Contains(page, "secret-name") {
-			t.Error("/metrics shows a path or a key")
-		}
-		if !regexp.MustCompile(`(?m)^go_goroutines \d+$`).MatchString(page) || !strings.Contains(page, "signalbox_build_info{") {
-			t.Error("/metrics lacks those of the runtime or the build")
-		}
-	})
+	}
+	if strings.Contains(page, "secret-name") {
+		t.Error("/metrics shows a path or a key")
+	}
+	if !regexp.MustCompile(`(?m)^go_goroutines \d+$`).MatchString(page) || !strings.Contains(page, "signalbox_build_info{") {
+		t.Error("/metrics lacks those of the runtime or the build")
+	}
 }
 
-// TestMetricsMayLiveElsewhere: with a listen address of their own they are not
+// TestMetrics_OwnAddress: with a listen address of their own they are not
 // beside the API any more.
-func TestMetricsMayLiveElsewhere(t *testing.T) {
+func TestMetrics_OwnAddress(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database, func(s *settings.Settings) { s.MetricsListen = "127.0.0.1:0" })
-		_, got := owner.exchange(request{method: "GET", path: "/metrics"}) // unlike the description
-		got.refused(404, problem{code: "not_found"})
-	})
+	owner := start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.MetricsListen = "127.0.0.1:0" })
+	_, got := owner.exchange(request{method: "GET", path: "/metrics"}) // unlike the description
+	got.refused(404, problem{code: "not_found"})
 }

@@ -7,85 +7,77 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestUnknownPathsAreNotFoundAndNeverRedirected(t *testing.T) {
+func TestPaths_Unknown(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, path := range []string{
-			"/", "/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/environments", "/favicon.ico", "/metrics/", "/api/liveness/",
-			"//api/v1/environments", "/api//v1/environments", "/api/v1//environments", "/api/v1/environments//staging",
-			"/./api/v1/environments", "/api/v1/./environments", "/api/v1/services/../environments", "/../api/v1/environments",
-			"/api/v1/environments/", "/api/v1/environments/staging/", "/api/v1/environments/staging/.", "/api/v1/environments/staging/usage/",
-			"/API/v1/environments", "/api/v1/Environments", "/api%2Fv1/environments", "/api/v1/environments%2Fstaging",
-			"/api/v1/environments/a/b", "/api/v1/api_keys/x/actions/forget", "/api/v1/accounts/other", "/api/v1/accounts/current/",
-		} {
-			for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodOptions} {
-				got := owner.send(method, path, "")
-				got.refused(404, problem{code: "not_found"})
-				if got.header.Get("Location") != "" {
-					t.Errorf("%s %s leads to %s", method, path, got.header.Get("Location"))
-				}
+	owner := newOwner(t, "pro")
+	for _, path := range []string{
+		"/", "/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/environments", "/favicon.ico", "/metrics/", "/api/liveness/",
+		"//api/v1/environments", "/api//v1/environments", "/api/v1//environments", "/api/v1/environments//staging",
+		"/./api/v1/environments", "/api/v1/./environments", "/api/v1/services/../environments", "/../api/v1/environments",
+		"/api/v1/environments/", "/api/v1/environments/staging/", "/api/v1/environments/staging/.", "/api/v1/environments/staging/usage/",
+		"/API/v1/environments", "/api/v1/Environments", "/api%2Fv1/environments", "/api/v1/environments%2Fstaging",
+		"/api/v1/environments/a/b", "/api/v1/api_keys/x/actions/forget", "/api/v1/accounts/other", "/api/v1/accounts/current/",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodOptions} {
+			got := owner.send(method, path, "")
+			got.refused(404, problem{code: "not_found"})
+			if got.header.Get("Location") != "" {
+				t.Errorf("%s %s leads to %s", method, path, got.header.Get("Location"))
 			}
-			owner.as("").get(path).refused(404, problem{code: "not_found"})
 		}
-	})
+		owner.as("").get(path).refused(404, problem{code: "not_found"})
+	}
 }
 
-// TestEveryPathRefusesTheMethodsItDoesNotHave takes the paths and methods from
+// TestPaths_MethodNotAllowed takes the paths and methods from
 // the interface description.
-func TestEveryPathRefusesTheMethodsItDoesNotHave(t *testing.T) {
+func TestPaths_MethodNotAllowed(t *testing.T) {
 	t.Parallel()
 	methods := []string{"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "get"}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for template := range contract().Paths.Map() {
-			path := strings.NewReplacer("{id}", "x", "{key}", "x", "{seq}", "1").Replace(template)
-			var has []string
-			for _, method := range methods {
-				if route, _ := operation(method, &url.URL{Path: path}); route != nil && method != "get" {
-					has = append(has, method)
-				}
+	owner := newOwner(t, "pro")
+	for template := range contract().Paths.Map() {
+		path := strings.NewReplacer("{id}", "x", "{key}", "x", "{seq}", "1").Replace(template)
+		var has []string
+		for _, method := range methods {
+			if route, _ := operation(method, &url.URL{Path: path}); route != nil && method != "get" {
+				has = append(has, method)
 			}
-			for _, method := range methods {
-				if slices.Contains(has, method) {
-					continue
+		}
+		for _, method := range methods {
+			if slices.Contains(has, method) {
+				continue
+			}
+			for _, key := range []string{owner.key, ""} {
+				got := owner.as(key).send(method, path, "")
+				if strings.HasPrefix(path, "/ofrep/") {
+					got.want(405) // see TestOFREP_NoRoute
+				} else {
+					got.refused(405, problem{code: "method_not_allowed"})
 				}
-				for _, key := range []string{owner.key, ""} {
-					got := owner.as(key).send(method, path, "")
-					if strings.HasPrefix(path, "/ofrep/") {
-						got.want(405) // see TestOFREPOfWhatHasNoRoute
-					} else {
-						got.refused(405, problem{code: "method_not_allowed"})
-					}
-					if allow := got.header.Get("Allow"); allow != strings.Join(has, ", ") {
-						t.Errorf("%s %s: Allow is %q, want %q", method, path, allow, strings.Join(has, ", "))
-					}
+				if allow := got.header.Get("Allow"); allow != strings.Join(has, ", ") {
+					t.Errorf("%s %s: Allow is %q, want %q", method, path, allow, strings.Join(has, ", "))
 				}
 			}
 		}
-	})
+	}
 }
 
-func TestHeadIsGetWithoutABody(t *testing.T) {
+func TestPaths_Head(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, path := range []string{environmentsPath, environmentsPath + "/staging", environmentsPath + "/nowhere", "/api/liveness", "/metrics"} {
-			get, head := owner.get(path), owner.send(http.MethodHead, path, "")
-			if head.status != get.status || len(head.body) != 0 {
-				t.Errorf("HEAD %s: got %d and %d bytes, want %d and none", path, head.status, len(head.body), get.status)
-			}
-			for _, name := range []string{"Content-Type", "Etag"} {
-				if head.header.Get(name) != get.header.Get(name) {
-					t.Errorf("HEAD %s: %s is %q, of GET %q", path, name, head.header.Get(name), get.header.Get(name))
-				}
+	owner := newOwner(t, "pro")
+	for _, path := range []string{environmentsPath, environmentsPath + "/staging", environmentsPath + "/nowhere", "/api/liveness", "/metrics"} {
+		get, head := owner.get(path), owner.send(http.MethodHead, path, "")
+		if head.status != get.status || len(head.body) != 0 {
+			t.Errorf("HEAD %s: got %d and %d bytes, want %d and none", path, head.status, len(head.body), get.status)
+		}
+		for _, name := range []string{"Content-Type", "Etag"} {
+			if head.header.Get(name) != get.header.Get(name) {
+				t.Errorf("HEAD %s: %s is %q, of GET %q", path, name, head.header.Get(name), get.header.Get(name))
 			}
 		}
-	})
+	}
 }
 
 // encodeAll is how the strictest clients write an id: nothing is safe.
@@ -97,91 +89,84 @@ func encodeAll(id string) string {
 	return text.String()
 }
 
-func TestIdsSurviveAnyEncoding(t *testing.T) {
+func TestIDs_AnyEncoding(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, id := range []string{
-			"plain", "user:alice", "a/b", "a/../b", "//", "...", "100%", "%2F", "%00", "a b", "a+b", "a?b#c", "a&b=c", "ä-ö-ü", "日本", "🚀",
-			`"quoted"`, `back\slash`, "[brackets]", "semi;colon", "comma,dot.", "UPPER", "upper", "~", "*", "'", "<script>",
-		} {
-			t.Run(id, func(t *testing.T) {
-				t.Parallel()
-				owner := owner.in(t)
-				owner.post(servicesPath, envelope("service", id, attributes{})).want(201)
-				for _, encoded := range []string{encodeAll(id), strings.ToLower(encodeAll(id))} {
-					got := owner.get(servicesPath + "/" + encoded).want(200)
-					if got.data().ID != id || got.text("name") != id {
-						t.Errorf("asked for %q, got %s", id, got.body)
-					}
-				}
-				owner.put(servicesPath+"/"+encodeAll(id), envelope("service", id, attributes{"name": "N"})).want(200)
-				owner.put(servicesPath+"/"+encodeAll(id), envelope("service", id+"x", attributes{"name": "N"})).refused(400, invalid("/data/id"))
-				owner.delete(servicesPath + "/" + encodeAll(id)).want(204)
-				owner.get(servicesPath+"/"+encodeAll(id)).refused(404, problem{code: "not_found"})
-			})
-		}
-	})
-}
-
-// TestIdsThatNoPathCanNameAreRefused: what cannot be read, changed or deleted
-// must not be made.
-func TestIdsThatNoPathCanNameAreRefused(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, id := range []string{"/", ".", ".."} {
-			owner.post(servicesPath, envelope("service", id, attributes{}), offContract).refused(400, invalid("/data/id"))
-			owner.post(groupsPath, envelope("log_group", id, attributes{}), offContract).refused(400, invalid("/data/id"))
-			for _, got := range []outcome{
-				owner.report(attributes{"type": "service", "key": id}, attributes{"type": id, "key": "a"}, attributes{"type": "user", "key": id}).outcome(),
-				owner.observe(attributes{"id": id}, attributes{"id": id + "/"}, attributes{"id": "a" + id}).outcome(),
-			} {
-				rejected := got.rejected()
-				if len(rejected) == 0 || rejected[0] != 0 || !strings.Contains(got.Meta.Rejected[0].Detail, "which no path can name") {
-					t.Errorf("%q: got %+v", id, got)
-				}
-			}
-			owner.get(contextsPath + "/" + encodeAll("user:"+id)).want(200)
-		}
-		owner.put(loggersPath+"/%2E", envelope("logger", "", attributes{}), offContract).refused(400, invalid("/data/id"))
-		owner.put(loggersPath+"/%3A%2E", envelope("logger", "", attributes{}), offContract).refused(400, invalid("/data/id"))
-		owner.put(loggersPath+"/%2F", envelope("logger", "", attributes{}), offContract).refused(404, problem{code: "not_found"})
-		for _, key := range append(owner.get(loggersPath).want(200).ids(), owner.get(typesPath).want(200).ids()...) {
-			if key == "." || key == ".." || key == "/" {
-				t.Errorf("%q was made", key)
-			}
-		}
-	})
-}
-
-func TestContextIdsAreSplitAtTheFirstColon(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, c := range []struct{ kind, key string }{{"user", "alice"}, {"user", "a:b:c"}, {"user", ":"}, {"a/b", "c/d"}, {"tenant", "ä%20"}} {
-			owner.discover(c.kind, c.key)
-			id := c.kind + ":" + c.key
-			for _, encoded := range []string{encodeAll(id), url.PathEscape(id)} {
-				got := owner.get(contextsPath + "/" + encoded).want(200)
-				if got.data().ID != id || got.text("context_type") != c.kind || got.text("key") != c.key {
+	owner := newOwner(t, "pro")
+	for _, id := range []string{
+		"plain", "user:alice", "a/b", "a/../b", "//", "...", "100%", "%2F", "%00", "a b", "a+b", "a?b#c", "a&b=c", "ä-ö-ü", "日本", "🚀",
+		`"quoted"`, `back\slash`, "[brackets]", "semi;colon", "comma,dot.", "UPPER", "upper", "~", "*", "'", "<script>",
+	} {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			owner := owner.in(t)
+			owner.post(servicesPath, envelope("service", id, attributes{})).want(201)
+			for _, encoded := range []string{encodeAll(id), strings.ToLower(encodeAll(id))} {
+				got := owner.get(servicesPath + "/" + encoded).want(200)
+				if got.data().ID != id || got.text("name") != id {
 					t.Errorf("asked for %q, got %s", id, got.body)
 				}
 			}
-		}
-		for _, id := range []string{"user", ":alice", "user:", "alice:user", "USER:alice"} {
-			owner.get(contextsPath+"/"+encodeAll(id)).refused(404, problem{code: "not_found"})
-		}
-	})
+			owner.put(servicesPath+"/"+encodeAll(id), envelope("service", id, attributes{"name": "N"})).want(200)
+			owner.put(servicesPath+"/"+encodeAll(id), envelope("service", id+"x", attributes{"name": "N"})).refused(400, invalid("/data/id"))
+			owner.delete(servicesPath + "/" + encodeAll(id)).want(204)
+			owner.get(servicesPath+"/"+encodeAll(id)).refused(404, problem{code: "not_found"})
+		})
+	}
 }
 
-func TestIdsThatNothingCanHaveAreNotFound(t *testing.T) {
+// TestIDs_UnnameableInPath: what cannot be read, changed or deleted
+// must not be made.
+func TestIDs_UnnameableInPath(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	for _, id := range []string{"/", ".", ".."} {
+		owner.post(servicesPath, envelope("service", id, attributes{}), offContract).refused(400, invalid("/data/id"))
+		owner.post(groupsPath, envelope("log_group", id, attributes{}), offContract).refused(400, invalid("/data/id"))
+		for _, got := range []outcome{
+			owner.report(attributes{"type": "service", "key": id}, attributes{"type": id, "key": "a"}, attributes{"type": "user", "key": id}).outcome(),
+			owner.observe(attributes{"id": id}, attributes{"id": id + "/"}, attributes{"id": "a" + id}).outcome(),
+		} {
+			rejected := got.rejected()
+			if len(rejected) == 0 || rejected[0] != 0 || !strings.Contains(got.Meta.Rejected[0].Detail, "which no path can name") {
+				t.Errorf("%q: got %+v", id, got)
+			}
+		}
+		owner.get(contextsPath + "/" + encodeAll("user:"+id)).want(200)
+	}
+	owner.put(loggersPath+"/%2E", envelope("logger", "", attributes{}), offContract).refused(400, invalid("/data/id"))
+	owner.put(loggersPath+"/%3A%2E", envelope("logger", "", attributes{}), offContract).refused(400, invalid("/data/id"))
+	owner.put(loggersPath+"/%2F", envelope("logger", "", attributes{}), offContract).refused(404, problem{code: "not_found"})
+	for _, key := range append(owner.get(loggersPath).want(200).ids(), owner.get(typesPath).want(200).ids()...) {
+		if key == "." || key == ".." || key == "/" {
+			t.Errorf("%q was made", key)
+		}
+	}
+}
+
+func TestIDs_OfContexts(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	for _, c := range []struct{ kind, key string }{{"user", "alice"}, {"user", "a:b:c"}, {"user", ":"}, {"a/b", "c/d"}, {"tenant", "ä%20"}} {
+		owner.discover(c.kind, c.key)
+		id := c.kind + ":" + c.key
+		for _, encoded := range []string{encodeAll(id), url.PathEscape(id)} {
+			got := owner.get(contextsPath + "/" + encoded).want(200)
+			if got.data().ID != id || got.text("context_type") != c.kind || got.text("key") != c.key {
+				t.Errorf("asked for %q, got %s", id, got.body)
+			}
+		}
+	}
+	for _, id := range []string{"user", ":alice", "user:", "alice:user", "USER:alice"} {
+		owner.get(contextsPath+"/"+encodeAll(id)).refused(404, problem{code: "not_found"})
+	}
+}
+
+func TestIDs_ImpossibleAreNotFound(t *testing.T) {
 	t.Parallel()
 	ids := []string{"%00", "a%00b", "%ff", "%c3%28", "user%3A%00", "user%3A%ff", "%ED%A0%80", "nowhere", "00000000-0000-0000-0000-000000000000", "%0A", strings.Repeat("x", 5000)}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(_ *testing.T, owner client) {
 		for template, item := range contract().Paths.Map() {
-			if !strings.Contains(template, "{") || strings.HasPrefix(template, "/ofrep/") { // see TestOFREPFlagsThatThereAreNot
+			if !strings.Contains(template, "{") || strings.HasPrefix(template, "/ofrep/") { // see TestOFREP_UnknownFlag
 				continue
 			}
 			for method := range item.Operations() {
@@ -210,25 +195,23 @@ func TestIdsThatNothingCanHaveAreNotFound(t *testing.T) {
 	})
 }
 
-func TestTheHostIsIgnored(t *testing.T) {
+func TestPaths_HostIsIgnored(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, host := range []string{"flags.localhost:8080", "app.example.com", "localhost"} {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, owner.node.URL+environmentsPath, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			request.Host = host
-			request.Header.Set("Authorization", "Bearer "+owner.key)
-			response, err := owner.http.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			response.Body.Close()
-			if response.StatusCode != http.StatusOK {
-				t.Errorf("for the host %s: got %d, want 200", host, response.StatusCode)
-			}
+	owner := newOwner(t, "pro")
+	for _, host := range []string{"flags.localhost:8080", "app.example.com", "localhost"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, owner.node.URL+environmentsPath, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		request.Host = host
+		request.Header.Set("Authorization", "Bearer "+owner.key)
+		response, err := owner.http.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("for the host %s: got %d, want 200", host, response.StatusCode)
+		}
+	}
 }

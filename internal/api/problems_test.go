@@ -2,13 +2,11 @@ package api_test
 
 import (
 	"testing"
-
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// TestAllProblemsOfABodyComeAtOnce: also those of its frame, and those that
+// TestErrors_AllProblemsAtOnce: also those of its frame, and those that
 // only the database can tell.
-func TestAllProblemsOfABodyComeAtOnce(t *testing.T) {
+func TestErrors_AllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
 	problems := func(attributes ...string) []problem {
 		var made []problem
@@ -51,23 +49,21 @@ func TestAllProblemsOfABodyComeAtOnce(t *testing.T) {
 		{"a config of wrong items", "PUT", configsPath + "/config", envelope("", "", attributes{"parent": "nobody", "environments": attributes{"staging": attributes{"a": 1}},
 			"items": attributes{"a": attributes{"value": 1, "type": "X"}}}), append(problems("parent", "items/a/type"), unmanaged("staging"))},
 	}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.setLogger("logger", attributes{"level": "WARN"})
-		owner.makeGroup("group", attributes{"level": "WARN"})
-		owner.makeEnvironment("frozen")
-		owner.makeFlag("flag", attributes{"type": "BOOLEAN", "default": true, "environments": attributes{"frozen": attributes{"default": false}}})
-		owner.put(environmentsPath+"/frozen", envelope("", "", attributes{"name": "frozen", "managed": false})).want(200)
-		owner.declare(attributes{"id": "seen", "type": "BOOLEAN", "default": true}).want(200)
-		owner.post(configsPath, envelope("config", "config", attributes{"parent": nil, "items": items(attributes{"a": 1})})).want(201)
-		before := owner.latest().ID
-		for _, c := range cases {
-			got := owner.send(c.method, c.path, c.body, offContract)
-			got.what += ", " + c.name
-			got.refused(400, c.problems...)
-		}
-		if after := owner.latest().ID; after != before {
-			t.Errorf("what was refused changed something: %s after %s", after, before)
-		}
-	})
+	owner := newOwner(t, "pro")
+	owner.setLogger("logger", attributes{"level": "WARN"})
+	owner.makeGroup("group", attributes{"level": "WARN"})
+	owner.makeEnvironment("frozen")
+	owner.makeFlag("flag", attributes{"type": "BOOLEAN", "default": true, "environments": attributes{"frozen": attributes{"default": false}}})
+	owner.put(environmentsPath+"/frozen", envelope("", "", attributes{"name": "frozen", "managed": false})).want(200)
+	owner.declare(attributes{"id": "seen", "type": "BOOLEAN", "default": true}).want(200)
+	owner.post(configsPath, envelope("config", "config", attributes{"parent": nil, "items": items(attributes{"a": 1})})).want(201)
+	before := owner.latest().ID
+	for _, c := range cases {
+		got := owner.send(c.method, c.path, c.body, offContract)
+		got.what += ", " + c.name
+		got.refused(400, c.problems...)
+	}
+	if after := owner.latest().ID; after != before {
+		t.Errorf("what was refused changed something: %s after %s", after, before)
+	}
 }

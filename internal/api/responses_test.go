@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/api"
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 func readAll(t *testing.T, response *http.Response) []byte {
@@ -55,64 +54,60 @@ func observed() []string {
 	}
 }
 
-func TestEverySingleResourceHasATag(t *testing.T) {
+func TestETag_EveryResource(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		for route, make := range tagged() {
-			t.Run(route, func(t *testing.T) {
-				t.Parallel()
-				owner := first.in(t).as(first.node.Account(t, unique("Tags"), "pro"))
-				path := make(owner)
-				tag := owner.get(path).want(200).header.Get("Etag")
-				if again := owner.get(path).want(200).header.Get("Etag"); tag == "" || again != tag {
-					t.Errorf("the tag changes by itself: %q, %q", tag, again)
+	first := newOwner(t, "pro")
+	for route, make := range tagged() {
+		t.Run(route, func(t *testing.T) {
+			t.Parallel()
+			owner := first.in(t).account("pro")
+			path := make(owner)
+			tag := owner.get(path).want(200).header.Get("Etag")
+			if again := owner.get(path).want(200).header.Get("Etag"); tag == "" || again != tag {
+				t.Errorf("the tag changes by itself: %q, %q", tag, again)
+			}
+			status := 304
+			if slices.Contains(observed(), route) {
+				status = 200
+			}
+			for _, header := range []string{tag, `"other", ` + tag, "*", `W/"x",` + tag, "W/" + tag} {
+				got := owner.get(path, with("If-None-Match", header)).want(status)
+				if (len(got.body) == 0) != (status == 304) || got.header.Get("Etag") != tag {
+					t.Errorf("If-None-Match %s: got the body %q and the tag %q", header, got.body, got.header.Get("Etag"))
 				}
-				status := 304
-				if slices.Contains(observed(), route) {
-					status = 200
-				}
-				for _, header := range []string{tag, `"other", ` + tag, "*", `W/"x",` + tag, "W/" + tag} {
-					got := owner.get(path, with("If-None-Match", header)).want(status)
-					if (len(got.body) == 0) != (status == 304) || got.header.Get("Etag") != tag {
-						t.Errorf("If-None-Match %s: got the body %q and the tag %q", header, got.body, got.header.Get("Etag"))
-					}
-				}
-				for _, header := range []string{`"other"`, strings.Trim(tag, `"`), `""`, "nonsense"} {
-					owner.get(path, with("If-None-Match", header)).want(200)
-				}
-			})
-		}
-	})
+			}
+			for _, header := range []string{`"other"`, strings.Trim(tag, `"`), `""`, "nonsense"} {
+				owner.get(path, with("If-None-Match", header)).want(200)
+			}
+		})
+	}
 }
 
-func TestATagFollowsTheDefinition(t *testing.T) {
+func TestETag_FollowsDefinition(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for _, make := range []func(client) string{is(accountPath), is(settingsPath), is(ownSettingsPath), aKey, anEnvironment, aService, aContextType, aContext, aFlag, aLogger, aGroup, aConfig, aJob} {
-			path := make(owner)
-			before := owner.get(path).want(200).header.Get("Etag")
-			put := owner.put(path, replacing(path, "Changed")).want(200).header.Get("Etag")
-			after := owner.get(path).want(200).header.Get("Etag")
-			if before == after || put != after {
-				t.Errorf("%s: before %s, PUT %s, after %s", path, before, put, after)
-			}
+	owner := newOwner(t, "pro")
+	for _, make := range []func(client) string{is(accountPath), is(settingsPath), is(ownSettingsPath), aKey, anEnvironment, aService, aContextType, aContext, aFlag, aLogger, aGroup, aConfig, aJob} {
+		path := make(owner)
+		before := owner.get(path).want(200).header.Get("Etag")
+		put := owner.put(path, replacing(path, "Changed")).want(200).header.Get("Etag")
+		after := owner.get(path).want(200).header.Get("Etag")
+		if before == after || put != after {
+			t.Errorf("%s: before %s, PUT %s, after %s", path, before, put, after)
 		}
-		for path, body := range map[string]string{
-			environmentsPath: envelope("", "tagged", attributes{"name": "N"}), servicesPath: envelope("", "tagged", attributes{}),
-			keysPath: envelope("", "", attributes{"name": "N"}),
-		} {
-			created := owner.post(path, body).want(201)
-			if read := owner.get(path + "/" + created.data().ID).want(200); read.header.Get("Etag") != created.header.Get("Etag") {
-				t.Errorf("%s: created with the tag %s, read with %s", path, created.header.Get("Etag"), read.header.Get("Etag"))
-			}
+	}
+	for path, body := range map[string]string{
+		environmentsPath: envelope("", "tagged", attributes{"name": "N"}), servicesPath: envelope("", "tagged", attributes{}),
+		keysPath: envelope("", "", attributes{"name": "N"}),
+	} {
+		created := owner.post(path, body).want(201)
+		if read := owner.get(path + "/" + created.data().ID).want(200); read.header.Get("Etag") != created.header.Get("Etag") {
+			t.Errorf("%s: created with the tag %s, read with %s", path, created.header.Get("Etag"), read.header.Get("Etag"))
 		}
-		// Both forms of settings have one definition.
-		if owner.get(settingsPath).header.Get("Etag") != owner.get(settingsPath, with("Accept", bare)).header.Get("Etag") {
-			t.Error("the forms of the settings have different tags")
-		}
-	})
+	}
+	// Both forms of settings have one definition.
+	if owner.get(settingsPath).header.Get("Etag") != owner.get(settingsPath, with("Accept", bare)).header.Get("Etag") {
+		t.Error("the forms of the settings have different tags")
+	}
 }
 
 // matched are the routes that honour If-Match.
@@ -134,7 +129,7 @@ func matched() map[string]func(client) string {
 	}
 }
 
-func TestIfMatchIsHonoured(t *testing.T) {
+func TestIfMatch_EveryRoute(t *testing.T) {
 	t.Parallel()
 	for _, route := range api.RoutePatterns() {
 		_, tested := matched()[route]
@@ -142,48 +137,45 @@ func TestIfMatchIsHonoured(t *testing.T) {
 			t.Errorf("If-Match of %s is not tested", route)
 		}
 	}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
-		for route, make := range matched() {
-			t.Run(route, func(t *testing.T) {
-				t.Parallel()
-				owner := first.in(t).as(first.node.Account(t, unique("Matches"), "pro"))
-				method, _, _ := strings.Cut(route, " ")
-				path, body := make(owner), ""
+	first := newOwner(t, "pro")
+	for route, make := range matched() {
+		t.Run(route, func(t *testing.T) {
+			t.Parallel()
+			owner := first.in(t).account("pro")
+			method, _, _ := strings.Cut(route, " ")
+			path, body := make(owner), ""
+			if method == http.MethodPut {
+				body = replacing(path, unique("Name"))
+			}
+			stale := owner.get(path).want(200).header.Get("Etag")
+			owner.put(path, replacing(path, unique("Name"))).want(200)
+			before := owner.get(path).want(200)
+			current := before.header.Get("Etag")
+			for _, header := range []string{stale, `"other"`, stale + `, "other"`, "nonsense", `""`, "W/" + current, strings.Trim(current, `"`)} {
+				owner.send(method, path, body, with("If-Match", header)).refused(412, problem{code: "version_mismatch"})
+			}
+			if after := owner.get(path).want(200); string(after.body) != string(before.body) {
+				t.Errorf("a refused write left something: %s", after.body)
+			}
+			fine := []string{current, stale + ", " + current, "*", ""}
+			for _, header := range fine {
 				if method == http.MethodPut {
-					body = replacing(path, unique("Name"))
+					current = owner.send(method, path, body, with("If-Match", strings.ReplaceAll(header, fine[0], current))).want(200).header.Get("Etag")
+					continue
 				}
-				stale := owner.get(path).want(200).header.Get("Etag")
-				owner.put(path, replacing(path, unique("Name"))).want(200)
-				before := owner.get(path).want(200)
-				current := before.header.Get("Etag")
-				for _, header := range []string{stale, `"other"`, stale + `, "other"`, "nonsense", `""`, "W/" + current, strings.Trim(current, `"`)} {
-					owner.send(method, path, body, with("If-Match", header)).refused(412, problem{code: "version_mismatch"})
-				}
-				if after := owner.get(path).want(200); string(after.body) != string(before.body) {
-					t.Errorf("a refused write left something: %s", after.body)
-				}
-				fine := []string{current, stale + ", " + current, "*", ""}
-				for _, header := range fine {
-					if method == http.MethodPut {
-						current = owner.send(method, path, body, with("If-Match", strings.ReplaceAll(header, fine[0], current))).want(200).header.Get("Etag")
-						continue
-					}
-					path := make(owner)
-					current := owner.get(path).want(200).header.Get("Etag")
-					owner.send(method, path, body, with("If-Match", strings.ReplaceAll(header, fine[0], current))).want(204)
-					owner.send(method, path, body, with("If-Match", "*")).refused(404, problem{code: "not_found"})
-				}
-			})
-		}
-	})
+				path := make(owner)
+				current := owner.get(path).want(200).header.Get("Etag")
+				owner.send(method, path, body, with("If-Match", strings.ReplaceAll(header, fine[0], current))).want(204)
+				owner.send(method, path, body, with("If-Match", "*")).refused(404, problem{code: "not_found"})
+			}
+		})
+	}
 }
 
-// TestOnlyOneOfManyWritersWithATagWins is what If-Match is for.
-func TestOnlyOneOfManyWritersWithATagWins(t *testing.T) {
+// TestIfMatch_RacingWriters is what If-Match is for.
+func TestIfMatch_RacingWriters(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		path := anEnvironment(owner)
 		tag := owner.get(path).want(200).header.Get("Etag")
 		results := make(chan int)
@@ -204,42 +196,40 @@ func TestOnlyOneOfManyWritersWithATagWins(t *testing.T) {
 	})
 }
 
-func TestLargeResponsesAreCompressedForThoseWhoAcceptIt(t *testing.T) {
+func TestResponses_Compression(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for range 12 {
-			owner.makeEnvironment(unique("environment"))
+	owner := newOwner(t, "pro")
+	for range 12 {
+		owner.makeEnvironment(unique("environment"))
+	}
+	plain := owner.get(environmentsPath, with("Accept-Encoding", "identity")).want(200)
+	if len(plain.body) < 2048 {
+		t.Fatalf("the list has only %d bytes", len(plain.body))
+	}
+	for accept, compressed := range map[string]bool{
+		"gzip": true, "gzip, deflate, br": true, "br;q=1.0, gzip;q=0.8": true, "deflate": false, "gzip;q=0": false, "gzip; q=0": false, "": false, "identity": false,
+	} {
+		got := rawGet(t, owner, environmentsPath, accept)
+		text := readAll(t, got)
+		if (got.Header.Get("Content-Encoding") == "gzip") != compressed || got.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("Accept-Encoding %q: got Content-Encoding %q, Vary %q", accept, got.Header.Get("Content-Encoding"), got.Header.Get("Vary"))
 		}
-		plain := owner.get(environmentsPath, with("Accept-Encoding", "identity")).want(200)
-		if len(plain.body) < 2048 {
-			t.Fatalf("the list has only %d bytes", len(plain.body))
+		if got.Header.Get("Content-Length") != strconv.Itoa(len(text)) {
+			t.Errorf("Accept-Encoding %q: Content-Length %s for %d bytes", accept, got.Header.Get("Content-Length"), len(text))
 		}
-		for accept, compressed := range map[string]bool{
-			"gzip": true, "gzip, deflate, br": true, "br;q=1.0, gzip;q=0.8": true, "deflate": false, "gzip;q=0": false, "gzip; q=0": false, "": false, "identity": false,
-		} {
-			got := rawGet(t, owner, environmentsPath, accept)
-			text := readAll(t, got)
-			if (got.Header.Get("Content-Encoding") == "gzip") != compressed || got.Header.Get("Vary") != "Accept-Encoding" {
-				t.Errorf("Accept-Encoding %q: got Content-Encoding %q, Vary %q", accept, got.Header.Get("Content-Encoding"), got.Header.Get("Vary"))
-			}
-			if got.Header.Get("Content-Length") != strconv.Itoa(len(text)) {
-				t.Errorf("Accept-Encoding %q: Content-Length %s for %d bytes", accept, got.Header.Get("Content-Length"), len(text))
-			}
-			if compressed {
-				text = decompress(t, text)
-			}
-			if !bytes.Equal(text, plain.body) {
-				t.Errorf("Accept-Encoding %q: got another document", accept)
-			}
+		if compressed {
+			text = decompress(t, text)
 		}
-		for _, path := range []string{environmentsPath + "/staging", environmentsPath + "/nowhere", "/api/liveness"} {
-			got := rawGet(t, owner, path, "gzip")
-			if text := readAll(t, got); got.Header.Get("Content-Encoding") != "" || len(text) > 2048 || text[0] != '{' {
-				t.Errorf("%s is small and was compressed", path)
-			}
+		if !bytes.Equal(text, plain.body) {
+			t.Errorf("Accept-Encoding %q: got another document", accept)
 		}
-	})
+	}
+	for _, path := range []string{environmentsPath + "/staging", environmentsPath + "/nowhere", "/api/liveness"} {
+		got := rawGet(t, owner, path, "gzip")
+		if text := readAll(t, got); got.Header.Get("Content-Encoding") != "" || len(text) > 2048 || text[0] != '{' {
+			t.Errorf("%s is small and was compressed", path)
+		}
+	}
 }
 
 // rawGet asks without the transport's own compression.

@@ -24,10 +24,9 @@ var endings = []ending{
 	}},
 }
 
-func TestAKeyStopsWithTheNextRequest(t *testing.T) {
+func TestRevocation_NextRequest(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		first := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, first client) {
 		for _, ending := range endings {
 			t.Run(ending.name, func(t *testing.T) {
 				t.Parallel()
@@ -44,12 +43,11 @@ func TestAKeyStopsWithTheNextRequest(t *testing.T) {
 	})
 }
 
-// TestNoRequestThatStartsAfterTheRevocationIsServed has callers that never
+// TestRevocation_BusyCallers has callers that never
 // pause while the key is revoked.
-func TestNoRequestThatStartsAfterTheRevocationIsServed(t *testing.T) {
+func TestRevocation_BusyCallers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		for range 5 {
 			key := owner.makeKey(nil)
 			var revoked atomic.Bool
@@ -82,7 +80,7 @@ func TestNoRequestThatStartsAfterTheRevocationIsServed(t *testing.T) {
 	})
 }
 
-func TestAKeyStopsOnOtherNodesWithinASecond(t *testing.T) {
+func TestRevocation_OtherNodes(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	here, there := start(t, database), start(t, database)
@@ -112,15 +110,15 @@ func TestAKeyStopsOnOtherNodesWithinASecond(t *testing.T) {
 	})
 }
 
-func TestTheOperatorsRevocationIsHeardWithinASecond(t *testing.T) {
+func TestRevocation_ByOperator(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		key := owner.makeKey(nil)
 		user := owner.as(key.secret)
 		user.get(accountPath).want(200)
+		account := owner.accountKey()
 		operate(t, owner.node, func(operator *app.Operator) error {
-			_, err := operator.RevokeKey(t.Context(), "", key.id)
+			_, err := operator.RevokeKey(t.Context(), account, key.id)
 			return err
 		})
 		eventually(t, time.Second, "the node refuses the key", func() bool { return user.get(accountPath).status == 401 })
@@ -146,71 +144,65 @@ func (c client) makeExpiringKey() (key madeKey, expires time.Time) {
 	}
 }
 
-func TestAKeyExpiresByItself(t *testing.T) {
+func TestKey_Expires(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		key, expires := owner.makeExpiringKey()
-		user := owner.as(key.secret)
-		eventually(t, patience, "the key expires", func() bool {
-			before := time.Now()
-			status := user.get(accountPath).status
-			if status == 401 && time.Now().Before(expires) || status == 200 && before.After(expires) {
-				t.Errorf("got %d at %s, and it expires at %s", status, before, expires)
-			}
-			return status == 401
-		})
-		if got := owner.get(key.path).want(200); got.text("status") != "ACTIVE" {
-			t.Errorf("an expired key is shown as %s", got.body)
+	owner := newOwner(t, "pro")
+	key, expires := owner.makeExpiringKey()
+	user := owner.as(key.secret)
+	eventually(t, patience, "the key expires", func() bool {
+		before := time.Now()
+		status := user.get(accountPath).status
+		if status == 401 && time.Now().Before(expires) || status == 200 && before.After(expires) {
+			t.Errorf("got %d at %s, and it expires at %s", status, before, expires)
 		}
-		// A new expiry brings it back, unlike a revocation.
-		owner.put(key.path, envelope("", "", attributes{"name": "k", "expires_at": later(time.Hour)})).want(200)
-		user.get(accountPath).want(200)
-		owner.put(key.path, envelope("", "", attributes{"name": "k", "expires_at": nil})).want(200)
-		user.get(accountPath).want(200)
+		return status == 401
 	})
+	if got := owner.get(key.path).want(200); got.text("status") != "ACTIVE" {
+		t.Errorf("an expired key is shown as %s", got.body)
+	}
+	// A new expiry brings it back, unlike a revocation.
+	owner.put(key.path, envelope("", "", attributes{"name": "k", "expires_at": later(time.Hour)})).want(200)
+	user.get(accountPath).want(200)
+	owner.put(key.path, envelope("", "", attributes{"name": "k", "expires_at": nil})).want(200)
+	user.get(accountPath).want(200)
 }
 
-func TestARevokedKeyNeverComesBack(t *testing.T) {
+func TestRevocation_IsFinal(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		key := owner.makeKey(nil)
-		once := owner.post(key.path+"/actions/revoke", "").want(200)
-		seq := owner.latest().ID
-		again := owner.post(key.path+"/actions/revoke", `{}`).want(200)
-		if string(once.body) != string(again.body) || once.text("status") != "REVOKED" {
-			t.Errorf("the second revocation changed something: %s, %s", once.body, again.body)
-		}
-		if owner.latest().ID != seq {
-			t.Error("the second revocation is in the history")
-		}
-		renamed := owner.put(key.path, envelope("", "", attributes{"name": "n", "status": "ACTIVE", "expires_at": later(time.Hour)})).want(200)
-		if renamed.text("status") != "REVOKED" {
-			t.Errorf("it came back: %s", renamed.body)
-		}
-		owner.as(key.secret).get(accountPath).want(401)
-		owner.delete(key.path).want(204)
-		owner.get(key.path).want(404)
-		owner.post(key.path+"/actions/revoke", "").refused(404, problem{code: "not_found"})
-	})
+	owner := newOwner(t, "pro")
+	key := owner.makeKey(nil)
+	once := owner.post(key.path+"/actions/revoke", "").want(200)
+	seq := owner.latest().ID
+	again := owner.post(key.path+"/actions/revoke", `{}`).want(200)
+	if string(once.body) != string(again.body) || once.text("status") != "REVOKED" {
+		t.Errorf("the second revocation changed something: %s, %s", once.body, again.body)
+	}
+	if owner.latest().ID != seq {
+		t.Error("the second revocation is in the history")
+	}
+	renamed := owner.put(key.path, envelope("", "", attributes{"name": "n", "status": "ACTIVE", "expires_at": later(time.Hour)})).want(200)
+	if renamed.text("status") != "REVOKED" {
+		t.Errorf("it came back: %s", renamed.body)
+	}
+	owner.as(key.secret).get(accountPath).want(401)
+	owner.delete(key.path).want(204)
+	owner.get(key.path).want(404)
+	owner.post(key.path+"/actions/revoke", "").refused(404, problem{code: "not_found"})
 }
 
-func TestAChangedKeyCountsWithTheNextRequest(t *testing.T) {
+func TestKey_ChangeCountsAtOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		key := owner.makeKey(attributes{"role": "MEMBER"})
-		user := owner.as(key.secret)
-		create := func() answer { return user.post(servicesPath, envelope("", unique("service"), attributes{})) }
+	owner := newOwner(t, "pro")
+	key := owner.makeKey(attributes{"role": "MEMBER"})
+	user := owner.as(key.secret)
+	create := func() answer { return user.post(servicesPath, envelope("", unique("service"), attributes{})) }
+	create().want(201)
+	for range 5 {
+		owner.put(key.path, envelope("", "", attributes{"name": "k", "role": "VIEWER"})).want(200)
+		create().refused(403, problem{code: "forbidden"})
+		owner.put(key.path, envelope("", "", attributes{"name": "k", "role": "MEMBER", "scopes": attributes{"environments": []string{"staging"}}})).want(200)
+		create().refused(403, problem{code: "forbidden"})
+		owner.put(key.path, envelope("", "", attributes{"name": "k", "scopes": nil})).want(200)
 		create().want(201)
-		for range 5 {
-			owner.put(key.path, envelope("", "", attributes{"name": "k", "role": "VIEWER"})).want(200)
-			create().refused(403, problem{code: "forbidden"})
-			owner.put(key.path, envelope("", "", attributes{"name": "k", "role": "MEMBER", "scopes": attributes{"environments": []string{"staging"}}})).want(200)
-			create().refused(403, problem{code: "forbidden"})
-			owner.put(key.path, envelope("", "", attributes{"name": "k", "scopes": nil})).want(200)
-			create().want(201)
-		}
-	})
+	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/jsonapi"
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 const (
@@ -44,33 +43,31 @@ var forms = []struct{ contentType, accept, form string }{
 	{"application/json;charset=utf-8", "", bare},
 }
 
-func TestSettingsTravelInTheFormThatTheCallerNames(t *testing.T) {
+func TestSettings_Forms(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]string{settingsPath: "account_settings", ownSettingsPath: "user_settings"}
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		for path, kind := range kinds {
-			for _, c := range forms {
-				body := `{"environment_order":["production"],"theme":"dark"}`
-				if c.form == enveloped {
-					body = `{"data":{"type":"` + kind + `","id":"current","attributes":` + body + `}}`
+	owner := newOwner(t, "pro")
+	for path, kind := range kinds {
+		for _, c := range forms {
+			body := `{"environment_order":["production"],"theme":"dark"}`
+			if c.form == enveloped {
+				body = `{"data":{"type":"` + kind + `","id":"current","attributes":` + body + `}}`
+			}
+			negotiated := []option{with("Content-Type", c.contentType), with("Accept", c.accept), offContract}
+			for _, got := range []answer{owner.put(path, body, negotiated...), owner.get(path, negotiated...)} {
+				got.what += " as " + c.contentType + " accepting " + c.accept
+				if got.want(200); got.header.Get("Content-Type") != c.form {
+					t.Errorf("%s: got %s, want %s", got.what, got.header.Get("Content-Type"), c.form)
 				}
-				negotiated := []option{with("Content-Type", c.contentType), with("Accept", c.accept), offContract}
-				for _, got := range []answer{owner.put(path, body, negotiated...), owner.get(path, negotiated...)} {
-					got.what += " as " + c.contentType + " accepting " + c.accept
-					if got.want(200); got.header.Get("Content-Type") != c.form {
-						t.Errorf("%s: got %s, want %s", got.what, got.header.Get("Content-Type"), c.form)
-					}
-					if strings.TrimSpace(string(got.body)) != normalForm(kind, c.form) {
-						t.Errorf("%s: got %s", got.what, got.body)
-					}
-				}
-				if c.form == enveloped { // and nothing else is taken for an envelope
-					owner.put(path, `{"theme":"light"}`, negotiated...).refused(400, invalid("/data"))
+				if strings.TrimSpace(string(got.body)) != normalForm(kind, c.form) {
+					t.Errorf("%s: got %s", got.what, got.body)
 				}
 			}
+			if c.form == enveloped { // and nothing else is taken for an envelope
+				owner.put(path, `{"theme":"light"}`, negotiated...).refused(400, invalid("/data"))
+			}
 		}
-	})
+	}
 }
 
 func normalForm(kind, form string) string {
@@ -81,16 +78,14 @@ func normalForm(kind, form string) string {
 	return `{"data":{"id":"current","type":"` + kind + `","attributes":` + settings + `}}`
 }
 
-// TestASpecificAcceptOutweighsTheContentType: plain JSON in Content-Type
+// TestSettings_AcceptOverContentType: plain JSON in Content-Type
 // counts only without a specific Accept.
-func TestASpecificAcceptOutweighsTheContentType(t *testing.T) {
+func TestSettings_AcceptOverContentType(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		got := start(t, database).get(settingsPath, with("Content-Type", bare), with("Accept", "text/html")).want(200)
-		if got.header.Get("Content-Type") != enveloped {
-			t.Errorf("got %s, want an envelope", got.header.Get("Content-Type"))
-		}
-	})
+	got := newOwner(t, "pro").get(settingsPath, with("Content-Type", bare), with("Accept", "text/html")).want(200)
+	if got.header.Get("Content-Type") != enveloped {
+		t.Errorf("got %s, want an envelope", got.header.Get("Content-Type"))
+	}
 }
 
 // members are settings beside the order, as texts; an empty back is as sent.
@@ -105,100 +100,92 @@ var members = []struct{ name, sent, back string }{
 	{"every kind of value", `"t":true,"f":false,"n":null,"a":[],"o":{},"s":"","i":0`, ""},
 }
 
-func TestOtherSettingsComeBackAsTheyWereSent(t *testing.T) {
+func TestSettings_KeepSpelling(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		plain := []option{with("Content-Type", bare), with("Accept", bare)}
-		for _, c := range members {
-			want := `{"environment_order":["staging"],` + cmp.Or(c.back, c.sent) + `}`
-			for _, path := range []string{settingsPath, ownSettingsPath} {
-				put := owner.put(path, `{`+c.sent+`,"environment_order":["staging"]}`, plain...)
-				for _, got := range []answer{put, owner.get(path, plain...)} {
-					if text := strings.TrimSpace(string(got.want(200).body)); text != want {
-						t.Errorf("%s, %s:\ngot  %s\nwant %s", c.name, got.what, text, want)
-					}
-				}
-				if got := owner.get(path).want(200); !got.contains(`"attributes":` + want + "}}") {
-					t.Errorf("%s: the envelope has %s, want %s", c.name, got.body, want)
-				}
-			}
-		}
-	})
-}
-
-func TestTheOrderDropsWhatIsTwiceOrUnknown(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.discover("environment", "preview")
+	owner := newOwner(t, "pro")
+	plain := []option{with("Content-Type", bare), with("Accept", bare)}
+	for _, c := range members {
+		want := `{"environment_order":["staging"],` + cmp.Or(c.back, c.sent) + `}`
 		for _, path := range []string{settingsPath, ownSettingsPath} {
-			for _, c := range []struct{ sent, want []string }{
-				{[]string{"production", "staging"}, []string{"production", "staging"}},
-				{[]string{"staging", "staging", "production", "staging"}, []string{"staging", "production"}},
-				{[]string{"nowhere", "production", "Production", ""}, []string{"production"}},
-				{[]string{"preview", "production"}, []string{"preview", "production"}},
-				{[]string{"nowhere"}, []string{}},
-				{[]string{}, []string{}},
-			} {
-				owner.put(path, envelope("", "", attributes{"environment_order": c.sent})).want(200)
-				if difference := gocmp.Diff(c.want, owner.order(path)); difference != "" {
-					t.Errorf("%s: sent %v:\n%s", path, c.sent, difference)
+			put := owner.put(path, `{`+c.sent+`,"environment_order":["staging"]}`, plain...)
+			for _, got := range []answer{put, owner.get(path, plain...)} {
+				if text := strings.TrimSpace(string(got.want(200).body)); text != want {
+					t.Errorf("%s, %s:\ngot  %s\nwant %s", c.name, got.what, text, want)
 				}
 			}
+			if got := owner.get(path).want(200); !got.contains(`"attributes":` + want + "}}") {
+				t.Errorf("%s: the envelope has %s, want %s", c.name, got.body, want)
+			}
 		}
-	})
+	}
 }
 
-func TestSettingsAreReplacedAsAWhole(t *testing.T) {
+func TestSettings_OrderDropsUnknown(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.put(settingsPath, envelope("", "", attributes{"environment_order": []string{"production"}, "old": 1})).want(200)
-		for _, body := range []attributes{{"new": 2}, {"new": 2, "environment_order": nil}} {
-			got := owner.put(settingsPath, envelope("", "", body)).want(200)
-			want := map[string]any{"environment_order": []any{}, "new": 2.0}
-			if difference := gocmp.Diff(want, got.data().Attributes); difference != "" {
-				t.Errorf("sent %v: want (-), got (+):\n%s", body, difference)
+	owner := newOwner(t, "pro")
+	owner.discover("environment", "preview")
+	for _, path := range []string{settingsPath, ownSettingsPath} {
+		for _, c := range []struct{ sent, want []string }{
+			{[]string{"production", "staging"}, []string{"production", "staging"}},
+			{[]string{"staging", "staging", "production", "staging"}, []string{"staging", "production"}},
+			{[]string{"nowhere", "production", "Production", ""}, []string{"production"}},
+			{[]string{"preview", "production"}, []string{"preview", "production"}},
+			{[]string{"nowhere"}, []string{}},
+			{[]string{}, []string{}},
+		} {
+			owner.put(path, envelope("", "", attributes{"environment_order": c.sent})).want(200)
+			if difference := gocmp.Diff(c.want, owner.order(path)); difference != "" {
+				t.Errorf("%s: sent %v:\n%s", path, c.sent, difference)
 			}
 		}
-	})
+	}
 }
 
-func TestAUserFollowsTheAccountsOrderUntilTheyHaveTheirOwn(t *testing.T) {
+func TestSettings_Replace(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		user, _ := owner.plantUser(database, accounts.Member)
-		set := func(c client, path string, order any) {
-			body := attributes{"theme": "dark"}
-			if order != nil {
-				body["environment_order"] = order
-			}
-			c.put(path, envelope("", "", body)).want(200)
+	owner := newOwner(t, "pro")
+	owner.put(settingsPath, envelope("", "", attributes{"environment_order": []string{"production"}, "old": 1})).want(200)
+	for _, body := range []attributes{{"new": 2}, {"new": 2, "environment_order": nil}} {
+		got := owner.put(settingsPath, envelope("", "", body)).want(200)
+		want := map[string]any{"environment_order": []any{}, "new": 2.0}
+		if difference := gocmp.Diff(want, got.data().Attributes); difference != "" {
+			t.Errorf("sent %v: want (-), got (+):\n%s", body, difference)
 		}
-		requireOrder := func(want ...string) {
-			t.Helper()
-			if difference := gocmp.Diff(append([]string{}, want...), user.order(ownSettingsPath)); difference != "" {
-				t.Error(difference)
-			}
+	}
+}
+
+func TestSettings_UserFollowsAccount(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	user, _ := owner.plantUser(accounts.Member)
+	set := func(c client, path string, order any) {
+		body := attributes{"theme": "dark"}
+		if order != nil {
+			body["environment_order"] = order
 		}
-		set(owner, settingsPath, []string{"production"})
-		requireOrder("production")
-		set(user, ownSettingsPath, nil) // other settings alone do not stop the following
-		set(owner, settingsPath, []string{"staging"})
-		requireOrder("staging")
-		set(user, ownSettingsPath, []string{"production", "staging"})
-		set(owner, settingsPath, []string{})
-		requireOrder("production", "staging")
-		set(user, ownSettingsPath, []string{}) // an empty order is an order
-		set(owner, settingsPath, []string{"production"})
-		requireOrder()
-		set(user, ownSettingsPath, nil)
-		requireOrder("production")
-		// What one user sets is nobody else's.
-		if owner.get(ownSettingsPath).contains("dark") {
-			t.Error("a user sees the settings of another")
+		c.put(path, envelope("", "", body)).want(200)
+	}
+	requireOrder := func(want ...string) {
+		t.Helper()
+		if difference := gocmp.Diff(append([]string{}, want...), user.order(ownSettingsPath)); difference != "" {
+			t.Error(difference)
 		}
-	})
+	}
+	set(owner, settingsPath, []string{"production"})
+	requireOrder("production")
+	set(user, ownSettingsPath, nil) // other settings alone do not stop the following
+	set(owner, settingsPath, []string{"staging"})
+	requireOrder("staging")
+	set(user, ownSettingsPath, []string{"production", "staging"})
+	set(owner, settingsPath, []string{})
+	requireOrder("production", "staging")
+	set(user, ownSettingsPath, []string{}) // an empty order is an order
+	set(owner, settingsPath, []string{"production"})
+	requireOrder()
+	set(user, ownSettingsPath, nil)
+	requireOrder("production")
+	// What one user sets is nobody else's.
+	if owner.get(ownSettingsPath).contains("dark") {
+		t.Error("a user sees the settings of another")
+	}
 }

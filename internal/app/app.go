@@ -32,12 +32,10 @@ import (
 // that does not answer must not keep the process.
 const endTimeout = 3 * time.Second
 
-// feedInterval is how late, at the worst, a node hears of another's change.
-const feedInterval = 400 * time.Millisecond
-
 // App is a running Signalbox.
 type App struct {
 	settings settings.Settings
+	options  Options
 	log      *slog.Logger
 	metrics  *telemetry.Metrics
 	tracing  *telemetry.Tracing
@@ -68,8 +66,11 @@ type App struct {
 
 // New builds everything and prepares the store: after it, the schema is
 // current and there is an account. The first start writes its key to stdout.
-func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.Writer) (*App, error) {
-	a := &App{settings: s, log: log, metrics: telemetry.NewMetrics(version)}
+func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.Writer, change ...func(*Options)) (*App, error) {
+	a := &App{settings: s, options: serverOptions(), log: log, metrics: telemetry.NewMetrics(version)}
+	for _, each := range change {
+		each(&a.options)
+	}
 	if err := a.build(ctx, stdout); err != nil {
 		return nil, errors.Join(err, a.close(ctx))
 	}
@@ -90,7 +91,7 @@ func (a *App) build(ctx context.Context, stdout io.Writer) (err error) {
 			return err
 		}
 	}
-	if a.db, err = openStore(ctx, a.settings, a.log, a.metrics, a.tracing); err != nil {
+	if a.db, err = openStore(ctx, a.settings, a.options, a.log, a.metrics, a.tracing); err != nil {
 		return err
 	}
 	if a.ring, err = openRing(ctx, a.settings, a.db); err != nil {
@@ -209,6 +210,12 @@ func (a *App) close(ctx context.Context) error {
 
 // Address is where the API listens.
 func (a *App) Address() string { return a.servers[0].listener.Addr().String() }
+
+// Operator is the operator's side of this server's own store, for tests that
+// need many accounts. It is not to be closed.
+func (a *App) Operator() *Operator {
+	return &Operator{settings: a.settings, db: a.db, plans: a.plans}
+}
 
 // Handler is the API, for tests that need no socket.
 func (a *App) Handler() http.Handler { return a.api }

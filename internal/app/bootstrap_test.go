@@ -23,7 +23,7 @@ import (
 
 var printedKey = regexp.MustCompile(`sk_api_[A-Za-z0-9_-]{43}`)
 
-func TestTheFirstStartPrintsAKeyOnce(t *testing.T) {
+func TestBootstrap_PrintsKeyOnce(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestTheFirstStartPrintsAKeyOnce(t *testing.T) {
 	}
 }
 
-func TestEightNodesMakeOneAccount(t *testing.T) {
+func TestBootstrap_ManyNodesMakeOneAccount(t *testing.T) {
 	t.Parallel()
 	database := storetest.NewEmpty(t, "postgres")
 	file := filepath.Join(database.Dir, "owner-key")
@@ -88,18 +88,16 @@ func expectKeyFile(t *testing.T, file, key string) {
 	}
 }
 
-func TestAKeyThatTheOperatorChoseIsInstalledAndNotPrinted(t *testing.T) {
+func TestBootstrap_ChosenKeyIsNotPrinted(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		instance, printed := run(t, apptest.Settings(database))
-		if printed != "" {
-			t.Errorf("it printed %q", printed)
-		}
-		newClient(t, "http://"+instance.Address(), apptest.OwnerKey).get(t, "/api/v1/users/current", http.StatusOK)
-	})
+	instance, printed := run(t, apptest.Settings(storetest.New(t, "sqlite")))
+	if printed != "" {
+		t.Errorf("it printed %q", printed)
+	}
+	newClient(t, "http://"+instance.Address(), apptest.OwnerKey).get(t, "/api/v1/users/current", http.StatusOK)
 }
 
-func TestAnotherChosenKeyIsNotInstalledLater(t *testing.T) {
+func TestBootstrap_ChosenKeyOnlyAtFirstStart(t *testing.T) {
 	t.Parallel()
 	s := apptest.Settings(storetest.New(t, "sqlite"))
 	first, _, err := build(t, s)
@@ -113,7 +111,7 @@ func TestAnotherChosenKeyIsNotInstalledLater(t *testing.T) {
 	newClient(t, "http://"+second.Address(), apptest.OwnerKey).get(t, "/api/v1/users/current", http.StatusOK)
 }
 
-func TestTheKeyFileIsPrivateWhateverWasThere(t *testing.T) {
+func TestBootstrap_KeyFileIsPrivate(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
 	file := filepath.Join(t.TempDir(), "key")
@@ -126,7 +124,7 @@ func TestTheKeyFileIsPrivateWhateverWasThere(t *testing.T) {
 }
 
 // An account whose key nobody has would be useless.
-func TestAKeyFileThatCannotBeWrittenLeavesNoAccount(t *testing.T) {
+func TestBootstrap_UnwritableKeyFile(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
 	file := filepath.Join(t.TempDir(), "no", "such", "folder")
@@ -140,7 +138,7 @@ func TestAKeyFileThatCannotBeWrittenLeavesNoAccount(t *testing.T) {
 	}
 }
 
-func TestTheFirstAccountsPlanIsASetting(t *testing.T) {
+func TestBootstrap_Plan(t *testing.T) {
 	t.Parallel()
 	all := func(plan string) map[string]string {
 		return map[string]string{"jobs": plan, "flags": plan, "logging": plan, "config": plan}
@@ -164,7 +162,7 @@ func TestTheFirstAccountsPlanIsASetting(t *testing.T) {
 	refuses(t, s, "SIGNALBOX_BOOTSTRAP_PLAN")
 }
 
-func TestPlansComeFromAFile(t *testing.T) {
+func TestPlans_FromFile(t *testing.T) {
 	t.Parallel()
 	table := plans.BuiltIn()
 	table["gold"] = table["pro"]
@@ -200,7 +198,7 @@ func TestPlansComeFromAFile(t *testing.T) {
 	}
 }
 
-func TestTheDataFolderIsMadeAndPrivate(t *testing.T) {
+func TestDataFolder_IsPrivate(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
 	database.Dir = filepath.Join(database.Dir, "made", "by itself")

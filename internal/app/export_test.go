@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Resealer gives one look of what notices new keys.
+// Resealer returns one check of what notices new keys.
 func Resealer(db *store.DB, ring *sealed.Ring, log *slog.Logger) (look func(context.Context)) {
 	return (&resealer{db: db, ring: ring, log: log}).look
 }
@@ -41,7 +41,7 @@ func (a *App) Addresses() []string {
 	return addresses
 }
 
-// Listeners gives what the app listens with, for a test to break.
+// Listeners returns what the app listens with, for a test to break.
 func (a *App) Listeners() []net.Listener {
 	var listeners []net.Listener
 	for _, server := range a.servers {

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// send makes a request that must succeed and gives the id of what it is about.
+// send makes a request that must succeed and returns the id of what it is about.
 func send(t *testing.T, c *client, method, path, body string) (id string, attributes map[string]any) {
 	t.Helper()
 	status, text, err := c.call(t.Context(), method, path, body)
@@ -63,62 +63,58 @@ func metric(t *testing.T, c *client, name string) float64 {
 	return value
 }
 
-func TestCancelledRunsAreCounted(t *testing.T) {
+func TestMetrics_CanceledRuns(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		n := apptest.Start(t, database, func(s *settings.Settings) { s.RunsInFlight = 4 }) // of which one for a host
-		c := newClient(t, n.URL, n.Key)
-		url, begun, _ := slowSink(t)
-		send(t, c, http.MethodPost, "/api/v1/jobs", newJob("slow", "0 0 1 1 *", url))
-		running, _ := send(t, c, http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
-		<-begun
-		for range 3 {
-			send(t, c, http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
-		}
-		canceled := func() float64 { return metric(t, c, `signalbox_runs_total{reason="",status="CANCELED"}`) }
-		if status, text, err := c.call(t.Context(), http.MethodDelete, "/api/v1/jobs/slow", ""); err != nil || status != http.StatusNoContent {
-			t.Fatal(status, text, err)
-		}
-		if got := canceled(); got != 3 {
-			t.Errorf("%v runs were cancelled with their job, want 3", got)
-		}
-		send(t, c, http.MethodPost, "/api/v1/runs/"+running+"/actions/cancel", "")
-		if got := canceled(); got != 4 {
-			t.Errorf("%v runs were cancelled, want 4", got)
-		}
-	})
+	n := apptest.Start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.RunsInFlight = 4 }) // of which one for a host
+	c := newClient(t, n.URL, n.Key)
+	url, begun, _ := slowSink(t)
+	send(t, c, http.MethodPost, "/api/v1/jobs", newJob("slow", "0 0 1 1 *", url))
+	running, _ := send(t, c, http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
+	<-begun
+	for range 3 {
+		send(t, c, http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
+	}
+	canceled := func() float64 { return metric(t, c, `signalbox_runs_total{reason="",status="CANCELED"}`) }
+	if status, text, err := c.call(t.Context(), http.MethodDelete, "/api/v1/jobs/slow", ""); err != nil || status != http.StatusNoContent {
+		t.Fatal(status, text, err)
+	}
+	if got := canceled(); got != 3 {
+		t.Errorf("%v runs were cancelled with their job, want 3", got)
+	}
+	send(t, c, http.MethodPost, "/api/v1/runs/"+running+"/actions/cancel", "")
+	if got := canceled(); got != 4 {
+		t.Errorf("%v runs were cancelled, want 4", got)
+	}
 }
 
-func TestTheEngineTellsWhatItDoes(t *testing.T) {
+func TestMetrics_OfEngine(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		began := time.Now()
-		n := apptest.Start(t, database)
-		c := newClient(t, n.URL, n.Key)
-		send(t, c, http.MethodPost, "/api/v1/jobs", newJob("fine", "now", quickSink(t)))
-		send(t, c, http.MethodPost, "/api/v1/jobs", newJob("broken", "0 0 1 1 *", "http://127.0.0.1:1/"))
-		for range 3 {
-			send(t, c, http.MethodPost, "/api/v1/jobs/broken/actions/run", "")
-		}
-		for name, want := range map[string]float64{
-			`signalbox_runs_total{reason="",status="SUCCEEDED"}`:              1,
-			`signalbox_runs_total{reason="CONNECTION_ERROR",status="FAILED"}`: 3,
-			`signalbox_schedule_lag_seconds_count`:                            1,
-			`signalbox_run_queue_depth`:                                       0,
-			`signalbox_runs_in_flight`:                                        0,
-		} {
-			storetest.Wait(t, soon, name+" is right", func() bool { return metric(t, c, name) == want })
-		}
-		if lag := metric(t, c, "signalbox_schedule_lag_seconds_sum"); lag < 0 || lag > soon.Seconds() {
-			t.Errorf("the lag is %v", lag)
-		}
-		if tick := metric(t, c, "signalbox_scheduler_last_tick_timestamp_seconds"); tick < float64(began.Unix()) || tick > float64(time.Now().Unix()+1) {
-			t.Errorf("the last tick was at %v", tick)
-		}
-	})
+	began := time.Now()
+	n := apptest.Start(t, storetest.New(t, "sqlite"))
+	c := newClient(t, n.URL, n.Key)
+	send(t, c, http.MethodPost, "/api/v1/jobs", newJob("fine", "now", quickSink(t)))
+	send(t, c, http.MethodPost, "/api/v1/jobs", newJob("broken", "0 0 1 1 *", "http://127.0.0.1:1/"))
+	for range 3 {
+		send(t, c, http.MethodPost, "/api/v1/jobs/broken/actions/run", "")
+	}
+	for name, want := range map[string]float64{
+		`signalbox_runs_total{reason="",status="SUCCEEDED"}`:              1,
+		`signalbox_runs_total{reason="CONNECTION_ERROR",status="FAILED"}`: 3,
+		`signalbox_schedule_lag_seconds_count`:                            1,
+		`signalbox_run_queue_depth`:                                       0,
+		`signalbox_runs_in_flight`:                                        0,
+	} {
+		storetest.Wait(t, soon, name+" is right", func() bool { return metric(t, c, name) == want })
+	}
+	if lag := metric(t, c, "signalbox_schedule_lag_seconds_sum"); lag < 0 || lag > soon.Seconds() {
+		t.Errorf("the lag is %v", lag)
+	}
+	if tick := metric(t, c, "signalbox_scheduler_last_tick_timestamp_seconds"); tick < float64(began.Unix()) || tick > float64(time.Now().Unix()+1) {
+		t.Errorf("the last tick was at %v", tick)
+	}
 }
 
-// slowSink holds every request until it is aborted, and tells when.
+// slowSink holds every request until it is aborted, and sends when that was.
 func slowSink(t *testing.T) (url string, begun, aborted chan time.Time) {
 	t.Helper()
 	begun, aborted = make(chan time.Time, 1), make(chan time.Time, 1)
@@ -132,7 +128,7 @@ func slowSink(t *testing.T) (url string, begun, aborted chan time.Time) {
 	return server.URL, begun, aborted
 }
 
-func TestACancellationEndsTheConnectionOnWhicheverNode(t *testing.T) {
+func TestCancel_AbortsRequestOnAnyNode(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		nodes := []*client{tellingNode(t, database, "this")}
@@ -183,7 +179,7 @@ func tellingNode(t *testing.T, database storetest.Database, name string) *client
 	return newClient(t, "http://"+instance.Address(), s.BootstrapKey)
 }
 
-// listening waits until so many nodes would be told.
+// listening waits until so many nodes listen for cancellations.
 func listening(t *testing.T, database storetest.Database, nodes int) {
 	t.Helper()
 	raw := database.Raw(t)
@@ -194,23 +190,22 @@ func listening(t *testing.T, database storetest.Database, nodes int) {
 	})
 }
 
-func TestStoppingTellsWhyARunWasGivenUp(t *testing.T) {
+func TestStop_TellsWhyRunWasGivenUp(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		n := apptest.Start(t, database, func(s *settings.Settings) { s.ShutdownTimeout = 50 * time.Millisecond })
-		c := newClient(t, n.URL, n.Key)
-		url, begun, aborted := slowSink(t)
-		send(t, c, http.MethodPost, "/api/v1/jobs", newJob("slow", "0 0 1 1 *", url))
-		run, _ := send(t, c, http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
-		<-begun
-		if err := n.App.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		<-aborted
-		again := apptest.Start(t, database)
-		_, attributes := send(t, newClient(t, again.URL, again.Key), http.MethodGet, "/api/v1/runs/"+run, "")
-		if attributes["failure_reason"] != "WORKER_LOST" || !strings.Contains(fmt.Sprint(attributes["error"]), "shut down") {
-			t.Errorf("the run is %v", attributes)
-		}
-	})
+	database := storetest.New(t, "sqlite")
+	n := apptest.Start(t, database, func(s *settings.Settings) { s.ShutdownTimeout = 50 * time.Millisecond })
+	c := newClient(t, n.URL, n.Key)
+	url, begun, aborted := slowSink(t)
+	send(t, c, http.MethodPost, "/api/v1/jobs", newJob("slow", "0 0 1 1 *", url))
+	run, _ := send(t, c, http.MethodPost, "/api/v1/jobs/slow/actions/run", "")
+	<-begun
+	if err := n.App.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-aborted
+	again := apptest.Start(t, database)
+	_, attributes := send(t, newClient(t, again.URL, again.Key), http.MethodGet, "/api/v1/runs/"+run, "")
+	if attributes["failure_reason"] != "WORKER_LOST" || !strings.Contains(fmt.Sprint(attributes["error"]), "shut down") {
+		t.Errorf("the run is %v", attributes)
+	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// sealedWith tells whether everything in the store is sealed with a key.
+// sealedWith reports whether everything in the store is sealed with a key.
 func sealedWith(t *testing.T, raw *sql.DB, key string) bool {
 	t.Helper()
 	rows, err := raw.QueryContext(t.Context(), `SELECT sealed FROM seal_checks`)
@@ -42,7 +42,7 @@ func sealedWith(t *testing.T, raw *sql.DB, key string) bool {
 	return true
 }
 
-// start makes a store with its ring and stops again.
+// start builds an app, which creates the store and its ring, and stops it.
 func start(t *testing.T, s settings.Settings) {
 	t.Helper()
 	instance, _, err := build(t, s)
@@ -52,67 +52,66 @@ func start(t *testing.T, s settings.Settings) {
 	stop(t, instance)
 }
 
-func TestANodeDoesNotStartWithoutItsKeyRing(t *testing.T) {
+func TestKeyring_MissingOrForeign(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		ring := apptest.KeyringFile(database)
-		s := apptest.Settings(database)
+	database := storetest.New(t, "sqlite")
+	ring := apptest.KeyringFile(database)
+	s := apptest.Settings(database)
+	start(t, s)
+	if info, err := os.Stat(ring); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the ring is %v, %v", info, err)
+	}
+	kept, err := os.ReadFile(ring)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	if _, err := sealed.OpenOrCreate(other); err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("it is missing", func(t *testing.T) {
+		if err := os.Remove(ring); err != nil {
+			t.Fatal(err)
+		}
+		refuses(t, s, "is missing")
+		if _, err := os.Stat(ring); err == nil {
+			t.Error("another ring was made in its place")
+		}
+	})
+	for name, each := range map[string]struct {
+		text []byte
+		mode os.FileMode
+		says string
+	}{
+		"it is another":      {foreign, 0o600, "key ring does not open"},
+		"it is damaged":      {[]byte("5c0e91d2 garbage\n"), 0o600, "key ring"},
+		"it is empty":        {nil, 0o600, "key ring"},
+		"others may read it": {kept, 0o644, "chmod 600"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_ = os.Remove(ring)
+			if err := os.WriteFile(ring, each.text, each.mode); err != nil {
+				t.Fatal(err)
+			}
+			refuses(t, s, each.says)
+		})
+	}
+	t.Run("it is back", func(t *testing.T) {
+		if err := os.WriteFile(ring, kept, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(ring, 0o600); err != nil {
+			t.Fatal(err)
+		}
 		start(t, s)
-		if info, err := os.Stat(ring); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("the ring is %v, %v", info, err)
-		}
-		kept, err := os.ReadFile(ring)
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := filepath.Join(t.TempDir(), "other")
-		if _, err := sealed.OpenOrCreate(other); err != nil {
-			t.Fatal(err)
-		}
-		foreign, err := os.ReadFile(other)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run("it is missing", func(t *testing.T) {
-			if err := os.Remove(ring); err != nil {
-				t.Fatal(err)
-			}
-			refuses(t, s, "is missing")
-			if _, err := os.Stat(ring); err == nil {
-				t.Error("another ring was made in its place")
-			}
-		})
-		for name, each := range map[string]struct {
-			text []byte
-			mode os.FileMode
-			says string
-		}{
-			"it is another":      {foreign, 0o600, "key ring does not open"},
-			"it is damaged":      {[]byte("5c0e91d2 garbage\n"), 0o600, "key ring"},
-			"it is empty":        {nil, 0o600, "key ring"},
-			"others may read it": {kept, 0o644, "chmod 600"},
-		} {
-			t.Run(name, func(t *testing.T) {
-				_ = os.Remove(ring)
-				if err := os.WriteFile(ring, each.text, each.mode); err != nil {
-					t.Fatal(err)
-				}
-				refuses(t, s, each.says)
-			})
-		}
-		t.Run("it is back", func(t *testing.T) {
-			if err := os.WriteFile(ring, kept, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chmod(ring, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			start(t, s)
-		})
 	})
 }
 
-func TestAKeyRingMayBeGivenElsewhere(t *testing.T) {
+func TestKeyring_FromSetting(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "ring")
 	ring, err := sealed.OpenOrCreate(file)
@@ -142,7 +141,7 @@ func TestAKeyRingMayBeGivenElsewhere(t *testing.T) {
 	}
 }
 
-func TestNodesOfOneDatabaseNeedOneRing(t *testing.T) {
+func TestKeyring_SharedByNodes(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	start(t, apptest.Settings(database))
@@ -153,7 +152,7 @@ func TestNodesOfOneDatabaseNeedOneRing(t *testing.T) {
 
 // A rotation while a node runs is noticed by the node, which seals again what
 // the rotation left.
-func TestARunningNodeSealsAgainAfterARotation(t *testing.T) {
+func TestResealer_RotationWhileRunning(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		run(t, apptest.Settings(database))
@@ -173,7 +172,7 @@ func TestARunningNodeSealsAgainAfterARotation(t *testing.T) {
 	})
 }
 
-func TestAStartSealsWhatAnInterruptedRotationLeft(t *testing.T) {
+func TestResealer_InterruptedRotation(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
 	s := apptest.Settings(database)
@@ -191,9 +190,9 @@ func TestAStartSealsWhatAnInterruptedRotationLeft(t *testing.T) {
 	storetest.Wait(t, soon, "the node has sealed again", func() bool { return sealedWith(t, raw, key) })
 }
 
-// A value that no key opens is told of once, by its place: looking again does
+// A value that no key opens is logged once, with its place: looking again does
 // not open it.
-func TestAValueThatCannotBeSealedAgainIsToldOfOnce(t *testing.T) {
+func TestResealer_WarnsOnceOfUnopenedValue(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
 	db := database.Open(t)
@@ -218,11 +217,11 @@ func TestAValueThatCannotBeSealedAgainIsToldOfOnce(t *testing.T) {
 	}
 }
 
-func TestTheOperatorRotatesTheKeyRing(t *testing.T) {
+func TestOperator_RotateKeyring(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		s := apptest.Settings(database)
-		instance := started(t, s)
+		start(t, s) // and stop: a running node would seal again beside the operator
 		operator := operate(t, s)
 		for range 2 {
 			key, done, err := operator.RotateKeyring(t.Context())
@@ -230,12 +229,11 @@ func TestTheOperatorRotatesTheKeyRing(t *testing.T) {
 				t.Errorf("%+v sealed with %s, %v", done, key, err)
 			}
 		}
-		stop(t, instance)
 		start(t, s)
 	})
 }
 
-func TestARingOfInlineKeysCannotBeRotatedHere(t *testing.T) {
+func TestOperator_RotateInlineKeyring(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "ring")
 	if _, err := sealed.OpenOrCreate(file); err != nil {

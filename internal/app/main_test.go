@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func build(t *testing.T, s settings.Settings) (*app.App, string, error) {
 	t.Helper()
 	var printed bytes.Buffer
-	instance, err := app.New(t.Context(), s, slog.New(slog.DiscardHandler), &printed)
+	instance, err := app.New(t.Context(), s, slog.New(slog.DiscardHandler), &printed, apptest.Quick)
 	return instance, printed.String(), err
 }
 
@@ -67,7 +67,7 @@ func refuses(t *testing.T, s settings.Settings, says string) {
 	}
 }
 
-// chosen are settings without the bootstrap key that other tests use.
+// chosen returns settings without the bootstrap key that other tests use.
 func chosen(database storetest.Database, change func(*settings.Settings)) settings.Settings {
 	s := apptest.Settings(database)
 	s.BootstrapKey = ""
@@ -91,7 +91,7 @@ func newClient(t *testing.T, url, key string) *client {
 	return c
 }
 
-// call sends a request and gives the status and the body.
+// call sends a request and returns the status and the body.
 func (c *client) call(ctx context.Context, method, path, body string) (int, string, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.url+path, strings.NewReader(body))
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *client) call(ctx context.Context, method, path, body string) (int, stri
 	return response.StatusCode, string(text), errors.Join(err, response.Body.Close())
 }
 
-// get checks the status of a GET and gives the body.
+// get checks the status of a GET and returns the body.
 func (c *client) get(t *testing.T, path string, want int) string {
 	t.Helper()
 	status, text, err := c.call(t.Context(), http.MethodGet, path, "")
@@ -118,7 +118,7 @@ func (c *client) get(t *testing.T, path string, want int) string {
 	return text
 }
 
-// status gives the status of a GET, or 0 when there was no answer.
+// status returns the status of a GET, or 0 when there was no answer.
 func (c *client) status(t *testing.T, path string) int {
 	t.Helper()
 	status, _, _ := c.call(t.Context(), http.MethodGet, path, "")
@@ -126,8 +126,8 @@ func (c *client) status(t *testing.T, path string) int {
 }
 
 // refusedWithin waits until the client's key is refused. Every request that is
-// sent later than that after its end must be: how long its answer takes is the
-// machine's business.
+// sent later than that after its end must be; how long its answer takes does not
+// count.
 func (c *client) refusedWithin(t *testing.T, limit time.Duration, ended time.Time) {
 	t.Helper()
 	storetest.Wait(t, 2*soon, "the key is refused", func() bool {
@@ -140,7 +140,7 @@ func (c *client) refusedWithin(t *testing.T, limit time.Duration, ended time.Tim
 	})
 }
 
-// plans gives the plans of the caller's account.
+// plans returns the plans of the caller's account.
 func (c *client) plans(t *testing.T) map[string]string {
 	t.Helper()
 	var document struct {

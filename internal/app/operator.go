@@ -44,7 +44,7 @@ func MakeOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*
 	if err != nil {
 		return nil, err
 	}
-	db, err := openStore(ctx, s, log, nil, nil)
+	db, err := openStore(ctx, s, serverOptions(), log, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -15,33 +15,31 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestTheOperatorMakesAccounts(t *testing.T) {
+func TestOperator_CreateAccount(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		node := apptest.Start(t, database)
-		operator := operate(t, node.Settings)
-		account, key, err := operator.CreateAccount(t.Context(), "Acme", "jobs=pro,logging=standard")
-		if err != nil {
-			t.Fatal(err)
+	node := apptest.Start(t, storetest.New(t, "sqlite"))
+	operator := operate(t, node.Settings)
+	account, key, err := operator.CreateAccount(t.Context(), "Acme", "jobs=pro,logging=standard")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if account.Key != "acme" || account.Plans[plans.Jobs] != "pro" || account.Plans[plans.Flags] != "free" {
+		t.Errorf("made %+v", account)
+	}
+	// A server that runs already knows the key at once.
+	newClient(t, node.URL, key.Plaintext).get(t, "/api/v1/environments/production", http.StatusOK)
+	list, err := operator.Accounts(t.Context())
+	if err != nil || len(list) != 2 || list[0].Key != "default" || list[1].Key != "acme" {
+		t.Errorf("listed %+v, %v", list, err)
+	}
+	for name, plan := range map[string]string{"": "pro", strings.Repeat("x", 256): "pro", "Other": "gold"} {
+		if _, _, err := operator.CreateAccount(t.Context(), name, plan); err == nil {
+			t.Errorf("%q on %s was made", name, plan)
 		}
-		if account.Key != "acme" || account.Plans[plans.Jobs] != "pro" || account.Plans[plans.Flags] != "free" {
-			t.Errorf("made %+v", account)
-		}
-		// A server that runs already knows the key at once.
-		newClient(t, node.URL, key.Plaintext).get(t, "/api/v1/environments/production", http.StatusOK)
-		list, err := operator.Accounts(t.Context())
-		if err != nil || len(list) != 2 || list[0].Key != "default" || list[1].Key != "acme" {
-			t.Errorf("listed %+v, %v", list, err)
-		}
-		for name, plan := range map[string]string{"": "pro", strings.Repeat("x", 256): "pro", "Other": "gold"} {
-			if _, _, err := operator.CreateAccount(t.Context(), name, plan); err == nil {
-				t.Errorf("%q on %s was made", name, plan)
-			}
-		}
-	})
+	}
 }
 
-func TestAnAccountOfTheSameNameIsRefusedByName(t *testing.T) {
+func TestOperator_CreateAccountOfSameName(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		operator := operate(t, apptest.Settings(database))
@@ -58,7 +56,7 @@ func TestAnAccountOfTheSameNameIsRefusedByName(t *testing.T) {
 	})
 }
 
-func TestTheOperatorChangesPlansOfARunningServer(t *testing.T) {
+func TestOperator_SetPlan(t *testing.T) {
 	t.Parallel()
 	node := apptest.Start(t, storetest.New(t, "sqlite"))
 	operator := operate(t, node.Settings)
@@ -80,32 +78,30 @@ func keyDraft(name, role string) accounts.KeyDraft {
 	return accounts.KeyDraft{Name: optional.Of(name), Role: optional.Of(role)}
 }
 
-func TestTheOperatorMakesAndListsKeys(t *testing.T) {
+func TestOperator_CreateKey(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		node := apptest.Start(t, database)
-		operator := operate(t, node.Settings)
-		account, key, err := operator.CreateKey(t.Context(), "", keyDraft("ci", "owner"))
-		if err != nil || account.Key != "default" || key.Role != accounts.Owner {
-			t.Fatalf("made %+v in %+v, %v", key, account, err)
-		}
-		newClient(t, node.URL, key.Plaintext).get(t, "/api/v1/users/current", http.StatusOK)
-		keys, err := operator.Keys(t.Context(), "default")
-		if err != nil || len(keys) != 2 {
-			t.Errorf("listed %d keys, %v", len(keys), err)
-		}
-		for _, draft := range []accounts.KeyDraft{keyDraft("", "OWNER"), keyDraft("n", "root"), {}} {
-			if _, _, err := operator.CreateKey(t.Context(), "", draft); !fault.Is(err, fault.Validation) {
-				t.Errorf("got %v", err)
-			}
-		}
-		if _, _, err := operator.CreateKey(t.Context(), "nobody", keyDraft("n", "OWNER")); !fault.Is(err, fault.NotFound) {
+	node := apptest.Start(t, storetest.New(t, "sqlite"))
+	operator := operate(t, node.Settings)
+	account, key, err := operator.CreateKey(t.Context(), "", keyDraft("ci", "owner"))
+	if err != nil || account.Key != "default" || key.Role != accounts.Owner {
+		t.Fatalf("made %+v in %+v, %v", key, account, err)
+	}
+	newClient(t, node.URL, key.Plaintext).get(t, "/api/v1/users/current", http.StatusOK)
+	keys, err := operator.Keys(t.Context(), "default")
+	if err != nil || len(keys) != 2 {
+		t.Errorf("listed %d keys, %v", len(keys), err)
+	}
+	for _, draft := range []accounts.KeyDraft{keyDraft("", "OWNER"), keyDraft("n", "root"), {}} {
+		if _, _, err := operator.CreateKey(t.Context(), "", draft); !fault.Is(err, fault.Validation) {
 			t.Errorf("got %v", err)
 		}
-	})
+	}
+	if _, _, err := operator.CreateKey(t.Context(), "nobody", keyDraft("n", "OWNER")); !fault.Is(err, fault.NotFound) {
+		t.Errorf("got %v", err)
+	}
 }
 
-func TestTheOperatorMustSayWhichAccount(t *testing.T) {
+func TestOperator_AccountMustBeNamed(t *testing.T) {
 	t.Parallel()
 	operator := operate(t, apptest.Settings(storetest.New(t, "sqlite")))
 	ask := func(says string) {
@@ -123,9 +119,9 @@ func TestTheOperatorMustSayWhichAccount(t *testing.T) {
 	ask("--account")
 }
 
-// A key that was revoked by hand must stop to work on every node, however well
-// it is remembered there.
-func TestARevokedKeyStopsWorkingEverywhereWithinASecond(t *testing.T) {
+// A key that the operator revokes must stop working on every node, also where
+// it is cached.
+func TestOperator_RevokeKeyOnEveryNode(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		nodes := []*apptest.Node{apptest.Start(t, database)}
@@ -156,7 +152,7 @@ func TestARevokedKeyStopsWorkingEverywhereWithinASecond(t *testing.T) {
 	})
 }
 
-func TestTheOperatorRevokesOnlyWhatThereIs(t *testing.T) {
+func TestOperator_RevokeUnknownKey(t *testing.T) {
 	t.Parallel()
 	node := apptest.Start(t, storetest.New(t, "sqlite"))
 	operator := operate(t, node.Settings)

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestANodeIsReadyWhileItReachesItsDatabase(t *testing.T) {
+func TestReadiness_FollowsDatabase(t *testing.T) {
 	t.Parallel()
 	database, proxy := storetest.New(t, "postgres").ThroughProxy(t)
 	node := apptest.Start(t, database)
@@ -35,7 +35,7 @@ func TestANodeIsReadyWhileItReachesItsDatabase(t *testing.T) {
 
 // The machine of the database lost its power, and another took over: the old
 // connections are silent for ever and new ones work.
-func TestANodeFindsItsWayFromSilentConnections(t *testing.T) {
+func TestOutage_SilentConnections(t *testing.T) {
 	t.Parallel()
 	database, proxy := storetest.New(t, "postgres").ThroughProxy(t)
 	node := apptest.Start(t, database)
@@ -54,7 +54,7 @@ func TestANodeFindsItsWayFromSilentConnections(t *testing.T) {
 	proxy.Cut()
 }
 
-func TestRequestsDuringAnOutageAreUnavailable(t *testing.T) {
+func TestOutage_RequestsAreUnavailable(t *testing.T) {
 	t.Parallel()
 	database, proxy := storetest.New(t, "postgres").ThroughProxy(t)
 	node := apptest.Start(t, database)
@@ -75,7 +75,7 @@ func TestRequestsDuringAnOutageAreUnavailable(t *testing.T) {
 
 // A key that is revoked while a node cannot hear of it must not work there
 // once the node reaches the database again.
-func TestARevocationDuringAnOutageCountsAfterIt(t *testing.T) {
+func TestOutage_RevocationCountsAfterIt(t *testing.T) {
 	t.Parallel()
 	direct := storetest.New(t, "postgres")
 	through, proxy := direct.ThroughProxy(t)

@@ -10,17 +10,15 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// resealInterval is how soon a rotation of the key ring is noticed.
-const resealInterval = 10 * time.Second
-
 // resealer notices that the key ring has a new primary key, as signalbox
 // keyring rotate gives it, and seals everything again with it.
 type resealer struct {
-	db   *store.DB
-	ring *sealed.Ring
-	log  *slog.Logger
-	done string // the primary key that everything is sealed with
-	loop background.Loop
+	db    *store.DB
+	ring  *sealed.Ring
+	log   *slog.Logger
+	every time.Duration
+	done  string // the primary key that everything is sealed with
+	loop  background.Loop
 }
 
 // Start re-seals now, because a rotation may have happened while nothing ran or
@@ -28,7 +26,7 @@ type resealer struct {
 func (r *resealer) Start(ctx context.Context) {
 	r.loop.Start(ctx, func(ctx context.Context) {
 		r.look(ctx)
-		background.Every(ctx, resealInterval, r.look)
+		background.Every(ctx, r.every, r.look)
 	})
 }
 

@@ -62,7 +62,7 @@ func (l *lines) read() []byte {
 	return bytes.Clone(l.text.Bytes())
 }
 
-func TestSecretsOfJobsAreNowhere(t *testing.T) {
+func TestSecrets_OfJobsAreNowhere(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		logged := &lines{}
@@ -97,7 +97,7 @@ func TestSecretsOfJobsAreNowhere(t *testing.T) {
 }
 
 // useSecrets makes, changes, runs and deletes jobs with secrets, with all
-// kinds of outcomes, and gives the runs.
+// kinds of outcomes, and returns the runs.
 func (c *client) useSecrets(t *testing.T) (runs []string) {
 	t.Helper()
 	received := make(chan *http.Request, 100)
@@ -209,7 +209,7 @@ func requireNoSecretInStore(t *testing.T, database storetest.Database) {
 	}
 }
 
-// dump gives every row of every table as text.
+// dump returns every row of every table as text.
 func dump(t *testing.T, database storetest.Database) map[string][]byte {
 	t.Helper()
 	raw := database.Raw(t)

@@ -17,7 +17,7 @@ import (
 )
 
 // The requests of two accounts to one server travel on two connections.
-func TestRunsOfAccountsDoNotShareConnections(t *testing.T) {
+func TestSender_AccountsShareNoConnections(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RemoteAddr) }))
 	t.Cleanup(server.Close)
@@ -38,8 +38,8 @@ func TestRunsOfAccountsDoNotShareConnections(t *testing.T) {
 	}
 }
 
-// A reason that egress gets and nobody translates would be told as another.
-func TestEveryReasonOfEgressIsTranslated(t *testing.T) {
+// A reason of egress that nobody translates would be shown as another.
+func TestSender_TranslatesEveryReason(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../egress/errors.go")
 	if err != nil {

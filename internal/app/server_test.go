@@ -60,7 +60,7 @@ func beginSlowly(t *testing.T, address string) *slowRequest {
 	return request
 }
 
-// finish sends the rest and gives the status.
+// finish sends the rest and returns the status.
 func (r *slowRequest) finish() (int, error) {
 	if _, err := r.conn.Write([]byte(r.rest)); err != nil {
 		return 0, err
@@ -100,31 +100,29 @@ func started(t *testing.T, s settings.Settings) *app.App {
 	return instance
 }
 
-func TestARequestThatIsUnderWayFinishes(t *testing.T) {
+func TestStop_RequestsFinish(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		s := apptest.Settings(database)
-		s.ShutdownTimeout = soon
-		instance := started(t, s)
-		request := beginSlowly(t, instance.Address())
-		stopped := stopping(t, instance)
-		select {
-		case err := <-stopped:
-			t.Fatalf("it stopped before the request was done: %v", err)
-		default:
-		}
-		if status, err := request.finish(); err != nil || status != http.StatusOK {
-			t.Errorf("got %d, %v", status, err)
-		}
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
-		again, _ := run(t, s)
-		newClient(t, "http://"+again.Address(), apptest.OwnerKey).get(t, "/api/v1/services/slow", http.StatusOK)
-	})
+	s := apptest.Settings(storetest.New(t, "sqlite"))
+	s.ShutdownTimeout = soon
+	instance := started(t, s)
+	request := beginSlowly(t, instance.Address())
+	stopped := stopping(t, instance)
+	select {
+	case err := <-stopped:
+		t.Fatalf("it stopped before the request was done: %v", err)
+	default:
+	}
+	if status, err := request.finish(); err != nil || status != http.StatusOK {
+		t.Errorf("got %d, %v", status, err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	again, _ := run(t, s)
+	newClient(t, "http://"+again.Address(), apptest.OwnerKey).get(t, "/api/v1/services/slow", http.StatusOK)
 }
 
-func TestARequestThatNeverEndsIsCut(t *testing.T) {
+func TestStop_CutsEndlessRequest(t *testing.T) {
 	t.Parallel()
 	s := apptest.Settings(storetest.New(t, "sqlite"))
 	s.ShutdownTimeout = 200 * time.Millisecond
@@ -142,7 +140,7 @@ func TestARequestThatNeverEndsIsCut(t *testing.T) {
 	}
 }
 
-func TestRunServesUntilItIsTold(t *testing.T) {
+func TestRun_UntilCanceled(t *testing.T) {
 	t.Parallel()
 	instance, _, err := build(t, apptest.Settings(storetest.New(t, "sqlite")))
 	if err != nil {
@@ -163,7 +161,7 @@ func TestRunServesUntilItIsTold(t *testing.T) {
 	}
 }
 
-func TestRunEndsWhenItCannotServe(t *testing.T) {
+func TestRun_ListenerFails(t *testing.T) {
 	t.Parallel()
 	s := apptest.Settings(storetest.New(t, "sqlite"))
 	s.MetricsListen = "127.0.0.1:0"
@@ -188,7 +186,7 @@ func TestRunEndsWhenItCannotServe(t *testing.T) {
 	}
 }
 
-func TestAnAddressInUseIsRefused(t *testing.T) {
+func TestNew_AddressInUse(t *testing.T) {
 	t.Parallel()
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -207,7 +205,7 @@ func TestAnAddressInUseIsRefused(t *testing.T) {
 	}
 }
 
-func TestMetricsMayHaveAnAddressOfTheirOwn(t *testing.T) {
+func TestMetrics_OwnAddress(t *testing.T) {
 	t.Parallel()
 	s := apptest.Settings(storetest.New(t, "sqlite"))
 	shared, _ := run(t, s)
@@ -262,7 +260,7 @@ func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", private), pool
 }
 
-func TestTLSComesFromFiles(t *testing.T) {
+func TestTLS_FromFiles(t *testing.T) {
 	t.Parallel()
 	s := apptest.Settings(storetest.New(t, "sqlite"))
 	certFile, keyFile, pool := certificate(t)
@@ -280,7 +278,7 @@ func TestTLSComesFromFiles(t *testing.T) {
 	}
 }
 
-func TestACertificateThatCannotBeUsedIsRefused(t *testing.T) {
+func TestTLS_UnusableCertificate(t *testing.T) {
 	t.Parallel()
 	certFile, _, _ := certificate(t)
 	_, otherKey, _ := certificate(t)

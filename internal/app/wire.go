@@ -22,7 +22,7 @@ func (a *App) wire() {
 	for name, stats := range a.db.Pools() {
 		a.metrics.WatchPool(name, stats)
 	}
-	a.feed = changes.NewFeed(a.db.FeedSource(), a.log, feedInterval)
+	a.feed = changes.NewFeed(a.db.FeedSource(), a.log, a.options.FeedInterval)
 	a.db.OnChange(a.feed.Wake)
 	a.listener = a.db.NewListener(a.feed.Wake)
 	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Log: a.log, Count: a.metrics.CountAuthentication}
@@ -60,7 +60,7 @@ func (a *App) wireLoops() {
 	a.sightings = &logging.Sightings{Store: a.db.Logging().ForLoops(), Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
 	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now}
-	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log}
+	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log, every: a.options.ResealInterval}
 }
 
 // services are what the API calls.

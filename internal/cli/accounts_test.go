@@ -41,7 +41,7 @@ func plansOf(plan string) map[string]string {
 	return map[string]string{"jobs": plan, "flags": plan, "logging": plan, "config": plan}
 }
 
-func TestAccountsCreate(t *testing.T) {
+func TestAccounts_Create(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	matches(t, `^Account acme-inc was made\. Its API key, with the role OWNER, is shown only now:\n\n    `+secretPattern+`\n\n$`,
@@ -65,7 +65,7 @@ func TestAccountsCreate(t *testing.T) {
 	}
 }
 
-func TestAccountsList(t *testing.T) {
+func TestAccounts_List(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	if got := term.run("accounts", "list"); got.code != 1 || !strings.Contains(got.stderr, "there is no database in ") {
@@ -85,7 +85,7 @@ func TestAccountsList(t *testing.T) {
 	}
 }
 
-func TestAccountsPlan(t *testing.T) {
+func TestAccounts_Plan(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	term.must("accounts", "create", "Acme", "--plan", "free")
@@ -98,7 +98,7 @@ func TestAccountsPlan(t *testing.T) {
 	}
 }
 
-func TestAccountsRefusals(t *testing.T) {
+func TestAccounts_Refusals(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	term.must("accounts", "create", "Acme")
@@ -133,7 +133,7 @@ func TestAccountsRefusals(t *testing.T) {
 	}
 }
 
-func TestPlansOfTheOperator(t *testing.T) {
+func TestAccounts_PlansFile(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	file := filepath.Join(t.TempDir(), "plans.json")

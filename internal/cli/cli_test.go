@@ -39,7 +39,7 @@ func (term *terminal) runUntil(ctx context.Context, args ...string) outcome {
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
-// must runs a command that has to work without a word on stderr, and gives
+// must runs a command that has to work without a word on stderr, and returns
 // what it printed.
 func (term *terminal) must(args ...string) string {
 	term.t.Helper()
@@ -65,7 +65,7 @@ func decode[T any](term *terminal, args ...string) T {
 	return value
 }
 
-func TestCalledWrongly(t *testing.T) {
+func TestRun_UsageErrors(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		args []string
@@ -148,7 +148,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestAllProblemsOfSettingsAtOnce(t *testing.T) {
+func TestSettings_AllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
 	got := newTerminal(t, "SIGNALBOX_LISTEN=abc", "SIGNALBOX_TLS_KEY=k.pem", "SIGNALBOX_BOOTSTRAP_KEY=hunter2", "SIGNALBOX_RETENTIONS=x").
 		run("serve", "--rate-limit", "-1")
@@ -171,7 +171,7 @@ func TestAllProblemsOfSettingsAtOnce(t *testing.T) {
 
 // Every line of a complaint names the program, so that it can be told from the
 // rest of a log.
-func TestEveryLineOfAComplaintNamesTheProgram(t *testing.T) {
+func TestSettings_EveryLineNamesProgram(t *testing.T) {
 	t.Parallel()
 	got := newTerminal(t, "SIGNALBOX_LISTEN=abc", "SIGNALBOX_RETENTION=0").run("serve")
 	for line := range strings.Lines(got.stderr) {
@@ -181,7 +181,7 @@ func TestEveryLineOfAComplaintNamesTheProgram(t *testing.T) {
 	}
 }
 
-func TestWarningsDoNotStopACommand(t *testing.T) {
+func TestSettings_Warnings(t *testing.T) {
 	t.Parallel()
 	got := newTerminal(t, "SIGNALBOX_LISTN=secret").run("migrate", "--json")
 	if got.code != 0 || got.stdout != "{\"migrated\":true}\n" {

@@ -21,7 +21,7 @@ type key struct {
 	CreatedBy  string     `json:"created_by"`
 }
 
-// find gives the key with a name.
+// find returns the key with a name.
 func find(t *testing.T, keys []key, name string) key {
 	t.Helper()
 	at := slices.IndexFunc(keys, func(each key) bool { return each.Name == name })
@@ -31,7 +31,7 @@ func find(t *testing.T, keys []key, name string) key {
 	return keys[at]
 }
 
-func TestKeysCreate(t *testing.T) {
+func TestKeys_Create(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	term.must("accounts", "create", "Acme")
@@ -64,7 +64,7 @@ func TestKeysCreate(t *testing.T) {
 	}
 }
 
-func TestKeysList(t *testing.T) {
+func TestKeys_List(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	term.must("accounts", "create", "Acme")
@@ -80,7 +80,7 @@ func TestKeysList(t *testing.T) {
 	}
 }
 
-func TestKeysRevoke(t *testing.T) {
+func TestKeys_Revoke(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	term.must("accounts", "create", "Acme")
@@ -94,7 +94,7 @@ func TestKeysRevoke(t *testing.T) {
 	matches(t, `(?m)^`+bot.KeyID+`  Bot +MEMBER +REVOKED +`, term.must("keys", "list"))
 }
 
-func TestKeysRefusals(t *testing.T) {
+func TestKeys_Refusals(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	term.must("migrate")
@@ -135,7 +135,7 @@ func TestKeysRefusals(t *testing.T) {
 	}
 }
 
-func TestKeysOfSeveralAccounts(t *testing.T) {
+func TestKeys_SeveralAccounts(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	term.must("accounts", "create", "One")

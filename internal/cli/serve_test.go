@@ -67,7 +67,7 @@ func follow(log io.Reader, address chan<- string) {
 	}
 }
 
-// end stops the server as a signal would and gives its exit code and what it
+// end stops the server as a signal would and returns its exit code and what it
 // has printed.
 func (s *serving) end(t *testing.T) (int, string) {
 	t.Helper()
@@ -85,7 +85,7 @@ func (s *serving) end(t *testing.T) (int, string) {
 	}
 }
 
-func TestServe(t *testing.T) {
+func TestServe_FirstAndSecondStart(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	server := term.serve()
@@ -111,7 +111,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-func TestServeFailures(t *testing.T) {
+func TestServe_Failures(t *testing.T) {
 	t.Parallel()
 	var config net.ListenConfig
 	taken, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -153,7 +153,7 @@ func TestServeFailures(t *testing.T) {
 
 // A start that fails after the account was made has shown its key, because the
 // next start will not: it is in the store by then.
-func TestAFailedFirstStartHasShownTheKey(t *testing.T) {
+func TestServe_FailedFirstStartHasShownKey(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	got := term.run("serve", "--listen", "203.0.113.1:1")
@@ -173,7 +173,7 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("the terminal is
 
 // A key that nobody was shown is worth nothing, so there must be no account
 // that has no other: the next start makes one and shows its key.
-func TestAFirstStartThatCannotShowTheKeyMakesNoAccount(t *testing.T) {
+func TestServe_KeyCannotBeShown(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t, "SIGNALBOX_LISTEN=127.0.0.1:0")
 	var stderr bytes.Buffer
@@ -198,7 +198,7 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-func TestKeyringRotate(t *testing.T) {
+func TestKeyring_Rotate(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	term.must("migrate")

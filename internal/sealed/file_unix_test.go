@@ -12,20 +12,20 @@ import (
 // An administrator may rotate for a service that runs as another user.
 func TestRotate_KeepsOwner(t *testing.T) {
 	t.Parallel()
-	if os.Getuid() != 0 {
-		t.Skip("only root can rotate for another user")
+	service, group := 12345, 12345
+	if os.Getuid() != 0 { // who can give files to nobody else
+		service, group = os.Getuid(), os.Getgid()
 	}
-	const service = 12345
 	ring := mustCreate(t)
-	if err := os.Chown(ring.path, service, service); err != nil {
-		t.Skip("cannot give files away here:", err)
+	if err := os.Chown(ring.path, service, group); err != nil {
+		t.Fatal(err)
 	}
 	mustRotate(t, ring)
 	info, err := os.Stat(ring.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := info.Sys().(*syscall.Stat_t).Uid; got != service {
+	if got := info.Sys().(*syscall.Stat_t).Uid; int(got) != service {
 		t.Errorf("the file belongs to user %d after a rotation by root, want %d", got, service)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -34,15 +35,15 @@ type sqliteEngine struct {
 	stopped sync.Once
 }
 
-func openSQLite(ctx context.Context, file string, grouped func(int), limits Limits) (*sqliteEngine, error) {
-	e := &sqliteEngine{grouped: grouped, limits: limits, queue: newWriteQueue(), stop: make(chan struct{}), ended: make(chan struct{})}
+func openSQLite(ctx context.Context, options Options, limits Limits) (*sqliteEngine, error) {
+	e := &sqliteEngine{grouped: options.GroupCommitted, limits: limits, queue: newWriteQueue(), stop: make(chan struct{}), ended: make(chan struct{})}
 	if e.grouped == nil {
 		e.grouped = func(int) {}
 	}
-	if err := makePrivate(file); err != nil {
+	if err := makePrivate(options.File); err != nil {
 		return nil, err
 	}
-	if err := e.connect(ctx, file); err != nil {
+	if err := e.connect(ctx, options.File, options.Unsynced); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the SQLite database: %w", err), e.closePools())
 	}
 	go e.runWriter()
@@ -59,10 +60,14 @@ func makePrivate(file string) error {
 	return made.Close()
 }
 
-func (e *sqliteEngine) connect(ctx context.Context, file string) (err error) {
+func (e *sqliteEngine) connect(ctx context.Context, file string, unsynced bool) (err error) {
 	// A large batch touches many pages of many indexes. With SQLite's 2 MiB of
 	// cache they would be written to the log and read again, over and over.
-	if e.writing, err = sql.Open("sqlite", e.dsn(file, "cache_size(-65536)")); err != nil {
+	pragmas := []string{"cache_size(-65536)"}
+	if unsynced {
+		pragmas = append(pragmas, "synchronous(OFF)")
+	}
+	if e.writing, err = sql.Open("sqlite", e.dsn(file, pragmas...)); err != nil {
 		return err
 	}
 	e.writing.SetMaxOpenConns(1)
@@ -99,10 +104,10 @@ func (e *sqliteEngine) openReaders(ctx context.Context, via priority, count int)
 
 // dsn returns the file's name with the settings of a connection. WAL lets readers
 // go on while one writes; FULL makes a commit survive a power cut.
-func (e *sqliteEngine) dsn(file, pragma string) string {
+func (e *sqliteEngine) dsn(file string, pragmas ...string) string {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath()}
 	return fmt.Sprintf("%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		"&_pragma=foreign_keys(1)&_pragma=temp_store(MEMORY)&_pragma=%s", name.String(), e.limits.FileLock.Milliseconds(), pragma)
+		"&_pragma=foreign_keys(1)&_pragma=temp_store(MEMORY)&_pragma=%s", name.String(), e.limits.FileLock.Milliseconds(), strings.Join(pragmas, "&_pragma="))
 }
 
 // read lends a connection to fn. Its statements are interrupted when ctx ends:

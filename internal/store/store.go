@@ -30,6 +30,9 @@ type Options struct {
 	// GroupCommitted receives how many writers shared a commit of SQLite.
 	GroupCommitted func(writers int)
 	Limits         Limits
+	// Unsynced lets SQLite acknowledge a write that a power cut would lose. It
+	// is for tests, which would wait for the disk most of the time.
+	Unsynced bool
 }
 
 // DB is an open database.
@@ -106,7 +109,7 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 		db.dialect = postgresDialect()
 		db.engine, err = openPostgres(ctx, options.Database, db.limits)
 	} else {
-		db.engine, err = openSQLite(ctx, options.File, options.GroupCommitted, db.limits)
+		db.engine, err = openSQLite(ctx, options, db.limits)
 	}
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 const flagNames = 30
@@ -140,7 +141,7 @@ func (r *replica) endure() {
 	for range 2 {
 		writers.Go(func() { r.writeFlags(writing, r.t) })
 	}
-	for range soak(20, 200) {
+	for range suite.Scale(20, 200) {
 		r.connect(time.Duration(rand.Int64N(int64(30 * time.Millisecond))))
 	}
 	enough()

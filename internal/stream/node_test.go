@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -29,14 +28,6 @@ const (
 	// second and no busy machine makes a peer look silent.
 	unhurried = 6 * time.Second
 )
-
-// soak returns the size of a test: short, unless SIGNALBOX_SOAK is 1.
-func soak(short, long int) int {
-	if os.Getenv("SIGNALBOX_SOAK") == "1" {
-		return long
-	}
-	return short
-}
 
 // atBest checks that the quickest of five attempts takes at most a time: a busy
 // machine may spoil an attempt, but not every one.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/stream"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // It is for the race detector: sockets open, resume, receive and leave while
@@ -29,7 +30,7 @@ func TestHub_SocketsComeAndGo(t *testing.T) {
 		}
 	})
 	const atOnce = 50
-	sockets := soak(200, 1000)
+	sockets := suite.Scale(200, 1000)
 	var received atomic.Int64
 	for range atOnce {
 		living.Go(func() {

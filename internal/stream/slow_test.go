@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 	"github.com/signalbox/signalbox/internal/stream"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // stuck opens a socket whose peer reads nothing after the handshake.
@@ -306,7 +307,7 @@ func TestStuckReader_DelaysNobody(t *testing.T) {
 }
 
 func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
-	healthy, stuckOnes, rounds := soak(50, 1000), soak(10, 50), soak(1, 5)
+	healthy, stuckOnes, rounds := suite.Scale(50, 1000), suite.Scale(10, 50), suite.Scale(1, 5)
 	options := stream.Options{Queue: 1 << 20, Heartbeat: time.Hour} // nobody is dropped, however long it takes
 	clean, burdened := newStage(t, options, start), newStage(t, options, start)
 	for range stuckOnes {
@@ -331,7 +332,7 @@ func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
 			break
 		}
 	}
-	if ratio > 1.5 && soak(0, 1) == 1 {
+	if ratio > 1.5 && suite.Scale(0, 1) == 1 {
 		t.Errorf("stuck readers make the others wait %.2f times as long", ratio)
 	}
 	if slow := count(&burdened.closed, "slow_reader").Load(); slow > 0 {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 var stamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`)
@@ -66,7 +68,7 @@ func TestLogger_AutoOnTerminal(t *testing.T) {
 	t.Parallel()
 	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skip("no terminal can be opened here: ", err)
+		suite.Skip(t, "This needs a pseudo-terminal, and none can be opened: "+err.Error())
 	}
 	defer func() { _ = tty.Close() }()
 	file, err := os.Create(t.TempDir() + "/log")

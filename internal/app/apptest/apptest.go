@@ -4,14 +4,16 @@ package apptest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"net/http/httptest"
 	"net/netip"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/app"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -26,33 +28,51 @@ type Node struct {
 	Key string
 	// Settings are what it was started with.
 	Settings settings.Settings
+	// Database is what it runs on.
+	Database storetest.Database
 }
 
 // OwnerKey is the key that every node of a test is bootstrapped with.
 const OwnerKey = "sk_api_test-owner-key-of-the-first-account-00000000"
 
 // Start runs a node on a database until the end of the test. Several nodes
-// may run on one PostgreSQL database. change may alter the settings.
+// may run on one PostgreSQL database. change may alter the settings. A test
+// that needs nothing special takes the node that its package shares.
 func Start(t testing.TB, database storetest.Database, change ...func(*settings.Settings)) *Node {
 	t.Helper()
-	s := Settings(database)
-	for _, each := range change {
-		each(&s)
-	}
-	instance, err := app.New(t.Context(), s, slog.New(slog.DiscardHandler), io.Discard)
+	node, err := start(t.Context(), database, change...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := instance.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	node := &Node{App: instance, URL: "http://" + instance.Address(), Key: s.BootstrapKey, Settings: s}
 	t.Cleanup(func() {
-		if err := instance.Stop(context.Background()); err != nil { //nolint:usetesting // the test's context has ended
+		if err := node.stop(); err != nil {
 			t.Error(err)
 		}
 	})
 	return node
+}
+
+func start(ctx context.Context, database storetest.Database, change ...func(*settings.Settings)) (*Node, error) {
+	s := Settings(database)
+	for _, each := range change {
+		each(&s)
+	}
+	instance, err := app.New(ctx, s, slog.New(slog.DiscardHandler), io.Discard, Quick)
+	if err != nil {
+		return nil, err
+	}
+	if err := instance.Start(ctx); err != nil {
+		return nil, err
+	}
+	return &Node{App: instance, URL: "http://" + instance.Address(), Key: s.BootstrapKey, Settings: s, Database: database}, nil
+}
+
+func (n *Node) stop() error { return n.App.Stop(context.Background()) }
+
+// Quick makes a node that waits for nothing a test has no use for.
+func Quick(o *app.Options) {
+	o.Unsynced = true
+	o.ResealInterval = 50 * time.Millisecond
 }
 
 // Settings are those of a node on a free loopback port.
@@ -70,32 +90,40 @@ func loopback() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
-// Account makes another account on the given plans and gives its OWNER key.
+// accounts numbers the accounts that tests create.
+var accounts atomic.Int64 //nolint:gochecknoglobals // all tests of a package share nodes
+
+// Account creates another account on the given plans and returns its OWNER key.
+// A number makes its name unique.
 func (n *Node) Account(t testing.TB, name, plan string) string {
 	t.Helper()
-	_, key := n.operate(t, func(o *app.Operator) (accounts.Account, accounts.Key, error) {
-		return o.CreateAccount(t.Context(), name, plan)
-	})
+	_, key, err := n.App.Operator().CreateAccount(t.Context(), fmt.Sprint(name, " ", accounts.Add(1)), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return key.Plaintext
-}
-
-func (n *Node) operate(t testing.TB, do func(*app.Operator) (accounts.Account, accounts.Key, error)) (accounts.Account, accounts.Key) {
-	t.Helper()
-	operator, err := app.OpenOperator(t.Context(), n.Settings, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := operator.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	account, key, err := do(operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return account, key
 }
 
 // KeyringFile is where a database's nodes keep their key ring.
 func KeyringFile(database storetest.Database) string { return filepath.Join(database.Dir, "keyring") }
+
+// Still builds a node whose loops do not run, so that nothing but the test and
+// its requests changes the database, and serves it until the end of the test.
+func Still(t testing.TB, database storetest.Database) *Node {
+	t.Helper()
+	s := Settings(database)
+	instance, err := app.New(t.Context(), s, slog.New(slog.DiscardHandler), io.Discard, Quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := &Node{App: instance, Key: s.BootstrapKey, Settings: s, Database: database}
+	server := httptest.NewServer(instance.Handler())
+	node.URL = server.URL
+	t.Cleanup(func() {
+		server.Close()
+		if err := node.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return node
+}

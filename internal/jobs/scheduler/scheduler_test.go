@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,14 +27,6 @@ const (
 	// batch is the batch size of these tests.
 	batch = 50
 )
-
-// soak returns the size of a test: short, unless SIGNALBOX_SOAK is 1.
-func soak(short, long int) int {
-	if os.Getenv("SIGNALBOX_SOAK") == "1" {
-		return long
-	}
-	return short
-}
 
 // clock is a store's clock that a test sets.
 type clock struct {
@@ -404,7 +396,7 @@ func waiting(t *testing.T, database storetest.Database) bool {
 
 func TestScheduler_NodesComeAndGo(t *testing.T) {
 	t.Parallel()
-	count, minutes := soak(2*batch+20, 1000), soak(6, 12)
+	count, minutes := suite.Scale(2*batch+20, 1000), suite.Scale(6, 12)
 	c, database := newClock(), storetest.New(t, "postgres")
 	db := c.open(t, database)
 	account := storetest.NewTenant(t, db, "pro").Account.ID

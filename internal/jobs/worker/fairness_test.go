@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 func TestClaim_KeepsLimits(t *testing.T) {
@@ -91,7 +92,7 @@ func TestClaim_LongQueueDoesNotDelayShortOne(t *testing.T) {
 	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
 	r := newRig(t, db, func(w *worker.Worker) { w.Limits = worker.Limits{Node: 16, Account: 16, Host: 16} })
 	large, small := storetest.NewTenant(t, db, "pro").Account.ID, storetest.NewTenant(t, db, "pro").Account.ID
-	storetest.Queue(t, db, newJob(t, db, large, "one.host"), soak(500, 10_000))
+	storetest.Queue(t, db, newJob(t, db, large, "one.host"), suite.Scale(500, 10_000))
 	last := storetest.Queue(t, db, newJob(t, db, small, "one.host"), 1)[0]
 	r.sender.hold("one.host") // so it is served with the first, or never
 	r.start(t)
@@ -127,8 +128,8 @@ func TestClaim_FloodToHostDoesNotStarveAccounts(t *testing.T) {
 	}
 	slices.Sort(accounts)
 	flood := newJob(t, db, accounts[0], "one.host")
-	storetest.Queue(t, db, flood, soak(300, 2000))
-	storetest.Queue(t, db, newJob(t, db, accounts[1], "one.host"), soak(300, 2000))
+	storetest.Queue(t, db, flood, suite.Scale(300, 2000))
+	storetest.Queue(t, db, newJob(t, db, accounts[1], "one.host"), suite.Scale(300, 2000))
 	last := storetest.Queue(t, db, newJob(t, db, accounts[2], "one.host"), 5)
 	r.start(t)
 	storetest.Wait(t, soon, "many runs are done", func() bool { return r.sender.count("") > 200 })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,14 +24,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // soon is more than anything here takes.
 const soon = time.Minute
-
-// soak returns the size of a test: short, unless SIGNALBOX_SOAK is 1.
-func soak(short, long int) int {
-	if os.Getenv("SIGNALBOX_SOAK") == "1" {
-		return long
-	}
-	return short
-}
 
 // shortIntervals let tests act at once. No worker is declared lost, because a
 // busy machine must not abort requests.

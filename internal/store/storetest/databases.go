@@ -1,5 +1,5 @@
-// Package storetest gives every test a real database of its own, of both
-// kinds, and holds the suite that every concept of the store must pass on both.
+// Package storetest creates real databases of both kinds for tests, and has the
+// suite that every concept of the store must pass on both.
 package storetest
 
 import (
@@ -21,6 +21,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 
 	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // ServerVariable names the PostgreSQL server that tests make their databases
@@ -32,7 +33,7 @@ const ServerVariable = "SIGNALBOX_TEST_POSTGRES"
 type Database struct {
 	Kind string // "sqlite" or "postgres"
 	URL  string // of PostgreSQL
-	Dir  string // of SQLite's file
+	Dir  string // of SQLite's file, and for the files of nodes
 }
 
 // Each runs a test on SQLite and on PostgreSQL, in parallel.
@@ -46,31 +47,63 @@ func Each(t *testing.T, test func(t *testing.T, database Database)) {
 	}
 }
 
+// Need skips the test when no database of a kind can be made here: SQLite
+// needs nothing, PostgreSQL a server.
+func Need(t testing.TB, kind string) {
+	t.Helper()
+	if kind == "postgres" && os.Getenv(ServerVariable) == "" {
+		suite.Skip(t, "This needs PostgreSQL, and "+ServerVariable+" names no server: run it with scripts/with-postgres go test …")
+	}
+}
+
 // New makes a database of one kind that lasts as long as the test.
 func New(t testing.TB, kind string) Database {
 	t.Helper()
-	if kind == "sqlite" {
-		return Database{Kind: kind, Dir: t.TempDir()}
-	}
-	return Database{Kind: kind, URL: newPostgres(t), Dir: t.TempDir()}
+	Need(t, kind)
+	return lasting(t, Database{Kind: kind, Dir: t.TempDir()}, Database.migrated)
 }
 
 // NewEmpty makes a database of one kind without any table.
 func NewEmpty(t testing.TB, kind string) Database {
 	t.Helper()
-	empty := Database{Kind: kind, Dir: t.TempDir()}
-	if kind == "postgres" {
-		empty.URL = createPostgres(t, "")
-	}
-	return empty
+	Need(t, kind)
+	return lasting(t, Database{Kind: kind, Dir: t.TempDir()}, Database.empty)
 }
 
-// Options are what the database is opened with. Transactions of tests wait for
-// each other, so PostgreSQL does not end those that are idle.
+func lasting(t testing.TB, wanted Database, create func(Database) (Database, error)) Database {
+	t.Helper()
+	made, err := create(wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := made.drop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return made
+}
+
+// NewShared makes a database for all tests of a package, which check with Need
+// whether there can be one, and returns what removes it.
+func NewShared(kind string) (made Database, remove func() error, err error) {
+	folder, err := os.MkdirTemp("", "signalbox-test")
+	if err != nil {
+		return made, nil, err
+	}
+	made, err = Database{Kind: kind, Dir: folder}.migrated()
+	return made, func() error { return errors.Join(made.drop(), os.RemoveAll(folder)) }, err
+}
+
+// Options returns what the database is opened with. Tests do not wait for the
+// disk, and their transactions wait for each other: PostgreSQL does not end
+// those that are idle.
 func (d Database) Options() store.Options {
-	return store.Options{Database: d.URL, File: filepath.Join(d.Dir, "signalbox.db"), Log: slog.New(slog.DiscardHandler),
+	return store.Options{Database: d.URL, File: d.file(), Log: slog.New(slog.DiscardHandler), Unsynced: true,
 		Limits: store.Limits{Idle: time.Minute}}
 }
+
+func (d Database) file() string { return filepath.Join(d.Dir, "signalbox.db") }
 
 // Open opens the database until the end of the test. change may alter how.
 func (d Database) Open(t testing.TB, change ...func(*store.Options)) *store.DB {
@@ -114,61 +147,80 @@ func (d Database) Raw(t testing.TB) *sql.DB {
 	return db
 }
 
-// newPostgres copies a migrated template: much faster than migrating for
-// every test.
-func newPostgres(t testing.TB) string {
-	t.Helper()
-	from, err := template(postgresServer(t))
+// migrated creates the database as a copy of a migrated template: much faster
+// than migrating for every test.
+func (d Database) migrated() (Database, error) {
+	from, err := templates[d.Kind]()
 	if err != nil {
-		t.Fatal(err)
+		return d, err
 	}
-	return createPostgres(t, " TEMPLATE "+from)
-}
-
-func postgresServer(t testing.TB) string {
-	t.Helper()
-	server := os.Getenv(ServerVariable)
-	if server == "" {
-		t.Fatalf("%s is not set: run the tests with scripts/with-postgres, as make test does", ServerVariable)
+	if d.Kind == "sqlite" {
+		return d, os.WriteFile(d.file(), from.bytes, 0o600)
 	}
-	return server
+	return d.create(" TEMPLATE " + from.name)
 }
 
-func createPostgres(t testing.TB, like string) string {
-	t.Helper()
-	server, name := postgresServer(t), newName()
-	if err := whenUnused(t.Context(), server, "CREATE DATABASE "+name+like); err != nil {
-		t.Fatal(err)
+// empty creates the database without any table. SQLite makes its own file.
+func (d Database) empty() (Database, error) {
+	if d.Kind == "sqlite" {
+		return d, nil
 	}
-	t.Cleanup(func() {
-		if err := whenUnused(context.Background(), server, fmt.Sprintf("DROP DATABASE %s WITH (FORCE)", name)); err != nil { //nolint:usetesting // the test's context has ended
-			t.Error(err)
-		}
-	})
-	return withDatabase(server, name)
+	return d.create("")
 }
 
-// templates holds the template of this test process, made when first needed.
-var templates struct { //nolint:gochecknoglobals // tests of a package share one server
-	once sync.Once
-	name string
-	err  error
+func (d Database) create(like string) (Database, error) {
+	server, name := os.Getenv(ServerVariable), newName()
+	d.URL = withDatabase(server, name)
+	return d, whenUnused(context.Background(), server, "CREATE DATABASE "+name+like)
 }
 
-func template(server string) (string, error) {
-	templates.once.Do(func() {
-		templates.name = newName()
-		templates.err = makeTemplate(server, templates.name)
-	})
-	return templates.name, templates.err
-}
-
-func makeTemplate(server, name string) error {
-	ctx := context.Background()
-	if err := administer(ctx, server, "CREATE DATABASE "+name); err != nil {
+func (d Database) drop() error {
+	if d.Kind == "sqlite" {
+		return nil // its folder goes
+	}
+	parsed, err := url.Parse(d.URL)
+	if err != nil {
 		return err
 	}
-	db, err := store.Open(ctx, store.Options{Database: withDatabase(server, name), Log: slog.New(slog.DiscardHandler)})
+	return whenUnused(context.Background(), os.Getenv(ServerVariable), "DROP DATABASE "+parsed.Path[1:]+" WITH (FORCE)")
+}
+
+// template is a migrated database that others are copied from.
+type template struct {
+	name  string // on the PostgreSQL server
+	bytes []byte // of SQLite's file
+}
+
+// templates holds those of this test process, made when first needed.
+var templates = map[string]func() (template, error){ //nolint:gochecknoglobals // tests of a package share them
+	"sqlite": sync.OnceValues(sqliteTemplate), "postgres": sync.OnceValues(postgresTemplate),
+}
+
+func sqliteTemplate() (made template, err error) {
+	folder, err := os.MkdirTemp("", "signalbox-template")
+	if err != nil {
+		return made, err
+	}
+	defer os.RemoveAll(folder)
+	database := Database{Kind: "sqlite", Dir: folder}
+	if err := migrate(database.Options()); err != nil {
+		return made, err
+	}
+	made.bytes, err = os.ReadFile(database.file())
+	return made, err
+}
+
+func postgresTemplate() (template, error) {
+	server, name := os.Getenv(ServerVariable), newName()
+	if err := administer(context.Background(), server, "CREATE DATABASE "+name); err != nil {
+		return template{}, err
+	}
+	return template{name: name}, migrate(Database{Kind: "postgres", URL: withDatabase(server, name)}.Options())
+}
+
+func migrate(options store.Options) error {
+	ctx := context.Background()
+	db, err := store.Open(ctx, options)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type Proxy struct {
 	links map[*link]struct{}
 }
 
-// ThroughProxy gives the same PostgreSQL database, reached through a proxy.
+// ThroughProxy returns the same PostgreSQL database, reached through a proxy.
 func (d Database) ThroughProxy(t testing.TB) (Database, *Proxy) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(d.URL)

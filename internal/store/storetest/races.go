@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Nodes gives services that share a database as several nodes would: the one
+// Nodes returns services that share a database as several nodes would: the one
 // there is and, where several processes may write, another.
 func Nodes[Node any](t testing.TB, database Database, first Node, another func(*store.DB) Node) []Node {
 	t.Helper()
@@ -20,8 +20,7 @@ func Nodes[Node any](t testing.TB, database Database, first Node, another func(*
 	return []Node{first, another(database.Open(t))}
 }
 
-// Race lets racers start at once, spread over nodes, and gives what each was
-// told.
+// Race starts racers at once, spread over nodes, and returns the error of each.
 func Race[Node any](nodes []Node, racers int, run func(node Node, racer int) error) []error {
 	start, errs := make(chan struct{}), make([]error, racers)
 	var running sync.WaitGroup
@@ -50,7 +49,7 @@ func Won(t testing.TB, errs []error, code fault.Code) (won int) {
 	return won
 }
 
-// History gives an account's changes of a kind, oldest first.
+// History returns an account's changes of a kind, oldest first.
 func History(t testing.TB, db *store.DB, account, kind string) []changes.Change {
 	t.Helper()
 	all, err := db.After(t.Context(), account, 0, 10_000)

@@ -37,7 +37,7 @@ func serving(logic, value any) []attributes {
 }
 
 // makeFlag creates a managed flag, BOOLEAN and false unless more says
-// otherwise, and gives its path.
+// otherwise, and returns its path.
 func (c client) makeFlag(key string, more attributes) string {
 	c.t.Helper()
 	c.post(flagsPath, envelope("flag", key, boolean(false, more))).want(201)
@@ -54,7 +54,7 @@ func (c client) declare(items ...attributes) answer {
 	return c.post(flagsPath+"/bulk", string(text), with("Content-Type", "application/json"))
 }
 
-// discoverFlag makes a discovered BOOLEAN flag and gives its path.
+// discoverFlag makes a discovered BOOLEAN flag and returns its path.
 func (c client) discoverFlag(key string) string {
 	c.t.Helper()
 	c.declare(attributes{"id": key, "type": "BOOLEAN", "default": false}).want(200)
@@ -88,7 +88,7 @@ func (c client) evaluated(key, environment string, context attributes) answer {
 	return c.post(flagsPath+"/"+key+"/actions/evaluate", string(text))
 }
 
-// environment gives the configuration of a flag for an environment, or nil.
+// environment returns the configuration of a flag for an environment, or nil.
 func (a answer) environment(key string) map[string]any {
 	a.t.Helper()
 	found, _ := a.attribute("environments").(map[string]any)[key].(map[string]any)

@@ -3,7 +3,7 @@ package api_test
 import "maps"
 
 // makeConfig creates a config with one item of each type, unless more says
-// otherwise, and gives its path.
+// otherwise, and returns its path.
 func (c client) makeConfig(key string, more attributes) string {
 	c.t.Helper()
 	wanted := attributes{"items": attributes{

@@ -15,21 +15,21 @@ func (c client) observe(items ...attributes) answer {
 	return c.post(loggersPath+"/bulk", string(text), with("Content-Type", "application/json"))
 }
 
-// discoverLogger makes a discovered logger with a reported level and gives its path.
+// discoverLogger makes a discovered logger with a reported level and returns its path.
 func (c client) discoverLogger(key, level string) string {
 	c.t.Helper()
 	c.observe(attributes{"id": key, "level": level}).want(200)
 	return loggersPath + "/" + key
 }
 
-// setLogger puts a logger and gives its path.
+// setLogger puts a logger and returns its path.
 func (c client) setLogger(key string, wanted attributes) string {
 	c.t.Helper()
 	c.put(loggersPath+"/"+key, envelope("logger", key, wanted)).want(200)
 	return loggersPath + "/" + key
 }
 
-// makeGroup creates a log group and gives its path.
+// makeGroup creates a log group and returns its path.
 func (c client) makeGroup(key string, wanted attributes) string {
 	c.t.Helper()
 	c.post(groupsPath, envelope("log_group", key, wanted)).want(201)
@@ -50,7 +50,7 @@ func levelIn(environment, level string) attributes {
 	return attributes{"environments": attributes{environment: attributes{"level": level}}}
 }
 
-// requireLogger holds what a logger has set.
+// requireLogger checks what a logger has set.
 func requireLogger(t *testing.T, got answer, managed bool, level, group any, environments int) {
 	t.Helper()
 	overrides := got.want(200).attribute("environments").(map[string]any)
@@ -67,12 +67,12 @@ func (a answer) resolvedIn(environment string) [3]any {
 	return [3]any{found["level"], found["origin"], found["of"]}
 }
 
-// newsOf gives kind, key and action of the changes after a number, oldest first.
-func (c client) newsOf(seq int) (news [][3]any) {
+// changesAfter returns kind, key and action of the changes after a number, oldest first.
+func (c client) changesAfter(seq int) (found [][3]any) {
 	c.t.Helper()
 	data := c.get(changesPath + "?page[size]=1000").want(200).page().Data
 	for i := len(data) - seq - 1; i >= 0; i-- {
-		news = append(news, [3]any{data[i].Attributes["kind"], data[i].Attributes["key"], data[i].Attributes["action"]})
+		found = append(found, [3]any{data[i].Attributes["kind"], data[i].Attributes["key"], data[i].Attributes["action"]})
 	}
-	return news
+	return found
 }

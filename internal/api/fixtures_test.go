@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/store"
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // Paths that many tests use.
@@ -40,10 +38,10 @@ const (
 
 var counter atomic.Int64
 
-// unique makes an id that no other test of this process uses.
+// unique returns an id that no other test of this process uses.
 func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
 
-// makeEnvironment creates an environment and gives its path.
+// makeEnvironment creates an environment and returns its path.
 func (c client) makeEnvironment(id string) string {
 	c.t.Helper()
 	c.post(environmentsPath, envelope("environment", id, attributes{"name": id})).want(201)
@@ -60,7 +58,7 @@ func (c client) report(items ...attributes) answer {
 	return c.post(contextsPath+"/bulk", string(text), with("Content-Type", "application/json"))
 }
 
-// discover reports one context and gives nothing: it is there afterwards.
+// discover reports one context, which exists afterwards.
 func (c client) discover(kind, key string) {
 	c.t.Helper()
 	c.report(attributes{"type": kind, "key": key}).want(200)
@@ -84,32 +82,32 @@ func (c client) withRole(role string) client {
 	return c.as(c.makeKey(attributes{"role": role}).secret)
 }
 
-// plant writes to the store beside a running node: what no route can make.
-func plant(t testing.TB, database storetest.Database, write func(tx *store.Tx) error) {
-	t.Helper()
-	if err := database.Open(t).Write(t.Context(), "", write); err != nil {
-		t.Fatal(err)
+// plant writes to the store beside a running node: what no route can write.
+func plant(c client, write func(tx *store.Tx) error) {
+	c.t.Helper()
+	if err := c.node.Database.Open(c.t).Write(c.t.Context(), "", write); err != nil {
+		c.t.Fatal(err)
 	}
 }
 
-// plantKey stores a key as it is and gives its plaintext.
-func plantKey(t testing.TB, database storetest.Database, key accounts.Key) string {
-	t.Helper()
+// plantKey stores a key as it is and returns its plaintext.
+func plantKey(c client, key accounts.Key) string {
+	c.t.Helper()
 	text := "sk_api_planted-" + uuid.NewString()
 	key.ID, key.Hash, key.Status = uuid.NewString(), accounts.ParseSecret(text).Hash(), accounts.Active
 	key.CreatedAt, key.UpdatedAt = time.Now(), time.Now()
-	plant(t, database, func(tx *store.Tx) error { return tx.InsertKey(t.Context(), key) })
+	plant(c, func(tx *store.Tx) error { return tx.InsertKey(c.t.Context(), key) })
 	return text
 }
 
-// plantUser stores another user of the client's account and gives a client
+// plantUser stores another user of the client's account and returns a client
 // with a key of theirs. There is no route for users yet.
-func (c client) plantUser(database storetest.Database, role accounts.Role) (client, accounts.User) {
+func (c client) plantUser(role accounts.Role) (client, accounts.User) {
 	c.t.Helper()
 	user := accounts.User{ID: uuid.NewString(), Account: c.get(accountPath).want(200).data().ID, Role: role,
 		Email: unique("user") + "@example.com", Name: "Another", CreatedAt: time.Now(), UpdatedAt: time.Now()}
-	plant(c.t, database, func(tx *store.Tx) error { return tx.InsertUser(c.t.Context(), user) })
-	return c.as(plantKey(c.t, database, accounts.Key{Account: user.Account, Name: "theirs", Role: role, CreatedBy: user.ID})), user
+	plant(c, func(tx *store.Tx) error { return tx.InsertUser(c.t.Context(), user) })
+	return c.as(plantKey(c, accounts.Key{Account: user.Account, Name: "theirs", Role: role, CreatedBy: user.ID})), user
 }
 
 // order reads an environment_order.
@@ -122,7 +120,7 @@ func (c client) order(path string) []string {
 	return order
 }
 
-// latest gives the newest change of the account.
+// latest returns the newest change of the account.
 func (c client) latest() resource {
 	c.t.Helper()
 	found := c.get(changesPath + "?page[size]=1").want(200).page().Data

@@ -43,7 +43,7 @@ func replacing(path, name string) string {
 	return envelope("", "", boolean(false, attributes{"name": name}))
 }
 
-// makeJob creates a job and gives its path.
+// makeJob creates a job and returns its path.
 func (c client) makeJob(key string, more attributes) string {
 	c.t.Helper()
 	c.post(jobsPath, envelope("job", key, job(more))).want(201)
@@ -72,7 +72,7 @@ func aHeldRun(owner client) string {
 	return runsPath + "/" + run
 }
 
-// run queues a run of a job and gives its id.
+// run queues a run of a job and returns its id.
 func (c client) run(job string) string {
 	c.t.Helper()
 	return c.post(job+"/actions/run", "").want(200).data().ID
@@ -81,7 +81,7 @@ func (c client) run(job string) string {
 // patience is how long a busy machine may take for what should be at once.
 const patience = time.Minute
 
-// finished waits for the end of a run and gives it.
+// finished waits for the end of a run and returns it.
 func (c client) finished(run string) answer {
 	c.t.Helper()
 	var got answer
@@ -92,13 +92,13 @@ func (c client) finished(run string) answer {
 	return got
 }
 
-// ran runs a job once and gives the run when it has ended.
+// ran runs a job once and returns the run when it has ended.
 func (c client) ran(job string) answer {
 	c.t.Helper()
 	return c.finished(c.run(job))
 }
 
-// runsOf gives the runs of a job, newest first.
+// runsOf returns the runs of a job, newest first.
 func (c client) runsOf(key string) []resource {
 	c.t.Helper()
 	return c.get(runsPath + "?filter[job]=" + key).want(200).page().Data
@@ -121,7 +121,7 @@ func (c client) fired(key string, count int) []resource {
 	return runs
 }
 
-// member gives what is at a path of members below an attribute.
+// member returns what is at a path of members below an attribute.
 func (a answer) member(path string) any {
 	a.t.Helper()
 	var at any = a.data().Attributes

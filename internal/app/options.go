@@ -1,0 +1,18 @@
+package app
+
+import "time"
+
+// Options are what tests set differently from a server. They are no settings,
+// because no operator should change them.
+type Options struct {
+	// FeedInterval is how late, at the worst, a node hears of another's change.
+	FeedInterval time.Duration
+	// ResealInterval is how soon a rotation of the key ring is noticed.
+	ResealInterval time.Duration
+	// Unsynced lets SQLite acknowledge writes that a power cut would lose.
+	Unsynced bool
+}
+
+func serverOptions() Options {
+	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second}
+}
