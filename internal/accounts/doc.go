@@ -19,6 +19,6 @@
 // notes the memory's generation first and keeps its answer only if no change
 // arrived meanwhile.
 //
-// When a key was last used is noted in memory and written by a loop, at most
-// once per key and half minute, so that a request costs no write.
+// That a key was used is told to package observations at most every ten seconds,
+// so that a request costs no write.
 package accounts

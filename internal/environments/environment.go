@@ -23,9 +23,11 @@ const staging = "staging"
 const (
 	maxName = 255
 	maxKey  = 100
-	// maxEnvironments is a hard cap per account, twice what programs can make,
-	// so that those never keep people from creating one.
-	maxEnvironments = 2 * maxReportedEnvironments
+	// maxReported is how many environments an account may have for reports to
+	// create one more. maxEnvironments, the hard cap, is twice that, so that
+	// programs never keep people from creating one.
+	maxReported     = 1000
+	maxEnvironments = 2 * maxReported
 	environmentRows = "platform.environment_rows"
 )
 

@@ -50,7 +50,7 @@ func TestClassificationMovesAnEnvironmentThroughTheOrders(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h.report(t, reported("environment", "found"))
+		h.discover(t, "found")
 		expect([]string{"staging", "production"}, []string{"production"}, []string{"found", "production"})
 		replace(environments.Standard)
 		expect([]string{"staging", "production", "found"}, []string{"production", "found"}, []string{"found", "production"})
@@ -141,7 +141,7 @@ func TestOrdersAreRightAfterAnySequenceOfOperations(t *testing.T) {
 					m.environments[key], m.account = environments.Standard, m.add(m.account, key)
 				}
 			case 1:
-				h.report(t, reported("environment", key))
+				h.discover(t, key)
 				if _, exists := m.environments[key]; !exists {
 					m.environments[key] = environments.AdHoc
 				}

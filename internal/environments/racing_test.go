@@ -60,11 +60,9 @@ func TestRacingPromotionsNeverExceedThePlan(t *testing.T) {
 // race lets all racers start at once and gives what each was told.
 func race(t *testing.T, h *house, nodes []*environments.Service) []error {
 	t.Helper()
-	var items []environments.ReportedContext
 	for i := range racers {
-		items = append(items, reported("environment", fmt.Sprint("found-", i)))
+		h.discover(t, fmt.Sprint("found-", i))
 	}
-	h.report(t, items...)
 	unmanaged := candidates(t, h)
 	start, errs := make(chan struct{}), make([]error, racers)
 	var running sync.WaitGroup
@@ -158,7 +156,7 @@ func TestAReportTakesNoSlot(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "free")
 	for i := range 10 {
-		h.report(t, reported("environment", fmt.Sprint("e", i)))
+		h.discover(t, fmt.Sprint("e", i))
 	}
 	same(t, managed(t, h), 1)
 }

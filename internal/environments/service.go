@@ -26,12 +26,15 @@ type ReadTx interface {
 	Environment(ctx context.Context, account, key string) (Environment, error)
 	Environments(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Environment], error)
 	CountManagedEnvironments(ctx context.Context, account string) (int, error)
+	// ManagedEnvironments returns every environment of an account and whether it
+	// is managed.
 	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 	EnvironmentOrders(ctx context.Context, account string) (Orders, error)
-	ReportedReadTx
+	// CountValues counts what the products hold for an environment.
+	CountValues(ctx context.Context, account, environment string) (Usage, error)
 }
 
-// FoundingTx is what making an account's environments writes.
+// FoundingTx is what creating environments writes.
 type FoundingTx interface {
 	changes.Recorder
 	Now() time.Time
@@ -46,25 +49,14 @@ type Tx interface {
 	UpdateEnvironment(ctx context.Context, environment Environment) error
 	DeleteEnvironment(ctx context.Context, account, key string) error
 	SetUserOrder(ctx context.Context, account, user string, order []string) error
-	ReportedTx
-}
-
-// Holder is a product that holds values per environment.
-type Holder interface {
-	// CountValues adds what the product holds for an environment to usage.
-	CountValues(ctx context.Context, tx ReadTx, account, environment string, usage *Usage) error
-	// StripValues removes what the product holds for an environment.
-	StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error
+	// StripValues removes what the products hold for an environment.
+	StripValues(ctx context.Context, caller accounts.Caller, environment string) error
 }
 
 // Service is the environments' rules on top of a Store.
 type Service struct {
 	Store Store
 	Plans plans.Table
-	// Holders are the products that hold values per environment.
-	Holders []Holder
-	// Reported receives the metrics that clients report; nil drops them.
-	Reported func(account string, metric Metric)
 }
 
 // Found makes the environments of a new account: production, managed, and
@@ -96,19 +88,13 @@ func (s *Service) Environment(ctx context.Context, caller accounts.Caller, key s
 }
 
 // Usage counts the values held for an environment.
-func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string) (usage Usage, err error) {
-	err = s.Store.Read(ctx, func(tx ReadTx) error {
+func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string) (Usage, error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Usage, error) {
 		if _, err := tx.Environment(ctx, caller.Account, key); err != nil {
-			return err
+			return Usage{}, err
 		}
-		for _, holder := range s.Holders {
-			if err := holder.CountValues(ctx, tx, caller.Account, key, &usage); err != nil {
-				return err
-			}
-		}
-		return nil
+		return tx.CountValues(ctx, caller.Account, key)
 	})
-	return usage, err
 }
 
 // Create makes an environment, STANDARD and managed whatever the draft says,
@@ -195,8 +181,10 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 			if key == Production {
 				return protected("deleted")
 			}
-			if err := s.strip(ctx, tx, caller, key, cascade); err != nil {
-				return err
+			if cascade {
+				if err := tx.StripValues(ctx, caller, key); err != nil {
+					return err
+				}
 			}
 			if err := removeFromOrders(ctx, tx, caller.Account, key); err != nil {
 				return err
@@ -211,18 +199,6 @@ func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, matc
 		Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
 		Load: func() (Environment, error) { return tx.Environment(ctx, caller.Account, key) },
 	}
-}
-
-func (s *Service) strip(ctx context.Context, tx Tx, caller accounts.Caller, key string, cascade bool) error {
-	if !cascade {
-		return nil
-	}
-	for _, holder := range s.Holders {
-		if err := holder.StripValues(ctx, tx, caller, key); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // takeSlot decides, under the account's lock, whether one more environment

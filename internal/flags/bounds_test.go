@@ -154,7 +154,7 @@ func TestADeclaredDefaultIsBounded(t *testing.T) {
 		deep(1000): "", deep(1001): "default must be JSON of at most 1000 levels, as the flag is JSON",
 	} {
 		declaration := Declaration{Key: "f", Type: "JSON", Default: json.RawMessage(base), Service: "s", Environment: "e"}
-		if got := declaration.check(accounts.Caller{}); got != want {
+		if _, got := declaration.source(accounts.Caller{}); got != want {
 			t.Errorf("%d bytes: got %q, want %q", len(base), got, want)
 		}
 	}

@@ -130,21 +130,6 @@ func (f Flag) CountRules() int {
 	return count
 }
 
-// Source is where a flag is declared: one row per flag, service and environment.
-type Source struct {
-	ID              string          `json:"-"`
-	Account         string          `json:"-"`
-	Flag            string          `json:"flag"`
-	Service         string          `json:"service"`
-	Environment     string          `json:"environment"`
-	DeclaredType    flageval.Type   `json:"declared_type"`
-	DeclaredDefault json.RawMessage `json:"declared_default"`
-	FirstObserved   time.Time       `json:"first_observed"`
-	LastSeen        time.Time       `json:"last_seen"`
-	CreatedAt       time.Time       `json:"created_at"`
-	UpdatedAt       time.Time       `json:"updated_at"`
-}
-
 // readable makes a name of a key: "checkout-v2" becomes "Checkout V2".
 func readable(key string) string {
 	words := strings.FieldsFunc(key, func(c rune) bool { return strings.ContainsRune("-_.", c) })

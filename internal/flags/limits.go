@@ -9,8 +9,7 @@ import (
 
 // Hard caps per account, and the names under which a refusal tells them.
 const (
-	MaxFlags   = 10_000
-	MaxSources = 100_000
+	MaxFlags = 10_000
 	// MaxLargeBytes is what the flags with more than smallBytes may take
 	// together: all flags of an account are held in memory, and listed.
 	MaxLargeBytes = 64 << 20

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/observations"
 )
 
 // Reference is something that a flag's rules look at: a context type, or with
@@ -40,14 +41,14 @@ func addReferences(rule Rule, seen map[Reference]bool) {
 		return // a stored rule compiles; one that does not refers to nothing
 	}
 	for _, reference := range compiled.References() {
-		if contextType, _, _ := strings.Cut(reference.Path, "."); reference.Operator != "fractional" && reportable(contextType) {
+		if contextType, _, _ := strings.Cut(reference.Path, "."); reference.Operator != "fractional" && observations.IsLabel(contextType) {
 			seen[Reference{ContextType: contextType}] = true
 		}
 	}
 	for _, comparison := range compiled.Comparisons() {
 		contextType, member, _ := strings.Cut(comparison.Path, ".")
 		key, isKey := comparedKey(comparison.Literal)
-		if isKey && member == "key" && reportable(contextType) && reportable(key) { // no context has another key
+		if isKey && member == "key" && observations.IsLabel(contextType) && observations.IsLabel(key) { // no context has another key
 			seen[Reference{ContextType: contextType, ContextKey: key}] = true
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/client/flageval"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
@@ -22,7 +22,7 @@ func TestTheFirstDeclarationDecidesAndLaterOnesUpdateTheirSource(t *testing.T) {
 			declared("g", "boolean", "true", "a", "e"),
 			declared("f", "JSON", `{"b":1,"a":2}`, "a", "e"), // the same source again
 		)
-		same(t, outcome, bulk.Outcome{Registered: 3})
+		same(t, outcome, observations.Outcome{Registered: 3})
 		flag := h.get(t, "f")
 		same(t, [2]string{string(flag.Type), string(flag.Default)}, [2]string{"NUMERIC", "1.50"})
 		same(t, [2]any{flag.Managed, flag.Name}, [2]any{false, "F"})
@@ -31,7 +31,7 @@ func TestTheFirstDeclarationDecidesAndLaterOnesUpdateTheirSource(t *testing.T) {
 		same(t, len(sources), 3)
 		declares := func(service string, kind flageval.Type, base string) {
 			t.Helper()
-			source := h.sources(t)[flags.SourceKey{Flag: "f", Service: service, Environment: "e"}]
+			source := h.sources(t)[observations.SourceKey{Name: "f", Service: service, Environment: "e"}]
 			same(t, [2]string{string(source.DeclaredType), string(source.DeclaredDefault)}, [2]string{string(kind), base})
 		}
 		declares("a", flageval.JSON, `{"b":1,"a":2}`)
@@ -63,6 +63,8 @@ func TestAnIdenticalReportAltersOnlyWhenThingsWereLastSeen(t *testing.T) {
 		items[0].Default, items[2].Default = []byte("1.0"), []byte(`{ "a": 2, "b": 1 }`) // the same in another spelling
 		same(t, h.report(t, items...), first)
 		same(t, h.version(t), version)
+		same(t, h.sources(t), sources) // refreshes are written later
+		h.Refreshes.Flush(t.Context())
 		for key, now := range h.sources(t) {
 			was := sources[key]
 			same(t, now.LastSeen.After(was.LastSeen), true)
@@ -126,9 +128,8 @@ func TestTheHistoryOfAFlagHasNothingThatIsOnlyObserved(t *testing.T) {
 		h := newHouse(t, database, "free")
 		made := h.create(t, numeric("f", "1"))
 		h.report(t, declared("f", "NUMERIC", "1", "a", "e"))
-		if err := h.db.NoteEvaluations(t.Context(), map[flags.FlagRef]time.Time{{Account: made.Account, Key: "f"}: made.UpdatedAt}); err != nil {
-			t.Fatal(err)
-		}
+		h.Refreshes.Note(made.Account, observations.FlagEvaluated, made.UpdatedAt, "f")
+		h.Refreshes.Flush(t.Context())
 		h.replace(t, "f", numeric("f", "2"))
 		for _, change := range h.history(t) {
 			for _, document := range []string{string(change.Before), string(change.After)} {

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
@@ -61,8 +62,9 @@ type ReadTx interface {
 	LargeFlagBytes(ctx context.Context, account string, from int) (int, error)
 	FlagSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
 	CountFlagSources(ctx context.Context, account string) (int, error)
-	// KnownFlagSources gives those of the named sources that exist.
-	KnownFlagSources(ctx context.Context, account string, keys []SourceKey) (map[SourceKey]Source, error)
+	// KnownFlagSources returns those of the reported sources that are stored,
+	// with what they declare.
+	KnownFlagSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 }
 
 // Tx is what this package reads and writes in one transaction.
@@ -78,13 +80,9 @@ type Tx interface {
 	// SetFlagReferences replaces what the rules of some flags refer to.
 	SetFlagReferences(ctx context.Context, account string, references map[string][]Reference) error
 	DeleteFlag(ctx context.Context, account, key string, at time.Time) error
-	InsertFlagSources(ctx context.Context, sources []Source) error
-	UpdateFlagSources(ctx context.Context, sources []Source) error
-	// RefreshFlagSources sets last_seen of the sources that exist and declare
-	// the same, and gives the others in their order.
-	RefreshFlagSources(ctx context.Context, sources []Source) ([]SourceKey, error)
-	// TouchFlagSources sets last_seen of sources by their ids.
-	TouchFlagSources(ctx context.Context, account string, ids []string, at time.Time) error
+	// SaveFlagSources writes sources, new or not; those that exist keep their ids
+	// and when they were first observed.
+	SaveFlagSources(ctx context.Context, sources []Source) error
 }
 
 // Service is the flags' rules on top of a Store.
@@ -94,6 +92,10 @@ type Service struct {
 	// Writable refuses to write a value for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable
+	// Refreshes takes when sources were seen again.
+	Refreshes *observations.Refreshes
+
+	sources observations.Sources[ReadTx, Tx, Source]
 }
 
 // Flags lists the flags of the caller's account.
@@ -296,6 +298,7 @@ func (s *Service) save(ctx context.Context, tx Tx, before, after Flag, sentRules
 // Delete removes a flag; the next discovery makes it again. MEMBER or higher;
 // a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Flag]) error {
+	defer s.sources.Deleted(caller.Account)
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(Flag) error {
 			return tx.DeleteFlag(ctx, caller.Account, key, tx.Now())

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -239,8 +239,8 @@ func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
 			}
 		}
 		outcome := h.report(t, seen("more", "INFO", "s"), seen("filler.1", "INFO", "s"))
-		same(t, outcome, bulk.Outcome{Registered: 1})
-		same(t, h.report(t, seen("more", "INFO", "s"), seen("filler.2", "INFO", "s")), bulk.Outcome{Registered: 1})
+		same(t, outcome, observations.Outcome{Registered: 1})
+		same(t, h.report(t, seen("more", "INFO", "s"), seen("filler.2", "INFO", "s")), observations.Outcome{Registered: 1})
 		h.replace(t, "filler.1", level("DEBUG"))
 		if err := h.Delete(t.Context(), h.owner, "filler.1", nil); err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
 		if _, err := h.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("a group is no logger")}); err != nil {
 			t.Fatal(err)
 		}
-		same(t, h.report(t, seen("more", "INFO", "s"), seen("even.more", "INFO", "s")), bulk.Outcome{Registered: 1})
+		same(t, h.report(t, seen("more", "INFO", "s"), seen("even.more", "INFO", "s")), observations.Outcome{Registered: 1})
 		same(t, h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) { return tx.CountLoggers(ctx, h.owner.Account) }), logging.MaxLoggers)
 	})
 }
@@ -272,21 +272,21 @@ func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T)
 			t.Fatal(err)
 		}
 		outcome := h.report(t, seen("l", "INFO", "first"), seen("l", "INFO", "second"), seen("l", "WARN", "known"))
-		same(t, outcome, bulk.Outcome{Registered: 2})
+		same(t, outcome, observations.Outcome{Registered: 2})
 		// What there is no room for takes no transaction from now on; what is new in
 		// another way does, and after a while it is tried again.
 		dropped, made := []logging.Observation{seen("l", "INFO", "third"), seen("l", "INFO", "second"), seen("l", "WARN", "known")}, writes.Load()
-		same(t, h.report(t, dropped...), bulk.Outcome{Registered: 1})
+		same(t, h.report(t, dropped...), observations.Outcome{Registered: 1})
 		same(t, writes.Load(), made)
-		same(t, h.report(t, append(dropped, seen("new", "INFO", "s"))...), bulk.Outcome{Registered: 1})
+		same(t, h.report(t, append(dropped, seen("new", "INFO", "s"))...), observations.Outcome{Registered: 1})
 		same(t, writes.Load(), made+1)
 		same(t, h.get(t, "new").Level, loglevel.Info)
 		watch.move(time.Minute)
-		same(t, h.report(t, dropped...), bulk.Outcome{Registered: 1})
+		same(t, h.report(t, dropped...), observations.Outcome{Registered: 1})
 		same(t, writes.Load(), made+2)
 		same(t, h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) {
 			return tx.CountLoggerSources(ctx, h.owner.Account)
-		}), logging.MaxSources)
+		}), observations.MaxSources)
 		for service, want := range map[string]loglevel.Level{"first": loglevel.Info, "second": loglevel.None, "known": loglevel.Warn} {
 			got := loglevel.None
 			for _, source := range h.sources(t, logging.SourceFilter{Logger: "l", Service: service}) {

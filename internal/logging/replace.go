@@ -232,7 +232,7 @@ func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) err
 // a discovered one. MEMBER or higher; a key that is restricted to environments
 // may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Logger]) error {
-	defer s.full.forget(caller.Account)
+	defer s.sources.Deleted(caller.Account)
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		target := changes.Target[Logger]{
 			Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,

