@@ -132,7 +132,7 @@ func TestFrozenValuesAreHeldAgainstTheRulesToo(t *testing.T) {
 	after.Environments = map[string]Environment{"production": wanted.Environments["production"], "old": {Default: json.RawMessage(`"x"`)}}
 	frozen := func(after Flag) []*fault.Error {
 		var problems fault.Problems
-		checkFrozen(after, wanted, &problems)
+		checkFrozen(after, wanted, &problems, referenceSet{})
 		return fault.All(problems.Err())
 	}
 	if refusals := frozen(after); len(refusals) != 1 || refusals[0].Source != fault.Attribute("environments/old/default") {

@@ -49,12 +49,12 @@ func TestReferencesAreWhatRulesLookAt(t *testing.T) {
 		{"names that no context has", `{"or":[{"var":"a\u0000b.key"},{"==":[{"var":"user.key"},"x\u0000"]}]}`, []Reference{{ContextType: "user"}}},
 		{"a variable that may be missing", `{"missing":["user.plan"]}`, []Reference{{ContextType: "user"}}},
 		{"some variables that may be missing", `{"missing_some":[1,["user.plan","device.os"]]}`, []Reference{{ContextType: "device"}, {ContextType: "user"}}},
-		{"a share of whoever asks", `{"fractional":[["on",50],["off",50]]}`, []Reference{}},
+		{"a share of whoever asks", `{"fractional":[["on",50],["off",50]]}`, nil},
 		{"a share by a variable", `{"fractional":[{"var":"device.key"},["on",50],["off",50]]}`, []Reference{{ContextType: "device"}}},
 		{"a piece of a text", `{"in":[{"var":"user.key"},"alice,bob"]}`, []Reference{{ContextType: "user"}}},
 		{"a text in a key", `{"in":["alice",{"var":"user.key"}]}`, []Reference{{ContextType: "user"}}},
 		{"a truth", `{"==":[{"var":"user.key"},true]}`, []Reference{{ContextType: "user"}}},
-		{"nothing", `{}`, []Reference{}},
+		{"nothing", `{}`, nil},
 	} {
 		if diff := cmp.Diff(c.want, references(flagWith(rule(c.logic)))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)

@@ -79,9 +79,9 @@ func environmentsBytes(environments map[string]Environment) int {
 	return size
 }
 
-// checkRoom refuses a flag that was just written when it grew and the large
+// checkTotalSize refuses a flag that was just written if it grew and the large
 // flags of the account are too much together.
-func checkRoom(ctx context.Context, tx ReadTx, before, after Flag) error {
+func checkTotalSize(ctx context.Context, tx ReadTx, before, after Flag) error {
 	if after.bytes() <= max(smallBytes, before.bytes()) {
 		return nil
 	}
