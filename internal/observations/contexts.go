@@ -62,7 +62,7 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []Re
 	}
 	found, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (*contextNews, error) { return r.compare(ctx, tx) })
 	if err == nil && found.any() {
-		err = s.queue.Write(ctx, s.Store, caller.Account, r.size, func(tx Tx, _ *batch) (err error) {
+		err = s.queue.Write(ctx, s.Store, caller.Account, r.size, func(tx Tx, _ *sharedCount) (err error) {
 			if found, err = r.compare(ctx, tx); err != nil { // others may have been first
 				return err
 			}

@@ -57,7 +57,7 @@ func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, met
 		return nil
 	}
 	var kept []Metric
-	err := s.queue.Write(ctx, s.Store, caller.Account, len(metrics), func(tx Tx, _ *batch) error {
+	err := s.queue.Write(ctx, s.Store, caller.Account, len(metrics), func(tx Tx, _ *sharedCount) error {
 		kept = usable(metrics, tx.Now())
 		return tx.AddMetrics(ctx, caller.Account, aggregate(kept))
 	})

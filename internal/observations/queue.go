@@ -3,7 +3,6 @@ package observations
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,142 +20,108 @@ const (
 
 // queue writes the reports of an account that wait for each other in one
 // transaction: a fleet that starts would otherwise pay for a lock, a count and a
-// commit per service. When the report that writes is done, the first that waits
-// writes next and takes the others along.
+// commit per service.
 type queue[W any] struct {
 	mu      sync.Mutex
-	waiting map[string][]*pendingReport[W] // has the account while a report of it is written
+	last    map[string]*batch[W] // by account
+	waiting map[string]int       // items, by account
 }
 
-// pendingReport is a report that is to be written.
-type pendingReport[W any] struct {
-	account string
+// batch is reports that are written in one transaction, by whichever of their
+// callers receives from lead, once the batch before it is done.
+type batch[W any] struct {
+	reports []func(tx W, shared *sharedCount) error
 	size    int
-	write   func(tx W, shared *batch) error
+	closed  bool // no report joins it any more
+	before  *batch[W]
+	lead    chan struct{}
+	done    chan struct{}
 	err     error
-	turn    chan bool // true: another report wrote it; false: it writes now
 }
 
-// batch is what the reports of one transaction share.
-type batch struct {
-	counted  bool
-	capacity int // how many more sources the account may have
+// sharedCount is how many more sources an account may have. The reports of a
+// batch count it once.
+type sharedCount struct {
+	known    bool
+	capacity int
 }
-
-// errUnwritten is the error of reports whose writer panicked.
-var errUnwritten = errors.New("the report was not written")
 
 // Write writes a report of so many items, alone or together with others. The
-// function may run again, as any transaction may.
-func (q *queue[W]) Write(ctx context.Context, store transaction.Writer[W], account string, size int, write func(tx W, shared *batch) error) error {
-	own := &pendingReport[W]{account: account, size: size, write: write, turn: make(chan bool, 1)}
-	first, err := q.enter(own)
+// function may run again, as any transaction may, and after the caller has left.
+func (q *queue[W]) Write(ctx context.Context, store transaction.Writer[W], account string, size int, write func(tx W, shared *sharedCount) error) error {
+	own, err := q.join(account, size, write)
 	if err != nil {
 		return err
 	}
-	if !first {
-		select {
-		case written := <-own.turn:
-			if written {
-				return own.err
-			}
-		case <-ctx.Done():
-			q.leave(own)
+	return q.finish(ctx, store, account, own)
+}
+
+// join adds a report to the batch that waits, or begins a batch.
+func (q *queue[W]) join(account string, size int, write func(tx W, shared *sharedCount) error) (*batch[W], error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.last == nil {
+		q.last, q.waiting = map[string]*batch[W]{}, map[string]int{}
+	}
+	if waiting := q.waiting[account]; waiting > 0 && waiting+size > maxWaiting {
+		refusal := fault.New(fault.RateLimited, "Reports about %d items of this account wait to be written. Try again in a moment.", waiting)
+		refusal.RetryAfter = time.Second
+		return nil, refusal
+	}
+	last := q.last[account]
+	if last == nil || last.closed || last.size+size > maxBatch {
+		last = &batch[W]{before: last, lead: make(chan struct{}, 1), done: make(chan struct{})}
+		last.lead <- struct{}{}
+		q.last[account] = last
+	}
+	last.reports, last.size = append(last.reports, write), last.size+size
+	q.waiting[account] += size
+	return last, nil
+}
+
+// finish returns when a batch is written, by this caller or another, or when the
+// caller leaves.
+func (q *queue[W]) finish(ctx context.Context, store transaction.Writer[W], account string, own *batch[W]) error {
+	select {
+	case <-own.done:
+		return own.err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-own.lead:
+	}
+	if own.before != nil {
+		_ = q.finish(ctx, store, account, own.before) // its error is not ours
+		if ctx.Err() != nil {
+			own.lead <- struct{}{}
 			return ctx.Err()
 		}
 	}
-	return q.writeBatch(ctx, store, own)
+	q.write(context.WithoutCancel(ctx), store, account, own) // the others stay when this caller leaves
+	return own.err
 }
 
-// writeBatch writes the report whose turn it is, together with those that wait.
-func (q *queue[W]) writeBatch(ctx context.Context, store transaction.Writer[W], own *pendingReport[W]) (err error) {
-	reports := q.take(own)
-	err = errUnwritten
+func (q *queue[W]) write(ctx context.Context, store transaction.Writer[W], account string, own *batch[W]) {
+	q.mu.Lock()
+	own.closed, own.before = true, nil
+	q.waiting[account] -= own.size
+	q.mu.Unlock()
+	own.err = errors.New("the report was not written") // unless the store says otherwise
 	defer func() {
-		q.next(own.account)
-		for _, each := range reports[1:] {
-			each.err = err
-			each.turn <- true
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.last[account] == own {
+			delete(q.last, account)
+			delete(q.waiting, account)
 		}
+		close(own.done)
 	}()
-	ctx = context.WithoutCancel(ctx) // the others stay when this caller leaves
-	err = store.Write(ctx, own.account, func(tx W) error {
-		var shared batch
-		for _, each := range reports {
-			if err := each.write(tx, &shared); err != nil {
+	own.err = store.Write(ctx, account, func(tx W) error {
+		var shared sharedCount
+		for _, write := range own.reports {
+			if err := write(tx, &shared); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return err
-}
-
-// enter reports whether a report may be written now. Otherwise it waits, unless
-// too many do.
-func (q *queue[W]) enter(own *pendingReport[W]) (now bool, err error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	waiting, busy := q.waiting[own.account]
-	if !busy {
-		if q.waiting == nil {
-			q.waiting = map[string][]*pendingReport[W]{}
-		}
-		q.waiting[own.account] = nil
-		return true, nil
-	}
-	size := 0
-	for _, each := range waiting {
-		size += each.size
-	}
-	if size+own.size > maxWaiting {
-		refusal := fault.New(fault.RateLimited, "Reports about %d items of this account wait to be written. Try again in a moment.", size)
-		refusal.RetryAfter = time.Second
-		return false, refusal
-	}
-	q.waiting[own.account] = append(waiting, own)
-	return false, nil
-}
-
-// leave withdraws a report whose caller has left. One that is being written
-// stays; one whose turn has come passes it on.
-func (q *queue[W]) leave(own *pendingReport[W]) {
-	q.mu.Lock()
-	if waiting := q.waiting[own.account]; slices.Contains(waiting, own) {
-		q.waiting[own.account] = slices.DeleteFunc(waiting, func(each *pendingReport[W]) bool { return each == own })
-	}
-	q.mu.Unlock()
-	select {
-	case written := <-own.turn:
-		if !written {
-			q.next(own.account)
-		}
-	default: // nobody gives it the turn any more
-	}
-}
-
-// take returns the report whose turn it is and those that it writes as well.
-func (q *queue[W]) take(own *pendingReport[W]) []*pendingReport[W] {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	waiting, size, count := q.waiting[own.account], own.size, 0
-	for count < len(waiting) && size+waiting[count].size <= maxBatch {
-		size += waiting[count].size
-		count++
-	}
-	q.waiting[own.account] = waiting[count:]
-	return append([]*pendingReport[W]{own}, waiting[:count]...)
-}
-
-// next gives the turn to the first report that waits.
-func (q *queue[W]) next(account string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	waiting := q.waiting[account]
-	if len(waiting) == 0 {
-		delete(q.waiting, account)
-		return
-	}
-	q.waiting[account] = waiting[1:]
-	waiting[0].turn <- false
 }

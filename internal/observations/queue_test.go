@@ -38,7 +38,7 @@ type reporter struct {
 
 func (r *reporter) report(ctx context.Context, name string, size int) {
 	r.running.Go(func() {
-		err := r.queue.Write(ctx, &r.gate, "account", size, func(tx *[]string, _ *batch) error {
+		err := r.queue.Write(ctx, &r.gate, "account", size, func(tx *[]string, _ *sharedCount) error {
 			*tx = append(*tx, name)
 			return nil
 		})
@@ -123,8 +123,8 @@ func TestQueue_CallerThatLeavesDoesNotWait(t *testing.T) {
 		r.gate.through <- nil
 		r.gate.through <- nil
 		r.running.Wait()
-		if len(r.gate.writes) != 2 || r.gate.writes[1][0] != "stays" {
-			t.Errorf("wrote %v", r.gate.writes)
+		if len(r.gate.writes) != 2 || r.errs["stays"] != nil {
+			t.Errorf("wrote %v, got %v", r.gate.writes, r.errs)
 		}
 	})
 }
@@ -141,6 +141,25 @@ func TestQueue_WriterThatLeavesStillWrites(t *testing.T) {
 		r.gate.through <- nil
 		r.running.Wait()
 		if r.errs["first"] != nil || r.errs["second"] != nil || len(r.gate.writes) != 2 {
+			t.Errorf("got %v, wrote %v", r.errs, r.gate.writes)
+		}
+	})
+}
+
+// A batch whose callers have all left is written with the next report.
+func TestQueue_BatchThatEverybodyLeft(t *testing.T) {
+	during(t, func(t *testing.T, r *reporter) {
+		ctx, leave := context.WithCancel(t.Context())
+		r.report(t.Context(), "first", 1)
+		r.report(ctx, "left", maxBatch)
+		leave()
+		synctest.Wait()
+		r.report(t.Context(), "next", maxBatch)
+		for range 3 {
+			r.gate.through <- nil
+		}
+		r.running.Wait()
+		if r.errs["next"] != nil || len(r.gate.writes) != 3 {
 			t.Errorf("got %v, wrote %v", r.errs, r.gate.writes)
 		}
 	})
@@ -169,7 +188,7 @@ func TestQueue_PanicKeepsNobodyWaiting(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			_ = r.queue.Write(t.Context(), &r.gate, "account", 1, func(*[]string, *batch) error { panic("broken") })
+			_ = r.queue.Write(t.Context(), &r.gate, "account", 1, func(*[]string, *sharedCount) error { panic("broken") })
 		})
 		synctest.Wait()
 		r.report(t.Context(), "second", 1)

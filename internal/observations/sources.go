@@ -62,7 +62,7 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 	outcome := Outcome{Registered: len(found.seen), Rejected: report.rejected}
 	if len(found.news) > 0 {
 		var added addition
-		err := s.queue.Write(ctx, product.Store, caller.Account, len(found.news), func(tx W, shared *batch) (err error) {
+		err := s.queue.Write(ctx, product.Store, caller.Account, len(found.news), func(tx W, shared *sharedCount) (err error) {
 			added, err = product.add(ctx, tx, caller, report, found.news, shared)
 			return err
 		})
@@ -132,7 +132,7 @@ type addition struct {
 }
 
 // add creates resources and writes sources, both up to their caps.
-func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller, report *Report[S], news []S, shared *batch) (added addition, err error) {
+func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller, report *Report[S], news []S, shared *sharedCount) (added addition, err error) {
 	names := namesOf(news)
 	kinds, err := p.Kinds(p.Reading(tx), ctx, caller.Account, names)
 	if err != nil {
@@ -186,7 +186,7 @@ func (p Product[R, W, S]) create(ctx context.Context, tx W, caller accounts.Call
 
 // upToCap drops the new sources that the account has no capacity for. Which are
 // new only matters when it is near its cap, so only then is it looked up.
-func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sources []S, shared *batch) ([]S, error) {
+func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sources []S, shared *sharedCount) ([]S, error) {
 	if err := p.count(ctx, tx, account, shared); err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sou
 		shared.capacity -= len(sources)
 		return sources, nil
 	}
-	shared.counted = false // sources that were taken for new may have been known
+	shared.known = false // sources that were taken for new may have been known
 	if err := p.count(ctx, tx, account, shared); err != nil {
 		return nil, err
 	}
@@ -212,12 +212,12 @@ func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sou
 }
 
 // count counts an account's sources once in a transaction.
-func (p Product[R, W, S]) count(ctx context.Context, tx W, account string, shared *batch) error {
-	if shared.counted {
+func (p Product[R, W, S]) count(ctx context.Context, tx W, account string, shared *sharedCount) error {
+	if shared.known {
 		return nil
 	}
 	stored, err := p.CountSources(p.Reading(tx), ctx, account)
-	shared.counted, shared.capacity = true, MaxSources-stored
+	shared.known, shared.capacity = true, MaxSources-stored
 	return err
 }
 
@@ -240,47 +240,38 @@ const fullFor = 10 * time.Second
 // shortage says what an account has no capacity for.
 type shortage struct{ resources, sources bool }
 
-// fullAccounts remembers which accounts lacked capacity.
+// fullAccounts remembers which accounts lacked capacity, and until when they are
+// taken for full.
 type fullAccounts struct {
-	mu    sync.Mutex
-	until map[string]map[shortage]time.Time
+	mu                 sync.Mutex
+	resources, sources map[string]time.Time
 }
 
 // of returns what an account is known to lack.
-func (f *fullAccounts) of(account string, now time.Time) (lacking shortage) {
+func (f *fullAccounts) of(account string, now time.Time) shortage {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for what, until := range f.until[account] {
-		if !now.Before(until) {
-			delete(f.until[account], what)
-			continue
-		}
-		lacking.resources, lacking.sources = lacking.resources || what.resources, lacking.sources || what.sources
-	}
-	if len(f.until[account]) == 0 {
-		delete(f.until, account)
-	}
-	return lacking
+	return shortage{now.Before(f.resources[account]), now.Before(f.sources[account])}
 }
 
 // note remembers what an account lacks.
 func (f *fullAccounts) note(account string, lacking shortage, now time.Time) {
-	if lacking == (shortage{}) {
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.until == nil {
-		f.until = map[string]map[shortage]time.Time{}
+	if f.resources == nil {
+		f.resources, f.sources = map[string]time.Time{}, map[string]time.Time{}
 	}
-	if f.until[account] == nil {
-		f.until[account] = map[shortage]time.Time{}
+	if lacking.resources {
+		f.resources[account] = now.Add(fullFor)
 	}
-	f.until[account][lacking] = now.Add(fullFor)
+	if lacking.sources {
+		f.sources[account] = now.Add(fullFor)
+	}
 }
 
 func (f *fullAccounts) forget(account string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.until, account)
+	delete(f.resources, account)
+	delete(f.sources, account)
 }
