@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,13 +22,13 @@ type ledger struct {
 	stored map[string]int
 	sizes  []int // of the transactions
 	fail   map[string]error
-	takes  time.Duration
+	takes  atomic.Int64 // nanoseconds
 	log    strings.Builder
 }
 
 func (l *ledger) Write(ctx context.Context, account string, fn func(RefreshTx) error) error {
 	select {
-	case <-time.After(l.takes):
+	case <-time.After(time.Duration(l.takes.Load())):
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -144,7 +145,7 @@ func TestRefreshes_StopWritesWhatIsLeft(t *testing.T) {
 // A write that is under way when the process stops is written by Stop.
 func TestRefreshes_StopDuringAWrite(t *testing.T) {
 	refreshing(t, func(t *testing.T, b *buffer) {
-		b.takes = 2 * time.Second
+		b.takes.Store(int64(2 * time.Second))
 		b.note("a", "f", 1)
 		pass(6)
 		b.Stop(t.Context())
@@ -176,10 +177,10 @@ func TestRefreshes_OutageIsRetriedAndLoggedOnce(t *testing.T) {
 
 func TestRefreshes_SlowAccountIsGivenUpForNow(t *testing.T) {
 	refreshing(t, func(t *testing.T, b *buffer) {
-		b.takes = time.Hour
+		b.takes.Store(int64(time.Hour))
 		b.note("a", "f", 1)
 		pass(5)
-		b.takes = 0
+		b.takes.Store(0)
 		pass(int(refreshTimeout/time.Second) + 5)
 		b.expect(t, map[string]int{"a/2/f": 1})
 	})
