@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxRemembered bounds the memory; past it everything is forgotten, which
+	// maxRemembered bounds the memory. Past it everything is forgotten, which
 	// costs each key in use one lookup.
 	maxRemembered = 100_000
 	// usePrecision is how exact last_used_at is while a key is in steady use.
@@ -52,7 +52,7 @@ type session struct {
 	noted  atomic.Int64 // when Used was told last, in microseconds
 }
 
-// Authenticate gives the caller behind a token, or an Unauthorized refusal.
+// Authenticate returns the caller behind a token, or an Unauthorized refusal.
 func (a *Authenticator) Authenticate(ctx context.Context, token string) (Caller, error) {
 	known, result, err := a.find(ctx, ParseSecret(token))
 	now := a.Now()
@@ -79,7 +79,7 @@ func (a *Authenticator) noteUse(known *session, now time.Time) {
 }
 
 func (a *Authenticator) find(ctx context.Context, secret Secret) (known *session, result string, err error) {
-	known, generation := a.recall(secret.digest())
+	known, generation := a.remembered(secret.digest())
 	if known != nil {
 		return known, "hit", nil
 	}
@@ -87,7 +87,7 @@ func (a *Authenticator) find(ctx context.Context, secret Secret) (known *session
 	return known, "miss", err
 }
 
-// Hear takes a change from the feed and forgets the key it is about.
+// Hear takes a change from the feed, and forgets the key that it is about.
 func (a *Authenticator) Hear(change changes.Change) {
 	if change.Kind == KindKey {
 		a.Forget(change.Key)
@@ -105,7 +105,7 @@ func (a *Authenticator) Forget(keyID string) {
 	}
 }
 
-func (a *Authenticator) recall(hash digest) (*session, uint64) {
+func (a *Authenticator) remembered(hash digest) (*session, uint64) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	if !a.Live() {
@@ -126,7 +126,7 @@ func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation ui
 	return a.remember(seen, generation), nil
 }
 
-// remember keeps a session unless a change arrived while it was looked up.
+// remember keeps a session, unless a change arrived while it was looked up.
 func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
