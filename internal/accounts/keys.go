@@ -51,7 +51,7 @@ func (s Secret) digest() digest {
 
 type digest = [sha256.Size]byte
 
-// Status tells whether a key works.
+// Status is whether a key works.
 type Status string
 
 // The states of a key. A revoked key never works again.

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Store gives the transactions in which environments are read and written.
+// Store runs the transactions in which environments are read and written.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	// Write runs fn in one transaction under the account's lock.

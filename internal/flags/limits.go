@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 )
 
-// Hard caps per account, and the names under which a refusal tells them.
+// Hard caps per account, and their names in a refusal.
 const (
 	MaxFlags = 10_000
 	// MaxLargeBytes is what the flags with more than smallBytes may take
@@ -18,8 +18,8 @@ const (
 	largeBytes = "flags.large_flag_bytes"
 )
 
-// What one flag may be. The number of its rules is the plan's to bound, and
-// where the plan does not, their size does.
+// Bounds of one flag. The plan bounds the number of its rules, and where it does
+// not, their size does.
 const (
 	maxValues          = 1000
 	maxValueBytes      = 64 << 10
@@ -52,7 +52,7 @@ func checkSize(problems *fault.Problems, flag Flag) bool {
 	return false
 }
 
-// bytes is about what the flag takes as JSON.
+// bytes returns about what the flag takes as JSON.
 func (f Flag) bytes() int {
 	return len(f.Default) + choicesBytes(f.Values) + environmentsBytes(f.Environments)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Store gives the transactions in which flags are read and written.
+// Store runs the transactions in which flags are read and written.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	// Write runs fn in one transaction under the account's lock.
@@ -45,20 +45,19 @@ type SourceFilter struct {
 type ReadTx interface {
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
-	// ManagedEnvironments gives every environment of an account and whether it
+	// ManagedEnvironments returns every environment of an account and whether it
 	// is managed.
 	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 	Flag(ctx context.Context, account, key string) (Flag, error)
 	Flags(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Flag], error)
-	// FlagsByKey gives those of the named flags that exist; nil names all.
+	// FlagsByKey returns those of the named flags that exist; nil names all.
 	FlagsByKey(ctx context.Context, account string, keys []string) ([]Flag, error)
-	// ExistingFlags tells which of the named flags exist.
+	// ExistingFlags returns which of the named flags exist.
 	ExistingFlags(ctx context.Context, account string, keys []string) ([]string, error)
-	// FlagsWithEnvironment gives the flags that have a configuration for an environment.
+	// FlagsWithEnvironment returns the flags that have a configuration for an environment.
 	FlagsWithEnvironment(ctx context.Context, account, environment string) ([]Flag, error)
 	CountFlags(ctx context.Context, account string) (int, error)
-	// LargeFlagBytes is what the flags of an account with more than some bytes
-	// take together.
+	// LargeFlagBytes returns what the flags with more than from bytes take together.
 	LargeFlagBytes(ctx context.Context, account string, from int) (int, error)
 	FlagSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
 	CountFlagSources(ctx context.Context, account string) (int, error)
@@ -103,7 +102,7 @@ func (s *Service) Flags(ctx context.Context, caller accounts.Caller, filter Filt
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Flag], error) { return tx.Flags(ctx, caller.Account, filter, request) })
 }
 
-// Flag gives one flag.
+// Flag returns one flag.
 func (s *Service) Flag(ctx context.Context, caller accounts.Caller, key string) (Flag, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
 }
@@ -250,7 +249,7 @@ func (s *Service) store(ctx context.Context, tx Tx, caller accounts.Caller, befo
 	return after, checkTotalSize(ctx, tx, before, after)
 }
 
-// over completes what a replace leaves unsaid with what is stored.
+// over returns the wanted flag, with what the draft leaves unsaid as it is stored.
 func (d *Draft) over(before, wanted Flag, now time.Time) Flag {
 	after := wanted
 	after.Account, after.CreatedAt, after.UpdatedAt = before.Account, before.CreatedAt, now

@@ -116,7 +116,7 @@ func TestWhatBecomesOfAnExpiry(t *testing.T) {
 	} {
 		draft := LevelsDraft{Base: c.sent, Environments: map[string]OverrideDraft{"e": c.sent}}
 		before := Levels{Level: c.stored.Level, LevelExpiresAt: c.stored.ExpiresAt, Environments: map[string]Override{"e": c.stored}}
-		wanted := draft.wishes()
+		wanted := draft.wanted()
 		if err := draft.Problems.Err(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

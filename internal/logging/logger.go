@@ -25,8 +25,8 @@ const (
 
 const maxName = 255
 
-// brokenKeyRule gives the rule that a text breaks as the key of a logger or a
-// group, or "". The one that the history has for several at once cannot be one.
+// brokenKeyRule returns the rule that a text breaks as the key of a logger or a
+// group, or "". The key of changes that touch several cannot be one.
 func brokenKeyRule(text string) string {
 	switch {
 	case !observations.IsLabel(text) || text == changes.AllKeys:
@@ -45,7 +45,7 @@ type Logger struct {
 	Levels
 	// Group is the key of its group; empty for none.
 	Group string
-	// Managed tells whether people control it; others were only reported.
+	// Managed says that people control it; others were only reported.
 	Managed              bool
 	CreatedAt, UpdatedAt time.Time
 }
@@ -75,16 +75,16 @@ func (l Logger) document() loggerDocument {
 // MarshalJSON writes the logger's definition.
 func (l Logger) MarshalJSON() ([]byte, error) { return json.Marshal(l.document()) }
 
-// nothingSet tells whether a logger has nothing that makes it managed.
+// nothingSet reports whether a logger has nothing that makes it managed.
 func (l Logger) nothingSet() bool { return l.empty() && l.Group == "" }
 
-// released is the logger, discovered, with nothing set.
+// released returns the logger as a discovered one with nothing set.
 func (l Logger) released() Logger {
 	l.Levels, l.Group, l.Managed = Levels{Environments: map[string]Override{}}, "", false
 	return l
 }
 
-// settled is the logger in the state that follows from what it has: one with
+// settled returns the logger in the state that follows from what it has: one with
 // nothing set is discovered.
 func (l Logger) settled() Logger {
 	l.Managed = !l.nothingSet()
