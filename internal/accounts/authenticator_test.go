@@ -110,7 +110,7 @@ func (g *gate) cost(t *testing.T, want int, do func()) {
 	}
 }
 
-func TestAKeyThatWasSeenCostsNoLookup(t *testing.T) {
+func TestAuthenticator_RemembersKeys(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	g.cost(t, 1, func() {
@@ -123,7 +123,7 @@ func TestAKeyThatWasSeenCostsNoLookup(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoKeyIsRefusedEveryTime(t *testing.T) {
+func TestAuthenticator_UnknownKey(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	tokens := []string{"", "nothing", "key ", "Key"}
@@ -139,7 +139,7 @@ func TestWhatIsNoKeyIsRefusedEveryTime(t *testing.T) {
 	}
 }
 
-func TestARevokedOrExpiredKeyIsRefused(t *testing.T) {
+func TestAuthenticator_RevokedOrExpiredKey(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	g.put("revoked", func(key *accounts.Key) { key.Status = accounts.Revoked })
@@ -154,7 +154,7 @@ func TestARevokedOrExpiredKeyIsRefused(t *testing.T) {
 	}
 }
 
-func TestAChangeMakesTheNextRequestLookAgain(t *testing.T) {
+func TestAuthenticator_ChangedKeyIsLookedUp(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		tell    func(*gate)
@@ -176,7 +176,7 @@ func TestAChangeMakesTheNextRequestLookAgain(t *testing.T) {
 	}
 }
 
-func TestEverythingCanBeForgotten(t *testing.T) {
+func TestAuthenticator_ForgetAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -204,7 +204,7 @@ func TestEverythingCanBeForgotten(t *testing.T) {
 	})
 }
 
-func TestARevocationCountsFromTheChangeOn(t *testing.T) {
+func TestAuthenticator_Revocation(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	g.passes(t, "key", true)
@@ -216,7 +216,7 @@ func TestARevocationCountsFromTheChangeOn(t *testing.T) {
 
 // A lookup may have read the key just before it was revoked, and come back
 // after the change was heard.
-func TestALookupThatOverlapsAChangeIsNotRemembered(t *testing.T) {
+func TestAuthenticator_LookupOverlapsChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -237,7 +237,7 @@ func TestALookupThatOverlapsAChangeIsNotRemembered(t *testing.T) {
 	})
 }
 
-func TestNothingIsTrustedWhileChangesAreNotHeard(t *testing.T) {
+func TestAuthenticator_FeedNotLive(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	g.passes(t, "key", true)
@@ -253,7 +253,7 @@ func TestNothingIsTrustedWhileChangesAreNotHeard(t *testing.T) {
 	g.cost(t, 0, func() { g.passes(t, "key", false) }) // what was read last counts
 }
 
-func TestAKeyExpiresByTheClock(t *testing.T) {
+func TestAuthenticator_Expiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -268,7 +268,7 @@ func TestAKeyExpiresByTheClock(t *testing.T) {
 	})
 }
 
-func TestAnOutageIsNoRefusal(t *testing.T) {
+func TestAuthenticator_Outage(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	outage := fault.New(fault.Unavailable, "down")
@@ -291,7 +291,7 @@ func (e *everybody) KeyByHash(_ context.Context, hash string) (accounts.Key, err
 	return accounts.Key{ID: hash, Hash: hash, Status: accounts.Active}, nil
 }
 
-func TestMemoryIsBounded(t *testing.T) {
+func TestAuthenticator_BoundsItsMemory(t *testing.T) {
 	t.Parallel()
 	g, crowd := newGate(), &everybody{}
 	g.Directory = crowd
@@ -309,7 +309,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-func TestManyRequestsAndChangesAtOnce(t *testing.T) {
+func TestAuthenticator_Concurrency(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	var running sync.WaitGroup

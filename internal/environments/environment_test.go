@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestOnlyManagedEnvironmentsAreWritable(t *testing.T) {
+func TestWritable(t *testing.T) {
 	t.Parallel()
 	managed := map[string]bool{"production": true, "staging": false}
 	for key, writable := range map[string]bool{"production": true, "staging": false, "nowhere": false, "": false, "Production": false} {
@@ -35,7 +35,7 @@ func TestOnlyManagedEnvironmentsAreWritable(t *testing.T) {
 	}
 }
 
-func TestClassificationsAreReadInAnyCase(t *testing.T) {
+func TestParseClassification(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]environments.Classification{
 		"STANDARD": environments.Standard, "standard": environments.Standard, "Ad_Hoc": environments.AdHoc, "AD_HOC": environments.AdHoc,
@@ -51,7 +51,7 @@ func TestClassificationsAreReadInAnyCase(t *testing.T) {
 	}
 }
 
-func TestANewAccountHasTwoEnvironments(t *testing.T) {
+func TestFound(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -63,7 +63,7 @@ func TestANewAccountHasTwoEnvironments(t *testing.T) {
 	})
 }
 
-func TestDraftsAreChecked(t *testing.T) {
+func TestDraft_Rules(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	color := func(text string) environments.Draft {
@@ -111,7 +111,7 @@ func TestDraftsAreChecked(t *testing.T) {
 	}
 }
 
-func TestANewEnvironmentNeedsAKey(t *testing.T) {
+func TestCreate_Key(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	for key, good := range map[string]bool{
@@ -130,7 +130,7 @@ func TestANewEnvironmentNeedsAKey(t *testing.T) {
 	same(t, refusals(err), append([]refusal{{fault.Validation, fault.Pointer("/data/id")}}, invalid("name")...))
 }
 
-func TestANewEnvironmentIsStandardAndManaged(t *testing.T) {
+func TestCreate_StandardAndManaged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -151,7 +151,7 @@ func TestANewEnvironmentIsStandardAndManaged(t *testing.T) {
 	})
 }
 
-func TestAReplaceKeepsWhatClientsDoNotSend(t *testing.T) {
+func TestReplace_KeepsWhatIsNotSent(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	draft := fresh("new")
@@ -173,7 +173,7 @@ func TestAReplaceKeepsWhatClientsDoNotSend(t *testing.T) {
 	}
 }
 
-func TestProductionIsLocked(t *testing.T) {
+func TestReplace_Production(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	before := h.get(t, "production")
@@ -190,7 +190,7 @@ func TestProductionIsLocked(t *testing.T) {
 	}
 }
 
-func TestEnvironmentsOfOtherAccountsDoNotExist(t *testing.T) {
+func TestService_OtherAccounts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -214,7 +214,7 @@ func TestEnvironmentsOfOtherAccountsDoNotExist(t *testing.T) {
 	})
 }
 
-func TestWhatWasReadBeforeSomebodyChangedItIsNotWritten(t *testing.T) {
+func TestService_VersionMismatch(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	before, version := h.get(t, "staging"), h.version(t.Context(), t)
@@ -266,7 +266,7 @@ func (tx productWrites) StripValues(_ context.Context, _ accounts.Caller, enviro
 	return tx.of.failing
 }
 
-func TestProductsAreAskedForTheirValues(t *testing.T) {
+func TestDelete_ValuesOfProducts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	held := &products{db: h.db, usage: environments.Usage{FlagRules: 7, LoggerOverrides: 2}}
@@ -300,7 +300,7 @@ func TestProductsAreAskedForTheirValues(t *testing.T) {
 
 // What programs report never keeps people from creating an environment, but
 // people too have an end.
-func TestRowsOfEnvironmentsAreBounded(t *testing.T) {
+func TestCreate_RowCap(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	var keys []string

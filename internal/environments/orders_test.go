@@ -33,7 +33,7 @@ func (h *house) user(t *testing.T, id string, order []string) accounts.Caller {
 	return accounts.Caller{Account: h.owner.Account, UserID: id, Role: accounts.Member}
 }
 
-func TestClassificationMovesAnEnvironmentThroughTheOrders(t *testing.T) {
+func TestOrders_FollowClassification(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -121,7 +121,7 @@ func (m *model) delete(key string) {
 	}
 }
 
-func TestOrdersAreRightAfterAnySequenceOfOperations(t *testing.T) {
+func TestOrders_AnySequence(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
 	settings := &accounts.Service{Store: db.Accounts()}

@@ -16,7 +16,7 @@ const racers = 32
 
 // Half of the racers promote what was discovered and half make something new,
 // on every node at once. However it goes, no plan gives more than it has.
-func TestRacingPromotionsNeverExceedThePlan(t *testing.T) {
+func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		plan string
@@ -127,7 +127,7 @@ func release(t *testing.T, h *house) {
 	}
 }
 
-func TestAnEnvironmentThatIsManagedTakesNoSecondSlot(t *testing.T) {
+func TestReplace_ManagedTakesNoSecondSlot(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "free")
 	if _, err := h.Replace(t.Context(), h.owner, "staging", manage(true), nil); err != nil {
@@ -152,7 +152,7 @@ func TestAnEnvironmentThatIsManagedTakesNoSecondSlot(t *testing.T) {
 	}
 }
 
-func TestAReportTakesNoSlot(t *testing.T) {
+func TestDiscover_TakesNoSlot(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "free")
 	for i := range 10 {

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-func TestNamesAreMadeOfKeys(t *testing.T) {
+func TestReadable(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{
 		"checkout-v2": "Checkout V2", "a.b_c": "A B C", "checkout": "Checkout", "0--9": "0 9",
@@ -33,7 +33,7 @@ func flagWith(rules ...Rule) Flag {
 		Environments: map[string]Environment{"production": {Enabled: true, Rules: rules}}}
 }
 
-func TestReferencesAreWhatRulesLookAt(t *testing.T) {
+func TestReferences(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, logic string
@@ -86,7 +86,7 @@ func wrongIn(environments ...string) map[string]Environment {
 	return wrong
 }
 
-func TestDraftsNameEveryProblem(t *testing.T) {
+func TestValidate_NamesEveryProblem(t *testing.T) {
 	t.Parallel()
 	environment := func(e Environment) map[string]Environment { return map[string]Environment{"production": e} }
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 	}
 }
 
-func TestASnapshotFollowsChangesWithoutGaps(t *testing.T) {
+func TestChangedFlags(t *testing.T) {
 	t.Parallel()
 	flag := func(seq int64, key string) changes.Change { return changes.Change{Seq: seq, Kind: Kind, Key: key} }
 	discovery := changes.Change{Seq: 7, Kind: Kind, Key: changes.AllKeys, After: json.RawMessage(`{"keys":["x","y"]}`)}

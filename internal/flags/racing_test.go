@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestOfRacersThatCreateOneKeyOneWins(t *testing.T) {
+func TestCreate_OneRacerWins(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -43,7 +43,7 @@ func TestOfRacersThatCreateOneKeyOneWins(t *testing.T) {
 	})
 }
 
-func TestOfRacersThatDeleteOneFlagOneWins(t *testing.T) {
+func TestDelete_OneRacerWins(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -54,7 +54,7 @@ func TestOfRacersThatDeleteOneFlagOneWins(t *testing.T) {
 	})
 }
 
-func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
+func TestReplace_OneRacerWinsPerVersion(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -77,7 +77,7 @@ func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
 
 // Racers without a precondition all win, and the history tells one story:
 // every change begins where the one before it ended.
-func TestRacingReplacesMakeOneChainOfChanges(t *testing.T) {
+func TestReplace_RacersMakeOneChainOfChanges(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -102,7 +102,7 @@ func TestRacingReplacesMakeOneChainOfChanges(t *testing.T) {
 	})
 }
 
-func TestRacingReportsDiscoverAFlagOnce(t *testing.T) {
+func TestReport_RacersDiscoverOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -123,7 +123,7 @@ func TestRacingReportsDiscoverAFlagOnce(t *testing.T) {
 	})
 }
 
-func TestRulesAreCountedInTheTransaction(t *testing.T) {
+func TestReplace_RuleLimit(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -163,7 +163,7 @@ func (h *house) fill(t *testing.T, room int) {
 	}
 }
 
-func TestNoRaceGoesPastTheCapOfFlags(t *testing.T) {
+func TestCreate_FlagCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -191,7 +191,7 @@ func TestNoRaceGoesPastTheCapOfFlags(t *testing.T) {
 	})
 }
 
-func TestAReportAtTheCapRefreshesWhatExistsAndDropsTheRest(t *testing.T) {
+func TestReport_FlagCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -218,7 +218,7 @@ func TestAReportAtTheCapRefreshesWhatExistsAndDropsTheRest(t *testing.T) {
 	})
 }
 
-func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T) {
+func TestReport_SourceCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")

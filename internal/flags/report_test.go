@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestTheFirstDeclarationDecidesAndLaterOnesUpdateTheirSource(t *testing.T) {
+func TestReport_FirstDeclarationDecides(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -50,7 +50,7 @@ func TestTheFirstDeclarationDecidesAndLaterOnesUpdateTheirSource(t *testing.T) {
 	})
 }
 
-func TestAnIdenticalReportAltersOnlyWhenThingsWereLastSeen(t *testing.T) {
+func TestReport_IdenticalReportRefreshes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -78,7 +78,7 @@ func TestAnIdenticalReportAltersOnlyWhenThingsWereLastSeen(t *testing.T) {
 	})
 }
 
-func TestAReportSkipsWhatIsWrongAndKeepsTheRest(t *testing.T) {
+func TestReport_SkipsBadItems(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -104,7 +104,7 @@ func TestAReportSkipsWhatIsWrongAndKeepsTheRest(t *testing.T) {
 	})
 }
 
-func TestAReportOfADeletedFlagDiscoversItAnew(t *testing.T) {
+func TestReport_DeletedFlag(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -122,7 +122,7 @@ func TestAReportOfADeletedFlagDiscoversItAnew(t *testing.T) {
 	})
 }
 
-func TestTheHistoryOfAFlagHasNothingThatIsOnlyObserved(t *testing.T) {
+func TestHistory_NothingObserved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")

@@ -23,7 +23,7 @@ func places(err error) (paths []string) {
 	return paths
 }
 
-func TestDraftsNameEveryProblem(t *testing.T) {
+func TestValidate_NamesEveryProblem(t *testing.T) {
 	t.Parallel()
 	base := func(o OverrideDraft) Draft { return Draft{LevelsDraft: LevelsDraft{Base: o}} }
 	override := func(o OverrideDraft) Draft {
@@ -87,7 +87,7 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 
 // A write that repeats the level and omits the expiry keeps it; a changed level
 // without one, or an explicit null, clears it.
-func TestWhatBecomesOfAnExpiry(t *testing.T) {
+func TestLevels_Expiry(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 31, 8, 0, 0, 0, time.UTC)
 	soon, later, past := now.Add(time.Minute), now.Add(time.Hour), now.Add(-time.Minute)

@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestRacingPromotionsNeverExceedTheCap(t *testing.T) {
+func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -41,7 +41,7 @@ func TestRacingPromotionsNeverExceedTheCap(t *testing.T) {
 	})
 }
 
-func TestRacingCreationsOfGroupsNeverExceedTheCap(t *testing.T) {
+func TestCreateGroup_RacersKeepThePlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -54,7 +54,7 @@ func TestRacingCreationsOfGroupsNeverExceedTheCap(t *testing.T) {
 }
 
 // One key is a logger or a group, whoever comes first.
-func TestALoggerAndAGroupRaceForAKey(t *testing.T) {
+func TestCreateGroup_RacesWithLoggerOfItsKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -81,7 +81,7 @@ func TestALoggerAndAGroupRaceForAKey(t *testing.T) {
 // Promotion, release, discovery and deletion at once: whatever the order, no
 // logger is unmanaged and has more than its reported level, none is managed with
 // nothing set, and the history ends where the rows are.
-func TestAStormLeavesEveryLoggerInAState(t *testing.T) {
+func TestService_StormLeavesValidStates(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -147,7 +147,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func TestOfRacersThatPromoteOneLoggerOneCascades(t *testing.T) {
+func TestReplace_OneRacerCascades(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -169,7 +169,7 @@ func TestOfRacersThatPromoteOneLoggerOneCascades(t *testing.T) {
 	})
 }
 
-func TestRacingReportsDiscoverALoggerOnce(t *testing.T) {
+func TestReport_RacersDiscoverOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -188,7 +188,7 @@ func TestRacingReportsDiscoverALoggerOnce(t *testing.T) {
 }
 
 // A group's deletion and an assignment to it: no member of a group that is gone.
-func TestNoLoggerIsLeftInADeletedGroup(t *testing.T) {
+func TestDeleteGroup_RacesWithAssignment(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -223,7 +223,7 @@ func (h *house) fill(t *testing.T, room int) {
 	}
 }
 
-func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
+func TestReplace_LoggerCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -253,7 +253,7 @@ func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
 	})
 }
 
-func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T) {
+func TestReport_SourceCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock

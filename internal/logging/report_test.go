@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestTheFirstExplicitLevelIsTheLoggersAndLaterOnesAreTheSources(t *testing.T) {
+func TestReport_FirstExplicitLevelDecides(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -33,7 +33,7 @@ func TestTheFirstExplicitLevelIsTheLoggersAndLaterOnesAreTheSources(t *testing.T
 	})
 }
 
-func TestAReportSkipsWhatIsWrongAndKeepsTheRest(t *testing.T) {
+func TestReport_SkipsBadItems(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -63,7 +63,7 @@ func TestAReportSkipsWhatIsWrongAndKeepsTheRest(t *testing.T) {
 
 // A report that says nothing new writes nothing by itself; when it was made is
 // written with the others, once.
-func TestReportsThatSayNothingNewAreWrittenTogether(t *testing.T) {
+func TestReport_IdenticalReportRefreshes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		writes := 0

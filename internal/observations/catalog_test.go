@@ -21,7 +21,7 @@ func keyDraft(key string) observations.Draft {
 	return observations.Draft{Key: optional.Of(key)}
 }
 
-func TestAServiceCanBeNamedBeforeItReports(t *testing.T) {
+func TestCreateService(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -35,7 +35,7 @@ func TestAServiceCanBeNamedBeforeItReports(t *testing.T) {
 	})
 }
 
-func TestAServiceThatExistsIsRefusedWhereItStands(t *testing.T) {
+func TestCreateService_Exists(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -48,7 +48,7 @@ func TestAServiceThatExistsIsRefusedWhereItStands(t *testing.T) {
 	})
 }
 
-func TestServiceDraftsAreChecked(t *testing.T) {
+func TestCreateService_Rules(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	atID := []refusal{{fault.Validation, fault.Pointer("/data/id")}}
@@ -72,7 +72,7 @@ func TestServiceDraftsAreChecked(t *testing.T) {
 	}
 }
 
-func TestARenameWithoutANameGoesBackToTheKey(t *testing.T) {
+func TestReplace_WithoutName(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("service", "web"), described("user", "alice", `{"plan":"pro"}`))
@@ -97,7 +97,7 @@ func or(text, fallback string) string {
 	return text
 }
 
-func TestAContextTypesAttributesAreReplaced(t *testing.T) {
+func TestReplaceContextType_Attributes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.report(t, described("user", "alice", `{"plan":"pro"}`))
@@ -114,7 +114,7 @@ func TestAContextTypesAttributesAreReplaced(t *testing.T) {
 	same(t, refusals(err), invalid("attributes"))
 }
 
-func TestWhatIsForgottenComesBackWithTheNextReport(t *testing.T) {
+func TestReport_DeletedResources(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -150,7 +150,7 @@ func (h *house) lookups(t *testing.T) map[string]error {
 	return map[string]error{"the service": service, "the context": context, "the type": contextType}
 }
 
-func TestIDsOfContextsAreSplitAtTheFirstColon(t *testing.T) {
+func TestSplitContextID(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string][2]string{"user:alice": {"user", "alice"}, "user:a:b": {"user", "a:b"}, "user:": {"user", ""}, ":a": {"", "a"}} {
 		typeKey, key, ok := observations.SplitContextID(id)
@@ -166,7 +166,7 @@ func TestIDsOfContextsAreSplitAtTheFirstColon(t *testing.T) {
 	}
 }
 
-func TestReportedThingsAreListed(t *testing.T) {
+func TestService_Lists(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("service", "Web"), reported("service", "worker"), reported("user", "alice"), reported("device", "phone"))
@@ -182,7 +182,7 @@ func TestReportedThingsAreListed(t *testing.T) {
 	}
 }
 
-func TestReportedThingsOfOtherAccountsDoNotExist(t *testing.T) {
+func TestService_OtherAccounts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)

@@ -45,7 +45,7 @@ func ago(minutes int, within time.Duration) time.Time {
 	return thisMinute.Add(-time.Duration(minutes) * time.Minute).Add(within)
 }
 
-func TestMeasurementsAreAddedUpPerMinute(t *testing.T) {
+func TestReportMetrics_SumsPerMinute(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -58,7 +58,7 @@ func TestMeasurementsAreAddedUpPerMinute(t *testing.T) {
 	})
 }
 
-func TestSeriesAreKeptApart(t *testing.T) {
+func TestReportMetrics_Series(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	base := metric("m", 1, ago(5, 0))
@@ -70,7 +70,7 @@ func TestSeriesAreKeptApart(t *testing.T) {
 	same(t, len(stranger.minutes(t)), 0)
 }
 
-func TestUnusableMeasurementsAreSkipped(t *testing.T) {
+func TestReportMetrics_SkipsUnusable(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	now := time.Now()
@@ -100,7 +100,7 @@ func TestUnusableMeasurementsAreSkipped(t *testing.T) {
 }
 
 // A client that measures must not fail for it, whatever it measures.
-func TestHugeValuesDoNotMakeAReportFail(t *testing.T) {
+func TestReportMetrics_HugeValues(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		for name, values := range map[string][][]float64{
@@ -131,7 +131,7 @@ func TestHugeValuesDoNotMakeAReportFail(t *testing.T) {
 }
 
 // However measurements are cut into reports, the sums are the same.
-func TestSumsDoNotDependOnTheReports(t *testing.T) {
+func TestReportMetrics_SumsDoNotDependOnReports(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
 	service := newService(db)

@@ -91,7 +91,7 @@ func refreshing(t *testing.T, test func(t *testing.T, b *buffer)) {
 	})
 }
 
-func TestRefreshes_AreWrittenEveryFiveSeconds(t *testing.T) {
+func TestRefreshes_Interval(t *testing.T) {
 	refreshing(t, func(t *testing.T, b *buffer) {
 		b.note("a", "f", 1)
 		b.Note("a", KeyUsed, b.began, "f")
@@ -109,7 +109,7 @@ func TestRefreshes_AreWrittenEveryFiveSeconds(t *testing.T) {
 	})
 }
 
-func TestRefreshes_KeepTheNewestInstant(t *testing.T) {
+func TestRefreshes_NewestInstant(t *testing.T) {
 	refreshing(t, func(t *testing.T, b *buffer) {
 		for _, second := range []int{3, 7, 5, 7, 1} {
 			b.note("a", "f", second)

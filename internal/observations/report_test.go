@@ -19,7 +19,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestAReportMakesWhatIsNew(t *testing.T) {
+func TestReport_CreatesWhatIsNew(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -56,7 +56,7 @@ func (h *house) learned(t *testing.T, typeKey string) string {
 	return string(found.Attributes)
 }
 
-func TestARepeatedReportChangesNothing(t *testing.T) {
+func TestReport_RepeatedChangesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -74,7 +74,7 @@ func TestARepeatedReportChangesNothing(t *testing.T) {
 }
 
 // Most reports say what is known, and must not keep an account's writers waiting.
-func TestAReportWithoutNewsWritesNothing(t *testing.T) {
+func TestReport_NothingNewWritesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		writes := atomic.Int64{}
@@ -141,7 +141,7 @@ func (c *countedTx) SaveContextTypes(ctx context.Context, types ...observations.
 	return c.Tx.SaveContextTypes(ctx, types...)
 }
 
-func TestALargeReportAsksTheDatabaseAFewTimes(t *testing.T) {
+func TestReport_FewStatements(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -185,7 +185,7 @@ func TestALargeReportAsksTheDatabaseAFewTimes(t *testing.T) {
 	})
 }
 
-func TestAReportOfSomethingThatExistsLeavesIt(t *testing.T) {
+func TestReport_ExistingEnvironment(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	before := h.environment(t, "production")
@@ -193,7 +193,7 @@ func TestAReportOfSomethingThatExistsLeavesIt(t *testing.T) {
 	same(t, h.environment(t, "production"), before)
 }
 
-func TestItemsOfOneReportAreMerged(t *testing.T) {
+func TestReport_MergesItems(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		items      []observations.ReportedContext
@@ -220,7 +220,7 @@ func TestItemsOfOneReportAreMerged(t *testing.T) {
 	}
 }
 
-func TestATypeLearnsTheAttributesOfItsContexts(t *testing.T) {
+func TestReport_TypesLearnAttributes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	learn := func(attributes, want string, changes int64) {
@@ -239,7 +239,7 @@ func TestATypeLearnsTheAttributesOfItsContexts(t *testing.T) {
 	same(t, h.learned(t, "device"), `{"e":{}}`)
 }
 
-func TestBadItemsAreSkippedAndListed(t *testing.T) {
+func TestReport_SkipsBadItems(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 256)
 	for name, item := range map[string]observations.ReportedContext{
@@ -270,7 +270,7 @@ func TestBadItemsAreSkippedAndListed(t *testing.T) {
 	}
 }
 
-func TestLongButLegalItemsAreKept(t *testing.T) {
+func TestReport_LongestItems(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -284,7 +284,7 @@ func TestLongButLegalItemsAreKept(t *testing.T) {
 	})
 }
 
-func TestAScopedKeyReportsItsOwnEnvironmentsOnly(t *testing.T) {
+func TestReport_ScopedKey(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	scoped := h.owner
@@ -296,7 +296,7 @@ func TestAScopedKeyReportsItsOwnEnvironmentsOnly(t *testing.T) {
 	}
 }
 
-func TestALargeReportIsOneTransaction(t *testing.T) {
+func TestReport_ManyContexts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -313,7 +313,7 @@ func TestALargeReportIsOneTransaction(t *testing.T) {
 }
 
 // What programs make without anybody's doing is bounded; what exists goes on.
-func TestRowsOfReportsAreBounded(t *testing.T) {
+func TestReport_EnvironmentAndTypeCaps(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	var items []observations.ReportedContext
@@ -335,7 +335,7 @@ func TestRowsOfReportsAreBounded(t *testing.T) {
 	same(t, h.report(t, described("t0", "c", `{"x":1}`)).Registered, 1)
 }
 
-func TestContextsAreBounded(t *testing.T) {
+func TestReport_ContextCap(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres") // a race detector would see SQLite write these for minutes
 	h := newHouse(t, database)
@@ -361,7 +361,7 @@ func TestContextsAreBounded(t *testing.T) {
 	same(t, h.report(t, items...).Registered, 4)
 }
 
-func TestATypeLearnsOnlySoMuch(t *testing.T) {
+func TestReport_AttributeNameCap(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	for i := range 5 {
