@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -77,7 +77,7 @@ func TestReplace_WithoutName(t *testing.T) {
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("service", "web"), described("user", "alice", `{"plan":"pro"}`))
 	for draft, want := range map[*observations.Draft]string{
-		new(nameDraft("Called so")):                                "Called so",
+		new(nameDraft("Called so")):                            "Called so",
 		new(observations.Draft{}):                              "",
 		new(observations.Draft{Name: optional.Null[string]()}): "",
 	} {
