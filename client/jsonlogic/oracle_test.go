@@ -51,7 +51,7 @@ func installOracle(t *testing.T) {
 		return
 	}
 	if !testenv.All() {
-		t.Skip("the reference implementations are not installed; SIGNALBOX_TEST_ALL=1 or make test installs them")
+		testenv.Skip(t, "the reference implementations are not installed; SIGNALBOX_TEST_ALL=1 or make test installs them")
 	}
 	dir, err := os.MkdirTemp(oracleDir, "install-") //nolint:usetesting // it is renamed, which must not leave the file system
 	if err != nil {

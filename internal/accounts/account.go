@@ -55,9 +55,8 @@ type AccountDraft struct {
 	Problems fault.Problems
 }
 
-// Found makes an account with its owner and the owner's first key, inside a
-// transaction that makes the account's environments as well. The plaintext of
-// the key is in the result and nowhere else.
+// Found creates an account with its owner and the owner's first key. The
+// plaintext of the key is in the result and nowhere else.
 func Found(ctx context.Context, tx FoundingTx, name string, held plans.Held, secret Secret) (Account, Key, error) {
 	if err := checkName(name); err != nil {
 		return Account{}, Key{}, err
@@ -80,7 +79,7 @@ func Found(ctx context.Context, tx FoundingTx, name string, held plans.Held, sec
 	return account, key, insertKey(ctx, tx, changes.Operator(), key)
 }
 
-// Account gives the caller's account.
+// Account returns the caller's account.
 func (s *Service) Account(ctx context.Context, caller Caller) (Account, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Account, error) { return tx.Account(ctx, caller.Account) })
 }
@@ -115,7 +114,7 @@ func (d *AccountDraft) store(ctx context.Context, tx Tx, account Account) (Accou
 	return account, err
 }
 
-// SetPlans puts an account on other plans. It is for the operator.
+// SetPlans puts an account on other plans, on behalf of the operator.
 func SetPlans(ctx context.Context, tx Tx, id string, held plans.Held) (Account, error) {
 	target := changes.Target[Account]{
 		Account: id, Actor: changes.Operator(), Kind: KindAccount, Key: id,
@@ -152,8 +151,8 @@ func samePlans(sent, held plans.Held) bool {
 
 var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// slug makes a key out of a name: "Acme, Inc." becomes "acme-inc". Names
-// without a usable letter get a key of their own.
+// slug makes a key of a name: "Acme, Inc." becomes "acme-inc". A name without a
+// usable letter gets a random one.
 func slug(name string) string {
 	key := strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	if key == "" {
@@ -162,5 +161,5 @@ func slug(name string) string {
 	return key[:min(len(key), 100)]
 }
 
-// newID makes an id that sorts by the time of its making.
+// newID returns an id that sorts by the time it was made.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -26,7 +26,7 @@ func found(t *testing.T, db *store.DB, name string) (account accounts.Account, k
 	return account, key, err
 }
 
-func TestANewAccountHasAnOwnerAndAKey(t *testing.T) {
+func TestFound(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)
@@ -58,7 +58,7 @@ func TestANewAccountHasAnOwnerAndAKey(t *testing.T) {
 	})
 }
 
-func TestAnAccountsKeyIsMadeOutOfItsName(t *testing.T) {
+func TestFound_KeyFromName(t *testing.T) {
 	t.Parallel()
 	pattern := regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
 	for name, want := range map[string]string{
@@ -85,7 +85,7 @@ func TestAnAccountsKeyIsMadeOutOfItsName(t *testing.T) {
 	}
 }
 
-func TestAnAccountNeedsANameAndAKeyOfItsOwn(t *testing.T) {
+func TestFound_Refusals(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		db := database.Open(t)
@@ -103,7 +103,7 @@ func TestAnAccountNeedsANameAndAKeyOfItsOwn(t *testing.T) {
 	})
 }
 
-func TestAccountDraftsAreChecked(t *testing.T) {
+func TestReplaceAccount_Rules(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	key := func(text string) accounts.AccountDraft {
@@ -142,7 +142,7 @@ func TestAccountDraftsAreChecked(t *testing.T) {
 	}
 }
 
-func TestAReplacedAccountKeepsItsKeyAndPlans(t *testing.T) {
+func TestReplaceAccount_KeepsKeyAndPlans(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	before := h.tenant.Account
@@ -159,7 +159,7 @@ func TestAReplacedAccountKeepsItsKeyAndPlans(t *testing.T) {
 	}
 }
 
-func TestAnAccountsKeyInUseIsRefusedWhereItStands(t *testing.T) {
+func TestReplaceAccount_KeyInUse(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -172,7 +172,7 @@ func TestAnAccountsKeyInUseIsRefusedWhereItStands(t *testing.T) {
 	})
 }
 
-func TestTheOperatorChangesPlans(t *testing.T) {
+func TestSetPlans(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	held := plans.Held{plans.Jobs: "free", plans.Flags: "standard"}

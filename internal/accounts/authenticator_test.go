@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -26,7 +24,6 @@ type directory struct {
 	lookups int
 	hold    chan struct{} // when set, a lookup waits for it after it has read
 	err     error
-	uses    []map[string]time.Time
 }
 
 func (d *directory) KeyByHash(_ context.Context, hash string) (accounts.Key, error) {
@@ -42,15 +39,6 @@ func (d *directory) KeyByHash(_ context.Context, hash string) (accounts.Key, err
 		err = fault.New(fault.NotFound, "no such key")
 	}
 	return key, err
-}
-
-func (d *directory) NoteUses(_ context.Context, uses map[string]time.Time) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.err == nil {
-		d.uses = append(d.uses, maps.Clone(uses))
-	}
-	return d.err
 }
 
 // put stores a key whose token and id are its name.
@@ -70,19 +58,6 @@ func (d *directory) set(hold chan struct{}, err error) {
 	d.hold, d.err = hold, err
 }
 
-// written lists the noted uses, as seconds after the beginning of the test.
-func (d *directory) written(began time.Time) []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var found []string
-	for _, uses := range d.uses {
-		for _, id := range slices.Sorted(maps.Keys(uses)) {
-			found = append(found, fmt.Sprintf("%s at %v", id, uses[id].Sub(began)))
-		}
-	}
-	return found
-}
-
 // gate is an authenticator with what it works with.
 type gate struct {
 	*accounts.Authenticator
@@ -90,17 +65,23 @@ type gate struct {
 	live   bool
 	counts map[string]int
 	began  time.Time
+	uses   []string // with the seconds after the beginning
 }
 
 func newGate() *gate {
 	g := &gate{directory: &directory{keys: map[string]accounts.Key{}}, live: true, counts: map[string]int{}, began: time.Now()}
 	var mu sync.Mutex
 	g.Authenticator = &accounts.Authenticator{
-		Directory: g.directory, Live: func() bool { return g.live }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Directory: g.directory, Live: func() bool { return g.live }, Now: time.Now,
 		Count: func(result string) {
 			mu.Lock()
 			defer mu.Unlock()
 			g.counts[result]++
+		},
+		Used: func(account, keyID string, at time.Time) {
+			mu.Lock()
+			defer mu.Unlock()
+			g.uses = append(g.uses, fmt.Sprintf("%s of %s at %v", keyID, account, at.Sub(g.began)))
 		},
 	}
 	g.put("key", nil)
@@ -129,7 +110,7 @@ func (g *gate) cost(t *testing.T, want int, do func()) {
 	}
 }
 
-func TestAKeyThatWasSeenCostsNoLookup(t *testing.T) {
+func TestAuthenticator_RemembersKeys(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	g.cost(t, 1, func() {
@@ -142,7 +123,7 @@ func TestAKeyThatWasSeenCostsNoLookup(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoKeyIsRefusedEveryTime(t *testing.T) {
+func TestAuthenticator_UnknownKey(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	tokens := []string{"", "nothing", "key ", "Key"}
@@ -158,7 +139,7 @@ func TestWhatIsNoKeyIsRefusedEveryTime(t *testing.T) {
 	}
 }
 
-func TestARevokedOrExpiredKeyIsRefused(t *testing.T) {
+func TestAuthenticator_RevokedOrExpiredKey(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	g.put("revoked", func(key *accounts.Key) { key.Status = accounts.Revoked })
@@ -173,7 +154,7 @@ func TestARevokedOrExpiredKeyIsRefused(t *testing.T) {
 	}
 }
 
-func TestAChangeMakesTheNextRequestLookAgain(t *testing.T) {
+func TestAuthenticator_ChangedKeyIsLookedUp(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		tell    func(*gate)
@@ -195,7 +176,7 @@ func TestAChangeMakesTheNextRequestLookAgain(t *testing.T) {
 	}
 }
 
-func TestEverythingCanBeForgotten(t *testing.T) {
+func TestAuthenticator_ForgetAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -223,7 +204,7 @@ func TestEverythingCanBeForgotten(t *testing.T) {
 	})
 }
 
-func TestARevocationCountsFromTheChangeOn(t *testing.T) {
+func TestAuthenticator_Revocation(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	g.passes(t, "key", true)
@@ -235,7 +216,7 @@ func TestARevocationCountsFromTheChangeOn(t *testing.T) {
 
 // A lookup may have read the key just before it was revoked, and come back
 // after the change was heard.
-func TestALookupThatOverlapsAChangeIsNotRemembered(t *testing.T) {
+func TestAuthenticator_LookupOverlapsChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -256,7 +237,7 @@ func TestALookupThatOverlapsAChangeIsNotRemembered(t *testing.T) {
 	})
 }
 
-func TestNothingIsTrustedWhileChangesAreNotHeard(t *testing.T) {
+func TestAuthenticator_FeedNotLive(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	g.passes(t, "key", true)
@@ -272,7 +253,7 @@ func TestNothingIsTrustedWhileChangesAreNotHeard(t *testing.T) {
 	g.cost(t, 0, func() { g.passes(t, "key", false) }) // what was read last counts
 }
 
-func TestAKeyExpiresByTheClock(t *testing.T) {
+func TestAuthenticator_Expiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
@@ -287,7 +268,7 @@ func TestAKeyExpiresByTheClock(t *testing.T) {
 	})
 }
 
-func TestAnOutageIsNoRefusal(t *testing.T) {
+func TestAuthenticator_Outage(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	outage := fault.New(fault.Unavailable, "down")
@@ -310,9 +291,7 @@ func (e *everybody) KeyByHash(_ context.Context, hash string) (accounts.Key, err
 	return accounts.Key{ID: hash, Hash: hash, Status: accounts.Active}, nil
 }
 
-func (e *everybody) NoteUses(context.Context, map[string]time.Time) error { return nil }
-
-func TestMemoryIsBounded(t *testing.T) {
+func TestAuthenticator_BoundsItsMemory(t *testing.T) {
 	t.Parallel()
 	g, crowd := newGate(), &everybody{}
 	g.Directory = crowd
@@ -325,16 +304,14 @@ func TestMemoryIsBounded(t *testing.T) {
 	if _, err := g.Authenticate(t.Context(), "0"); err != nil || crowd.lookups != before+1 {
 		t.Errorf("the first of all is still known, %v", err)
 	}
-	if sessions, uses := g.Remembered(); sessions > accounts.MaxRemembered || uses > accounts.MaxRemembered {
-		t.Errorf("it remembers %d keys and %d uses", sessions, uses)
+	if sessions := g.Remembered(); sessions > accounts.MaxRemembered {
+		t.Errorf("it remembers %d keys", sessions)
 	}
 }
 
-func TestManyRequestsAndChangesAtOnce(t *testing.T) {
+func TestAuthenticator_Concurrency(t *testing.T) {
 	t.Parallel()
 	g := newGate()
-	g.Start(t.Context())
-	defer g.Stop(t.Context())
 	var running sync.WaitGroup
 	for i := range 16 {
 		running.Go(func() {

@@ -22,7 +22,7 @@ type Caller struct {
 	ExpiresAt *time.Time
 }
 
-// Actor is the caller as the history names it.
+// Actor returns the caller as the history names it.
 func (c Caller) Actor() changes.Actor {
 	return changes.Actor{Type: changes.ActorKey, ID: c.KeyID, Name: c.KeyName}
 }

@@ -1,10 +1,10 @@
 package accounts
 
-// Remembered counts what an Authenticator keeps in memory.
-func (a *Authenticator) Remembered() (sessions, uses int) {
+// Remembered counts the keys that an Authenticator keeps in memory.
+func (a *Authenticator) Remembered() int {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return len(a.byKey), len(a.uses)
+	return len(a.byKey)
 }
 
 // MaxRemembered bounds it.

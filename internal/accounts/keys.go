@@ -27,31 +27,31 @@ const secretPrefix = "sk_api_"
 // Secret is the plaintext of a key.
 type Secret struct{ text string }
 
-// NewSecret makes the plaintext of a new key: 256 random bits.
+// NewSecret creates the plaintext of a key: 256 random bits.
 func NewSecret() Secret {
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails: it would end the process
 	return Secret{secretPrefix + base64.RawURLEncoding.EncodeToString(bits)}
 }
 
-// ParseSecret takes a plaintext as a caller sent it or an operator chose it.
+// ParseSecret returns the secret that a caller sent or an operator chose.
 func ParseSecret(text string) Secret { return Secret{text} }
 
-// Hash is what the store keeps of a secret.
+// Hash returns what the store keeps of a secret.
 func (s Secret) Hash() string {
 	sum := s.digest()
 	return hex.EncodeToString(sum[:])
 }
 
-// digest is the hash as it is, for those who need no text.
+// digest returns the hash itself, without an allocation.
 func (s Secret) digest() digest {
-	var room [128]byte // enough for keys of ours: every request comes by here
-	return sha256.Sum256(append(room[:0], s.text...))
+	var buffer [128]byte // enough for our keys: every request comes by here
+	return sha256.Sum256(append(buffer[:0], s.text...))
 }
 
 type digest = [sha256.Size]byte
 
-// Status tells whether a key works.
+// Status is whether a key works.
 type Status string
 
 // The states of a key. A revoked key never works again.
@@ -66,7 +66,7 @@ type Scopes struct {
 	Environments []string `json:"environments,omitempty"`
 }
 
-// distinct gives the scopes with each environment once.
+// distinct returns the scopes with each environment once.
 func (s Scopes) distinct() Scopes {
 	var once []string
 	for _, key := range s.Environments {
@@ -94,12 +94,12 @@ type Key struct {
 	UpdatedAt  time.Time  `json:"updated_at"`
 }
 
-// Works tells whether the key may be used at an instant.
+// Works reports whether the key may be used at an instant.
 func (k Key) Works(now time.Time) bool {
 	return k.Status == Active && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 }
 
-// Caller is the key as the rest of the domain sees it.
+// Caller returns the key as the rest of the domain sees it.
 func (k Key) Caller() Caller {
 	return Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name, UserID: k.CreatedBy,
 		Role: k.Role, Environments: k.Scopes.Environments, ExpiresAt: k.ExpiresAt}
@@ -117,15 +117,15 @@ type KeyDraft struct {
 	Problems fault.Problems
 }
 
-// CreateKey makes a key for the caller's user. ADMIN or OWNER; a key never
-// makes one stronger than itself. The plaintext is in the result only.
+// CreateKey creates a key for the caller's user, not stronger than the caller's.
+// Its plaintext is in the result only. ADMIN or OWNER.
 func (s *Service) CreateKey(ctx context.Context, caller Caller, draft KeyDraft) (Key, error) {
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
 		return issueKey(ctx, tx, caller, caller.Actor(), draft)
 	})
 }
 
-// IssueKey makes a key on the operator's behalf, as if the given caller made it.
+// IssueKey creates a key on behalf of the operator, as if caller did.
 func IssueKey(ctx context.Context, tx Tx, caller Caller, draft KeyDraft) (Key, error) {
 	return issueKey(ctx, tx, caller, changes.Operator(), draft)
 }
@@ -149,7 +149,7 @@ func insertKey(ctx context.Context, tx FoundingTx, actor changes.Actor, key Key)
 	return changes.Record(ctx, tx, key.Account, actor, KindKey, key.ID, nil, &key)
 }
 
-// Key gives one key of the caller's account.
+// Key returns one key of the caller's account.
 func (s *Service) Key(ctx context.Context, caller Caller, id string) (Key, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Key, error) { return tx.Key(ctx, caller.Account, id) })
 }
@@ -173,7 +173,7 @@ func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draf
 	})
 }
 
-// RevokeKey makes a key useless for ever. To revoke it again changes nothing.
+// RevokeKey makes a key useless for ever. Revoking it again changes nothing.
 // ADMIN or OWNER; only an OWNER revokes an OWNER's key.
 func (s *Service) RevokeKey(ctx context.Context, caller Caller, id string) (Key, error) {
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
@@ -208,8 +208,8 @@ func (s *Service) DeleteKey(ctx context.Context, caller Caller, id string, match
 	})
 }
 
-// keyTarget is a key that the caller means to write; loading it refuses
-// callers who may not touch it.
+// keyTarget describes the write of a key. Loading it refuses callers who may not
+// change it.
 func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match changes.Match[Key]) changes.Target[Key] {
 	return changes.Target[Key]{
 		Account: caller.Account, Actor: caller.Actor(), Kind: KindKey, Key: id, Match: match,
@@ -223,7 +223,7 @@ func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match chang
 	}
 }
 
-// apply lays the draft over a key, refusing what breaks a rule.
+// apply returns the key with what the draft says, or refuses it.
 func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key, error) {
 	problems := d.Problems
 	naming.RequireName(&problems, d.Name, maxName)
@@ -263,8 +263,8 @@ func (d KeyDraft) role(problems *fault.Problems, stored Role) Role {
 	return role
 }
 
-// checkScopes refuses an empty list, which would read as "nothing" to one
-// person and "everything" to another, and environments that do not exist.
+// checkScopes notes environments that do not exist, and an empty list, which one
+// person would read as nothing and another as everything.
 func (d KeyDraft) checkScopes(ctx context.Context, tx Tx, caller Caller, problems *fault.Problems) error {
 	scopes, sent := d.Scopes.Get()
 	if !sent || scopes.Environments == nil {

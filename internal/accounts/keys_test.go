@@ -21,7 +21,7 @@ import (
 
 var secretPattern = regexp.MustCompile(`^sk_api_[A-Za-z0-9_-]{43}$`)
 
-func TestASecretIsRecognizableAndNeverTheSame(t *testing.T) {
+func TestNewSecret(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	seen := map[string]bool{}
@@ -38,7 +38,7 @@ func TestASecretIsRecognizableAndNeverTheSame(t *testing.T) {
 	}
 }
 
-func TestASecretIsKeptNowhere(t *testing.T) {
+func TestCreateKey_SecretIsNotStored(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	made := h.key(t, accounts.Admin)
@@ -67,7 +67,7 @@ func TestASecretIsKeptNowhere(t *testing.T) {
 	}
 }
 
-func TestAKeyWorksUntilItIsRevokedOrExpires(t *testing.T) {
+func TestKey_Works(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for name, each := range map[string]struct {
@@ -87,7 +87,7 @@ func TestAKeyWorksUntilItIsRevokedOrExpires(t *testing.T) {
 	}
 }
 
-func TestKeyDraftsAreChecked(t *testing.T) {
+func TestCreateKey_Rules(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	named := func(change func(*accounts.KeyDraft)) accounts.KeyDraft {
@@ -148,7 +148,7 @@ func TestKeyDraftsAreChecked(t *testing.T) {
 	}
 }
 
-func TestANewKeyIsAMemberUnlessToldOtherwise(t *testing.T) {
+func TestCreateKey_DefaultRole(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	key, err := h.CreateKey(t.Context(), h.owner, accounts.KeyDraft{Name: optional.Of("n")})
@@ -157,7 +157,7 @@ func TestANewKeyIsAMemberUnlessToldOtherwise(t *testing.T) {
 	}
 }
 
-func TestAKeyGivesNoMoreThanItHas(t *testing.T) {
+func TestCreateKey_NoStrongerThanCaller(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	for i, giver := range accounts.Roles() {
@@ -171,7 +171,7 @@ func TestAKeyGivesNoMoreThanItHas(t *testing.T) {
 	}
 }
 
-func TestNobodyTouchesAStrongerKey(t *testing.T) {
+func TestReplaceKey_StrongerKey(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	for i, actor := range accounts.Roles() {
@@ -191,7 +191,7 @@ func TestNobodyTouchesAStrongerKey(t *testing.T) {
 	}
 }
 
-func TestAReplacedKeyKeepsWhatGrantsPower(t *testing.T) {
+func TestReplaceKey_KeepsWhatGrantsPower(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	expiry := time.Now().UTC().Add(time.Hour).Truncate(time.Microsecond)
@@ -225,7 +225,7 @@ func TestAReplacedKeyKeepsWhatGrantsPower(t *testing.T) {
 	}
 }
 
-func TestARevocationIsForEverAndRecordedOnce(t *testing.T) {
+func TestRevokeKey(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	key := h.key(t, accounts.Member)
@@ -256,7 +256,7 @@ func TestARevocationIsForEverAndRecordedOnce(t *testing.T) {
 	}
 }
 
-func TestKeysOfOtherAccountsDoNotExist(t *testing.T) {
+func TestKeys_OtherAccounts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -278,7 +278,7 @@ func TestKeysOfOtherAccountsDoNotExist(t *testing.T) {
 	})
 }
 
-func TestAKeyThatWasReadBeforeSomebodyChangedItIsNotWritten(t *testing.T) {
+func TestKeys_VersionMismatch(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	key := h.key(t, accounts.Member)

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Role is what a key or a user may do. Each role may do all that the one
-// before it may.
+// Role is what a key or a user may do.
 type Role string
 
 // The roles. A viewer reads; a member also configures; an admin also manages
@@ -21,13 +20,13 @@ const (
 // Roles lists the roles from the weakest to the strongest.
 func Roles() []Role { return []Role{Viewer, Member, Admin, Owner} }
 
-// ParseRole reads a role in any case.
+// ParseRole parses a role in any case.
 func ParseRole(text string) (Role, bool) {
 	role := Role(strings.ToUpper(text))
 	return role, slices.Contains(Roles(), role)
 }
 
-// Covers tells whether r may do all that other may.
+// Covers reports whether r may do all that other may.
 func (r Role) Covers(other Role) bool {
 	return slices.Index(Roles(), r) >= slices.Index(Roles(), other)
 }

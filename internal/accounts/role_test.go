@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-func TestEachRoleMayDoAllThatTheOneBeforeItMay(t *testing.T) {
+func TestRole_Covers(t *testing.T) {
 	t.Parallel()
 	roles := []accounts.Role{accounts.Viewer, accounts.Member, accounts.Admin, accounts.Owner}
 	for i, role := range roles {
@@ -24,7 +24,7 @@ func TestEachRoleMayDoAllThatTheOneBeforeItMay(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRoleMayDoNothing(t *testing.T) {
+func TestRole_Unknown(t *testing.T) {
 	t.Parallel()
 	for _, role := range []accounts.Role{"", "owner", "ROOT"} {
 		if role.Covers(accounts.Viewer) {
@@ -33,7 +33,7 @@ func TestWhatIsNoRoleMayDoNothing(t *testing.T) {
 	}
 }
 
-func TestRolesAreReadInAnyCase(t *testing.T) {
+func TestParseRole(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]accounts.Role{"OWNER": accounts.Owner, "admin": accounts.Admin, "Member": accounts.Member, "viewer": accounts.Viewer} {
 		if role, known := accounts.ParseRole(text); !known || role != want {
@@ -47,7 +47,7 @@ func TestRolesAreReadInAnyCase(t *testing.T) {
 	}
 }
 
-func TestAKeysScopeBoundsWhatItWrites(t *testing.T) {
+func TestCaller_Scope(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		scope       []string
@@ -74,7 +74,7 @@ func TestAKeysScopeBoundsWhatItWrites(t *testing.T) {
 	}
 }
 
-func TestACallerActsAsItsKey(t *testing.T) {
+func TestCaller_Actor(t *testing.T) {
 	t.Parallel()
 	key := accounts.Key{ID: "id", Account: "account", Name: "CI", CreatedBy: "user", Role: accounts.Member,
 		Scopes: accounts.Scopes{Environments: []string{"e"}}}

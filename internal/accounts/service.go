@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// Store gives the transactions in which accounts are read and written.
+// Store runs the transactions in which accounts are read and written.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	// Write runs fn in one transaction under the account's lock.
@@ -24,11 +24,11 @@ type ReadTx interface {
 	UserSettings(ctx context.Context, account, user string) (Settings, error)
 	Key(ctx context.Context, account, id string) (Key, error)
 	Keys(ctx context.Context, account string, request page.Request) (page.List[Key], error)
-	// KnownEnvironments tells which of the given environments exist.
+	// KnownEnvironments returns which of the given environments exist.
 	KnownEnvironments(ctx context.Context, account string, keys []string) (map[string]bool, error)
 }
 
-// FoundingTx is what making an account writes.
+// FoundingTx is what creating an account writes.
 type FoundingTx interface {
 	changes.Recorder
 	Now() time.Time

@@ -30,7 +30,7 @@ type Settings struct {
 	Other json.RawMessage
 }
 
-// MarshalJSON gives the object with environment_order as its first member.
+// MarshalJSON writes the object with environment_order as its first member.
 func (s Settings) MarshalJSON() ([]byte, error) {
 	order := s.Order
 	if order == nil {
@@ -57,13 +57,13 @@ type SettingsDraft struct {
 	Problems fault.Problems
 }
 
-// AccountSettings gives the settings of the caller's account.
+// AccountSettings returns the settings of the caller's account.
 func (s *Service) AccountSettings(ctx context.Context, caller Caller) (Settings, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) })
 }
 
-// UserSettings gives the settings of the caller's user. A user without an
-// order of their own sees the account's.
+// UserSettings returns the settings of the caller's user, with the account's
+// order if they have none of their own.
 func (s *Service) UserSettings(ctx context.Context, caller Caller) (Settings, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Settings, error) { return userSettings(ctx, tx, caller) })
 }
@@ -80,49 +80,47 @@ func userSettings(ctx context.Context, tx ReadTx, caller Caller) (Settings, erro
 
 // ReplaceAccountSettings replaces the account's settings. ADMIN or OWNER.
 func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Settings, error) {
-		target := changes.Target[Settings]{
-			Account: caller.Account, Actor: caller.Actor(), Kind: KindAccountSettings, Key: "current", Match: match,
-			Load: func() (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
-		}
-		return changes.Replace(ctx, tx, target, func(Settings) (Settings, error) {
-			settings, err := draft.settings(ctx, tx, caller.Account)
-			if err != nil {
-				return Settings{}, err
-			}
-			return settings, tx.SetAccountSettings(ctx, caller.Account, settings)
-		})
-	})
+	return s.replaceSettings(ctx, caller, KindAccountSettings, "current", draft, match,
+		func(tx Tx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
+		func(tx Tx, settings Settings) error { return tx.SetAccountSettings(ctx, caller.Account, settings) })
 }
 
 // ReplaceUserSettings replaces the settings of the caller's user. Without an
 // environment_order the user follows the account's again.
 func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
+	return s.replaceSettings(ctx, caller, KindUserSettings, caller.UserID, draft, match,
+		func(tx Tx) (Settings, error) { return userSettings(ctx, tx, caller) },
+		func(tx Tx, settings Settings) error {
+			return tx.SetUserSettings(ctx, caller.Account, caller.UserID, settings)
+		})
+}
+
+func (s *Service) replaceSettings(ctx context.Context, caller Caller, kind, key string, draft SettingsDraft, match changes.Match[Settings],
+	load func(Tx) (Settings, error), save func(Tx, Settings) error,
+) (Settings, error) {
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Settings, error) {
-		target := changes.Target[Settings]{
-			Account: caller.Account, Actor: caller.Actor(), Kind: KindUserSettings, Key: caller.UserID, Match: match,
-			Load: func() (Settings, error) { return userSettings(ctx, tx, caller) },
-		}
+		target := changes.Target[Settings]{Account: caller.Account, Actor: caller.Actor(), Kind: kind, Key: key, Match: match,
+			Load: func() (Settings, error) { return load(tx) }}
 		return changes.Replace(ctx, tx, target, func(Settings) (Settings, error) {
 			settings, err := draft.settings(ctx, tx, caller.Account)
 			if err != nil {
 				return Settings{}, err
 			}
-			if err := tx.SetUserSettings(ctx, caller.Account, caller.UserID, settings); err != nil {
+			if err := save(tx, settings); err != nil {
 				return Settings{}, err
 			}
-			return userSettings(ctx, tx, caller)
+			return load(tx)
 		})
 	})
 }
 
-// CurrentUser gives the user who made the caller's key.
+// CurrentUser returns the user who made the caller's key.
 func (s *Service) CurrentUser(ctx context.Context, caller Caller) (User, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return tx.User(ctx, caller.Account, caller.UserID) })
 }
 
-// settings makes the draft storable: environments that do not exist and
-// repetitions are dropped from the order, as every client expects.
+// settings checks the draft and returns what it stores: environments that do not
+// exist and repetitions are dropped from the order, as clients expect.
 func (d SettingsDraft) settings(ctx context.Context, tx Tx, account string) (Settings, error) {
 	problems := d.Problems
 	if len(d.Other) > maxSettings {

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestSettingsAreOneObject(t *testing.T) {
+func TestSettings_MarshalJSON(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		settings accounts.Settings
@@ -52,7 +52,7 @@ func order(environments ...string) accounts.SettingsDraft {
 	return accounts.SettingsDraft{Order: optional.Of(environments), Other: json.RawMessage(`{}`)}
 }
 
-func TestAnOrderNamesEachEnvironmentOnce(t *testing.T) {
+func TestReplaceSettings_Order(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -79,7 +79,7 @@ func TestAnOrderNamesEachEnvironmentOnce(t *testing.T) {
 	})
 }
 
-func TestAUserFollowsTheAccountUntilTheyHaveAnOrder(t *testing.T) {
+func TestUserSettings_FollowsTheAccount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	see := func(want ...string) {
@@ -119,7 +119,7 @@ func TestAUserFollowsTheAccountUntilTheyHaveAnOrder(t *testing.T) {
 	user(accounts.SettingsDraft{Order: optional.Null[[]string](), Other: json.RawMessage(`{}`)}, "production", "staging")
 }
 
-func TestOtherMembersOfSettingsRoundTrip(t *testing.T) {
+func TestReplaceSettings_OtherMembers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
@@ -142,7 +142,7 @@ func TestOtherMembersOfSettingsRoundTrip(t *testing.T) {
 	})
 }
 
-func TestSettingsThatBreakARuleAreRefused(t *testing.T) {
+func TestReplaceSettings_Rules(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	large := accounts.SettingsDraft{Other: json.RawMessage(`{"a":"` + strings.Repeat("x", 256<<10) + `"}`)}
@@ -167,7 +167,7 @@ func TestSettingsThatBreakARuleAreRefused(t *testing.T) {
 	}
 }
 
-func TestSettingsBelongToTheirAccountAndUser(t *testing.T) {
+func TestSettings_OfAccountAndUser(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	stranger := storetest.NewTenant(t, h.db, "pro").Owner

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
@@ -43,6 +44,7 @@ type EventStream interface {
 type Services struct {
 	Accounts      *accounts.Service
 	Environments  *environments.Service
+	Observations  *observations.Service
 	Flags         *flags.Service
 	FlagSnapshots *flags.Snapshots // compiled flags, for evaluation
 	Logging       *logging.Service

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/observations"
 )
 
 // maxBulkItems bounds one bulk report, and so how long it may keep others
@@ -36,7 +36,7 @@ type bulkMeta struct {
 
 // report hands the items of the body's array to a service. Items that cannot be
 // read, or that the service rejects, are skipped and listed in the answer.
-func report[T any](array string, read func(*jsonapi.Object) T, keep func(context.Context, accounts.Caller, []T) (bulk.Outcome, error)) handler {
+func report[T any](array string, read func(*jsonapi.Object) T, keep func(context.Context, accounts.Caller, []T) (observations.Outcome, error)) handler {
 	return func(c *call) (reply, error) {
 		texts, err := c.bulkItems(array)
 		if err != nil {

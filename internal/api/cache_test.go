@@ -40,7 +40,7 @@ func writeThrough(c client) func(id, name string) error {
 // writeBeside writes over another connection to the database, as another
 // process would, without a word to the node.
 func writeBeside(c client, database storetest.Database) func(id, name string) error {
-	service := environments.Service{Store: database.Open(c.t).Environments(), Plans: plans.BuiltIn()}
+	service := environments.Service{Store: storetest.Environments(database.Open(c.t)), Plans: plans.BuiltIn()}
 	caller := accounts.Caller{Account: c.get(accountPath).want(200).data().ID, KeyID: "beside", KeyName: "beside", Role: accounts.Owner}
 	return func(id, name string) error {
 		_, err := service.Replace(c.t.Context(), caller, id, environments.Draft{Name: optional.Of(name)}, nil)

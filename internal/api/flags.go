@@ -8,10 +8,10 @@ import (
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
@@ -129,8 +129,8 @@ func flagDeclaration(item *jsonapi.Object) flags.Declaration {
 		Key:         item.String("id").Or(""),
 		Type:        item.String("type").Or(""),
 		Default:     item.Raw("default").Or(nil),
-		Service:     item.String("service").Or(bulk.Unknown),
-		Environment: item.String("environment").Or(bulk.Unknown),
+		Service:     item.String("service").Or(observations.Unknown),
+		Environment: item.String("environment").Or(observations.Unknown),
 	}
 }
 

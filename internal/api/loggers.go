@@ -5,10 +5,10 @@ import (
 
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 )
 
 func loggerResource() resource[logging.View, logging.Draft, logging.Filter] {
@@ -103,7 +103,7 @@ func loggerObservation(item *jsonapi.Object) logging.Observation {
 		Name:          item.String("id").Or(""),
 		Level:         item.String("level").Or(""),
 		ResolvedLevel: item.String("resolved_level").Or(""),
-		Service:       item.String("service").Or(bulk.Unknown),
-		Environment:   item.String("environment").Or(bulk.Unknown),
+		Service:       item.String("service").Or(observations.Unknown),
+		Environment:   item.String("environment").Or(observations.Unknown),
 	}
 }

@@ -6,32 +6,32 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/observations"
 )
 
-func serviceResource() resource[environments.ReportingService, environments.NameDraft, environments.ReportedFilter] {
-	return describe(environments.KindService, func(s environments.ReportingService) (string, any) { return s.Key, s }, reportedFilter, nameDraft)
+func serviceResource() resource[observations.ReportingService, observations.Draft, observations.Filter] {
+	return describe(observations.KindService, func(s observations.ReportingService) (string, any) { return s.Key, s }, reportedFilter, nameDraft)
 }
 
-func contextTypeResource() resource[environments.ContextType, environments.NameDraft, environments.ReportedFilter] {
-	return describe(environments.KindContextType, func(t environments.ContextType) (string, any) { return t.Key, t }, reportedFilter, nameDraft)
+func contextTypeResource() resource[observations.ContextType, observations.Draft, observations.Filter] {
+	return describe(observations.KindContextType, func(t observations.ContextType) (string, any) { return t.Key, t }, reportedFilter, nameDraft)
 }
 
-func contextResource() resource[environments.Context, environments.NameDraft, environments.ReportedFilter] {
-	return describe(environments.KindContext, func(c environments.Context) (string, any) { return c.ID(), c }, contextFilter, nameDraft)
+func contextResource() resource[observations.Context, observations.Draft, observations.Filter] {
+	return describe(observations.KindContext, func(c observations.Context) (string, any) { return c.ID(), c }, contextFilter, nameDraft)
 }
 
-func reportedFilter(c *call) environments.ReportedFilter {
-	return environments.ReportedFilter{Search: c.query.Search()}
+func reportedFilter(c *call) observations.Filter {
+	return observations.Filter{Search: c.query.Search()}
 }
 
-func contextFilter(c *call) environments.ReportedFilter {
-	return environments.ReportedFilter{Search: c.query.Search(), ContextType: c.query.Filter("context_type").Or("")}
+func contextFilter(c *call) observations.Filter {
+	return observations.Filter{Search: c.query.Search(), ContextType: c.query.Filter("context_type").Or("")}
 }
 
-func nameDraft(envelope *jsonapi.Envelope) environments.NameDraft {
-	draft := environments.NameDraft{
+func nameDraft(envelope *jsonapi.Envelope) observations.Draft {
+	draft := observations.Draft{
 		Key:        envelope.ID,
 		Name:       envelope.Attributes.String("name"),
 		Attributes: envelope.Attributes.RawObject("attributes", `{"plan": {}}`),
@@ -40,8 +40,8 @@ func nameDraft(envelope *jsonapi.Envelope) environments.NameDraft {
 	return draft
 }
 
-func reportedContext(item *jsonapi.Object) environments.ReportedContext {
-	return environments.ReportedContext{
+func reportedContext(item *jsonapi.Object) observations.ReportedContext {
+	return observations.ReportedContext{
 		Type:       item.String("type").Or(""),
 		Key:        item.String("key").Or(""),
 		Attributes: item.RawObject("attributes", `{"plan": "pro"}`).Or(nil),
@@ -54,29 +54,29 @@ func (a *API) reportMetrics(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	metrics := make([]environments.Metric, 0, len(items))
+	metrics := make([]observations.Metric, 0, len(items))
 	for _, text := range items {
 		if metric, readable := reportedMetric(text); readable {
 			metrics = append(metrics, metric)
 		}
 	}
-	if err := a.Environments.ReportMetrics(c.ctx(), c.caller, metrics); err != nil {
+	if err := a.Observations.ReportMetrics(c.ctx(), c.caller, metrics); err != nil {
 		return reply{}, err
 	}
 	return reply{status: http.StatusAccepted}, nil
 }
 
-func reportedMetric(text json.RawMessage) (environments.Metric, bool) {
+func reportedMetric(text json.RawMessage) (observations.Metric, bool) {
 	item, isObject := jsonapi.ParseItem(text)
 	if !isObject {
-		return environments.Metric{}, false
+		return observations.Metric{}, false
 	}
 	attributes, sent := item.Object("attributes", `{"name": "requests", "value": 1}`).Get()
 	if !sent {
-		return environments.Metric{}, false
+		return observations.Metric{}, false
 	}
 	value, sent := attributes.Number("value").Get()
-	metric := environments.Metric{
+	metric := observations.Metric{
 		Name: attributes.String("name").Or(""), Unit: attributes.String("unit").Or(""), Value: value,
 		Dimensions: sortedObject(attributes.RawObject("dimensions", `{"route": "/"}`).Or(nil)),
 		RecordedAt: attributes.Time("recorded_at").Or(time.Time{}),

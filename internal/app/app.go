@@ -16,10 +16,10 @@ import (
 	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/egress"
-	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/settings"
@@ -49,9 +49,8 @@ type App struct {
 	auth     *accounts.Authenticator
 	resealer *resealer
 	removal  *retention
-	notes    *flags.EvaluationNotes
-	// sightings writes when loggers were seen, expirer removes levels in time.
-	sightings *logging.Sightings
+	// refreshes writes when things were last seen, expirer removes levels in time.
+	refreshes *observations.Refreshes
 	expirer   *logging.Expirer
 	stream    *stream.Hub
 
@@ -124,9 +123,7 @@ func (a *App) Start(ctx context.Context) error {
 		return fmt.Errorf("starting the change feed: %w", err)
 	}
 	a.listener.Start(ctx)
-	a.auth.Start(ctx)
-	a.notes.Start(ctx)
-	a.sightings.Start(ctx)
+	a.refreshes.Start(ctx)
 	a.expirer.Start(ctx)
 	a.stream.Start(ctx)
 	a.resealer.Start(ctx)
@@ -184,9 +181,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.feed.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	a.auth.Stop(ending)
-	a.notes.Stop(ending)
-	a.sightings.Stop(ending)
+	a.refreshes.Stop(ending)
 	return errors.Join(err, a.close(ending))
 }
 

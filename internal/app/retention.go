@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/background"
-	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -37,7 +37,7 @@ func (r *retention) Stop() { r.loop.Stop() }
 func (r *retention) look(ctx context.Context) {
 	r.remove(ctx, "runs", r.db.RemoveRuns, r.runs)
 	r.remove(ctx, "changes", r.db.RemoveChanges, r.changes)
-	r.remove(ctx, "metrics", r.db.RemoveMetrics, environments.MetricsKept)
+	r.remove(ctx, "metrics", r.db.RemoveMetrics, observations.MetricsKept)
 }
 
 func (r *retention) remove(ctx context.Context, what string, remove func(context.Context, time.Time) (int, error), keep time.Duration) {

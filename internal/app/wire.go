@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/stream"
 	"github.com/signalbox/signalbox/openapi"
 )
@@ -25,7 +26,7 @@ func (a *App) wire() {
 	a.feed = changes.NewFeed(a.db.FeedSource(), a.log, a.options.FeedInterval)
 	a.db.OnChange(a.feed.Wake)
 	a.listener = a.db.NewListener(a.feed.Wake)
-	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Log: a.log, Count: a.metrics.CountAuthentication}
+	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Count: a.metrics.CountAuthentication, Used: a.used}
 	a.stream = stream.New(a.db, a.metrics, time.Now, stream.Options{
 		Server: "signalbox/" + version, MaxAge: a.settings.StreamMaxAge,
 		Sockets: a.settings.StreamSockets, AccountSockets: a.settings.StreamAccountSockets,
@@ -56,8 +57,7 @@ func (a *App) wireFeed() {
 
 // wireLoops makes what works by itself, besides the jobs engine.
 func (a *App) wireLoops() {
-	a.notes = &flags.EvaluationNotes{Write: a.db.NoteEvaluations, Log: a.log}
-	a.sightings = &logging.Sightings{Store: a.db.Logging().ForLoops(), Log: a.log}
+	a.refreshes = &observations.Refreshes{Store: a.db.Refreshes(), Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
 	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now}
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log, every: a.options.ResealInterval}
@@ -66,12 +66,12 @@ func (a *App) wireLoops() {
 // services are what the API calls.
 func (a *App) services() api.Services {
 	return api.Services{
-		Accounts: &accounts.Service{Store: a.db.Accounts()},
-		Environments: &environments.Service{Store: a.db.Environments(), Plans: a.plans,
-			Holders: holders(), Reported: a.reported},
-		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable},
+		Accounts:      &accounts.Service{Store: a.db.Accounts()},
+		Environments:  &environments.Service{Store: environmentTransactions(a.db), Plans: a.plans},
+		Observations:  &observations.Service{Store: observationTransactions(a.db), Discoverable: environments.Discoverable, Measured: a.measured},
+		Flags:         &flags.Service{Store: a.db.Flags(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
 		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
-		Logging:       &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable, Sightings: a.sightings},
+		Logging:       &logging.Service{Store: a.db.Logging(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
 		Configs:       &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:          a.wireJobs(),
 		History:       a.db.History(), Auth: a.auth, Events: a.stream, Version: a.db.Version, Ready: a.ready,
@@ -80,14 +80,16 @@ func (a *App) services() api.Services {
 	}
 }
 
-// reported takes the metrics that clients send: Prometheus shows them, and
-// those that name a flag tell that it is in use.
-func (a *App) reported(account string, metric environments.Metric) {
+// used takes when an API key was used.
+func (a *App) used(account, keyID string, at time.Time) {
+	a.refreshes.Note(account, observations.KeyUsed, at, keyID)
+}
+
+// measured takes the metrics that clients report: Prometheus shows them, and
+// those that name a flag say that it is in use.
+func (a *App) measured(account string, metric observations.Metric) {
 	a.metrics.ReportClientMetric(account, metric.Name, metric.Unit, metric.Value)
-	var dimensions struct {
-		Flag string `json:"flag"`
-	}
-	if json.Unmarshal(metric.Dimensions, &dimensions) == nil && dimensions.Flag != "" {
-		a.notes.Note(account, dimensions.Flag, metric.RecordedAt)
+	if key := flags.Evaluated(metric); key != "" {
+		a.refreshes.Note(account, observations.FlagEvaluated, metric.RecordedAt, key)
 	}
 }

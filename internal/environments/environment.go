@@ -13,19 +13,20 @@ import (
 // Kind is the JSON:API type of an environment.
 const Kind = "environment"
 
-// Production is the environment that every account has and nobody can demote
-// or delete.
-const Production = "production"
-
-// staging is the other environment of a new account.
-const staging = "staging"
+// The environments of a new account. Nobody can demote or delete Production.
+const (
+	Production = "production"
+	staging    = "staging"
+)
 
 const (
 	maxName = 255
 	maxKey  = 100
-	// maxEnvironments is a hard cap per account, twice what programs can make,
-	// so that those never keep people from creating one.
-	maxEnvironments = 2 * maxReportedEnvironments
+	// maxReported is how many environments an account may have for reports to
+	// create one more. maxEnvironments, the hard cap, is twice that, so that
+	// programs never keep people from creating one.
+	maxReported     = 1000
+	maxEnvironments = 2 * maxReported
 	environmentRows = "platform.environment_rows"
 )
 
@@ -34,14 +35,14 @@ var colorPattern = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa
 // Classification decides who sees an environment by default.
 type Classification string
 
-// The classifications: everybody sees a standard environment; an ad-hoc one
-// is seen by those who asked for it.
+// Everybody sees a standard environment; an ad-hoc one is seen by those who asked
+// for it.
 const (
 	Standard Classification = "STANDARD"
 	AdHoc    Classification = "AD_HOC"
 )
 
-// ParseClassification reads a classification in any case.
+// ParseClassification parses a classification in any case.
 func ParseClassification(text string) (Classification, bool) {
 	classification := Classification(strings.ToUpper(text))
 	return classification, classification == Standard || classification == AdHoc
@@ -114,13 +115,13 @@ func (d *Draft) validate() error {
 	return d.Problems.Err()
 }
 
-// validateNew holds the rules of a creation: the key is the caller's to choose.
+// validateNew checks a draft of a new environment, whose key the caller chooses.
 func (d *Draft) validateNew() error {
 	naming.CheckID(&d.Problems, d.Key, maxKey, "environment")
 	return d.validate()
 }
 
-// over lays the draft over a stored environment.
+// over returns a stored environment with what the draft says.
 func (d *Draft) over(stored Environment, now time.Time) Environment {
 	after := stored
 	after.Name, after.Color, after.UpdatedAt = d.Name.Or(stored.Name), d.Color.Pointer(), now

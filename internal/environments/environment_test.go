@@ -2,6 +2,8 @@ package environments_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,10 +12,11 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestOnlyManagedEnvironmentsAreWritable(t *testing.T) {
+func TestWritable(t *testing.T) {
 	t.Parallel()
 	managed := map[string]bool{"production": true, "staging": false}
 	for key, writable := range map[string]bool{"production": true, "staging": false, "nowhere": false, "": false, "Production": false} {
@@ -32,7 +35,7 @@ func TestOnlyManagedEnvironmentsAreWritable(t *testing.T) {
 	}
 }
 
-func TestClassificationsAreReadInAnyCase(t *testing.T) {
+func TestParseClassification(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]environments.Classification{
 		"STANDARD": environments.Standard, "standard": environments.Standard, "Ad_Hoc": environments.AdHoc, "AD_HOC": environments.AdHoc,
@@ -48,7 +51,7 @@ func TestClassificationsAreReadInAnyCase(t *testing.T) {
 	}
 }
 
-func TestANewAccountHasTwoEnvironments(t *testing.T) {
+func TestFound(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -60,7 +63,7 @@ func TestANewAccountHasTwoEnvironments(t *testing.T) {
 	})
 }
 
-func TestDraftsAreChecked(t *testing.T) {
+func TestDraft_Rules(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	color := func(text string) environments.Draft {
@@ -108,7 +111,7 @@ func TestDraftsAreChecked(t *testing.T) {
 	}
 }
 
-func TestANewEnvironmentNeedsAKey(t *testing.T) {
+func TestCreate_Key(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	for key, good := range map[string]bool{
@@ -127,7 +130,7 @@ func TestANewEnvironmentNeedsAKey(t *testing.T) {
 	same(t, refusals(err), append([]refusal{{fault.Validation, fault.Pointer("/data/id")}}, invalid("name")...))
 }
 
-func TestANewEnvironmentIsStandardAndManaged(t *testing.T) {
+func TestCreate_StandardAndManaged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -148,7 +151,7 @@ func TestANewEnvironmentIsStandardAndManaged(t *testing.T) {
 	})
 }
 
-func TestAReplaceKeepsWhatClientsDoNotSend(t *testing.T) {
+func TestReplace_KeepsWhatIsNotSent(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	draft := fresh("new")
@@ -170,7 +173,7 @@ func TestAReplaceKeepsWhatClientsDoNotSend(t *testing.T) {
 	}
 }
 
-func TestProductionIsLocked(t *testing.T) {
+func TestReplace_Production(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	before := h.get(t, "production")
@@ -187,7 +190,7 @@ func TestProductionIsLocked(t *testing.T) {
 	}
 }
 
-func TestEnvironmentsOfOtherAccountsDoNotExist(t *testing.T) {
+func TestService_OtherAccounts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -211,7 +214,7 @@ func TestEnvironmentsOfOtherAccountsDoNotExist(t *testing.T) {
 	})
 }
 
-func TestWhatWasReadBeforeSomebodyChangedItIsNotWritten(t *testing.T) {
+func TestService_VersionMismatch(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	before, version := h.get(t, "staging"), h.version(t.Context(), t)
@@ -224,34 +227,55 @@ func TestWhatWasReadBeforeSomebodyChangedItIsNotWritten(t *testing.T) {
 	same(t, h.version(t.Context(), t), version)
 }
 
-// products holds values for environments, as flags and loggers will.
+// products holds values for environments, as flags and loggers do.
 type products struct {
-	held    int
+	db      *store.DB
+	usage   environments.Usage
 	strips  []string
 	failing error
 }
 
-func (p *products) CountValues(_ context.Context, _ environments.ReadTx, _, _ string, usage *environments.Usage) error {
-	usage.FlagRules += p.held
-	usage.LoggerOverrides++
-	return p.failing
+func (p *products) Read(ctx context.Context, fn func(environments.ReadTx) error) error {
+	return p.db.Read(ctx, func(tx *store.ReadTx) error { return fn(productReads{tx, p}) })
 }
 
-func (p *products) StripValues(_ context.Context, _ environments.Tx, _ accounts.Caller, environment string) error {
-	p.strips = append(p.strips, environment)
-	return p.failing
+func (p *products) Write(ctx context.Context, account string, fn func(environments.Tx) error) error {
+	return p.db.Write(ctx, account, func(tx *store.Tx) error { return fn(productWrites{tx, p}) })
 }
 
-func TestProductsAreAskedForTheirValues(t *testing.T) {
+type productReads struct {
+	*store.ReadTx
+	of *products
+}
+
+func (tx productReads) CountValues(context.Context, string, string) (environments.Usage, error) {
+	return tx.of.usage, tx.of.failing
+}
+
+type productWrites struct {
+	*store.Tx
+	of *products
+}
+
+func (tx productWrites) CountValues(context.Context, string, string) (environments.Usage, error) {
+	return tx.of.usage, tx.of.failing
+}
+
+func (tx productWrites) StripValues(_ context.Context, _ accounts.Caller, environment string) error {
+	tx.of.strips = append(tx.of.strips, environment)
+	return tx.of.failing
+}
+
+func TestDelete_ValuesOfProducts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
-	flags, logging := &products{held: 3}, &products{held: 4}
-	h.Holders = []environments.Holder{flags, logging}
+	held := &products{db: h.db, usage: environments.Usage{FlagRules: 7, LoggerOverrides: 2}}
+	h.Store = held
 	usage, err := h.Usage(t.Context(), h.owner, "staging")
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, usage, environments.Usage{FlagRules: 7, LoggerOverrides: 2})
+	same(t, usage, held.usage)
 	if _, err := h.Usage(t.Context(), h.owner, "nowhere"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("got %v", err)
 	}
@@ -260,17 +284,51 @@ func TestProductsAreAskedForTheirValues(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := h.Delete(t.Context(), h.owner, "kept", false, nil); err != nil || len(flags.strips) > 0 {
-		t.Errorf("values were stripped without cascade: %v, %v", flags.strips, err)
+	if err := h.Delete(t.Context(), h.owner, "kept", false, nil); err != nil || len(held.strips) > 0 {
+		t.Errorf("values were stripped without cascade: %v, %v", held.strips, err)
 	}
 	if err := h.Delete(t.Context(), h.owner, "stripped", true, nil); err != nil {
 		t.Error(err)
 	}
-	same(t, flags.strips, []string{"stripped"})
-	same(t, logging.strips, []string{"stripped"})
-	logging.failing = fault.New(fault.Unavailable, "down")
+	same(t, held.strips, []string{"stripped"})
+	held.failing = fault.New(fault.Unavailable, "down")
 	if err := h.Delete(t.Context(), h.owner, "staging", true, nil); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("got %v", err)
 	}
 	h.get(t, "staging") // all or nothing
+}
+
+// What programs report never keeps people from creating an environment, but
+// people too have an end.
+func TestCreate_RowCap(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
+	var keys []string
+	for i := range 1000 {
+		keys = append(keys, fmt.Sprint("e", i))
+	}
+	same(t, h.discover(t, keys...), 2) // production and staging count
+	create := func(key string) error {
+		_, err := h.Create(t.Context(), h.owner, environments.Draft{Key: optional.Of(key), Name: optional.Of(key)})
+		return err
+	}
+	if err := create("one"); err != nil {
+		t.Fatal(err)
+	}
+	err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error {
+		var err error
+		for i := range 999 {
+			key := fmt.Sprint("p", i)
+			made := environments.Environment{Account: h.owner.Account, Key: key, Name: key, Classification: environments.Standard, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
+			err = errors.Join(err, tx.InsertEnvironments(t.Context(), made))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusal, _ := errors.AsType[*fault.Error](create("more"))
+	if refusal == nil || refusal.Code != fault.RowLimitReached || refusal.Meta["limit_key"] != "platform.environment_rows" || refusal.Meta["maximum"] != 2000 {
+		t.Errorf("got %v", refusal)
+	}
 }

@@ -2,14 +2,12 @@ package environments_test
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
@@ -34,7 +32,7 @@ func newHouse(t *testing.T, database storetest.Database, plan string) *house {
 }
 
 func newService(db *store.DB) *environments.Service {
-	return &environments.Service{Store: db.Environments(), Plans: plans.BuiltIn()}
+	return &environments.Service{Store: storetest.Environments(db), Plans: plans.BuiltIn()}
 }
 
 func (h *house) get(t *testing.T, key string) environments.Environment {
@@ -46,22 +44,22 @@ func (h *house) get(t *testing.T, key string) environments.Environment {
 	return environment
 }
 
-// report reports contexts, each a type and a key.
-func (h *house) report(t *testing.T, items ...environments.ReportedContext) bulk.Outcome {
+// discover creates environments as a report does, and returns how many were
+// dropped.
+func (h *house) discover(t *testing.T, keys ...string) (dropped int) {
 	t.Helper()
-	outcome, err := h.Report(t.Context(), h.owner, items)
-	if err != nil {
+	if err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error {
+		known, err := tx.ManagedEnvironments(t.Context(), h.owner.Account)
+		if err != nil {
+			return err
+		}
+		var created []string
+		created, dropped = environments.Discoverable(known, keys)
+		return environments.Discover(t.Context(), tx, h.owner, created)
+	}); err != nil {
 		t.Fatal(err)
 	}
-	return outcome
-}
-
-func reported(typeKey, key string) environments.ReportedContext {
-	return environments.ReportedContext{Type: typeKey, Key: key}
-}
-
-func described(typeKey, key, attributes string) environments.ReportedContext {
-	return environments.ReportedContext{Type: typeKey, Key: key, Attributes: json.RawMessage(attributes)}
+	return dropped
 }
 
 // orders gives the account's order and those of its users.

@@ -12,54 +12,38 @@ type Orders struct {
 	Users   map[string][]string
 }
 
-func addToAccountOrder(ctx context.Context, tx Tx, account, key string) error {
-	orders, err := tx.EnvironmentOrders(ctx, account)
-	if err != nil || slices.Contains(orders.Account, key) {
-		return err
-	}
-	return tx.SetAccountOrder(ctx, account, append(orders.Account, key))
-}
-
-func addToOrders(ctx context.Context, tx Tx, account, key string) error {
+// changeOrders changes the account's order and, with ofUsers, those of its users.
+func changeOrders(ctx context.Context, tx Tx, account string, ofUsers bool, change func([]string) []string) error {
 	orders, err := tx.EnvironmentOrders(ctx, account)
 	if err != nil {
 		return err
 	}
 	for user, order := range orders.Users {
+		if changed := change(order); ofUsers && !slices.Equal(order, changed) {
+			if err := tx.SetUserOrder(ctx, account, user, changed); err != nil {
+				return err
+			}
+		}
+	}
+	if changed := change(orders.Account); !slices.Equal(orders.Account, changed) {
+		return tx.SetAccountOrder(ctx, account, changed)
+	}
+	return nil
+}
+
+// with returns the change that appends an environment where it is missing.
+func with(key string) func([]string) []string {
+	return func(order []string) []string {
 		if slices.Contains(order, key) {
-			continue
+			return order
 		}
-		if err := tx.SetUserOrder(ctx, account, user, append(order, key)); err != nil {
-			return err
-		}
+		return append(slices.Clone(order), key)
 	}
-	return addToAccountOrder(ctx, tx, account, key)
 }
 
-func removeFromAccountOrder(ctx context.Context, tx Tx, account, key string) error {
-	orders, err := tx.EnvironmentOrders(ctx, account)
-	if err != nil {
-		return err
+// without returns the change that removes an environment.
+func without(key string) func([]string) []string {
+	return func(order []string) []string {
+		return slices.DeleteFunc(slices.Clone(order), func(each string) bool { return each == key })
 	}
-	return tx.SetAccountOrder(ctx, account, without(orders.Account, key))
-}
-
-func removeFromOrders(ctx context.Context, tx Tx, account, key string) error {
-	orders, err := tx.EnvironmentOrders(ctx, account)
-	if err != nil {
-		return err
-	}
-	for user, order := range orders.Users {
-		if !slices.Contains(order, key) {
-			continue
-		}
-		if err := tx.SetUserOrder(ctx, account, user, without(order, key)); err != nil {
-			return err
-		}
-	}
-	return removeFromAccountOrder(ctx, tx, account, key)
-}
-
-func without(order []string, key string) []string {
-	return slices.DeleteFunc(order, func(each string) bool { return each == key })
 }

@@ -33,7 +33,7 @@ func (h *house) user(t *testing.T, id string, order []string) accounts.Caller {
 	return accounts.Caller{Account: h.owner.Account, UserID: id, Role: accounts.Member}
 }
 
-func TestClassificationMovesAnEnvironmentThroughTheOrders(t *testing.T) {
+func TestOrders_FollowClassification(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -50,7 +50,7 @@ func TestClassificationMovesAnEnvironmentThroughTheOrders(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h.report(t, reported("environment", "found"))
+		h.discover(t, "found")
 		expect([]string{"staging", "production"}, []string{"production"}, []string{"found", "production"})
 		replace(environments.Standard)
 		expect([]string{"staging", "production", "found"}, []string{"production", "found"}, []string{"found", "production"})
@@ -121,7 +121,7 @@ func (m *model) delete(key string) {
 	}
 }
 
-func TestOrdersAreRightAfterAnySequenceOfOperations(t *testing.T) {
+func TestOrders_AnySequence(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
 	settings := &accounts.Service{Store: db.Accounts()}
@@ -141,7 +141,7 @@ func TestOrdersAreRightAfterAnySequenceOfOperations(t *testing.T) {
 					m.environments[key], m.account = environments.Standard, m.add(m.account, key)
 				}
 			case 1:
-				h.report(t, reported("environment", key))
+				h.discover(t, key)
 				if _, exists := m.environments[key]; !exists {
 					m.environments[key] = environments.AdHoc
 				}

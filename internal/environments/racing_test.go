@@ -16,7 +16,7 @@ const racers = 32
 
 // Half of the racers promote what was discovered and half make something new,
 // on every node at once. However it goes, no plan gives more than it has.
-func TestRacingPromotionsNeverExceedThePlan(t *testing.T) {
+func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		plan string
@@ -60,11 +60,9 @@ func TestRacingPromotionsNeverExceedThePlan(t *testing.T) {
 // race lets all racers start at once and gives what each was told.
 func race(t *testing.T, h *house, nodes []*environments.Service) []error {
 	t.Helper()
-	var items []environments.ReportedContext
 	for i := range racers {
-		items = append(items, reported("environment", fmt.Sprint("found-", i)))
+		h.discover(t, fmt.Sprint("found-", i))
 	}
-	h.report(t, items...)
 	unmanaged := candidates(t, h)
 	start, errs := make(chan struct{}), make([]error, racers)
 	var running sync.WaitGroup
@@ -129,7 +127,7 @@ func release(t *testing.T, h *house) {
 	}
 }
 
-func TestAnEnvironmentThatIsManagedTakesNoSecondSlot(t *testing.T) {
+func TestReplace_ManagedTakesNoSecondSlot(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "free")
 	if _, err := h.Replace(t.Context(), h.owner, "staging", manage(true), nil); err != nil {
@@ -154,11 +152,11 @@ func TestAnEnvironmentThatIsManagedTakesNoSecondSlot(t *testing.T) {
 	}
 }
 
-func TestAReportTakesNoSlot(t *testing.T) {
+func TestDiscover_TakesNoSlot(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "free")
 	for i := range 10 {
-		h.report(t, reported("environment", fmt.Sprint("e", i)))
+		h.discover(t, fmt.Sprint("e", i))
 	}
 	same(t, managed(t, h), 1)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Store gives the transactions in which environments are read and written.
+// Store runs the transactions in which environments are read and written.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	// Write runs fn in one transaction under the account's lock.
@@ -26,12 +26,15 @@ type ReadTx interface {
 	Environment(ctx context.Context, account, key string) (Environment, error)
 	Environments(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Environment], error)
 	CountManagedEnvironments(ctx context.Context, account string) (int, error)
+	// ManagedEnvironments returns every environment of an account and whether it
+	// is managed.
 	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 	EnvironmentOrders(ctx context.Context, account string) (Orders, error)
-	ReportedReadTx
+	// CountValues counts what the products hold for an environment.
+	CountValues(ctx context.Context, account, environment string) (Usage, error)
 }
 
-// FoundingTx is what making an account's environments writes.
+// FoundingTx is what creating environments writes.
 type FoundingTx interface {
 	changes.Recorder
 	Now() time.Time
@@ -46,28 +49,17 @@ type Tx interface {
 	UpdateEnvironment(ctx context.Context, environment Environment) error
 	DeleteEnvironment(ctx context.Context, account, key string) error
 	SetUserOrder(ctx context.Context, account, user string, order []string) error
-	ReportedTx
-}
-
-// Holder is a product that holds values per environment.
-type Holder interface {
-	// CountValues adds what the product holds for an environment to usage.
-	CountValues(ctx context.Context, tx ReadTx, account, environment string, usage *Usage) error
-	// StripValues removes what the product holds for an environment.
-	StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error
+	// StripValues removes what the products hold for an environment.
+	StripValues(ctx context.Context, caller accounts.Caller, environment string) error
 }
 
 // Service is the environments' rules on top of a Store.
 type Service struct {
 	Store Store
 	Plans plans.Table
-	// Holders are the products that hold values per environment.
-	Holders []Holder
-	// Reported receives the metrics that clients report; nil drops them.
-	Reported func(account string, metric Metric)
 }
 
-// Found makes the environments of a new account: production, managed, and
+// Found creates the environments of a new account: production, managed, and
 // staging, which is there to be promoted.
 func Found(ctx context.Context, tx FoundingTx, account string) error {
 	for _, environment := range []Environment{
@@ -90,65 +82,55 @@ func (s *Service) Environments(ctx context.Context, caller accounts.Caller, filt
 	})
 }
 
-// Environment gives one environment.
+// Environment returns one environment.
 func (s *Service) Environment(ctx context.Context, caller accounts.Caller, key string) (Environment, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Environment, error) { return tx.Environment(ctx, caller.Account, key) })
 }
 
 // Usage counts the values held for an environment.
-func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string) (usage Usage, err error) {
-	err = s.Store.Read(ctx, func(tx ReadTx) error {
+func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string) (Usage, error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Usage, error) {
 		if _, err := tx.Environment(ctx, caller.Account, key); err != nil {
-			return err
+			return Usage{}, err
 		}
-		for _, holder := range s.Holders {
-			if err := holder.CountValues(ctx, tx, caller.Account, key, &usage); err != nil {
-				return err
-			}
-		}
-		return nil
+		return tx.CountValues(ctx, caller.Account, key)
 	})
-	return usage, err
 }
 
-// Create makes an environment, STANDARD and managed whatever the draft says,
+// Create creates an environment, STANDARD and managed whatever the draft says,
 // and appends it to the account's order. ADMIN or OWNER.
-func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (environment Environment, err error) {
+func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Environment, error) {
 	if err := draft.validateNew(); err != nil {
 		return Environment{}, err
 	}
-	err = s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		now := tx.Now()
-		environment = draft.over(Environment{Account: caller.Account, Key: draft.Key.Or(""), CreatedAt: now}, now)
-		environment.Classification, environment.Managed = Standard, true
-		if err := s.create(ctx, tx, caller, environment); err != nil {
-			return err
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Environment, error) {
+		made := draft.over(Environment{Account: caller.Account, Key: draft.Key.Or(""), CreatedAt: tx.Now()}, tx.Now())
+		made.Classification, made.Managed = Standard, true
+		if err := s.admit(ctx, tx, caller.Account, made.Key); err != nil {
+			return Environment{}, err
 		}
-		return addToAccountOrder(ctx, tx, caller.Account, environment.Key)
+		if err := insert(ctx, tx, caller.Actor(), made); err != nil {
+			return Environment{}, err
+		}
+		return made, changeOrders(ctx, tx, caller.Account, false, with(made.Key))
 	})
-	return environment, err
 }
 
-func (s *Service) create(ctx context.Context, tx Tx, caller accounts.Caller, environment Environment) error {
-	_, err := tx.Environment(ctx, caller.Account, environment.Key)
-	if err == nil {
-		return fault.New(fault.AlreadyExists, "There is an environment %q already.", environment.Key).At(fault.Pointer("/data/id"))
-	}
-	if !fault.Is(err, fault.NotFound) {
-		return err
-	}
-	known, err := tx.ManagedEnvironments(ctx, caller.Account)
+// admit refuses a new environment whose key is in use, or for which the account
+// has no capacity.
+func (s *Service) admit(ctx context.Context, tx Tx, account, key string) error {
+	known, err := tx.ManagedEnvironments(ctx, account)
 	if err != nil {
 		return err
+	}
+	if _, exists := known[key]; exists {
+		return fault.New(fault.AlreadyExists, "There is an environment %q already.", key).At(fault.Pointer("/data/id"))
 	}
 	if len(known) >= maxEnvironments {
 		return fault.New(fault.RowLimitReached, "An account may have %d environments. Delete some that are not used.", maxEnvironments).
 			With("limit_key", environmentRows).With("maximum", maxEnvironments)
 	}
-	if err := s.takeSlot(ctx, tx, caller.Account); err != nil {
-		return err
-	}
-	return insert(ctx, tx, caller.Actor(), environment)
+	return s.takeSlot(ctx, tx, account)
 }
 
 // Replace changes an environment. Promotion takes a slot of the plan; a change
@@ -168,7 +150,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	})
 }
 
-// move carries out what a replace means on the two axes.
+// move applies what a replace means on the two axes.
 func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) error {
 	switch {
 	case !before.Managed && after.Managed:
@@ -180,9 +162,9 @@ func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) er
 	}
 	switch {
 	case before.Classification == AdHoc && after.Classification == Standard:
-		return addToOrders(ctx, tx, before.Account, before.Key)
+		return changeOrders(ctx, tx, before.Account, true, with(before.Key))
 	case before.Classification == Standard && after.Classification == AdHoc:
-		return removeFromAccountOrder(ctx, tx, before.Account, before.Key)
+		return changeOrders(ctx, tx, before.Account, false, without(before.Key))
 	}
 	return nil
 }
@@ -195,10 +177,12 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 			if key == Production {
 				return protected("deleted")
 			}
-			if err := s.strip(ctx, tx, caller, key, cascade); err != nil {
-				return err
+			if cascade {
+				if err := tx.StripValues(ctx, caller, key); err != nil {
+					return err
+				}
 			}
-			if err := removeFromOrders(ctx, tx, caller.Account, key); err != nil {
+			if err := changeOrders(ctx, tx, caller.Account, true, without(key)); err != nil {
 				return err
 			}
 			return tx.DeleteEnvironment(ctx, caller.Account, key)
@@ -213,20 +197,7 @@ func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, matc
 	}
 }
 
-func (s *Service) strip(ctx context.Context, tx Tx, caller accounts.Caller, key string, cascade bool) error {
-	if !cascade {
-		return nil
-	}
-	for _, holder := range s.Holders {
-		if err := holder.StripValues(ctx, tx, caller, key); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeSlot decides, under the account's lock, whether one more environment
-// may be managed.
+// takeSlot refuses one more managed environment than the plan allows.
 func (s *Service) takeSlot(ctx context.Context, tx Tx, account string) error {
 	holder, err := tx.Account(ctx, account)
 	if err != nil {

@@ -36,7 +36,7 @@ func inProduction(logic string, values ...string) map[string]Environment {
 	return map[string]Environment{"production": production}
 }
 
-func TestTheSizeOfAFlagIsBounded(t *testing.T) {
+func TestValidate_Sizes(t *testing.T) {
 	t.Parallel()
 	environments := func(count int) map[string]Environment {
 		many := map[string]Environment{}
@@ -93,8 +93,8 @@ func TestTheSizeOfAFlagIsBounded(t *testing.T) {
 	}
 }
 
-// TestManyValuesAndManyRulesAddUp: they do not multiply.
-func TestManyValuesAndManyRulesAddUp(t *testing.T) {
+// TestValidate_ManyValuesAndRulesAddUp: they do not multiply.
+func TestValidate_ManyValuesAndRulesAddUp(t *testing.T) {
 	t.Parallel()
 	values := numbered(1000)
 	var served []string
@@ -125,14 +125,14 @@ func checkMany(t *testing.T, values, served []string) time.Duration {
 	return time.Since(began)
 }
 
-func TestFrozenValuesAreHeldAgainstTheRulesToo(t *testing.T) {
+func TestCheckFrozen(t *testing.T) {
 	t.Parallel()
 	wanted := Flag{Key: "flag", Type: flageval.Numeric, Environments: inProduction("{}", "1")}
 	after := wanted
 	after.Environments = map[string]Environment{"production": wanted.Environments["production"], "old": {Default: json.RawMessage(`"x"`)}}
 	frozen := func(after Flag) []*fault.Error {
 		var problems fault.Problems
-		checkFrozen(after, wanted, &problems)
+		checkFrozen(after, wanted, &problems, referenceSet{})
 		return fault.All(problems.Err())
 	}
 	if refusals := frozen(after); len(refusals) != 1 || refusals[0].Source != fault.Attribute("environments/old/default") {
@@ -147,14 +147,14 @@ func TestFrozenValuesAreHeldAgainstTheRulesToo(t *testing.T) {
 	}
 }
 
-func TestADeclaredDefaultIsBounded(t *testing.T) {
+func TestDeclaration_DefaultSize(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{
 		quoted(smallBytes): "", quoted(smallBytes + 1): "default must have at most 8192 bytes as JSON",
 		deep(1000): "", deep(1001): "default must be JSON of at most 1000 levels, as the flag is JSON",
 	} {
 		declaration := Declaration{Key: "f", Type: "JSON", Default: json.RawMessage(base), Service: "s", Environment: "e"}
-		if got := declaration.check(accounts.Caller{}); got != want {
+		if _, got := declaration.source(accounts.Caller{}); got != want {
 			t.Errorf("%d bytes: got %q, want %q", len(base), got, want)
 		}
 	}

@@ -13,20 +13,22 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// checker holds the rules of what a flag serves. The choices are prepared once,
-// so that a check costs the same however many there are.
+// checker enforces that every value a flag can serve is allowed, and every rule
+// evaluates. The choices are prepared once, so that a check costs the same
+// however many there are.
 type checker struct {
-	problems *fault.Problems
-	key      string
-	kind     flageval.Type // "" when it is not known: everything fits
-	choices  choiceNames
+	problems   *fault.Problems
+	key        string
+	kind       flageval.Type // "" when it is not known: everything fits
+	choices    choiceNames
+	references referenceSet // of the rules that were checked
 }
 
-func newChecker(problems *fault.Problems, flag Flag) checker {
-	return checker{problems: problems, key: flag.Key, kind: flag.Type, choices: flag.choiceNames()}
+func newChecker(problems *fault.Problems, flag Flag, references referenceSet) checker {
+	return checker{problems: problems, key: flag.Key, kind: flag.Type, choices: flag.choiceNames(), references: references}
 }
 
-// value holds the rules of everything that a flag may serve.
+// value checks something that the flag may serve.
 func (c checker) value(path string, value json.RawMessage) {
 	if !c.fits(path, value) || c.choices == nil {
 		return
@@ -66,11 +68,13 @@ func (c checker) logic(path string, logic json.RawMessage) {
 		c.problems.Attribute(path, "must be an object: a JSON Logic expression")
 		return
 	}
-	_, err := jsonlogic.Compile(logic, jsonlogic.FlagKey(c.key))
+	compiled, err := jsonlogic.Compile(logic, jsonlogic.FlagKey(c.key))
 	if refused, ok := errors.AsType[*jsonlogic.Error](err); ok {
 		c.problems.Add(fault.New(fault.Validation, "%s is no usable rule: %s.", path, refused.Detail).
 			At(fault.Attribute(path + refused.Pointer)))
+		return
 	}
+	c.references.add(compiled)
 }
 
 // choiceNames are the names of a constrained flag's choices, by the canonical
@@ -88,7 +92,7 @@ func (f Flag) choiceNames() choiceNames {
 	return names
 }
 
-// of names the choice that a value is.
+// of returns the name of the choice that a value is.
 func (n choiceNames) of(value json.RawMessage) (string, bool) {
 	name, listed := n[string(rawjson.Canonical(value))]
 	return name, listed

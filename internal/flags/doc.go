@@ -10,8 +10,6 @@
 // rule always evaluates. Snapshots keeps the compiled flags of each account,
 // current to the last acknowledged write, for evaluation on the server.
 //
-// When a flag was last evaluated is reported by clients every minute.
-// EvaluationNotes keeps the newest of each flag in memory, and a loop writes
-// them every ten seconds and once more when it stops. What cannot be written is
-// dropped: the next minute's report says it again.
+// What services declare, and when flags were evaluated, comes through package
+// observations; see report.go.
 package flags

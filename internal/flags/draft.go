@@ -13,8 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Draft is what a caller wants a flag to be. Its environments and values have
-// been read, but no rule has been held against them.
+// Draft is what a caller wants a flag to be, before any rule was checked.
 type Draft struct {
 	Key          optional.Value[string]
 	Name         optional.Value[string]
@@ -26,18 +25,21 @@ type Draft struct {
 	Environments map[string]Environment
 	// Problems holds what reading the input already found.
 	Problems fault.Problems
+
+	references referenceSet // of the rules, once they are validated
 }
 
-// validate holds every rule that needs nothing but the draft, notes what is
-// wrong in the draft's problems, and gives the flag that it describes. Names and
-// managed are the caller's to decide. Without a type, what depends on it is not
-// held against anything. What is too large is not looked at any closer.
+// validate checks every rule that does not need the database, notes what is
+// wrong in the draft's problems, and returns the flag that it describes, without
+// its name and managed. Without a type, what depends on it is not checked; what
+// is too large is not looked at any closer.
 func (d *Draft) validate(key string) Flag {
 	flag := Flag{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(),
 		Default: d.Default.Or(nil), Values: d.Values.Or(nil), Environments: d.Environments}
 	if flag.Environments == nil {
 		flag.Environments = map[string]Environment{}
 	}
+	d.references = referenceSet{}
 	d.checkTexts()
 	flag.Type = d.flagType()
 	if !checkCounts(&d.Problems, flag) || !checkSize(&d.Problems, flag) {
@@ -45,7 +47,7 @@ func (d *Draft) validate(key string) Flag {
 	}
 	flag.Values = d.choices(flag.Type)
 	flag.Default = d.base(flag.Type)
-	check := newChecker(&d.Problems, flag)
+	check := newChecker(&d.Problems, flag, d.references)
 	if !d.Problems.Mentions("default") {
 		check.value("default", flag.Default)
 	}
@@ -88,8 +90,8 @@ func (d *Draft) base(of flageval.Type) json.RawMessage {
 	return nil
 }
 
-// choices holds the rules of values: of the flag's type, each once, and for a
-// BOOLEAN exactly true and false.
+// choices checks the values: of the flag's type, each once, and for a BOOLEAN
+// exactly true and false.
 func (d *Draft) choices(of flageval.Type) []Choice {
 	choices, sent := d.Values.Get()
 	if of == flageval.Boolean && !sent {

@@ -61,10 +61,10 @@ type Flag struct {
 	UpdatedAt     time.Time  `json:"updated_at"`
 }
 
-// Definition is the flag without what is only observed.
+// Definition returns the flag without what is only observed.
 func (f Flag) Definition() any { return definition{plain: plain(f)} }
 
-// Recorded is the flag as the history has it.
+// Recorded returns the flag as the history has it.
 func (f Flag) Recorded() any { return f.Definition() }
 
 // plain is a Flag that has no Definition of its own.
@@ -78,7 +78,7 @@ type definition struct {
 	LastEvaluated *time.Time `json:"last_evaluated,omitempty"`
 }
 
-// Compiled makes the flag ready for evaluation.
+// Compiled returns the flag ready for evaluation.
 func (f Flag) Compiled() *flageval.Flag {
 	compiled := flageval.Definition{Key: f.Key, Type: f.Type, Default: f.Default,
 		Environments: make(map[string]flageval.Environment, len(f.Environments))}
@@ -92,11 +92,11 @@ func (f Flag) Compiled() *flageval.Flag {
 	return flageval.Compile(compiled)
 }
 
-// variants are the names of the choices that a flag serves, as JSON text, by
-// the text of the values as they are served.
+// variants has the names of the choices that a flag serves, as JSON, by the text
+// of the values as they are served.
 type variants map[string]json.RawMessage
 
-// variants is nil for a flag without constraint.
+// variants returns nil for a flag without constraint.
 func (f Flag) variants() variants {
 	choices, names := f.choiceNames(), variants{}
 	if choices == nil {
@@ -130,22 +130,7 @@ func (f Flag) CountRules() int {
 	return count
 }
 
-// Source is where a flag is declared: one row per flag, service and environment.
-type Source struct {
-	ID              string          `json:"-"`
-	Account         string          `json:"-"`
-	Flag            string          `json:"flag"`
-	Service         string          `json:"service"`
-	Environment     string          `json:"environment"`
-	DeclaredType    flageval.Type   `json:"declared_type"`
-	DeclaredDefault json.RawMessage `json:"declared_default"`
-	FirstObserved   time.Time       `json:"first_observed"`
-	LastSeen        time.Time       `json:"last_seen"`
-	CreatedAt       time.Time       `json:"created_at"`
-	UpdatedAt       time.Time       `json:"updated_at"`
-}
-
-// readable makes a name of a key: "checkout-v2" becomes "Checkout V2".
+// readable returns a name for a key: "checkout-v2" becomes "Checkout V2".
 func readable(key string) string {
 	words := strings.FieldsFunc(key, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 	for i, word := range words {
@@ -159,12 +144,11 @@ func readable(key string) string {
 	return strings.Join(words, " ")
 }
 
-// types lists the types of flags.
 func types() []flageval.Type {
 	return []flageval.Type{flageval.Boolean, flageval.String, flageval.Numeric, flageval.JSON}
 }
 
-// ParseType reads a type in any case.
+// ParseType parses a type in any case.
 func ParseType(text string) (flageval.Type, bool) {
 	parsed := flageval.Type(strings.ToUpper(text))
 	return parsed, slices.Contains(types(), parsed)

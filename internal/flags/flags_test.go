@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
-func TestNamesAreMadeOfKeys(t *testing.T) {
+func TestReadable(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{
 		"checkout-v2": "Checkout V2", "a.b_c": "A B C", "checkout": "Checkout", "0--9": "0 9",
@@ -33,7 +33,7 @@ func flagWith(rules ...Rule) Flag {
 		Environments: map[string]Environment{"production": {Enabled: true, Rules: rules}}}
 }
 
-func TestReferencesAreWhatRulesLookAt(t *testing.T) {
+func TestReferences(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, logic string
@@ -49,12 +49,12 @@ func TestReferencesAreWhatRulesLookAt(t *testing.T) {
 		{"names that no context has", `{"or":[{"var":"a\u0000b.key"},{"==":[{"var":"user.key"},"x\u0000"]}]}`, []Reference{{ContextType: "user"}}},
 		{"a variable that may be missing", `{"missing":["user.plan"]}`, []Reference{{ContextType: "user"}}},
 		{"some variables that may be missing", `{"missing_some":[1,["user.plan","device.os"]]}`, []Reference{{ContextType: "device"}, {ContextType: "user"}}},
-		{"a share of whoever asks", `{"fractional":[["on",50],["off",50]]}`, []Reference{}},
+		{"a share of whoever asks", `{"fractional":[["on",50],["off",50]]}`, nil},
 		{"a share by a variable", `{"fractional":[{"var":"device.key"},["on",50],["off",50]]}`, []Reference{{ContextType: "device"}}},
 		{"a piece of a text", `{"in":[{"var":"user.key"},"alice,bob"]}`, []Reference{{ContextType: "user"}}},
 		{"a text in a key", `{"in":["alice",{"var":"user.key"}]}`, []Reference{{ContextType: "user"}}},
 		{"a truth", `{"==":[{"var":"user.key"},true]}`, []Reference{{ContextType: "user"}}},
-		{"nothing", `{}`, []Reference{}},
+		{"nothing", `{}`, nil},
 	} {
 		if diff := cmp.Diff(c.want, references(flagWith(rule(c.logic)))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
@@ -86,7 +86,7 @@ func wrongIn(environments ...string) map[string]Environment {
 	return wrong
 }
 
-func TestDraftsNameEveryProblem(t *testing.T) {
+func TestValidate_NamesEveryProblem(t *testing.T) {
 	t.Parallel()
 	environment := func(e Environment) map[string]Environment { return map[string]Environment{"production": e} }
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 	}
 }
 
-func TestASnapshotFollowsChangesWithoutGaps(t *testing.T) {
+func TestChangedFlags(t *testing.T) {
 	t.Parallel()
 	flag := func(seq int64, key string) changes.Change { return changes.Change{Seq: seq, Kind: Kind, Key: key} }
 	discovery := changes.Change{Seq: 7, Kind: Kind, Key: changes.AllKeys, After: json.RawMessage(`{"keys":["x","y"]}`)}

@@ -1,24 +1,12 @@
 package flags
 
 import (
-	"context"
 	"slices"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
-
-// mergeEnvironments decides what a flag stores per environment after a write.
-// Values of environments that are not managed are frozen: a write may repeat
-// them or leave them out, and they stay either way.
-func (s *Service) mergeEnvironments(ctx context.Context, tx ReadTx, account string, before, wanted map[string]Environment) (map[string]Environment, error) {
-	managed, err := tx.ManagedEnvironments(ctx, account)
-	if err != nil {
-		return nil, err
-	}
-	return overrides.Merge(managed, before, wanted, sameEnvironment, s.Writable)
-}
 
 func sameEnvironment(a, b Environment) bool {
 	return a.Enabled == b.Enabled && rawjson.Same(a.Default, b.Default) &&
@@ -44,7 +32,7 @@ func checkScope(caller accounts.Caller, before, after Flag) error {
 	return nil
 }
 
-// sameBase tells whether two flags agree, besides managed and environments.
+// sameBase reports whether two flags agree besides managed and environments.
 func sameBase(a, b Flag) bool {
 	return a.Name == b.Name && a.Type == b.Type && rawjson.Same(a.Default, b.Default) &&
 		(a.Description == nil) == (b.Description == nil) && (a.Description == nil || *a.Description == *b.Description) &&

@@ -26,8 +26,7 @@ func CountValues(ctx context.Context, tx ReadTx, account, environment string) (r
 	return rules, defaults, nil
 }
 
-// stripPortion is how many flags are written at once: all that is written of
-// them is in memory.
+// stripPortion is how many flags are written at once, to bound the memory.
 const stripPortion = 500
 
 // StripValues removes what flags hold for an environment that is deleted.
@@ -67,7 +66,7 @@ func strip(ctx context.Context, tx Tx, caller accounts.Caller, environment strin
 	return changes.RecordEach(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, edits)
 }
 
-// without is the flag when it holds nothing for an environment any more.
+// without returns the flag without what it holds for an environment.
 func (f Flag) without(environment string, now time.Time) Flag {
 	f.Environments = maps.Clone(f.Environments)
 	delete(f.Environments, environment)

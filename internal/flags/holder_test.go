@@ -92,7 +92,7 @@ func (h *house) referring(t *testing.T, contextType string) (count int) {
 	return list.Total
 }
 
-func TestAnEnvironmentThatIsDeletedTakesItsValuesOfManyFlags(t *testing.T) {
+func TestStripValues_ManyFlags(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")

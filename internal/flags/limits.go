@@ -7,10 +7,9 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 )
 
-// Hard caps per account, and the names under which a refusal tells them.
+// Hard caps per account, and their names in a refusal.
 const (
-	MaxFlags   = 10_000
-	MaxSources = 100_000
+	MaxFlags = 10_000
 	// MaxLargeBytes is what the flags with more than smallBytes may take
 	// together: all flags of an account are held in memory, and listed.
 	MaxLargeBytes = 64 << 20
@@ -19,8 +18,8 @@ const (
 	largeBytes = "flags.large_flag_bytes"
 )
 
-// What one flag may be. The number of its rules is the plan's to bound, and
-// where the plan does not, their size does.
+// Bounds of one flag. The plan bounds the number of its rules, and where it does
+// not, their size does.
 const (
 	maxValues          = 1000
 	maxValueBytes      = 64 << 10
@@ -53,7 +52,7 @@ func checkSize(problems *fault.Problems, flag Flag) bool {
 	return false
 }
 
-// bytes is about what the flag takes as JSON.
+// bytes returns about what the flag takes as JSON.
 func (f Flag) bytes() int {
 	return len(f.Default) + choicesBytes(f.Values) + environmentsBytes(f.Environments)
 }
@@ -80,9 +79,9 @@ func environmentsBytes(environments map[string]Environment) int {
 	return size
 }
 
-// checkRoom refuses a flag that was just written when it grew and the large
+// checkTotalSize refuses a flag that was just written if it grew and the large
 // flags of the account are too much together.
-func checkRoom(ctx context.Context, tx ReadTx, before, after Flag) error {
+func checkTotalSize(ctx context.Context, tx ReadTx, before, after Flag) error {
 	if after.bytes() <= max(smallBytes, before.bytes()) {
 		return nil
 	}

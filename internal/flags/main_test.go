@@ -3,16 +3,17 @@ package flags_test
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
@@ -42,7 +43,8 @@ func newHouse(t *testing.T, database storetest.Database, plan string) *house {
 }
 
 func newService(db *store.DB) *flags.Service {
-	return &flags.Service{Store: db.Flags(), Plans: plans.BuiltIn(), Writable: environments.Writable}
+	return &flags.Service{Store: db.Flags(), Plans: plans.BuiltIn(), Writable: environments.Writable,
+		Refreshes: &observations.Refreshes{Store: db.Refreshes(), Log: slog.New(slog.DiscardHandler)}}
 }
 
 // race lets racers start at once on all nodes and gives what each was told.
@@ -69,7 +71,7 @@ func (h *house) replace(t *testing.T, key string, draft flags.Draft) flags.Flag 
 	return flag
 }
 
-func (h *house) report(t *testing.T, declarations ...flags.Declaration) bulk.Outcome {
+func (h *house) report(t *testing.T, declarations ...flags.Declaration) observations.Outcome {
 	t.Helper()
 	outcome, err := h.Report(t.Context(), h.owner, declarations)
 	if err != nil {
@@ -88,15 +90,15 @@ func (h *house) get(t *testing.T, key string) flags.Flag {
 }
 
 // sources gives all sources by their flag, service and environment.
-func (h *house) sources(t *testing.T) map[flags.SourceKey]flags.Source {
+func (h *house) sources(t *testing.T) map[observations.SourceKey]flags.Source {
 	t.Helper()
 	list, err := h.Sources(t.Context(), h.owner, flags.SourceFilter{}, page.First())
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[flags.SourceKey]flags.Source{}
+	found := map[observations.SourceKey]flags.Source{}
 	for _, source := range list.Items {
-		found[flags.SourceKey{Flag: source.Flag, Service: source.Service, Environment: source.Environment}] = source
+		found[source.SourceKey()] = source
 	}
 	return found
 }

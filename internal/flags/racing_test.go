@@ -7,19 +7,18 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/client/flageval"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestOfRacersThatCreateOneKeyOneWins(t *testing.T) {
+func TestCreate_OneRacerWins(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -44,7 +43,7 @@ func TestOfRacersThatCreateOneKeyOneWins(t *testing.T) {
 	})
 }
 
-func TestOfRacersThatDeleteOneFlagOneWins(t *testing.T) {
+func TestDelete_OneRacerWins(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -55,7 +54,7 @@ func TestOfRacersThatDeleteOneFlagOneWins(t *testing.T) {
 	})
 }
 
-func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
+func TestReplace_OneRacerWinsPerVersion(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -78,7 +77,7 @@ func TestExactlyOneReplaceWinsPerVersion(t *testing.T) {
 
 // Racers without a precondition all win, and the history tells one story:
 // every change begins where the one before it ended.
-func TestRacingReplacesMakeOneChainOfChanges(t *testing.T) {
+func TestReplace_RacersMakeOneChainOfChanges(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -103,7 +102,7 @@ func TestRacingReplacesMakeOneChainOfChanges(t *testing.T) {
 	})
 }
 
-func TestRacingReportsDiscoverAFlagOnce(t *testing.T) {
+func TestReport_RacersDiscoverOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -124,7 +123,7 @@ func TestRacingReportsDiscoverAFlagOnce(t *testing.T) {
 	})
 }
 
-func TestRulesAreCountedInTheTransaction(t *testing.T) {
+func TestReplace_RuleLimit(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -164,7 +163,7 @@ func (h *house) fill(t *testing.T, room int) {
 	}
 }
 
-func TestNoRaceGoesPastTheCapOfFlags(t *testing.T) {
+func TestCreate_FlagCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -192,7 +191,7 @@ func TestNoRaceGoesPastTheCapOfFlags(t *testing.T) {
 	})
 }
 
-func TestAReportAtTheCapRefreshesWhatExistsAndDropsTheRest(t *testing.T) {
+func TestReport_FlagCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -203,22 +202,23 @@ func TestAReportAtTheCapRefreshesWhatExistsAndDropsTheRest(t *testing.T) {
 			declared("new-0", "NUMERIC", "0", "s", "e"), declared("new-1", "NUMERIC", "0", "s", "e"),
 			declared("new-2", "NUMERIC", "0", "s", "e"), declared("new-2", "NUMERIC", "0", "other", "e"),
 			declared("filler-0", "NUMERIC", "0", "s", "e"), declared("filler-1", "NUMERIC", "0", "s", "e"))
-		same(t, outcome, bulk.Outcome{Registered: 4})
+		same(t, outcome, observations.Outcome{Registered: 4})
 		same(t, h.count(t), flags.MaxFlags)
+		h.Refreshes.Flush(t.Context())
 		if now := h.get(t, "filler-0").LastSeen; !now.After(*seen) {
 			t.Errorf("last seen %s, and after another report %s", seen, now)
 		}
 		_, err := h.Flag(t.Context(), h.owner, "new-2")
 		same(t, fault.Is(err, fault.NotFound), true)
 		same(t, len(h.sources(t)), 4)
-		same(t, h.report(t, declared("new-2", "NUMERIC", "0", "s", "e")), bulk.Outcome{})
+		same(t, h.report(t, declared("new-2", "NUMERIC", "0", "s", "e")), observations.Outcome{})
 		discoveries := h.history(t)
 		same(t, len(discoveries), 1)
 		same(t, string(discoveries[0].After), `{"keys":["new-0","new-1"]}`)
 	})
 }
 
-func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T) {
+func TestReport_SourceCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -232,10 +232,10 @@ func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T)
 		}
 		outcome := h.report(t, declared("f", "NUMERIC", "0", "first", "e"), declared("f", "NUMERIC", "0", "second", "e"),
 			declared("f", "NUMERIC", "1", "known", "e"))
-		same(t, outcome, bulk.Outcome{Registered: 2})
+		same(t, outcome, observations.Outcome{Registered: 2})
 		h.read(t, func(ctx context.Context, tx *store.ReadTx) error {
 			count, err := tx.CountFlagSources(ctx, h.owner.Account)
-			same(t, count, flags.MaxSources)
+			same(t, count, observations.MaxSources)
 			return err
 		})
 		for service, want := range map[string]int{"first": 1, "second": 0, "known": 1} {
@@ -245,46 +245,4 @@ func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T)
 			}
 		}
 	})
-}
-
-// What an evaluation notes must not be undone by a write that began before it.
-// SQLite has one writer at a time, so there is nothing to race.
-func TestANoteSurvivesAReplaceThatBeganBefore(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, storetest.New(t, "postgres"), "free")
-	h.create(t, numeric("one", "1"))
-	match := func(current flags.Flag) bool { // runs between the reading and the writing
-		notes := map[flags.FlagRef]time.Time{{Account: h.owner.Account, Key: "one"}: current.UpdatedAt}
-		return h.db.NoteEvaluations(t.Context(), notes) == nil
-	}
-	if _, err := h.Replace(t.Context(), h.owner, "one", numeric("one", "2"), match); err != nil {
-		t.Fatal(err)
-	}
-	if h.get(t, "one").LastEvaluated == nil {
-		t.Error("the replace has undone the note")
-	}
-}
-
-// Notes are written without the locks of accounts, and rows of many of them: to
-// wait for another writer could end in a deadlock.
-func TestANoteWaitsForNobody(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, storetest.New(t, "postgres"), "free")
-	held := h.create(t, numeric("held", "1"))
-	other := h.create(t, numeric("other", "1"))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	h.write(t, func(_ context.Context, tx *store.Tx) error {
-		if err := tx.SaveFlag(ctx, held, nil); err != nil { // and its row is locked until the end
-			return err
-		}
-		notes := map[flags.FlagRef]time.Time{}
-		for _, flag := range []flags.Flag{held, other} {
-			notes[flags.FlagRef{Account: flag.Account, Key: flag.Key}] = flag.UpdatedAt
-		}
-		return h.db.NoteEvaluations(ctx, notes)
-	})
-	if h.get(t, "held").LastEvaluated != nil || h.get(t, "other").LastEvaluated == nil {
-		t.Error("the note of the other flag should have been written, and that of the held one left out")
-	}
 }

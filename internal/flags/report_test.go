@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/client/flageval"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestTheFirstDeclarationDecidesAndLaterOnesUpdateTheirSource(t *testing.T) {
+func TestReport_FirstDeclarationDecides(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -22,7 +22,7 @@ func TestTheFirstDeclarationDecidesAndLaterOnesUpdateTheirSource(t *testing.T) {
 			declared("g", "boolean", "true", "a", "e"),
 			declared("f", "JSON", `{"b":1,"a":2}`, "a", "e"), // the same source again
 		)
-		same(t, outcome, bulk.Outcome{Registered: 3})
+		same(t, outcome, observations.Outcome{Registered: 3})
 		flag := h.get(t, "f")
 		same(t, [2]string{string(flag.Type), string(flag.Default)}, [2]string{"NUMERIC", "1.50"})
 		same(t, [2]any{flag.Managed, flag.Name}, [2]any{false, "F"})
@@ -31,7 +31,7 @@ func TestTheFirstDeclarationDecidesAndLaterOnesUpdateTheirSource(t *testing.T) {
 		same(t, len(sources), 3)
 		declares := func(service string, kind flageval.Type, base string) {
 			t.Helper()
-			source := h.sources(t)[flags.SourceKey{Flag: "f", Service: service, Environment: "e"}]
+			source := h.sources(t)[observations.SourceKey{Name: "f", Service: service, Environment: "e"}]
 			same(t, [2]string{string(source.DeclaredType), string(source.DeclaredDefault)}, [2]string{string(kind), base})
 		}
 		declares("a", flageval.JSON, `{"b":1,"a":2}`)
@@ -50,7 +50,7 @@ func TestTheFirstDeclarationDecidesAndLaterOnesUpdateTheirSource(t *testing.T) {
 	})
 }
 
-func TestAnIdenticalReportAltersOnlyWhenThingsWereLastSeen(t *testing.T) {
+func TestReport_IdenticalReportRefreshes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -63,6 +63,8 @@ func TestAnIdenticalReportAltersOnlyWhenThingsWereLastSeen(t *testing.T) {
 		items[0].Default, items[2].Default = []byte("1.0"), []byte(`{ "a": 2, "b": 1 }`) // the same in another spelling
 		same(t, h.report(t, items...), first)
 		same(t, h.version(t), version)
+		same(t, h.sources(t), sources) // refreshes are written later
+		h.Refreshes.Flush(t.Context())
 		for key, now := range h.sources(t) {
 			was := sources[key]
 			same(t, now.LastSeen.After(was.LastSeen), true)
@@ -76,7 +78,7 @@ func TestAnIdenticalReportAltersOnlyWhenThingsWereLastSeen(t *testing.T) {
 	})
 }
 
-func TestAReportSkipsWhatIsWrongAndKeepsTheRest(t *testing.T) {
+func TestReport_SkipsBadItems(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -102,7 +104,7 @@ func TestAReportSkipsWhatIsWrongAndKeepsTheRest(t *testing.T) {
 	})
 }
 
-func TestAReportOfADeletedFlagDiscoversItAnew(t *testing.T) {
+func TestReport_DeletedFlag(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -120,15 +122,14 @@ func TestAReportOfADeletedFlagDiscoversItAnew(t *testing.T) {
 	})
 }
 
-func TestTheHistoryOfAFlagHasNothingThatIsOnlyObserved(t *testing.T) {
+func TestHistory_NothingObserved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
 		made := h.create(t, numeric("f", "1"))
 		h.report(t, declared("f", "NUMERIC", "1", "a", "e"))
-		if err := h.db.NoteEvaluations(t.Context(), map[flags.FlagRef]time.Time{{Account: made.Account, Key: "f"}: made.UpdatedAt}); err != nil {
-			t.Fatal(err)
-		}
+		h.Refreshes.Note(made.Account, observations.FlagEvaluated, made.UpdatedAt, "f")
+		h.Refreshes.Flush(t.Context())
 		h.replace(t, "f", numeric("f", "2"))
 		for _, change := range h.history(t) {
 			for _, document := range []string{string(change.Before), string(change.After)} {

@@ -19,9 +19,9 @@ func sized(key string, bytes int) flags.Draft {
 	return flags.Draft{Key: optional.Of(key), Type: optional.Of("STRING"), Default: optional.Of(json.RawMessage(base))}
 }
 
-// TestLargeFlagsShareARoom: what they take together is bounded. Small ones are
+// TestCreate_TotalSizeOfLargeFlags: what they take together is bounded. Small ones are
 // not counted, and what shrinks is never refused.
-func TestLargeFlagsShareARoom(t *testing.T) {
+func TestCreate_TotalSizeOfLargeFlags(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")

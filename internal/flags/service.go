@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
@@ -19,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Store gives the transactions in which flags are read and written.
+// Store runs the transactions in which flags are read and written.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	// Write runs fn in one transaction under the account's lock.
@@ -44,25 +45,25 @@ type SourceFilter struct {
 type ReadTx interface {
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
-	// ManagedEnvironments gives every environment of an account and whether it
+	// ManagedEnvironments returns every environment of an account and whether it
 	// is managed.
 	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 	Flag(ctx context.Context, account, key string) (Flag, error)
 	Flags(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Flag], error)
-	// FlagsByKey gives those of the named flags that exist; nil names all.
+	// FlagsByKey returns those of the named flags that exist; nil names all.
 	FlagsByKey(ctx context.Context, account string, keys []string) ([]Flag, error)
-	// ExistingFlags tells which of the named flags exist.
+	// ExistingFlags returns which of the named flags exist.
 	ExistingFlags(ctx context.Context, account string, keys []string) ([]string, error)
-	// FlagsWithEnvironment gives the flags that have a configuration for an environment.
+	// FlagsWithEnvironment returns the flags that have a configuration for an environment.
 	FlagsWithEnvironment(ctx context.Context, account, environment string) ([]Flag, error)
 	CountFlags(ctx context.Context, account string) (int, error)
-	// LargeFlagBytes is what the flags of an account with more than some bytes
-	// take together.
+	// LargeFlagBytes returns what the flags with more than from bytes take together.
 	LargeFlagBytes(ctx context.Context, account string, from int) (int, error)
 	FlagSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
 	CountFlagSources(ctx context.Context, account string) (int, error)
-	// KnownFlagSources gives those of the named sources that exist.
-	KnownFlagSources(ctx context.Context, account string, keys []SourceKey) (map[SourceKey]Source, error)
+	// KnownFlagSources returns those of the reported sources that are stored,
+	// with what they declare.
+	KnownFlagSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 }
 
 // Tx is what this package reads and writes in one transaction.
@@ -78,13 +79,9 @@ type Tx interface {
 	// SetFlagReferences replaces what the rules of some flags refer to.
 	SetFlagReferences(ctx context.Context, account string, references map[string][]Reference) error
 	DeleteFlag(ctx context.Context, account, key string, at time.Time) error
-	InsertFlagSources(ctx context.Context, sources []Source) error
-	UpdateFlagSources(ctx context.Context, sources []Source) error
-	// RefreshFlagSources sets last_seen of the sources that exist and declare
-	// the same, and gives the others in their order.
-	RefreshFlagSources(ctx context.Context, sources []Source) ([]SourceKey, error)
-	// TouchFlagSources sets last_seen of sources by their ids.
-	TouchFlagSources(ctx context.Context, account string, ids []string, at time.Time) error
+	// SaveFlagSources writes sources, new or not; those that exist keep their ids
+	// and when they were first observed.
+	SaveFlagSources(ctx context.Context, sources []Source) error
 }
 
 // Service is the flags' rules on top of a Store.
@@ -94,6 +91,10 @@ type Service struct {
 	// Writable refuses to write a value for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable
+	// Refreshes takes when sources were seen again.
+	Refreshes *observations.Refreshes
+
+	sources observations.Sources[ReadTx, Tx, Source]
 }
 
 // Flags lists the flags of the caller's account.
@@ -101,7 +102,7 @@ func (s *Service) Flags(ctx context.Context, caller accounts.Caller, filter Filt
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Flag], error) { return tx.Flags(ctx, caller.Account, filter, request) })
 }
 
-// Flag gives one flag.
+// Flag returns one flag.
 func (s *Service) Flag(ctx context.Context, caller accounts.Caller, key string) (Flag, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Flag, error) { return tx.Flag(ctx, caller.Account, key) })
 }
@@ -119,50 +120,50 @@ func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter So
 	})
 }
 
-// Create makes a managed flag. MEMBER or higher; a key that is restricted to
+// Create creates a managed flag. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Flag, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "flag")
 	if managed, sent := draft.Managed.Get(); sent && !managed {
 		draft.Problems.Attribute("managed", "must be true or left out: only discovery makes discovered flags")
+		draft.Managed = optional.Of(true)
 	}
-	flag := draft.validate(draft.Key.Or(""))
+	wanted := draft.validate(draft.Key.Or(""))
 	if draft.Problems.Err() != nil {
-		return Flag{}, s.refused(ctx, caller.Account, "", flag, &draft)
+		return Flag{}, s.refused(ctx, caller, "", wanted, &draft)
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
-		flag := flag
-		flag.Account, flag.Managed, flag.CreatedAt, flag.UpdatedAt = caller.Account, true, tx.Now(), tx.Now()
-		if flag.Name == "" {
-			flag.Name = readable(flag.Key)
-		}
-		if err := s.admit(ctx, tx, flag); err != nil {
+		if err := s.admit(ctx, tx, caller.Account, wanted.Key); err != nil {
 			return Flag{}, err
 		}
-		if _, err := s.mergeEnvironments(ctx, tx, caller.Account, nil, flag.Environments); err != nil {
-			return Flag{}, err
-		}
-		if err := s.save(ctx, tx, Flag{}, flag, flag.CountRules()); err != nil {
+		flag, err := s.store(ctx, tx, caller, unwritten(caller.Account, wanted.Key, tx.Now()), wanted, &draft)
+		if err != nil {
 			return Flag{}, err
 		}
 		return flag, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, flag.Key, nil, &flag)
 	})
 }
 
-// admit decides whether there is room for one more flag of this key.
-func (s *Service) admit(ctx context.Context, tx Tx, flag Flag) error {
-	_, err := tx.Flag(ctx, flag.Account, flag.Key)
+// unwritten is what a flag that does not exist is before its first write.
+func unwritten(account, key string, now time.Time) Flag {
+	return Flag{Account: account, Key: key, Name: readable(key), Managed: true, CreatedAt: now}
+}
+
+// admit refuses a new flag whose key is in use, or for which the account has no
+// capacity.
+func (s *Service) admit(ctx context.Context, tx Tx, account, key string) error {
+	_, err := tx.Flag(ctx, account, key)
 	if err == nil {
-		return fault.New(fault.AlreadyExists, "There is a flag %q already.", flag.Key).At(fault.Pointer("/data/id"))
+		return fault.New(fault.AlreadyExists, "There is a flag %q already.", key).At(fault.Pointer("/data/id"))
 	}
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	account, err := tx.Account(ctx, flag.Account)
+	holder, err := tx.Account(ctx, account)
 	if err != nil {
 		return err
 	}
-	count, err := tx.CountFlags(ctx, flag.Account)
+	count, err := tx.CountFlags(ctx, account)
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func (s *Service) admit(ctx context.Context, tx Tx, flag Flag) error {
 		return fault.New(fault.RowLimitReached, "An account may have %d flags. Delete some that are not used.", MaxFlags).
 			With("limit_key", flagRows).With("maximum", MaxFlags)
 	}
-	return s.Plans.Entitlement(account.Plans, plans.FlagsItems).Take(count)
+	return s.Plans.Entitlement(holder.Plans, plans.FlagsItems).Take(count)
 }
 
 // Replace changes a flag. What it stores for environments that are not managed
@@ -179,67 +180,76 @@ func (s *Service) admit(ctx context.Context, tx Tx, flag Flag) error {
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Flag]) (Flag, error) {
 	wanted := draft.validate(key)
 	if draft.Problems.Err() != nil {
-		return Flag{}, s.refused(ctx, caller.Account, key, wanted, &draft)
+		return Flag{}, s.refused(ctx, caller, key, wanted, &draft)
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Flag) (Flag, error) {
-			after, err := s.merge(ctx, tx, caller, before, wanted, draft)
-			if err != nil {
-				return Flag{}, err
-			}
-			return after, s.save(ctx, tx, before, after, wanted.CountRules())
+			return s.store(ctx, tx, caller, before, wanted, &draft)
 		})
 	})
 }
 
-// refused tells all that is wrong with a draft at once: what only the database
-// can tell is added. Nobody waits for that, as nothing is locked. Without a key
-// the flag is a new one.
-func (s *Service) refused(ctx context.Context, account, key string, wanted Flag, draft *Draft) error {
+// refused returns everything that is wrong with a draft at once: it adds what
+// only the database can tell, in a read that locks nothing.
+func (s *Service) refused(ctx context.Context, caller accounts.Caller, key string, wanted Flag, draft *Draft) error {
 	err := s.Store.Read(ctx, func(tx ReadTx) error {
-		before, err := tx.Flag(ctx, account, key)
+		before, err := tx.Flag(ctx, caller.Account, key)
 		if fault.Is(err, fault.NotFound) {
-			_, err := s.mergeEnvironments(ctx, tx, account, nil, wanted.Environments)
-			return draft.Problems.Take(err)
+			before, err = unwritten(caller.Account, key, tx.Now()), nil
 		}
 		if err != nil {
 			return err
 		}
-		after := draft.over(before, wanted, tx.Now())
-		checkConfigurable(after, &draft.Problems)
-		after.Environments, err = s.mergeEnvironments(ctx, tx, account, before.Environments, wanted.Environments)
-		if err := draft.Problems.Take(err); err != nil {
-			return err
-		}
-		checkFrozen(after, wanted, &draft.Problems)
-		return nil
+		_, _, err = s.settle(ctx, tx, caller, before, wanted, draft, &draft.Problems)
+		return err
 	})
 	return cmp.Or(err, draft.Problems.Err())
 }
 
-// merge lays a validated draft over a stored flag.
-func (s *Service) merge(ctx context.Context, tx Tx, caller accounts.Caller, before, wanted Flag, draft Draft) (Flag, error) {
+// settle lays a draft over a stored flag and notes what only the database can
+// tell to be wrong. It returns the flag and what its rules refer to.
+func (s *Service) settle(ctx context.Context, tx ReadTx, caller accounts.Caller, before, wanted Flag, draft *Draft, problems *fault.Problems) (Flag, referenceSet, error) {
 	after := draft.over(before, wanted, tx.Now())
-	if before.Managed && !after.Managed {
-		return Flag{}, fault.New(fault.FlagDemotion, "A managed flag stays managed until it is deleted.").At(fault.Attribute("managed"))
+	if before.Managed && !after.Managed && problems.Err() == nil {
+		return Flag{}, nil, fault.New(fault.FlagDemotion, "A managed flag stays managed until it is deleted.").At(fault.Attribute("managed"))
 	}
-	var problems fault.Problems
-	checkConfigurable(after, &problems)
-	environments, err := s.mergeEnvironments(ctx, tx, caller.Account, before.Environments, wanted.Environments)
+	checkConfigurable(after, problems)
+	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
+	if err != nil {
+		return Flag{}, nil, err
+	}
+	after.Environments, err = overrides.Merge(managed, before.Environments, wanted.Environments, sameEnvironment, s.Writable)
 	if err := problems.Take(err); err != nil {
-		return Flag{}, err
+		return Flag{}, nil, err
 	}
-	after.Environments = environments
 	if problems.Err() == nil {
 		if err := checkScope(caller, before, after); err != nil {
-			return Flag{}, err
+			return Flag{}, nil, err
 		}
 	}
-	checkFrozen(after, wanted, &problems)
-	return after, problems.Err()
+	references := maps.Clone(draft.references)
+	checkFrozen(after, wanted, problems, references)
+	return after, references, nil
 }
 
-// over completes what a replace leaves unsaid with what is stored.
+// store stores what a validated draft makes of a flag, with what its rules refer
+// to.
+func (s *Service) store(ctx context.Context, tx Tx, caller accounts.Caller, before, wanted Flag, draft *Draft) (Flag, error) {
+	var problems fault.Problems
+	after, references, err := s.settle(ctx, tx, caller, before, wanted, draft, &problems)
+	if err := cmp.Or(err, problems.Err()); err != nil {
+		return Flag{}, err
+	}
+	if err := s.checkRules(ctx, tx, caller.Account, wanted.CountRules()); err != nil {
+		return Flag{}, err
+	}
+	if err := tx.SaveFlag(ctx, after, references.list()); err != nil {
+		return Flag{}, err
+	}
+	return after, checkTotalSize(ctx, tx, before, after)
+}
+
+// over returns the wanted flag, with what the draft leaves unsaid as it is stored.
 func (d *Draft) over(before, wanted Flag, now time.Time) Flag {
 	after := wanted
 	after.Account, after.CreatedAt, after.UpdatedAt = before.Account, before.CreatedAt, now
@@ -248,8 +258,8 @@ func (d *Draft) over(before, wanted Flag, now time.Time) Flag {
 	return after
 }
 
-// checkConfigurable notes that a flag is discovered and sent what only a managed
-// one may have.
+// checkConfigurable notes that a flag is discovered and was sent what only a
+// managed one may have.
 func checkConfigurable(after Flag, problems *fault.Problems) {
 	if !after.Managed && len(after.Environments) > 0 {
 		problems.Add(fault.New(fault.FlagUnmanaged, "This flag is discovered; send managed: true to configure it per environment.").
@@ -257,9 +267,9 @@ func checkConfigurable(after Flag, problems *fault.Problems) {
 	}
 }
 
-// checkFrozen holds the rules for what stays although the draft did not have
-// it: a new type or new values must fit frozen values too.
-func checkFrozen(after, wanted Flag, problems *fault.Problems) {
+// checkFrozen checks what stays although the draft did not have it: a new type
+// or new values must fit frozen values too.
+func checkFrozen(after, wanted Flag, problems *fault.Problems, references referenceSet) {
 	frozen := slices.DeleteFunc(slices.Sorted(maps.Keys(after.Environments)), func(key string) bool {
 		_, sent := wanted.Environments[key] // and is validated
 		return sent
@@ -267,35 +277,32 @@ func checkFrozen(after, wanted Flag, problems *fault.Problems) {
 	if len(frozen) == 0 || !checkSize(problems, after) {
 		return
 	}
-	check := newChecker(problems, after)
+	check := newChecker(problems, after, references)
 	for _, key := range frozen {
 		check.environment(key, after.Environments[key])
 	}
 }
 
-// save stores a flag, with what its rules refer to, unless more rules were sent
-// than the plan allows. Frozen rules that were not sent do not count: the caller
-// could do nothing about them.
-func (s *Service) save(ctx context.Context, tx Tx, before, after Flag, sentRules int) error {
-	account, err := tx.Account(ctx, after.Account)
+// checkRules refuses more rules than the plan allows. Frozen rules that were not
+// sent do not count: the caller could do nothing about them.
+func (s *Service) checkRules(ctx context.Context, tx ReadTx, account string, sent int) error {
+	holder, err := tx.Account(ctx, account)
 	if err != nil {
 		return err
 	}
-	allowed := s.Plans.Entitlement(account.Plans, plans.FlagsRules)
-	if allowed.Maximum != plans.Unlimited && sentRules > allowed.Maximum {
-		refusal := allowed.Exceeded(sentRules)
-		refusal.Detail = fmt.Sprintf("The %s plan allows %d rules per flag, over all its environments, and %d were sent.", allowed.Plan, allowed.Maximum, sentRules)
-		return refusal
+	allowed := s.Plans.Entitlement(holder.Plans, plans.FlagsRules)
+	if allowed.Maximum == plans.Unlimited || sent <= allowed.Maximum {
+		return nil
 	}
-	if err := tx.SaveFlag(ctx, after, references(after)); err != nil {
-		return err
-	}
-	return checkRoom(ctx, tx, before, after)
+	refusal := allowed.Exceeded(sent)
+	refusal.Detail = fmt.Sprintf("The %s plan allows %d rules per flag, over all its environments, and %d were sent.", allowed.Plan, allowed.Maximum, sent)
+	return refusal
 }
 
 // Delete removes a flag; the next discovery makes it again. MEMBER or higher;
 // a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Flag]) error {
+	defer s.sources.Deleted(caller.Account)
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(Flag) error {
 			return tx.DeleteFlag(ctx, caller.Account, key, tx.Now())

@@ -21,9 +21,9 @@ const maxCatchUp = 500
 // that was acknowledged before it began, on whichever node.
 type Snapshots struct {
 	Store Store
-	// Version gives the number of an account's last recorded change, as of now.
+	// Version returns the number of an account's last recorded change.
 	Version func(ctx context.Context, account string) (int64, error)
-	// History gives an account's changes after a number, oldest first.
+	// History returns an account's changes after a number, oldest first.
 	History func(ctx context.Context, account string, after int64, limit int) ([]changes.Change, error)
 
 	mu       sync.RWMutex
@@ -39,26 +39,26 @@ type Snapshot struct {
 	environments map[string]bool
 }
 
-// Variant is the name of the choice that a flag's value is, as JSON text, or
-// nil. The value is one that an evaluation gave.
+// Variant returns the name of the choice that an evaluated value is, as JSON, or
+// nil.
 func (s *Snapshot) Variant(key string, value json.RawMessage) json.RawMessage {
 	return s.variants[key][string(value)]
 }
 
-// HasEnvironment tells whether the account has an environment.
+// HasEnvironment reports whether the account has an environment.
 func (s *Snapshot) HasEnvironment(key string) bool {
 	_, has := s.environments[key]
 	return has
 }
 
-// held is an account's snapshot. Its lock makes one reader bring it up to date
-// while the others wait for it; who finds it up to date does not wait.
+// held is an account's snapshot. One reader brings it up to date under its lock
+// while the others wait; a reader that finds it up to date does not.
 type held struct {
 	mu       sync.Mutex
 	snapshot atomic.Pointer[Snapshot]
 }
 
-// atLeast gives the snapshot when it is of a version or newer, else nil.
+// atLeast returns the snapshot if it is of a version or newer, else nil.
 func (h *held) atLeast(version int64) *Snapshot {
 	if snapshot := h.snapshot.Load(); snapshot != nil && snapshot.version >= version {
 		return snapshot
@@ -66,7 +66,7 @@ func (h *held) atLeast(version int64) *Snapshot {
 	return nil
 }
 
-// Get gives the current snapshot of an account.
+// Get returns the current snapshot of an account.
 func (s *Snapshots) Get(ctx context.Context, account string) (*Snapshot, error) {
 	version, err := s.Version(ctx, account)
 	if err != nil {
@@ -120,8 +120,8 @@ func (s *Snapshots) addHolder(account string) *held {
 	return holder
 }
 
-// update makes a snapshot of at least a version: out of the old one by
-// following the changes, or anew when there is none or there is a gap.
+// update returns a snapshot of at least a version: the old one with what changed,
+// or a new one when there is none or there is a gap.
 func (s *Snapshots) update(ctx context.Context, account string, old *Snapshot, version int64) (*Snapshot, error) {
 	if old == nil {
 		return s.load(ctx, account, version)
@@ -137,8 +137,8 @@ func (s *Snapshots) update(ctx context.Context, account string, old *Snapshot, v
 	return s.follow(ctx, account, old, version, keys)
 }
 
-// changedFlags lists the flags that changes are about. It is false when the
-// changes do not reach from one version to the other without a gap.
+// changedFlags returns the flags that changes are about, or false when there is a
+// gap between the two versions.
 func changedFlags(news []changes.Change, from, to int64) ([]string, bool) {
 	keys := []string{}
 	for _, change := range news {
@@ -189,7 +189,7 @@ func (s *Snapshots) follow(ctx context.Context, account string, old *Snapshot, v
 	return updated, nil
 }
 
-// add takes flags in and gives them compiled.
+// add adds flags and returns them compiled.
 func (s *Snapshot) add(flags []Flag) []*flageval.Flag {
 	compiled := make([]*flageval.Flag, len(flags))
 	for i, flag := range flags {

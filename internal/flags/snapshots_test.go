@@ -87,7 +87,7 @@ func (v *viewer) shows(t *testing.T, want map[string]string, asked ...[]string) 
 	same(t, v.asked, asked)
 }
 
-func TestASnapshotReadsOnlyWhatChanged(t *testing.T) {
+func TestSnapshots_ReadOnlyWhatChanged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -113,7 +113,7 @@ func TestASnapshotReadsOnlyWhatChanged(t *testing.T) {
 	})
 }
 
-func TestASnapshotWithAGapInTheHistoryIsReadAnew(t *testing.T) {
+func TestSnapshots_GapInHistory(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -139,7 +139,7 @@ func TestASnapshotWithAGapInTheHistoryIsReadAnew(t *testing.T) {
 	})
 }
 
-func TestASnapshotFarBehindIsReadAnew(t *testing.T) {
+func TestSnapshots_FarBehind(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "free")
 	h.create(t, numeric("a", "1"))
@@ -156,7 +156,7 @@ func TestASnapshotFarBehindIsReadAnew(t *testing.T) {
 	v.shows(t, map[string]string{"a": string(h.get(t, "a").Default)}, nil)
 }
 
-func TestForgottenSnapshotsAreReadAnew(t *testing.T) {
+func TestSnapshots_Forget(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -170,7 +170,7 @@ func TestForgottenSnapshotsAreReadAnew(t *testing.T) {
 	})
 }
 
-func TestSnapshotsOfAccountsShareNothing(t *testing.T) {
+func TestSnapshots_AccountsShareNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -190,7 +190,7 @@ func TestSnapshotsOfAccountsShareNothing(t *testing.T) {
 // Every writer owns a flag that only grows. Whoever begins to read after a
 // write was acknowledged sees it or a later one, on every node, although
 // somebody forgets the snapshots all the time.
-func TestNoReaderSeesLessThanWasAcknowledged(t *testing.T) {
+func TestSnapshots_NeverOlderThanAcknowledged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
-// noun is what values of a type are called.
+// noun returns what values of a type are called.
 func noun(of flageval.Type) string {
 	switch of {
 	case flageval.Boolean:
@@ -22,7 +22,7 @@ func noun(of flageval.Type) string {
 	return fmt.Sprintf("JSON of at most %d levels", jsonlogic.MaxDataDepth)
 }
 
-// booleanChoices are the two values that every BOOLEAN flag has.
+// booleanChoices returns the two values that every BOOLEAN flag has.
 func booleanChoices() []Choice {
 	return []Choice{{Name: "True", Value: json.RawMessage("true")}, {Name: "False", Value: json.RawMessage("false")}}
 }

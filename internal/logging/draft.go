@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 )
 
-// maxTTL is ten years: who wants more wants no expiry.
+// maxTTL is ten years, in seconds.
 const maxTTL = 315_360_000
 
 // OverrideDraft is a level as a caller sent it.
@@ -48,20 +48,20 @@ type GroupDraft struct {
 	LevelsDraft
 }
 
-// wishes are the levels of a draft.
-type wishes struct {
-	base         wish
-	environments map[string]wish // without those that are sent no level
+// wantedLevels are the levels that a draft wants.
+type wantedLevels struct {
+	base         wantedLevel
+	environments map[string]wantedLevel // without those that are sent no level
 }
 
-func (d *LevelsDraft) wishes() wishes {
-	wanted := wishes{base: d.wish(d.Base, "level", "level_expires_at", "level_ttl_seconds"), environments: map[string]wish{}}
+func (d *LevelsDraft) wanted() wantedLevels {
+	wanted := wantedLevels{base: d.wantedLevel(d.Base, "level", "level_expires_at", "level_ttl_seconds"), environments: map[string]wantedLevel{}}
 	if !overrides.CheckCount(&d.Problems, len(d.Environments)) {
 		return wanted
 	}
 	for _, environment := range slices.Sorted(maps.Keys(d.Environments)) {
 		path := overrides.Path(environment)
-		made := d.wish(d.Environments[environment], path+"/level", path+"/expires_at", path+"/ttl_seconds")
+		made := d.wantedLevel(d.Environments[environment], path+"/level", path+"/expires_at", path+"/ttl_seconds")
 		if made.level != loglevel.None || d.Problems.Mentions(path+"/level") {
 			wanted.environments[environment] = made
 		}
@@ -69,9 +69,9 @@ func (d *LevelsDraft) wishes() wishes {
 	return wanted
 }
 
-// wish reads one level with its expiry, given the names of its members.
-func (d *LevelsDraft) wish(sent OverrideDraft, level, expiry, ttl string) wish {
-	made := wish{expiry: sent.ExpiresAt}
+// wantedLevel reads one level with its expiry, given the names of its members.
+func (d *LevelsDraft) wantedLevel(sent OverrideDraft, level, expiry, ttl string) wantedLevel {
+	made := wantedLevel{expiry: sent.ExpiresAt}
 	if text, has := sent.Level.Get(); has {
 		var known bool
 		if made.level, known = loglevel.Parse(text); !known {
@@ -88,8 +88,8 @@ func (d *LevelsDraft) wish(sent OverrideDraft, level, expiry, ttl string) wish {
 	return made
 }
 
-// checkExpiry holds the rules of what is sent about an expiry. hasLevel tells
-// whether a level was sent, right or wrong.
+// checkExpiry checks what is sent about an expiry. hasLevel says whether a level
+// was sent, right or wrong.
 func (d *LevelsDraft) checkExpiry(sent OverrideDraft, hasLevel bool, expiry, ttl string) {
 	_, hasInstant := sent.ExpiresAt.Get()
 	if hasInstant && !hasLevel {
@@ -107,9 +107,9 @@ func (d *LevelsDraft) checkExpiry(sent OverrideDraft, hasLevel bool, expiry, ttl
 	}
 }
 
-// over gives the levels that wishes make of stored ones. An expiry that has
+// over returns what the wanted levels make of stored ones. An expiry that has
 // passed is refused, unless it is the stored one that is about to be removed.
-func (w wishes) over(stored Levels, now time.Time, problems *fault.Problems) Levels {
+func (w wantedLevels) over(stored Levels, now time.Time, problems *fault.Problems) Levels {
 	base := w.base.over(stored.base(), now)
 	refusePast(problems, "level_expires_at", base, stored.base(), now)
 	made := Levels{Level: base.Level, LevelExpiresAt: base.ExpiresAt, Environments: make(map[string]Override, len(w.environments))}
@@ -133,14 +133,14 @@ type request struct {
 	group   string
 	groupAt string // the name under which the group was sent
 	release bool
-	levels  wishes
+	levels  wantedLevels
 }
 
-// validate holds every rule that needs nothing but the draft, and notes what
-// is wrong in the draft's problems.
+// validate checks every rule that does not need the database, and notes what is
+// wrong in the draft's problems.
 func (d *Draft) validate(key string) request {
 	checkKey(&d.Problems, key)
-	made := request{name: checkName(&d.Problems, d.Name, key), levels: d.wishes()}
+	made := request{name: checkName(&d.Problems, d.Name, key), levels: d.wanted()}
 	made.group, made.groupAt = d.groupKey()
 	if managed, sent := d.Managed.Get(); sent {
 		made.release = !managed
@@ -148,7 +148,7 @@ func (d *Draft) validate(key string) request {
 	return made
 }
 
-// groupKey reads the group under either of its names, and tells under which.
+// groupKey returns the group under either of its names, and under which.
 func (d *Draft) groupKey() (key, at string) {
 	group, other := d.groupNamed("group", d.Group), d.groupNamed("group_id", d.GroupID)
 	switch {
@@ -168,14 +168,14 @@ func (d *Draft) groupNamed(path string, sent optional.Value[string]) string {
 	return key
 }
 
-// checkKey holds the rule of the keys that loggers and groups share.
+// checkKey checks a key; loggers and groups share them.
 func checkKey(problems *fault.Problems, key string) {
 	if rule := brokenKeyRule(key); rule != "" {
 		problems.Add(fault.New(fault.Validation, "id %s.", rule).At(fault.Pointer("/data/id")))
 	}
 }
 
-// checkName holds the rule of names; without one the key is the name.
+// checkName checks a name and returns it; without one the key is the name.
 func checkName(problems *fault.Problems, name optional.Value[string], key string) string {
 	naming.CheckName(problems, name, maxName)
 	return name.Or(key)
@@ -184,7 +184,7 @@ func checkName(problems *fault.Problems, name optional.Value[string], key string
 // groupRequest is what a draft of a group comes to.
 type groupRequest struct {
 	name   string
-	levels wishes
+	levels wantedLevels
 }
 
 // validate is that of a Draft.
@@ -193,7 +193,7 @@ func (d *GroupDraft) validate(key string) groupRequest {
 		d.Problems.Add(fault.New(fault.GroupNesting, "A log group cannot be part of another: groups are flat. Leave parent_id out or send null.").
 			At(fault.Attribute("parent_id")))
 	}
-	return groupRequest{name: checkName(&d.Problems, d.Name, key), levels: d.wishes()}
+	return groupRequest{name: checkName(&d.Problems, d.Name, key), levels: d.wanted()}
 }
 
 func (d *GroupDraft) checkKey() {

@@ -23,7 +23,7 @@ func places(err error) (paths []string) {
 	return paths
 }
 
-func TestDraftsNameEveryProblem(t *testing.T) {
+func TestValidate_NamesEveryProblem(t *testing.T) {
 	t.Parallel()
 	base := func(o OverrideDraft) Draft { return Draft{LevelsDraft: LevelsDraft{Base: o}} }
 	override := func(o OverrideDraft) Draft {
@@ -87,7 +87,7 @@ func TestDraftsNameEveryProblem(t *testing.T) {
 
 // A write that repeats the level and omits the expiry keeps it; a changed level
 // without one, or an explicit null, clears it.
-func TestWhatBecomesOfAnExpiry(t *testing.T) {
+func TestLevels_Expiry(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 31, 8, 0, 0, 0, time.UTC)
 	soon, later, past := now.Add(time.Minute), now.Add(time.Hour), now.Add(-time.Minute)
@@ -116,7 +116,7 @@ func TestWhatBecomesOfAnExpiry(t *testing.T) {
 	} {
 		draft := LevelsDraft{Base: c.sent, Environments: map[string]OverrideDraft{"e": c.sent}}
 		before := Levels{Level: c.stored.Level, LevelExpiresAt: c.stored.ExpiresAt, Environments: map[string]Override{"e": c.stored}}
-		wanted := draft.wishes()
+		wanted := draft.wanted()
 		if err := draft.Problems.Err(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -14,14 +14,12 @@ import (
 )
 
 const (
-	// patience is the longest that the Expirer sleeps, and so how late it is at
-	// the worst.
-	patience = time.Second
-	// expiryBatch is how many loggers and groups one look is about.
+	// maxSleep is the longest that the Expirer sleeps, and so how late it may be.
+	maxSleep = time.Second
+	// expiryBatch is how many loggers and groups are read at once.
 	expiryBatch = 200
 	// expiryPart is how many of an account are removed in one transaction, and
-	// expiryTimeout how long that may take, most of it waiting for the account's
-	// lock: while one waits, the others that are due wait for their next look.
+	// expiryTimeout how long that may take, most of it waiting for the lock.
 	expiryPart    = 50
 	expiryTimeout = 3 * time.Second
 	// expiryAccounts is how many accounts are served at the same time.
@@ -39,7 +37,7 @@ type Expirer struct {
 	failing bool
 }
 
-// NewExpirer makes an Expirer that has not started.
+// NewExpirer creates an Expirer that has not started.
 func NewExpirer(store Store, log *slog.Logger) *Expirer {
 	return &Expirer{store: store, log: log, wake: background.NewBell()}
 }
@@ -51,10 +49,10 @@ func (e *Expirer) Hear(change changes.Change) {
 	}
 }
 
-// Start begins to look.
+// Start begins to remove levels.
 func (e *Expirer) Start(ctx context.Context) { e.loop.Start(ctx, e.run) }
 
-// Stop ends when the look that is going on has ended.
+// Stop waits for the removal that is going on, and ends.
 func (e *Expirer) Stop() { e.loop.Stop() }
 
 func (e *Expirer) run(ctx context.Context) {
@@ -67,12 +65,12 @@ func (e *Expirer) run(ctx context.Context) {
 		case <-timer.C:
 		case <-e.wake:
 		}
-		timer.Reset(e.look(ctx))
+		timer.Reset(e.work(ctx))
 	}
 }
 
-// look removes what is due and tells how long to sleep.
-func (e *Expirer) look(ctx context.Context) time.Duration {
+// work removes what is due and returns how long to sleep.
+func (e *Expirer) work(ctx context.Context) time.Duration {
 	wait, err := e.Expire(ctx)
 	switch {
 	case err == nil:
@@ -80,14 +78,14 @@ func (e *Expirer) look(ctx context.Context) time.Duration {
 		return wait
 	case ctx.Err() == nil && !e.failing:
 		e.failing = true
-		e.log.Warn("Levels that expire cannot be looked after; it is tried again every second.", "error", err)
+		e.log.Warn("Removing expired levels failed; retrying every second. Levels stay in effect until it works.", "error", err)
 	}
-	return patience
+	return maxSleep
 }
 
-// Expire removes the levels that are due and tells how long it is until the
-// next one, at most a second. Accounts do not wait for each other, and one that
-// fails is left for the next look; the error names all that did.
+// Expire removes the levels that are due and returns how long it is until the
+// next one, at most a second. An account that fails is left for the next time;
+// the error names all that did.
 func (e *Expirer) Expire(ctx context.Context) (time.Duration, error) {
 	var failed []string
 	var errs []error
@@ -104,14 +102,14 @@ func (e *Expirer) Expire(ctx context.Context) (time.Duration, error) {
 			}
 		}
 		if removed == 0 && len(failed) == known { // others were first, or the clock was set back
-			return patience, errors.Join(errs...)
+			return maxSleep, errors.Join(errs...)
 		}
 	}
 }
 
-// due gives what is due, by account, and how long the next one has.
+// due returns what is due, by account, and how long it is until the next.
 func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expiring, wait time.Duration, err error) {
-	due, wait = map[string][]Expiring{}, patience
+	due, wait = map[string][]Expiring{}, maxSleep
 	err = e.store.Read(ctx, func(tx ReadTx) error {
 		next, err := tx.ExpiringLevels(ctx, but, expiryBatch)
 		for _, each := range next {
@@ -126,14 +124,14 @@ func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expir
 	return due, wait, err
 }
 
-// removal is what became of an account's levels that were due.
+// removal is the outcome of removing the due levels of an account.
 type removal struct {
 	account string
 	removed int
 	err     error
 }
 
-// removeAll takes away the levels that are due, of a few accounts at a time.
+// removeAll removes the levels that are due, of a few accounts at a time.
 func (e *Expirer) removeAll(ctx context.Context, due map[string][]Expiring) (found []removal) {
 	var running sync.WaitGroup
 	slots, done := make(chan struct{}, expiryAccounts), make(chan removal, len(due))
@@ -153,8 +151,8 @@ func (e *Expirer) removeAll(ctx context.Context, due map[string][]Expiring) (fou
 	return found
 }
 
-// remove takes away the levels of an account that are due and counts the
-// loggers and groups that had one.
+// remove removes the due levels of an account and returns how many loggers and
+// groups had one.
 func (e *Expirer) remove(ctx context.Context, account string, expiring []Expiring) (removed int, err error) {
 	for part := range slices.Chunk(expiring, expiryPart) {
 		count, err := e.removePart(ctx, account, part)
@@ -180,12 +178,12 @@ func (e *Expirer) removePart(ctx context.Context, account string, expiring []Exp
 			return 0, err
 		}
 		// Another node may have been first, or a level was changed: nothing is due then.
-		why, expire := reason{account, system(), changes.Expired}, func(levels Levels) (Levels, bool) { return levels.expired(tx.Now()) }
-		first, err := relevel(ctx, tx, why, Kind, loggers, expire, tx.SaveLoggers)
+		why, expire := cause{account, system(), changes.Expired}, func(levels Levels) (Levels, bool) { return levels.expired(tx.Now()) }
+		first, err := changeLevels(ctx, tx, why, Kind, loggers, expire, tx.SaveLoggers)
 		if err != nil {
 			return 0, err
 		}
-		second, err := relevel(ctx, tx, why, KindGroup, groups, expire, tx.SaveLogGroups)
+		second, err := changeLevels(ctx, tx, why, KindGroup, groups, expire, tx.SaveLogGroups)
 		return len(first) + len(second), err
 	})
 }
@@ -201,7 +199,7 @@ func keysOf(expiring []Expiring) (loggers, groups []string) {
 	return loggers, groups
 }
 
-// system is who removes levels that expire.
+// system is the actor who removes levels that expire.
 func system() changes.Actor {
 	return changes.Actor{Type: changes.ActorSystem, ID: "level-expiry", Name: "Level expiry"}
 }

@@ -52,7 +52,7 @@ func newExpirer(db *store.DB) *logging.Expirer {
 	return logging.NewExpirer(db.Logging(), slog.New(slog.DiscardHandler))
 }
 
-func TestALevelGoesBackByItself(t *testing.T) {
+func TestExpirer_Logger(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
@@ -83,7 +83,7 @@ func TestALevelGoesBackByItself(t *testing.T) {
 	})
 }
 
-func TestAGroupsLevelGoesBackByItself(t *testing.T) {
+func TestExpirer_Group(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
@@ -106,7 +106,7 @@ func TestAGroupsLevelGoesBackByItself(t *testing.T) {
 
 // One that was changed or deleted in time does not expire; one that was only
 // repeated does.
-func TestWhatWasChangedInTimeDoesNotExpire(t *testing.T) {
+func TestExpirer_LevelChangedInTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
@@ -128,7 +128,7 @@ func TestWhatWasChangedInTimeDoesNotExpire(t *testing.T) {
 }
 
 // Many nodes look at the same time; every expiry leaves one change.
-func TestAnExpiryFiresOnceHoweverManyNodesRun(t *testing.T) {
+func TestExpirer_SeveralNodesFireOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
@@ -170,7 +170,7 @@ func TestAnExpiryFiresOnceHoweverManyNodesRun(t *testing.T) {
 
 // The loop itself, on the real clock: woken by a write, it is on time, and
 // after a restart it removes what came due while nothing ran.
-func TestTheExpirerIsPunctualAndSurvivesARestart(t *testing.T) {
+func TestExpirer_PunctualAfterRestart(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -210,7 +210,7 @@ func (h *house) lateness(t *testing.T, expirer *logging.Expirer, key string) tim
 }
 
 // An outage is survived: what is due then is removed afterwards.
-func TestTheExpirerOutlivesAnOutage(t *testing.T) {
+func TestExpirer_Outage(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "sqlite")
 	broken := database.Open(t)
@@ -243,7 +243,7 @@ func (s stuck) Write(ctx context.Context, account string, fn func(logging.Tx) er
 
 // An account that cannot be written, with more that is due than one look is
 // about, keeps no other from its expiries.
-func TestAccountsExpireByThemselves(t *testing.T) {
+func TestExpirer_AccountsAreIndependent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
@@ -321,7 +321,7 @@ func (s *locked) Write(ctx context.Context, account string, fn func(logging.Tx) 
 }
 
 // An account that is locked is waited for a few seconds, and by itself.
-func TestALockedAccountIsNotWaitedForLong(t *testing.T) {
+func TestExpirer_LockedAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, began := &locked{account: "0"}, time.Now()

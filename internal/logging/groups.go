@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// CreateGroup makes a log group. MEMBER or higher; a key that is restricted to
+// CreateGroup creates a log group. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft GroupDraft) (GroupView, error) {
 	draft.checkKey()
@@ -20,15 +20,12 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 	if draft.Problems.Err() != nil {
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, "", wanted, &draft.Problems)
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (_ GroupView, err error) {
-		group := Group{Account: caller.Account, Key: key, Name: wanted.name, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
 		if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
 			return GroupView{}, err
 		}
-		if group.Levels, err = s.mergedAlone(ctx, tx, caller.Account, Levels{}, wanted.levels); err != nil {
-			return GroupView{}, err
-		}
-		if err := tx.SaveLogGroups(ctx, []Group{group}); err != nil {
+		group, err := s.storeGroup(ctx, tx, caller, Group{Account: caller.Account, Key: key, CreatedAt: tx.Now()}, wanted)
+		if err != nil {
 			return GroupView{}, err
 		}
 		if err := changes.Record(ctx, tx, caller.Account, caller.Actor(), KindGroup, key, nil, &group); err != nil {
@@ -38,7 +35,7 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 	})
 }
 
-// admitGroup decides whether there is room for one more group of this key.
+// admitGroup refuses a key that is in use, and one more group than the plan allows.
 func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) error {
 	kinds, err := tx.LoggerKinds(ctx, account, []string{key})
 	if err != nil {
@@ -60,20 +57,40 @@ func (s *Service) refusedGroup(ctx context.Context, account, key string, wanted 
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
-		_, err = s.merged(ctx, tx, account, before.Levels, wanted.levels, problems)
+		before.Account = account
+		_, err = s.settleGroup(ctx, tx, before, wanted, problems)
 		return err
 	})
 	return cmp.Or(err, problems.Err())
 }
 
-// mergedAlone is merged when the levels are all that the database decides about.
-func (s *Service) mergedAlone(ctx context.Context, tx Tx, account string, before Levels, wanted wishes) (Levels, error) {
+// settleGroup is settle for groups.
+func (s *Service) settleGroup(ctx context.Context, tx ReadTx, before Group, wanted groupRequest, problems *fault.Problems) (after Group, err error) {
+	after = before
+	after.Name, after.UpdatedAt = wanted.name, tx.Now()
+	after.Levels, err = s.mergeLevels(ctx, tx, before.Account, before.Levels, wanted.levels, problems)
+	return after, err
+}
+
+// storeGroup stores what a validated draft makes of a group, if the caller may.
+func (s *Service) storeGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted groupRequest) (Group, error) {
 	var problems fault.Problems
-	levels, err := s.merged(ctx, tx, account, before, wanted, &problems)
+	after, err := s.settleGroup(ctx, tx, before, wanted, &problems)
 	if err := cmp.Or(err, problems.Err()); err != nil {
-		return Levels{}, err
+		return Group{}, err
 	}
-	return levels, checkRoom(ctx, tx, account, before, levels)
+	if err := checkTotalSize(ctx, tx, caller.Account, before.Levels, after.Levels); err != nil {
+		return Group{}, err
+	}
+	if before.Name != after.Name || !before.sameBase(after.Levels) {
+		if err := caller.RequireUnscoped(); err != nil {
+			return Group{}, err
+		}
+	}
+	if err := checkEnvironments(caller, before.Levels, after.Levels); err != nil {
+		return Group{}, err
+	}
+	return after, tx.SaveLogGroups(ctx, []Group{after})
 }
 
 // ReplaceGroup changes a log group. What it stores for environments that are
@@ -86,32 +103,13 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
 		group, err := changes.Replace(ctx, tx, groupTarget(ctx, tx, caller, key, match), func(before Group) (Group, error) {
-			after, err := s.replacedGroup(ctx, tx, caller, before, wanted)
-			if err != nil {
-				return Group{}, err
-			}
-			return after, tx.SaveLogGroups(ctx, []Group{after})
+			return s.storeGroup(ctx, tx, caller, before, wanted)
 		})
 		if err != nil {
 			return GroupView{}, err
 		}
 		return groupView(ctx, tx, group)
 	})
-}
-
-func (s *Service) replacedGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted groupRequest) (Group, error) {
-	levels, err := s.mergedAlone(ctx, tx, caller.Account, before.Levels, wanted.levels)
-	if err != nil {
-		return Group{}, err
-	}
-	after := before
-	after.Name, after.Levels, after.UpdatedAt = wanted.name, levels, tx.Now()
-	if before.Name != after.Name || !before.sameBase(after.Levels) {
-		if err := caller.RequireUnscoped(); err != nil {
-			return Group{}, err
-		}
-	}
-	return after, checkEnvironments(caller, before.Levels, after.Levels)
 }
 
 // DeleteGroup detaches a group's members, of which those that have nothing else
@@ -144,7 +142,7 @@ func detach(ctx context.Context, tx Tx, caller accounts.Caller, group string) ([
 		member.Group = ""
 		after[i] = member.with(member.Levels, tx.Now())
 	}
-	return follow(ctx, tx, reason{caller.Account, caller.Actor(), changes.Cascaded}, Kind, members, after, tx.SaveLoggers)
+	return saveEach(ctx, tx, cause{caller.Account, caller.Actor(), changes.Cascaded}, Kind, members, after, tx.SaveLoggers)
 }
 
 func groupTarget(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Group]) changes.Target[Group] {

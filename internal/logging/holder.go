@@ -8,8 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// CountOverrides counts the levels that loggers and groups hold for an
-// environment.
+// CountOverrides counts the levels that loggers and groups hold for an environment.
 func CountOverrides(ctx context.Context, tx ReadTx, account, environment string) (int, error) {
 	loggers, err := tx.LoggersWithEnvironment(ctx, account, environment)
 	if err != nil {
@@ -19,9 +18,8 @@ func CountOverrides(ctx context.Context, tx ReadTx, account, environment string)
 	return len(loggers) + len(groups), err
 }
 
-// StripOverrides removes what loggers and groups hold for an environment that
-// is deleted. A logger that is left with nothing set is released. Running
-// services are told once.
+// StripOverrides removes what loggers and groups hold for an environment that is
+// deleted, with one event. A logger that is left with nothing set is released.
 func StripOverrides(ctx context.Context, tx Tx, caller accounts.Caller, environment string) error {
 	loggers, err := tx.LoggersWithEnvironment(ctx, caller.Account, environment)
 	if err != nil {
@@ -32,12 +30,12 @@ func StripOverrides(ctx context.Context, tx Tx, caller accounts.Caller, environm
 		return err
 	}
 	strip := func(levels Levels) (Levels, bool) { return levels.without(environment), true }
-	why := reason{caller.Account, caller.Actor(), changes.Cascaded}
+	why := cause{caller.Account, caller.Actor(), changes.Cascaded}
 	kind, keys := KindGroup, []string(nil)
-	if keys, err = relevel(ctx, tx, why, KindGroup, groups, strip, tx.SaveLogGroups); err != nil {
+	if keys, err = changeLevels(ctx, tx, why, KindGroup, groups, strip, tx.SaveLogGroups); err != nil {
 		return err
 	}
-	stripped, err := relevel(ctx, tx, why, Kind, loggers, strip, tx.SaveLoggers)
+	stripped, err := changeLevels(ctx, tx, why, Kind, loggers, strip, tx.SaveLoggers)
 	if err != nil {
 		return err
 	}
@@ -47,18 +45,18 @@ func StripOverrides(ctx context.Context, tx Tx, caller accounts.Caller, environm
 	return changes.RecordSeveral(ctx, tx, why.account, why.actor, why.action, kind, changes.Several{Keys: keys, Cause: "environment:" + environment})
 }
 
-// reason is why something changes that nobody has written.
-type reason struct {
+// cause is why something changes that nobody wrote.
+type cause struct {
 	account string
 	actor   changes.Actor
 	action  changes.Action
 }
 
-// holder is what has levels: a logger or a group.
-type holder[T any] interface {
+// leveled is a logger or a group.
+type leveled[T any] interface {
 	id() string
 	levels() Levels
-	// with is the holder with other levels, in the state that follows from them.
+	// with returns it with other levels, in the state that follows from them.
 	with(levels Levels, at time.Time) T
 }
 
@@ -76,9 +74,9 @@ func (g Group) with(levels Levels, at time.Time) Group {
 	return g
 }
 
-// relevel changes the levels of holders, of those that change reports a
-// difference for, and gives their keys.
-func relevel[T holder[T]](ctx context.Context, tx Tx, why reason, kind string, found []T,
+// changeLevels changes the levels of those that change reports a difference for,
+// and returns their keys.
+func changeLevels[T leveled[T]](ctx context.Context, tx Tx, why cause, kind string, found []T,
 	change func(Levels) (Levels, bool), save func(context.Context, []T) error,
 ) ([]string, error) {
 	var before, after []T
@@ -87,12 +85,12 @@ func relevel[T holder[T]](ctx context.Context, tx Tx, why reason, kind string, f
 			before, after = append(before, each), append(after, each.with(levels, tx.Now()))
 		}
 	}
-	return follow(ctx, tx, why, kind, before, after, save)
+	return saveEach(ctx, tx, why, kind, before, after, save)
 }
 
-// follow stores what became of holders because something else changed, and
-// gives their keys. Each is in the history.
-func follow[T holder[T]](ctx context.Context, tx Tx, why reason, kind string, before, after []T, save func(context.Context, []T) error) ([]string, error) {
+// saveEach stores loggers or groups that changed because something else did, each
+// with a change in the history, and returns their keys.
+func saveEach[T leveled[T]](ctx context.Context, tx Tx, why cause, kind string, before, after []T, save func(context.Context, []T) error) ([]string, error) {
 	keys, edits := make([]string, len(after)), make([]changes.Edit[T], len(after))
 	for i := range after {
 		keys[i] = after[i].id()

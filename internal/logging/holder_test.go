@@ -24,7 +24,7 @@ func (c *counted) RecordChanges(ctx context.Context, account string, made ...cha
 	return c.Tx.RecordChanges(ctx, account, made...)
 }
 
-func TestAnEnvironmentThatIsDeletedTakesItsLevelsOfManyLoggers(t *testing.T) {
+func TestStripOverrides_ManyLoggers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")

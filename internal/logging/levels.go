@@ -41,7 +41,7 @@ func (l Levels) sameBase(other Levels) bool { return l.base().same(other.base())
 
 func (l Levels) empty() bool { return l.Level == loglevel.None && len(l.Environments) == 0 }
 
-// NextExpiry is when the first of the levels is removed; nil for never.
+// NextExpiry returns when the first of the levels is removed; nil for never.
 func (l Levels) NextExpiry() *time.Time {
 	next := l.LevelExpiresAt
 	for _, override := range l.Environments {
@@ -52,7 +52,7 @@ func (l Levels) NextExpiry() *time.Time {
 	return next
 }
 
-// expired gives what is left at an instant, and whether that is less.
+// expired returns what is left at an instant, and whether that is less.
 func (l Levels) expired(at time.Time) (Levels, bool) {
 	left := Levels{Level: l.Level, LevelExpiresAt: l.LevelExpiresAt, Environments: maps.Clone(l.Environments)}
 	if left.base().due(at) {
@@ -62,14 +62,14 @@ func (l Levels) expired(at time.Time) (Levels, bool) {
 	return left, left.Level != l.Level || len(left.Environments) != len(l.Environments)
 }
 
-// without gives the levels without those of an environment.
+// without returns the levels without those of an environment.
 func (l Levels) without(environment string) Levels {
 	l.Environments = maps.Clone(l.Environments)
 	delete(l.Environments, environment)
 	return l
 }
 
-// plain gives the overrides as resolution looks at them.
+// plain returns the overrides as resolution reads them.
 func (l Levels) plain() map[string]loglevel.Level {
 	levels := make(map[string]loglevel.Level, len(l.Environments))
 	for environment, override := range l.Environments {
@@ -78,18 +78,18 @@ func (l Levels) plain() map[string]loglevel.Level {
 	return levels
 }
 
-// wish is a level that a caller wants, before it is known what is stored.
-type wish struct {
+// wantedLevel is a level that a caller wants, before it is known what is stored.
+type wantedLevel struct {
 	level loglevel.Level
 	// expiry is absent when the caller said nothing, null when it is to go.
 	expiry optional.Value[time.Time]
 	ttl    time.Duration // from the instant of the write; 0 for none
 }
 
-// over gives the override that a wish makes of a stored one. A wish that
-// repeats the level and says nothing of an expiry keeps it: clients that do not
-// know of expiries must not make a level permanent.
-func (w wish) over(stored Override, now time.Time) Override {
+// over returns what the wanted level makes of a stored one. Repeating the level
+// without an expiry keeps the stored expiry: clients that do not know of expiries
+// must not make a level permanent.
+func (w wantedLevel) over(stored Override, now time.Time) Override {
 	if w.ttl > 0 {
 		return Override{w.level, new(now.Add(w.ttl))}
 	}

@@ -1,16 +1,13 @@
 package logging
 
 import (
-	"crypto/sha256"
 	"encoding/json"
-	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/observations"
 )
 
 // The JSON:API types of this package.
@@ -20,24 +17,19 @@ const (
 	KindSource = "logger_source"
 )
 
-// Hard caps per account, and the name under which a refusal tells one.
+// MaxLoggers is a hard cap per account, loggerRows its name in a refusal.
 const (
 	MaxLoggers = 10_000
-	MaxSources = 100_000
-
 	loggerRows = "logging.logger_rows"
 )
 
 const maxName = 255
 
-// usable tells whether a text may be the name of a service or an environment.
-func usable(name string) bool { return naming.IsLabel(name, maxName) }
-
-// brokenKeyRule gives the rule that a text breaks as the key of a logger or a
-// group, or "". The one that the history has for several at once cannot be one.
+// brokenKeyRule returns the rule that a text breaks as the key of a logger or a
+// group, or "". The key of changes that touch several cannot be one.
 func brokenKeyRule(text string) string {
 	switch {
-	case !usable(text) || text == changes.AllKeys:
+	case !observations.IsLabel(text) || text == changes.AllKeys:
 		return "must have 1 to 255 characters, no control characters, and must not be " + changes.AllKeys
 	case !naming.InPath(text):
 		return naming.PathRule
@@ -53,7 +45,7 @@ type Logger struct {
 	Levels
 	// Group is the key of its group; empty for none.
 	Group string
-	// Managed tells whether people control it; others were only reported.
+	// Managed says that people control it; others were only reported.
 	Managed              bool
 	CreatedAt, UpdatedAt time.Time
 }
@@ -83,16 +75,16 @@ func (l Logger) document() loggerDocument {
 // MarshalJSON writes the logger's definition.
 func (l Logger) MarshalJSON() ([]byte, error) { return json.Marshal(l.document()) }
 
-// nothingSet tells whether a logger has nothing that makes it managed.
+// nothingSet reports whether a logger has nothing that makes it managed.
 func (l Logger) nothingSet() bool { return l.empty() && l.Group == "" }
 
-// released is the logger, discovered, with nothing set.
+// released returns the logger as a discovered one with nothing set.
 func (l Logger) released() Logger {
 	l.Levels, l.Group, l.Managed = Levels{Environments: map[string]Override{}}, "", false
 	return l
 }
 
-// settled is the logger in the state that follows from what it has: one with
+// settled returns the logger in the state that follows from what it has: one with
 // nothing set is discovered.
 func (l Logger) settled() Logger {
 	l.Managed = !l.nothingSet()
@@ -186,29 +178,3 @@ func (v GroupView) MarshalJSON() ([]byte, error) {
 
 // Definition is the group without what is derived.
 func (v GroupView) Definition() any { return v.Group }
-
-// SourceKey is what a source is one of.
-type SourceKey struct{ Logger, Service, Environment string }
-
-// ID is the source's id in an account, the same wherever it is reported.
-func (k SourceKey) ID(account string) string {
-	identity := strings.Join([]string{account, k.Logger, k.Service, k.Environment}, "\x00") // no name has it
-	const custom = 8                                                                        // the version of ids that are made by other rules
-	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(identity), custom).String()
-}
-
-// Source is where a logger is seen.
-type Source struct {
-	ID          string `json:"-"`
-	Account     string `json:"-"`
-	Logger      string `json:"logger"`
-	Service     string `json:"service"`
-	Environment string `json:"environment"`
-	// Level is what the framework was told, ResolvedLevel what it came to.
-	Level         loglevel.Level `json:"level"`
-	ResolvedLevel loglevel.Level `json:"resolved_level"`
-	FirstObserved time.Time      `json:"first_observed"`
-	LastSeen      time.Time      `json:"last_seen"`
-	CreatedAt     time.Time      `json:"created_at"`
-	UpdatedAt     time.Time      `json:"updated_at"`
-}

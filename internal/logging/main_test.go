@@ -10,10 +10,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
@@ -47,7 +47,7 @@ func newHouse(t *testing.T, database storetest.Database, plan string, change ...
 
 func newService(db *store.DB) *logging.Service {
 	return &logging.Service{Store: db.Logging(), Plans: plans.BuiltIn(), Writable: environments.Writable,
-		Sightings: &logging.Sightings{Store: db.Logging(), Log: slog.New(slog.DiscardHandler)}}
+		Refreshes: &observations.Refreshes{Store: db.Refreshes(), Log: slog.New(slog.DiscardHandler)}}
 }
 
 // race lets racers start at once on all nodes and gives what each was told.
@@ -65,9 +65,9 @@ func (h *house) replace(t *testing.T, key string, draft logging.Draft) logging.V
 	return view
 }
 
-func (h *house) report(t *testing.T, observations ...logging.Observation) bulk.Outcome {
+func (h *house) report(t *testing.T, reported ...logging.Observation) observations.Outcome {
 	t.Helper()
-	outcome, err := h.Report(t.Context(), h.owner, observations)
+	outcome, err := h.Report(t.Context(), h.owner, reported)
 	if err != nil {
 		t.Fatal(err)
 	}

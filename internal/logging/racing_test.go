@@ -11,16 +11,16 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestRacingPromotionsNeverExceedTheCap(t *testing.T) {
+func TestReplace_RacingPromotionsKeepThePlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -41,7 +41,7 @@ func TestRacingPromotionsNeverExceedTheCap(t *testing.T) {
 	})
 }
 
-func TestRacingCreationsOfGroupsNeverExceedTheCap(t *testing.T) {
+func TestCreateGroup_RacersKeepThePlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -54,7 +54,7 @@ func TestRacingCreationsOfGroupsNeverExceedTheCap(t *testing.T) {
 }
 
 // One key is a logger or a group, whoever comes first.
-func TestALoggerAndAGroupRaceForAKey(t *testing.T) {
+func TestCreateGroup_RacesWithLoggerOfItsKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -81,7 +81,7 @@ func TestALoggerAndAGroupRaceForAKey(t *testing.T) {
 // Promotion, release, discovery and deletion at once: whatever the order, no
 // logger is unmanaged and has more than its reported level, none is managed with
 // nothing set, and the history ends where the rows are.
-func TestAStormLeavesEveryLoggerInAState(t *testing.T) {
+func TestService_StormLeavesValidStates(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -147,7 +147,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func TestOfRacersThatPromoteOneLoggerOneCascades(t *testing.T) {
+func TestReplace_OneRacerCascades(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -169,7 +169,7 @@ func TestOfRacersThatPromoteOneLoggerOneCascades(t *testing.T) {
 	})
 }
 
-func TestRacingReportsDiscoverALoggerOnce(t *testing.T) {
+func TestReport_RacersDiscoverOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -188,7 +188,7 @@ func TestRacingReportsDiscoverALoggerOnce(t *testing.T) {
 }
 
 // A group's deletion and an assignment to it: no member of a group that is gone.
-func TestNoLoggerIsLeftInADeletedGroup(t *testing.T) {
+func TestDeleteGroup_RacesWithAssignment(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -223,7 +223,7 @@ func (h *house) fill(t *testing.T, room int) {
 	}
 }
 
-func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
+func TestReplace_LoggerCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -239,8 +239,8 @@ func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
 			}
 		}
 		outcome := h.report(t, seen("more", "INFO", "s"), seen("filler.1", "INFO", "s"))
-		same(t, outcome, bulk.Outcome{Registered: 1})
-		same(t, h.report(t, seen("more", "INFO", "s"), seen("filler.2", "INFO", "s")), bulk.Outcome{Registered: 1})
+		same(t, outcome, observations.Outcome{Registered: 1})
+		same(t, h.report(t, seen("more", "INFO", "s"), seen("filler.2", "INFO", "s")), observations.Outcome{Registered: 1})
 		h.replace(t, "filler.1", level("DEBUG"))
 		if err := h.Delete(t.Context(), h.owner, "filler.1", nil); err != nil {
 			t.Fatal(err)
@@ -248,12 +248,12 @@ func TestNoRaceGoesPastTheCapOfLoggers(t *testing.T) {
 		if _, err := h.CreateGroup(t.Context(), h.owner, logging.GroupDraft{Key: optional.Of("a group is no logger")}); err != nil {
 			t.Fatal(err)
 		}
-		same(t, h.report(t, seen("more", "INFO", "s"), seen("even.more", "INFO", "s")), bulk.Outcome{Registered: 1})
+		same(t, h.report(t, seen("more", "INFO", "s"), seen("even.more", "INFO", "s")), observations.Outcome{Registered: 1})
 		same(t, h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) { return tx.CountLoggers(ctx, h.owner.Account) }), logging.MaxLoggers)
 	})
 }
 
-func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T) {
+func TestReport_SourceCap(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		var watch clock
@@ -272,21 +272,21 @@ func TestAReportAtTheCapOfSourcesKeepsTheFirstAndRefreshesTheKnown(t *testing.T)
 			t.Fatal(err)
 		}
 		outcome := h.report(t, seen("l", "INFO", "first"), seen("l", "INFO", "second"), seen("l", "WARN", "known"))
-		same(t, outcome, bulk.Outcome{Registered: 2})
+		same(t, outcome, observations.Outcome{Registered: 2})
 		// What there is no room for takes no transaction from now on; what is new in
 		// another way does, and after a while it is tried again.
 		dropped, made := []logging.Observation{seen("l", "INFO", "third"), seen("l", "INFO", "second"), seen("l", "WARN", "known")}, writes.Load()
-		same(t, h.report(t, dropped...), bulk.Outcome{Registered: 1})
+		same(t, h.report(t, dropped...), observations.Outcome{Registered: 1})
 		same(t, writes.Load(), made)
-		same(t, h.report(t, append(dropped, seen("new", "INFO", "s"))...), bulk.Outcome{Registered: 1})
+		same(t, h.report(t, append(dropped, seen("new", "INFO", "s"))...), observations.Outcome{Registered: 1})
 		same(t, writes.Load(), made+1)
 		same(t, h.get(t, "new").Level, loglevel.Info)
 		watch.move(time.Minute)
-		same(t, h.report(t, dropped...), bulk.Outcome{Registered: 1})
+		same(t, h.report(t, dropped...), observations.Outcome{Registered: 1})
 		same(t, writes.Load(), made+2)
 		same(t, h.count(t, func(ctx context.Context, tx *store.ReadTx) (int, error) {
 			return tx.CountLoggerSources(ctx, h.owner.Account)
-		}), logging.MaxSources)
+		}), observations.MaxSources)
 		for service, want := range map[string]loglevel.Level{"first": loglevel.Info, "second": loglevel.None, "known": loglevel.Warn} {
 			got := loglevel.None
 			for _, source := range h.sources(t, logging.SourceFilter{Logger: "l", Service: service}) {

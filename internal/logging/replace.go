@@ -12,11 +12,11 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Replace changes a logger, and makes one that does not exist. What it sets
-// promotes a discovered logger, unless it says managed: false, which releases.
-// What a logger stores for environments that are not managed stays and cannot
-// be changed. MEMBER or higher; a key that is restricted to environments may
-// change the overrides of those and nothing else.
+// Replace changes a logger, or creates it. What it sets promotes a discovered
+// logger, unless it says managed: false, which releases it. What is stored for
+// environments that are not managed stays and cannot be changed. MEMBER or
+// higher; a key that is restricted to environments may change the overrides of
+// those only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Logger]) (View, error) {
 	wanted := draft.validate(key)
 	if draft.Problems.Err() != nil {
@@ -40,8 +40,8 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) { return view(ctx, tx, made) })
 }
 
-// refused tells all that is wrong with a draft at once: what only the database
-// can tell is added. Nobody waits for that, as nothing is locked.
+// refused returns everything that is wrong with a draft at once: it adds what
+// only the database can tell, in a read that locks nothing.
 func (s *Service) refused(ctx context.Context, account, key string, wanted request, problems *fault.Problems) error {
 	err := s.Store.Read(ctx, func(tx ReadTx) error {
 		before, err := tx.Logger(ctx, account, key)
@@ -49,13 +49,13 @@ func (s *Service) refused(ctx context.Context, account, key string, wanted reque
 			return err
 		}
 		before.Account = account
-		_, err = s.laid(ctx, tx, before, wanted, problems)
+		_, err = s.settle(ctx, tx, before, wanted, problems)
 		return err
 	})
 	return cmp.Or(err, problems.Err())
 }
 
-// stored gives the logger of a key, or an empty one when there is none.
+// stored returns the logger of a key, or an empty one when there is none.
 func stored(ctx context.Context, tx Tx, account, key string, match changes.Match[Logger]) (Logger, bool, error) {
 	logger, err := tx.Logger(ctx, account, key)
 	if err == nil {
@@ -79,28 +79,28 @@ func taken(key, by string) *fault.Error {
 	return fault.New(fault.AlreadyExists, "There is %s %q already, and loggers and log groups share their ids.", by, key)
 }
 
-// replaced lays a request over a stored logger, if the caller may.
+// replaced returns what a request makes of a stored logger, if the caller may.
 func (s *Service) replaced(ctx context.Context, tx Tx, caller accounts.Caller, before Logger, exists bool, wanted request) (Logger, error) {
 	var problems fault.Problems
-	after, err := s.laid(ctx, tx, before, wanted, &problems)
+	after, err := s.settle(ctx, tx, before, wanted, &problems)
 	if err := cmp.Or(err, problems.Err()); err != nil {
 		return Logger{}, err
 	}
-	if err := checkRoom(ctx, tx, caller.Account, before.Levels, after.Levels); err != nil {
+	if err := checkTotalSize(ctx, tx, caller.Account, before.Levels, after.Levels); err != nil {
 		return Logger{}, err
 	}
 	return after, checkScope(caller, before, after, exists)
 }
 
-// laid lays a request over a stored logger, and notes what only the database
+// settle lays a request over a stored logger and notes what only the database
 // can tell to be wrong.
-func (s *Service) laid(ctx context.Context, tx ReadTx, before Logger, wanted request, problems *fault.Problems) (Logger, error) {
+func (s *Service) settle(ctx context.Context, tx ReadTx, before Logger, wanted request, problems *fault.Problems) (Logger, error) {
 	after := before
 	after.Name, after.UpdatedAt = wanted.name, tx.Now()
 	if wanted.release {
 		return after.released(), nil
 	}
-	levels, err := s.merged(ctx, tx, before.Account, before.Levels, wanted.levels, problems)
+	levels, err := s.mergeLevels(ctx, tx, before.Account, before.Levels, wanted.levels, problems)
 	if err != nil {
 		return Logger{}, err
 	}
@@ -108,8 +108,8 @@ func (s *Service) laid(ctx context.Context, tx ReadTx, before Logger, wanted req
 	return after.settled(), checkGroup(ctx, tx, before, after, wanted.groupAt, problems)
 }
 
-// merged lays wishes over stored levels, of which some may be frozen.
-func (s *Service) merged(ctx context.Context, tx ReadTx, account string, before Levels, wanted wishes, problems *fault.Problems) (Levels, error) {
+// mergeLevels lays wanted levels over stored ones, of which some may be frozen.
+func (s *Service) mergeLevels(ctx context.Context, tx ReadTx, account string, before Levels, wanted wantedLevels, problems *fault.Problems) (Levels, error) {
 	levels := wanted.over(before, tx.Now(), problems)
 	managed, err := tx.ManagedEnvironments(ctx, account)
 	if err != nil {
@@ -133,9 +133,8 @@ func checkGroup(ctx context.Context, tx ReadTx, before, after Logger, at string,
 }
 
 // checkScope refuses a key that is restricted to environments and would change
-// anything else. To promote takes a slot and clears the levels of descendants,
-// so such a key may not; a logger that it leaves empty is released, which
-// follows from a change that it may make.
+// anything else. It may not promote, which takes a slot and clears the levels of
+// descendants; it may leave a logger empty, which releases it.
 func checkScope(caller accounts.Caller, before, after Logger, exists bool) error {
 	if caller.Environments == nil {
 		return nil
@@ -178,8 +177,8 @@ func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, befor
 	return cascade(ctx, tx, caller, after.Key)
 }
 
-// admit decides, under the account's lock, whether there is room for one more
-// logger and for one more that is managed.
+// admit refuses one more logger than an account may have, and one more managed
+// logger than the plan allows.
 func (s *Service) admit(ctx context.Context, tx Tx, account string, creates, promotes bool) error {
 	if creates {
 		count, err := tx.CountLoggers(ctx, account)
@@ -197,7 +196,7 @@ func (s *Service) admit(ctx context.Context, tx Tx, account string, creates, pro
 	return s.take(ctx, tx, account, plans.LoggingManagedLoggers, tx.CountManagedLoggers)
 }
 
-// take decides whether one more slot of a limit may be used.
+// take refuses one more than the plan allows.
 func (s *Service) take(ctx context.Context, tx Tx, account string, limit plans.Limit, count func(context.Context, string) (int, error)) error {
 	holder, err := tx.Account(ctx, account)
 	if err != nil {
@@ -228,11 +227,10 @@ func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) err
 		changes.Several{Keys: touched, Cause: Kind + ":" + key})
 }
 
-// Delete removes a logger with its sources; the next report makes it again, as
-// a discovered one. MEMBER or higher; a key that is restricted to environments
-// may not.
+// Delete removes a logger with its sources; the next report discovers it again.
+// MEMBER or higher; a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Logger]) error {
-	defer s.full.forget(caller.Account)
+	defer s.sources.Deleted(caller.Account)
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		target := changes.Target[Logger]{
 			Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
@@ -13,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Store gives the transactions in which loggers are read and written.
+// Store runs the transactions in which loggers are read and written.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	// Snapshot is Read of one state: no write is seen in part.
@@ -49,29 +50,29 @@ type Expiring struct {
 type ReadTx interface {
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
-	// ManagedEnvironments gives every environment of an account and whether it
+	// ManagedEnvironments returns every environment of an account and whether it
 	// is managed.
 	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 
 	Logger(ctx context.Context, account, key string) (Logger, error)
 	Loggers(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Logger], error)
-	// LoggersByKey gives those of the named loggers that exist.
+	// LoggersByKey returns those of the named loggers that exist.
 	LoggersByKey(ctx context.Context, account string, keys []string) ([]Logger, error)
-	// LoggerKeys gives the keys of all loggers.
+	// LoggerKeys returns the keys of all loggers.
 	LoggerKeys(ctx context.Context, account string) ([]string, error)
-	// LoggersOfGroup gives the members of a group.
+	// LoggersOfGroup returns the members of a group.
 	LoggersOfGroup(ctx context.Context, account, group string) ([]Logger, error)
-	// LoggersWithEnvironment gives the loggers that have an override for an environment.
+	// LoggersWithEnvironment returns the loggers that have an override for an environment.
 	LoggersWithEnvironment(ctx context.Context, account, environment string) ([]Logger, error)
-	// LoggerKinds tells which of the named keys are in use, and by what kind:
+	// LoggerKinds returns which of the named keys are in use, and by what kind:
 	// loggers and groups share their keys.
 	LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error)
 	CountLoggers(ctx context.Context, account string) (int, error)
 	CountManagedLoggers(ctx context.Context, account string) (int, error)
-	// LargeOverrideBytes is what the overrides of those loggers and groups take
-	// together that have more than some bytes of them.
+	// LargeOverrideBytes returns what the overrides of the loggers and groups with
+	// more than from bytes of them take together.
 	LargeOverrideBytes(ctx context.Context, account string, from int) (int, error)
-	// LoggerCascaded tells whether a logger was ever promoted, also before it
+	// LoggerCascaded reports whether a logger was ever promoted, also before it
 	// was deleted.
 	LoggerCascaded(ctx context.Context, account, key string) (bool, error)
 
@@ -82,17 +83,17 @@ type ReadTx interface {
 	CountLogGroups(ctx context.Context, account string) (int, error)
 
 	LoggerSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
-	// NewestSources gives, of each of the named loggers, the sources that were
+	// NewestSources returns, of each of the named loggers, the sources that were
 	// seen last, at most so many.
 	NewestSources(ctx context.Context, account string, loggers []string, limit int) ([]Source, error)
-	// LevelsSeen gives, of each of the named loggers, the distinct levels per
+	// LevelsSeen returns, of each of the named loggers, the distinct levels per
 	// environment, at most so many.
 	LevelsSeen(ctx context.Context, account string, loggers []string, limit int) ([]LevelSeen, error)
-	// LoggerSourcesByID gives those of the named sources that exist, by id.
-	LoggerSourcesByID(ctx context.Context, account string, ids []string) (map[string]Source, error)
+	// KnownLoggerSources returns those of the reported sources that are stored.
+	KnownLoggerSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 	CountLoggerSources(ctx context.Context, account string) (int, error)
 
-	// ExpiringLevels gives what expires next, of all accounts but some, soonest
+	// ExpiringLevels returns what expires next, of all accounts but some, soonest
 	// first.
 	ExpiringLevels(ctx context.Context, but []string, limit int) ([]Expiring, error)
 }
@@ -108,7 +109,7 @@ type Tx interface {
 	// MarkLoggerCascaded remembers that a logger was promoted, for ever.
 	MarkLoggerCascaded(ctx context.Context, account, key string) error
 	// ClearDescendants removes the levels of the unmanaged descendants of a
-	// logger and gives the keys of those that had one.
+	// logger and returns the keys of those that had one.
 	ClearDescendants(ctx context.Context, account, key string, at time.Time) ([]string, error)
 
 	SaveLogGroups(ctx context.Context, groups []Group) error
@@ -117,8 +118,6 @@ type Tx interface {
 	// SaveLoggerSources writes sources, new or not; those that exist keep when
 	// they were first observed.
 	SaveLoggerSources(ctx context.Context, sources []Source) error
-	// TouchLoggerSources sets when sources were last seen, unless it is later already.
-	TouchLoggerSources(ctx context.Context, account string, ids []string, at time.Time) error
 }
 
 // Service is the loggers' rules on top of a Store.
@@ -128,11 +127,10 @@ type Service struct {
 	// Writable refuses to write a level for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable
-	// Sightings takes reports that change nothing but when a source was seen.
-	Sightings *Sightings
+	// Refreshes takes when sources were seen again.
+	Refreshes *observations.Refreshes
 
-	reports gathering
-	full    fullness
+	sources observations.Sources[ReadTx, Tx, Source]
 }
 
 // snapshots reads everything of one state.
@@ -154,7 +152,7 @@ func (s *Service) Loggers(ctx context.Context, caller accounts.Caller, filter Fi
 	})
 }
 
-// Logger gives one logger.
+// Logger returns one logger.
 func (s *Service) Logger(ctx context.Context, caller accounts.Caller, key string) (View, error) {
 	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (View, error) {
 		logger, err := tx.Logger(ctx, caller.Account, key)
@@ -190,7 +188,7 @@ func (s *Service) Groups(ctx context.Context, caller accounts.Caller, filter Gro
 	})
 }
 
-// Group gives one log group.
+// Group returns one log group.
 func (s *Service) Group(ctx context.Context, caller accounts.Caller, key string) (GroupView, error) {
 	return transaction.Read(ctx, snapshots{s.Store}, func(tx ReadTx) (GroupView, error) {
 		group, err := tx.LogGroup(ctx, caller.Account, key)

@@ -35,7 +35,7 @@ func groupView(ctx context.Context, tx ReadTx, group Group) (GroupView, error) {
 	return made[0], nil
 }
 
-// viewer makes the views of one answer.
+// viewer builds the views of one answer.
 type viewer struct {
 	tx      ReadTx
 	account string
@@ -63,16 +63,16 @@ func (v viewer) loggers(ctx context.Context, loggers []Logger) ([]View, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, room := make([]View, len(loggers)), maxDerived
+	made, left := make([]View, len(loggers)), maxDerived
 	for i, logger := range loggers {
 		made[i] = View{Logger: logger, Observed: unobserved()}
-		if room <= 0 {
+		if left <= 0 {
 			continue
 		}
 		made[i].Observed = observed[logger.Key]
 		made[i].Resolved = shown.resolve(tree.Environments(logger.Key),
 			func(environment string) loglevel.Resolution { return tree.Resolve(logger.Key, environment) })
-		room -= made[i].weight() + weight(made[i].Resolved)
+		left -= made[i].weight() + weight(made[i].Resolved)
 	}
 	return made, nil
 }
@@ -82,12 +82,12 @@ func (v viewer) groups(ctx context.Context, groups []Group) ([]GroupView, error)
 	if err != nil {
 		return nil, err
 	}
-	made, room := make([]GroupView, len(groups)), maxDerived
+	made, left := make([]GroupView, len(groups)), maxDerived
 	for i, group := range groups {
 		made[i] = GroupView{Group: group}
-		if room > 0 {
+		if left > 0 {
 			made[i].Resolved = shown.resolve(maps.Keys(group.Environments), group.node().Resolve)
-			room -= weight(made[i].Resolved)
+			left -= weight(made[i].Resolved)
 		}
 	}
 	return made, nil
@@ -110,7 +110,7 @@ func (v viewer) environments(ctx context.Context) (shown, error) {
 	return made, err
 }
 
-// resolve gives the levels of what is always shown and of those environments
+// resolve returns the levels of what is always shown and of those environments
 // that have an override which matters.
 func (s shown) resolve(overridden iter.Seq[string], level func(environment string) loglevel.Resolution) map[string]Resolved {
 	levels := make(map[string]Resolved, len(s.always))

@@ -98,7 +98,7 @@ func shownIn(levels map[string]logging.Resolved) string {
 
 // A list shows the levels of managed environments and of those where an
 // override matters; a single logger shows all.
-func TestAListShowsTheLevelsThatCanDiffer(t *testing.T) {
+func TestLoggers_LevelsThatCanDiffer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -134,7 +134,7 @@ func TestAListShowsTheLevelsThatCanDiffer(t *testing.T) {
 
 // What a list derives is bounded, whatever the account has; definitions are
 // complete.
-func TestAListIsBounded(t *testing.T) {
+func TestLoggers_DerivedSize(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
 	var keys []string
@@ -161,7 +161,7 @@ func TestAListIsBounded(t *testing.T) {
 }
 
 // However many segments keys have, what is looked up is bounded by what exists.
-func TestManyAncestorsThatDoNotExistAreNotLookedUp(t *testing.T) {
+func TestLoggers_ManyMissingAncestors(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -192,7 +192,7 @@ func TestManyAncestorsThatDoNotExistAreNotLookedUp(t *testing.T) {
 }
 
 // A write holds the account's lock for the definition only.
-func TestAWriteDoesNotReadSourcesUnderTheLock(t *testing.T) {
+func TestReplace_ReadsNoSourcesUnderTheLock(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -204,7 +204,7 @@ func TestAWriteDoesNotReadSourcesUnderTheLock(t *testing.T) {
 }
 
 // What is written while a logger is read is seen as a whole or not at all.
-func TestAViewIsOfOneState(t *testing.T) {
+func TestLogger_ViewIsOneState(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")
@@ -227,7 +227,7 @@ func TestAViewIsOfOneState(t *testing.T) {
 }
 
 // The summary is of what was seen last.
-func TestTheNewestSourcesAreShown(t *testing.T) {
+func TestLogger_NewestSources(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")

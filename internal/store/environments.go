@@ -8,11 +8,6 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-// Environments returns the transactions of package environments.
-func (db *DB) Environments() Transactions[environments.ReadTx, environments.Tx] {
-	return NewTransactions(db, func(tx *ReadTx) environments.ReadTx { return tx }, func(tx *Tx) environments.Tx { return tx })
-}
-
 const environmentColumns = `account_id, key, name, color, classification, managed, created_at, updated_at`
 
 func scanEnvironment(r row) (e environments.Environment, err error) {

@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
 )
 
@@ -47,87 +47,45 @@ func (tx *ReadTx) CountFlagSources(ctx context.Context, account string) (int, er
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM flag_sources WHERE account_id = $1`, account)
 }
 
-// KnownFlagSources gives those of the named sources that exist.
-func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, keys []flags.SourceKey) (map[flags.SourceKey]flags.Source, error) {
-	rows := make([][]any, len(keys))
-	for i, key := range keys {
-		rows[i] = []any{account, key.Flag, key.Service, key.Environment}
+// KnownFlagSources returns those of the reported sources that are stored. A
+// declared default is read only where it differs from the reported one.
+func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, reported []flags.Source) (map[observations.SourceKey]flags.Source, error) {
+	rows, sent := make([][]any, len(reported)), make(map[observations.SourceKey]flags.Source, len(reported))
+	for i, s := range reported {
+		rows[i] = []any{account, s.Flag, s.Service, s.Environment, string(s.DeclaredDefault)}
+		sent[s.SourceKey()] = s
 	}
-	known := make(map[flags.SourceKey]flags.Source, len(keys))
-	for chunk := range tx.dialect.pieces(rows) {
-		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text"}, chunk)
-		found, err := all(ctx, tx.conn, scanFlagSource, `SELECT `+flagSourceColumns+` FROM `+values+` CROSS JOIN flag_sources
-			WHERE account_id = v.column1 AND flag = v.column2 AND service = v.column3 AND environment = v.column4`, args...)
-		if err != nil {
-			return nil, err
+	known := make(map[observations.SourceKey]flags.Source, len(reported))
+	note := func(r row) (source flags.Source, err error) {
+		var other *string
+		err = r.Scan(&source.ID, &source.Flag, &source.Service, &source.Environment, &source.DeclaredType, &other)
+		key := source.SourceKey()
+		if source.DeclaredDefault = sent[key].DeclaredDefault; other != nil {
+			source.DeclaredDefault = json.RawMessage(*other)
 		}
-		for _, source := range found {
-			known[flags.SourceKey{Flag: source.Flag, Service: source.Service, Environment: source.Environment}] = source
+		known[key] = source
+		return source, err
+	}
+	for chunk := range tx.dialect.pieces(rows) {
+		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text", "text"}, chunk)
+		if _, err := all(ctx, tx.conn, note, `SELECT id, flag, service, environment, declared_type,
+			CASE WHEN declared_default = v.column5 THEN NULL ELSE declared_default END FROM `+values+` CROSS JOIN flag_sources
+			WHERE account_id = v.column1 AND flag = v.column2 AND service = v.column3 AND environment = v.column4`, args...); err != nil {
+			return nil, err
 		}
 	}
 	return known, nil
 }
 
-// RefreshFlagSources sets when those of the sources were last seen that exist
-// and declare the same, and gives the others. It finds and writes them in one
-// go: that is all that most reports are about.
-func (tx *Tx) RefreshFlagSources(ctx context.Context, sources []flags.Source) ([]flags.SourceKey, error) {
-	rows := make([][]any, len(sources))
-	for i, s := range sources {
-		rows[i] = []any{s.Account, s.Flag, s.Service, s.Environment, string(s.DeclaredType), string(s.DeclaredDefault), micros(s.LastSeen)}
-	}
-	// SQLite gives columns of the table alone. None of them has a line break.
-	refreshed, err := updates(ctx, tx, `UPDATE flag_sources SET last_seen = v.column7`, `WHERE flag_sources.account_id = v.column1
-		AND flag_sources.flag = v.column2 AND flag_sources.service = v.column3 AND flag_sources.environment = v.column4
-		AND flag_sources.declared_type = v.column5 AND flag_sources.declared_default = v.column6
-		RETURNING flag_sources.flag || '`+"\n"+`' || flag_sources.service || '`+"\n"+`' || flag_sources.environment`,
-		[]string{"text", "text", "text", "text", "text", "text", "bigint"}, rows)
-	if err != nil || len(refreshed) == len(sources) {
-		return nil, err
-	}
-	known := make(map[string]bool, len(refreshed))
-	for _, text := range refreshed {
-		known[text] = true
-	}
-	var others []flags.SourceKey
-	for _, s := range sources {
-		if !known[s.Flag+"\n"+s.Service+"\n"+s.Environment] {
-			others = append(others, flags.SourceKey{Flag: s.Flag, Service: s.Service, Environment: s.Environment})
-		}
-	}
-	return others, nil
-}
-
-// InsertFlagSources writes new sources.
-func (tx *Tx) InsertFlagSources(ctx context.Context, sources []flags.Source) error {
+// SaveFlagSources writes sources, new or not; those that exist keep their ids
+// and when they were first observed.
+func (tx *Tx) SaveFlagSources(ctx context.Context, sources []flags.Source) error {
 	rows := make([][]any, len(sources))
 	for i, s := range sources {
 		rows[i] = []any{s.ID, s.Account, s.Flag, s.Service, s.Environment, string(s.DeclaredType), string(s.DeclaredDefault),
 			micros(s.FirstObserved), micros(s.LastSeen), micros(s.CreatedAt), micros(s.UpdatedAt)}
 	}
-	return inserts(ctx, tx, `INSERT INTO flag_sources (`+flagSourceColumns+`) VALUES`, "", rows)
-}
-
-// UpdateFlagSources writes sources whose declaration changed.
-func (tx *Tx) UpdateFlagSources(ctx context.Context, sources []flags.Source) error {
-	rows := make([][]any, len(sources))
-	for i, s := range sources {
-		rows[i] = []any{s.ID, s.Account, string(s.DeclaredType), string(s.DeclaredDefault), micros(s.LastSeen), micros(s.UpdatedAt)}
-	}
-	_, err := updates(ctx, tx, `UPDATE flag_sources SET declared_type = v.column3, declared_default = v.column4, last_seen = v.column5,
-		updated_at = v.column6`, `WHERE flag_sources.id = v.column1 AND flag_sources.account_id = v.column2 RETURNING flag_sources.id`,
-		[]string{"text", "text", "text", "text", "bigint", "bigint"}, rows)
-	return err
-}
-
-// TouchFlagSources sets when sources were last seen.
-func (tx *Tx) TouchFlagSources(ctx context.Context, account string, ids []string, at time.Time) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	list, err := tx.dialect.texts(ids)
-	if err != nil {
-		return err
-	}
-	return tx.run(ctx, `UPDATE flag_sources SET last_seen = $3 WHERE account_id = $1 AND id `+tx.dialect.among, account, list, micros(at))
+	return inserts(ctx, tx, `INSERT INTO flag_sources (`+flagSourceColumns+`) VALUES`,
+		`ON CONFLICT (account_id, flag, service, environment) DO UPDATE SET declared_type = excluded.declared_type,
+			declared_default = excluded.declared_default, last_seen = excluded.last_seen, updated_at = excluded.updated_at`, rows)
 }

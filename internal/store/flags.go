@@ -157,34 +157,3 @@ func (tx *Tx) DeleteFlag(ctx context.Context, account, key string, at time.Time)
 	}
 	return tx.run(ctx, `UPDATE flags SET deleted_at = $3 WHERE account_id = $1 AND key = $2`, account, key, micros(at))
 }
-
-// NoteEvaluations sets when flags were last evaluated, unless it is later
-// already. It writes flags of many accounts without their locks, so it waits for
-// nobody: what another transaction is writing is left out, and the next report
-// says it again.
-func (db *DB) NoteEvaluations(ctx context.Context, notes map[flags.FlagRef]time.Time) error {
-	rows := make([][]any, 0, len(notes))
-	for ref, at := range notes {
-		rows = append(rows, []any{ref.Account, ref.Key, micros(at)})
-	}
-	for part := range slices.Chunk(rows, notedAtOnce) {
-		if err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error { return tx.noteEvaluations(ctx, part) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (tx *Tx) noteEvaluations(ctx context.Context, rows [][]any) error {
-	for chunk := range tx.dialect.pieces(rows) {
-		values, args := tx.dialect.rowsOf([]string{"text", "text", "bigint"}, chunk)
-		if err := tx.run(ctx, `UPDATE flags SET last_evaluated = noted.at
-			FROM (SELECT f.account_id, f.key, v.column3 AS at FROM `+values+` CROSS JOIN flags AS f
-				WHERE f.account_id = v.column1 AND f.key = v.column2 AND (f.last_evaluated IS NULL OR f.last_evaluated < v.column3)`+
-			tx.dialect.skipChanging+`) AS noted
-			WHERE flags.account_id = noted.account_id AND flags.key = noted.key`, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -58,28 +55,4 @@ func (tx *Tx) UpdateKey(ctx context.Context, k accounts.Key) error {
 // DeleteKey removes a key.
 func (tx *Tx) DeleteKey(ctx context.Context, account, id string) error {
 	return tx.run(ctx, `DELETE FROM api_keys WHERE account_id = $1 AND id = $2`, account, id)
-}
-
-// notedAtOnce is how many notes one transaction writes: the rows that it
-// changes are locked until its end.
-const notedAtOnce = 5000
-
-// NoteUses sets last_used_at of keys of any account, unless it is later
-// already. Rows are written in one order, so that two nodes hardly ever
-// deadlock; where they do, one of them tries again.
-func (db *DB) NoteUses(ctx context.Context, uses map[string]time.Time) error {
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(uses)), notedAtOnce) {
-		rows := make([][]any, len(ids))
-		for i, id := range ids {
-			rows[i] = []any{id, micros(uses[id])}
-		}
-		if err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
-			_, err := updates(ctx, tx, `UPDATE api_keys SET last_used_at = v.column2`,
-				`WHERE id = v.column1 AND (last_used_at IS NULL OR last_used_at < v.column2) RETURNING id`, []string{"text", "bigint"}, rows)
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

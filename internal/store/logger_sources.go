@@ -2,9 +2,9 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
 )
 
@@ -72,12 +72,16 @@ func (tx *ReadTx) LevelsSeen(ctx context.Context, account string, loggers []stri
 // idea how many sources an account has, and ids find them at once.
 const ofAccount = ` account_id || '' = $1 `
 
-// LoggerSourcesByID gives those of the named sources that exist, by id.
-func (tx *ReadTx) LoggerSourcesByID(ctx context.Context, account string, ids []string) (map[string]logging.Source, error) {
+// KnownLoggerSources returns those of the reported sources that are stored.
+func (tx *ReadTx) KnownLoggerSources(ctx context.Context, account string, reported []logging.Source) (map[observations.SourceKey]logging.Source, error) {
+	ids := make([]string, len(reported))
+	for i, source := range reported {
+		ids[i] = source.ID
+	}
 	found, err := among(ctx, tx, scanLoggerSource, `SELECT `+loggerSourceColumns+` FROM logger_sources WHERE`+ofAccount+`AND id `, account, ids)
-	known := make(map[string]logging.Source, len(found))
+	known := make(map[observations.SourceKey]logging.Source, len(found))
 	for _, source := range found {
-		known[source.ID] = source
+		known[source.SourceKey()] = source
 	}
 	return known, err
 }
@@ -98,17 +102,4 @@ func (tx *Tx) SaveLoggerSources(ctx context.Context, sources []logging.Source) e
 	return inserts(ctx, tx, `INSERT INTO logger_sources (`+loggerSourceColumns+`) VALUES`,
 		`ON CONFLICT (id) DO UPDATE SET level = excluded.level, resolved_level = excluded.resolved_level,
 			last_seen = excluded.last_seen, updated_at = excluded.updated_at`, rows)
-}
-
-// TouchLoggerSources sets when sources were last seen, unless it is later already.
-func (tx *Tx) TouchLoggerSources(ctx context.Context, account string, ids []string, at time.Time) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	list, err := tx.dialect.texts(ids)
-	if err != nil {
-		return err
-	}
-	return tx.run(ctx, `UPDATE logger_sources SET last_seen = $3 WHERE`+ofAccount+`AND last_seen < $3 AND id `+tx.dialect.among,
-		account, list, micros(at))
 }

@@ -6,22 +6,22 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-func newContext(account, typeKey, key string) environments.Context {
-	return environments.Context{Account: account, Type: typeKey, Key: key, Name: key, Attributes: []byte(oddJSON), CreatedAt: at(40), UpdatedAt: at(41)}
+func newContext(account, typeKey, key string) observations.Context {
+	return observations.Context{Account: account, Type: typeKey, Key: key, Name: key, Attributes: []byte(oddJSON), CreatedAt: at(40), UpdatedAt: at(41)}
 }
 
-func upsert(t *testing.T, db *store.DB, contexts ...environments.Context) {
+func upsert(t *testing.T, db *store.DB, contexts ...observations.Context) {
 	t.Helper()
 	do(t, db, contexts[0].Account, func(tx *store.Tx) error { return tx.UpsertContexts(t.Context(), contexts) })
 }
 
-func readContext(ctx context.Context, account, typeKey, key string) func(*store.ReadTx) (environments.Context, error) {
-	return func(tx *store.ReadTx) (environments.Context, error) { return tx.Context(ctx, account, typeKey, key) }
+func readContext(ctx context.Context, account, typeKey, key string) func(*store.ReadTx) (observations.Context, error) {
+	return func(tx *store.ReadTx) (observations.Context, error) { return tx.Context(ctx, account, typeKey, key) }
 }
 
 func contexts(t *testing.T, db *store.DB) {
@@ -39,7 +39,7 @@ func contexts(t *testing.T, db *store.DB) {
 	t.Run("a rename and a deletion reach one context", func(t *testing.T) { contextWrites(t, db) })
 	t.Run("a report may be as long as it likes", func(t *testing.T) {
 		account := newAccount(t, db).ID
-		var many []environments.Context
+		var many []observations.Context
 		for i := range 451 { // more than two full statements, and a rest
 			each := newContext(account, "user", strconv.Itoa(i))
 			if i%2 == 1 {
@@ -48,8 +48,8 @@ func contexts(t *testing.T, db *store.DB) {
 			many = append(many, each)
 		}
 		upsert(t, db, many...)
-		found := get(t, db, func(tx *store.ReadTx) (page.List[environments.Context], error) {
-			return tx.Contexts(ctx, account, environments.ReportedFilter{}, page.First())
+		found := get(t, db, func(tx *store.ReadTx) (page.List[observations.Context], error) {
+			return tx.Contexts(ctx, account, observations.Filter{}, page.First())
 		})
 		same(t, len(found.Items), len(many))
 	})
@@ -58,17 +58,17 @@ func contexts(t *testing.T, db *store.DB) {
 
 func knownContexts(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
-	bare := func(typeKey, key string, attributes json.RawMessage) environments.Context {
-		return environments.Context{Type: typeKey, Key: key, Attributes: attributes}
+	bare := func(typeKey, key string, attributes json.RawMessage) observations.Context {
+		return observations.Context{Type: typeKey, Key: key, Attributes: attributes}
 	}
 	upsert(t, db, newContext(account, "user", oddText), newContext(account, "user", "a"), newContext(account, "device", "b"))
 	upsert(t, db, newContext(other, "user", "foreign"))
-	asked := []environments.Context{bare("user", oddText, []byte(oddJSON)), bare("user", "a", nil), bare("device", "b", []byte(`{}`)),
+	asked := []observations.Context{bare("user", oddText, []byte(oddJSON)), bare("user", "a", nil), bare("device", "b", []byte(`{}`)),
 		bare("device", "a", nil), bare("user", "foreign", nil), bare("User", "a", nil)}
 	for i := range 1200 { // more than one statement
 		asked = append(asked, bare("user", "unknown"+strconv.Itoa(i), []byte(`{}`)))
 	}
-	known := func(asked ...environments.Context) map[string]bool {
+	known := func(asked ...observations.Context) map[string]bool {
 		return get(t, db, func(tx *store.ReadTx) (map[string]bool, error) { return tx.KnownContexts(t.Context(), account, asked) })
 	}
 	same(t, known(asked...), map[string]bool{"user:" + oddText: true, "user:a": true, "device:b": false})
@@ -81,7 +81,7 @@ func contextReports(t *testing.T, db *store.DB) {
 	stored := newContext(account, "user", "alice")
 	stored.Name = "Alice"
 	upsert(t, db, stored)
-	report := func(attributes json.RawMessage, micros int) environments.Context {
+	report := func(attributes json.RawMessage, micros int) observations.Context {
 		again := newContext(account, "user", "alice")
 		again.Attributes, again.CreatedAt, again.UpdatedAt = attributes, at(micros), at(micros)
 		upsert(t, db, again)
@@ -132,38 +132,38 @@ func contextWrites(t *testing.T, db *store.DB) {
 func contextList(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
 	upsert(t, db, newContext(newAccount(t, db).ID, "foreign", "foreign"))
-	var written []environments.Context
+	var written []observations.Context
 	for i, name := range append(oddNames(), oddNames()...) {
 		each := newContext(account, []string{"user", "device"}[i%2], name)
 		each.Name, each.CreatedAt, each.UpdatedAt = []string{"one", "two", name}[i%3], at(i%4), at(i%3)
 		written = append(written, each)
 	}
 	upsert(t, db, written...)
-	list := func(filter environments.ReportedFilter, request page.Request) page.List[environments.Context] {
-		return get(t, db, func(tx *store.ReadTx) (page.List[environments.Context], error) {
+	list := func(filter observations.Filter, request page.Request) page.List[observations.Context] {
+		return get(t, db, func(tx *store.ReadTx) (page.List[observations.Context], error) {
 			return tx.Contexts(t.Context(), account, filter, request)
 		})
 	}
-	listing[environments.Context]{
+	listing[observations.Context]{
 		byDefault: "key",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[environments.Context], error) {
-			return tx.Contexts(t.Context(), account, environments.ReportedFilter{}, request)
+		read: func(tx *store.ReadTx, request page.Request) (page.List[observations.Context], error) {
+			return tx.Contexts(t.Context(), account, observations.Filter{}, request)
 		},
-		id: environments.Context.ID,
-		fields: map[string]func(environments.Context) any{
-			"key":        func(each environments.Context) any { return each.Key },
-			"name":       func(each environments.Context) any { return each.Name },
-			"created_at": func(each environments.Context) any { return each.CreatedAt.UnixMicro() },
-			"updated_at": func(each environments.Context) any { return each.UpdatedAt.UnixMicro() },
+		id: observations.Context.ID,
+		fields: map[string]func(observations.Context) any{
+			"key":        func(each observations.Context) any { return each.Key },
+			"name":       func(each observations.Context) any { return each.Name },
+			"created_at": func(each observations.Context) any { return each.CreatedAt.UnixMicro() },
+			"updated_at": func(each observations.Context) any { return each.UpdatedAt.UnixMicro() },
 		},
 	}.check(t, db, written)
 	t.Run("it can be narrowed to a type and a search", func(t *testing.T) {
 		request := page.First()
 		request.Total = true
-		users := list(environments.ReportedFilter{ContextType: "user"}, request)
+		users := list(observations.Filter{ContextType: "user"}, request)
 		same(t, [2]int{len(users.Items), users.Total}, [2]int{len(oddNames()), len(oddNames())})
-		found := list(environments.ReportedFilter{ContextType: "device", Search: "日"}, request)
-		same(t, nameOf(found.Items, environments.Context.ID), []string{"device:日本"})
-		same(t, list(environments.ReportedFilter{ContextType: "USER"}, request).Total, 0)
+		found := list(observations.Filter{ContextType: "device", Search: "日"}, request)
+		same(t, nameOf(found.Items, observations.Context.ID), []string{"device:日本"})
+		same(t, list(observations.Filter{ContextType: "USER"}, request).Total, 0)
 	})
 }

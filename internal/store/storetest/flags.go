@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/fault"
@@ -111,7 +110,6 @@ func flagConcept(t *testing.T, db *store.DB) {
 	t.Run("what large flags take is told", func(t *testing.T) { flagSizes(t, db) })
 	t.Run("flags are found by their keys", func(t *testing.T) { flagsByKey(t, db) })
 	t.Run("flags are found by an environment", func(t *testing.T) { flagsWithEnvironment(t, db) })
-	t.Run("evaluations are noted forward only", func(t *testing.T) { evaluations(t, db) })
 	t.Run("the list", func(t *testing.T) { flagList(t, db) })
 	t.Run("the filters", func(t *testing.T) { flagFilters(t, db) })
 	t.Run("the references", func(t *testing.T) { flagReferences(t, db) })
@@ -183,7 +181,7 @@ func flagDeletion(t *testing.T, db *store.DB) {
 	for _, owner := range []string{account, other} {
 		for _, key := range []string{"f", "kept"} {
 			saveFlag(t, db, newFlag(owner, key), user)
-			insertSources(t, db, newSource(owner, key, "s", "e"))
+			saveFlagSources(t, db, newSource(owner, key, "s", "e"))
 		}
 	}
 	deleteFlag(t, db, account, "f")
@@ -194,7 +192,7 @@ func flagDeletion(t *testing.T, db *store.DB) {
 	same(t, existing(t, db, account, "f", "kept"), []string{"kept"})
 	same(t, flagKeys(withEnvironment(t, db, account, "production")), []string{"kept"})
 	same(t, countSources(t, db, account), 1)
-	same(t, len(knownSources(t, db, account, newSource(account, "f", "s", "e"))), 0)
+	same(t, len(storedSources(t, db, account)), 1)
 	same(t, findFlags(t, db, other, flags.Filter{References: []flags.Reference{{ContextType: "user"}}}), []string{"f", "kept"})
 	same(t, countSources(t, db, other), 2)
 	for name, again := range map[string]func(flags.Flag){
@@ -332,33 +330,6 @@ func flagsWithEnvironment(t *testing.T, db *store.DB) {
 			same(t, slices.Sorted(slices.Values(flagKeys(withEnvironment(t, db, account, environment)))), want)
 		})
 	}
-}
-
-func evaluations(t *testing.T, db *store.DB) {
-	ctx := t.Context()
-	account, other := newAccount(t, db).ID, newAccount(t, db).ID
-	written := saveFlag(t, db, bareFlag(account, "f"))
-	foreign, kept := saveFlag(t, db, bareFlag(other, "f")), saveFlag(t, db, bareFlag(account, "kept"))
-	note := func(notes map[flags.FlagRef]time.Time) {
-		t.Helper()
-		if err := db.NoteEvaluations(ctx, notes); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ref := flags.FlagRef{Account: account, Key: "f"}
-	for _, each := range []struct{ noted, want int }{{50, 50}, {49, 50}, {50, 50}, {51, 51}, {0, 51}} {
-		note(map[flags.FlagRef]time.Time{ref: at(each.noted)})
-		written.LastEvaluated = new(at(each.want))
-		same(t, get(t, db, readFlag(ctx, account, "f")), written) // and nothing else of it
-	}
-	same(t, get(t, db, readFlag(ctx, other, "f")), foreign)
-	same(t, get(t, db, readFlag(ctx, account, "kept")), kept)
-	note(nil)
-	note(map[flags.FlagRef]time.Time{ref: at(60), {Account: other, Key: "f"}: at(61), {Account: account, Key: "nothing"}: at(62), {Account: "nobody", Key: "f"}: at(63)})
-	written.LastEvaluated, foreign.LastEvaluated = new(at(60)), new(at(61))
-	same(t, get(t, db, readFlag(ctx, account, "f")), written)
-	same(t, get(t, db, readFlag(ctx, other, "f")), foreign)
-	missing(t, db, readFlag(ctx, account, "nothing"))
 }
 
 func flagList(t *testing.T, db *store.DB) {

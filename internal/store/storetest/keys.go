@@ -70,7 +70,6 @@ func keys(t *testing.T, db *store.DB) {
 		missing(t, db, readKey(ctx, account, key.ID))
 		same(t, get(t, db, readKey(ctx, account, kept.ID)), kept)
 	})
-	t.Run("uses only move forward", func(t *testing.T) { keyUses(t, db, account, other) })
 	t.Run("the list", func(t *testing.T) { keyList(t, db) })
 }
 
@@ -88,34 +87,6 @@ func keyUpdate(t *testing.T, db *store.DB, account, other string) {
 	sent.Hash, sent.CreatedBy, sent.CreatedAt, sent.LastUsedAt = "stolen", "somebody", at(1000), nil
 	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateKey(ctx, sent) })
 	same(t, get(t, db, readKey(ctx, account, before.ID)), after)
-}
-
-func keyUses(t *testing.T, db *store.DB, account, other string) {
-	ctx := t.Context()
-	fresh, used, untouched := newKey(t, db, account, nil), newKey(t, db, other, fullKey), newKey(t, db, account, nil)
-	note := func(uses map[string]time.Time) {
-		t.Helper()
-		if err := db.NoteUses(ctx, uses); err != nil {
-			t.Fatal(err)
-		}
-	}
-	note(map[string]time.Time{fresh.ID: at(50), used.ID: at(7), "unknown": at(50)})
-	fresh.LastUsedAt = new(at(50))
-	same(t, get(t, db, readKey(ctx, account, fresh.ID)), fresh)
-	same(t, get(t, db, readKey(ctx, other, used.ID)), used) // at(8) is later
-	note(map[string]time.Time{used.ID: at(60)})
-	note(nil)
-	used.LastUsedAt = new(at(60))
-	same(t, get(t, db, readKey(ctx, other, used.ID)), used)
-	same(t, get(t, db, readKey(ctx, account, untouched.ID)), untouched)
-	many := map[string]time.Time{fresh.ID: at(70)} // more than one transaction
-	for range 6000 {
-		many[newID()] = at(70)
-	}
-	note(many)
-	fresh.LastUsedAt = new(at(70))
-	same(t, get(t, db, readKey(ctx, account, fresh.ID)), fresh)
-	same(t, get(t, db, readKey(ctx, account, untouched.ID)), untouched)
 }
 
 func keyList(t *testing.T, db *store.DB) {

@@ -8,12 +8,13 @@ import (
 
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
 func seenBy(account, logger, service, environment string) logging.Source {
-	key := logging.SourceKey{Logger: logger, Service: service, Environment: environment}
+	key := observations.SourceKey{Name: logger, Service: service, Environment: environment}
 	return logging.Source{ID: key.ID(account), Account: account, Logger: logger, Service: service, Environment: environment,
 		Level: loglevel.Debug, ResolvedLevel: loglevel.Info, FirstObserved: at(60), LastSeen: at(61), CreatedAt: at(62), UpdatedAt: at(63)}
 }
@@ -34,19 +35,19 @@ func countSeen(t *testing.T, db *store.DB, account string) int {
 	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountLoggerSources(t.Context(), account) })
 }
 
-func seenByID(t *testing.T, db *store.DB, account string, ids ...string) map[string]logging.Source {
+// known asks an account for sources.
+func known(t *testing.T, db *store.DB, account string, sources ...logging.Source) []logging.Source {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (map[string]logging.Source, error) {
-		return tx.LoggerSourcesByID(t.Context(), account, ids)
+	found := get(t, db, func(tx *store.ReadTx) (map[observations.SourceKey]logging.Source, error) {
+		return tx.KnownLoggerSources(t.Context(), account, sources)
 	})
-}
-
-func byID(sources ...logging.Source) map[string]logging.Source {
-	found := map[string]logging.Source{}
+	var ordered []logging.Source
 	for _, source := range sources {
-		found[source.ID] = source
+		if stored, is := found[source.SourceKey()]; is {
+			ordered = append(ordered, stored)
+		}
 	}
-	return found
+	return ordered
 }
 
 func loggerSources(t *testing.T, db *store.DB) {
@@ -57,7 +58,8 @@ func loggerSources(t *testing.T, db *store.DB) {
 	t.Run("a source comes back as it was written", func(t *testing.T) {
 		saveSources(t, db, odd, plain)
 		saveSources(t, db, foreign)
-		same(t, seenByID(t, db, account, odd.ID, plain.ID, foreign.ID, "nothing"), byID(odd, plain))
+		same(t, known(t, db, account, odd, plain, seenBy(account, "l", "s", "nowhere")), []logging.Source{odd, plain})
+		same(t, len(known(t, db, account, foreign)), 0)
 		same(t, []int{countSeen(t, db, account), countSeen(t, db, other), countSeen(t, db, "nobody")}, []int{2, 1, 0})
 	})
 	t.Run("a source that is saved again keeps when it was first observed", func(t *testing.T) {
@@ -66,7 +68,7 @@ func loggerSources(t *testing.T, db *store.DB) {
 		sent := again
 		sent.FirstObserved, sent.CreatedAt = at(72), at(73)
 		saveSources(t, db, sent)
-		same(t, seenByID(t, db, account, plain.ID), byID(again))
+		same(t, known(t, db, account, plain), []logging.Source{again})
 		saveSources(t, db, plain)
 	})
 	t.Run("sources are found by their loggers", func(t *testing.T) {
@@ -83,18 +85,7 @@ func loggerSources(t *testing.T, db *store.DB) {
 		}
 	})
 	t.Run("the newest are found, and the levels they came to", func(t *testing.T) { newestSources(t, db) })
-	t.Run("touching moves last_seen forward only", func(t *testing.T) {
-		touch := func(instant int, ids ...string) {
-			t.Helper()
-			do(t, db, account, func(tx *store.Tx) error { return tx.TouchLoggerSources(ctx, account, ids, at(instant)) })
-		}
-		touch(80, plain.ID, foreign.ID, "nothing")
-		touch(79, plain.ID)
-		touch(99)
-		same(t, seenByID(t, db, account, plain.ID), byID(at2(plain, 80)))
-		same(t, seenByID(t, db, other, foreign.ID), byID(foreign))
-	})
-	t.Run("many are written and touched at once", func(t *testing.T) { manySources(t, db) })
+	t.Run("many are written at once", func(t *testing.T) { manySources(t, db) })
 	t.Run("the list and its filters", func(t *testing.T) { loggerSourceList(t, db) })
 }
 
@@ -127,15 +118,12 @@ func newestSources(t *testing.T, db *store.DB) {
 
 func manySources(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
-	var many, want []logging.Source
-	var ids []string
+	var many []logging.Source
 	for i := range 2_351 {
-		source := seenBy(account, "l", strconv.Itoa(i), "e")
-		many, want, ids = append(many, source), append(want, at2(source, 90)), append(ids, source.ID)
+		many = append(many, seenBy(account, "l", strconv.Itoa(i), "e"))
 	}
 	saveSources(t, db, many...)
-	do(t, db, account, func(tx *store.Tx) error { return tx.TouchLoggerSources(t.Context(), account, ids, at(90)) })
-	same(t, seenByID(t, db, account, ids...), byID(want...))
+	same(t, known(t, db, account, many...), many)
 }
 
 func loggerSourceList(t *testing.T, db *store.DB) {

@@ -4,38 +4,38 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
 func metrics(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	minute := at(0).Truncate(time.Minute)
-	add := func(account string, minutes ...environments.MetricMinute) {
+	add := func(account string, minutes ...observations.MetricMinute) {
 		t.Helper()
 		do(t, db, account, func(tx *store.Tx) error { return tx.AddMetrics(ctx, account, minutes) })
 	}
-	since := func(account string, since time.Time) []environments.MetricMinute {
+	since := func(account string, since time.Time) []observations.MetricMinute {
 		t.Helper()
-		return get(t, db, func(tx *store.ReadTx) ([]environments.MetricMinute, error) {
+		return get(t, db, func(tx *store.ReadTx) ([]observations.MetricMinute, error) {
 			return tx.MetricMinutes(ctx, account, since)
 		})
 	}
-	first := environments.MetricMinute{Minute: minute, Name: oddText, Unit: "ms", Dimensions: oddJSON, Samples: 3, Sum: 0.1, Minimum: -1.5, Maximum: 1e300}
+	first := observations.MetricMinute{Minute: minute, Name: oddText, Unit: "ms", Dimensions: oddJSON, Samples: 3, Sum: 0.1, Minimum: -1.5, Maximum: 1e300}
 	t.Run("measurements of one minute are added up", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		add(account, first)
-		same(t, since(account, minute), []environments.MetricMinute{first})
+		same(t, since(account, minute), []observations.MetricMinute{first})
 		second := first
 		second.Samples, second.Sum, second.Minimum, second.Maximum = 4, 0.25, -2.5, 7
 		add(account, second)
 		want := first
 		want.Samples, want.Sum, want.Minimum = 7, first.Sum+second.Sum, -2.5
-		same(t, since(account, minute), []environments.MetricMinute{want})
+		same(t, since(account, minute), []observations.MetricMinute{want})
 	})
 	t.Run("what differs in anything is another series, in a fixed order", func(t *testing.T) {
 		account := newAccount(t, db).ID
-		written := []environments.MetricMinute{
+		written := []observations.MetricMinute{
 			{Minute: minute, Name: "a", Unit: "", Dimensions: `{"x":1}`, Samples: 1},
 			{Minute: minute, Name: "a", Unit: "", Dimensions: "{}", Samples: 2},
 			{Minute: minute, Name: "a", Unit: "ms", Dimensions: "{}", Samples: 3},
@@ -47,9 +47,9 @@ func metrics(t *testing.T, db *store.DB) {
 	})
 	t.Run("old minutes are removed, of all accounts", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
-		var written []environments.MetricMinute
+		var written []observations.MetricMinute
 		for i := range 1101 { // more than two full statements, and a rest
-			written = append(written, environments.MetricMinute{Minute: minute.Add(time.Duration(i) * time.Minute), Name: "m", Dimensions: "{}", Samples: 1})
+			written = append(written, observations.MetricMinute{Minute: minute.Add(time.Duration(i) * time.Minute), Name: "m", Dimensions: "{}", Samples: 1})
 		}
 		add(account, written...)
 		add(other, written[:2]...)

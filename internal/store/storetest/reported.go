@@ -6,15 +6,15 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-func newService(t *testing.T, db *store.DB, account, key string, change func(*environments.ReportingService)) environments.ReportingService {
+func newService(t *testing.T, db *store.DB, account, key string, change func(*observations.ReportingService)) observations.ReportingService {
 	t.Helper()
-	service := environments.ReportingService{Account: account, Key: key, Name: key, CreatedAt: at(20), UpdatedAt: at(21)}
+	service := observations.ReportingService{Account: account, Key: key, Name: key, CreatedAt: at(20), UpdatedAt: at(21)}
 	if change != nil {
 		change(&service)
 	}
@@ -25,8 +25,8 @@ func newService(t *testing.T, db *store.DB, account, key string, change func(*en
 func services(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
-	read := func(account, key string) func(*store.ReadTx) (environments.ReportingService, error) {
-		return func(tx *store.ReadTx) (environments.ReportingService, error) { return tx.Service(ctx, account, key) }
+	read := func(account, key string) func(*store.ReadTx) (observations.ReportingService, error) {
+		return func(tx *store.ReadTx) (observations.ReportingService, error) { return tx.Service(ctx, account, key) }
 	}
 	t.Run("a service comes back as it was written", func(t *testing.T) {
 		written := newService(t, db, account, oddText, nil)
@@ -52,9 +52,9 @@ func services(t *testing.T, db *store.DB) {
 	t.Run("those of some keys exist", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
 		newService(t, db, other, "foreign", nil)
-		many := make([]environments.ReportingService, 300) // more than one statement
+		many := make([]observations.ReportingService, 300) // more than one statement
 		for i := range many {
-			many[i] = environments.ReportingService{Account: account, Key: strconv.Itoa(i), Name: oddText, CreatedAt: at(i), UpdatedAt: at(i)}
+			many[i] = observations.ReportingService{Account: account, Key: strconv.Itoa(i), Name: oddText, CreatedAt: at(i), UpdatedAt: at(i)}
 		}
 		do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(ctx, many...) })
 		do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(ctx) })
@@ -71,41 +71,41 @@ func serviceList(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
 	newService(t, db, newAccount(t, db).ID, "foreign", nil)
 	names, _ := searches()
-	var written []environments.ReportingService
+	var written []observations.ReportingService
 	for i, name := range append(names, append(oddNames(), oddNames()...)...) {
-		written = append(written, newService(t, db, account, name+":"+strconv.Itoa(i), func(service *environments.ReportingService) {
+		written = append(written, newService(t, db, account, name+":"+strconv.Itoa(i), func(service *observations.ReportingService) {
 			service.Name, service.CreatedAt, service.UpdatedAt = name, at(i%4), at(i%3)
 		}))
 	}
-	list := func(tx *store.ReadTx, filter environments.ReportedFilter, request page.Request) (page.List[environments.ReportingService], error) {
+	list := func(tx *store.ReadTx, filter observations.Filter, request page.Request) (page.List[observations.ReportingService], error) {
 		return tx.Services(t.Context(), account, filter, request)
 	}
-	listing[environments.ReportingService]{
+	listing[observations.ReportingService]{
 		byDefault: "name",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[environments.ReportingService], error) {
-			return list(tx, environments.ReportedFilter{}, request)
+		read: func(tx *store.ReadTx, request page.Request) (page.List[observations.ReportingService], error) {
+			return list(tx, observations.Filter{}, request)
 		},
-		id: func(service environments.ReportingService) string { return service.Key },
-		fields: map[string]func(environments.ReportingService) any{
-			"key":        func(service environments.ReportingService) any { return service.Key },
-			"name":       func(service environments.ReportingService) any { return service.Name },
-			"created_at": func(service environments.ReportingService) any { return service.CreatedAt.UnixMicro() },
-			"updated_at": func(service environments.ReportingService) any { return service.UpdatedAt.UnixMicro() },
+		id: func(service observations.ReportingService) string { return service.Key },
+		fields: map[string]func(observations.ReportingService) any{
+			"key":        func(service observations.ReportingService) any { return service.Key },
+			"name":       func(service observations.ReportingService) any { return service.Name },
+			"created_at": func(service observations.ReportingService) any { return service.CreatedAt.UnixMicro() },
+			"updated_at": func(service observations.ReportingService) any { return service.UpdatedAt.UnixMicro() },
 		},
 	}.check(t, db, written)
 	t.Run("a search finds names and keys", func(t *testing.T) {
 		for text, want := range map[string]string{"ÄPFEL": "Äpfel & Birnen", "50%": "50% off", "N:8": "plain"} {
-			found := get(t, db, func(tx *store.ReadTx) (page.List[environments.ReportingService], error) {
-				return list(tx, environments.ReportedFilter{Search: text}, page.First())
+			found := get(t, db, func(tx *store.ReadTx) (page.List[observations.ReportingService], error) {
+				return list(tx, observations.Filter{Search: text}, page.First())
 			})
-			same(t, nameOf(found.Items, func(service environments.ReportingService) string { return service.Name }), []string{want})
+			same(t, nameOf(found.Items, func(service observations.ReportingService) string { return service.Name }), []string{want})
 		}
 	})
 }
 
-func newContextType(t *testing.T, db *store.DB, account, key string, change func(*environments.ContextType)) environments.ContextType {
+func newContextType(t *testing.T, db *store.DB, account, key string, change func(*observations.ContextType)) observations.ContextType {
 	t.Helper()
-	contextType := environments.ContextType{Account: account, Key: key, Name: key, Attributes: []byte(oddJSON), CreatedAt: at(30), UpdatedAt: at(31)}
+	contextType := observations.ContextType{Account: account, Key: key, Name: key, Attributes: []byte(oddJSON), CreatedAt: at(30), UpdatedAt: at(31)}
 	if change != nil {
 		change(&contextType)
 	}
@@ -113,8 +113,8 @@ func newContextType(t *testing.T, db *store.DB, account, key string, change func
 	return contextType
 }
 
-func readContextType(ctx context.Context, account, key string) func(*store.ReadTx) (environments.ContextType, error) {
-	return func(tx *store.ReadTx) (environments.ContextType, error) { return tx.ContextType(ctx, account, key) }
+func readContextType(ctx context.Context, account, key string) func(*store.ReadTx) (observations.ContextType, error) {
+	return func(tx *store.ReadTx) (observations.ContextType, error) { return tx.ContextType(ctx, account, key) }
 }
 
 func contextTypes(t *testing.T, db *store.DB) {
@@ -127,21 +127,21 @@ func contextTypes(t *testing.T, db *store.DB) {
 	})
 	t.Run("those of some keys are given", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
-		many := make([]environments.ContextType, 300) // more than one statement
+		many := make([]observations.ContextType, 300) // more than one statement
 		for i := range many {
-			many[i] = environments.ContextType{Account: account, Key: strconv.Itoa(i), Name: oddText, Attributes: []byte(`{}`), CreatedAt: at(i), UpdatedAt: at(i)}
+			many[i] = observations.ContextType{Account: account, Key: strconv.Itoa(i), Name: oddText, Attributes: []byte(`{}`), CreatedAt: at(i), UpdatedAt: at(i)}
 		}
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(ctx, many...) })
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(ctx) })
 		newContextType(t, db, other, "foreign", nil)
-		byKey := func(keys ...string) []environments.ContextType {
-			found := get(t, db, func(tx *store.ReadTx) ([]environments.ContextType, error) {
+		byKey := func(keys ...string) []observations.ContextType {
+			found := get(t, db, func(tx *store.ReadTx) ([]observations.ContextType, error) {
 				return tx.ContextTypesByKey(ctx, account, keys)
 			})
-			slices.SortFunc(found, func(a, b environments.ContextType) int { return a.CreatedAt.Compare(b.CreatedAt) })
+			slices.SortFunc(found, func(a, b observations.ContextType) int { return a.CreatedAt.Compare(b.CreatedAt) })
 			return found
 		}
-		same(t, byKey("299", "foreign", "0", "nobody", "0"), []environments.ContextType{many[0], many[299]})
+		same(t, byKey("299", "foreign", "0", "nobody", "0"), []observations.ContextType{many[0], many[299]})
 		same(t, byKey(), nil)
 	})
 	t.Run("an update changes name and attributes of one type", func(t *testing.T) {
@@ -175,29 +175,29 @@ func contextTypes(t *testing.T, db *store.DB) {
 func contextTypeList(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
 	newContextType(t, db, newAccount(t, db).ID, "foreign", nil)
-	var written []environments.ContextType
+	var written []observations.ContextType
 	for i, name := range append(oddNames(), oddNames()...) {
-		written = append(written, newContextType(t, db, account, name+strconv.Itoa(i), func(contextType *environments.ContextType) {
+		written = append(written, newContextType(t, db, account, name+strconv.Itoa(i), func(contextType *observations.ContextType) {
 			contextType.Name, contextType.CreatedAt, contextType.UpdatedAt = name, at(i%4), at(i%3)
 		}))
 	}
-	listing[environments.ContextType]{
+	listing[observations.ContextType]{
 		byDefault: "key",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[environments.ContextType], error) {
-			return tx.ContextTypes(t.Context(), account, environments.ReportedFilter{}, request)
+		read: func(tx *store.ReadTx, request page.Request) (page.List[observations.ContextType], error) {
+			return tx.ContextTypes(t.Context(), account, observations.Filter{}, request)
 		},
-		id: func(contextType environments.ContextType) string { return contextType.Key },
-		fields: map[string]func(environments.ContextType) any{
-			"key":        func(contextType environments.ContextType) any { return contextType.Key },
-			"name":       func(contextType environments.ContextType) any { return contextType.Name },
-			"created_at": func(contextType environments.ContextType) any { return contextType.CreatedAt.UnixMicro() },
-			"updated_at": func(contextType environments.ContextType) any { return contextType.UpdatedAt.UnixMicro() },
+		id: func(contextType observations.ContextType) string { return contextType.Key },
+		fields: map[string]func(observations.ContextType) any{
+			"key":        func(contextType observations.ContextType) any { return contextType.Key },
+			"name":       func(contextType observations.ContextType) any { return contextType.Name },
+			"created_at": func(contextType observations.ContextType) any { return contextType.CreatedAt.UnixMicro() },
+			"updated_at": func(contextType observations.ContextType) any { return contextType.UpdatedAt.UnixMicro() },
 		},
 	}.check(t, db, written)
 	t.Run("a search finds names and keys", func(t *testing.T) {
-		found := get(t, db, func(tx *store.ReadTx) (page.List[environments.ContextType], error) {
-			return tx.ContextTypes(t.Context(), account, environments.ReportedFilter{Search: "Ä"}, page.First())
+		found := get(t, db, func(tx *store.ReadTx) (page.List[observations.ContextType], error) {
+			return tx.ContextTypes(t.Context(), account, observations.Filter{Search: "Ä"}, page.First())
 		})
-		same(t, nameOf(found.Items, func(contextType environments.ContextType) string { return contextType.Name }), []string{"ä", "ä"})
+		same(t, nameOf(found.Items, func(contextType observations.ContextType) string { return contextType.Name }), []string{"ä", "ä"})
 	})
 }

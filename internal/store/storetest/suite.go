@@ -29,6 +29,7 @@ func Run(t *testing.T, database Database) {
 		"context types":  contextTypes,
 		"contexts":       contexts,
 		"metrics":        metrics,
+		"refreshes":      refreshes,
 		"changes":        changeConcept,
 		"seals":          seals,
 		"flags":          flagConcept,

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -42,6 +43,31 @@ func NewTenant(t testing.TB, db *store.DB, plan string) Tenant {
 	tenant.Owner = tenant.Key.Caller()
 	return tenant
 }
+
+// Environments is the store as package environments asks for it, of a server
+// whose products hold nothing.
+func Environments(db *store.DB) environments.Store {
+	return store.NewTransactions(db,
+		func(tx *store.ReadTx) environments.ReadTx { return valuesOfNone{tx} },
+		func(tx *store.Tx) environments.Tx { return strippedOfNone{tx, valuesOfNone{}} })
+}
+
+type valuesOfNone struct{ *store.ReadTx }
+
+func (valuesOfNone) CountValues(context.Context, string, string) (environments.Usage, error) {
+	return environments.Usage{}, nil
+}
+
+type strippedOfNone struct {
+	*store.Tx
+	values valuesOfNone
+}
+
+func (tx strippedOfNone) CountValues(ctx context.Context, account, environment string) (environments.Usage, error) {
+	return tx.values.CountValues(ctx, account, environment)
+}
+
+func (strippedOfNone) StripValues(context.Context, accounts.Caller, string) error { return nil }
 
 // Wait waits until a condition holds. It fails the test when a look that begins
 // too late finds that it does not: a machine that pauses just then is no reason.

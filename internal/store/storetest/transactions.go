@@ -65,7 +65,7 @@ func transactions(t *testing.T, db *store.DB) {
 func domainTransactions(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account := newAccount(t, db)
-	err := db.Environments().Write(ctx, account.ID, func(tx environments.Tx) error {
+	err := Environments(db).Write(ctx, account.ID, func(tx environments.Tx) error {
 		return tx.InsertEnvironments(ctx, environments.Environment{Account: account.ID, Key: "e"})
 	})
 	if err != nil {

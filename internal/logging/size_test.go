@@ -27,9 +27,9 @@ func widely(count int) logging.LevelsDraft {
 
 func wideName(i int) string { return fmt.Sprintf("%080d", i) }
 
-// TestLargeOverridesShareARoom: what they take together is bounded. Small ones
+// TestReplace_TotalSizeOfLargeOverrides: what they take together is bounded. Small ones
 // are not counted, and what shrinks is never refused.
-func TestLargeOverridesShareARoom(t *testing.T) {
+func TestReplace_TotalSizeOfLargeOverrides(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "pro")

@@ -1,9 +1,8 @@
-package environments_test
+package observations_test
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -11,24 +10,23 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
-	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestAReportMakesWhatIsNew(t *testing.T) {
+func TestReport_CreatesWhatIsNew(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newHouse(t, database)
 		outcome := h.report(t, reported("environment", "preview"), reported("service", "web app"),
 			described("user", "alice", `{"plan":"pro"}`), reported("device", "a:b"))
-		same(t, outcome, bulk.Outcome{Registered: 4})
-		preview := h.get(t, "preview")
+		same(t, outcome, observations.Outcome{Registered: 4})
+		preview := h.environment(t, "preview")
 		same(t, []any{preview.Name, preview.Managed, preview.Classification}, []any{"preview", false, environments.AdHoc})
 		service, err := h.Service.Service(t.Context(), h.owner, "web app")
 		same(t, []any{service.Name, err}, []any{"web app", nil})
@@ -39,7 +37,7 @@ func TestAReportMakesWhatIsNew(t *testing.T) {
 	})
 }
 
-func (h *house) context(t *testing.T, id string) environments.Context {
+func (h *house) context(t *testing.T, id string) observations.Context {
 	t.Helper()
 	found, err := h.Context(t.Context(), h.owner, id)
 	if err != nil {
@@ -58,39 +56,38 @@ func (h *house) learned(t *testing.T, typeKey string) string {
 	return string(found.Attributes)
 }
 
-func TestARepeatedReportChangesNothing(t *testing.T) {
+func TestReport_RepeatedChangesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
-		items := []environments.ReportedContext{reported("environment", "e"), reported("service", "s"), described("user", "alice", `{"plan":"pro"}`)}
+		h := newHouse(t, database)
+		items := []observations.ReportedContext{reported("environment", "e"), reported("service", "s"), described("user", "alice", `{"plan":"pro"}`)}
 		h.report(t, items...)
 		version := h.version(t.Context(), t)
-		environment, alice := h.get(t, "e"), h.context(t, "user:alice")
+		environment, alice := h.environment(t, "e"), h.context(t, "user:alice")
 		for range 3 {
 			same(t, h.report(t, items...).Registered, 3)
 		}
 		same(t, h.version(t.Context(), t), version)
-		same(t, h.get(t, "e"), environment)
+		same(t, h.environment(t, "e"), environment)
 		same(t, h.context(t, "user:alice"), alice)
 	})
 }
 
 // Most reports say what is known, and must not keep an account's writers waiting.
-func TestAReportWithoutNewsWritesNothing(t *testing.T) {
+func TestReport_NothingNewWritesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		writes := atomic.Int64{}
-		db := database.Open(t, func(options *store.Options) {
+		h := newHouse(t, database, func(options *store.Options) {
 			options.Observe = func(kind string, _ time.Duration, _ error) {
 				if kind == "write" {
 					writes.Add(1)
 				}
 			}
 		})
-		h := &house{Service: newService(db), db: db, owner: storetest.NewTenant(t, db, "free").Owner}
-		items := []environments.ReportedContext{reported("environment", "e"), reported("service", "s"),
+		items := []observations.ReportedContext{reported("environment", "e"), reported("service", "s"),
 			described("user", "alice", `{"plan":"pro"}`), reported("user", "bob"), reported("user", "alice")}
-		wrote := func(want int64, items ...environments.ReportedContext) {
+		wrote := func(want int64, items ...observations.ReportedContext) {
 			t.Helper()
 			before := writes.Load()
 			h.report(t, items...)
@@ -116,16 +113,16 @@ func TestAReportWithoutNewsWritesNothing(t *testing.T) {
 
 // counted counts what a report asks of a transaction.
 type counted struct {
-	environments.Store
+	observations.Store
 	calls int
 }
 
-func (c *counted) Write(ctx context.Context, account string, fn func(environments.Tx) error) error {
-	return c.Store.Write(ctx, account, func(tx environments.Tx) error { return fn(&countedTx{tx, c}) })
+func (c *counted) Write(ctx context.Context, account string, fn func(observations.Tx) error) error {
+	return c.Store.Write(ctx, account, func(tx observations.Tx) error { return fn(&countedTx{tx, c}) })
 }
 
 type countedTx struct {
-	environments.Tx
+	observations.Tx
 	of *counted
 }
 
@@ -134,25 +131,25 @@ func (c *countedTx) RecordChanges(ctx context.Context, account string, made ...c
 	return c.Tx.RecordChanges(ctx, account, made...)
 }
 
-func (c *countedTx) InsertServices(ctx context.Context, services ...environments.ReportingService) error {
+func (c *countedTx) InsertServices(ctx context.Context, services ...observations.ReportingService) error {
 	c.of.calls++
 	return c.Tx.InsertServices(ctx, services...)
 }
 
-func (c *countedTx) SaveContextTypes(ctx context.Context, types ...environments.ContextType) error {
+func (c *countedTx) SaveContextTypes(ctx context.Context, types ...observations.ContextType) error {
 	c.of.calls++
 	return c.Tx.SaveContextTypes(ctx, types...)
 }
 
-func TestALargeReportAsksTheDatabaseAFewTimes(t *testing.T) {
+func TestReport_FewStatements(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newHouse(t, database)
 		counting := &counted{Store: h.Store}
 		h.Store = counting
 		h.report(t, reported("service", "known"), described("t0", "known", `{"a":1}`), reported("t1", "known"))
 		counting.calls = 0
-		items := []environments.ReportedContext{reported("service", "known")}
+		items := []observations.ReportedContext{reported("service", "known")}
 		want := []string{}
 		for i := range 500 {
 			items = append(items, reported("environment", fmt.Sprint("e", i)))
@@ -188,28 +185,28 @@ func TestALargeReportAsksTheDatabaseAFewTimes(t *testing.T) {
 	})
 }
 
-func TestAReportOfSomethingThatExistsLeavesIt(t *testing.T) {
+func TestReport_ExistingEnvironment(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
-	before := h.get(t, "production")
+	h := newHouse(t, storetest.New(t, "sqlite"))
+	before := h.environment(t, "production")
 	h.report(t, reported("environment", "production"))
-	same(t, h.get(t, "production"), before)
+	same(t, h.environment(t, "production"), before)
 }
 
-func TestItemsOfOneReportAreMerged(t *testing.T) {
+func TestReport_MergesItems(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
-		items      []environments.ReportedContext
+		items      []observations.ReportedContext
 		attributes string
 	}{
-		"the last counts":             {[]environments.ReportedContext{described("user", "a", `{"x":1}`), described("user", "a", `{"y":2}`)}, `{"y":2}`},
-		"one of them has attributes":  {[]environments.ReportedContext{reported("user", "a"), described("user", "a", `{"x":1}`)}, `{"x":1}`},
-		"the other of them has":       {[]environments.ReportedContext{described("user", "a", `{"x":1}`), reported("user", "a")}, `{"x":1}`},
-		"an empty object is said too": {[]environments.ReportedContext{described("user", "a", `{"x":1}`), described("user", "a", `{}`)}, `{}`},
+		"the last counts":             {[]observations.ReportedContext{described("user", "a", `{"x":1}`), described("user", "a", `{"y":2}`)}, `{"y":2}`},
+		"one of them has attributes":  {[]observations.ReportedContext{reported("user", "a"), described("user", "a", `{"x":1}`)}, `{"x":1}`},
+		"the other of them has":       {[]observations.ReportedContext{described("user", "a", `{"x":1}`), reported("user", "a")}, `{"x":1}`},
+		"an empty object is said too": {[]observations.ReportedContext{described("user", "a", `{"x":1}`), described("user", "a", `{}`)}, `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, storetest.New(t, "sqlite"), "free")
+			h := newHouse(t, storetest.New(t, "sqlite"))
 			same(t, h.report(t, each.items...).Registered, 1)
 			// The same, said in two reports, must come to the same.
 			same(t, string(h.context(t, "user:a").Attributes), each.attributes)
@@ -223,9 +220,9 @@ func TestItemsOfOneReportAreMerged(t *testing.T) {
 	}
 }
 
-func TestATypeLearnsTheAttributesOfItsContexts(t *testing.T) {
+func TestReport_TypesLearnAttributes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newHouse(t, storetest.New(t, "sqlite"))
 	learn := func(attributes, want string, changes int64) {
 		t.Helper()
 		before := h.version(t.Context(), t)
@@ -242,10 +239,10 @@ func TestATypeLearnsTheAttributesOfItsContexts(t *testing.T) {
 	same(t, h.learned(t, "device"), `{"e":{}}`)
 }
 
-func TestBadItemsAreSkippedAndListed(t *testing.T) {
+func TestReport_SkipsBadItems(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 256)
-	for name, item := range map[string]environments.ReportedContext{
+	for name, item := range map[string]observations.ReportedContext{
 		"no type":                     reported("", "a"),
 		"no key":                      reported("user", ""),
 		"a long type":                 reported(strings.Repeat("x", 101), "a"),
@@ -261,7 +258,7 @@ func TestBadItemsAreSkippedAndListed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, storetest.New(t, "sqlite"), "free")
+			h := newHouse(t, storetest.New(t, "sqlite"))
 			outcome := h.report(t, reported("user", "good"), item, reported("service", "good"))
 			same(t, outcome.Registered, 2)
 			if len(outcome.Rejected) != 1 || outcome.Rejected[0].Index != 1 || outcome.Rejected[0].Detail == "" {
@@ -273,42 +270,42 @@ func TestBadItemsAreSkippedAndListed(t *testing.T) {
 	}
 }
 
-func TestLongButLegalItemsAreKept(t *testing.T) {
+func TestReport_LongestItems(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newHouse(t, database)
 		widest := strings.Repeat("\U0001F6A6", 255)
 		outcome := h.report(t, reported("user", widest), reported(widest[:400], "a"), reported("service", widest),
 			described("user", "a", `{"a":"`+strings.Repeat("x", 16_000)+`"}`), reported("environment", strings.Repeat("x", 100)))
-		same(t, outcome, bulk.Outcome{Registered: 5})
+		same(t, outcome, observations.Outcome{Registered: 5})
 		if _, err := h.ReplaceService(t.Context(), h.owner, widest, nameDraft(widest), nil); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-func TestAScopedKeyReportsItsOwnEnvironmentsOnly(t *testing.T) {
+func TestReport_ScopedKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newHouse(t, storetest.New(t, "sqlite"))
 	scoped := h.owner
 	scoped.Role, scoped.Environments = accounts.Viewer, []string{"mine"}
-	outcome, err := h.Report(t.Context(), scoped, []environments.ReportedContext{
+	outcome, err := h.Report(t.Context(), scoped, []observations.ReportedContext{
 		reported("environment", "others"), reported("environment", "mine"), reported("service", "s"), reported("user", "u")})
 	if err != nil || outcome.Registered != 3 || len(outcome.Rejected) != 1 || outcome.Rejected[0].Index != 0 {
 		t.Errorf("got %+v, %v", outcome, err)
 	}
 }
 
-func TestALargeReportIsOneTransaction(t *testing.T) {
+func TestReport_ManyContexts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
-		var items []environments.ReportedContext
+		h := newHouse(t, database)
+		var items []observations.ReportedContext
 		for i := range 1000 {
 			items = append(items, described("user", fmt.Sprint(i), fmt.Sprintf(`{"a%d":%d}`, i%7, i)))
 		}
 		same(t, h.report(t, items...).Registered, 1000)
-		list, err := h.Contexts(t.Context(), h.owner, environments.ReportedFilter{ContextType: "user"}, page.Request{Number: 1, Size: 1, Total: true})
+		list, err := h.Contexts(t.Context(), h.owner, observations.Filter{ContextType: "user"}, page.Request{Number: 1, Size: 1, Total: true})
 		if err != nil || list.Total != 1000 {
 			t.Errorf("%d contexts, %v", list.Total, err)
 		}
@@ -316,10 +313,10 @@ func TestALargeReportIsOneTransaction(t *testing.T) {
 }
 
 // What programs make without anybody's doing is bounded; what exists goes on.
-func TestRowsOfReportsAreBounded(t *testing.T) {
+func TestReport_EnvironmentAndTypeCaps(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
-	var items []environments.ReportedContext
+	h := newHouse(t, storetest.New(t, "sqlite"))
+	var items []observations.ReportedContext
 	for i := range 1001 {
 		items = append(items, reported("environment", fmt.Sprint("e", i)))
 	}
@@ -331,17 +328,17 @@ func TestRowsOfReportsAreBounded(t *testing.T) {
 		items = append(items, reported(fmt.Sprint("t", i), "a"), reported(fmt.Sprint("t", i), "b"))
 	}
 	same(t, h.report(t, items...).Registered, 2000)
-	list, err := h.Contexts(t.Context(), h.owner, environments.ReportedFilter{}, page.Request{Number: 1, Size: 1, Total: true})
+	list, err := h.Contexts(t.Context(), h.owner, observations.Filter{}, page.Request{Number: 1, Size: 1, Total: true})
 	if err != nil || list.Total != 2000 {
 		t.Errorf("%d contexts, %v", list.Total, err)
 	}
 	same(t, h.report(t, described("t0", "c", `{"x":1}`)).Registered, 1)
 }
 
-func TestContextsAreBounded(t *testing.T) {
+func TestReport_ContextCap(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres") // a race detector would see SQLite write these for minutes
-	h := newHouse(t, database, "free")
+	h := newHouse(t, database)
 	h.report(t, described("user", "first", `{"a":1}`))
 	_, err := database.Raw(t).ExecContext(t.Context(), `WITH RECURSIVE filler (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM filler WHERE n < 99998)
 			INSERT INTO contexts (account_id, context_type, key, name, attributes, created_at, updated_at, search)
@@ -349,7 +346,7 @@ func TestContextsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items := []environments.ReportedContext{described("user", "second", `{"b":1}`), described("user", "third", `{"c":1}`),
+	items := []observations.ReportedContext{described("user", "second", `{"b":1}`), described("user", "third", `{"c":1}`),
 		described("user", "first", `{"d":1}`), reported("device", "fourth"), reported("service", "s")}
 	same(t, h.report(t, items...).Registered, 3)
 	same(t, h.report(t, items...).Registered, 3)
@@ -364,44 +361,9 @@ func TestContextsAreBounded(t *testing.T) {
 	same(t, h.report(t, items...).Registered, 4)
 }
 
-// What programs report never keeps people from creating an environment, but
-// people too have an end.
-func TestRowsOfEnvironmentsAreBounded(t *testing.T) {
+func TestReport_AttributeNameCap(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "pro")
-	var items []environments.ReportedContext
-	for i := range 1000 {
-		items = append(items, reported("environment", fmt.Sprint("e", i)))
-	}
-	same(t, h.report(t, items...).Registered, 998)
-	create := func(key string) error {
-		_, err := h.Create(t.Context(), h.owner, environments.Draft{Key: optional.Of(key), Name: optional.Of(key)})
-		return err
-	}
-	if err := create("one"); err != nil {
-		t.Fatal(err)
-	}
-	err := h.db.Write(t.Context(), h.owner.Account, func(tx *store.Tx) error {
-		var err error
-		for i := range 999 {
-			key := fmt.Sprint("p", i)
-			made := environments.Environment{Account: h.owner.Account, Key: key, Name: key, Classification: environments.Standard, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
-			err = errors.Join(err, tx.InsertEnvironments(t.Context(), made))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusal, _ := errors.AsType[*fault.Error](create("more"))
-	if refusal == nil || refusal.Code != fault.RowLimitReached || refusal.Meta["limit_key"] != "platform.environment_rows" || refusal.Meta["maximum"] != 2000 {
-		t.Errorf("got %v", refusal)
-	}
-}
-
-func TestATypeLearnsOnlySoMuch(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newHouse(t, storetest.New(t, "sqlite"))
 	for i := range 5 {
 		attributes := map[string]int{}
 		for j := range 100 {

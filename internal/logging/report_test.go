@@ -1,25 +1,24 @@
 package logging_test
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
-	"github.com/signalbox/signalbox/internal/bulk"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func TestTheFirstExplicitLevelIsTheLoggersAndLaterOnesAreTheSources(t *testing.T) {
+func TestReport_FirstExplicitLevelDecides(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
 		outcome := h.report(t, seen("A/B", "", "one"), seen("a:b", "warn", "two"), seen("a.b", "ERROR", "three"), seen("a.B", "FATAL", "three"), seen("c", "", "one"))
-		same(t, outcome, bulk.Outcome{Registered: 4})
+		same(t, outcome, observations.Outcome{Registered: 4})
 		same(t, h.get(t, "a.b").Level, loglevel.Warn)
 		same(t, h.get(t, "c").Level, loglevel.None)
 		h.report(t, logging.Observation{Name: "c", Level: "DEBUG", ResolvedLevel: "trace", Service: "one", Environment: "e"})
@@ -34,7 +33,7 @@ func TestTheFirstExplicitLevelIsTheLoggersAndLaterOnesAreTheSources(t *testing.T
 	})
 }
 
-func TestAReportSkipsWhatIsWrongAndKeepsTheRest(t *testing.T) {
+func TestReport_SkipsBadItems(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
@@ -64,7 +63,7 @@ func TestAReportSkipsWhatIsWrongAndKeepsTheRest(t *testing.T) {
 
 // A report that says nothing new writes nothing by itself; when it was made is
 // written with the others, once.
-func TestReportsThatSayNothingNewAreWrittenTogether(t *testing.T) {
+func TestReport_IdenticalReportRefreshes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		writes := 0
@@ -82,13 +81,13 @@ func TestReportsThatSayNothingNewAreWrittenTogether(t *testing.T) {
 		}
 		same(t, writes, made)
 		same(t, h.sources(t, logging.SourceFilter{}), before)
-		h.Sightings.Flush(t.Context())
+		h.Refreshes.Flush(t.Context())
 		same(t, writes, made+1)
 		for i, after := range h.sources(t, logging.SourceFilter{}) {
 			same(t, after.LastSeen.After(before[i].LastSeen), true)
 			same(t, after.UpdatedAt, before[i].UpdatedAt)
 		}
-		h.Sightings.Flush(t.Context())
+		h.Refreshes.Flush(t.Context())
 		same(t, writes, made+1)
 		same(t, len(h.history(t, logging.Kind)), 1)
 		// What is new beside what is not: the new is there at once.
@@ -96,50 +95,4 @@ func TestReportsThatSayNothingNewAreWrittenTogether(t *testing.T) {
 		same(t, len(h.sources(t, logging.SourceFilter{})), 3)
 		same(t, h.get(t, "b").Sources[0].Level, loglevel.Warn)
 	})
-}
-
-func TestStoppingWritesWhatWasSeen(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
-		h.report(t, seen("a", "INFO", "s"))
-		before := h.sources(t, logging.SourceFilter{})[0].LastSeen
-		h.Sightings.Start(t.Context())
-		h.report(t, seen("a", "INFO", "s"))
-		h.Sightings.Stop(t.Context())
-		same(t, h.sources(t, logging.SourceFilter{})[0].LastSeen.After(before), true)
-	})
-}
-
-// What cannot be written is written later.
-func TestSightingsOutliveAnOutage(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
-	h.report(t, seen("a", "INFO", "s"))
-	source := h.sources(t, logging.SourceFilter{})[0]
-	broken := h.database.Open(t)
-	if err := broken.Close(); err != nil {
-		t.Fatal(err)
-	}
-	sightings := &logging.Sightings{Store: broken.Logging(), Log: slog.New(slog.DiscardHandler)}
-	later := source.LastSeen.Add(time.Hour)
-	sightings.Note(h.owner.Account, []string{source.ID}, later)
-	sightings.Note(h.owner.Account, []string{source.ID}, source.LastSeen) // came late
-	sightings.Flush(t.Context())
-	sightings.Store = h.db.Logging()
-	sightings.Flush(t.Context())
-	same(t, h.sources(t, logging.SourceFilter{})[0].LastSeen, later)
-}
-
-// The id of a source is the same wherever it is reported, and of no other.
-func TestSourcesAreNamedByWhatTheyAreOneOf(t *testing.T) {
-	t.Parallel()
-	ids := map[string]bool{}
-	for _, key := range []logging.SourceKey{{Logger: "a", Service: "b", Environment: "c"}, {Logger: "ab", Environment: "c"}, {Logger: "a", Service: "bc"}, {Logger: "b", Service: "a", Environment: "c"}} {
-		for _, account := range []string{"x", "y"} {
-			same(t, key.ID(account), key.ID(account))
-			ids[key.ID(account)] = true
-		}
-	}
-	same(t, len(ids), 8)
 }

@@ -1,4 +1,4 @@
-package environments_test
+package observations_test
 
 import (
 	"encoding/json"
@@ -6,25 +6,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func nameDraft(name string) environments.NameDraft {
-	return environments.NameDraft{Name: optional.Of(name)}
+func nameDraft(name string) observations.Draft {
+	return observations.Draft{Name: optional.Of(name)}
 }
 
-func keyDraft(key string) environments.NameDraft {
-	return environments.NameDraft{Key: optional.Of(key)}
+func keyDraft(key string) observations.Draft {
+	return observations.Draft{Key: optional.Of(key)}
 }
 
-func TestAServiceCanBeNamedBeforeItReports(t *testing.T) {
+func TestCreateService(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newHouse(t, database)
 		made, err := h.CreateService(t.Context(), h.owner, keyDraft("web: app/1"))
 		if err != nil || made.Name != "web: app/1" {
 			t.Fatalf("made %+v, %v", made, err)
@@ -35,10 +35,10 @@ func TestAServiceCanBeNamedBeforeItReports(t *testing.T) {
 	})
 }
 
-func TestAServiceThatExistsIsRefusedWhereItStands(t *testing.T) {
+func TestCreateService_Exists(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newHouse(t, database)
 		h.report(t, reported("service", "web"))
 		_, err := h.CreateService(t.Context(), h.owner, keyDraft("web"))
 		same(t, refusals(err), []refusal{{fault.AlreadyExists, fault.Pointer("/data/id")}})
@@ -48,21 +48,21 @@ func TestAServiceThatExistsIsRefusedWhereItStands(t *testing.T) {
 	})
 }
 
-func TestServiceDraftsAreChecked(t *testing.T) {
+func TestCreateService_Rules(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newHouse(t, storetest.New(t, "sqlite"))
 	atID := []refusal{{fault.Validation, fault.Pointer("/data/id")}}
 	for name, each := range map[string]struct {
-		draft environments.NameDraft
+		draft observations.Draft
 		want  []refusal
 	}{
 		"a key":              {keyDraft("ok"), nil},
-		"no key":             {environments.NameDraft{}, atID},
+		"no key":             {observations.Draft{}, atID},
 		"a long key":         {keyDraft(strings.Repeat("x", 256)), atID},
 		"a control in a key": {keyDraft("a\x7f"), atID},
-		"an empty name":      {environments.NameDraft{Key: optional.Of("k"), Name: optional.Of("")}, invalid("name")},
-		"a long name":        {environments.NameDraft{Key: optional.Of("k"), Name: optional.Of(strings.Repeat("x", 256))}, invalid("name")},
-		"both":               {environments.NameDraft{Name: optional.Of("")}, append(append([]refusal{}, atID...), invalid("name")...)},
+		"an empty name":      {observations.Draft{Key: optional.Of("k"), Name: optional.Of("")}, invalid("name")},
+		"a long name":        {observations.Draft{Key: optional.Of("k"), Name: optional.Of(strings.Repeat("x", 256))}, invalid("name")},
+		"both":               {observations.Draft{Name: optional.Of("")}, append(append([]refusal{}, atID...), invalid("name")...)},
 	} {
 		_, err := h.CreateService(t.Context(), h.owner, each.draft)
 		if got := refusals(err); len(got) != len(each.want) {
@@ -72,14 +72,14 @@ func TestServiceDraftsAreChecked(t *testing.T) {
 	}
 }
 
-func TestARenameWithoutANameGoesBackToTheKey(t *testing.T) {
+func TestReplace_WithoutName(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("service", "web"), described("user", "alice", `{"plan":"pro"}`))
-	for draft, want := range map[*environments.NameDraft]string{
-		new(nameDraft("Called so")):                                "Called so",
-		new(environments.NameDraft{}):                              "",
-		new(environments.NameDraft{Name: optional.Null[string]()}): "",
+	for draft, want := range map[*observations.Draft]string{
+		new(nameDraft("Called so")):                            "Called so",
+		new(observations.Draft{}):                              "",
+		new(observations.Draft{Name: optional.Null[string]()}): "",
 	} {
 		service, err := h.ReplaceService(t.Context(), h.owner, "web", *draft, nil)
 		same(t, []any{service.Name, err}, []any{or(want, "web"), nil})
@@ -97,9 +97,9 @@ func or(text, fallback string) string {
 	return text
 }
 
-func TestAContextTypesAttributesAreReplaced(t *testing.T) {
+func TestReplaceContextType_Attributes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.report(t, described("user", "alice", `{"plan":"pro"}`))
 	draft := nameDraft("User")
 	draft.Attributes = optional.Of(json.RawMessage(`{"email":{"label":"E-mail"}}`))
@@ -114,11 +114,11 @@ func TestAContextTypesAttributesAreReplaced(t *testing.T) {
 	same(t, refusals(err), invalid("attributes"))
 }
 
-func TestWhatIsForgottenComesBackWithTheNextReport(t *testing.T) {
+func TestReport_DeletedResources(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
-		items := []environments.ReportedContext{reported("service", "web"), described("user", "alice", `{"plan":"pro"}`)}
+		h := newHouse(t, database)
+		items := []observations.ReportedContext{reported("service", "web"), described("user", "alice", `{"plan":"pro"}`)}
 		h.report(t, items...)
 		if err := h.DeleteService(t.Context(), h.owner, "web", nil); err != nil {
 			t.Error(err)
@@ -150,15 +150,15 @@ func (h *house) lookups(t *testing.T) map[string]error {
 	return map[string]error{"the service": service, "the context": context, "the type": contextType}
 }
 
-func TestIDsOfContextsAreSplitAtTheFirstColon(t *testing.T) {
+func TestSplitContextID(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string][2]string{"user:alice": {"user", "alice"}, "user:a:b": {"user", "a:b"}, "user:": {"user", ""}, ":a": {"", "a"}} {
-		typeKey, key, ok := environments.SplitContextID(id)
-		if !ok || typeKey != want[0] || key != want[1] || (environments.Context{Type: typeKey, Key: key}).ID() != id {
+		typeKey, key, ok := observations.SplitContextID(id)
+		if !ok || typeKey != want[0] || key != want[1] || (observations.Context{Type: typeKey, Key: key}).ID() != id {
 			t.Errorf("%q is %q and %q, %v", id, typeKey, key, ok)
 		}
 	}
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newHouse(t, storetest.New(t, "sqlite"))
 	for _, id := range []string{"user", "", "user:nobody", ":"} {
 		if _, err := h.Context(t.Context(), h.owner, id); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q got %v", id, err)
@@ -166,12 +166,12 @@ func TestIDsOfContextsAreSplitAtTheFirstColon(t *testing.T) {
 	}
 }
 
-func TestReportedThingsAreListed(t *testing.T) {
+func TestService_Lists(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.report(t, reported("service", "Web"), reported("service", "worker"), reported("user", "alice"), reported("device", "phone"))
 	for search, want := range map[string][3]int{"": {2, 2, 2}, "WEB": {1, 0, 0}, "user": {0, 1, 0}, "phone": {0, 0, 1}} {
-		request, filter := page.First(), environments.ReportedFilter{Search: search}
+		request, filter := page.First(), observations.Filter{Search: search}
 		services, first := h.Services(t.Context(), h.owner, filter, request)
 		types, second := h.ContextTypes(t.Context(), h.owner, filter, request)
 		contexts, third := h.Contexts(t.Context(), h.owner, filter, request)
@@ -182,10 +182,10 @@ func TestReportedThingsAreListed(t *testing.T) {
 	}
 }
 
-func TestReportedThingsOfOtherAccountsDoNotExist(t *testing.T) {
+func TestService_OtherAccounts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newHouse(t, database)
 		h.report(t, reported("service", "web"), reported("user", "alice"))
 		stranger := &house{Service: h.Service, db: h.db, owner: storetest.NewTenant(t, h.db, "free").Owner}
 		found := stranger.lookups(t)

@@ -1,4 +1,4 @@
-package environments_test
+package observations_test
 
 import (
 	"encoding/json"
@@ -9,17 +9,17 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-func metric(name string, value float64, at time.Time) environments.Metric {
-	return environments.Metric{Name: name, Unit: "ms", Value: value, Dimensions: json.RawMessage(`{}`), RecordedAt: at}
+func metric(name string, value float64, at time.Time) observations.Metric {
+	return observations.Metric{Name: name, Unit: "ms", Value: value, Dimensions: json.RawMessage(`{}`), RecordedAt: at}
 }
 
 // minutes gives what is stored of an account's metrics.
-func (h *house) minutes(t *testing.T) (minutes []environments.MetricMinute) {
+func (h *house) minutes(t *testing.T) (minutes []observations.MetricMinute) {
 	t.Helper()
 	if err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
 		minutes, err = tx.MetricMinutes(t.Context(), h.owner.Account, time.Unix(0, 0))
@@ -30,7 +30,7 @@ func (h *house) minutes(t *testing.T) (minutes []environments.MetricMinute) {
 	return minutes
 }
 
-func (h *house) measure(t *testing.T, metrics ...environments.Metric) {
+func (h *house) measure(t *testing.T, metrics ...observations.Metric) {
 	t.Helper()
 	if err := h.ReportMetrics(t.Context(), h.owner, metrics); err != nil {
 		t.Fatal(err)
@@ -45,22 +45,22 @@ func ago(minutes int, within time.Duration) time.Time {
 	return thisMinute.Add(-time.Duration(minutes) * time.Minute).Add(within)
 }
 
-func TestMeasurementsAreAddedUpPerMinute(t *testing.T) {
+func TestReportMetrics_SumsPerMinute(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		h := newHouse(t, database, "free")
+		h := newHouse(t, database)
 		h.measure(t, metric("m", 3, ago(5, 0)), metric("m", -1.5, ago(5, 59*time.Second)), metric("m", 7, ago(4, 0)))
 		h.measure(t, metric("m", 10, ago(5, 30*time.Second)))
-		same(t, h.minutes(t), []environments.MetricMinute{
+		same(t, h.minutes(t), []observations.MetricMinute{
 			{Minute: ago(5, 0), Name: "m", Unit: "ms", Dimensions: "{}", Samples: 3, Sum: 11.5, Minimum: -1.5, Maximum: 10},
 			{Minute: ago(4, 0), Name: "m", Unit: "ms", Dimensions: "{}", Samples: 1, Sum: 7, Minimum: 7, Maximum: 7},
 		})
 	})
 }
 
-func TestSeriesAreKeptApart(t *testing.T) {
+func TestReportMetrics_Series(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newHouse(t, storetest.New(t, "sqlite"))
 	base := metric("m", 1, ago(5, 0))
 	name, unit, dimensions := base, base, base
 	name.Name, unit.Unit, dimensions.Dimensions = "n", "s", json.RawMessage(`{"a":1}`)
@@ -70,12 +70,12 @@ func TestSeriesAreKeptApart(t *testing.T) {
 	same(t, len(stranger.minutes(t)), 0)
 }
 
-func TestUnusableMeasurementsAreSkipped(t *testing.T) {
+func TestReportMetrics_SkipsUnusable(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	h := newHouse(t, storetest.New(t, "sqlite"))
 	now := time.Now()
 	var reported []string
-	h.Reported = func(account string, metric environments.Metric) {
+	h.Measured = func(account string, metric observations.Metric) {
 		if account != h.owner.Account || metric.RecordedAt.IsZero() {
 			t.Errorf("reported %+v of %s", metric, account)
 		}
@@ -95,12 +95,12 @@ func TestUnusableMeasurementsAreSkipped(t *testing.T) {
 	same(t, reported, []string{"no time", "soon", "recent", "fits"})
 	same(t, len(h.minutes(t)), 4)
 	h.measure(t) // nothing at all
-	h.Reported = nil
+	h.Measured = nil
 	h.measure(t, metric("nobody listens", 1, now))
 }
 
 // A client that measures must not fail for it, whatever it measures.
-func TestHugeValuesDoNotMakeAReportFail(t *testing.T) {
+func TestReportMetrics_HugeValues(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		for name, values := range map[string][][]float64{
@@ -110,9 +110,9 @@ func TestHugeValuesDoNotMakeAReportFail(t *testing.T) {
 			"tiny":                    {{math.SmallestNonzeroFloat64}, {-math.SmallestNonzeroFloat64}, {1}},
 		} {
 			t.Run(name, func(t *testing.T) {
-				h := newHouse(t, database, "free")
+				h := newHouse(t, database)
 				for _, report := range values {
-					var metrics []environments.Metric
+					var metrics []observations.Metric
 					for _, value := range report {
 						metrics = append(metrics, metric("m", value, ago(5, 0)))
 					}
@@ -131,15 +131,15 @@ func TestHugeValuesDoNotMakeAReportFail(t *testing.T) {
 }
 
 // However measurements are cut into reports, the sums are the same.
-func TestSumsDoNotDependOnTheReports(t *testing.T) {
+func TestReportMetrics_SumsDoNotDependOnReports(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t, "sqlite").Open(t)
 	service := newService(db)
 	rapid.Check(t, func(r *rapid.T) {
 		h := &house{Service: service, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
 		values := rapid.SliceOfN(rapid.IntRange(-1000, 1000), 1, 20).Draw(r, "values")
-		want := environments.MetricMinute{Minute: ago(9, 0), Name: "m", Unit: "ms", Dimensions: "{}", Minimum: math.Inf(1), Maximum: math.Inf(-1)}
-		var pending []environments.Metric
+		want := observations.MetricMinute{Minute: ago(9, 0), Name: "m", Unit: "ms", Dimensions: "{}", Minimum: math.Inf(1), Maximum: math.Inf(-1)}
+		var pending []observations.Metric
 		for i, value := range values {
 			number := float64(value)
 			want.Samples, want.Sum = want.Samples+1, want.Sum+number

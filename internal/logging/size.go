@@ -9,16 +9,15 @@ import (
 
 const (
 	// MaxOverrideBytes is what the overrides of an account's loggers and groups
-	// may take together, as they are stored: a list shows a thousand of them at
-	// once. Those of at most smallBytes are not counted, so most writes do not
-	// ask.
+	// may take together: a list shows a thousand of them at once. Those of at most
+	// smallBytes are not counted, so most writes do not ask.
 	MaxOverrideBytes = 32 << 20
 	smallBytes       = 8 << 10
 
 	overrideBytes = "logging.override_bytes"
 )
 
-// bytes is what the overrides take as they are stored.
+// bytes returns what the overrides take as they are stored.
 func (l Levels) bytes() int {
 	text, err := json.Marshal(l.Environments)
 	if err != nil {
@@ -27,9 +26,9 @@ func (l Levels) bytes() int {
 	return len(text)
 }
 
-// checkRoom refuses overrides that grow past what an account may have. before
-// are those that are stored still.
-func checkRoom(ctx context.Context, tx ReadTx, account string, before, after Levels) error {
+// checkTotalSize refuses overrides that grow past what an account may have.
+// before are those that are still stored.
+func checkTotalSize(ctx context.Context, tx ReadTx, account string, before, after Levels) error {
 	size, was := after.bytes(), before.bytes()
 	if size <= max(smallBytes, was) {
 		return nil

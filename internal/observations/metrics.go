@@ -1,4 +1,4 @@
-package environments
+package observations
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const (
 	maxUnit      = 50
 	// maxMetric keeps sums far from what a float64 can hold.
 	maxMetric     = 1e100
-	maxDimensions = 1 << 10 // part of a key of the store
+	maxDimensions = 1 << 10 // bytes; they are part of a key of the store
 )
 
 // Metric is one measurement that a client reports.
@@ -30,6 +30,12 @@ type Metric struct {
 	// have equal texts.
 	Dimensions json.RawMessage
 	RecordedAt time.Time // zero means now
+}
+
+// series is what measurements are added up by.
+type series struct {
+	minute                 int64
+	name, unit, dimensions string
 }
 
 // MetricMinute is what was reported of one metric in one minute.
@@ -45,18 +51,21 @@ type MetricMinute struct {
 }
 
 // ReportMetrics adds measurements up per minute. Unusable ones are skipped:
-// a client that measures must not fail for it. Every role may call it.
+// a client must not fail because of what it measures. Every role may call it.
 func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, metrics []Metric) error {
+	if len(metrics) == 0 {
+		return nil
+	}
 	var kept []Metric
-	err := s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	err := s.queue.Write(ctx, s.Store, caller.Account, len(metrics), func(tx Tx, _ *sharedCount) error {
 		kept = usable(metrics, tx.Now())
 		return tx.AddMetrics(ctx, caller.Account, aggregate(kept))
 	})
-	if err != nil || s.Reported == nil {
+	if err != nil || s.Measured == nil {
 		return err
 	}
 	for _, metric := range kept {
-		s.Reported(caller.Account, metric)
+		s.Measured(caller.Account, metric)
 	}
 	return nil
 }
@@ -74,11 +83,15 @@ func usable(metrics []Metric, now time.Time) []Metric {
 	return kept
 }
 
+func (m Metric) usable(now time.Time) bool {
+	return brokenRule(m.Name, maxName) == "" &&
+		naming.Fits(m.Unit, 0, maxUnit) &&
+		len(m.Dimensions) <= maxDimensions &&
+		math.Abs(m.Value) <= maxMetric && // false for NaN
+		m.RecordedAt.After(now.Add(-MetricsKept)) && m.RecordedAt.Before(now.Add(metricsAhead))
+}
+
 func aggregate(metrics []Metric) []MetricMinute {
-	type series struct {
-		minute                 int64
-		name, unit, dimensions string
-	}
 	index := map[series]int{}
 	var minutes []MetricMinute
 	for _, metric := range metrics {
@@ -100,12 +113,4 @@ func (m *MetricMinute) add(value float64) {
 	m.Samples++
 	m.Sum += value
 	m.Minimum, m.Maximum = min(m.Minimum, value), max(m.Maximum, value)
-}
-
-func (m Metric) usable(now time.Time) bool {
-	return reportedKey(m.Name, maxReportedKey) == "" &&
-		naming.Fits(m.Unit, 0, maxUnit) &&
-		len(m.Dimensions) <= maxDimensions &&
-		math.Abs(m.Value) <= maxMetric && // false for NaN
-		m.RecordedAt.After(now.Add(-MetricsKept)) && m.RecordedAt.Before(now.Add(metricsAhead))
 }

@@ -5,15 +5,42 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
 )
 
+// Refreshes is the store as package observations refreshes instants.
+func (db *DB) Refreshes() Transactions[*ReadTx, observations.RefreshTx] {
+	return NewTransactions(db, func(tx *ReadTx) *ReadTx { return tx }, func(tx *Tx) observations.RefreshTx { return tx }).ForObservations()
+}
+
+// Refresh sets instants of an account, unless they are later already.
+func (tx *Tx) Refresh(ctx context.Context, account string, refreshes []observations.Refresh) error {
+	rows := map[observations.Refreshed][][]any{}
+	for _, each := range refreshes {
+		rows[each.What] = append(rows[each.What], []any{account, each.Key, micros(each.At)})
+	}
+	// Ids lead to the row at once; SQLite must not take an index by account.
+	for what, statement := range map[observations.Refreshed][2]string{
+		observations.FlagSourceSeen:   {`UPDATE flag_sources SET last_seen = v.column3`, `WHERE account_id || '' = v.column1 AND id = v.column2 AND last_seen < v.column3`},
+		observations.LoggerSourceSeen: {`UPDATE logger_sources SET last_seen = v.column3`, `WHERE account_id || '' = v.column1 AND id = v.column2 AND last_seen < v.column3`},
+		observations.FlagEvaluated: {`UPDATE flags SET last_evaluated = v.column3`,
+			`WHERE account_id = v.column1 AND key = v.column2 AND COALESCE(last_evaluated, 0) < v.column3`},
+		observations.KeyUsed: {`UPDATE api_keys SET last_used_at = v.column3`,
+			`WHERE account_id || '' = v.column1 AND id = v.column2 AND COALESCE(last_used_at, 0) < v.column3`},
+	} {
+		if _, err := updates(ctx, tx, statement[0], statement[1]+` RETURNING account_id`, []string{"text", "text", "bigint"}, rows[what]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 const serviceColumns = `account_id, key, name, created_at, updated_at`
 
-func scanService(r row) (environments.ReportingService, error) {
-	var service environments.ReportingService
+func scanService(r row) (observations.ReportingService, error) {
+	var service observations.ReportingService
 	var created, updated int64
 	err := r.Scan(&service.Account, &service.Key, &service.Name, &created, &updated)
 	service.CreatedAt, service.UpdatedAt = instant(created), instant(updated)
@@ -21,13 +48,13 @@ func scanService(r row) (environments.ReportingService, error) {
 }
 
 // Service gives a service of an account.
-func (tx *ReadTx) Service(ctx context.Context, account, key string) (environments.ReportingService, error) {
+func (tx *ReadTx) Service(ctx context.Context, account, key string) (observations.ReportingService, error) {
 	return one(ctx, tx.conn, fault.Missing("service", key), scanService,
 		`SELECT `+serviceColumns+` FROM services WHERE account_id = $1 AND key = $2`, account, key)
 }
 
 // Services lists the services of an account.
-func (tx *ReadTx) Services(ctx context.Context, account string, filter environments.ReportedFilter, request page.Request) (page.List[environments.ReportingService], error) {
+func (tx *ReadTx) Services(ctx context.Context, account string, filter observations.Filter, request page.Request) (page.List[observations.ReportingService], error) {
 	found := &list{columns: serviceColumns, table: "services", byDefault: "name", tie: "key", sorts: sortsByName()}
 	found.where("account_id = ?", account)
 	found.search(filter.Search)
@@ -40,7 +67,7 @@ func (tx *ReadTx) ExistingServices(ctx context.Context, account string, keys []s
 }
 
 // InsertServices writes new services.
-func (tx *Tx) InsertServices(ctx context.Context, made ...environments.ReportingService) error {
+func (tx *Tx) InsertServices(ctx context.Context, made ...observations.ReportingService) error {
 	rows := make([][]any, len(made))
 	for i, s := range made {
 		rows[i] = []any{s.Account, s.Key, s.Name, micros(s.CreatedAt), micros(s.UpdatedAt), searchable(s.Key, s.Name)}
@@ -49,7 +76,7 @@ func (tx *Tx) InsertServices(ctx context.Context, made ...environments.Reporting
 }
 
 // UpdateService writes what may change of a service.
-func (tx *Tx) UpdateService(ctx context.Context, s environments.ReportingService) error {
+func (tx *Tx) UpdateService(ctx context.Context, s observations.ReportingService) error {
 	return tx.run(ctx, `UPDATE services SET name = $3, updated_at = $4, search = $5 WHERE account_id = $1 AND key = $2`,
 		s.Account, s.Key, s.Name, micros(s.UpdatedAt), searchable(s.Key, s.Name))
 }
@@ -61,8 +88,8 @@ func (tx *Tx) DeleteService(ctx context.Context, account, key string) error {
 
 const contextTypeColumns = `account_id, key, name, attributes, created_at, updated_at`
 
-func scanContextType(r row) (environments.ContextType, error) {
-	var contextType environments.ContextType
+func scanContextType(r row) (observations.ContextType, error) {
+	var contextType observations.ContextType
 	var attributes string
 	var created, updated int64
 	err := r.Scan(&contextType.Account, &contextType.Key, &contextType.Name, &attributes, &created, &updated)
@@ -72,13 +99,13 @@ func scanContextType(r row) (environments.ContextType, error) {
 }
 
 // ContextType gives a context type of an account.
-func (tx *ReadTx) ContextType(ctx context.Context, account, key string) (environments.ContextType, error) {
+func (tx *ReadTx) ContextType(ctx context.Context, account, key string) (observations.ContextType, error) {
 	return one(ctx, tx.conn, fault.Missing("context type", key), scanContextType,
 		`SELECT `+contextTypeColumns+` FROM context_types WHERE account_id = $1 AND key = $2`, account, key)
 }
 
 // ContextTypes lists the context types of an account.
-func (tx *ReadTx) ContextTypes(ctx context.Context, account string, filter environments.ReportedFilter, request page.Request) (page.List[environments.ContextType], error) {
+func (tx *ReadTx) ContextTypes(ctx context.Context, account string, filter observations.Filter, request page.Request) (page.List[observations.ContextType], error) {
 	found := &list{columns: contextTypeColumns, table: "context_types", byDefault: "key", tie: "key", sorts: sortsByName()}
 	found.where("account_id = ?", account)
 	found.search(filter.Search)
@@ -86,13 +113,13 @@ func (tx *ReadTx) ContextTypes(ctx context.Context, account string, filter envir
 }
 
 // ContextTypesByKey gives those of the named context types that exist.
-func (tx *ReadTx) ContextTypesByKey(ctx context.Context, account string, keys []string) ([]environments.ContextType, error) {
+func (tx *ReadTx) ContextTypesByKey(ctx context.Context, account string, keys []string) ([]observations.ContextType, error) {
 	return among(ctx, tx, scanContextType, `SELECT `+contextTypeColumns+` FROM context_types WHERE account_id = $1 AND key `, account, keys)
 }
 
 // SaveContextTypes writes context types, new or not; of those that exist, what
 // may change.
-func (tx *Tx) SaveContextTypes(ctx context.Context, saved ...environments.ContextType) error {
+func (tx *Tx) SaveContextTypes(ctx context.Context, saved ...observations.ContextType) error {
 	rows := make([][]any, len(saved))
 	for i, c := range saved {
 		rows[i] = []any{c.Account, c.Key, c.Name, string(c.Attributes), micros(c.CreatedAt), micros(c.UpdatedAt), searchable(c.Key, c.Name)}
@@ -112,8 +139,8 @@ func (tx *Tx) DeleteContextType(ctx context.Context, account, key string) error 
 
 const contextColumns = `account_id, context_type, key, name, attributes, created_at, updated_at`
 
-func scanContext(r row) (environments.Context, error) {
-	var found environments.Context
+func scanContext(r row) (observations.Context, error) {
+	var found observations.Context
 	var attributes string
 	var created, updated int64
 	err := r.Scan(&found.Account, &found.Type, &found.Key, &found.Name, &attributes, &created, &updated)
@@ -123,14 +150,14 @@ func scanContext(r row) (environments.Context, error) {
 }
 
 // Context gives a context of an account.
-func (tx *ReadTx) Context(ctx context.Context, account, typeKey, key string) (environments.Context, error) {
+func (tx *ReadTx) Context(ctx context.Context, account, typeKey, key string) (observations.Context, error) {
 	return one(ctx, tx.conn, fault.Missing("context", typeKey+":"+key), scanContext,
 		`SELECT `+contextColumns+` FROM contexts WHERE account_id = $1 AND context_type = $2 AND key = $3`, account, typeKey, key)
 }
 
 // KnownContexts tells, by their ids, which of the contexts exist, and of those
 // whether UpsertContexts would leave them as they are.
-func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []environments.Context) (map[string]bool, error) {
+func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []observations.Context) (map[string]bool, error) {
 	rows := make([][]any, len(contexts))
 	for i, c := range contexts {
 		rows[i] = []any{account, c.Type, c.Key, nil}
@@ -140,7 +167,7 @@ func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []
 	}
 	known := make(map[string]bool, len(contexts))
 	note := func(r row) (id string, err error) {
-		var found environments.Context
+		var found observations.Context
 		var same bool
 		err = r.Scan(&found.Type, &found.Key, &same)
 		known[found.ID()] = same
@@ -157,7 +184,7 @@ func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []
 }
 
 // Contexts lists the contexts of an account.
-func (tx *ReadTx) Contexts(ctx context.Context, account string, filter environments.ReportedFilter, request page.Request) (page.List[environments.Context], error) {
+func (tx *ReadTx) Contexts(ctx context.Context, account string, filter observations.Filter, request page.Request) (page.List[observations.Context], error) {
 	found := &list{columns: contextColumns, table: "contexts", byDefault: "key", tie: "context_type, key", sorts: sortsByName()}
 	found.where("account_id = ?", account)
 	found.search(filter.Search)
@@ -169,7 +196,7 @@ func (tx *ReadTx) Contexts(ctx context.Context, account string, filter environme
 
 // UpsertContexts writes reported contexts. Those that exist keep their names,
 // and their attributes when none are reported; a repeated report writes nothing.
-func (tx *Tx) UpsertContexts(ctx context.Context, contexts []environments.Context) error {
+func (tx *Tx) UpsertContexts(ctx context.Context, contexts []observations.Context) error {
 	var described, bare [][]any
 	for _, c := range contexts {
 		attributes := string(c.Attributes)
@@ -193,7 +220,7 @@ func (tx *Tx) UpsertContexts(ctx context.Context, contexts []environments.Contex
 }
 
 // UpdateContext writes what may change of a context.
-func (tx *Tx) UpdateContext(ctx context.Context, c environments.Context) error {
+func (tx *Tx) UpdateContext(ctx context.Context, c observations.Context) error {
 	return tx.run(ctx, `UPDATE contexts SET name = $4, updated_at = $5, search = $6 WHERE account_id = $1 AND context_type = $2 AND key = $3`,
 		c.Account, c.Type, c.Key, c.Name, micros(c.UpdatedAt), searchable(c.Key, c.Name))
 }
@@ -204,7 +231,7 @@ func (tx *Tx) DeleteContext(ctx context.Context, account, typeKey, key string) e
 }
 
 // AddMetrics adds measurements to the minutes they belong to.
-func (tx *Tx) AddMetrics(ctx context.Context, account string, minutes []environments.MetricMinute) error {
+func (tx *Tx) AddMetrics(ctx context.Context, account string, minutes []observations.MetricMinute) error {
 	rows := make([][]any, 0, len(minutes))
 	for _, m := range minutes {
 		rows = append(rows, []any{account, micros(m.Minute), m.Name, m.Unit, m.Dimensions, m.Samples, m.Sum, m.Minimum, m.Maximum})
@@ -218,8 +245,8 @@ func (tx *Tx) AddMetrics(ctx context.Context, account string, minutes []environm
 }
 
 // MetricMinutes gives what was reported of an account's metrics since an instant.
-func (tx *ReadTx) MetricMinutes(ctx context.Context, account string, since time.Time) ([]environments.MetricMinute, error) {
-	return all(ctx, tx.conn, func(r row) (m environments.MetricMinute, err error) {
+func (tx *ReadTx) MetricMinutes(ctx context.Context, account string, since time.Time) ([]observations.MetricMinute, error) {
+	return all(ctx, tx.conn, func(r row) (m observations.MetricMinute, err error) {
 		var minute int64
 		err = r.Scan(&minute, &m.Name, &m.Unit, &m.Dimensions, &m.Samples, &m.Sum, &m.Minimum, &m.Maximum)
 		m.Minute = instant(minute)

@@ -1,0 +1,117 @@
+package logging
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/observations"
+)
+
+// Observation is one logger as a running service reports it.
+type Observation struct {
+	Name string // in any spelling
+	// Level is what the framework was told, ResolvedLevel what that came to;
+	// empty for not said.
+	Level, ResolvedLevel string
+	Service, Environment string
+}
+
+// source returns what the observation says, and what is wrong with it, or "".
+func (o Observation) source(caller accounts.Caller) (Source, string) {
+	source := Source{Account: caller.Account, Logger: loglevel.Normalize(o.Name), Service: o.Service, Environment: o.Environment}
+	known, resolves := o.Level == "", o.ResolvedLevel == ""
+	if !known {
+		source.Level, known = loglevel.Parse(o.Level)
+	}
+	if source.ResolvedLevel = source.Level; !resolves {
+		source.ResolvedLevel, resolves = loglevel.Parse(o.ResolvedLevel)
+	}
+	if source.ResolvedLevel == loglevel.None {
+		source.ResolvedLevel = loglevel.Default
+	}
+	if rule := brokenKeyRule(source.Logger); rule != "" {
+		return source, "id " + rule
+	}
+	switch {
+	case !known:
+		return source, "level must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT"
+	case !resolves:
+		return source, "resolved_level must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT"
+	}
+	key := source.SourceKey()
+	source.ID = key.ID(caller.Account)
+	return source, key.Check(caller)
+}
+
+// Report stores what services observe: new loggers are discovered, and every
+// observation refreshes its source. The first explicit level of a logger is
+// its level while it is discovered. Every role may call it.
+func (s *Service) Report(ctx context.Context, caller accounts.Caller, reported []Observation) (observations.Outcome, error) {
+	report := observations.ReadReport(reported, func(each Observation) (Source, string) { return each.source(caller) })
+	return s.sources.Report(ctx, s.reports(), caller, report)
+}
+
+// reports says what reports mean to loggers.
+func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
+	return observations.Product[ReadTx, Tx, Source]{
+		Store: s.Store, Reading: func(tx Tx) ReadTx { return tx }, Refreshes: s.Refreshes, Seen: observations.LoggerSourceSeen,
+		Kind: Kind, MaxResources: MaxLoggers, Taken: "id must not be that of a log group: loggers and log groups share their ids.",
+		Known: ReadTx.KnownLoggerSources, Kinds: ReadTx.LoggerKinds, CountResources: ReadTx.CountLoggers, CountSources: ReadTx.CountLoggerSources,
+		Create: func(tx Tx, ctx context.Context, account string, names []string, reported []Source) error {
+			return tx.SaveLoggers(ctx, discovered(account, names, reported, tx.Now()))
+		},
+		Save: func(tx Tx, ctx context.Context, _ string, sources []Source) error {
+			for i := range sources {
+				sources[i].FirstObserved, sources[i].LastSeen, sources[i].CreatedAt, sources[i].UpdatedAt = tx.Now(), tx.Now(), tx.Now(), tx.Now()
+			}
+			return tx.SaveLoggerSources(ctx, sources)
+		},
+	}
+}
+
+// discovered returns the named loggers, each with its first explicit level.
+func discovered(account string, names []string, reported []Source, now time.Time) []Logger {
+	levels := make(map[string]loglevel.Level, len(names))
+	for _, source := range reported {
+		if levels[source.Logger] == loglevel.None {
+			levels[source.Logger] = source.Level
+		}
+	}
+	loggers := make([]Logger, len(names))
+	for i, name := range names {
+		loggers[i] = Logger{Account: account, Key: name, Name: name, CreatedAt: now, UpdatedAt: now,
+			Levels: Levels{Level: levels[name], Environments: map[string]Override{}}}
+	}
+	return loggers
+}
+
+// Source is where a logger is seen.
+type Source struct {
+	ID          string `json:"-"`
+	Account     string `json:"-"`
+	Logger      string `json:"logger"`
+	Service     string `json:"service"`
+	Environment string `json:"environment"`
+	// Level is what the framework was told, ResolvedLevel what it came to.
+	Level         loglevel.Level `json:"level"`
+	ResolvedLevel loglevel.Level `json:"resolved_level"`
+	FirstObserved time.Time      `json:"first_observed"`
+	LastSeen      time.Time      `json:"last_seen"`
+	CreatedAt     time.Time      `json:"created_at"`
+	UpdatedAt     time.Time      `json:"updated_at"`
+}
+
+// SourceKey returns what the source is one of.
+func (s Source) SourceKey() observations.SourceKey {
+	return observations.SourceKey{Name: s.Logger, Service: s.Service, Environment: s.Environment}
+}
+
+// SourceID returns the source's id.
+func (s Source) SourceID() string { return s.ID }
+
+// Agrees reports whether both sources have the same levels.
+func (s Source) Agrees(with Source) bool {
+	return s.Level == with.Level && s.ResolvedLevel == with.ResolvedLevel
+}

@@ -1,0 +1,176 @@
+package observations
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+// resource is how one of the resources of this package is changed.
+type resource[T any] struct {
+	kind   string
+	load   func(tx ReadTx, ctx context.Context, account, id string) (T, error)
+	save   func(tx Tx, ctx context.Context, changed T) error
+	remove func(tx Tx, ctx context.Context, account, id string) error
+}
+
+func services() resource[ReportingService] {
+	return resource[ReportingService]{KindService, ReadTx.Service, Tx.UpdateService, Tx.DeleteService}
+}
+
+func contextTypes() resource[ContextType] {
+	save := func(tx Tx, ctx context.Context, changed ContextType) error { return tx.SaveContextTypes(ctx, changed) }
+	return resource[ContextType]{KindContextType, ReadTx.ContextType, save, Tx.DeleteContextType}
+}
+
+func contexts() resource[Context] {
+	load := func(tx ReadTx, ctx context.Context, account, id string) (Context, error) {
+		typeKey, key, ok := SplitContextID(id)
+		if !ok {
+			return Context{}, fault.Missing("context", id)
+		}
+		return tx.Context(ctx, account, typeKey, key)
+	}
+	remove := func(tx Tx, ctx context.Context, account, id string) error {
+		typeKey, key, _ := SplitContextID(id) // it was loaded
+		return tx.DeleteContext(ctx, account, typeKey, key)
+	}
+	return resource[Context]{KindContext, load, Tx.UpdateContext, remove}
+}
+
+func (r resource[T]) get(ctx context.Context, s *Service, caller accounts.Caller, id string) (T, error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (T, error) { return r.load(tx, ctx, caller.Account, id) })
+}
+
+func (r resource[T]) target(ctx context.Context, tx Tx, caller accounts.Caller, id string, match changes.Match[T]) changes.Target[T] {
+	return changes.Target[T]{
+		Account: caller.Account, Actor: caller.Actor(), Kind: r.kind, Key: id, Match: match,
+		Load: func() (T, error) { return r.load(tx, ctx, caller.Account, id) },
+	}
+}
+
+func (r resource[T]) replace(ctx context.Context, s *Service, caller accounts.Caller, id string, draft Draft, match changes.Match[T], change func(T, time.Time) T) (T, error) {
+	if err := draft.validate(); err != nil {
+		var none T
+		return none, err
+	}
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (T, error) {
+		return changes.Replace(ctx, tx, r.target(ctx, tx, caller, id, match), func(before T) (T, error) {
+			after := change(before, tx.Now())
+			return after, r.save(tx, ctx, after)
+		})
+	})
+}
+
+func (r resource[T]) delete(ctx context.Context, s *Service, caller accounts.Caller, id string, match changes.Match[T]) error {
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		return changes.Delete(ctx, tx, r.target(ctx, tx, caller, id, match), func(T) error { return r.remove(tx, ctx, caller.Account, id) })
+	})
+}
+
+// Services lists the services of the caller's account.
+func (s *Service) Services(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[ReportingService], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[ReportingService], error) {
+		return tx.Services(ctx, caller.Account, filter, request)
+	})
+}
+
+// Service returns one service.
+func (s *Service) Service(ctx context.Context, caller accounts.Caller, key string) (ReportingService, error) {
+	return services().get(ctx, s, caller, key)
+}
+
+// CreateService creates a service before it reports itself. MEMBER or higher.
+func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, draft Draft) (ReportingService, error) {
+	key := draft.Key.Or("")
+	if rule := brokenPathRule(key, maxName); rule != "" {
+		draft.Problems.Add(fault.New(fault.Validation, "id %s: it is the service's key.", rule).At(fault.Pointer("/data/id")))
+	}
+	if err := draft.validate(); err != nil {
+		return ReportingService{}, err
+	}
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (ReportingService, error) {
+		service := ReportingService{Account: caller.Account, Key: key, Name: draft.Name.Or(key), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
+		err := tx.InsertServices(ctx, service)
+		if fault.Is(err, fault.AlreadyExists) {
+			err = fault.New(fault.AlreadyExists, "There is a service %q already.", key).At(fault.Pointer("/data/id"))
+		}
+		if err != nil {
+			return ReportingService{}, err
+		}
+		return service, changes.Record(ctx, tx, caller.Account, caller.Actor(), KindService, key, nil, &service)
+	})
+}
+
+// ReplaceService renames a service; without a name it is called by its key.
+// MEMBER or higher.
+func (s *Service) ReplaceService(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[ReportingService]) (ReportingService, error) {
+	return services().replace(ctx, s, caller, key, draft, match, func(service ReportingService, now time.Time) ReportingService {
+		service.Name, service.UpdatedAt = draft.Name.Or(key), now
+		return service
+	})
+}
+
+// DeleteService removes a service until it reports itself again. MEMBER or higher.
+func (s *Service) DeleteService(ctx context.Context, caller accounts.Caller, key string, match changes.Match[ReportingService]) error {
+	return services().delete(ctx, s, caller, key, match)
+}
+
+// ContextTypes lists the context types of the caller's account.
+func (s *Service) ContextTypes(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[ContextType], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[ContextType], error) {
+		return tx.ContextTypes(ctx, caller.Account, filter, request)
+	})
+}
+
+// ContextType returns one context type.
+func (s *Service) ContextType(ctx context.Context, caller accounts.Caller, key string) (ContextType, error) {
+	return contextTypes().get(ctx, s, caller, key)
+}
+
+// ReplaceContextType renames a context type and replaces its known attributes.
+// MEMBER or higher.
+func (s *Service) ReplaceContextType(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[ContextType]) (ContextType, error) {
+	return contextTypes().replace(ctx, s, caller, key, draft, match, func(contextType ContextType, now time.Time) ContextType {
+		contextType.Name, contextType.UpdatedAt = draft.Name.Or(key), now
+		contextType.Attributes = draft.Attributes.Or(json.RawMessage(`{}`))
+		return contextType
+	})
+}
+
+// DeleteContextType removes a context type and all its contexts. MEMBER or higher.
+func (s *Service) DeleteContextType(ctx context.Context, caller accounts.Caller, key string, match changes.Match[ContextType]) error {
+	return contextTypes().delete(ctx, s, caller, key, match)
+}
+
+// Contexts lists the contexts of the caller's account.
+func (s *Service) Contexts(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Context], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Context], error) {
+		return tx.Contexts(ctx, caller.Account, filter, request)
+	})
+}
+
+// Context returns one context by its id.
+func (s *Service) Context(ctx context.Context, caller accounts.Caller, id string) (Context, error) {
+	return contexts().get(ctx, s, caller, id)
+}
+
+// RenameContext changes what a context is called; services report the rest.
+// MEMBER or higher.
+func (s *Service) RenameContext(ctx context.Context, caller accounts.Caller, id string, draft Draft, match changes.Match[Context]) (Context, error) {
+	return contexts().replace(ctx, s, caller, id, draft, match, func(found Context, now time.Time) Context {
+		found.Name, found.UpdatedAt = draft.Name.Or(found.Key), now
+		return found
+	})
+}
+
+// DeleteContext removes a context until it is reported again. MEMBER or higher.
+func (s *Service) DeleteContext(ctx context.Context, caller accounts.Caller, id string, match changes.Match[Context]) error {
+	return contexts().delete(ctx, s, caller, id, match)
+}

@@ -1,0 +1,33 @@
+// Package observations owns what running services report: services, contexts,
+// context types and metrics as resources of its own, and for flags and loggers
+// the way from a report to the database.
+//
+// # From a report to the database
+//
+//   - A report is read item by item. Bad items are rejected with their index; the
+//     rest is merged, so that every item that is left is distinct.
+//   - It is compared with what is stored in a read that locks nothing. Nearly all
+//     reports say what is known already.
+//   - What is new or different is written before the answer. One report of an
+//     account writes at a time; those that arrive meanwhile wait and are written
+//     together in the next transaction. When too many wait, more are refused.
+//   - What is known and says the same is only a refresh of an instant, such as
+//     last_seen. Refreshes are buffered, see below.
+//   - New rows past a hard cap are dropped, known ones are refreshed all the same.
+//     An account that was full is taken for full for ten seconds, so that a fleet
+//     past the cap does not take the account's lock with every report.
+//
+// What a source says, and what it means that one is new, is the product's to
+// decide: flags and logging implement Product.
+//
+// # Refreshes
+//
+// Refreshes keeps, for each account, the newest instant of each key: sources
+// that were seen, flags that were evaluated, API keys that were used. Every five
+// seconds it writes them in small transactions under the account's lock, at the
+// lowest priority, a few accounts at a time; and once more when it stops. So a
+// refreshed instant is visible within ten seconds. What cannot be written is
+// kept and tried again, which is logged once per outage. The buffer is bounded
+// for each account and in total; past that new keys are dropped, because the
+// next report repeats them. Only a process that is killed loses refreshes.
+package observations

@@ -1,0 +1,179 @@
+package observations
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/background"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+const (
+	// refreshInterval is the usual pace of writing.
+	refreshInterval = 5 * time.Second
+	// refreshSlice is how many refreshes one transaction writes, and
+	// refreshTimeout how long it may take, most of it waiting.
+	refreshSlice   = 500
+	refreshTimeout = 3 * time.Second
+	// refreshAccounts is how many accounts are written at the same time, so that
+	// one whose lock is taken does not keep the others waiting.
+	refreshAccounts = 4
+	// maxBuffered and maxBufferedOfAccount bound the memory: an account may have
+	// all its sources, flags and keys in the buffer.
+	maxBufferedOfAccount = 250_000
+	maxBuffered          = 1_000_000
+)
+
+// Refreshed names an instant that reports and requests move forward.
+type Refreshed uint8
+
+// The instants. What their keys are is said of each.
+const (
+	FlagSourceSeen   Refreshed = iota // a source's id
+	LoggerSourceSeen                  // a source's id
+	FlagEvaluated                     // a flag's key
+	KeyUsed                           // an API key's id
+)
+
+// Refresh moves one instant forward.
+type Refresh struct {
+	What Refreshed
+	Key  string
+	At   time.Time
+}
+
+// RefreshTx writes refreshes.
+type RefreshTx interface {
+	// Refresh sets instants of an account, unless they are later already. What
+	// does not exist is left out.
+	Refresh(ctx context.Context, account string, refreshes []Refresh) error
+}
+
+// Refreshes buffers refreshes and writes them at its pace. See the package's
+// documentation for its protocol.
+type Refreshes struct {
+	Store transaction.Writer[RefreshTx]
+	Log   *slog.Logger
+
+	mu      sync.Mutex
+	pending map[string]map[instant]time.Time // by account
+	size    int
+	failing bool
+	loop    background.Loop
+}
+
+// instant is what is refreshed.
+type instant struct {
+	what Refreshed
+	key  string
+}
+
+// Note remembers that instants of an account are at least as late as at.
+func (r *Refreshes) Note(account string, what Refreshed, at time.Time, keys ...string) {
+	if len(keys) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pending == nil {
+		r.pending = map[string]map[instant]time.Time{}
+	}
+	if r.pending[account] == nil {
+		r.pending[account] = make(map[instant]time.Time, len(keys))
+	}
+	for _, key := range keys {
+		r.note(r.pending[account], instant{what, key}, at)
+	}
+}
+
+func (r *Refreshes) note(pending map[instant]time.Time, of instant, at time.Time) {
+	noted, known := pending[of]
+	switch {
+	case known && at.After(noted):
+		pending[of] = at
+	case !known && len(pending) < maxBufferedOfAccount && r.size < maxBuffered:
+		pending[of] = at
+		r.size++
+	}
+}
+
+// Start begins to write.
+func (r *Refreshes) Start(ctx context.Context) {
+	r.loop.Start(ctx, func(ctx context.Context) { background.Every(ctx, refreshInterval, r.Flush) })
+}
+
+// Stop writes what is left and ends.
+func (r *Refreshes) Stop(ctx context.Context) {
+	r.loop.Stop()
+	r.Flush(ctx)
+}
+
+// Flush writes what is buffered. What cannot be written, or not before ctx
+// ends, stays in the buffer.
+func (r *Refreshes) Flush(ctx context.Context) {
+	r.mu.Lock()
+	pending := r.pending
+	r.pending, r.size = nil, 0
+	r.mu.Unlock()
+	var running sync.WaitGroup
+	slots, errs := make(chan struct{}, refreshAccounts), make(chan error, len(pending))
+	for account, instants := range pending {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			errs <- r.write(ctx, account, instants)
+		})
+	}
+	running.Wait()
+	close(errs)
+	var failure error
+	for err := range errs {
+		failure = cmp.Or(failure, err)
+	}
+	r.tell(ctx, len(pending) > 0, failure)
+}
+
+// write writes what is buffered of an account, and puts back what it cannot.
+func (r *Refreshes) write(ctx context.Context, account string, instants map[instant]time.Time) error {
+	ordered := slices.SortedFunc(maps.Keys(instants), func(a, b instant) int {
+		return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.key, b.key))
+	})
+	for len(ordered) > 0 {
+		slice := ordered[:min(len(ordered), refreshSlice)]
+		refreshes := make([]Refresh, len(slice))
+		for i, each := range slice {
+			refreshes[i] = Refresh{each.what, each.key, instants[each]}
+		}
+		if err := r.writeSlice(ctx, account, refreshes); err != nil {
+			for _, each := range ordered {
+				r.Note(account, each.what, instants[each], each.key)
+			}
+			return err
+		}
+		ordered = ordered[len(slice):]
+	}
+	return nil
+}
+
+func (r *Refreshes) writeSlice(ctx context.Context, account string, refreshes []Refresh) error {
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	return r.Store.Write(ctx, account, func(tx RefreshTx) error { return tx.Refresh(ctx, account, refreshes) })
+}
+
+// tell logs the beginning and the end of an outage.
+func (r *Refreshes) tell(ctx context.Context, wrote bool, failure error) {
+	switch {
+	case failure != nil && !r.failing && ctx.Err() == nil:
+		r.failing = true
+		r.Log.Warn("Writing when flags, loggers and keys were last seen failed; it is kept in memory and tried again every 5 s.", "error", failure)
+	case failure == nil && r.failing && wrote:
+		r.failing = false
+		r.Log.Info("Writing when flags, loggers and keys were last seen works again.")
+	}
+}

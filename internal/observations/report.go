@@ -1,0 +1,105 @@
+package observations
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/naming"
+)
+
+// Unknown is the service or environment of an item that names none.
+const Unknown = "unknown"
+
+// Hard caps per account on what reports can create.
+const (
+	MaxSources      = 100_000 // of flags, and as many of loggers
+	maxServices     = 10_000
+	maxContextTypes = 1000
+	maxContexts     = 100_000
+)
+
+// maxName bounds names, and the keys that programs choose.
+const maxName = 255
+
+// Outcome says what became of a report.
+type Outcome struct {
+	// Registered counts the distinct items that were kept.
+	Registered int
+	Rejected   []Rejected
+}
+
+// Rejected is an item that was skipped, by its place in the report, and why.
+type Rejected struct {
+	Index  int
+	Detail string
+}
+
+// IsLabel reports whether text may name a service, an environment or a logger.
+func IsLabel(text string) bool { return naming.IsLabel(text, maxName) }
+
+// SourceKey names a source: a resource, and the service and environment that
+// use it.
+type SourceKey struct{ Name, Service, Environment string }
+
+// ID derives the source's id in an account, the same wherever it is reported.
+func (k SourceKey) ID(account string) string {
+	identity := strings.Join([]string{account, k.Name, k.Service, k.Environment}, "\x00") // no name has it
+	const custom = 8                                                                      // the UUID version of ids made by other rules
+	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(identity), custom).String()
+}
+
+// Check returns what is wrong with the service or the environment, or "".
+func (k SourceKey) Check(caller accounts.Caller) string {
+	switch {
+	case !IsLabel(k.Service):
+		return "service must have 1 to 255 characters and no control characters"
+	case !IsLabel(k.Environment):
+		return "environment must have 1 to 255 characters and no control characters"
+	case caller.RequireEnvironment(k.Environment) != nil:
+		return "environment must be one that this key may report"
+	}
+	return ""
+}
+
+// Source is where a resource is used, as its product stores it.
+type Source[S any] interface {
+	SourceKey() SourceKey
+	// SourceID returns the id under which the source is stored.
+	SourceID() string
+	// Agrees reports whether both sources, which have the same key, say the same.
+	Agrees(with S) bool
+}
+
+// Report is the items of a bulk report that could be read.
+type Report[S Source[S]] struct {
+	items    []S // in the order of the report
+	latest   []S // the last item of each source, in the order of the first
+	indexes  map[SourceKey][]int
+	rejected []Rejected
+}
+
+// ReadReport reads the items of a report. read returns what is wrong with an
+// item, or "".
+func ReadReport[T any, S Source[S]](items []T, read func(T) (S, string)) *Report[S] {
+	r := &Report[S]{indexes: make(map[SourceKey][]int, len(items))}
+	places := make(map[SourceKey]int, len(items))
+	for index, item := range items {
+		source, wrong := read(item)
+		if wrong != "" {
+			r.rejected = append(r.rejected, Rejected{Index: index, Detail: wrong + "."})
+			continue
+		}
+		key := source.SourceKey()
+		r.items, r.indexes[key] = append(r.items, source), append(r.indexes[key], index)
+		if place, repeated := places[key]; repeated {
+			r.latest[place] = source
+			continue
+		}
+		places[key] = len(r.latest)
+		r.latest = append(r.latest, source)
+	}
+	return r
+}

@@ -1,0 +1,72 @@
+package observations
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// Store runs the transactions of this package.
+type Store interface {
+	Read(ctx context.Context, fn func(ReadTx) error) error
+	// Write runs fn in one transaction under the account's lock.
+	Write(ctx context.Context, account string, fn func(Tx) error) error
+}
+
+// ReadTx is what this package reads.
+type ReadTx interface {
+	Now() time.Time
+	// ManagedEnvironments returns every environment of an account and whether it
+	// is managed.
+	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
+
+	Service(ctx context.Context, account, key string) (ReportingService, error)
+	Services(ctx context.Context, account string, filter Filter, request page.Request) (page.List[ReportingService], error)
+	// ExistingServices returns which of the named services exist.
+	ExistingServices(ctx context.Context, account string, keys []string) ([]string, error)
+	ContextType(ctx context.Context, account, key string) (ContextType, error)
+	// ContextTypesByKey returns those of the named context types that exist.
+	ContextTypesByKey(ctx context.Context, account string, keys []string) ([]ContextType, error)
+	ContextTypes(ctx context.Context, account string, filter Filter, request page.Request) (page.List[ContextType], error)
+	Context(ctx context.Context, account, typeKey, key string) (Context, error)
+	// KnownContexts returns, by their ids, which of the contexts exist, and of
+	// those whether UpsertContexts would leave them as they are.
+	KnownContexts(ctx context.Context, account string, contexts []Context) (map[string]bool, error)
+	Contexts(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Context], error)
+}
+
+// Tx is what this package reads and writes in one transaction.
+type Tx interface {
+	ReadTx
+	changes.Recorder
+	// CreateEnvironments creates environments as a report does.
+	CreateEnvironments(ctx context.Context, caller accounts.Caller, keys []string) error
+
+	InsertServices(ctx context.Context, services ...ReportingService) error
+	UpdateService(ctx context.Context, service ReportingService) error
+	DeleteService(ctx context.Context, account, key string) error
+	// SaveContextTypes writes context types, new or not.
+	SaveContextTypes(ctx context.Context, types ...ContextType) error
+	DeleteContextType(ctx context.Context, account, key string) error
+	// UpsertContexts writes contexts, keeping the names and, where a context
+	// has none, the attributes of those that exist.
+	UpsertContexts(ctx context.Context, contexts []Context) error
+	UpdateContext(ctx context.Context, context Context) error
+	DeleteContext(ctx context.Context, account, typeKey, key string) error
+	AddMetrics(ctx context.Context, account string, minutes []MetricMinute) error
+}
+
+// Service takes reports of contexts and metrics, and manages what they created.
+type Service struct {
+	Store Store
+	// Discoverable returns which environments a report may create, and how many
+	// more are new but past their cap.
+	Discoverable func(known map[string]bool, keys []string) (created []string, dropped int)
+	// Measured receives every metric that was stored; nil ignores them.
+	Measured func(account string, metric Metric)
+
+	queue queue[Tx]
+}

@@ -1,0 +1,277 @@
+package observations
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+// Product says what reports of sources mean to flags or to loggers. R and W are
+// the transactions in which the product reads and writes.
+type Product[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] struct {
+	Store interface {
+		transaction.Reader[R]
+		transaction.Writer[W]
+	}
+	// Reading returns the reading part of a transaction that writes.
+	Reading   func(tx W) R
+	Refreshes *Refreshes
+	Seen      Refreshed // when a source is seen
+
+	Kind         string // of the resources that have sources
+	MaxResources int
+	// Taken is why an item is rejected whose name another kind of resource has.
+	Taken string
+
+	// Known returns those of the reported sources that are stored.
+	Known func(tx R, ctx context.Context, account string, reported []S) (map[SourceKey]S, error)
+	// Kinds returns which names are in use, and by what kind of resource.
+	Kinds          func(tx R, ctx context.Context, account string, names []string) (map[string]string, error)
+	CountResources func(tx R, ctx context.Context, account string) (int, error)
+	CountSources   func(tx R, ctx context.Context, account string) (int, error)
+	// Create creates the named resources as the reported sources describe them.
+	Create func(tx W, ctx context.Context, account string, names []string, reported []S) error
+	// Save writes sources that are new or say something else than before.
+	Save func(tx W, ctx context.Context, account string, sources []S) error
+}
+
+// Sources takes a product's reports of where its resources are used. The zero
+// value is ready for use.
+type Sources[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] struct {
+	queue queue[W]
+	full  fullAccounts
+}
+
+// Report stores a report: resources and sources that are new, up to the caps,
+// and sources that say something else. The others are refreshed.
+func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S], caller accounts.Caller, report *Report[S]) (Outcome, error) {
+	if len(report.latest) == 0 {
+		return Outcome{Rejected: report.rejected}, nil
+	}
+	found, err := transaction.Read(ctx, product.Store, func(tx R) (comparison[S], error) {
+		return product.compare(ctx, tx, caller.Account, report, s.full.of(caller.Account, tx.Now()))
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	outcome := Outcome{Registered: len(found.seen), Rejected: report.rejected}
+	if len(found.news) > 0 {
+		var added addition
+		err := s.queue.Write(ctx, product.Store, caller.Account, len(found.news), func(tx W, shared *sharedCount) (err error) {
+			added, err = product.add(ctx, tx, caller, report, found.news, shared)
+			return err
+		})
+		if err != nil {
+			return Outcome{}, err
+		}
+		s.full.note(caller.Account, added.lacking, found.at)
+		outcome.Registered += added.kept
+		outcome.Rejected = append(outcome.Rejected, added.rejected...)
+	}
+	product.Refreshes.Note(caller.Account, product.Seen, found.at, found.seen...)
+	return outcome, nil
+}
+
+// Deleted makes the next report look for capacity again.
+func (s *Sources[R, W, S]) Deleted(account string) { s.full.forget(account) }
+
+// comparison is a report beside what is stored.
+type comparison[S any] struct {
+	at   time.Time
+	seen []string // ids of sources that say what they said
+	news []S
+}
+
+func (p Product[R, W, S]) compare(ctx context.Context, tx R, account string, report *Report[S], lacking shortage) (comparison[S], error) {
+	found := comparison[S]{at: tx.Now()}
+	known, err := p.Known(tx, ctx, account, report.latest)
+	if err != nil {
+		return found, err
+	}
+	var unknown []S
+	for _, source := range report.latest {
+		stored, exists := known[source.SourceKey()]
+		switch {
+		case !exists:
+			unknown = append(unknown, source)
+		case stored.Agrees(source):
+			found.seen = append(found.seen, stored.SourceID())
+		default:
+			found.news = append(found.news, source)
+		}
+	}
+	unknown, err = p.fitting(ctx, tx, account, unknown, lacking)
+	found.news = append(found.news, unknown...)
+	return found, err
+}
+
+// fitting drops sources that the account is known to have no capacity for:
+// those of existing resources when it is full of sources, those of new ones when
+// it is full of resources.
+func (p Product[R, W, S]) fitting(ctx context.Context, tx R, account string, unknown []S, lacking shortage) ([]S, error) {
+	if len(unknown) == 0 || lacking == (shortage{}) {
+		return unknown, nil
+	}
+	kinds, err := p.Kinds(tx, ctx, account, namesOf(unknown))
+	return slices.DeleteFunc(unknown, func(source S) bool {
+		kind := kinds[source.SourceKey().Name]
+		return (lacking.sources && kind == p.Kind) || (lacking.resources && kind == "")
+	}), err
+}
+
+// addition is what became of the news of a report.
+type addition struct {
+	kept     int
+	rejected []Rejected
+	lacking  shortage
+}
+
+// add creates resources and writes sources, both up to their caps.
+func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller, report *Report[S], news []S, shared *sharedCount) (added addition, err error) {
+	names := namesOf(news)
+	kinds, err := p.Kinds(p.Reading(tx), ctx, caller.Account, names)
+	if err != nil {
+		return added, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return kinds[name] != "" })
+	created, err := p.create(ctx, tx, caller, names, report)
+	if err != nil {
+		return added, err
+	}
+	for _, name := range created {
+		kinds[name] = p.Kind
+	}
+	added.lacking.resources = len(created) < len(names)
+	sources := make([]S, 0, len(news))
+	for _, source := range news {
+		switch kinds[source.SourceKey().Name] {
+		case p.Kind:
+			sources = append(sources, source)
+		case "": // there was no capacity for the resource
+		default:
+			for _, index := range report.indexes[source.SourceKey()] {
+				added.rejected = append(added.rejected, Rejected{Index: index, Detail: p.Taken})
+			}
+		}
+	}
+	wanted := len(sources)
+	if sources, err = p.upToCap(ctx, tx, caller.Account, sources, shared); err != nil {
+		return added, err
+	}
+	added.kept, added.lacking.sources = len(sources), len(sources) < wanted
+	return added, p.Save(tx, ctx, caller.Account, sources)
+}
+
+// create creates as many of the named resources as the account may have, and
+// records them as one change.
+func (p Product[R, W, S]) create(ctx context.Context, tx W, caller accounts.Caller, names []string, report *Report[S]) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	count, err := p.CountResources(p.Reading(tx), ctx, caller.Account)
+	if err != nil || count >= p.MaxResources {
+		return nil, err
+	}
+	names = names[:min(len(names), p.MaxResources-count)]
+	if err := p.Create(tx, ctx, caller.Account, names, report.items); err != nil {
+		return nil, err
+	}
+	return names, changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Discovered, p.Kind, changes.Several{Keys: names})
+}
+
+// upToCap drops the new sources that the account has no capacity for. Which are
+// new only matters when it is near its cap, so only then is it looked up.
+func (p Product[R, W, S]) upToCap(ctx context.Context, tx W, account string, sources []S, shared *sharedCount) ([]S, error) {
+	if err := p.count(ctx, tx, account, shared); err != nil {
+		return nil, err
+	}
+	if len(sources) <= shared.capacity {
+		shared.capacity -= len(sources)
+		return sources, nil
+	}
+	shared.known = false // sources that were taken for new may have been known
+	if err := p.count(ctx, tx, account, shared); err != nil {
+		return nil, err
+	}
+	known, err := p.Known(p.Reading(tx), ctx, account, sources)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(sources, func(source S) bool {
+		if _, exists := known[source.SourceKey()]; exists {
+			return false
+		}
+		shared.capacity--
+		return shared.capacity < 0
+	}), nil
+}
+
+// count counts an account's sources once in a transaction.
+func (p Product[R, W, S]) count(ctx context.Context, tx W, account string, shared *sharedCount) error {
+	if shared.known {
+		return nil
+	}
+	stored, err := p.CountSources(p.Reading(tx), ctx, account)
+	shared.known, shared.capacity = true, MaxSources-stored
+	return err
+}
+
+// namesOf returns the names of sources, each once.
+func namesOf[S Source[S]](sources []S) []string {
+	var names []string
+	listed := make(map[string]bool, len(sources))
+	for _, source := range sources {
+		if name := source.SourceKey().Name; !listed[name] {
+			listed[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// fullFor is how long an account that lacked capacity is taken for full.
+const fullFor = 10 * time.Second
+
+// shortage says what an account has no capacity for.
+type shortage struct{ resources, sources bool }
+
+// fullAccounts remembers which accounts lacked capacity, and until when they are
+// taken for full.
+type fullAccounts struct {
+	mu                 sync.Mutex
+	resources, sources map[string]time.Time
+}
+
+// of returns what an account is known to lack.
+func (f *fullAccounts) of(account string, now time.Time) shortage {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return shortage{now.Before(f.resources[account]), now.Before(f.sources[account])}
+}
+
+// note remembers what an account lacks.
+func (f *fullAccounts) note(account string, lacking shortage, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.resources == nil {
+		f.resources, f.sources = map[string]time.Time{}, map[string]time.Time{}
+	}
+	if lacking.resources {
+		f.resources[account] = now.Add(fullFor)
+	}
+	if lacking.sources {
+		f.sources[account] = now.Add(fullFor)
+	}
+}
+
+func (f *fullAccounts) forget(account string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.resources, account)
+	delete(f.sources, account)
+}
