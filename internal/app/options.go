@@ -9,10 +9,13 @@ type Options struct {
 	FeedInterval time.Duration
 	// ResealInterval is how soon a rotation of the key ring is noticed.
 	ResealInterval time.Duration
+	// RefreshInterval is how long what services and keys were last seen doing is
+	// buffered.
+	RefreshInterval time.Duration
 	// Unsynced lets SQLite acknowledge writes that a power cut would lose.
 	Unsynced bool
 }
 
 func serverOptions() Options {
-	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second}
+	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second, RefreshInterval: 5 * time.Second}
 }

@@ -57,7 +57,7 @@ func (a *App) wireFeed() {
 
 // wireLoops makes what works by itself, besides the jobs engine.
 func (a *App) wireLoops() {
-	a.refreshes = &observations.Refreshes{Store: a.db.Refreshes(), Log: a.log}
+	a.refreshes = &observations.Refreshes{Store: a.db.Refreshes(), Interval: a.options.RefreshInterval, Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
 	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now}
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log, every: a.options.ResealInterval}

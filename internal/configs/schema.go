@@ -169,8 +169,7 @@ func checkKeywords(document any, at string) (found []violation) {
 			return []violation{{at + "/$ref", "must begin with #, such as #/$defs/name: a schema may refer to its own parts only"}}
 		}
 		for _, name := range slices.Sorted(maps.Keys(document)) {
-			isData := name == "const" || name == "enum" || name == "default" || name == "examples"
-			if found == nil && !isData {
+			if found == nil && !isData(name) {
 				found = checkKeywords(document[name], at+"/"+fault.Escape(name))
 			}
 		}
@@ -182,6 +181,11 @@ func checkKeywords(document any, at string) (found []violation) {
 		}
 	}
 	return found
+}
+
+// isData reports whether a keyword has values below it and not schemas.
+func isData(keyword string) bool {
+	return slices.Contains([]string{"const", "enum", "default", "examples"}, keyword)
 }
 
 // scale weighs the subschemas of a compiled schema and finds those that break

@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// refreshInterval is the usual pace of writing.
-	refreshInterval = 5 * time.Second
 	// refreshSlice is how many refreshes one transaction writes, and
 	// refreshTimeout how long it may take, most of it waiting.
 	refreshSlice   = 500
@@ -58,7 +56,9 @@ type RefreshTx interface {
 // documentation for its protocol.
 type Refreshes struct {
 	Store transaction.Writer[RefreshTx]
-	Log   *slog.Logger
+	// Interval is how long refreshes are buffered.
+	Interval time.Duration
+	Log      *slog.Logger
 
 	mu      sync.Mutex
 	pending map[string]map[instant]time.Time // by account
@@ -104,7 +104,7 @@ func (r *Refreshes) note(pending map[instant]time.Time, of instant, at time.Time
 
 // Start begins to write.
 func (r *Refreshes) Start(ctx context.Context) {
-	r.loop.Start(ctx, func(ctx context.Context) { background.Every(ctx, refreshInterval, r.Flush) })
+	r.loop.Start(ctx, func(ctx context.Context) { background.Every(ctx, r.Interval, r.Flush) })
 }
 
 // Stop writes what is left and ends.

@@ -84,7 +84,7 @@ func refreshing(t *testing.T, test func(t *testing.T, b *buffer)) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledger{began: time.Now(), stored: map[string]int{}, fail: map[string]error{}}
 		log := slog.New(slog.NewTextHandler(&l.log, nil))
-		b := &buffer{&Refreshes{Store: l, Log: log}, l}
+		b := &buffer{&Refreshes{Store: l, Interval: 5 * time.Second, Log: log}, l}
 		b.Start(t.Context())
 		test(t, b)
 		b.Stop(t.Context())

@@ -73,6 +73,7 @@ func (n *Node) stop() error { return n.App.Stop(context.Background()) }
 func Quick(o *app.Options) {
 	o.Unsynced = true
 	o.ResealInterval = 50 * time.Millisecond
+	o.RefreshInterval = 50 * time.Millisecond
 }
 
 // Settings are those of a node on a free loopback port.
