@@ -28,8 +28,8 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// endTimeout bounds what is left to do once requests have finished; a database
-// that does not answer must not keep the process.
+// endTimeout bounds the last writes after requests have finished: a database
+// that does not answer must not keep the process alive.
 const endTimeout = 3 * time.Second
 
 // App is a running Signalbox.
@@ -104,7 +104,7 @@ func (a *App) build(ctx context.Context, stdout io.Writer) (err error) {
 	return a.listen(ctx)
 }
 
-// ready tells why this node should get no requests, or nil.
+// ready returns why this node should get no requests, or nil.
 func (a *App) ready(ctx context.Context) error {
 	if a.stopping.Load() {
 		return errors.New("it is shutting down")
@@ -157,8 +157,8 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(failure, a.Stop(context.WithoutCancel(ctx)))
 }
 
-// Stop lets requests finish, up to the timeout of the settings, and ends
-// everything.
+// Stop waits for running requests up to the shutdown timeout, then stops all
+// loops and closes the store.
 func (a *App) Stop(ctx context.Context) error {
 	a.stopping.Store(true)
 	draining, cancel := context.WithTimeout(ctx, a.settings.ShutdownTimeout)
@@ -203,7 +203,7 @@ func (a *App) close(ctx context.Context) error {
 	return errors.Join(err, a.tracing.Shutdown(ctx))
 }
 
-// Address is where the API listens.
+// Address returns where the API listens.
 func (a *App) Address() string { return a.servers[0].listener.Addr().String() }
 
 // Operator is the operator's side of this server's own store, for tests that
@@ -212,10 +212,10 @@ func (a *App) Operator() *Operator {
 	return &Operator{settings: a.settings, db: a.db, plans: a.plans}
 }
 
-// Handler is the API, for tests that need no socket.
+// Handler returns the API, for tests that need no socket.
 func (a *App) Handler() http.Handler { return a.api }
 
-// MetricsHandler answers scrapes of the operator, for tests as well.
+// MetricsHandler serves the metrics of the operator's own address.
 func (a *App) MetricsHandler() http.Handler { return a.metrics.OperatorHandler() }
 
 func (a *App) listen(ctx context.Context) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// bootstrap makes the first account of an empty store and shows its key, once.
+// bootstrap creates the first account of an empty store and shows its key once.
 // When several nodes start at once, one of them does it.
 func bootstrap(ctx context.Context, db *store.DB, table plans.Table, s settings.Settings, stdout io.Writer) error {
 	held, err := table.Held(s.BootstrapPlan)
@@ -41,8 +41,8 @@ func bootstrap(ctx context.Context, db *store.DB, table plans.Table, s settings.
 	})
 }
 
-// handOver gives the first key to whoever set the server up. It happens before
-// the commit: an account whose key nobody has would be useless.
+// handOver writes the first key to the file or the terminal, before the commit:
+// an account whose key nobody has would be useless.
 func handOver(key string, s settings.Settings, stdout io.Writer) error {
 	if err := writeKeyFile(s.BootstrapKeyFile, key); err != nil {
 		return err
@@ -53,7 +53,7 @@ func handOver(key string, s settings.Settings, stdout io.Writer) error {
 	return show(stdout, key)
 }
 
-// found makes an account with its owner, its first key and its environments.
+// found creates an account with its owner, its first key and its environments.
 func found(ctx context.Context, tx *store.Tx, name string, held plans.Held, secret accounts.Secret) (accounts.Account, accounts.Key, error) {
 	account, key, err := accounts.Found(ctx, tx, name, held, secret)
 	if err != nil {

@@ -8,9 +8,8 @@
 // # Its own loops
 //
 // The resealer reads the key ring again every ten seconds. When it has a new
-// last key, everything that is sealed with an older one is sealed again, a
-// batch at a time. The retention removes what is too old when the node starts
-// and every five minutes, in small transactions. Both run on every node, do not
-// disturb each other there, may be interrupted anywhere, and go on when they
-// look next.
+// last key, everything encrypted with an older one is re-encrypted, a batch at
+// a time. The retention removes what is too old when the node starts and every
+// five minutes, in small transactions. Both run on every node, may be
+// interrupted anywhere, and continue the next time.
 package app

@@ -15,7 +15,7 @@ import (
 
 // Resealer returns one check of what notices new keys.
 func Resealer(db *store.DB, ring *sealed.Ring, log *slog.Logger) (look func(context.Context)) {
-	return (&resealer{db: db, ring: ring, log: log}).look
+	return (&resealer{db: db, ring: ring, log: log}).check
 }
 
 // NewSender is what makes the requests of runs.

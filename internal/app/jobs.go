@@ -18,8 +18,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 )
 
-// limits bound the requests of runs in flight: no account and no host can have
-// all of them.
+// limits bounds the requests in flight so that no account or host takes them all.
 func limits(node int) worker.Limits {
 	return worker.Limits{Node: node, Account: node / 2, Host: node / 4}
 }
@@ -45,7 +44,7 @@ func (a *App) countCanceled(runs int) {
 	}
 }
 
-// ownAddresses are where this process listens: no job may call it.
+// ownAddresses returns where this process listens; no job may call it.
 func (a *App) ownAddresses() []netip.AddrPort {
 	var own []netip.AddrPort
 	for _, server := range a.servers {
@@ -56,7 +55,7 @@ func (a *App) ownAddresses() []netip.AddrPort {
 	return own
 }
 
-// runObserver hands what the worker tells to the metrics.
+// runObserver counts what the worker reports.
 type runObserver struct{ app *App }
 
 func (o runObserver) RunFinished(status jobs.Status, reason jobs.Reason) {
@@ -65,10 +64,10 @@ func (o runObserver) RunFinished(status jobs.Status, reason jobs.Reason) {
 func (o runObserver) InFlight(requests int) { o.app.metrics.SetRunsInFlight(requests) }
 func (o runObserver) QueueDepth(runs int)   { o.app.metrics.SetRunQueueDepth(runs) }
 
-// sender makes the requests of runs with the client that may leave the box.
+// sender sends the requests of runs through egress.
 type sender struct{ client *egress.Client }
 
-// Send makes the request of a run.
+// Send sends the request of a run.
 func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, error) {
 	plain := order.Configuration.Plain()
 	request := egress.Request{
@@ -85,8 +84,8 @@ func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, erro
 	return result(answer), sendError(err)
 }
 
-// sendError says in the worker's words why a request failed. One that was
-// canceled stays as it is: its run did not fail because of what it called.
+// sendError translates the reason of a failed request for the worker. A
+// canceled request stays as it is: its destination did not fail.
 func sendError(err error) error {
 	failed, ok := errors.AsType[*egress.Error](err)
 	if !ok {
@@ -118,8 +117,7 @@ func result(answer egress.Result) jobs.Result {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// outboundHeaders adds, to what the job sends, what tells the receiver which
-// run calls, unless the job says it itself.
+// outboundHeaders adds headers that name the run, unless the job sets them.
 func outboundHeaders(order worker.Order, own []jobs.Header) []egress.Header {
 	headers := make([]egress.Header, 0, len(own)+3)
 	for _, header := range own {

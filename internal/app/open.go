@@ -45,7 +45,8 @@ func openStore(ctx context.Context, s settings.Settings, o Options, log *slog.Lo
 	return db, nil
 }
 
-// outcome tells a refusal by a rule from a failure.
+// outcome returns the metric label of a transaction: a rule that refuses is not
+// a failure of the database.
 func outcome(err error) string {
 	switch {
 	case err == nil:

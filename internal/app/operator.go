@@ -18,9 +18,9 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Operator does to the store what the command line is asked for, beside a
-// running server or without one. Its changes are recorded like all others, so
-// servers hear of them within a second.
+// Operator runs the commands that work on the store, beside a running server or
+// without one. Its changes are recorded like all others, so servers hear of
+// them within a second.
 type Operator struct {
 	settings settings.Settings
 	db       *store.DB
@@ -38,7 +38,7 @@ func OpenOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*
 	return MakeOperator(ctx, s, log)
 }
 
-// MakeOperator is OpenOperator for commands that may make the store.
+// MakeOperator is OpenOperator for commands that may create the store.
 func MakeOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*Operator, error) {
 	table, err := planTable(s)
 	if err != nil {
@@ -54,7 +54,7 @@ func MakeOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*
 // Close closes the store.
 func (o *Operator) Close() error { return o.db.Close() }
 
-// CreateAccount makes an account on the given plans, with its first key.
+// CreateAccount creates an account on the given plans, with its first key.
 func (o *Operator) CreateAccount(ctx context.Context, name, plan string) (account accounts.Account, key accounts.Key, err error) {
 	held, err := o.plans.Held(plan)
 	if err != nil {
@@ -80,7 +80,7 @@ func (o *Operator) Accounts(ctx context.Context) (list []accounts.Account, err e
 	return list, err
 }
 
-// SetPlan puts an account on other plans; products that plan does not name
+// SetPlan changes the plans of an account; products that plan does not name
 // keep theirs.
 func (o *Operator) SetPlan(ctx context.Context, accountKey, plan string) (account accounts.Account, err error) {
 	id, err := o.account(ctx, accountKey)
@@ -102,7 +102,7 @@ func (o *Operator) SetPlan(ctx context.Context, accountKey, plan string) (accoun
 	return account, err
 }
 
-// CreateKey makes a key in an account, as if its first owner had.
+// CreateKey creates a key in an account on behalf of its first owner.
 func (o *Operator) CreateKey(ctx context.Context, accountKey string, draft accounts.KeyDraft) (account accounts.Account, key accounts.Key, err error) {
 	id, err := o.account(ctx, accountKey)
 	if err != nil {
@@ -160,7 +160,7 @@ func (o *Operator) RevokeKey(ctx context.Context, accountKey, id string) (key ac
 	return key, err
 }
 
-// account finds an account's id by its key. "" is the only account there is.
+// account returns the id of an account by its key. "" stands for the only one.
 func (o *Operator) account(ctx context.Context, key string) (id string, err error) {
 	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
 		if key != "" {
@@ -183,8 +183,8 @@ func (o *Operator) account(ctx context.Context, key string) (id string, err erro
 	return id, err
 }
 
-// RotateKeyring adds a new primary key to the key ring and seals everything
-// again with it. A running server does the same within seconds, so an
+// RotateKeyring adds a new primary key to the key ring and re-encrypts stored
+// secrets with it. A running server would do so within seconds, so an
 // interruption loses nothing.
 func (o *Operator) RotateKeyring(ctx context.Context) (keyID string, resealed store.Resealed, err error) {
 	ring, err := openRing(ctx, o.settings, o.db)

@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// resealer notices that the key ring has a new primary key, as signalbox
-// keyring rotate gives it, and seals everything again with it.
+// resealer re-encrypts stored secrets when the key ring has a new primary key,
+// as after signalbox keyring rotate.
 type resealer struct {
 	db    *store.DB
 	ring  *sealed.Ring
@@ -21,21 +21,21 @@ type resealer struct {
 	loop  background.Loop
 }
 
-// Start re-seals now, because a rotation may have happened while nothing ran or
-// a re-sealing may have been interrupted, and after rotations.
+// Start re-encrypts at once, because a rotation may have happened while nothing
+// ran or have been interrupted, and after every rotation.
 func (r *resealer) Start(ctx context.Context) {
 	r.loop.Start(ctx, func(ctx context.Context) {
-		r.look(ctx)
-		background.Every(ctx, r.every, r.look)
+		r.check(ctx)
+		background.Every(ctx, r.every, r.check)
 	})
 }
 
-// Stop interrupts it.
+// Stop interrupts the work and waits for its end.
 func (r *resealer) Stop() { r.loop.Stop() }
 
-func (r *resealer) look(ctx context.Context) {
+func (r *resealer) check(ctx context.Context) {
 	if err := r.ring.Reload(); err != nil {
-		r.log.Warn("The key ring cannot be read again; the keys in memory stay in use.", "error", err)
+		r.log.Warn("Reading the key ring again failed; the keys in memory stay in use.", "error", err)
 	}
 	if primary := r.ring.Primary(); primary != r.done && r.reseal(ctx) {
 		r.done = primary
@@ -45,13 +45,13 @@ func (r *resealer) look(ctx context.Context) {
 func (r *resealer) reseal(ctx context.Context) bool {
 	done, err := r.db.Reseal(ctx, r.ring)
 	if err != nil && ctx.Err() == nil {
-		r.log.Warn("Re-sealing with the new key was interrupted; it is tried again.", "error", err)
+		r.log.Warn("Re-encrypting stored secrets failed; retrying.", "error", err)
 	}
 	if done.Values > 0 {
-		r.log.Info("Sealed values again with the primary key.", "values", done.Values, "key", r.ring.Primary())
+		r.log.Info("Re-encrypted stored secrets with the primary key.", "values", done.Values, "key", r.ring.Primary())
 	}
-	if err == nil && done.Unopened > 0 { // that is how they stay, so it is told once
-		r.log.Warn("Sealed values that no key of the ring opens stay as they are.", "values", done.Unopened, "first", done.First.String())
+	if err == nil && done.Unopened > 0 { // they stay as they are, so this is logged once
+		r.log.Warn("Some stored secrets cannot be decrypted with any key of the ring; they stay as they are. Restore the missing key.", "values", done.Unopened, "first", done.First.String())
 	}
 	return err == nil
 }

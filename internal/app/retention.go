@@ -10,11 +10,11 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// retentionInterval is how often what is too old is looked for.
+// retentionInterval is how often old rows are removed.
 const retentionInterval = 5 * time.Minute
 
-// retention removes runs and history that are older than the operator wants
-// to keep, and metrics of past weeks. Every node does it; they do not disturb each other.
+// retention removes runs, changes and metrics that are older than the operator
+// wants to keep. Every node does it; several may do it at once.
 type retention struct {
 	db            *store.DB
 	log           *slog.Logger
@@ -23,18 +23,18 @@ type retention struct {
 	loop          background.Loop
 }
 
-// Start removes what is too old now and goes on.
+// Start removes what is too old now, and again every interval.
 func (r *retention) Start(ctx context.Context) {
 	r.loop.Start(ctx, func(ctx context.Context) {
-		r.look(ctx)
-		background.Every(ctx, retentionInterval, r.look)
+		r.removeOld(ctx)
+		background.Every(ctx, retentionInterval, r.removeOld)
 	})
 }
 
-// Stop interrupts it.
+// Stop interrupts the work and waits for its end.
 func (r *retention) Stop() { r.loop.Stop() }
 
-func (r *retention) look(ctx context.Context) {
+func (r *retention) removeOld(ctx context.Context) {
 	r.remove(ctx, "runs", r.db.RemoveRuns, r.runs)
 	r.remove(ctx, "changes", r.db.RemoveChanges, r.changes)
 	r.remove(ctx, "metrics", r.db.RemoveMetrics, observations.MetricsKept)
@@ -43,9 +43,9 @@ func (r *retention) look(ctx context.Context) {
 func (r *retention) remove(ctx context.Context, what string, remove func(context.Context, time.Time) (int, error), keep time.Duration) {
 	count, err := remove(ctx, r.now().Add(-keep))
 	if err != nil && ctx.Err() == nil {
-		r.log.Warn("Removing what is too old was interrupted; it is tried again.", "what", what, "error", err)
+		r.log.Warn("Removing rows past their retention failed; retrying.", "what", what, "error", err)
 	}
 	if count > 0 {
-		r.log.Info("Removed what is older than the retention.", "what", what, "count", count)
+		r.log.Info("Removed rows past their retention.", "what", what, "count", count)
 	}
 }
