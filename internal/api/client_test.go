@@ -55,7 +55,9 @@ func start(t *testing.T, database storetest.Database, change ...func(*settings.S
 
 func speakTo(t testing.TB, node *apptest.Node) client {
 	t.Helper()
-	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	// A connection must not be used in the moment in which the server closes it
+	// because it was idle: a test that waits for its turn would lose a request.
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second}
 	t.Cleanup(transport.CloseIdleConnections)
 	return client{t: t, node: node, key: node.Key, http: &http.Client{
 		Transport:     transport,
