@@ -24,12 +24,11 @@ type Object struct {
 	problems *fault.Problems
 }
 
-// parse splits valid JSON into members and reports whether it is an object. The
-// last of several members with one name counts, as usual in JSON.
+// parse splits valid JSON into members and reports whether it is an object.
 func (o *Object) parse(text []byte) bool {
 	o.members = map[string]json.RawMessage{}
 	return rawjson.Members(text, func(name string, member json.RawMessage) {
-		if _, repeated := o.members[name]; !repeated {
+		if _, repeated := o.members[name]; !repeated { // in an item of a report that is rejected
 			o.names = append(o.names, name)
 		}
 		o.members[name] = member
