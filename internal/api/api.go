@@ -21,7 +21,8 @@ import (
 
 // Authenticator turns a bearer token into a caller.
 type Authenticator interface {
-	Authenticate(ctx context.Context, token string) (accounts.Caller, error)
+	// Authenticate also gets the address that the token comes from.
+	Authenticate(ctx context.Context, token, peer string) (accounts.Caller, error)
 	// Forget makes the next request with the key look it up again.
 	Forget(keyID string)
 }

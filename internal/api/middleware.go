@@ -224,7 +224,7 @@ func (a *API) authorize(needs access, c *call) error {
 	if err != nil {
 		return err
 	}
-	c.caller, err = a.Auth.Authenticate(c.ctx(), token)
+	c.caller, err = a.Auth.Authenticate(c.ctx(), token, c.request.RemoteAddr)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (a *API) routes() []route {
 		{"GET /api/v1/users/current/settings", reads(), settings(accounts.KindUserSettings, a.Accounts.UserSettings)},
 		{"PUT /api/v1/users/current/settings", personal(), replaceSettings(accounts.KindUserSettings, a.Accounts.ReplaceUserSettings)},
 
-		{"GET /api/v1/api_keys", reads(), key.list(a.keys)},
+		{"GET /api/v1/api_keys", reads(), key.list(a.Accounts.Keys)},
 		{"POST /api/v1/api_keys", manages(), key.create(a.Accounts.CreateKey)},
 		{"GET /api/v1/api_keys/{id}", reads(), key.get(a.Accounts.Key)},
 		{"PUT /api/v1/api_keys/{id}", manages(), key.replace(a.replaceKey)},
