@@ -87,9 +87,23 @@ func (r *refusals) looked(hash digest, address string, generation uint64, err er
 		allowed.left = min(refusedBurst, allowed.left+1)
 	}
 	if err == nil {
-		r.good = limited(r.good, maxRemembered)
-		r.good[hash] = true
+		r.trust(hash)
 	}
+}
+
+// trust remembers a key that works; the lock is held.
+func (r *refusals) trust(hash digest) {
+	r.good = limited(r.good, maxRemembered)
+	r.good[hash] = true
+}
+
+// Expect takes note of the plaintext of a new key, so that its first use is looked up
+// whoever else sends wrong ones from the same address.
+func (a *Authenticator) Expect(plaintext string) {
+	hash := ParseSecret(plaintext).digest()
+	a.refusals.mu.Lock()
+	defer a.refusals.mu.Unlock()
+	a.refusals.trust(hash)
 }
 
 func (r *refusals) refuse(hash digest, address netip.Prefix, entry refused) {

@@ -62,6 +62,9 @@ func TestRefusals_ManyWrongKeys(t *testing.T) {
 		pass("key", attacker, true)
 		g.live = true
 		pass("fresh", "192.0.2.67:4711", true)
+		g.put("new", nil)
+		g.Expect("new")
+		pass("new", attacker, true)
 		g.put("another", nil)
 		pass("another", attacker, false)
 		<-time.After(time.Second) // as Retry-After says

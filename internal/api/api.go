@@ -23,6 +23,8 @@ import (
 type Authenticator interface {
 	// Authenticate also gets the address that the token comes from.
 	Authenticate(ctx context.Context, token, peer string) (accounts.Caller, error)
+	// Expect takes note of the plaintext of a new key.
+	Expect(plaintext string)
 	// Forget makes the next request with the key look it up again.
 	Forget(keyID string)
 }

@@ -60,6 +60,14 @@ func keyScopes(attributes *jsonapi.Object) optional.Value[accounts.Scopes] {
 	return optional.Of(accounts.Scopes{Environments: scopes.Strings("environments").Or(nil)})
 }
 
+func (a *API) createKey(ctx context.Context, caller accounts.Caller, draft accounts.KeyDraft) (accounts.Key, error) {
+	key, err := a.Accounts.CreateKey(ctx, caller, draft)
+	if err == nil {
+		a.Auth.Expect(key.Plaintext)
+	}
+	return key, err
+}
+
 func (a *API) replaceKey(
 	ctx context.Context, caller accounts.Caller, id string, draft accounts.KeyDraft, match changes.Match[accounts.Key],
 ) (accounts.Key, error) {

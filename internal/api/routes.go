@@ -55,7 +55,7 @@ func (a *API) routes() []route {
 		{"PUT /api/v1/users/current/settings", personal(), replaceSettings(accounts.KindUserSettings, a.Accounts.ReplaceUserSettings)},
 
 		{"GET /api/v1/api_keys", reads(), key.list(a.Accounts.Keys)},
-		{"POST /api/v1/api_keys", manages(), key.create(a.Accounts.CreateKey)},
+		{"POST /api/v1/api_keys", manages(), key.create(a.createKey)},
 		{"GET /api/v1/api_keys/{id}", reads(), key.get(a.Accounts.Key)},
 		{"PUT /api/v1/api_keys/{id}", manages(), key.replace(a.replaceKey)},
 		{"DELETE /api/v1/api_keys/{id}", manages(), key.remove(a.deleteKey)},

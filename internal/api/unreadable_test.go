@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 // unreadable are values that some parsers cannot read, or read in different ways,
@@ -28,47 +26,44 @@ func arrays(levels int) string { return strings.Repeat("[", levels) + strings.Re
 func TestBodies_Unreadable(t *testing.T) {
 	t.Parallel()
 	const attributes = "/data/attributes"
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		owner.makeFlag("made", nil)
-		config := owner.makeConfig("config", nil)
-		contextType := aContextType(owner)
-		for name, place := range map[string]struct{ method, path, before, after, pointer string }{
-			"a flag's default":         {"POST", flagsPath, `"id":"f","attributes":{"type":"JSON","default":`, `}`, attributes + "/default"},
-			"a flag's values":          {"POST", flagsPath, `"id":"f","attributes":{"type":"JSON","default":1,"values":[1,`, `]}`, attributes + "/values/1"},
-			"a labelled value":         {"POST", flagsPath, `"id":"f","attributes":{"type":"JSON","default":1,"values":[{"name":"a","value":`, `}]}`, attributes + "/values/0/value"},
-			"a rule's value":           {"PUT", flagsPath + "/made", `"attributes":{"type":"JSON","default":1,"environments":{"production":{"rules":[{"logic":{"==":[1,1]},"value":`, `}]}}}`, attributes + "/environments/production/rules/0/value"},
-			"a rule's logic":           {"PUT", flagsPath + "/made", `"attributes":{"type":"JSON","default":1,"environments":{"production":{"rules":[{"value":1,"logic":{"==":[1,`, `]}}]}}}`, attributes + "/environments/production/rules/0/logic/==/1"},
-			"an environment's default": {"PUT", flagsPath + "/made", `"attributes":{"type":"JSON","default":1,"environments":{"production":{"default":`, `}}}`, attributes + "/environments/production/default"},
-			"a config's item":          {"PUT", config, `"attributes":{"items":{"a":{"type":"JSON","value":`, `}}}`, attributes + "/items/a/value"},
-			"a config's schema":        {"PUT", config, `"attributes":{"items":{"a":{"value":1,"schema":{"enum":[1,`, `]}}}}`, attributes + "/items/a/schema/enum/1"},
-			"a config's override":      {"PUT", config, `"attributes":{"items":{"a":{"type":"JSON","value":1}},"environments":{"production":{"a":`, `}}}`, attributes + "/environments/production/a"},
-			"settings":                 {"PUT", settingsPath, `"attributes":{"theme":`, `}`, attributes + "/theme"},
-			"a user's settings":        {"PUT", ownSettingsPath, `"attributes":{"theme":`, `}`, attributes + "/theme"},
-			"a context type":           {"PUT", contextType, `"attributes":{"attributes":{"plan":`, `}}`, attributes + "/attributes/plan"},
-			"what nobody reads":        {"POST", environmentsPath, `"id":"e","attributes":{"name":"E","more":`, `}`, attributes + "/more"},
-		} {
-			for value, at := range unreadable() {
-				got := owner.send(place.method, place.path, `{"data":{`+place.before+value+place.after+`}}`, offContract)
-				got.what += ", " + name + " " + value
-				got.refused(400, invalid(place.pointer+at))
-			}
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", nil)
+	config := owner.makeConfig("config", nil)
+	contextType := aContextType(owner)
+	for name, place := range map[string]struct{ method, path, before, after, pointer string }{
+		"a flag's default":         {"POST", flagsPath, `"id":"f","attributes":{"type":"JSON","default":`, `}`, attributes + "/default"},
+		"a flag's values":          {"POST", flagsPath, `"id":"f","attributes":{"type":"JSON","default":1,"values":[1,`, `]}`, attributes + "/values/1"},
+		"a labelled value":         {"POST", flagsPath, `"id":"f","attributes":{"type":"JSON","default":1,"values":[{"name":"a","value":`, `}]}`, attributes + "/values/0/value"},
+		"a rule's value":           {"PUT", flagsPath + "/made", `"attributes":{"type":"JSON","default":1,"environments":{"production":{"rules":[{"logic":{"==":[1,1]},"value":`, `}]}}}`, attributes + "/environments/production/rules/0/value"},
+		"a rule's logic":           {"PUT", flagsPath + "/made", `"attributes":{"type":"JSON","default":1,"environments":{"production":{"rules":[{"value":1,"logic":{"==":[1,`, `]}}]}}}`, attributes + "/environments/production/rules/0/logic/==/1"},
+		"an environment's default": {"PUT", flagsPath + "/made", `"attributes":{"type":"JSON","default":1,"environments":{"production":{"default":`, `}}}`, attributes + "/environments/production/default"},
+		"a config's item":          {"PUT", config, `"attributes":{"items":{"a":{"type":"JSON","value":`, `}}}`, attributes + "/items/a/value"},
+		"a config's schema":        {"PUT", config, `"attributes":{"items":{"a":{"value":1,"schema":{"enum":[1,`, `]}}}}`, attributes + "/items/a/schema/enum/1"},
+		"a config's override":      {"PUT", config, `"attributes":{"items":{"a":{"type":"JSON","value":1}},"environments":{"production":{"a":`, `}}}`, attributes + "/environments/production/a"},
+		"settings":                 {"PUT", settingsPath, `"attributes":{"theme":`, `}`, attributes + "/theme"},
+		"a user's settings":        {"PUT", ownSettingsPath, `"attributes":{"theme":`, `}`, attributes + "/theme"},
+		"a context type":           {"PUT", contextType, `"attributes":{"attributes":{"plan":`, `}}`, attributes + "/attributes/plan"},
+		"what nobody reads":        {"POST", environmentsPath, `"id":"e","attributes":{"name":"E","more":`, `}`, attributes + "/more"},
+	} {
+		for value, at := range unreadable() {
+			got := owner.send(place.method, place.path, `{"data":{`+place.before+value+place.after+`}}`, offContract)
+			got.what += ", " + name + " " + value
+			got.refused(400, invalid(place.pointer+at))
 		}
-		owner.put(settingsPath, `{"a":`+arrays(900)+`}`, with("Content-Type", "application/json")).refused(400, invalid("/a"+strings.Repeat("/0", 71)))
-		owner.put(settingsPath, `{"a":`+arrays(64)+`}`, with("Content-Type", "application/json")).want(200)
-		owner.post(servicesPath, `{"data":{"id":"a","attributes":{}},"data":{"id":"b","attributes":{}}}`).refused(400, invalid("/data"))
-		owner.post(servicesPath, `{"data":{"id":"a","id":"b","attributes":{"name":"x","name":"y"}}}`, offContract).
-			refused(400, invalid("/data/id"), invalid("/data/attributes/name"))
-		owner.get(servicesPath + "/a").want(404)
-	})
+	}
+	owner.put(settingsPath, `{"a":`+arrays(900)+`}`, with("Content-Type", "application/json")).refused(400, invalid("/a"+strings.Repeat("/0", 71)))
+	owner.put(settingsPath, `{"a":`+arrays(64)+`}`, with("Content-Type", "application/json")).want(200)
+	owner.post(servicesPath, `{"data":{"id":"a","attributes":{}},"data":{"id":"b","attributes":{}}}`).refused(400, invalid("/data"))
+	owner.post(servicesPath, `{"data":{"id":"a","id":"b","attributes":{"name":"x","name":"y"}}}`, offContract).
+		refused(400, invalid("/data/id"), invalid("/data/attributes/name"))
+	owner.get(servicesPath + "/a").want(404)
 }
 
 // TestReports_UnreadableItem: whatever one service reports, the others' reports and
 // all lists stay readable.
 func TestReports_UnreadableItem(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
+	onBoth(t, "pro", func(t *testing.T, owner client) {
 		for value := range unreadable() {
 			for path, body := range map[string]string{
 				contextsPath + "/bulk": `{"contexts":[{"type":"user","key":"a","attributes":{"x":%}},{"type":"user","key":"b","attributes":{"x":1}},{"type":"user","key":"c","more":[%]}]}`,
@@ -106,23 +101,21 @@ func TestReports_UnreadableItem(t *testing.T) {
 
 func TestEvaluate_UnreadableContext(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := start(t, database)
-		path := owner.makeFlag("made", nil) + "/actions/evaluate"
-		for value, at := range unreadable() {
-			context := `{"user":{"key":` + value + `}}`
-			owner.post(path, `{"environment":"production","context":`+context+`}`, offContract).refused(400, invalid("/context/user/key"+at))
-			for _, key := range []string{"made", ""} {
-				got := owner.ofrep(key, `{"context":`+context+`}`).want(400)
-				if got.members()["errorCode"] != "PARSE_ERROR" || !strings.HasPrefix(got.members()["errorDetails"].(string), "context/user/key"+at) {
-					t.Errorf("%s: got %s", value, got.body)
-				}
+	owner := newOwner(t, "pro")
+	path := owner.makeFlag("made", nil) + "/actions/evaluate"
+	for value, at := range unreadable() {
+		context := `{"user":{"key":` + value + `}}`
+		owner.post(path, `{"environment":"production","context":`+context+`}`, offContract).refused(400, invalid("/context/user/key"+at))
+		for _, key := range []string{"made", ""} {
+			got := owner.ofrep(key, `{"context":`+context+`}`).want(400)
+			if got.members()["errorCode"] != "PARSE_ERROR" || !strings.HasPrefix(got.members()["errorDetails"].(string), "context/user/key"+at) {
+				t.Errorf("%s: got %s", value, got.body)
 			}
 		}
-		for _, body := range []string{"{\"context\":{\"user\":\"\xff\"}}", `{"context":{"a":` + arrays(900) + `}}`} {
-			if got := owner.ofrep("made", body).want(400); got.members()["errorCode"] != "PARSE_ERROR" {
-				t.Errorf("got %s", got.body)
-			}
+	}
+	for _, body := range []string{"{\"context\":{\"user\":\"\xff\"}}", `{"context":{"a":` + arrays(900) + `}}`} {
+		if got := owner.ofrep("made", body).want(400); got.members()["errorCode"] != "PARSE_ERROR" {
+			t.Errorf("got %s", got.body)
 		}
-	})
+	}
 }
