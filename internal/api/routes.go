@@ -75,6 +75,7 @@ func (a *API) routes() []route {
 		{"DELETE /api/v1/services/{id}", configures(), service.remove(a.Observations.DeleteService)},
 
 		{"GET /api/v1/context_types", cachedReads(), contextType.list(a.Observations.ContextTypes)},
+		{"POST /api/v1/context_types", configures(), contextType.create(a.Observations.CreateContextType)},
 		{"GET /api/v1/context_types/{id}", cachedReads(), contextType.get(a.Observations.ContextType)},
 		{"PUT /api/v1/context_types/{id}", configures(), contextType.replace(a.Observations.ReplaceContextType)},
 		{"DELETE /api/v1/context_types/{id}", configures(), contextType.remove(a.Observations.DeleteContextType)},

@@ -51,12 +51,46 @@ func TestBodies_Unreadable(t *testing.T) {
 			got.refused(400, invalid(place.pointer+at))
 		}
 	}
-	owner.put(settingsPath, `{"a":`+arrays(900)+`}`, with("Content-Type", "application/json")).refused(400, invalid("/a"+strings.Repeat("/0", 71)))
-	owner.put(settingsPath, `{"a":`+arrays(64)+`}`, with("Content-Type", "application/json")).want(200)
+	owner.put(settingsPath, `{"a":`+arrays(900)+`}`, with("Content-Type", "application/json")).refused(400, invalid("/a"+strings.Repeat("/0", 139)))
 	owner.post(servicesPath, `{"data":{"id":"a","attributes":{}},"data":{"id":"b","attributes":{}}}`).refused(400, invalid("/data"))
 	owner.post(servicesPath, `{"data":{"id":"a","id":"b","attributes":{"name":"x","name":"y"}}}`, offContract).
 		refused(400, invalid("/data/id"), invalid("/data/attributes/name"))
 	owner.get(servicesPath + "/a").want(404)
+}
+
+// TestBodies_DeepValues: a value of 64 levels is taken wherever callers store JSON,
+// and one of 65 is not.
+func TestBodies_DeepValues(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", attributes{"type": "JSON", "default": 1, "values": nil})
+	config, contextType := owner.makeConfig("config", nil), aContextType(owner)
+	for name, place := range map[string]struct{ method, path, before, after, pointer string }{
+		"a flag's values":  {"PUT", flagsPath + "/made", `{"type":"JSON","default":1,"values":[1,`, `]}`, "values/1"},
+		"a flag's default": {"PUT", flagsPath + "/made", `{"type":"JSON","default":`, `}`, "default"},
+		"a rule's value":   {"PUT", flagsPath + "/made", `{"type":"JSON","default":1,"environments":{"production":{"rules":[{"logic":{"==":[1,1]},"value":`, `}]}}}`, "environments/production/rules/0/value"},
+		"a config's item":  {"PUT", config, `{"items":{"a":{"type":"JSON","value":`, `}}}`, "items/a/value"},
+		"an override":      {"PUT", config, `{"items":{"a":{"type":"JSON","value":1}},"environments":{"production":{"a":`, `}}}`, "environments/production/a"},
+		"settings":         {"PUT", settingsPath, `{"theme":`, `}`, "theme"},
+	} {
+		for levels, status := range map[int]int{64: 200, 65: 400} {
+			got := owner.send(place.method, place.path, `{"data":{"attributes":`+place.before+arrays(levels)+place.after+`}}`)
+			got.what += ", " + name
+			if got.want(status); status == 400 {
+				got.refused(400, invalid("/data/attributes/"+place.pointer))
+			}
+		}
+	}
+	for levels, status := range map[int]int{63: 200, 64: 400} {
+		got := owner.put(contextType, `{"data":{"attributes":{"attributes":{"a":`+arrays(levels)+`}}}}`)
+		if got.want(status); status == 400 {
+			got.refused(400, invalid("/data/attributes/attributes"))
+		}
+		reported := owner.post(contextsPath+"/bulk", `{"contexts":[{"type":"user","key":"a","attributes":{"a":`+arrays(levels)+`}}]}`).want(200)
+		if reported.contains("rejected") != (status == 400) {
+			t.Errorf("%d levels in a report: got %s", levels+1, reported.body)
+		}
+	}
 }
 
 // TestReports_UnreadableItem: whatever one service reports, the others' reports and

@@ -151,7 +151,7 @@ func TestParseObject_Unreadable(t *testing.T) {
 		`{"a":["x","\ud800"]}`:     `/a/1: a/1 must not contain half of a surrogate pair, one of \ud800 to \udfff alone: it is not a character.`,
 		`{"\udc00":1}`:             `: The document must not have a member whose name contains half of a surrogate pair, one of \ud800 to \udfff alone: it is not a character.`,
 		`{"a":{"b":1},"a":{}}`:     `/a: a must be sent once: there is another member of this name in the same object.`,
-		`{"a":` + deep + `}`:       `/a` + strings.Repeat("/0", 71) + `: a` + strings.Repeat("/0", 71) + ` must not be nested here: a document may have at most 72 levels of arrays and objects.`,
+		`{"a":` + deep + `}`:       `/a` + strings.Repeat("/0", 139) + `: a` + strings.Repeat("/0", 139) + ` must not be nested here: a document may have at most 140 levels of arrays and objects.`,
 		`{"a":1e999,"b":"\udfff"}`: "2 problems",
 	} {
 		_, err := jsonapi.ParseObject([]byte(text))
@@ -162,6 +162,29 @@ func TestParseObject_Unreadable(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%.60s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestObject_DeepValues(t *testing.T) {
+	t.Parallel()
+	for levels, fine := range map[int]bool{64: true, 65: false} {
+		deep := strings.Repeat("[", levels-1) + strings.Repeat("]", levels-1)
+		object := parse(t, `{"a":[`+deep+`],"b":{"x":`+deep+`},"c":[`+deep+`],"d":[`+deep+`]}`)
+		object.Raw("a")
+		object.RawObject("b", "{}")
+		object.RawOrNull("c")
+		object.Without("a", "b", "c")
+		places := []string{}
+		for _, each := range fault.All(object.Problems().Err()) {
+			places = append(places, each.Source.Path)
+		}
+		want := []string{}
+		if !fine {
+			want = []string{"/a", "/b", "/c", "/d"}
+		}
+		if difference := cmp.Diff(want, places); difference != "" {
+			t.Errorf("%d levels: %s", levels, difference)
 		}
 	}
 }

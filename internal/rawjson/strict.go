@@ -8,9 +8,12 @@ import (
 	"unicode/utf16"
 )
 
-// MaxDepth is how many arrays and objects may be nested in a document: 64 in a value
-// that callers choose, and what is around it.
-const MaxDepth = 72
+// How many arrays and objects may be nested: in a document, where a rule has two for
+// each of its 64 levels, and in a value that callers choose.
+const (
+	MaxDepth      = 140
+	MaxValueDepth = 64
+)
 
 // Problem is a place in a JSON text that some parsers cannot read, or read in
 // different ways.
@@ -30,6 +33,25 @@ const (
 
 func ruleDepth() string {
 	return "must not be nested here: a document may have at most " + strconv.Itoa(MaxDepth) + " levels of arrays and objects"
+}
+
+// Depth returns how many arrays and objects are nested in a valid JSON text.
+func Depth(text []byte) int {
+	deepest, depth := 0, 0
+	for s := (splitter{text: text}); s.at < len(text); {
+		switch text[s.at] {
+		case '"':
+			s.skipString()
+			continue
+		case '{', '[':
+			depth++
+			deepest = max(deepest, depth)
+		case '}', ']':
+			depth--
+		}
+		s.at++
+	}
+	return deepest
 }
 
 // Check returns the first problems of a valid JSON text, at most limit. It does not

@@ -46,14 +46,23 @@ func TestCheck_PointsAtWhatParsersRefuse(t *testing.T) {
 		`[{"a":1},{"a":1}]`:                             {},
 		`{"a":{"b":1},"b":{"a":1},"c":{"a":{},"a":{}}}`: {"/c/a"},
 		`{` + many.String() + `"n3":0,"n39":0,"z":0}`:   {"/n3", "/n39"},
-		nested(72):                             {},
-		nested(73):                             {strings.Repeat("/0", 72)},
-		`{"a":` + nested(5000) + `,"b":1e999}`: {"/a" + strings.Repeat("/0", 71), "/b"},
+		nested(140):                                     {},
+		nested(141):                                     {strings.Repeat("/0", 140)},
+		`{"a":` + nested(5000) + `,"b":1e999}`:          {"/a" + strings.Repeat("/0", 139), "/b"},
 		`{"line\nbreak":1e999,"": {"":"\ud800"}}`:       {"/line\nbreak", "//"},
 		" { \"a\" : [ ] , \"b\" :\t{ } , \"c\":null}\n": {},
 	} {
 		if difference := cmp.Diff(want, pointers(rawjson.Check([]byte(text), 100, ""))); difference != "" {
 			t.Errorf("%.80s (-want +got)\n%s", text, difference)
+		}
+	}
+}
+
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{`1`: 0, `"[{\"["`: 0, `[]`: 1, ` {"a":[],"b":{"c":[1]}} `: 3, `["\\",[[]]]`: 3, nested(900): 900} {
+		if got := rawjson.Depth([]byte(text)); got != want {
+			t.Errorf("%.40s: got %d, want %d", text, got, want)
 		}
 	}
 }
