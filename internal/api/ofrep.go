@@ -12,7 +12,6 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
-	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // ofrepPrefix begins every path of the OpenFeature Remote Evaluation Protocol. They
@@ -170,8 +169,8 @@ func (c *call) ofrepContext() (jsonlogic.Value, error) {
 	if err != nil || body.Kind() != jsonlogic.KindObject || !utf8.Valid(text) {
 		return jsonlogic.Value{}, ofrepRefusal(ofrepParseError, `The body must be a JSON object such as {"context": {"targetingKey": "alice"}}.`)
 	}
-	for _, unreadable := range rawjson.Check(text, 1, "") {
-		return jsonlogic.Value{}, jsonapi.Unreadable(unreadable).With("errorCode", ofrepParseError)
+	if unreadable := jsonapi.Unreadable(text); unreadable != nil {
+		return jsonlogic.Value{}, unreadable.With("errorCode", ofrepParseError)
 	}
 	sent := body.Get("context")
 	switch sent.Kind() {

@@ -9,7 +9,6 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
-	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 func serviceResource() resource[observations.ReportingService, observations.Draft, observations.Filter] {
@@ -46,8 +45,9 @@ func nameDraft(envelope *jsonapi.Envelope) observations.Draft {
 // some clients send it.
 func contextTypeDraft(envelope *jsonapi.Envelope) observations.Draft {
 	draft := nameDraft(envelope)
-	if text, sent := envelope.Attributes.RawOrNull("id"); sent && text[0] == '"' && draft.Key.Or("") == "" {
-		draft.Key = optional.Of(rawjson.Unquote(text))
+	var id string
+	if text, sent := envelope.Attributes.RawOrNull("id"); sent && draft.Key.Or("") == "" && json.Unmarshal(text, &id) == nil {
+		draft.Key = optional.Of(id)
 	}
 	return draft
 }

@@ -105,7 +105,7 @@ func ParseObject(text []byte) (*Object, error) { return parseObject(text, "") }
 // rejected one by one: ParseItem reads them.
 func ParseReport(text []byte, array string) (*Object, error) { return parseObject(text, array) }
 
-func parseObject(text []byte, unchecked string) (*Object, error) {
+func parseObject(text []byte, except string) (*Object, error) {
 	if !utf8.Valid(text) {
 		return nil, malformed("The body is not valid UTF-8.")
 	}
@@ -116,7 +116,7 @@ func parseObject(text []byte, unchecked string) (*Object, error) {
 	if !object.parse(text) {
 		return nil, malformed("The body must be a JSON object.")
 	}
-	object.requireReadable(text, maxUnreadable, unchecked)
+	object.requireReadable(text, maxUnreadable, except)
 	return object, object.problems.Err()
 }
 
@@ -135,14 +135,22 @@ const maxUnreadable = 100
 
 // requireReadable notes what some parsers could not read. It would be stored and
 // make every list unreadable that it is in.
-func (o *Object) requireReadable(text []byte, limit int, unchecked string) {
-	for _, each := range rawjson.Check(text, limit, unchecked) {
-		o.problems.Add(Unreadable(each))
+func (o *Object) requireReadable(text []byte, limit int, except string) {
+	for _, each := range rawjson.Check(text, limit, except) {
+		o.problems.Add(unreadable(each))
 	}
 }
 
-// Unreadable returns the refusal of a place that some parsers could not read.
-func Unreadable(problem rawjson.Problem) *fault.Error {
+// Unreadable returns the refusal of valid JSON text that some parsers could not
+// read, or nil.
+func Unreadable(text []byte) *fault.Error {
+	for _, first := range rawjson.Check(text, 1, "") {
+		return unreadable(first)
+	}
+	return nil
+}
+
+func unreadable(problem rawjson.Problem) *fault.Error {
 	where := strings.TrimPrefix(problem.Pointer, "/")
 	if where == "" {
 		where = "The document"
