@@ -83,10 +83,11 @@ const NoRule = -1
 
 // Evaluation is a flag's value for a context, and why.
 type Evaluation struct {
-	served *served
-	Rule   int // index of the rule that matched, or NoRule
-	Reason Reason
-	Code   Code // None unless the reason is Error
+	served             *served
+	Rule               int // index of the rule that matched, or NoRule
+	Reason             Reason
+	Code               Code // None unless the reason is Error
+	EnvironmentDefault bool // the value is the default of the environment, not of the flag
 }
 
 // Raw returns the value's JSON text as it was configured, nil when nothing was served. It must not be changed.
@@ -173,5 +174,5 @@ func (p *plan) serveFallback() Evaluation {
 	case len(p.rules) == 0:
 		reason = Static
 	}
-	return Evaluation{served: p.fallback, Rule: NoRule, Reason: reason}
+	return Evaluation{served: p.fallback, Rule: NoRule, Reason: reason, EnvironmentDefault: p.own}
 }

@@ -32,6 +32,7 @@ type plan struct {
 	enabled  bool
 	rules    []rule
 	fallback *served // served when no rule matches; nil when there is no usable default
+	own      bool    // fallback is the environment's, not the flag's
 }
 
 // rule is a compiled rule. Without logic it never matches.
@@ -66,7 +67,7 @@ func (f *Flag) compilePlan(e Environment, pointer string, fallback *served) *pla
 	p := &plan{enabled: e.Enabled, fallback: fallback, rules: make([]rule, len(e.Rules))}
 	if !isNull(e.Default) {
 		if own := f.compileValue(e.Default, pointer+"/default"); own != nil {
-			p.fallback = own
+			p.fallback, p.own = own, true
 		}
 	}
 	for i, r := range e.Rules {

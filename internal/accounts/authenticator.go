@@ -42,6 +42,7 @@ type Authenticator struct {
 	byDigest   map[digest]*session
 	byKey      map[string]*session
 	generation uint64
+	refusals   refusals
 }
 
 // session is a key that has been seen.
@@ -52,9 +53,11 @@ type session struct {
 	noted  atomic.Int64 // when Used was told last, in microseconds
 }
 
-// Authenticate returns the caller behind a token, or an Unauthorized refusal.
-func (a *Authenticator) Authenticate(ctx context.Context, token string) (Caller, error) {
-	known, result, err := a.find(ctx, ParseSecret(token))
+// Authenticate returns the caller behind a token, or an Unauthorized refusal. The
+// peer is the address that the token comes from: one that sends many wrong ones is
+// RateLimited.
+func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (Caller, error) {
+	known, result, err := a.find(ctx, ParseSecret(token), peer)
 	now := a.Now()
 	if err == nil && !known.key.Works(now) {
 		err = fault.New(fault.Unauthorized, "This API key has been revoked or has expired.")
@@ -78,12 +81,17 @@ func (a *Authenticator) noteUse(known *session, now time.Time) {
 	}
 }
 
-func (a *Authenticator) find(ctx context.Context, secret Secret) (known *session, result string, err error) {
-	known, generation := a.remembered(secret.digest())
+func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (known *session, result string, err error) {
+	hash := secret.digest()
+	known, generation := a.remembered(hash)
 	if known != nil {
 		return known, "hit", nil
 	}
+	if err := a.refusals.admit(hash, peer, generation, a.Live(), a.Now()); err != nil {
+		return nil, "refused", err
+	}
 	known, err = a.lookUp(ctx, secret, generation)
+	a.refusals.looked(hash, peer, generation, err, a.Now())
 	return known, "miss", err
 }
 
@@ -117,7 +125,7 @@ func (a *Authenticator) remembered(hash digest) (*session, uint64) {
 func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation uint64) (*session, error) {
 	key, err := a.Directory.KeyByHash(ctx, secret.Hash())
 	if fault.Is(err, fault.NotFound) {
-		return nil, fault.New(fault.Unauthorized, "This API key is not known here.")
+		return nil, errUnknownKey()
 	}
 	if err != nil {
 		return nil, err

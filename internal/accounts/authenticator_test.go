@@ -91,7 +91,7 @@ func newGate() *gate {
 // passes checks whether a token gets in.
 func (g *gate) passes(t *testing.T, token string, want bool) {
 	t.Helper()
-	caller, err := g.Authenticate(t.Context(), token)
+	caller, err := g.Authenticate(t.Context(), token, "192.0.2.1:1000")
 	if (err == nil) != want || err != nil && !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("%s got %v", token, err)
 	}
@@ -132,7 +132,8 @@ func TestAuthenticator_UnknownKey(t *testing.T) {
 			g.passes(t, token, false)
 		}
 	})
-	g.put("nothing", nil) // made since
+	g.put("nothing", nil) // created since
+	g.Hear(changes.Change{Kind: accounts.KindKey, Key: "nothing"})
 	g.passes(t, "nothing", true)
 	if want := map[string]int{"refused": 4, "miss": 1}; !maps.Equal(g.counts, want) {
 		t.Errorf("counted %v", g.counts)
@@ -273,7 +274,7 @@ func TestAuthenticator_Outage(t *testing.T) {
 	g := newGate()
 	outage := fault.New(fault.Unavailable, "down")
 	g.set(nil, outage)
-	if _, err := g.Authenticate(t.Context(), "key"); !errors.Is(err, outage) || fault.Is(err, fault.Unauthorized) {
+	if _, err := g.Authenticate(t.Context(), "key", "192.0.2.1:1000"); !errors.Is(err, outage) || fault.Is(err, fault.Unauthorized) {
 		t.Errorf("got %v", err)
 	}
 	g.set(nil, nil)
@@ -296,12 +297,12 @@ func TestAuthenticator_BoundsItsMemory(t *testing.T) {
 	g, crowd := newGate(), &everybody{}
 	g.Directory = crowd
 	for i := range accounts.MaxRemembered + 1 {
-		if _, err := g.Authenticate(t.Context(), strconv.Itoa(i)); err != nil {
+		if _, err := g.Authenticate(t.Context(), strconv.Itoa(i), "192.0.2.1:1000"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	before := crowd.lookups
-	if _, err := g.Authenticate(t.Context(), "0"); err != nil || crowd.lookups != before+1 {
+	if _, err := g.Authenticate(t.Context(), "0", "192.0.2.1:1000"); err != nil || crowd.lookups != before+1 {
 		t.Errorf("the first of all is still known, %v", err)
 	}
 	if sessions := g.Remembered(); sessions > accounts.MaxRemembered {
@@ -316,7 +317,7 @@ func TestAuthenticator_Concurrency(t *testing.T) {
 	for i := range 16 {
 		running.Go(func() {
 			for j := range 200 {
-				if _, err := g.Authenticate(t.Context(), "key"); err != nil {
+				if _, err := g.Authenticate(t.Context(), "key", "192.0.2.1:1000"); err != nil {
 					t.Error(err)
 				}
 				if (i+j)%7 == 0 {

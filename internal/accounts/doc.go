@@ -15,6 +15,11 @@
 // every key up while the feed is not live. A lookup notes the memory's generation
 // first and is remembered only if no change arrived meanwhile.
 //
+// Wrong keys cost little: a key that was not found is refused without the database
+// until any key changes, a few seconds at most, and an address that sends many has
+// unknown keys looked up slowly. Keys that worked once are looked up whatever else
+// comes from their address, which may be that of a proxy.
+//
 // That a key was used is told to package observations at most every ten seconds,
 // so that a request costs no write.
 package accounts

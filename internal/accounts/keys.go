@@ -105,6 +105,11 @@ func (k Key) Caller() Caller {
 		Role: k.Role, Environments: k.Scopes.Environments, ExpiresAt: k.ExpiresAt}
 }
 
+// KeyFilter narrows a list of keys.
+type KeyFilter struct {
+	Search string // a part of the name or the id
+}
+
 // KeyDraft is what a caller wants a key to be. On a replace, what grants power
 // (role, scopes, expires_at) stays as it is when it is absent: a client that
 // renames a key without knowing of scopes must not widen it.
@@ -155,8 +160,8 @@ func (s *Service) Key(ctx context.Context, caller Caller, id string) (Key, error
 }
 
 // Keys lists the keys of the caller's account.
-func (s *Service) Keys(ctx context.Context, caller Caller, request page.Request) (page.List[Key], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Key], error) { return tx.Keys(ctx, caller.Account, request) })
+func (s *Service) Keys(ctx context.Context, caller Caller, filter KeyFilter, request page.Request) (page.List[Key], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Key], error) { return tx.Keys(ctx, caller.Account, filter, request) })
 }
 
 // ReplaceKey renames a key, or changes its role, scopes or expiry. ADMIN or

@@ -271,7 +271,7 @@ func TestKeys_OtherAccounts(t *testing.T) {
 				t.Errorf("%s got %v", name, err)
 			}
 		}
-		list, err := h.Keys(t.Context(), stranger, page.First())
+		list, err := h.Keys(t.Context(), stranger, accounts.KeyFilter{}, page.First())
 		if err != nil || len(list.Items) != 1 || list.Items[0].ID != stranger.KeyID {
 			t.Errorf("listed %+v, %v", list.Items, err)
 		}

@@ -23,7 +23,7 @@ type ReadTx interface {
 	User(ctx context.Context, account, id string) (User, error)
 	UserSettings(ctx context.Context, account, user string) (Settings, error)
 	Key(ctx context.Context, account, id string) (Key, error)
-	Keys(ctx context.Context, account string, request page.Request) (page.List[Key], error)
+	Keys(ctx context.Context, account string, filter KeyFilter, request page.Request) (page.List[Key], error)
 	// KnownEnvironments returns which of the given environments exist.
 	KnownEnvironments(ctx context.Context, account string, keys []string) (map[string]bool, error)
 }

@@ -111,6 +111,7 @@ func accessTable() []access {
 
 		{"GET /api/v1/services", at(servicesPath), "                                401 401 200 200 200 200 401 401 200"},
 		{"POST /api/v1/services", creating(servicesPath, "service"), "              401 401 403 201 201 201 401 401 403"},
+		{"POST /api/v1/context_types", creating(typesPath, "context_type"), "       401 401 403 201 201 201 401 401 403"},
 		{"GET /api/v1/services/{id}", on(aService, ""), "                           401 401 200 200 200 200 401 401 200"},
 		{"PUT /api/v1/services/{id}", on(aService, named), "                        401 401 403 200 200 200 401 401 403"},
 		{"DELETE /api/v1/services/{id}", on(aService, ""), "                        401 401 403 204 204 204 401 401 403"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
@@ -20,7 +21,10 @@ import (
 
 // Authenticator turns a bearer token into a caller.
 type Authenticator interface {
-	Authenticate(ctx context.Context, token string) (accounts.Caller, error)
+	// Authenticate also gets the address that the token comes from.
+	Authenticate(ctx context.Context, token, peer string) (accounts.Caller, error)
+	// Expect takes note of the plaintext of a new key.
+	Expect(plaintext string)
 	// Forget makes the next request with the key look it up again.
 	Forget(keyID string)
 }
@@ -75,6 +79,7 @@ type API struct {
 	mux     *http.ServeMux
 	cache   *responseCache
 	limits  *rateLimits
+	secure  bool // callers use TLS, at least up to a proxy
 
 	requestIDs *requestIDs
 }
@@ -89,7 +94,8 @@ func (a *API) Forget() {
 // New creates the HTTP interface.
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(),
-		cache: newResponseCache(services.Version), limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs()}
+		cache: newResponseCache(services.Version), limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
+		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://")}
 	for _, route := range a.routes() {
 		a.mux.Handle(route.pattern, a.endpoint(route))
 	}

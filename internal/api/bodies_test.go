@@ -150,6 +150,7 @@ func writtenDocuments() map[string]written {
 		"POST /api/v1/environments":             {"POST", is(environmentsPath), true},
 		"PUT /api/v1/environments/{id}":         {"PUT", anEnvironment, false},
 		"POST /api/v1/services":                 {"POST", is(servicesPath), true},
+		"POST /api/v1/context_types":            {"POST", is(typesPath), true},
 		"PUT /api/v1/services/{id}":             {"PUT", aService, false},
 		"PUT /api/v1/context_types/{id}":        {"PUT", aContextType, false},
 		"PUT /api/v1/contexts/{id}":             {"PUT", aContext, false},

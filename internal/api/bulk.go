@@ -90,7 +90,11 @@ func details(err error) string {
 
 // bulkItems reads the array of a bulk report.
 func (c *call) bulkItems(name string) ([]json.RawMessage, error) {
-	body, err := c.object()
+	text, err := jsonapi.ReadBody(c.writer, c.request)
+	if err != nil {
+		return nil, err
+	}
+	body, err := jsonapi.ParseReport(text, name)
 	if err != nil {
 		return nil, err
 	}

@@ -34,15 +34,6 @@ func (c *call) envelope(kind string) (*jsonapi.Envelope, error) {
 	return jsonapi.ParseEnvelope(text, kind)
 }
 
-// object reads the body as a plain JSON object.
-func (c *call) object() (*jsonapi.Object, error) {
-	text, err := jsonapi.ReadBody(c.writer, c.request)
-	if err != nil {
-		return nil, err
-	}
-	return jsonapi.ParseObject(text)
-}
-
 // objectOrNothing reads the body of an action; no body is an empty object.
 func (c *call) objectOrNothing() (*jsonapi.Object, error) {
 	text, err := jsonapi.ReadBody(c.writer, c.request)

@@ -37,6 +37,7 @@ func recordedWrites() map[string]recorded {
 		"PUT /api/v1/environments/{id}":             {anEnvironment, envelope("", "", attributes{"name": "N", "classification": "AD_HOC", "managed": false}), "environment", "updated"},
 		"DELETE /api/v1/environments/{id}":          {anEnvironment, "", "environment", "deleted"},
 		"POST /api/v1/services":                     {is(servicesPath), envelope("", "made", attributes{"name": "N"}), "service", "created"},
+		"POST /api/v1/context_types":                {is(typesPath), envelope("", "made", attributes{"name": "N"}), "context_type", "created"},
 		"PUT /api/v1/services/{id}":                 {aService, named, "service", "updated"},
 		"DELETE /api/v1/services/{id}":              {aService, "", "service", "deleted"},
 		"POST /api/v1/flags":                        {is(flagsPath), envelope("", "made", boolean(true, nil)), "flag", "created"},

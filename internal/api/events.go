@@ -18,7 +18,7 @@ func (a *API) events(c *call) (reply, error) {
 		if err != nil {
 			return accounts.Caller{}, err
 		}
-		return a.Auth.Authenticate(ctx, key)
+		return a.Auth.Authenticate(ctx, key, c.request.RemoteAddr)
 	})
 	if err != nil {
 		return reply{}, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/client/flageval"
@@ -78,6 +79,9 @@ func flagValues(attributes *jsonapi.Object) optional.Value[[]flags.Choice] {
 	choices := make([]flags.Choice, len(items))
 	for i, item := range items {
 		choices[i] = flagChoice(item)
+		if rule := jsonapi.BrokenDepth(choices[i].Value); rule != "" {
+			attributes.Problems().Attribute("values/"+strconv.Itoa(i), "%s", rule)
+		}
 	}
 	return optional.Of(choices)
 }
@@ -115,7 +119,7 @@ func flagRules(entry *jsonapi.Object) []flags.Rule {
 		if !valued {
 			rule.Refuse("value", "is required")
 		}
-		logic, present := rule.RawObject("logic", exampleLogic).Get()
+		logic, present := rule.DeepObject("logic", exampleLogic).Get()
 		if !present {
 			rule.Refuse("logic", "is required and must be a JSON Logic expression such as "+exampleLogic)
 		}

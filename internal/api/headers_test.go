@@ -1,11 +1,17 @@
 package api_test
 
 import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 func TestHeaders_Accept(t *testing.T) {
@@ -96,6 +102,80 @@ func TestHeaders_RequestID(t *testing.T) {
 	} {
 		if !made.MatchString(got.header.Get("X-Request-Id")) {
 			t.Errorf("%s %d: no request id", got.what, got.status)
+		}
+	}
+}
+
+func TestHeaders_ContentEncoding(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.makeFlag("made", nil)
+	for path, body := range map[string]string{
+		servicesPath: envelope("", "zipped", attributes{}), contextsPath + "/bulk": `{"contexts":[]}`, keysPath: envelope("", "", attributes{"name": "k"}),
+	} {
+		for _, encoding := range []string{"gzip", "br", "deflate, gzip"} {
+			owner.post(path, body, with("Content-Encoding", encoding)).refused(415, problem{code: "unsupported_media_type"})
+		}
+	}
+	owner.put(settingsPath, `{}`, with("Content-Encoding", "gzip")).refused(415, problem{code: "unsupported_media_type"})
+	owner.ofrep("made", `{}`, with("Content-Encoding", "gzip")).want(415)
+	owner.post(servicesPath, envelope("", "plain", attributes{}), with("Content-Encoding", "identity")).want(201)
+}
+
+func TestHeaders_Protection(t *testing.T) {
+	t.Parallel()
+	plain := newOwner(t, "pro")
+	secure := start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.PublicURL = "https://box.example.com" })
+	for owner, wanted := range map[client]string{plain: "", secure: "max-age=31536000"} {
+		for _, got := range []answer{
+			owner.get(environmentsPath).want(200), owner.get(environmentsPath+"/staging", with("If-None-Match", "*")).want(304),
+			owner.get(environmentsPath + "/nowhere").want(404), owner.get("/nowhere").want(404), owner.as("").get(environmentsPath).want(401),
+			owner.get("/api/liveness").want(200), owner.get("/metrics").want(200), owner.ofrep("", `{}`).want(200), owner.send("PATCH", environmentsPath, "").want(405),
+			owner.delete(owner.makeEnvironment(unique("environment"))).want(204), owner.post(environmentsPath, "{").want(400),
+		} {
+			if got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("Strict-Transport-Security") != wanted {
+				t.Errorf("%s %d: got %v", got.what, got.status, got.header)
+			}
+		}
+	}
+}
+
+// TestHeaders_LengthAndChunks: a request with both may be two requests for a proxy
+// before us.
+func TestHeaders_LengthAndChunks(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	const chunks = "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+	for name, c := range map[string]struct {
+		rest   string
+		closed bool
+	}{
+		"a length":            {"Content-Length: 2\r\n\r\n{}", false},
+		"chunks":              {chunks, true},
+		"a length and chunks": {"Content-Length: 2\r\n" + chunks, true},
+	} {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(owner.node.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		head := "POST /api/v1/services HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + owner.key + "\r\n"
+		if _, err := io.WriteString(conn, head+c.rest); err != nil {
+			t.Fatal(err)
+		}
+		reader := bufio.NewReader(conn)
+		got, err := http.ReadResponse(reader, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAll(t, got)
+		if got.StatusCode != 400 || got.Close != c.closed {
+			t.Errorf("%s: got %d, closed %v", name, got.StatusCode, got.Close)
+		}
+		if c.closed {
+			if _, err := reader.ReadByte(); err != io.EOF {
+				t.Errorf("%s: the connection goes on: %v", name, err)
+			}
 		}
 	}
 }

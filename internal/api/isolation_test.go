@@ -100,6 +100,7 @@ func trespasses(theirs neighbour) map[string]trespass {
 
 		"GET /api/v1/services":         {servicesPath, "", 200},
 		"POST /api/v1/services":        {servicesPath, envelope("", "both", attributes{"name": "Mine"}), 201},
+		"POST /api/v1/context_types":   {typesPath, envelope("", "both", attributes{"name": "Mine"}), 201},
 		"GET /api/v1/services/{id}":    {servicesPath + "/theirs", "", 404},
 		"PUT /api/v1/services/{id}":    {servicesPath + "/theirs", named, 404},
 		"DELETE /api/v1/services/{id}": {servicesPath + "/theirs", "", 404},

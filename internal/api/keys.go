@@ -7,12 +7,13 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/optional"
-	"github.com/signalbox/signalbox/internal/page"
 )
 
-func keyResource() resource[accounts.Key, accounts.KeyDraft, none] {
-	return describe(accounts.KindKey, showKey, noFilter, keyDraft)
+func keyResource() resource[accounts.Key, accounts.KeyDraft, accounts.KeyFilter] {
+	return describe(accounts.KindKey, showKey, keyFilter, keyDraft)
 }
+
+func keyFilter(c *call) accounts.KeyFilter { return accounts.KeyFilter{Search: c.query.Search()} }
 
 func showKey(key accounts.Key) (id string, attributes any) {
 	return key.ID, keyAttributes{Key: key, Plaintext: key.Plaintext}
@@ -59,8 +60,12 @@ func keyScopes(attributes *jsonapi.Object) optional.Value[accounts.Scopes] {
 	return optional.Of(accounts.Scopes{Environments: scopes.Strings("environments").Or(nil)})
 }
 
-func (a *API) keys(ctx context.Context, caller accounts.Caller, _ none, request page.Request) (page.List[accounts.Key], error) {
-	return a.Accounts.Keys(ctx, caller, request)
+func (a *API) createKey(ctx context.Context, caller accounts.Caller, draft accounts.KeyDraft) (accounts.Key, error) {
+	key, err := a.Accounts.CreateKey(ctx, caller, draft)
+	if err == nil {
+		a.Auth.Expect(key.Plaintext)
+	}
+	return key, err
 }
 
 func (a *API) replaceKey(

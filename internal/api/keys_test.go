@@ -3,6 +3,7 @@ package api_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"regexp"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
 var plaintext = regexp.MustCompile(`^sk_api_[A-Za-z0-9_-]{43}$`)
@@ -263,4 +265,25 @@ func TestKey_LastUsedAtOfChangedKey(t *testing.T) {
 	owner.as(key.secret).get(accountPath).want(200)
 	owner.put(key.path, envelope("", "", attributes{"name": "Renamed"})).want(200)
 	eventually(t, patience, "the use is noted", func() bool { return owner.get(key.path).want(200).attribute("last_used_at") != nil })
+}
+
+// TestKey_ManyWrong: who guesses is slowed down, and nobody else.
+func TestKey_ManyWrong(t *testing.T) {
+	t.Parallel()
+	owner := start(t, storetest.New(t, "sqlite"))
+	owner.get(environmentsPath).want(200)
+	limited := 0
+	for i := range 1000 {
+		got := owner.as(fmt.Sprint("sk_api_wrong-", i)).get(environmentsPath)
+		if got.status == 429 && got.header.Get("Retry-After") == "1" {
+			limited++
+		} else {
+			got.refused(401, problem{code: "unauthorized"})
+		}
+	}
+	if limited < 100 {
+		t.Errorf("%d of 1000 wrong keys were limited", limited)
+	}
+	owner.get(environmentsPath).want(200)
+	owner.withRole("VIEWER").get(environmentsPath).want(200)
 }

@@ -27,7 +27,7 @@ type recorder struct {
 	keyID  string
 	ofrep  bool // the path is one of OFREP's
 
-	values [8]string // of headers: responses rarely have more of ours
+	values [10]string // of headers: responses rarely have more of ours
 	used   int
 }
 
@@ -71,6 +71,7 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	id := a.requestIDs.of(r)
 	w := &recorder{ResponseWriter: writer, ctx: telemetry.WithRequestID(r.Context(), id)}
 	w.set(requestIDHeader, id)
+	a.protect(w, r)
 	if w.ofrep = strings.HasPrefix(r.URL.Path, ofrepPrefix); w.ofrep {
 		allowBrowsers(w, r)
 	}
@@ -85,6 +86,19 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.mux.ServeHTTP(w, r)
+}
+
+// protect sets the headers that protect callers. The connection ends after a chunked
+// request: it may have had a Content-Length too, which net/http hides, and what a
+// proxy before us took for the next request could then be part of this one.
+func (a *API) protect(w *recorder, r *http.Request) {
+	w.set("X-Content-Type-Options", "nosniff")
+	if r.TLS != nil || a.secure {
+		w.set("Strict-Transport-Security", "max-age=31536000")
+	}
+	if len(r.TransferEncoding) > 0 {
+		w.set("Connection", "close")
+	}
 }
 
 // isClean reports whether a path is already in its cleaned form. The first check
@@ -210,7 +224,7 @@ func (a *API) authorize(needs access, c *call) error {
 	if err != nil {
 		return err
 	}
-	c.caller, err = a.Auth.Authenticate(c.ctx(), token)
+	c.caller, err = a.Auth.Authenticate(c.ctx(), token, c.request.RemoteAddr)
 	if err != nil {
 		return err
 	}

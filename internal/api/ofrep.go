@@ -1,9 +1,11 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
@@ -100,13 +102,30 @@ func appendResult(body []byte, snapshot *flags.Snapshot, key string, decided fla
 // appendEvaluation writes a successful evaluation. A flag's key needs no escaping.
 func appendEvaluation(body []byte, snapshot *flags.Snapshot, key string, decided flageval.Evaluation) []byte {
 	body = append(append(body, `{"key":"`...), key...)
-	body = append(append(body, `","reason":"`...), decided.Reason.String()...)
-	body = append(body, '"')
-	if variant := snapshot.Variant(key, decided.Raw()); variant != nil {
-		body = append(append(body, `,"variant":`...), variant...)
+	reason, metadata := decided.Reason, `{}`
+	if reason == flageval.Disabled { // with which some providers would throw the value away
+		reason, metadata = flageval.Static, `{"disabled":true}`
 	}
+	body = append(append(body, `","reason":"`...), reason.String()...)
+	body = append(body, `","variant":`...)
+	body = appendVariant(body, snapshot.Variant(key, decided.Raw()), decided)
 	body = append(append(body, `,"value":`...), decided.Raw()...)
-	return append(body, `,"metadata":{}}`...)
+	body = append(append(body, `,"metadata":`...), metadata...)
+	return append(body, '}')
+}
+
+// appendVariant writes the name of the value, or where it comes from if it has none:
+// some providers fail without a variant.
+func appendVariant(body []byte, name json.RawMessage, decided flageval.Evaluation) []byte {
+	switch {
+	case name != nil:
+		return append(body, name...)
+	case decided.Rule != flageval.NoRule:
+		return append(strconv.AppendInt(append(body, `"rule-`...), int64(decided.Rule), 10), '"')
+	case decided.EnvironmentDefault:
+		return append(body, `"environment"`...)
+	}
+	return append(body, `"default"`...)
 }
 
 // ofrepRequest reads the context and finds the environment and the flags.
@@ -147,8 +166,11 @@ func (c *call) ofrepContext() (jsonlogic.Value, error) {
 		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, fmt.Sprintf("The body must have at most %d bytes.", maxContext))
 	}
 	body, err := jsonlogic.Parse(text)
-	if err != nil || body.Kind() != jsonlogic.KindObject {
+	if err != nil || body.Kind() != jsonlogic.KindObject || !utf8.Valid(text) {
 		return jsonlogic.Value{}, ofrepRefusal(ofrepParseError, `The body must be a JSON object such as {"context": {"targetingKey": "alice"}}.`)
+	}
+	if unreadable := jsonapi.Unreadable(text); unreadable != nil {
+		return jsonlogic.Value{}, unreadable.With("errorCode", ofrepParseError)
 	}
 	sent := body.Get("context")
 	switch sent.Kind() {

@@ -57,9 +57,10 @@ func TestOFREP_NoRoute(t *testing.T) {
 // anybody lets every key in.
 type anybody struct{}
 
-func (anybody) Authenticate(context.Context, string) (accounts.Caller, error) {
+func (anybody) Authenticate(context.Context, string, string) (accounts.Caller, error) {
 	return accounts.Caller{Account: "a", KeyID: "k", Role: accounts.Viewer}, nil
 }
+func (anybody) Expect(string) {}
 func (anybody) Forget(string) {}
 
 // TestOFREP_InternalError: a failure and a panic are told as the

@@ -35,13 +35,27 @@ func TestOFREP_Reasons(t *testing.T) {
 	owner.makeFlag("ruled", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), true)}))
 	owner.makeFlag("split", inEnvironment("production", attributes{"rules": serving(everybody, true)}))
 	owner.makeFlag("off", inEnvironment("production", attributes{"enabled": false, "default": true, "rules": serving(everybody, false)}))
-	owner.post(flagsPath, envelope("", "text", flag("STRING", "<x>", nil))).want(201)
-	want := map[string]string{"static": "STATIC False false", "ruled": "TARGETING_MATCH True true", "split": "SPLIT True true",
-		"off": "DISABLED True true", "text": "STATIC <nil> <x>"}
+	free := func(key string, more attributes) { // without a list of values
+		owner.post(flagsPath, envelope("", key, flag("STRING", "<x>", more))).want(201)
+	}
+	free("text", nil)
+	free("text-environment", inEnvironment("production", attributes{"default": "e"}))
+	free("text-rule", inEnvironment("production", attributes{"default": "e", "rules": []any{
+		attributes{"logic": equals("user.key", "bob"), "value": "b"}, attributes{"logic": equals("user.key", "alice"), "value": "a"},
+	}}))
+	free("text-off", inEnvironment("production", attributes{"enabled": false, "default": "e"}))
+	want := map[string]string{
+		"static": "STATIC False false map[]", "ruled": "TARGETING_MATCH True true map[]", "split": "SPLIT True true map[]",
+		"off": "STATIC True true map[disabled:true]", "text": "STATIC default <x> map[]", "text-environment": "STATIC environment e map[]",
+		"text-rule": "TARGETING_MATCH rule-1 a map[]", "text-off": "STATIC environment e map[disabled:true]",
+	}
+	shown := func(result map[string]any) string {
+		return fmt.Sprint(result["reason"], " ", result["variant"], " ", result["value"], " ", result["metadata"])
+	}
 	bulk := map[string]string{}
 	for _, each := range owner.ofrep("", `{"context":{"targetingKey":"alice"}}`).want(200).members()["flags"].([]any) {
 		result := each.(map[string]any)
-		bulk[result["key"].(string)] = fmt.Sprint(result["reason"], " ", result["variant"], " ", result["value"])
+		bulk[result["key"].(string)] = shown(result)
 	}
 	if difference := cmp.Diff(want, bulk); difference != "" {
 		t.Errorf("bulk: want (-), got (+):\n%s", difference)
@@ -49,7 +63,7 @@ func TestOFREP_Reasons(t *testing.T) {
 	for key, wanted := range want {
 		got := owner.ofrep(key, `{"context":{"targetingKey":"alice"}}`).want(200)
 		result := got.members()
-		if fmt.Sprint(result["reason"], " ", result["variant"], " ", result["value"]) != wanted || result["key"] != key {
+		if shown(result) != wanted || result["key"] != key {
 			t.Errorf("%s: got %s, want %s", key, got.body, wanted)
 		}
 	}

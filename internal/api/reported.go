@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/optional"
 )
 
 func serviceResource() resource[observations.ReportingService, observations.Draft, observations.Filter] {
@@ -15,7 +16,7 @@ func serviceResource() resource[observations.ReportingService, observations.Draf
 }
 
 func contextTypeResource() resource[observations.ContextType, observations.Draft, observations.Filter] {
-	return describe(observations.KindContextType, func(t observations.ContextType) (string, any) { return t.Key, t }, reportedFilter, nameDraft)
+	return describe(observations.KindContextType, func(t observations.ContextType) (string, any) { return t.Key, t }, reportedFilter, contextTypeDraft)
 }
 
 func contextResource() resource[observations.Context, observations.Draft, observations.Filter] {
@@ -37,6 +38,17 @@ func nameDraft(envelope *jsonapi.Envelope) observations.Draft {
 		Attributes: envelope.Attributes.RawObject("attributes", `{"plan": {}}`),
 	}
 	draft.Problems = *envelope.Problems
+	return draft
+}
+
+// contextTypeDraft takes the id of a new context type from its attributes too, where
+// some clients send it.
+func contextTypeDraft(envelope *jsonapi.Envelope) observations.Draft {
+	draft := nameDraft(envelope)
+	var id string
+	if text, sent := envelope.Attributes.RawOrNull("id"); sent && draft.Key.Or("") == "" && json.Unmarshal(text, &id) == nil {
+		draft.Key = optional.Of(id)
+	}
 	return draft
 }
 

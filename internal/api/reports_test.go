@@ -298,10 +298,41 @@ func TestServicesAndContexts_Lifecycle(t *testing.T) {
 			requireJSON(t, owner.put(path, envelope("", "", body)).want(200).attribute("attributes"), `{}`)
 		}
 	})
-	t.Run("there is no way to make a context or its type by hand", func(t *testing.T) {
-		owner := owner.in(t)
-		owner.post(contextsPath, envelope("", "user:x", attributes{})).refused(405, problem{code: "method_not_allowed"})
-		owner.post(typesPath, envelope("", "user", attributes{})).refused(405, problem{code: "method_not_allowed"})
+	t.Run("there is no way to make a context by hand", func(t *testing.T) {
+		owner.in(t).post(contextsPath, envelope("", "user:x", attributes{})).refused(405, problem{code: "method_not_allowed"})
+	})
+}
+
+func TestContextTypes_Create(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		member := owner.withRole("MEMBER")
+		made := member.post(typesPath, envelope("context_type", "tenant", attributes{"name": "Tenant", "attributes": attributes{"plan": attributes{}}})).want(201)
+		if made.data().ID != "tenant" || made.text("name") != "Tenant" || made.header.Get("Etag") != owner.get(typesPath+"/tenant").want(200).header.Get("Etag") {
+			t.Errorf("got %s", made.body)
+		}
+		requireJSON(t, made.attribute("attributes"), `{"plan":{}}`)
+		latest := owner.latest().Attributes
+		if latest["kind"] != "context_type" || latest["key"] != "tenant" || latest["action"] != "created" {
+			t.Errorf("the history has %v", latest)
+		}
+		// Some clients send the id with the attributes.
+		inner := member.post(typesPath, `{"data":{"attributes":{"id":"device"}}}`).want(201)
+		if inner.data().ID != "device" || inner.text("name") != "device" {
+			t.Errorf("got %s", inner.body)
+		}
+		requireJSON(t, inner.attribute("attributes"), `{}`)
+		exists := problem{code: "already_exists", source: "pointer /data/id"}
+		member.post(typesPath, envelope("", "tenant", attributes{})).refused(409, exists)
+		member.post(typesPath, `{"data":{"attributes":{"id":"device"}}}`).refused(409, exists)
+		owner.discover("found", "key")
+		member.post(typesPath, envelope("", "found", attributes{})).refused(409, exists)
+		for _, id := range []string{"", "a:b", "a\nb", ".", strings.Repeat("x", 101)} {
+			member.post(typesPath, envelope("", id, attributes{}), offContract).refused(400, invalid("/data/id"))
+		}
+		owner.withRole("VIEWER").post(typesPath, envelope("", "viewed", attributes{})).refused(403, problem{code: "forbidden"})
+		member.delete(typesPath + "/tenant").want(204)
+		member.post(typesPath, envelope("", "tenant", attributes{})).want(201)
 	})
 }
 

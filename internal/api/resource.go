@@ -31,8 +31,7 @@ func describe[T, D, F any](kind string, render func(T) (string, any), filter fun
 	return resource[T, D, F]{kind: kind, render: render, filter: filter, draft: draft}
 }
 
-// noFilter and noDraft are for resources that cannot be filtered or written.
-func noFilter(*call) none            { return none{} }
+// noDraft is for resources that cannot be written.
 func noDraft(*jsonapi.Envelope) none { return none{} }
 
 // oneOf reads a filter that is one of a few words, in any case.

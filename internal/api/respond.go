@@ -86,12 +86,13 @@ func (a *API) write(w *recorder, r *http.Request, answer reply) {
 		answer.raw.ServeHTTP(w, r.WithContext(w.ctx))
 		return
 	}
-	if answer.etag != "" {
-		w.set("Etag", answer.etag)
-		if conditional(w, r, answer) && matchesTag(r.Header.Get("If-None-Match"), answer.etag, weakTag) {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
+	zipped := len(answer.body) >= compressFrom && acceptsGzip(header(r, "Accept-Encoding"))
+	if len(answer.body) >= compressFrom {
+		w.set("Vary", "Accept-Encoding")
+	}
+	if answer.etag != "" && a.notModified(w, r, answer, zipped) {
+		w.WriteHeader(http.StatusNotModified)
+		return
 	}
 	if answer.body == nil {
 		w.WriteHeader(answer.status)
@@ -99,17 +100,32 @@ func (a *API) write(w *recorder, r *http.Request, answer reply) {
 	}
 	w.set("Content-Type", answer.mediaType)
 	body, length := answer.body, answer.length
-	if len(body) >= compressFrom {
-		w.set("Vary", "Accept-Encoding")
-		if acceptsGzip(r.Header.Get("Accept-Encoding")) {
-			body = compress(body)
-			length = strconv.Itoa(len(body))
-			w.set("Content-Encoding", "gzip")
-		}
+	if zipped {
+		body = compress(body)
+		length = strconv.Itoa(len(body))
+		w.set("Content-Encoding", "gzip")
 	}
 	w.set("Content-Length", length)
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(body)
+}
+
+// notModified sets the ETag and reports whether the caller has the response already,
+// compressed or not. The ETag is then that of what the caller has.
+func (a *API) notModified(w *recorder, r *http.Request, answer reply, zipped bool) bool {
+	listed := header(r, "If-None-Match")
+	if listed == "" || !conditional(w, r, answer) {
+		w.set("Etag", encodedTag(answer.etag, zipped))
+		return false
+	}
+	for _, encoding := range []bool{zipped, !zipped} {
+		if tag := encodedTag(answer.etag, encoding); matchesTag(listed, tag, weakTag) {
+			w.set("Etag", tag)
+			return true
+		}
+	}
+	w.set("Etag", encodedTag(answer.etag, zipped))
+	return false
 }
 
 // writeError sends an error in the form of the route's protocol. This is the one
@@ -202,8 +218,25 @@ func matchesTag(header, tag string, normalize func(listed string) string) bool {
 // enough to save a body.
 func weakTag(listed string) string { return strings.TrimPrefix(listed, "W/") }
 
-// strongTag accepts tags as they are: a write needs the exact resource.
-func strongTag(listed string) string { return listed }
+// strongTag accepts the tags of both encodings and no weak ones: a write needs the
+// exact resource, however it was sent.
+func strongTag(listed string) string {
+	if plain, zipped := strings.CutSuffix(listed, zippedTag); zipped {
+		return plain + `"`
+	}
+	return listed
+}
+
+// zippedTag ends the tags of compressed bodies: a strong tag is of certain bytes.
+const zippedTag = `-gzip"`
+
+// encodedTag returns the tag of a resource as it is sent.
+func encodedTag(tag string, zipped bool) string {
+	if zipped {
+		return strings.TrimSuffix(tag, `"`) + zippedTag
+	}
+	return tag
+}
 
 func acceptsGzip(header string) bool {
 	for item := range strings.SplitSeq(header, ",") {

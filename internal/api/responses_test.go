@@ -232,6 +232,39 @@ func TestResponses_Compression(t *testing.T) {
 	}
 }
 
+// TestETag_Encodings: a strong tag is of certain bytes, so the compressed and the
+// plain body have one each; conditions take either.
+func TestETag_Encodings(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	path := owner.makeConfig("large", attributes{"items": attributes{"text": item(strings.Repeat("large ", 1000))}})
+	tags := map[string]string{}
+	for _, encoding := range []string{"identity", "gzip"} {
+		got := rawGet(t, owner, path, encoding)
+		readAll(t, got)
+		tags[encoding] = got.Header.Get("Etag")
+	}
+	plain, zipped := tags["identity"], tags["gzip"]
+	if plain == "" || strings.TrimSuffix(zipped, `-gzip"`) != strings.TrimSuffix(plain, `"`) {
+		t.Fatalf("the tags are %s and %s", plain, zipped)
+	}
+	for _, accept := range []string{"identity", "gzip"} {
+		for listed, want := range map[string]string{plain: plain, zipped: zipped, "W/" + zipped: zipped, plain + ", " + zipped: tags[accept], "*": tags[accept]} {
+			got := owner.get(path, with("Accept-Encoding", accept), with("If-None-Match", listed)).want(304)
+			if got.header.Get("Etag") != want || got.header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s for %s: got %v, want the tag %s", listed, accept, got.header, want)
+			}
+		}
+	}
+	owner.get(path, with("Accept-Encoding", "identity"), with("If-None-Match", `"other-gzip"`)).want(200)
+	body := replacing(path, "Renamed")
+	owner.put(path, body, with("If-Match", "W/"+zipped)).refused(412, problem{code: "version_mismatch"})
+	owner.put(path, body, with("If-Match", `"other-gzip"`)).refused(412, problem{code: "version_mismatch"})
+	owner.put(path, body, with("If-Match", zipped)).want(200)
+	owner.put(path, body, with("If-Match", zipped)).refused(412, problem{code: "version_mismatch"})
+	owner.put(path, body, with("If-Match", plain)).refused(412, problem{code: "version_mismatch"})
+}
+
 // rawGet asks without the transport's own compression.
 func rawGet(t *testing.T, c client, path, acceptEncoding string) *http.Response {
 	t.Helper()

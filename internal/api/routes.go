@@ -54,8 +54,8 @@ func (a *API) routes() []route {
 		{"GET /api/v1/users/current/settings", reads(), settings(accounts.KindUserSettings, a.Accounts.UserSettings)},
 		{"PUT /api/v1/users/current/settings", personal(), replaceSettings(accounts.KindUserSettings, a.Accounts.ReplaceUserSettings)},
 
-		{"GET /api/v1/api_keys", reads(), key.list(a.keys)},
-		{"POST /api/v1/api_keys", manages(), key.create(a.Accounts.CreateKey)},
+		{"GET /api/v1/api_keys", reads(), key.list(a.Accounts.Keys)},
+		{"POST /api/v1/api_keys", manages(), key.create(a.createKey)},
 		{"GET /api/v1/api_keys/{id}", reads(), key.get(a.Accounts.Key)},
 		{"PUT /api/v1/api_keys/{id}", manages(), key.replace(a.replaceKey)},
 		{"DELETE /api/v1/api_keys/{id}", manages(), key.remove(a.deleteKey)},
@@ -75,6 +75,7 @@ func (a *API) routes() []route {
 		{"DELETE /api/v1/services/{id}", configures(), service.remove(a.Observations.DeleteService)},
 
 		{"GET /api/v1/context_types", cachedReads(), contextType.list(a.Observations.ContextTypes)},
+		{"POST /api/v1/context_types", configures(), contextType.create(a.Observations.CreateContextType)},
 		{"GET /api/v1/context_types/{id}", cachedReads(), contextType.get(a.Observations.ContextType)},
 		{"PUT /api/v1/context_types/{id}", configures(), contextType.replace(a.Observations.ReplaceContextType)},
 		{"DELETE /api/v1/context_types/{id}", configures(), contextType.remove(a.Observations.DeleteContextType)},

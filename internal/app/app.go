@@ -233,7 +233,10 @@ func (a *App) listen(ctx context.Context) error {
 		return nil
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", a.MetricsHandler())
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff") // as on the API's responses
+		a.MetricsHandler().ServeHTTP(w, r)
+	})
 	metrics, err := newServer(ctx, a.settings.MetricsListen, mux, a.log)
 	if err != nil {
 		return err

@@ -130,7 +130,7 @@ func (o *Operator) Keys(ctx context.Context, accountKey string) (keys []accounts
 	}
 	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
 		for request := page.First(); ; request.Number++ {
-			list, err := tx.Keys(ctx, id, request)
+			list, err := tx.Keys(ctx, id, accounts.KeyFilter{}, request)
 			if err != nil {
 				return err
 			}

@@ -269,6 +269,18 @@ func TestTLS_FromFiles(t *testing.T) {
 	c := newClient(t, "https://"+instance.Address(), apptest.OwnerKey)
 	c.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
 	c.get(t, "/api/v1/environments/production", http.StatusOK)
+	head, err := http.NewRequestWithContext(t.Context(), http.MethodHead, c.url+"/api/liveness", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := c.http.Do(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.Header.Get("Strict-Transport-Security") == "" {
+		t.Errorf("over TLS, got %v", response.Header)
+	}
 	// What is too old must be refused.
 	old := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	conn, err := (&tls.Dialer{Config: old}).DialContext(t.Context(), "tcp", instance.Address())

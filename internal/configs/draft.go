@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/overrides"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Draft is what a caller wants a config to be, before any rule was checked.
@@ -109,7 +110,7 @@ func (d *Draft) checkSize(path string, value json.RawMessage) bool {
 	switch {
 	case len(value) > MaxValue:
 		d.Problems.Attribute(path, "must have at most %d bytes of JSON text", MaxValue)
-	case nesting(value) > MaxNesting:
+	case rawjson.Depth(value) > MaxNesting:
 		d.Problems.Attribute(path, "must be nested at most %d levels deep", MaxNesting)
 	default:
 		return true

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Limits of a schema. They are checked where it is written, so that what is
@@ -127,7 +128,7 @@ func compileSchema(text json.RawMessage, work *work) schema {
 	switch {
 	case len(text) > MaxSchema:
 		return unusable("has %d bytes; at most %d are allowed", len(text), MaxSchema)
-	case nesting(text) > MaxSchemaNesting:
+	case rawjson.Depth(text) > MaxSchemaNesting:
 		return unusable("is nested more than %d levels deep; make it flatter", MaxSchemaNesting)
 	}
 	document := decode(text)

@@ -31,23 +31,3 @@ func (t Type) fits(value json.RawMessage) bool {
 func (t Type) noun() string {
 	return map[Type]string{String: "a string", Number: "a number that fits 64 bits", Boolean: "true or false", JSON: "JSON"}[t]
 }
-
-// nesting returns how many levels of arrays and objects a value has.
-func nesting(value json.RawMessage) int {
-	deepest, depth, quoted := 0, 0, false
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return deepest
-}

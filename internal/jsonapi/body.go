@@ -8,10 +8,12 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // MaxBody bounds a request body.
@@ -20,9 +22,12 @@ const MaxBody = 8 << 20
 // presized bounds the memory that is allocated for an announced length.
 const presized = 64 << 10
 
-// ReadBody returns a request's JSON text. It refuses other media types and bodies
-// that are too large; a missing Content-Type means JSON.
+// ReadBody returns a request's JSON text. It refuses other media types, compressed
+// bodies and those that are too large; a missing Content-Type means JSON.
 func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return nil, fault.New(fault.UnsupportedMediaType, "The body must be sent as it is, without Content-Encoding; %q is not supported.", encoding)
+	}
 	text, err := readAll(w, r)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return nil, fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", MaxBody)
@@ -93,8 +98,14 @@ func (e *Envelope) RequireID(id string) {
 	}
 }
 
-// ParseObject reads a body that must be a JSON object.
-func ParseObject(text []byte) (*Object, error) {
+// ParseObject reads a body that must be a JSON object which every parser reads alike.
+func ParseObject(text []byte) (*Object, error) { return parseObject(text, "") }
+
+// ParseReport reads a body whose member array has items that are accepted or
+// rejected one by one: ParseItem reads them.
+func ParseReport(text []byte, array string) (*Object, error) { return parseObject(text, array) }
+
+func parseObject(text []byte, except string) (*Object, error) {
 	if !utf8.Valid(text) {
 		return nil, malformed("The body is not valid UTF-8.")
 	}
@@ -105,13 +116,46 @@ func ParseObject(text []byte) (*Object, error) {
 	if !object.parse(text) {
 		return nil, malformed("The body must be a JSON object.")
 	}
-	return object, nil
+	object.requireReadable(text, maxUnreadable, except)
+	return object, object.problems.Err()
 }
 
-// ParseItem reads an object out of a body that was parsed before.
+// ParseItem reads an object out of a body that was parsed before, and notes a problem
+// if parsers could read it in different ways.
 func ParseItem(text json.RawMessage) (*Object, bool) {
 	item := &Object{place: fault.Pointer, problems: &fault.Problems{}}
-	return item, item.parse(text)
+	isObject := item.parse(text)
+	item.requireReadable(text, 1, "")
+	return item, isObject
+}
+
+// maxUnreadable is how many problems of one body are told that make it unreadable
+// for some parsers.
+const maxUnreadable = 100
+
+// requireReadable notes what some parsers could not read. It would be stored and
+// make every list unreadable that it is in.
+func (o *Object) requireReadable(text []byte, limit int, except string) {
+	for _, each := range rawjson.Check(text, limit, except) {
+		o.problems.Add(unreadable(each))
+	}
+}
+
+// Unreadable returns the refusal of valid JSON text that some parsers could not
+// read, or nil.
+func Unreadable(text []byte) *fault.Error {
+	for _, first := range rawjson.Check(text, 1, "") {
+		return unreadable(first)
+	}
+	return nil
+}
+
+func unreadable(problem rawjson.Problem) *fault.Error {
+	where := strings.TrimPrefix(problem.Pointer, "/")
+	if where == "" {
+		where = "The document"
+	}
+	return fault.New(fault.Validation, "%s %s.", where, problem.Rule).At(fault.Pointer(problem.Pointer))
 }
 
 func malformed(detail string) error {

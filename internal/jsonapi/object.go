@@ -24,12 +24,11 @@ type Object struct {
 	problems *fault.Problems
 }
 
-// parse splits valid JSON into members and reports whether it is an object. The
-// last of several members with one name counts, as usual in JSON.
+// parse splits valid JSON into members and reports whether it is an object.
 func (o *Object) parse(text []byte) bool {
 	o.members = map[string]json.RawMessage{}
 	return rawjson.Members(text, func(name string, member json.RawMessage) {
-		if _, repeated := o.members[name]; !repeated {
+		if _, repeated := o.members[name]; !repeated { // in an item of a report that is rejected
 			o.names = append(o.names, name)
 		}
 		o.members[name] = member
@@ -149,19 +148,43 @@ func (o *Object) Object(name, example string) optional.Value[*Object] {
 
 // RawObject reads an object as its JSON text.
 func (o *Object) RawObject(name, example string) optional.Value[json.RawMessage] {
+	o.requireShallow(name)
+	return o.DeepObject(name, example)
+}
+
+// DeepObject is RawObject for what has bounds of its own.
+func (o *Object) DeepObject(name, example string) optional.Value[json.RawMessage] {
 	return read(o, name, mustBeObject, example, func(text json.RawMessage) (json.RawMessage, bool) { return text, text[0] == '{' })
 }
 
 // Raw reads any value but null as its JSON text.
 func (o *Object) Raw(name string) optional.Value[json.RawMessage] {
+	o.requireShallow(name)
 	return read(o, name, "", "", func(text json.RawMessage) (json.RawMessage, bool) { return text, true })
 }
 
 // RawOrNull returns any value, null included, as its JSON text, and whether it was
 // sent.
 func (o *Object) RawOrNull(name string) (json.RawMessage, bool) {
+	o.requireShallow(name)
 	text, sent := o.members[name]
 	return text, sent
+}
+
+// requireShallow notes a problem if a value is nested so deeply that many parsers
+// could not read it.
+func (o *Object) requireShallow(name string) {
+	if rule := BrokenDepth(o.members[name]); rule != "" {
+		o.Refuse(name, rule)
+	}
+}
+
+// BrokenDepth returns the rule that a value breaks by its nesting, or "".
+func BrokenDepth(value json.RawMessage) string {
+	if len(value) <= 2*rawjson.MaxValueDepth || rawjson.Depth(value) <= rawjson.MaxValueDepth {
+		return ""
+	}
+	return "must have at most " + strconv.Itoa(rawjson.MaxValueDepth) + " levels of arrays and objects"
 }
 
 // Items iterates over an array of objects and notes everything else in it as a
@@ -182,13 +205,14 @@ func (o *Object) Items(name, example string) iter.Seq2[int, *Object] {
 	}
 }
 
-// Without returns the object's JSON text without some of its members.
+// Without reads the object as its JSON text without some of its members.
 func (o *Object) Without(names ...string) json.RawMessage {
 	text := []byte{'{'}
 	for _, name := range o.names {
 		if slices.Contains(names, name) {
 			continue
 		}
+		o.requireShallow(name)
 		if len(text) > 1 {
 			text = append(text, ',')
 		}

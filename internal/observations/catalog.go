@@ -134,6 +134,47 @@ func (s *Service) ContextType(ctx context.Context, caller accounts.Caller, key s
 	return contextTypes().get(ctx, s, caller, key)
 }
 
+// CreateContextType creates a context type before a context of it is reported.
+// MEMBER or higher.
+func (s *Service) CreateContextType(ctx context.Context, caller accounts.Caller, draft Draft) (ContextType, error) {
+	key := draft.Key.Or("")
+	if rule := brokenTypeRule(key); rule != "" {
+		draft.Problems.Add(fault.New(fault.Validation, "id %s: it is the context type's key.", rule).At(fault.Pointer("/data/id")))
+	}
+	if err := draft.validate(); err != nil {
+		return ContextType{}, err
+	}
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (ContextType, error) {
+		if err := newContextType(ctx, tx, caller.Account, key); err != nil {
+			return ContextType{}, err
+		}
+		created := ContextType{Account: caller.Account, Key: key, Name: draft.Name.Or(key), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+			Attributes: draft.Attributes.Or(json.RawMessage(`{}`))}
+		if err := tx.SaveContextTypes(ctx, created); err != nil {
+			return ContextType{}, err
+		}
+		return created, changes.Record(ctx, tx, caller.Account, caller.Actor(), KindContextType, key, nil, &created)
+	})
+}
+
+// newContextType refuses a key that is in use, and more types than an account may
+// have.
+func newContextType(ctx context.Context, tx Tx, account, key string) error {
+	existing, err := tx.ContextTypesByKey(ctx, account, []string{key})
+	if err != nil {
+		return err
+	}
+	if len(existing) > 0 {
+		return fault.New(fault.AlreadyExists, "There is a context type %q already.", key).At(fault.Pointer("/data/id"))
+	}
+	count, err := countOf(ctx, tx.ContextTypes, account)()
+	if err == nil && count >= maxContextTypes {
+		err = fault.New(fault.RowLimitReached, "An account may have %d context types. Delete some that are not used.", maxContextTypes).
+			With("limit_key", "platform.context_type_rows").With("maximum", maxContextTypes)
+	}
+	return err
+}
+
 // ReplaceContextType renames a context type and replaces its known attributes.
 // MEMBER or higher.
 func (s *Service) ReplaceContextType(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[ContextType]) (ContextType, error) {

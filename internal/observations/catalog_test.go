@@ -3,6 +3,7 @@ package observations_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -70,6 +71,27 @@ func TestCreateService_Rules(t *testing.T) {
 		}
 		same(t, refusals(err), each.want)
 	}
+}
+
+func TestCreateContextType_RowLimit(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database)
+		items := make([]observations.ReportedContext, 999)
+		for i := range items {
+			items[i] = reported(fmt.Sprint("type", i), "key")
+		}
+		h.report(t, items...)
+		if _, err := h.CreateContextType(t.Context(), h.owner, keyDraft("last")); err != nil {
+			t.Fatal(err)
+		}
+		_, err := h.CreateContextType(t.Context(), h.owner, keyDraft("one-more"))
+		if !fault.Is(err, fault.RowLimitReached) || fault.All(err)[0].Meta["limit_key"] != "platform.context_type_rows" {
+			t.Errorf("got %v", err)
+		}
+		_, err = h.CreateContextType(t.Context(), h.owner, keyDraft("last"))
+		same(t, refusals(err), []refusal{{fault.AlreadyExists, fault.Pointer("/data/id")}})
+	})
 }
 
 func TestReplace_WithoutName(t *testing.T) {

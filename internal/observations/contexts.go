@@ -30,11 +30,8 @@ const maxEnvironmentKey = 100
 
 // check returns what is wrong with an item, or "".
 func (c ReportedContext) check(caller accounts.Caller) string {
-	if rule := brokenPathRule(c.Type, maxTypeKey); rule != "" {
+	if rule := brokenTypeRule(c.Type); rule != "" {
 		return "type " + rule
-	}
-	if _, _, colon := SplitContextID(c.Type); colon {
-		return "type must not contain a colon"
 	}
 	if rule := brokenRule(c.Key, maxName); rule != "" {
 		return "key " + rule

@@ -102,6 +102,14 @@ func brokenPathRule(key string, maximum int) string {
 	return brokenRule(key, maximum)
 }
 
+// brokenTypeRule returns what is wrong with the key of a context type, or "".
+func brokenTypeRule(key string) string {
+	if strings.Contains(key, ":") {
+		return "must not contain a colon"
+	}
+	return brokenPathRule(key, maxTypeKey)
+}
+
 // brokenRule returns what is wrong with a key that a program chose, or "".
 func brokenRule(key string, maximum int) string {
 	switch {

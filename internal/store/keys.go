@@ -31,25 +31,27 @@ func (db *DB) KeyByHash(ctx context.Context, hash string) (accounts.Key, error) 
 }
 
 // Keys lists the keys of an account.
-func (tx *ReadTx) Keys(ctx context.Context, account string, request page.Request) (page.List[accounts.Key], error) {
+func (tx *ReadTx) Keys(ctx context.Context, account string, filter accounts.KeyFilter, request page.Request) (page.List[accounts.Key], error) {
 	found := &list{columns: keyColumns, table: "api_keys", byDefault: "name", tie: "id",
 		sorts: sorts("name", "status", "created_at", "expires_at", "last_used_at")}
 	found.where("account_id = ?", account)
+	found.search(filter.Search)
 	return pageOf(ctx, tx, found, request, scanKey)
 }
 
 // InsertKey writes a new key.
 func (tx *Tx) InsertKey(ctx context.Context, k accounts.Key) error {
-	return tx.run(ctx, `INSERT INTO api_keys (`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+	return tx.run(ctx, `INSERT INTO api_keys (`+keyColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 		k.ID, k.Account, k.Hash, k.Name, string(k.Role), string(k.Status), asJSON(k.Scopes), microsOrNull(k.ExpiresAt),
-		microsOrNull(k.LastUsedAt), k.CreatedBy, micros(k.CreatedAt), micros(k.UpdatedAt))
+		microsOrNull(k.LastUsedAt), k.CreatedBy, micros(k.CreatedAt), micros(k.UpdatedAt), searchable(k.ID, k.Name))
 }
 
 // UpdateKey writes what may change of a key.
 func (tx *Tx) UpdateKey(ctx context.Context, k accounts.Key) error {
-	return tx.run(ctx, `UPDATE api_keys SET name = $3, role = $4, status = $5, scopes = $6, expires_at = $7, updated_at = $8
+	return tx.run(ctx, `UPDATE api_keys SET name = $3, role = $4, status = $5, scopes = $6, expires_at = $7, updated_at = $8, search = $9
 		WHERE account_id = $1 AND id = $2`,
-		k.Account, k.ID, k.Name, string(k.Role), string(k.Status), asJSON(k.Scopes), microsOrNull(k.ExpiresAt), micros(k.UpdatedAt))
+		k.Account, k.ID, k.Name, string(k.Role), string(k.Status), asJSON(k.Scopes), microsOrNull(k.ExpiresAt), micros(k.UpdatedAt),
+		searchable(k.ID, k.Name))
 }
 
 // DeleteKey removes a key.

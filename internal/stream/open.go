@@ -124,7 +124,9 @@ func newUpgrader() websocket.Upgrader {
 // upgrade upgrades a request to a WebSocket.
 func (h *Hub) upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 	hijacker := &hijackable{ResponseWriter: w}
-	ws, err := h.upgrader.Upgrade(hijacker, r, http.Header{"X-Request-Id": w.Header()["X-Request-Id"]})
+	header := w.Header().Clone()
+	header.Del("Connection") // the upgrade sets it
+	ws, err := h.upgrader.Upgrade(hijacker, r, header)
 	switch {
 	case err == nil:
 		return ws, nil

@@ -111,7 +111,7 @@ func keyList(t *testing.T, db *store.DB) {
 	listing[accounts.Key]{
 		byDefault: "name",
 		read: func(tx *store.ReadTx, request page.Request) (page.List[accounts.Key], error) {
-			return tx.Keys(t.Context(), account, request)
+			return tx.Keys(t.Context(), account, accounts.KeyFilter{}, request)
 		},
 		id: func(key accounts.Key) string { return key.ID },
 		fields: map[string]func(accounts.Key) any{
