@@ -17,8 +17,7 @@ const (
 	runsChannel    = "signalbox_runs" // with the id of a run that was cancelled
 )
 
-// Listener receives the notifications of other nodes. With SQLite there are
-// none, and it does nothing.
+// Listener receives the notifications of other nodes. With SQLite there are none.
 type Listener struct {
 	db      *DB
 	wake    func()
@@ -32,8 +31,7 @@ func (db *DB) NewListener(wake func()) *Listener {
 	return &Listener{db: db, wake: wake, aborted: func(string) {}}
 }
 
-// OnAbort sets a function that is called for every run that another node
-// cancels. It must be called before Start.
+// OnAbort sets, before Start, a function that is called for every run that another node cancels.
 func (l *Listener) OnAbort(aborted func(run string)) { l.aborted = aborted }
 
 // Start starts listening.
@@ -47,8 +45,7 @@ func (l *Listener) Start(ctx context.Context) {
 // Stop stops listening and waits for its end.
 func (l *Listener) Stop() { l.loop.Stop() }
 
-// run connects again, with growing pauses, until it is stopped. Meanwhile the
-// change feed polls.
+// run connects again, with growing pauses, until it is stopped. Meanwhile the change feed polls.
 func (l *Listener) run(ctx context.Context) {
 	const longest = 10 * time.Second
 	pause := l.db.limits.Reconnect

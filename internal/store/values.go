@@ -50,8 +50,7 @@ func (s storedTimeOrNull) Scan(stored any) error {
 	return asTime(*s.at).Scan(stored)
 }
 
-// storedJSON writes a value as JSON, or scans JSON into what it points to; NULL
-// leaves that as it is.
+// storedJSON writes a value as JSON, or scans JSON into what it points to; NULL changes nothing.
 type storedJSON struct{ value any }
 
 func asJSON(value any) storedJSON { return storedJSON{value} }
