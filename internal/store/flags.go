@@ -95,15 +95,6 @@ const overwriteFlag = `ON CONFLICT (account_id, key) DO UPDATE SET name = exclud
 	last_evaluated = CASE WHEN flags.deleted_at IS NULL THEN flags.last_evaluated ELSE excluded.last_evaluated END,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
 
-func flagRow(f flags.Flag) []any {
-	var choices any
-	if f.Values != nil {
-		choices = asJSON(f.Values)
-	}
-	return []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, asJSON(f.Environments),
-		searchable(f.Key, f.Name), microsOrNull(f.LastEvaluated), micros(f.CreatedAt), micros(f.UpdatedAt)}
-}
-
 // SaveFlag inserts or overwrites a flag and what its rules refer to.
 func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.Reference) error {
 	if err := tx.SaveFlags(ctx, []flags.Flag{flag}); err != nil {
@@ -115,8 +106,13 @@ func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.
 // SaveFlags inserts or overwrites flags, deleted ones too. Their references stay.
 func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
 	rows := make([][]any, len(saved))
-	for i, flag := range saved {
-		rows[i] = flagRow(flag)
+	for i, f := range saved {
+		var choices any
+		if f.Values != nil {
+			choices = asJSON(f.Values)
+		}
+		rows[i] = []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, asJSON(f.Environments),
+			searchable(f.Key, f.Name), microsOrNull(f.LastEvaluated), micros(f.CreatedAt), micros(f.UpdatedAt)}
 	}
 	return inserts(ctx, tx, insertFlag, overwriteFlag, rows)
 }

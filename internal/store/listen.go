@@ -36,7 +36,7 @@ func (l *Listener) OnAbort(aborted func(run string)) { l.aborted = aborted }
 
 // Start starts listening.
 func (l *Listener) Start(ctx context.Context) {
-	if l.db.database == "" {
+	if l.db.options.Database == "" {
 		return
 	}
 	l.loop.Start(ctx, l.run)
@@ -48,16 +48,16 @@ func (l *Listener) Stop() { l.loop.Stop() }
 // run connects again, with growing pauses, until it is stopped. Meanwhile the change feed polls.
 func (l *Listener) run(ctx context.Context) {
 	const longest = 10 * time.Second
-	pause := l.db.limits.Reconnect
+	pause := l.db.options.Limits.Reconnect
 	for ctx.Err() == nil {
 		connected, err := l.listen(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		if connected {
-			pause = l.db.limits.Reconnect
+			pause = l.db.options.Limits.Reconnect
 		}
-		l.db.log.Warn("Lost the connection for notifications from other nodes; reconnecting. Until then changes are found by polling.", "error", err)
+		l.db.options.Log.Warn("Lost the connection for notifications from other nodes; reconnecting. Until then changes are found by polling.", "error", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause + time.Duration(rand.Int64N(int64(pause)))): //nolint:gosec // jitter needs no secrecy
@@ -68,7 +68,7 @@ func (l *Listener) run(ctx context.Context) {
 
 // listen waits for notifications until the connection breaks.
 func (l *Listener) listen(ctx context.Context) (connected bool, err error) {
-	config, err := parseURL(l.db.database)
+	config, err := parseURL(l.db.options.Database)
 	if err != nil {
 		return false, err
 	}

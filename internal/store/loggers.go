@@ -110,11 +110,8 @@ func (tx *ReadTx) LoggersWithEnvironment(ctx context.Context, account, environme
 
 // LoggerKinds returns the kinds of those of the named keys that are in use.
 func (tx *ReadTx) LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error) {
-	found, err := among(ctx, tx, scanPair, `SELECT key, kind FROM loggers WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
-	kinds := make(map[string]string, len(found))
-	for _, pair := range found {
-		kinds[pair[0]] = pair[1]
-	}
+	kinds := make(map[string]string, len(keys))
+	_, err := among(ctx, tx, scanInto(kinds), `SELECT key, kind FROM loggers WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
 	return kinds, err
 }
 

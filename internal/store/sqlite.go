@@ -35,8 +35,8 @@ type sqliteEngine struct {
 	stopped sync.Once
 }
 
-func openSQLite(ctx context.Context, options Options, limits Limits) (*sqliteEngine, error) {
-	e := &sqliteEngine{grouped: options.GroupCommitted, limits: limits, queue: newWriteQueue(), stop: make(chan struct{}), ended: make(chan struct{})}
+func openSQLite(ctx context.Context, options Options) (*sqliteEngine, error) {
+	e := &sqliteEngine{grouped: options.GroupCommitted, limits: options.Limits, queue: newWriteQueue(), stop: make(chan struct{}), ended: make(chan struct{})}
 	if e.grouped == nil {
 		e.grouped = func(int) {}
 	}

@@ -37,14 +37,9 @@ type Options struct {
 type DB struct {
 	dialect  dialect
 	engine   engine
-	log      *slog.Logger
-	clock    func() time.Time
-	observe  func(kind string, took time.Duration, err error)
-	trace    func(ctx context.Context, name string) (context.Context, func(error))
+	options  Options
 	wake     atomic.Pointer[func()]
 	ring     atomic.Pointer[sealed.Ring]
-	database string // PostgreSQL's URL
-	limits   Limits
 	versions versionCache
 	reads    versionReads
 }
@@ -93,17 +88,17 @@ type querier interface {
 
 // Open connects to the database. It does not migrate.
 func Open(ctx context.Context, options Options) (*DB, error) {
-	db := &DB{dialect: sqliteDialect(), log: options.Log, clock: options.Now, observe: options.Observe, trace: options.Trace,
-		database: options.Database, limits: options.Limits.withDefaults()}
-	if db.clock == nil {
-		db.clock = time.Now
+	options.Limits = options.Limits.withDefaults()
+	if options.Now == nil {
+		options.Now = time.Now
 	}
+	db := &DB{dialect: sqliteDialect(), options: options}
 	var err error
 	if options.Database != "" {
 		db.dialect = postgresDialect()
-		db.engine, err = openPostgres(ctx, options.Database, db.limits)
+		db.engine, err = openPostgres(ctx, options.Database, options.Limits)
 	} else {
-		db.engine, err = openSQLite(ctx, options, db.limits)
+		db.engine, err = openSQLite(ctx, options)
 	}
 	if err != nil {
 		return nil, err
@@ -147,7 +142,7 @@ func (db *DB) Snapshot(ctx context.Context, fn func(*ReadTx) error) error {
 type reader func(ctx context.Context, via priority, fn func(querier) error) error
 
 func (db *DB) read(ctx context.Context, via priority, read reader, fn func(*ReadTx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, db.limits.Read)
+	ctx, cancel := context.WithTimeout(ctx, db.options.Limits.Read)
 	defer cancel()
 	ctx, end := db.begin(ctx, "read")
 	err := classify(ctx, read(ctx, via, func(conn querier) error {
@@ -165,7 +160,7 @@ func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) err
 }
 
 func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) error) error {
-	limit := db.limits.Write
+	limit := db.options.Limits.Write
 	if options.unlimited {
 		limit = migrateTimeout
 	}
@@ -211,19 +206,19 @@ func safely(fn func() error) (err error) {
 	return fn()
 }
 
-func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
+func (db *DB) now() time.Time { return db.options.Now().UTC().Truncate(time.Microsecond) }
 
 // begin starts to measure and trace a transaction.
 func (db *DB) begin(ctx context.Context, kind string) (context.Context, func(error)) {
 	started := time.Now()
 	endSpan := func(error) {}
-	if db.trace != nil {
-		ctx, endSpan = db.trace(ctx, "store "+kind)
+	if db.options.Trace != nil {
+		ctx, endSpan = db.options.Trace(ctx, "store "+kind)
 	}
 	return ctx, func(err error) {
 		endSpan(err)
-		if db.observe != nil {
-			db.observe(kind, time.Since(started), err)
+		if db.options.Observe != nil {
+			db.options.Observe(kind, time.Since(started), err)
 		}
 	}
 }
@@ -250,8 +245,7 @@ func (tx *Tx) LockSchema(ctx context.Context) error {
 	if tx.dialect.lockSchema == "" {
 		return nil
 	}
-	_, err := tx.conn.exec(ctx, tx.dialect.lockSchema)
-	return err
+	return tx.run(ctx, tx.dialect.lockSchema)
 }
 
 // Transactions hands transactions to a domain package as the interfaces it asks for.
@@ -355,13 +349,18 @@ func scalar[T any](ctx context.Context, conn querier, scan func(row) (T, error),
 // mapOf reads a query of two columns.
 func mapOf[K comparable, V any](ctx context.Context, conn querier, query string, args ...any) (map[K]V, error) {
 	found := map[K]V{}
-	_, err := all(ctx, conn, func(r row) (key K, err error) {
+	_, err := all(ctx, conn, scanInto(found), query, args...)
+	return found, err
+}
+
+// scanInto returns a function that adds rows of two columns to a map.
+func scanInto[K comparable, V any](found map[K]V) func(row) (K, error) {
+	return func(r row) (key K, err error) {
 		var value V
 		err = r.Scan(&key, &value)
 		found[key] = value
 		return key, err
-	}, query, args...)
-	return found, err
+	}
 }
 
 // fetch reads one thing outside of the domain's transactions.

@@ -98,5 +98,3 @@ func textOrNull(document json.RawMessage) *string {
 func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }
 
 func scanString(r row) (text string, err error) { err = r.Scan(&text); return text, err }
-
-func scanPair(r row) (pair [2]string, err error) { err = r.Scan(&pair[0], &pair[1]); return pair, err }

@@ -27,8 +27,7 @@ var (
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	Write(ctx context.Context, account string, fn func(Tx) error) error
-	// FinishRuns stores, in a transaction of its own, the outcomes of runs that
-	// the lease still owns, and returns their ids.
+	// FinishRuns stores the outcomes of runs that the lease still owns, and returns their ids.
 	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 }
 
@@ -187,8 +186,7 @@ func (w *Worker) Wake() { w.wake.Ring() }
 // Abort ends the request of a cancelled run, if it is made here.
 func (w *Worker) Abort(run string) { w.inFlight.abort(run, errCanceled) }
 
-// endTimeout bounds what is left to write once no request is in flight: a
-// database that does not answer must not keep the process running.
+// endTimeout bounds what is left to write: a database that does not answer must not keep the process running.
 const endTimeout = 5 * time.Second
 
 // Stop ends the worker as the package documentation says. It may be repeated.
