@@ -13,7 +13,6 @@ import (
 
 // Errors to test for with errors.Is.
 var (
-	// ErrCorrupt means that a sealed value is damaged, or was sealed for another place.
 	ErrCorrupt = errors.New("the sealed value is damaged or was moved here from another place")
 
 	// ErrUnknownKey means that the ring lacks a key. Putting it back makes the value readable again.
@@ -110,43 +109,40 @@ func (r *Ring) Reload() error {
 
 // Rotate appends a new primary key to the file and returns its id. An inline ring returns ErrInline.
 func (r *Ring) Rotate() (newID string, err error) {
-	id, err := r.rotate()
-	if err != nil {
-		return "", fmt.Errorf("cannot rotate the key ring: %w", err)
-	}
-	return id.String(), nil
-}
-
-func (r *Ring) rotate() (id keyID, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cannot rotate the key ring: %w", err)
+		}
+	}()
 	if r.path == "" {
-		return id, fmt.Errorf("%w: %s", ErrInline, inlineAdvice)
+		return "", fmt.Errorf("%w: %s", ErrInline, inlineAdvice)
 	}
 	// The lock comes first: waiting for another process must not block Reload.
 	file, err := lockFile(r.path, lockTries)
 	if err != nil {
-		return id, err
+		return "", err
 	}
 	defer file.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text, err := readAll(file.File) // other processes may have changed it
 	if err != nil {
-		return id, err
+		return "", err
 	}
 	keys, err := parse(text)
 	if err != nil {
-		return id, fmt.Errorf("key ring file %s: %w", r.path, err)
+		return "", fmt.Errorf("key ring file %s: %w", r.path, err)
 	}
-	id = keys.freshID()
+	id := keys.freshID()
 	text = appendKey(text, id)
 	if keys, err = parse(text); err != nil {
-		return id, fmt.Errorf("the changed key ring would be unreadable, so nothing was written: %w", err)
+		return "", fmt.Errorf("the changed key ring would be unreadable, so nothing was written: %w", err)
 	}
 	if err := file.replace(text); err != nil {
-		return id, err
+		return "", err
 	}
 	r.keys.Store(keys)
-	return id, nil
+	return id.String(), nil
 }
 
 // find returns the key with this id. Another process may have rotated the ring, so it reads the file again.

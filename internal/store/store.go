@@ -133,11 +133,6 @@ func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
 	return db.read(ctx, forDecisions, db.engine.read, fn)
 }
 
-// Snapshot runs fn, whose statements all see the same state. On PostgreSQL it costs two more round trips.
-func (db *DB) Snapshot(ctx context.Context, fn func(*ReadTx) error) error {
-	return db.read(ctx, forDecisions, db.engine.snapshot, fn)
-}
-
 // reader is engine.read or engine.snapshot.
 type reader func(ctx context.Context, via priority, fn func(querier) error) error
 
@@ -279,7 +274,7 @@ func (t Transactions[R, W]) Read(ctx context.Context, fn func(R) error) error {
 	return t.db.read(ctx, t.priority, t.db.engine.read, func(tx *ReadTx) error { return fn(t.read(tx)) })
 }
 
-// Snapshot is DB.Snapshot with the domain's interface.
+// Snapshot is Read for statements that all see the same state. On PostgreSQL it costs two more round trips.
 func (t Transactions[R, W]) Snapshot(ctx context.Context, fn func(R) error) error {
 	return t.db.read(ctx, t.priority, t.db.engine.snapshot, func(tx *ReadTx) error { return fn(t.read(tx)) })
 }

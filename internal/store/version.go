@@ -26,14 +26,11 @@ func (db *DB) Version(ctx context.Context, account string) (int64, error) {
 	return version, classify(ctx, err)
 }
 
-func (db *DB) accountVersion(ctx context.Context, account string) (version int64, err error) {
-	err = db.Read(ctx, func(tx *ReadTx) error {
-		seq, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt,
-			`SELECT change_seq FROM accounts WHERE id = $1`, account)
-		version = int64(seq)
-		return err
+func (db *DB) accountVersion(ctx context.Context, account string) (int64, error) {
+	seq, err := fetch(ctx, db, forDecisions, func(tx *ReadTx) (int, error) {
+		return one(ctx, tx.conn, fault.Missing("account", account), scanInt, `SELECT change_seq FROM accounts WHERE id = $1`, account)
 	})
-	return version, err
+	return int64(seq), err
 }
 
 // versionCache holds the accounts' versions while nothing at all is committed.

@@ -273,9 +273,7 @@ func (e *sqliteEngine) runInSavepoint(job *writeJob) error {
 
 // abandon rolls the transaction back and fails the jobs that were part of it.
 func (e *sqliteEngine) abandon(ctx context.Context, jobs []*writeJob, cause error) {
-	// When SQLite has rolled back by itself, as on a full disk, this fails and
-	// nothing is left to do.
-	_ = e.writer.run(ctx, "ROLLBACK")
+	_ = e.writer.run(ctx, "ROLLBACK") // fails when SQLite has rolled back by itself, as on a full disk
 	for _, job := range jobs {
 		job.finish(cause)
 	}

@@ -29,9 +29,6 @@ func (c *configurationCache) get(id string) (jobs.Configuration, bool) {
 func (c *configurationCache) put(id string, configuration jobs.Configuration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = map[string]jobs.Configuration{}
-	}
 	c.evict(id)
 	size := configuration.Size()
 	for other := range c.known {

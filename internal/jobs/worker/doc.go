@@ -32,8 +32,8 @@
 //
 // A claim locks the worker's row: whoever declares the worker lost waits and
 // then finds all its runs, and a lost worker claims nothing. When the connection
-// breaks during the commit of a claim, the worker waits until that transaction
-// has ended and fails the runs it owns without knowing them as WORKER_LOST.
+// breaks during the commit of a claim, the worker waits for its end and fails
+// the runs it owns without knowing them as WORKER_LOST.
 //
 // Configurations that are not cached are read after the claim. One that cannot
 // be read or decrypted fails its runs without a request.
@@ -54,9 +54,8 @@
 // # Cancelling
 //
 // A cancellation is written to the run first. The worker that makes the request
-// is told directly on the same node, by notification on another, and at the
-// latest by checking once a second which of its runs it still owns. It aborts
-// the connection; whatever it reports later is refused by the lease rule.
+// is told directly or by notification, or notices within a second that it no
+// longer owns the run. It aborts the connection.
 //
 // # Stopping
 //

@@ -48,9 +48,8 @@ type Tx interface {
 	ReadTx
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
-	// PendingAccounts returns accounts with pending runs, after the given one.
+	// PendingAccounts and PendingLanes return accounts, or lanes of one, with pending runs, after the given one.
 	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
-	// PendingLanes returns an account's lanes with pending runs, after the given one.
 	PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error)
 	// ClaimRuns gives the oldest pending runs of a lane to a worker.
 	ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]Claim, error)
@@ -169,6 +168,7 @@ func (w *Worker) Start(ctx context.Context) {
 		w.Intervals = defaultIntervals()
 	}
 	w.inFlight.limits, w.inFlight.observe = w.Limits, w.Observe.InFlight
+	w.configurations.known = map[string]jobs.Configuration{}
 	w.wake = background.NewBell()
 	w.outcomes = make(chan Outcome, 4*w.Limits.Node)
 	w.abortTimer = time.AfterFunc(w.Intervals.AbortAfter, w.abortOwn)
