@@ -26,7 +26,8 @@ const (
 const (
 	runTables  = `runs LEFT JOIN run_bodies ON run_bodies.run_id = runs.id LEFT JOIN job_requests ON job_requests.id = runs.request_id`
 	runColumns = `runs.id, account_id, runs.job_uid, job_key, lane, job_version, trigger, rerun_of, scheduled_for, status, failure_reason,
-	error, result, run_bodies.encoding, run_bodies.body, COALESCE(request_id, ''), COALESCE(job_requests.bytes, 0), runs.created_at, started_at, finished_at`
+	error, result, run_bodies.encoding, run_bodies.body, COALESCE(request_id, ''),
+	COALESCE(job_requests.bytes, 0), runs.created_at, started_at, finished_at`
 )
 
 // runRow is a run whose request has not been read.
