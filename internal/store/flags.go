@@ -45,7 +45,7 @@ func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter
 		sorts: sorts("key", "name", "type", "created_at", "updated_at")}.of(account)
 	found.where("deleted_at IS NULL")
 	found.search(filter.Search)
-	found.equals("type", string(filter.Type))
+	found.equals("type", filter.Type)
 	found.is("managed", filter.Managed)
 	for _, reference := range filter.References {
 		found.where(`EXISTS (SELECT 1 FROM flag_references r WHERE r.account_id = flags.account_id AND r.flag = flags.key
