@@ -33,9 +33,6 @@ const (
 	WorkerLost       Reason = "WORKER_LOST"
 )
 
-// Final reports whether a run has ended.
-func (s Status) Final() bool { return s == Succeeded || s == Failed || s == Canceled }
-
 // Reason says why a run failed.
 type Reason string
 

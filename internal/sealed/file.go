@@ -11,12 +11,10 @@ import (
 )
 
 const (
-	// maxFileSize is enough for thousands of keys, and keeps a large file that is
-	// named by mistake out of memory.
+	// maxFileSize fits thousands of keys, and keeps a large file named by mistake out of memory.
 	maxFileSize = 1 << 20
 
-	// A rotation takes milliseconds: a process that holds the lock for half a
-	// minute is stuck.
+	// A rotation takes milliseconds: whoever holds the lock for half a minute is stuck.
 	lockTries = 3000
 	lockPause = 10 * time.Millisecond
 )
@@ -76,8 +74,7 @@ func checkPrivate(file *os.File) error {
 	return nil
 }
 
-// createFile creates a file with this text, or returns fs.ErrExist. A link is
-// atomic and, unlike a rename, never replaces an existing file.
+// createFile creates a file, or returns fs.ErrExist: unlike a rename, a link never replaces a file.
 func createFile(path, text string) error {
 	temp, err := writeTemp(filepath.Dir(path), text, nil)
 	if err != nil {
@@ -90,8 +87,7 @@ func createFile(path, text string) error {
 	return syncFolder(path)
 }
 
-// writeTemp writes a private file, syncs it and returns its path. It copies the
-// owner and mode of like, unless that is nil.
+// writeTemp writes and syncs a private file, with the owner and mode of like unless that is nil.
 func writeTemp(folder, text string, like fs.FileInfo) (path string, err error) {
 	file, err := os.CreateTemp(folder, ".keyring-*.tmp")
 	if err != nil {
@@ -158,8 +154,7 @@ func tryLockFile(path string) (*lockedFile, error) {
 	return &lockedFile{File: file, path: target}, nil
 }
 
-// lockCurrent locks an open file and checks that it is still the one at path:
-// every rotation replaces the file, and a lock on the old one protects nothing.
+// lockCurrent locks an open file and checks that it is still the one at path: every rotation replaces the file.
 func lockCurrent(file *os.File, path string) error {
 	if err := tryLock(file); err != nil {
 		return err

@@ -12,8 +12,7 @@ import (
 // hasModes says that permission bits mean something here.
 const hasModes = true
 
-// tryLock takes the lock of a file or returns errLocked. Closing the file, or
-// the death of the process, releases it.
+// tryLock takes the lock of a file until it is closed, or returns errLocked.
 func tryLock(file *os.File) error {
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -29,8 +28,7 @@ func tryLock(file *os.File) error {
 	}
 }
 
-// copyOwner gives file the owner of like. The group does not matter to a file
-// that only its owner can read, and often could not be set.
+// copyOwner gives file the owner of like. The group of a private file does not matter.
 func copyOwner(file *os.File, like fs.FileInfo) error {
 	own, err := file.Stat()
 	if err != nil {

@@ -13,11 +13,9 @@ import (
 
 // Errors to test for with errors.Is.
 var (
-	// ErrCorrupt means that a sealed value is damaged, or was sealed for another place.
 	ErrCorrupt = errors.New("the sealed value is damaged or was moved here from another place")
 
-	// ErrUnknownKey means that the ring lacks a key: putting it back makes the
-	// value readable again.
+	// ErrUnknownKey means that the ring lacks a key. Putting it back makes the value readable again.
 	ErrUnknownKey = errors.New("unknown key")
 
 	// ErrInline means that a ring cannot be changed because it has no file.
@@ -32,15 +30,13 @@ const inlineAdvice = `make a key with: echo "$(openssl rand -hex 4) $(openssl ra
 type Ring struct {
 	path string // absolute; empty when the keys were given inline
 
-	// mu is held from reading the file until keys is replaced, so that an older
-	// version never replaces a newer one. Sealing and unsealing do not take it.
+	// mu is held from reading the file until keys is replaced, so that no older version replaces a newer one.
 	mu   sync.Mutex
 	keys atomic.Pointer[keySet]
 }
 
-// Open reads a key ring from a file, or from source itself when that holds keys.
-// A missing file is fs.ErrNotExist. No error repeats key material, not even when
-// the source is a key in the wrong form.
+// Open reads a key ring from a file, or from source itself when that holds keys. A missing file is fs.ErrNotExist. No
+// error repeats key material, not even when the source is a key in the wrong form.
 func Open(source string) (*Ring, error) {
 	source = strings.TrimSpace(source)
 	if source == "" {
@@ -58,8 +54,7 @@ func Open(source string) (*Ring, error) {
 	return ring, nil
 }
 
-// OpenOrCreate opens the key ring file at path; a missing one is created with one
-// new key. Any number of processes may do this at once: all get the same key.
+// OpenOrCreate opens a key ring file, or creates it with one new key. Processes that do so at once get the same key.
 func OpenOrCreate(path string) (*Ring, error) {
 	ring, err := OpenFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -71,8 +66,7 @@ func OpenOrCreate(path string) (*Ring, error) {
 	return OpenFile(path)
 }
 
-// OpenFile reads a key ring file. Unlike Open it never takes the path for keys.
-// A missing file is fs.ErrNotExist.
+// OpenFile is Open for a source that is a path for certain.
 func OpenFile(path string) (*Ring, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -88,8 +82,7 @@ func OpenFile(path string) (*Ring, error) {
 // Primary returns the id of the key that seals new values.
 func (r *Ring) Primary() string { return r.keys.Load().primary().String() }
 
-// Reload reads the file again and uses its keys if the text has changed. When the
-// file cannot be read, the old keys stay in use. An inline ring stays as it is.
+// Reload uses the keys of a file that has changed. When it cannot be read, the old keys stay in use.
 func (r *Ring) Reload() error {
 	if r.path == "" {
 		return nil
@@ -107,58 +100,52 @@ func (r *Ring) Reload() error {
 	if err != nil {
 		return fmt.Errorf("key ring file %s: %w", r.path, err)
 	}
-	// Nothing may be sealed with a key that a power cut could take back: another
-	// process may just have renamed the file into place. On a read-only mount this
-	// fails, and there nobody has renamed anything.
+	// A power cut must not take back a key that seals: another process may just have renamed the file. On a read-only
+	// mount this fails, but there nobody renames.
 	_ = syncFolder(r.path)
 	r.keys.Store(keys)
 	return nil
 }
 
-// Rotate appends a new primary key to the file and returns its id. Rotations by
-// other processes wait for each other. An inline ring returns ErrInline.
+// Rotate appends a new primary key to the file and returns its id. An inline ring returns ErrInline.
 func (r *Ring) Rotate() (newID string, err error) {
-	id, err := r.rotate()
-	if err != nil {
-		return "", fmt.Errorf("cannot rotate the key ring: %w", err)
-	}
-	return id.String(), nil
-}
-
-func (r *Ring) rotate() (id keyID, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cannot rotate the key ring: %w", err)
+		}
+	}()
 	if r.path == "" {
-		return id, fmt.Errorf("%w: %s", ErrInline, inlineAdvice)
+		return "", fmt.Errorf("%w: %s", ErrInline, inlineAdvice)
 	}
 	// The lock comes first: waiting for another process must not block Reload.
 	file, err := lockFile(r.path, lockTries)
 	if err != nil {
-		return id, err
+		return "", err
 	}
 	defer file.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text, err := readAll(file.File) // other processes may have changed it
 	if err != nil {
-		return id, err
+		return "", err
 	}
 	keys, err := parse(text)
 	if err != nil {
-		return id, fmt.Errorf("key ring file %s: %w", r.path, err)
+		return "", fmt.Errorf("key ring file %s: %w", r.path, err)
 	}
-	id = keys.freshID()
+	id := keys.freshID()
 	text = appendKey(text, id)
 	if keys, err = parse(text); err != nil {
-		return id, fmt.Errorf("the changed key ring would be unreadable, so nothing was written: %w", err)
+		return "", fmt.Errorf("the changed key ring would be unreadable, so nothing was written: %w", err)
 	}
 	if err := file.replace(text); err != nil {
-		return id, err
+		return "", err
 	}
 	r.keys.Store(keys)
-	return id, nil
+	return id.String(), nil
 }
 
-// find returns the key with this id. For an unknown id it reads the file again,
-// because another process may have rotated the ring.
+// find returns the key with this id. Another process may have rotated the ring, so it reads the file again.
 func (r *Ring) find(id keyID) (cipher.AEAD, error) {
 	if key, ok := r.keys.Load().ciphers[id]; ok {
 		return key, nil

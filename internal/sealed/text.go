@@ -84,8 +84,7 @@ func newCipher(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block) // which draws nonces itself, so no caller can repeat one
 }
 
-// parse reads the text of a ring. Its errors name lines and not their content,
-// which may be a key.
+// parse reads the text of a ring. Its errors name lines and not their content, which may be a key.
 func parse(text string) (*keySet, error) {
 	keys := &keySet{ciphers: map[keyID]cipher.AEAD{}, sum: sha256.Sum256([]byte(text))}
 	for i, entry := range entries(text) {
@@ -154,9 +153,8 @@ func appendKey(text string, id keyID) string {
 	return text + id.String() + " " + base64.StdEncoding.EncodeToString(key[:]) + "\n"
 }
 
-// isInline reports whether a source is keys and not a path. One that could be a
-// key counts as keys unless such a file exists: an error about a missing file
-// repeats the path, and a key must not end up in a log.
+// isInline reports whether a source is keys and not a path. What could be a key is no path, unless the file exists: an
+// error about a missing file repeats the path, and a key must not get into a log.
 func isInline(source string) bool {
 	if _, err := os.Stat(source); err == nil {
 		return false
@@ -172,8 +170,7 @@ func looksLikePath(source string) bool {
 	return filepath.IsAbs(source) || strings.HasPrefix(source, ".")
 }
 
-// looksSecret reports whether a word could be a key in base64 or hex. A key may
-// start with '/' like a path; unpadded it has 43 characters.
+// looksSecret reports whether a word could be a key in base64, which may start with '/', or in hex.
 func looksSecret(word string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	if strings.HasSuffix(word, "=") {

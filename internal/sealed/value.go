@@ -15,15 +15,13 @@ const (
 	overhead  = prefixLen + nonceLen + tagLen
 )
 
-// Place is where a sealed value is stored. A value opens only in the place it was
-// sealed for, so seal it again when its row gets another id.
+// Place is where a sealed value is stored. The value opens nowhere else.
 type Place struct{ Table, Column, Row string }
 
 // String returns table:column:row, for messages.
 func (p Place) String() string { return p.Table + ":" + p.Column + ":" + p.Row }
 
-// check refuses an incomplete place: values sealed without a row, say, could be
-// swapped between rows unnoticed.
+// check refuses an incomplete place: without a row, values could be swapped between rows unnoticed.
 func (p Place) check() error {
 	if p.Table == "" || p.Column == "" || p.Row == "" {
 		return fmt.Errorf("the place %q needs a table, a column and a row", p.String())
@@ -31,8 +29,7 @@ func (p Place) check() error {
 	return nil
 }
 
-// bind returns the additional data of a value: its prefix and its place. Each part
-// carries its length, so that no two places have the same bytes.
+// bind returns the additional data of a value. Each part has its length, so no two places have the same bytes.
 func (p Place) bind(prefix []byte) []byte {
 	data := slices.Clone(prefix)
 	for _, part := range []string{p.Table, p.Column, p.Row} {
@@ -42,8 +39,7 @@ func (p Place) bind(prefix []byte) []byte {
 	return data
 }
 
-// Seal encrypts plaintext for one place with the primary key. It fails only for
-// an incomplete place.
+// Seal encrypts plaintext for one place with the primary key. It fails only for an incomplete place.
 func (r *Ring) Seal(place Place, plaintext []byte) ([]byte, error) {
 	if err := place.check(); err != nil {
 		return nil, fmt.Errorf("cannot seal a value: %w", err)
@@ -55,9 +51,8 @@ func (r *Ring) Seal(place Place, plaintext []byte) ([]byte, error) {
 	return keys.ciphers[id].Seal(sealed, nil, plaintext, place.bind(prefix)), nil
 }
 
-// Unseal decrypts a value that was sealed for this place. It returns ErrCorrupt
-// for a value that is damaged or belongs elsewhere, and ErrUnknownKey when the
-// ring lacks the key, even after reading its file again.
+// Unseal decrypts a value that was sealed for this place. It returns ErrCorrupt for one that is damaged or belongs
+// elsewhere, and ErrUnknownKey when the ring lacks the key.
 func (r *Ring) Unseal(place Place, sealed []byte) ([]byte, error) {
 	if err := place.check(); err != nil {
 		return nil, fmt.Errorf("cannot unseal a value: %w", err)
@@ -78,8 +73,7 @@ func (r *Ring) Unseal(place Place, sealed []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// KeyPrefix returns the first bytes of every value sealed with a key, and of no
-// other value, so that SQL can find them. It returns nil if id is not a key id.
+// KeyPrefix returns the first bytes of every value sealed with a key, for SQL to find them; nil if id is no key id.
 func KeyPrefix(id string) []byte {
 	key, ok := parseKeyID(id)
 	if !ok {

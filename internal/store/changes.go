@@ -20,10 +20,8 @@ func scanChange(r row) (c changes.Change, err error) {
 	return c, err
 }
 
-// RecordChanges appends changes to an account's history, in their order.
-// Numbering them takes the account's lock until the commit, so numbers become
-// visible in order. The account's row is written once for all of them, because
-// PostgreSQL keeps and searches every version of it until the commit.
+// RecordChanges appends changes to an account's history. Numbering them takes the account's lock until
+// the commit. One update numbers all, because PostgreSQL keeps every version of the row until then.
 func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes.Change) error {
 	if len(made) == 0 {
 		return nil
@@ -50,32 +48,22 @@ func (tx *ReadTx) Change(ctx context.Context, account string, seq int64) (change
 
 // Changes returns an account's history before a number (0: from the end), newest first.
 func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error) {
-	history := &list{columns: changeColumns, table: "changes"}
-	history.where("account_id = ?", account)
+	history := list{columns: changeColumns, table: "changes", byDefault: "seq DESC"}.of(account)
 	if before > 0 {
 		history.where("seq < ?", before)
 	}
 	if filter.Kind != "" {
 		history.where("kind = ? AND key = ?", filter.Kind, filter.Key)
 	}
-	if filter.ActorID != "" {
-		history.where("actor_id = ?", filter.ActorID)
-	}
+	history.equals("actor_id", filter.ActorID)
 	if !filter.From.IsZero() {
 		history.where("created_at >= ?", micros(filter.From))
 	}
 	if !filter.To.IsZero() {
 		history.where("created_at < ?", micros(filter.To))
 	}
-	query := fmt.Sprintf("SELECT %s%s ORDER BY seq DESC LIMIT $%d", history.columns, history.from(), len(history.args)+1)
-	found, cut, err := upTo(ctx, tx.conn, scanChange, maxChangesBytes, changeBytes, query, append(history.args, size+1)...)
-	tail := page.Cut(found, size)
-	tail.More = tail.More || cut
-	return tail, err
+	return tailOf(ctx, tx, history, size, scanChange, changeBytes)
 }
-
-// maxChangesBytes bounds the documents that are read of the history at once.
-const maxChangesBytes = 8 << 20
 
 func changeBytes(c changes.Change) int { return len(c.Before) + len(c.After) }
 
@@ -87,11 +75,10 @@ func (db *DB) EventsAfter(ctx context.Context, account string, seq int64, limit 
 	return db.History().EventsAfter(ctx, account, seq, limit)
 }
 
-// After returns an account's changes after a number, oldest first: up to limit,
-// or fewer when they are large.
+// After returns an account's changes after a number, oldest first: limit of them, or fewer when they are large.
 func (db *DB) After(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	return fetch(ctx, db, forDecisions, func(tx *ReadTx) ([]changes.Change, error) {
-		found, _, err := upTo(ctx, tx.conn, scanChange, maxChangesBytes, changeBytes,
+		found, _, err := upTo(ctx, tx.conn, scanChange, maxTailBytes, changeBytes,
 			`SELECT `+changeColumns+` FROM changes WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account, seq, limit)
 		return found, err
 	})
@@ -128,10 +115,8 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 	})
 }
 
-// EventsAfter returns an account's changes after a number as event streams need
-// them, oldest first: up to limit, or fewer when they are large. Of the
-// documents it reads those of keys, which say whether a key still works, and of
-// loggers that services are told of, for their levels.
+// EventsAfter is DB.After as event streams need it. Of the documents it reads only those of keys, which say whether
+// a key still works, and of loggers, for their levels.
 func (h History) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	scan := func(r row) (changes.Change, error) {
 		c := changes.Change{Account: account}
@@ -139,7 +124,7 @@ func (h History) EventsAfter(ctx context.Context, account string, seq int64, lim
 		return c, err
 	}
 	return fetch(ctx, h.db, h.via, func(tx *ReadTx) ([]changes.Change, error) {
-		found, _, err := upTo(ctx, tx.conn, scan, maxChangesBytes, changeBytes,
+		found, _, err := upTo(ctx, tx.conn, scan, maxTailBytes, changeBytes,
 			`SELECT seq, kind, key, action, CASE WHEN kind = 'api_key' OR kind = 'logger' AND key <> $1 AND action <> $2 THEN after END, created_at
 			FROM changes WHERE account_id = $3 AND seq > $4 ORDER BY seq LIMIT $5`,
 			changes.AllKeys, string(changes.Cascaded), account, seq, limit)
@@ -147,8 +132,7 @@ func (h History) EventsAfter(ctx context.Context, account string, seq int64, lim
 	})
 }
 
-// ChangedKinds returns which of the kinds an account has changes of since an
-// instant. One subquery for each kind ends at its first change.
+// ChangedKinds returns which of the kinds have changed since an instant. A subquery ends at its first change.
 func (db *DB) ChangedKinds(ctx context.Context, account string, since time.Time, kinds ...string) ([]string, error) {
 	queries, args := make([]string, len(kinds)), []any{account, micros(since)}
 	for i, kind := range kinds {

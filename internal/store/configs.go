@@ -24,8 +24,7 @@ func scanConfig(r row) (c configs.Config, err error) {
 	return c, err
 }
 
-// decodeItems reads stored items. A chain has thousands of them, for which
-// encoding/json would take several times as long.
+// decodeItems reads stored items. A chain has thousands, for which encoding/json takes several times as long.
 func decodeItems(text []byte) map[string]configs.Item {
 	items := map[string]configs.Item{}
 	rawjson.Members(text, func(key string, stored json.RawMessage) {
@@ -65,8 +64,7 @@ func (tx *ReadTx) Config(ctx context.Context, account, key string) (configs.Conf
 
 // Configs lists the configs of an account.
 func (tx *ReadTx) Configs(ctx context.Context, account string, filter configs.Filter, request page.Request) (page.List[configs.Config], error) {
-	found := &list{columns: configColumns, table: "configs", byDefault: "key", tie: "key", sorts: sortsByName()}
-	found.where("account_id = ?", account)
+	found := list{columns: configColumns, table: "configs", byDefault: "key", tie: "key", sorts: sortsByName()}.of(account)
 	found.search(filter.Search)
 	if parent, sent := filter.Parent.Get(); sent && parent == "" {
 		found.where("parent IS NULL")
@@ -76,12 +74,10 @@ func (tx *ReadTx) Configs(ctx context.Context, account string, filter configs.Fi
 	return pageOf(ctx, tx, found, request, scanConfig)
 }
 
-// longestChain is more than any chain has: a walk ends even if stored parents
-// form a cycle, which no writer makes.
+// longestChain ends a walk even if stored parents form a cycle, which no writer makes.
 const longestChain = "64"
 
-// ConfigChain returns a config and all above it, the root first, as they are at
-// one instant.
+// ConfigChain returns a config and all above it, the root first, as they are at one instant.
 func (tx *ReadTx) ConfigChain(ctx context.Context, account, key string) ([]configs.Config, error) {
 	chain, err := all(ctx, tx.conn, scanConfig, `WITH RECURSIVE chain (link, above, distance) AS (
 			SELECT key, parent, 0 FROM configs WHERE account_id = $1 AND key = $2
@@ -135,15 +131,10 @@ func (tx *ReadTx) ConfigBytes(ctx context.Context, account string) (int, error) 
 	return tx.total(ctx, account, configBytes)
 }
 
-// countConfigs corrects the account's total for configs that will have size
-// bytes together. It must come before they are written.
+// countConfigs updates the account's total before configs are written that will have size bytes together.
 func (tx *Tx) countConfigs(ctx context.Context, account string, keys []string, size int) error {
-	list, err := tx.dialect.texts(keys)
-	if err != nil {
-		return err
-	}
 	before, err := scalar(ctx, tx.conn, scanInt,
-		`SELECT CAST(COALESCE(sum(bytes), 0) AS bigint) FROM configs WHERE account_id = $1 AND key `+tx.dialect.among, account, list)
+		`SELECT CAST(COALESCE(sum(bytes), 0) AS bigint) FROM configs WHERE account_id = $1 AND key `+tx.dialect.among, account, tx.dialect.texts(keys))
 	if err != nil {
 		return err
 	}

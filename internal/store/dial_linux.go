@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveUpDeadPeer makes the kernel close a TCP connection whose peer acknowledges
-// nothing any more.
+// giveUpDeadPeer makes the kernel close a TCP connection whose peer acknowledges nothing.
 func giveUpDeadPeer(network, _ string, conn syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

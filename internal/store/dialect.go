@@ -7,31 +7,26 @@ import (
 	"strings"
 )
 
-// dialect names what differs between the two databases. Everything else is
-// one SQL text.
+// dialect is what differs between the two databases.
 type dialect struct {
 	name string // also the folder of the migrations
 	// lockSchema makes migrations and first starts of several nodes wait for each other.
 	lockSchema string
-	// among is a condition that a column is one of a list of texts, which is
-	// argument $2; texts makes that argument.
+	// among is a condition that a column is in a list of texts, argument $2, which texts makes.
 	among string
-	texts func([]string) (any, error)
+	texts func([]string) any
 	// forUpdate and forKeyShare end a SELECT whose row others must not change, or
 	// not delete, until the transaction ends. Deleting and forUpdate wait for
 	// forKeyShare; plain updates and skipChanging do not.
 	forUpdate, forKeyShare string
-	// skipLocked ends a SELECT that locks rows which no other transaction has
-	// locked; skipChanging also locks those that others only keep from deletion.
+	// skipLocked skips rows that others have locked; skipChanging not those that others only keep from deletion.
 	skipLocked, skipChanging string
 	// firstOf returns a query for the rows of a table whose ids another query
 	// selects for every text of a list, argument $2. The text is listed.value.
 	firstOf func(columns, table, ids string) string
-	// oneOf is a condition that a column is one of the texts that a query, which
-	// runs once, selects.
+	// oneOf is a condition that a column is in the result of a query, which runs once.
 	oneOf func(query string) string
-	// place is the placeholder of one of many values. On SQLite it has no number,
-	// because looking many numbers up is slow.
+	// place is a placeholder. On SQLite it has no number, because looking many numbers up is slow.
 	place func(number int) string
 	// rowsOf returns a table v (column1, column2 …) of rows of values, and its
 	// arguments; types are PostgreSQL's. pieces cuts rows for it.
@@ -45,7 +40,7 @@ func sqliteDialect() dialect {
 	return dialect{
 		name:  "sqlite",
 		among: `IN (SELECT value FROM json_each($2))`,
-		texts: func(list []string) (any, error) { return encode(list) },
+		texts: func(list []string) any { return asJSON(list) },
 		oneOf: func(query string) string { return `IN (` + query + `)` },
 		place: noName,
 		rowsOf: func(types []string, rows [][]any) (string, []any) {
@@ -63,7 +58,7 @@ func postgresDialect() dialect {
 		name:         "postgres",
 		lockSchema:   `SELECT 1 FROM schema_lock WHERE id = 1 FOR UPDATE`,
 		among:        `= ANY(CAST($2 AS text[]))`,
-		texts:        func(list []string) (any, error) { return list, nil },
+		texts:        func(list []string) any { return list },
 		oneOf:        func(query string) string { return `= ANY(ARRAY(` + query + `))` },
 		place:        func(number int) string { return "$" + strconv.Itoa(number) },
 		rowsOf:       arraysOf,
@@ -82,8 +77,7 @@ func postgresDialect() dialect {
 
 func noName(int) string { return "?" }
 
-// arraysOf makes one array of every column: the same statement serves any number
-// of rows, so PostgreSQL plans it once.
+// arraysOf makes an array of every column, so that PostgreSQL plans one statement for any number of rows.
 func arraysOf(types []string, rows [][]any) (string, []any) {
 	names, arrays, args := make([]string, len(types)), make([]string, len(types)), make([]any, len(types))
 	for i, each := range types {

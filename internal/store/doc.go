@@ -6,11 +6,9 @@
 // transaction it needs as an interface of its own; *ReadTx and *Tx satisfy them
 // all, one file per concept, and Transactions hands them out.
 //
-// # One text for both
-//
-// The statements are written once, with $1, ON CONFLICT and RETURNING. Times
-// are integer microseconds, JSON is text, ids are UUIDv7 text, text is ordered
-// by its bytes. What still differs is named in one dialect value.
+// Statements are written once for both databases, with $1, ON CONFLICT and
+// RETURNING. Times are integer microseconds, JSON is text, ids are UUIDv7 text,
+// text is ordered by its bytes. The dialect has what still differs.
 //
 // # Writing
 //
@@ -21,8 +19,7 @@
 //
 // Loops go before decisions and these before observations; see priority. SQLite
 // has one writer connection. Writers that wait at the same time share one commit,
-// each in a savepoint of its own: a function that fails takes back its own work
-// only, and one fsync serves all. On PostgreSQL the server ends a transaction
+// each in a savepoint of its own. On PostgreSQL the server ends a transaction
 // whose node stops, and a function that was merely slow runs again.
 //
 // # Reading
@@ -33,9 +30,8 @@
 //
 // # Notifications
 //
-// A transaction that records changes notifies the other nodes when it commits.
-// The Listener of a node receives that on a connection of its own and wakes the
-// change feed, which reads what is new from the table: a notification carries
-// nothing and may be lost. After every connect the feed is woken once. Runs that
-// are cancelled are notified with their ids on another channel.
+// A transaction that records changes notifies the other nodes. Their Listeners
+// wake the change feed, which reads what is new from the table: a notification
+// carries nothing and may be lost, so the feed is also woken after every connect.
+// Runs that are cancelled are notified with their ids on another channel.
 package store

@@ -23,15 +23,10 @@ func (tx *ReadTx) Environment(ctx context.Context, account, key string) (environ
 
 // Environments lists the environments of an account.
 func (tx *ReadTx) Environments(ctx context.Context, account string, filter environments.Filter, request page.Request) (page.List[environments.Environment], error) {
-	found := &list{columns: environmentColumns, table: "environments", byDefault: "name", tie: "key", sorts: sortsByName()}
-	found.where("account_id = ?", account)
+	found := list{columns: environmentColumns, table: "environments", byDefault: "name", tie: "key", sorts: sortsByName()}.of(account)
 	found.search(filter.Search)
-	if filter.Classification != "" {
-		found.where("classification = ?", string(filter.Classification))
-	}
-	if managed, sent := filter.Managed.Get(); sent {
-		found.where("managed = ?", managed)
-	}
+	found.equals("classification", string(filter.Classification))
+	found.is("managed", filter.Managed)
 	return pageOf(ctx, tx, found, request, scanEnvironment)
 }
 

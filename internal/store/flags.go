@@ -41,17 +41,12 @@ func (tx *ReadTx) Flag(ctx context.Context, account, key string) (flags.Flag, er
 
 // Flags lists the flags of an account.
 func (tx *ReadTx) Flags(ctx context.Context, account string, filter flags.Filter, request page.Request) (page.List[flags.Flag], error) {
-	found := &list{columns: flagColumns, table: "flags", byDefault: "key", tie: "key",
-		sorts: sorts("key", "name", "type", "created_at", "updated_at")}
-	found.where("account_id = ?", account)
+	found := list{columns: flagColumns, table: "flags", byDefault: "key", tie: "key",
+		sorts: sorts("key", "name", "type", "created_at", "updated_at")}.of(account)
 	found.where("deleted_at IS NULL")
 	found.search(filter.Search)
-	if filter.Type != "" {
-		found.where("type = ?", filter.Type)
-	}
-	if managed, sent := filter.Managed.Get(); sent {
-		found.where("managed = ?", managed)
-	}
+	found.equals("type", filter.Type)
+	found.is("managed", filter.Managed)
 	for _, reference := range filter.References {
 		found.where(`EXISTS (SELECT 1 FROM flag_references r WHERE r.account_id = flags.account_id AND r.flag = flags.key
 			AND r.context_type = ? AND r.context_key = ?)`, reference.ContextType, reference.ContextKey)
@@ -83,8 +78,7 @@ func (tx *ReadTx) CountFlags(ctx context.Context, account string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
 }
 
-// LargeFlagBytes sums the sizes of an account's flags that are larger than from.
-// Both databases know the length of a text without reading it.
+// LargeFlagBytes sums the sizes of flags larger than from. The length of a text is known without reading it.
 func (tx *ReadTx) LargeFlagBytes(ctx context.Context, account string, from int) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT coalesce(sum(bytes), 0) FROM
 		(SELECT octet_length(base) + coalesce(octet_length(choices), 0) + octet_length(environments) AS bytes
@@ -94,22 +88,12 @@ func (tx *ReadTx) LargeFlagBytes(ctx context.Context, account string, from int) 
 const insertFlag = `INSERT INTO flags (account_id, key, name, description, type, base, choices, managed, environments, search,
 	last_evaluated, created_at, updated_at) VALUES`
 
-// overwriteFlag keeps last_evaluated of a live flag: it is written without the
-// account's lock and may be newer than what the writer has read.
+// overwriteFlag keeps last_evaluated of a live flag: it is written without the account's lock and may be newer.
 const overwriteFlag = `ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description,
 	type = excluded.type, base = excluded.base, choices = excluded.choices, managed = excluded.managed,
 	environments = excluded.environments, search = excluded.search,
 	last_evaluated = CASE WHEN flags.deleted_at IS NULL THEN flags.last_evaluated ELSE excluded.last_evaluated END,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
-
-func flagRow(f flags.Flag) []any {
-	var choices any
-	if f.Values != nil {
-		choices = asJSON(f.Values)
-	}
-	return []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, asJSON(f.Environments),
-		searchable(f.Key, f.Name), microsOrNull(f.LastEvaluated), micros(f.CreatedAt), micros(f.UpdatedAt)}
-}
 
 // SaveFlag inserts or overwrites a flag and what its rules refer to.
 func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.Reference) error {
@@ -122,8 +106,13 @@ func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.
 // SaveFlags inserts or overwrites flags, deleted ones too. Their references stay.
 func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
 	rows := make([][]any, len(saved))
-	for i, flag := range saved {
-		rows[i] = flagRow(flag)
+	for i, f := range saved {
+		var choices any
+		if f.Values != nil {
+			choices = asJSON(f.Values)
+		}
+		rows[i] = []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, asJSON(f.Environments),
+			searchable(f.Key, f.Name), microsOrNull(f.LastEvaluated), micros(f.CreatedAt), micros(f.UpdatedAt)}
 	}
 	return inserts(ctx, tx, insertFlag, overwriteFlag, rows)
 }

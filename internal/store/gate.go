@@ -6,14 +6,11 @@ import (
 	"sync"
 )
 
-// gateWidth is how many transactions of this node may hold or wait for an
-// account's lock on PostgreSQL. One that waits there makes the next begin at
-// once. More would only stand in the way of other nodes if this one stops, and
-// take the connections of other accounts.
+// gateWidth is how many transactions of this node may hold or wait for an account's lock on PostgreSQL. With two, the
+// next one begins at once. More would delay other nodes if this one stops, and take connections from other accounts.
 const gateWidth = 2
 
-// accountGate makes transactions on an account wait inside this node until few
-// are left before them. Loops go first, then decisions, then observations.
+// accountGate is where transactions on an account wait: loops go first, then decisions, then observations.
 type accountGate struct {
 	mu    sync.Mutex
 	lines map[string]*accountLine
@@ -89,8 +86,7 @@ func (g *accountGate) leave(account string) {
 	}
 }
 
-// admit lets one transaction pass and reports whether one waited. Observations
-// wait for all others, but not for ever.
+// admit lets one transaction pass and reports whether one waited. Observations go first now and then.
 func (l *accountLine) admit() bool {
 	l.passed++
 	for i := range l.waiting {

@@ -33,8 +33,7 @@ func (tx *ReadTx) NextDue(ctx context.Context) (*time.Time, error) {
 	}, `SELECT min(next_run_at) FROM jobs WHERE next_run_at IS NOT NULL`)
 }
 
-// DueJobs locks and returns jobs that are due at an instant, oldest first, but
-// for those that another transaction has locked.
+// DueJobs locks and returns jobs that are due, oldest first, except those that others have locked.
 func (tx *Tx) DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error) {
 	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
 		WHERE next_run_at IS NOT NULL AND next_run_at <= $1 ORDER BY next_run_at LIMIT $2`+tx.dialect.skipChanging, micros(at), limit)
@@ -87,9 +86,8 @@ func (tx *Tx) PendingLanes(ctx context.Context, account, after string, limit int
 	return tx.pendingLanes(ctx, max(account+":", after), afterAccount(account), `heads.lane`, limit)
 }
 
-// pendingLanes returns lanes between two with pending runs. It jumps in the index
-// from a lane to the first one after next, so a long queue costs no more than a
-// short one.
+// pendingLanes returns lanes between two with pending runs. It jumps in the index from a lane to the first one after
+// next, so a long queue costs no more than a short one.
 func (tx *Tx) pendingLanes(ctx context.Context, after, before, next string, limit int) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
 			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
@@ -129,8 +127,7 @@ func scanClaim(r row) (claim worker.Claim, err error) {
 	return claim, err
 }
 
-// RefuseRuns fails the oldest pending runs of a lane because the account's quota
-// is used up, and counts them.
+// RefuseRuns fails the oldest pending runs of a lane because the quota is used up, and counts them.
 func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (int, error) {
 	return tx.affect(ctx, `UPDATE runs SET status = 'FAILED', failure_reason = 'QUOTA_EXCEEDED', error = $3, finished_at = `+notBeforeQueued("$4")+`
 		WHERE id `+tx.nextOfLane(), lane, limit, detail, micros(tx.now))
@@ -154,9 +151,8 @@ func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]
 	return found, err
 }
 
-// FinishRuns writes the outcomes of runs that a worker still owns, and returns
-// their ids. Runs that were cancelled or lost meanwhile stay as they are.
-// Compressing takes longer than writing, so it is done before the transaction.
+// FinishRuns writes the outcomes of runs that a worker still owns, and returns their ids. Bodies are compressed before
+// the transaction, because that takes longer than writing.
 func (s WorkerStore) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) (owned []string, err error) {
 	packed, err := packOutcomes(lease, outcomes)
 	if err != nil {
@@ -224,15 +220,13 @@ func (tx *Tx) Beat(ctx context.Context, boot, node string) error {
 		ON CONFLICT (boot) DO UPDATE SET beat = worker_nodes.beat + 1`, boot, node, micros(tx.now))
 }
 
-// Lives reports whether a node has not been given up, and keeps it from being
-// given up until the transaction ends.
+// Lives reports whether a node is registered, and keeps it so until the transaction ends.
 func (tx *Tx) Lives(ctx context.Context, boot string) (bool, error) {
 	found, err := all(ctx, tx.conn, scanString, `SELECT boot FROM worker_nodes WHERE boot = $1`+tx.dialect.forKeyShare, boot)
 	return len(found) > 0, err
 }
 
-// Settled reports whether a node lives and no other transaction that called
-// Lives is under way.
+// Settled reports whether a node is registered and no other transaction has called Lives.
 func (tx *Tx) Settled(ctx context.Context, boot string) (bool, error) {
 	found, err := all(ctx, tx.conn, scanString, `SELECT boot FROM worker_nodes WHERE boot = $1`+tx.dialect.skipLocked, boot)
 	return len(found) > 0, err

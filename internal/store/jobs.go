@@ -37,9 +37,8 @@ func (tx *ReadTx) Job(ctx context.Context, account, key string) (jobs.Job, error
 	return tx.job(ctx, account, key, "")
 }
 
-// JobToChange returns a job that nobody else changes, fires or queues runs of
-// until the transaction ends. The caller holds the account's lock, so the
-// configuration cannot change while this waits.
+// JobToChange returns a job and locks it against changes, firing and new runs. The caller holds the account's lock,
+// so the configuration cannot change while this waits.
 func (tx *Tx) JobToChange(ctx context.Context, account, key string) (jobs.Job, error) {
 	return tx.job(ctx, account, key, tx.dialect.forUpdate)
 }
@@ -49,9 +48,8 @@ func (tx *ReadTx) job(ctx context.Context, account, key, lock string) (jobs.Job,
 		`SELECT `+jobColumns+` FROM `+jobTables+` WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`+lock, account, key)
 }
 
-// JobToRun returns what a run needs to know of a job that nobody deletes until
-// the transaction ends. It joins no other table: PostgreSQL would join what it
-// read there before it waited with the job as it is afterwards.
+// JobToRun returns what a run needs of a job and keeps it from deletion. It joins no other table: PostgreSQL would
+// combine what it read there before it waited with the job as it is afterwards.
 func (tx *Tx) JobToRun(ctx context.Context, account, key string) (jobs.Origin, error) {
 	return one(ctx, tx.conn, fault.Missing(jobs.Kind, key), scanOrigin,
 		`SELECT account_id, uid, key, lane, deleted_at FROM jobs WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`+tx.dialect.forKeyShare, account, key)
@@ -77,15 +75,12 @@ func scanOrigin(r row) (origin jobs.Origin, err error) {
 
 // Jobs lists the jobs of an account.
 func (tx *ReadTx) Jobs(ctx context.Context, account string, filter jobs.Filter, request page.Request) (page.List[jobs.Job], error) {
-	found := &list{columns: jobColumns, table: jobTables, byDefault: "jobs.created_at DESC", tie: "key",
-		sorts: sorts("key", "name", "updated_at", "next_run_at")}
+	found := list{columns: jobColumns, table: jobTables, byDefault: "jobs.created_at DESC", tie: "key",
+		sorts: sorts("key", "name", "updated_at", "next_run_at")}.of(account)
 	found.sorts["created_at"] = "jobs.created_at"
-	found.where("account_id = ?", account)
 	found.where("deleted_at IS NULL")
 	found.search(filter.Search)
-	if enabled, sent := filter.Enabled.Get(); sent {
-		found.where("enabled = ?", enabled)
-	}
+	found.is("enabled", filter.Enabled)
 	return pageOf(ctx, tx, found, request, tx.scanJob)
 }
 
@@ -112,8 +107,7 @@ func (tx *Tx) UpdateJob(ctx context.Context, j jobs.Job) error {
 		searchable(j.Key, j.Name), microsOrNull(j.NextRunAt), micros(j.UpdatedAt))
 }
 
-// InsertJobRequest seals and stores a job's new configuration, and counts its
-// bytes instead of the old one's.
+// InsertJobRequest seals and stores a job's new configuration and corrects the count of bytes.
 func (tx *Tx) InsertJobRequest(ctx context.Context, j jobs.Job) error {
 	freed, err := tx.supersedeRequests(ctx, j.UID)
 	if err != nil {
@@ -134,8 +128,7 @@ func (tx *Tx) InsertJobRequest(ctx context.Context, j jobs.Job) error {
 		j.RequestID, j.UID, hidden, len(text), micros(j.UpdatedAt))
 }
 
-// supersedeRequests marks the stored configurations of a job as no longer in
-// use, so that retention removes them after their runs, and returns their bytes.
+// supersedeRequests marks a job's configurations as no longer in use, for retention, and returns their bytes.
 func (tx *Tx) supersedeRequests(ctx context.Context, job string) (bytes int, err error) {
 	sizes, err := all(ctx, tx.conn, scanInt,
 		`UPDATE job_requests SET superseded_at = $2 WHERE job_uid = $1 AND superseded_at IS NULL RETURNING bytes`, job, micros(tx.now))
@@ -199,8 +192,7 @@ func (tx *ReadTx) RunsUsed(ctx context.Context, account, period string) (int, er
 		`SELECT COALESCE(max(used), 0) FROM job_usage WHERE account_id = $1 AND period = $2`, account, period)
 }
 
-// MeterRuns adds to the runs of an account in a month. Others who do wait until
-// the transaction ends.
+// MeterRuns adds to the runs of an account in a month, and locks their number.
 func (tx *Tx) MeterRuns(ctx context.Context, account, period string, more int) error {
 	return tx.run(ctx, `INSERT INTO job_usage (account_id, period, used) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, period) DO UPDATE SET used = job_usage.used + excluded.used`, account, period, more)

@@ -7,12 +7,10 @@ import (
 
 // Limits are how long things may take. A zero field means production's value.
 type Limits struct {
-	// Read and Write are the longest a transaction may take, its waiting
-	// included: a database that does not answer is an outage.
+	// Read and Write are how long a transaction may take and wait; a database that takes longer is an outage.
 	Read, Write time.Duration
-	// Idle is how long PostgreSQL waits for the next statement of a transaction
-	// before it takes the transaction back: a node that stops holds its locks
-	// no longer than that.
+	// Idle is how long PostgreSQL waits for a transaction's next statement before it rolls back: how long a
+	// node that stops holds its locks.
 	Idle time.Duration
 	// FileLock is how long SQLite waits for another process's lock on the file.
 	FileLock time.Duration
@@ -22,8 +20,7 @@ type Limits struct {
 	Reconnect time.Duration
 }
 
-// migrateTimeout is for large databases: a migration that is cut off would be
-// cut off at every start.
+// migrateTimeout is long: a migration that is cut off would be cut off at every start.
 const migrateTimeout = time.Hour
 
 func (l Limits) withDefaults() Limits {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 )
 
@@ -27,6 +28,12 @@ type list struct {
 	args       []any
 }
 
+// of makes it a list of what an account has.
+func (l list) of(account string) *list {
+	l.where("account_id = ?", account)
+	return &l
+}
+
 // where adds a condition; each ? in it stands for one of the values.
 func (l *list) where(condition string, values ...any) {
 	for _, value := range values {
@@ -34,6 +41,20 @@ func (l *list) where(condition string, values ...any) {
 		condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(l.args)), 1)
 	}
 	l.conditions = append(l.conditions, condition)
+}
+
+// equals adds a condition on a column, unless the value is empty.
+func (l *list) equals(column, value string) {
+	if value != "" {
+		l.where(column+" = ?", value)
+	}
+}
+
+// is adds a condition on a column of booleans, if there is a value.
+func (l *list) is(column string, value optional.Value[bool]) {
+	if wanted, sent := value.Get(); sent {
+		l.where(column+" = ?", wanted)
+	}
 }
 
 // search adds a condition on the lower-case search column.
@@ -47,8 +68,7 @@ func (l *list) search(text string) {
 	}
 }
 
-// searchGap separates a key from a name. A search for it finds nothing, so no
-// match begins in the key and ends in the name.
+// searchGap separates a key from a name, so that no match begins in the key and ends in the name.
 const searchGap = "\uffff"
 
 // maxSearch is more than the longest key and the longest name have.
@@ -107,16 +127,24 @@ func pageOf[T any](ctx context.Context, tx *ReadTx, l *list, request page.Reques
 	return found, err
 }
 
+// maxTailBytes bounds what one page of a history has.
+const maxTailBytes = 8 << 20
+
+// tailOf runs a list in its default order for one page: as many items as asked for, or fewer when they are large.
+func tailOf[T any](ctx context.Context, tx *ReadTx, l *list, size int, scan func(row) (T, error), bytes func(T) int) (page.Tail[T], error) {
+	query := fmt.Sprintf("SELECT %s%s ORDER BY %s LIMIT $%d", l.columns, l.from(), l.byDefault, len(l.args)+1)
+	found, cut, err := upTo(ctx, tx.conn, scan, maxTailBytes, bytes, query, append(l.args, size+1)...)
+	tail := page.Cut(found, size)
+	tail.More = tail.More || cut
+	return tail, err
+}
+
 // among reads the rows of an account whose column is one of many texts.
 func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account string, texts []string) ([]T, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	list, err := tx.dialect.texts(texts)
-	if err != nil {
-		return nil, err
-	}
-	return all(ctx, tx.conn, scan, query+tx.dialect.among, account, list)
+	return all(ctx, tx.conn, scan, query+tx.dialect.among, account, tx.dialect.texts(texts))
 }
 
 // withEnvironment reads the rows of an account that have anything for an
@@ -142,8 +170,7 @@ func sorts(fields ...string) map[string]string {
 // sortsByName are the sort fields of everything that has a key and a name.
 func sortsByName() map[string]string { return sorts("key", "name", "created_at", "updated_at") }
 
-// inserts writes many rows with few statements: prefix is "INSERT INTO t (…)
-// VALUES", suffix what follows the rows.
+// inserts writes many rows with few statements. prefix ends in VALUES; suffix follows the rows.
 func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) error {
 	for chunk := range chunks(rows) {
 		query := prefix + " " + placeholders(len(chunk), len(chunk[0]), tx.dialect.place) + " " + suffix

@@ -17,8 +17,7 @@ const (
 	runsChannel    = "signalbox_runs" // with the id of a run that was cancelled
 )
 
-// Listener receives the notifications of other nodes. With SQLite there are
-// none, and it does nothing.
+// Listener receives the notifications of other nodes. With SQLite there are none.
 type Listener struct {
 	db      *DB
 	wake    func()
@@ -32,13 +31,12 @@ func (db *DB) NewListener(wake func()) *Listener {
 	return &Listener{db: db, wake: wake, aborted: func(string) {}}
 }
 
-// OnAbort sets a function that is called for every run that another node
-// cancels. It must be called before Start.
+// OnAbort sets, before Start, a function that is called for every run that another node cancels.
 func (l *Listener) OnAbort(aborted func(run string)) { l.aborted = aborted }
 
 // Start starts listening.
 func (l *Listener) Start(ctx context.Context) {
-	if l.db.database == "" {
+	if l.db.options.Database == "" {
 		return
 	}
 	l.loop.Start(ctx, l.run)
@@ -47,20 +45,19 @@ func (l *Listener) Start(ctx context.Context) {
 // Stop stops listening and waits for its end.
 func (l *Listener) Stop() { l.loop.Stop() }
 
-// run connects again, with growing pauses, until it is stopped. Meanwhile the
-// change feed polls.
+// run connects again, with growing pauses, until it is stopped. Meanwhile the change feed polls.
 func (l *Listener) run(ctx context.Context) {
 	const longest = 10 * time.Second
-	pause := l.db.limits.Reconnect
+	pause := l.db.options.Limits.Reconnect
 	for ctx.Err() == nil {
 		connected, err := l.listen(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		if connected {
-			pause = l.db.limits.Reconnect
+			pause = l.db.options.Limits.Reconnect
 		}
-		l.db.log.Warn("Lost the connection for notifications from other nodes; reconnecting. Until then changes are found by polling.", "error", err)
+		l.db.options.Log.Warn("Lost the connection for notifications from other nodes; reconnecting. Until then changes are found by polling.", "error", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause + time.Duration(rand.Int64N(int64(pause)))): //nolint:gosec // jitter needs no secrecy
@@ -71,7 +68,7 @@ func (l *Listener) run(ctx context.Context) {
 
 // listen waits for notifications until the connection breaks.
 func (l *Listener) listen(ctx context.Context) (connected bool, err error) {
-	config, err := parseURL(l.db.database)
+	config, err := parseURL(l.db.options.Database)
 	if err != nil {
 		return false, err
 	}

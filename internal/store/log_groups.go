@@ -25,8 +25,7 @@ func (tx *ReadTx) LogGroup(ctx context.Context, account, key string) (logging.Gr
 
 // LogGroups lists the log groups of an account.
 func (tx *ReadTx) LogGroups(ctx context.Context, account string, filter logging.GroupFilter, request page.Request) (page.List[logging.Group], error) {
-	found := &list{columns: logGroupColumns, table: "loggers", byDefault: "key", tie: "key", sorts: sortsByName()}
-	found.where("account_id = ?", account)
+	found := list{columns: logGroupColumns, table: "loggers", byDefault: "key", tie: "key", sorts: sortsByName()}.of(account)
 	found.where(isGroup)
 	found.search(filter.Search)
 	return pageOf(ctx, tx, found, request, scanLogGroup)

@@ -40,22 +40,14 @@ func (tx *ReadTx) LoggerSources(ctx context.Context, account string, filter logg
 // NewestSources gives, of each of the named loggers, the sources that were seen
 // last, at most so many. It reads those and no others, in the order of an index.
 func (tx *ReadTx) NewestSources(ctx context.Context, account string, loggers []string, limit int) ([]logging.Source, error) {
-	list, err := tx.dialect.texts(loggers)
-	if err != nil {
-		return nil, err
-	}
 	query := tx.dialect.firstOf(loggerSourceColumns, `logger_sources`, `SELECT s.id FROM logger_sources AS s
 		WHERE s.account_id = $1 AND s.logger = listed.value ORDER BY s.last_seen DESC, s.id LIMIT $3`)
-	return all(ctx, tx.conn, scanLoggerSource, query, account, list, limit)
+	return all(ctx, tx.conn, scanLoggerSource, query, account, tx.dialect.texts(loggers), limit)
 }
 
 // LevelsSeen gives, of each of the named loggers, the distinct levels per
 // environment, at most so many. An index has all that it looks at.
 func (tx *ReadTx) LevelsSeen(ctx context.Context, account string, loggers []string, limit int) ([]logging.LevelSeen, error) {
-	list, err := tx.dialect.texts(loggers)
-	if err != nil {
-		return nil, err
-	}
 	return all(ctx, tx.conn, func(r row) (logging.LevelSeen, error) {
 		var seen logging.LevelSeen
 		var level string
@@ -65,7 +57,7 @@ func (tx *ReadTx) LevelsSeen(ctx context.Context, account string, loggers []stri
 	}, `SELECT logger, environment, resolved_level FROM (
 			SELECT logger, environment, resolved_level, row_number() OVER (PARTITION BY logger ORDER BY environment, resolved_level) AS place
 			FROM (SELECT DISTINCT logger, environment, resolved_level FROM logger_sources WHERE account_id = $1 AND logger `+tx.dialect.among+`) AS levels
-		) AS placed WHERE place <= $3`, account, list, limit)
+		) AS placed WHERE place <= $3`, account, tx.dialect.texts(loggers), limit)
 }
 
 // ofAccount is a condition that must not lead SQLite to an index: it has no

@@ -16,8 +16,7 @@ func (db *DB) Logging() Transactions[logging.ReadTx, logging.Tx] {
 	return NewTransactions(db, func(tx *ReadTx) logging.ReadTx { return tx }, func(tx *Tx) logging.Tx { return tx })
 }
 
-// Loggers and groups are rows of one table, because their keys are unique across
-// both. These conditions are those of the indexes.
+// Loggers and groups share a table, because their keys are unique across both. Indexes have these conditions.
 const (
 	isLogger = ` kind = 'logger' AND deleted_at IS NULL `
 	isGroup  = ` kind = 'log_group' AND deleted_at IS NULL `
@@ -66,16 +65,11 @@ func (tx *ReadTx) Logger(ctx context.Context, account, key string) (logging.Logg
 
 // Loggers lists the loggers of an account.
 func (tx *ReadTx) Loggers(ctx context.Context, account string, filter logging.Filter, request page.Request) (page.List[logging.Logger], error) {
-	found := &list{columns: loggerColumns, table: "loggers", byDefault: "key", tie: "key", sorts: sortsByName()}
-	found.where("account_id = ?", account)
+	found := list{columns: loggerColumns, table: "loggers", byDefault: "key", tie: "key", sorts: sortsByName()}.of(account)
 	found.where(isLogger)
 	found.search(filter.Search)
-	if managed, sent := filter.Managed.Get(); sent {
-		found.where("managed = ?", managed)
-	}
-	if filter.Group != "" {
-		found.where("group_key = ?", filter.Group)
-	}
+	found.is("managed", filter.Managed)
+	found.equals("group_key", filter.Group)
 	// LIMIT keeps PostgreSQL from joining all sources: the list is walked in its
 	// order, each logger is looked up in an index, and the page ends the walk.
 	const seen = `(SELECT 1 FROM logger_sources s WHERE s.account_id = loggers.account_id AND s.logger = loggers.key`
@@ -116,11 +110,8 @@ func (tx *ReadTx) LoggersWithEnvironment(ctx context.Context, account, environme
 
 // LoggerKinds returns the kinds of those of the named keys that are in use.
 func (tx *ReadTx) LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error) {
-	found, err := among(ctx, tx, scanPair, `SELECT key, kind FROM loggers WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
-	kinds := make(map[string]string, len(found))
-	for _, pair := range found {
-		kinds[pair[0]] = pair[1]
-	}
+	kinds := make(map[string]string, len(keys))
+	_, err := among(ctx, tx, scanInto(kinds), `SELECT key, kind FROM loggers WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
 	return kinds, err
 }
 
@@ -129,9 +120,7 @@ func (tx *ReadTx) CountLoggers(ctx context.Context, account string) (int, error)
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isLogger, account)
 }
 
-// LargeOverrideBytes sums the sizes of those overrides of loggers and groups
-// that are larger than from. Both databases know the length of a text without
-// reading it.
+// LargeOverrideBytes sums the sizes of overrides of loggers and groups larger than from, as LargeFlagBytes does.
 func (tx *ReadTx) LargeOverrideBytes(ctx context.Context, account string, from int) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT coalesce(sum(octet_length(environments)), 0) FROM loggers
 		WHERE account_id = $1 AND deleted_at IS NULL AND octet_length(environments) > $2`, account, from)
@@ -204,10 +193,7 @@ func (tx *Tx) ClearDescendants(ctx context.Context, account, key string, at time
 
 // ExpiringLevels returns what expires next, of all accounts but some, soonest first.
 func (tx *ReadTx) ExpiringLevels(ctx context.Context, but []string, limit int) ([]logging.Expiring, error) {
-	left, err := tx.dialect.texts(append([]string{}, but...)) // no list is not an empty one
-	if err != nil {
-		return nil, err
-	}
+	left := tx.dialect.texts(append([]string{}, but...)) // no list is not an empty one
 	return all(ctx, tx.conn, func(r row) (e logging.Expiring, err error) {
 		err = r.Scan(&e.Account, &e.Kind, &e.Key, asTime(&e.At))
 		return e, err

@@ -22,9 +22,8 @@ type migration struct {
 	checksum string
 }
 
-// Migrate brings the schema to what this program needs. Any number of nodes may
-// call it at once. It refuses a schema that is newer than the program or has
-// other steps than the program.
+// Migrate brings the schema up to date, on any number of nodes at once. It refuses a schema that is newer than the
+// program or has other steps.
 func (db *DB) Migrate(ctx context.Context) error {
 	steps, err := migrations(db.dialect.name)
 	if err != nil {
@@ -139,8 +138,7 @@ func (tx *ReadTx) appliedMigrations(ctx context.Context) ([]migration, error) {
 	}, `SELECT version, name, checksum FROM schema_migrations ORDER BY version`)
 }
 
-// migrations reads the embedded steps of a dialect, NNNN_name.sql, in the order
-// of their numbers. Numbers may be left out, but not filled later.
+// migrations reads the embedded steps of a dialect, NNNN_name.sql, ordered by number. Numbers may have gaps.
 func migrations(dialect string) ([]migration, error) {
 	files, err := fs.Glob(migrationFiles, "migrations/"+dialect+"/*.sql")
 	if err != nil {

@@ -21,8 +21,7 @@ import (
 )
 
 const (
-	// writeAttempts is how often a transaction is run before PostgreSQL's wish
-	// for another try is handed to the caller.
+	// writeAttempts is how often a transaction is run that PostgreSQL wants to be retried.
 	writeAttempts = 6
 	// beginAttempts is how many connections that turn out to be broken are tried.
 	beginAttempts = 3
@@ -45,8 +44,7 @@ func poolSizes() [priorityCount]int {
 	return [priorityCount]int{forLoops: 8, forDecisions: 20, forObservations: 4}
 }
 
-// parseURL reads a database URL and fills in what it leaves out. Of several
-// hosts only one that accepts writes will do.
+// parseURL reads a database URL and fills in defaults. Of several hosts it takes one that accepts writes.
 func parseURL(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -98,8 +96,7 @@ func (p *postgres) snapshot(ctx context.Context, via priority, fn func(querier) 
 	return p.orClosed(p.transact(ctx, via, begin, func(_ context.Context, conn querier) (bool, error) { return false, fn(conn) }))
 }
 
-// orClosed names the reason for all errors of a closed pool, which database/sql
-// gives no name.
+// orClosed marks the errors of a closed pool, which database/sql gives no name.
 func (p *postgres) orClosed(err error) error {
 	if err != nil && p.closed.Load() && len(fault.All(err)) == 0 {
 		return errors.Join(errClosed, err)
@@ -143,8 +140,7 @@ func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int)
 	return begin
 }
 
-// serverLimits is a statement that makes the server end a transaction whose
-// node has stopped.
+// serverLimits makes the server end a transaction whose node has stopped.
 func serverLimits(conn *pgx.Conn, idle, limit time.Duration) string {
 	statement := fmt.Sprintf(`SELECT set_config('idle_in_transaction_session_timeout', '%d', true), set_config('lock_timeout', '%d', true),
 		set_config('statement_timeout', '%[2]d', true)`, idle.Milliseconds(), limit.Milliseconds())
@@ -181,8 +177,7 @@ func (p *postgres) transact(ctx context.Context, via priority, begin func(*pgx.C
 	return giveBack(ctx, conn, err)
 }
 
-// begin takes a connection and begins a transaction. Nothing has happened yet
-// when a connection turns out to be broken, so another is tried.
+// begin begins a transaction, on another connection if one is broken: nothing has happened yet.
 func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn) *pgx.Batch) (*sql.Conn, error) {
 	for attempt := 1; ; attempt++ {
 		conn, err := p.dbs[via].Conn(ctx)
@@ -215,9 +210,8 @@ func commit(ctx context.Context, conn *sql.Conn, changed bool) error {
 	return err
 }
 
-// giveBack returns a connection to its pool and the error of its transaction.
-// A transaction that is still open is rolled back, or the connection is closed,
-// and the server rolls back.
+// giveBack returns a connection to its pool and the error of its transaction. One that is still open is rolled back,
+// by the server if the connection is broken.
 func giveBack(ctx context.Context, conn *sql.Conn, err error) error {
 	_ = conn.Raw(func(driven any) error {
 		connection := driven.(*stdlib.Conn).Conn()
@@ -276,8 +270,7 @@ func (p *postgres) pools() map[string]func() sql.DBStats {
 		"postgres_observations": p.dbs[forObservations].Stats}
 }
 
-// pooled runs statements on one connection or on any of a pool. pgx remembers
-// prepared statements by itself.
+// pooled runs statements on a connection or a pool. pgx prepares statements by itself.
 type pooled struct {
 	on interface {
 		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)

@@ -7,16 +7,14 @@ import (
 	"time"
 )
 
-// maxStatements bounds the prepared statements of a connection: callers choose
-// sorts and filters, and so the texts of lists.
+// maxStatements bounds the prepared statements of a connection: callers choose sorts and filters.
 const maxStatements = 500
 
 // prepared is a connection that prepares every statement once.
 type prepared struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
-	// interruptible makes queries end with their context. Not for the writer:
-	// interrupted, SQLite rolls the whole group back.
+	// interruptible makes queries end with their context. SQLite would roll back the writer's whole group.
 	interruptible bool
 }
 

@@ -5,42 +5,35 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
-	"github.com/signalbox/signalbox/internal/jobs"
 )
 
 const (
 	// retentionBatch bounds how long one transaction holds the writer.
 	retentionBatch = 500
-	// longestRun is how much longer than runs their configurations are kept: a
-	// run that began before the limit may end after it.
+	// longestRun is how much longer than a run its configuration is kept: the run may end after the limit.
 	longestRun = time.Hour
 )
 
-// RemoveRuns removes the finished runs that were queued before an instant and
-// what only they referred to, in small transactions. It may run on several nodes
-// at once and be interrupted anywhere.
+// RemoveRuns removes finished runs queued before an instant and what only they referred to, in small transactions.
+// It may run on several nodes at once and be interrupted anywhere.
 func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, err error) {
 	limit := firstID(before)
 	for after := ""; ; {
-		runs, err := db.oldRuns(ctx, after, limit)
+		runs, err := db.finishedRuns(ctx, after, limit)
 		if err != nil {
 			return removed, err
 		}
 		if len(runs) == 0 {
 			return removed, db.removeUnused(ctx, before.Add(-longestRun))
 		}
-		after = runs[len(runs)-1].id
-		count, err := db.removeRuns(ctx, runs)
-		removed += count
-		if err != nil {
+		if err := db.removeRuns(ctx, runs); err != nil {
 			return removed, err
 		}
+		after, removed = runs[len(runs)-1], removed+len(runs)
 	}
 }
 
-// firstID returns what sorts before the ids of all runs made at an instant or
-// later: ids begin with the time.
+// firstID returns what sorts before all ids made at an instant or later: ids begin with the time.
 func firstID(at time.Time) string {
 	var id uuid.UUID
 	millis := min(max(at.UnixMilli(), 0), 1<<48-1) // what 48 bits hold
@@ -50,44 +43,23 @@ func firstID(at time.Time) string {
 	return id.String()
 }
 
-// oldRun is what retention needs to know of a run.
-type oldRun struct {
-	id     string
-	status jobs.Status
-}
-
-func (db *DB) oldRuns(ctx context.Context, after, limit string) ([]oldRun, error) {
-	return fetch(ctx, db, forObservations, func(tx *ReadTx) ([]oldRun, error) {
-		return all(ctx, tx.conn, func(r row) (run oldRun, err error) {
-			err = r.Scan(&run.id, &run.status)
-			return run, err
-		}, `SELECT id, status FROM runs WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`, after, limit, retentionBatch)
+// finishedRuns returns the next finished runs between two ids.
+func (db *DB) finishedRuns(ctx context.Context, after, before string) ([]string, error) {
+	return fetch(ctx, db, forObservations, func(tx *ReadTx) ([]string, error) {
+		return all(ctx, tx.conn, scanString, `SELECT id FROM runs WHERE id > $1 AND id < $2 AND status NOT IN ('PENDING', 'RUNNING')
+			ORDER BY id LIMIT $3`, after, before, retentionBatch)
 	})
 }
 
-func (db *DB) removeRuns(ctx context.Context, runs []oldRun) (int, error) {
-	var ids []string
-	for _, run := range runs {
-		if run.status.Final() {
-			ids = append(ids, run.id)
-		}
-	}
-	if len(ids) == 0 {
-		return 0, nil
-	}
-	err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
-		list, err := tx.dialect.texts(ids)
-		if err != nil {
-			return err
-		}
+func (db *DB) removeRuns(ctx context.Context, runs []string) error {
+	return db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
 		for _, statement := range []string{`DELETE FROM run_bodies WHERE $1 = '' AND run_id `, `DELETE FROM runs WHERE $1 = '' AND id `} {
-			if err := tx.run(ctx, statement+tx.dialect.among, "", list); err != nil {
+			if err := tx.run(ctx, statement+tx.dialect.among, "", tx.dialect.texts(runs)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return len(ids), err
 }
 
 // removeUnused removes configurations and deleted jobs that no run refers to.
@@ -104,8 +76,7 @@ func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// RemoveChanges removes the history before an instant, as RemoveRuns does. It
-// looks at the oldest only: history is ordered by time.
+// RemoveChanges removes the history before an instant, as RemoveRuns does. It reads only the oldest.
 func (db *DB) RemoveChanges(ctx context.Context, before time.Time) (removed int, err error) {
 	return db.removeOfAll(ctx, `DELETE FROM changes WHERE account_id = $3 AND seq IN (SELECT seq FROM
 		(SELECT seq, created_at FROM changes WHERE account_id = $3 ORDER BY seq LIMIT $2) AS oldest WHERE created_at < $1) RETURNING account_id`, before)
@@ -134,8 +105,7 @@ func (db *DB) removeOfAll(ctx context.Context, statement string, before time.Tim
 	return removed, nil
 }
 
-// removeAll repeats a statement that removes a batch until the batch is not
-// full. Its arguments are an instant, the size of the batch, and more.
+// removeAll repeats a statement until it removes less than a batch. Its arguments: an instant, the size, and more.
 func (db *DB) removeAll(ctx context.Context, statement string, before int64, more ...any) (removed int, err error) {
 	for {
 		var batch []string

@@ -19,8 +19,6 @@ import (
 const (
 	// smallBody is the largest body that is stored in its run's row.
 	smallBody = 1 << 10
-	// maxRunsBytes bounds the size of a page of runs in the response.
-	maxRunsBytes = 8 << 20
 	// runOverhead is about the size of a run besides its request and its result.
 	runOverhead = 1 << 10
 )
@@ -28,36 +26,32 @@ const (
 const (
 	runTables  = `runs LEFT JOIN run_bodies ON run_bodies.run_id = runs.id LEFT JOIN job_requests ON job_requests.id = runs.request_id`
 	runColumns = `runs.id, account_id, runs.job_uid, job_key, lane, job_version, trigger, rerun_of, scheduled_for, status, failure_reason,
-	error, result, run_bodies.encoding, run_bodies.body, request_id, job_requests.bytes, runs.created_at, started_at, finished_at`
+	error, result, run_bodies.encoding, run_bodies.body, COALESCE(request_id, ''),
+	COALESCE(job_requests.bytes, 0), runs.created_at, started_at, finished_at`
 )
 
 // runRow is a run whose request has not been read.
 type runRow struct {
 	jobs.Run
 
-	request *string // the id of the configuration
-	size    int     // in the response
+	request string // the id of the configuration; "" for none
+	size    int    // in the response
 }
 
 func scanRun(r row) (run runRow, err error) {
 	var result, encoding *string
 	var body []byte
-	var bytes *int
 	if err := r.Scan(&run.ID, &run.Account, &run.JobUID, &run.JobKey, &run.Lane, &run.JobVersion, &run.Trigger, &run.RerunOf,
-		asTimeOrNull(&run.ScheduledFor), &run.Status, &run.Reason, &run.Error, &result, &encoding, &body, &run.request, &bytes,
+		asTimeOrNull(&run.ScheduledFor), &run.Status, &run.Reason, &run.Error, &result, &encoding, &body, &run.request, &run.size,
 		asTime(&run.CreatedAt), asTimeOrNull(&run.StartedAt), asTimeOrNull(&run.FinishedAt)); err != nil {
 		return run, err
 	}
-	run.size = runOverhead
-	if bytes != nil {
-		run.size += *bytes
-	}
-	if result == nil {
+	if run.size += runOverhead; result == nil {
 		return run, nil
 	}
 	run.size += len(*result)
-	err = decodeResult(&run.Run, *result, encoding, body)
-	if encoding != nil {
+	if err = decode(*result, &run.Result); err == nil && encoding != nil {
+		run.Result.Body, err = expand(*encoding, body)
 		run.size += writtenSize(run.Result.Body)
 	}
 	return run, err
@@ -77,14 +71,11 @@ func writtenSize(text string) int {
 	return size
 }
 
-// withRequests returns runs with the requests they sent. Many runs send the
-// same one, which is unsealed once.
+// withRequests returns runs with the requests they sent. One that many runs sent is unsealed once.
 func (tx *ReadTx) withRequests(ctx context.Context, rows []runRow) ([]jobs.Run, error) {
 	sent := map[string]*jobs.Request{}
 	for _, row := range rows {
-		if row.request != nil {
-			sent[*row.request] = nil
-		}
+		sent[row.request] = nil
 	}
 	found, err := tx.Configurations(ctx, slices.Collect(maps.Keys(sent)))
 	if err != nil {
@@ -96,24 +87,9 @@ func (tx *ReadTx) withRequests(ctx context.Context, rows []runRow) ([]jobs.Run, 
 	runs := make([]jobs.Run, len(rows))
 	for i, row := range rows {
 		runs[i] = row.Run
-		if row.request != nil {
-			runs[i].Request = sent[*row.request]
-		}
+		runs[i].Request = sent[row.request]
 	}
 	return runs, nil
-}
-
-func decodeResult(run *jobs.Run, result string, encoding *string, body []byte) error {
-	run.Result = &jobs.Result{}
-	if err := decode(result, run.Result); err != nil {
-		return err
-	}
-	if encoding == nil {
-		return nil
-	}
-	text, err := expand(*encoding, body)
-	run.Result.Body = text
-	return err
 }
 
 // Run returns a run of an account.
@@ -130,34 +106,27 @@ func (tx *ReadTx) Run(ctx context.Context, account, id string) (jobs.Run, error)
 	return runs[0], nil
 }
 
-// Runs returns the runs of an account before one, newest first: as many as asked
-// for, or fewer when they are large.
+// Runs returns the runs of an account before one, newest first.
 func (tx *ReadTx) Runs(ctx context.Context, account string, filter jobs.RunFilter, cursor page.Cursor) (page.Tail[jobs.Run], error) {
 	found := filterRuns(account, filter)
 	if cursor.After != "" {
 		found.where("runs.id < ?", cursor.After)
 	}
-	query := fmt.Sprintf("SELECT %s%s ORDER BY runs.id DESC LIMIT $%d", found.columns, found.from(), len(found.args)+1)
-	rows, cut, err := upTo(ctx, tx.conn, scanRun, maxRunsBytes, func(run runRow) int { return run.size }, query, append(found.args, cursor.Size+1)...)
+	rows, err := tailOf(ctx, tx, found, cursor.Size, scanRun, func(run runRow) int { return run.size })
 	if err != nil {
 		return page.Tail[jobs.Run]{}, err
 	}
-	tail := page.Cut(rows, cursor.Size)
-	runs, err := tx.withRequests(ctx, tail.Items)
-	return page.Tail[jobs.Run]{Items: runs, More: tail.More || cut}, err
+	runs, err := tx.withRequests(ctx, rows.Items)
+	return page.Tail[jobs.Run]{Items: runs, More: rows.More}, err
 }
 
 // idSlack is more than the time in a run's id differs from the time it was queued.
 const idSlack = time.Hour
 
-// filterRuns returns the query of an account's runs. The conditions of partial
-// indexes are written out, so that the indexes are used.
+// filterRuns returns the query of an account's runs. It repeats the conditions of partial indexes to use these.
 func filterRuns(account string, filter jobs.RunFilter) *list {
-	found := &list{columns: runColumns, table: runTables}
-	found.where("account_id = ?", account)
-	if filter.Job != "" {
-		found.where("job_key = ?", filter.Job)
-	}
+	found := list{columns: runColumns, table: runTables, byDefault: "runs.id DESC"}.of(account)
+	found.equals("job_key", filter.Job)
 	switch filter.Status {
 	case "":
 	case jobs.Pending:
@@ -185,8 +154,7 @@ func filterRuns(account string, filter jobs.RunFilter) *list {
 	return found
 }
 
-// InsertRuns writes pending runs. A job that has a run for an instant already
-// gets no other.
+// InsertRuns writes pending runs. A job never gets two for the same instant.
 func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 	rows := make([][]any, len(runs))
 	for i, r := range runs {
@@ -197,8 +165,7 @@ func (tx *Tx) InsertRuns(ctx context.Context, runs []jobs.Run) error {
 		`ON CONFLICT DO NOTHING`, rows)
 }
 
-// notBeforeQueued returns the later of a transaction's instant and when a run was
-// queued: a transaction that began after this one may have queued the run.
+// notBeforeQueued is an instant, but not before the run was queued, which a later transaction may have done.
 func notBeforeQueued(instant string) string {
 	return `CASE WHEN runs.created_at > ` + instant + ` THEN runs.created_at ELSE ` + instant + ` END`
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +12,7 @@ import (
 // sealCheck is the plaintext of the seal check; it is no secret.
 const sealCheck = "signalbox"
 
-// sealedColumn is a column whose values are sealed with the key ring. Rotation
-// walks over all of them.
+// sealedColumn is a column whose values are sealed with the key ring.
 type sealedColumn struct{ table, column, key string }
 
 // sealedColumns lists every sealed column.
@@ -80,124 +78,88 @@ func (tx *Tx) sealFirst(ctx context.Context, ring *sealed.Ring, column sealedCol
 	return tx.run(ctx, `INSERT INTO seal_checks (id, sealed) VALUES ('ring', $1)`, value)
 }
 
+// resealLimit and resealBytes bound the values that are read, and then written, in one transaction.
 const (
-	// resealPage is how many values one statement looks at.
-	resealPage = 200
-	// resealBatch and resealBytes bound how long one transaction holds the writer.
-	resealBatch = 100
+	resealLimit = 100
 	resealBytes = 4 << 20
 )
 
 // Resealed is the result of Reseal.
 type Resealed struct {
-	Values int // re-encrypted
-	// Unopened counts the values that the ring does not open. They stay as they are.
-	Unopened int
+	Values   int          // re-encrypted
+	Unopened int          // the ring does not open them, and they stay as they are
 	First    sealed.Place // of the unopened ones
 }
 
-// Reseal re-encrypts everything that is not sealed with the ring's primary key,
-// in small transactions. It may run on several nodes at once and be interrupted
-// anywhere.
-func (db *DB) Reseal(ctx context.Context, ring *sealed.Ring) (Resealed, error) {
-	r := &resealing{db: db, ring: ring}
+// Reseal re-encrypts everything that is not sealed with the ring's primary key, in small transactions. It may run on
+// several nodes at once and be interrupted anywhere.
+func (db *DB) Reseal(ctx context.Context, ring *sealed.Ring) (done Resealed, err error) {
 	for _, column := range sealedColumns() {
-		r.column = column
-		if err := r.walk(ctx); err != nil {
-			return r.done, fmt.Errorf("re-sealing %s.%s: %w", column.table, column.column, err)
+		for last := ""; ; {
+			page, err := db.sealedAfter(ctx, column, ring.Primary(), last)
+			if err == nil && len(page) > 0 {
+				err = db.resealPage(ctx, ring, column, page, &done)
+			}
+			if err != nil {
+				return done, fmt.Errorf("re-sealing %s.%s: %w", column.table, column.column, err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			last = page[len(page)-1].row
 		}
 	}
-	return r.done, nil
+	return done, nil
 }
 
-// resealing is one walk over all sealed values. It decrypts and encrypts outside
-// of transactions, so that these are short.
-type resealing struct {
-	db     *DB
-	ring   *sealed.Ring
-	column sealedColumn
-	done   Resealed
-	batch  []resealedValue
-	bytes  int
-}
-
-// resealedValue is a value and its replacement.
-type resealedValue struct {
-	sealedValue
-
-	replacement []byte
-}
-
-// walk visits every value of the column, ordered by row.
-func (r *resealing) walk(ctx context.Context) error {
-	for last := ""; ; {
-		rows, err := r.after(ctx, last)
-		if err != nil {
-			return err
-		}
-		if len(rows) == 0 {
-			return r.flush(ctx)
-		}
-		last = rows[len(rows)-1].row
-		prefix := sealed.KeyPrefix(r.ring.Primary())
-		for _, each := range rows {
-			if bytes.Equal(each.value, prefix) {
-				continue
-			}
-			if err := r.reseal(ctx, each.row); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// after returns rows after one, with the prefixes of their values, which name the key.
-func (r *resealing) after(ctx context.Context, last string) ([]sealedValue, error) {
-	return r.read(ctx, fmt.Sprintf(`SELECT %s, substr(%s, 1, %d) FROM %s WHERE %[1]s > $1 ORDER BY %[1]s LIMIT %[5]d`,
-		r.column.key, r.column.column, len(sealed.KeyPrefix(r.ring.Primary())), r.column.table, resealPage), last)
-}
-
-func (r *resealing) read(ctx context.Context, query, row string) ([]sealedValue, error) {
-	return fetch(ctx, r.db, forObservations, func(tx *ReadTx) ([]sealedValue, error) {
-		return all(ctx, tx.conn, scanSealed, query, row)
+// sealedAfter returns the next rows of a column. Values that the key primary has sealed are nil.
+func (db *DB) sealedAfter(ctx context.Context, column sealedColumn, primary, last string) ([]sealedValue, error) {
+	prefix := sealed.KeyPrefix(primary)
+	query := fmt.Sprintf(`SELECT %s, CASE WHEN substr(%s, 1, %d) <> $2 THEN %[2]s END FROM %[4]s WHERE %[1]s > $1 ORDER BY %[1]s LIMIT %[5]d`,
+		column.key, column.column, len(prefix), column.table, resealLimit)
+	return fetch(ctx, db, forObservations, func(tx *ReadTx) ([]sealedValue, error) {
+		found, _, err := upTo(ctx, tx.conn, scanSealed, resealBytes, func(v sealedValue) int { return len(v.value) }, query, last, prefix)
+		return found, err
 	})
 }
 
-// reseal re-encrypts the value of a row, unless the row is gone.
-func (r *resealing) reseal(ctx context.Context, row string) error {
-	found, err := r.read(ctx, fmt.Sprintf(`SELECT %s, %s FROM %s WHERE %[1]s = $1`, r.column.key, r.column.column, r.column.table), row)
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	plain, err := r.ring.Unseal(r.column.place(row), found[0].value)
-	if err != nil {
-		if r.done.Unopened++; r.done.Unopened == 1 {
-			r.done.First = r.column.place(row)
+// resealPage re-encrypts the values of a page, but for those that are written
+// meanwhile: it decrypts and encrypts before the transaction, to keep that short.
+func (db *DB) resealPage(ctx context.Context, ring *sealed.Ring, column sealedColumn, page []sealedValue, done *Resealed) error {
+	var changes [][]any // row, old value, new value
+	for _, old := range page {
+		if old.value == nil {
+			continue
 		}
-		return nil
+		plain, err := ring.Unseal(column.place(old.row), old.value)
+		if err != nil {
+			if done.Unopened++; done.Unopened == 1 {
+				done.First = column.place(old.row)
+			}
+			continue
+		}
+		value, err := ring.Seal(column.place(old.row), plain)
+		if err != nil {
+			return err
+		}
+		changes = append(changes, []any{old.row, old.value, value})
 	}
-	replacement, err := r.ring.Seal(r.column.place(row), plain)
-	if err != nil {
-		return err
+	written, err := db.replaceSealed(ctx, column, changes)
+	if err == nil {
+		done.Values += written
 	}
-	r.batch, r.bytes = append(r.batch, resealedValue{found[0], replacement}), r.bytes+len(replacement)
-	if len(r.batch) < resealBatch && r.bytes < resealBytes {
-		return nil
-	}
-	return r.flush(ctx)
+	return err
 }
 
-// flush writes the batch, but for values that were written meanwhile.
-func (r *resealing) flush(ctx context.Context) error {
-	if len(r.batch) == 0 {
-		return nil
+func (db *DB) replaceSealed(ctx context.Context, column sealedColumn, changes [][]any) (written int, err error) {
+	if len(changes) == 0 {
+		return 0, nil
 	}
-	query := fmt.Sprintf(`UPDATE %s SET %s = $3 WHERE %s = $1 AND %[2]s = $2`, r.column.table, r.column.column, r.column.key)
-	written := 0
-	err := r.db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
+	query := fmt.Sprintf(`UPDATE %s SET %s = $3 WHERE %s = $1 AND %[2]s = $2`, column.table, column.column, column.key)
+	err = db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
 		written = 0 // this may run several times
-		for _, each := range r.batch {
-			changed, err := tx.affect(ctx, query, each.row, each.value, each.replacement)
+		for _, change := range changes {
+			changed, err := tx.affect(ctx, query, change...)
 			if err != nil {
 				return err
 			}
@@ -205,10 +167,5 @@ func (r *resealing) flush(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	r.done.Values += written
-	r.batch, r.bytes = nil, 0
-	return nil
+	return written, err
 }

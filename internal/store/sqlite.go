@@ -35,8 +35,8 @@ type sqliteEngine struct {
 	stopped sync.Once
 }
 
-func openSQLite(ctx context.Context, options Options, limits Limits) (*sqliteEngine, error) {
-	e := &sqliteEngine{grouped: options.GroupCommitted, limits: limits, queue: newWriteQueue(), stop: make(chan struct{}), ended: make(chan struct{})}
+func openSQLite(ctx context.Context, options Options) (*sqliteEngine, error) {
+	e := &sqliteEngine{grouped: options.GroupCommitted, limits: options.Limits, queue: newWriteQueue(), stop: make(chan struct{}), ended: make(chan struct{})}
 	if e.grouped == nil {
 		e.grouped = func(int) {}
 	}
@@ -50,8 +50,7 @@ func openSQLite(ctx context.Context, options Options, limits Limits) (*sqliteEng
 	return e, nil
 }
 
-// makePrivate creates the database file for its owner alone; SQLite gives the
-// files beside it the same mode.
+// makePrivate creates the database file for its owner alone; SQLite's other files get the same mode.
 func makePrivate(file string) error {
 	made, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -110,14 +109,12 @@ func (e *sqliteEngine) dsn(file string, pragmas ...string) string {
 		"&_pragma=foreign_keys(1)&_pragma=temp_store(MEMORY)&_pragma=%s", name.String(), e.limits.FileLock.Milliseconds(), strings.Join(pragmas, "&_pragma="))
 }
 
-// read lends a connection to fn. Its statements are interrupted when ctx ends:
-// there are few connections, and all accounts share them.
+// read lends a connection to fn. Its statements end with ctx: few connections serve all accounts.
 func (e *sqliteEngine) read(ctx context.Context, via priority, fn func(querier) error) error {
 	return e.lend(ctx, via, func(reader *prepared) error { return fn(reader) })
 }
 
-// snapshot is read in a transaction. It ends with a rollback, which works in
-// every state of the transaction.
+// snapshot is read in a transaction. A rollback ends it, which works in every state.
 func (e *sqliteEngine) snapshot(ctx context.Context, via priority, fn func(querier) error) error {
 	return e.lend(ctx, via, func(reader *prepared) error {
 		if err := reader.run(ctx, "BEGIN"); err != nil {
@@ -139,8 +136,7 @@ func (e *sqliteEngine) lend(ctx context.Context, via priority, fn func(*prepared
 	}
 }
 
-// epoch counts the commits of this process exactly, and those of others up to
-// watchInterval late.
+// epoch counts the commits of this process exactly, and those of others up to watchInterval late.
 func (e *sqliteEngine) epoch(ctx context.Context) (int64, bool, error) {
 	others, err := e.watch.read(ctx)
 	return e.commits.Load() + others, true, err

@@ -22,16 +22,14 @@ type Options struct {
 	Log  *slog.Logger
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
-	// Observe, Trace and GroupCommitted may be nil. Observe receives the outcome
-	// of every transaction.
+	// Observe receives the outcome of every transaction. It, Trace and GroupCommitted may be nil.
 	Observe func(kind string, took time.Duration, err error)
 	// Trace begins a span of a transaction.
 	Trace func(ctx context.Context, name string) (context.Context, func(error))
 	// GroupCommitted receives how many writers shared a commit of SQLite.
 	GroupCommitted func(writers int)
 	Limits         Limits
-	// Unsynced lets SQLite acknowledge a write that a power cut would lose. It
-	// is for tests, which would wait for the disk most of the time.
+	// Unsynced lets SQLite acknowledge a write that a power cut would lose. It is for tests.
 	Unsynced bool
 }
 
@@ -39,14 +37,9 @@ type Options struct {
 type DB struct {
 	dialect  dialect
 	engine   engine
-	log      *slog.Logger
-	clock    func() time.Time
-	observe  func(kind string, took time.Duration, err error)
-	trace    func(ctx context.Context, name string) (context.Context, func(error))
+	options  Options
 	wake     atomic.Pointer[func()]
 	ring     atomic.Pointer[sealed.Ring]
-	database string // PostgreSQL's URL
-	limits   Limits
 	versions versionCache
 	reads    versionReads
 }
@@ -57,20 +50,17 @@ type engine interface {
 	read(ctx context.Context, via priority, fn func(querier) error) error
 	// snapshot runs fn in a transaction that cannot write and sees one state.
 	snapshot(ctx context.Context, via priority, fn func(querier) error) error
-	// write runs fn in a transaction and returns once it is durable. fn gets
-	// the context for its statements, which on SQLite is never canceled: a
+	// write runs fn in a transaction and returns once it is durable. On SQLite fn's context is never canceled: a
 	// writer that leaves must not take others of its group with it.
 	write(ctx context.Context, options writeOptions, fn work) error
-	// epoch returns a number that differs after any commit, by whatever process;
-	// false when the database has none.
+	// epoch returns a number that differs after any commit by any process; false when there is none.
 	epoch(ctx context.Context) (int64, bool, error)
 	ping(ctx context.Context) error
 	pools() map[string]func() sql.DBStats
 	close() error
 }
 
-// priority says who goes first where transactions wait for each other, and
-// whose connections they use: however much callers do, a heartbeat is on time.
+// priority says which transactions go first, on their own connections: a heartbeat is on time under any load.
 type priority int
 
 const (
@@ -87,8 +77,7 @@ type writeOptions struct {
 	unlimited bool   // the database must not end it
 }
 
-// work is what a transaction does. It reports whether it recorded changes,
-// which other nodes are told of when it is committed.
+// work is what a transaction does. It reports whether it recorded changes, to notify other nodes.
 type work func(context.Context, querier) (changed bool, err error)
 
 // querier runs statements on one connection.
@@ -99,17 +88,17 @@ type querier interface {
 
 // Open connects to the database. It does not migrate.
 func Open(ctx context.Context, options Options) (*DB, error) {
-	db := &DB{dialect: sqliteDialect(), log: options.Log, clock: options.Now, observe: options.Observe, trace: options.Trace,
-		database: options.Database, limits: options.Limits.withDefaults()}
-	if db.clock == nil {
-		db.clock = time.Now
+	options.Limits = options.Limits.withDefaults()
+	if options.Now == nil {
+		options.Now = time.Now
 	}
+	db := &DB{dialect: sqliteDialect(), options: options}
 	var err error
 	if options.Database != "" {
 		db.dialect = postgresDialect()
-		db.engine, err = openPostgres(ctx, options.Database, db.limits)
+		db.engine, err = openPostgres(ctx, options.Database, options.Limits)
 	} else {
-		db.engine, err = openSQLite(ctx, options, db.limits)
+		db.engine, err = openSQLite(ctx, options)
 	}
 	if err != nil {
 		return nil, err
@@ -144,17 +133,11 @@ func (db *DB) Read(ctx context.Context, fn func(*ReadTx) error) error {
 	return db.read(ctx, forDecisions, db.engine.read, fn)
 }
 
-// Snapshot runs fn, whose statements all see the same state: for what is put
-// together of several queries. On PostgreSQL it costs two more round trips.
-func (db *DB) Snapshot(ctx context.Context, fn func(*ReadTx) error) error {
-	return db.read(ctx, forDecisions, db.engine.snapshot, fn)
-}
-
 // reader is engine.read or engine.snapshot.
 type reader func(ctx context.Context, via priority, fn func(querier) error) error
 
 func (db *DB) read(ctx context.Context, via priority, read reader, fn func(*ReadTx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, db.limits.Read)
+	ctx, cancel := context.WithTimeout(ctx, db.options.Limits.Read)
 	defer cancel()
 	ctx, end := db.begin(ctx, "read")
 	err := classify(ctx, read(ctx, via, func(conn querier) error {
@@ -166,14 +149,13 @@ func (db *DB) read(ctx context.Context, via priority, read reader, fn func(*Read
 	return err
 }
 
-// Write runs fn in one transaction. With an account it holds the account's
-// lock; "" is for what belongs to no account. See the package's documentation.
+// Write runs fn in one transaction that holds the account's lock, or none for "". See the package documentation.
 func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) error {
 	return db.write(ctx, writeOptions{priority: forDecisions, account: account}, fn)
 }
 
 func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) error) error {
-	limit := db.limits.Write
+	limit := db.options.Limits.Write
 	if options.unlimited {
 		limit = migrateTimeout
 	}
@@ -195,8 +177,7 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 	return err
 }
 
-// bounded runs statements with the transaction's context, which has its
-// deadline, and not with that of a statement's caller.
+// bounded runs statements with the transaction's context, which has its deadline, instead of the caller's.
 type bounded struct {
 	ctx  context.Context //nolint:containedctx // it belongs to the transaction, as the connection does
 	conn querier
@@ -210,8 +191,7 @@ func (b bounded) query(_ context.Context, query string, args ...any) (*sql.Rows,
 	return b.conn.query(b.ctx, query, args...)
 }
 
-// safely turns a panic of a transaction's function into an error: the connection
-// must be returned, and SQLite's writer serves everybody.
+// safely turns a panic into an error: the connection must be returned, and SQLite's writer serves everybody.
 func safely(fn func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -221,19 +201,19 @@ func safely(fn func() error) (err error) {
 	return fn()
 }
 
-func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
+func (db *DB) now() time.Time { return db.options.Now().UTC().Truncate(time.Microsecond) }
 
 // begin starts to measure and trace a transaction.
 func (db *DB) begin(ctx context.Context, kind string) (context.Context, func(error)) {
 	started := time.Now()
 	endSpan := func(error) {}
-	if db.trace != nil {
-		ctx, endSpan = db.trace(ctx, "store "+kind)
+	if db.options.Trace != nil {
+		ctx, endSpan = db.options.Trace(ctx, "store "+kind)
 	}
 	return ctx, func(err error) {
 		endSpan(err)
-		if db.observe != nil {
-			db.observe(kind, time.Since(started), err)
+		if db.options.Observe != nil {
+			db.options.Observe(kind, time.Since(started), err)
 		}
 	}
 }
@@ -260,8 +240,7 @@ func (tx *Tx) LockSchema(ctx context.Context) error {
 	if tx.dialect.lockSchema == "" {
 		return nil
 	}
-	_, err := tx.conn.exec(ctx, tx.dialect.lockSchema)
-	return err
+	return tx.run(ctx, tx.dialect.lockSchema)
 }
 
 // Transactions hands transactions to a domain package as the interfaces it asks for.
@@ -277,16 +256,14 @@ func NewTransactions[R, W any](db *DB, read func(*ReadTx) R, write func(*Tx) W) 
 	return Transactions[R, W]{db: db, priority: forDecisions, read: read, write: write}
 }
 
-// ForLoops returns transactions that go before all others, for loops that must
-// be punctual.
+// ForLoops returns transactions that go before all others.
 func (t Transactions[R, W]) ForLoops() Transactions[R, W] {
 	t.priority = forLoops
 	return t
 }
 
-// ForObservations returns transactions that wait for all others, for what
-// running services report. A transaction is not interrupted, so a large report
-// must be written in slices of a few milliseconds each.
+// ForObservations returns transactions that wait for all others. They are not interrupted, so a large report must be
+// written in slices of a few milliseconds each.
 func (t Transactions[R, W]) ForObservations() Transactions[R, W] {
 	t.priority = forObservations
 	return t
@@ -297,7 +274,7 @@ func (t Transactions[R, W]) Read(ctx context.Context, fn func(R) error) error {
 	return t.db.read(ctx, t.priority, t.db.engine.read, func(tx *ReadTx) error { return fn(t.read(tx)) })
 }
 
-// Snapshot is DB.Snapshot with the domain's interface.
+// Snapshot is Read for statements that all see the same state. On PostgreSQL it costs two more round trips.
 func (t Transactions[R, W]) Snapshot(ctx context.Context, fn func(R) error) error {
 	return t.db.read(ctx, t.priority, t.db.engine.snapshot, func(tx *ReadTx) error { return fn(t.read(tx)) })
 }
@@ -328,8 +305,7 @@ func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), qu
 	return found, rows.Err()
 }
 
-// upTo reads rows while their sizes stay within a budget, and at least one;
-// cut reports whether there were more.
+// upTo reads rows within a budget of bytes, and at least one; cut reports whether there were more.
 func upTo[T any](ctx context.Context, conn querier, scan func(row) (T, error), budget int, size func(T) int, query string, args ...any) (found []T, cut bool, err error) {
 	full := errors.New("the budget is used up")
 	_, err = all(ctx, conn, func(r row) (item T, err error) {
@@ -368,13 +344,18 @@ func scalar[T any](ctx context.Context, conn querier, scan func(row) (T, error),
 // mapOf reads a query of two columns.
 func mapOf[K comparable, V any](ctx context.Context, conn querier, query string, args ...any) (map[K]V, error) {
 	found := map[K]V{}
-	_, err := all(ctx, conn, func(r row) (key K, err error) {
+	_, err := all(ctx, conn, scanInto(found), query, args...)
+	return found, err
+}
+
+// scanInto returns a function that adds rows of two columns to a map.
+func scanInto[K comparable, V any](found map[K]V) func(row) (K, error) {
+	return func(r row) (key K, err error) {
 		var value V
 		err = r.Scan(&key, &value)
 		found[key] = value
 		return key, err
-	}, query, args...)
-	return found, err
+	}
 }
 
 // fetch reads one thing outside of the domain's transactions.

@@ -2,8 +2,7 @@ package store
 
 import "context"
 
-// total names a sum that is kept while rows are written, so that limits need no
-// counting.
+// total names a sum that is kept up to date, so that limits need no counting.
 type total string
 
 const (

@@ -249,8 +249,9 @@ func TestSnapshot_OneState(t *testing.T) {
 		}
 		var before, during, after int
 		broken := errors.New("broken")
+		_, decisions, _ := db.Priorities()
 		for round, want := range []error{nil, broken, fault.Missing("flag", "a"), nil} {
-			err := db.Snapshot(t.Context(), func(tx *store.ReadTx) error {
+			err := decisions.Snapshot(t.Context(), func(tx *store.ReadTx) error {
 				before = count(tx)
 				if err := db.Write(t.Context(), account, insert(t, account, fmt.Sprint("new", round))); err != nil {
 					t.Error(err)

@@ -50,8 +50,7 @@ func (s storedTimeOrNull) Scan(stored any) error {
 	return asTime(*s.at).Scan(stored)
 }
 
-// storedJSON writes a value as JSON, or scans JSON into what it points to; NULL
-// leaves that as it is.
+// storedJSON writes a value as JSON, or scans JSON into what it points to; NULL changes nothing.
 type storedJSON struct{ value any }
 
 func asJSON(value any) storedJSON { return storedJSON{value} }
@@ -99,5 +98,3 @@ func textOrNull(document json.RawMessage) *string {
 func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }
 
 func scanString(r row) (text string, err error) { err = r.Scan(&text); return text, err }
-
-func scanPair(r row) (pair [2]string, err error) { err = r.Scan(&pair[0], &pair[1]); return pair, err }

@@ -7,10 +7,8 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Version returns the number of an account's last recorded change. It is at
-// least as new as every change acknowledged before the call. On SQLite a change
-// by another process, such as the command line, may be seen up to
-// watchInterval late.
+// Version returns the number of an account's last change, at least as new as every change acknowledged before the
+// call. On SQLite a change by another process may be seen up to watchInterval late.
 func (db *DB) Version(ctx context.Context, account string) (int64, error) {
 	epoch, counted, err := db.engine.epoch(ctx)
 	if err != nil {
@@ -28,14 +26,11 @@ func (db *DB) Version(ctx context.Context, account string) (int64, error) {
 	return version, classify(ctx, err)
 }
 
-func (db *DB) accountVersion(ctx context.Context, account string) (version int64, err error) {
-	err = db.Read(ctx, func(tx *ReadTx) error {
-		seq, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt,
-			`SELECT change_seq FROM accounts WHERE id = $1`, account)
-		version = int64(seq)
-		return err
+func (db *DB) accountVersion(ctx context.Context, account string) (int64, error) {
+	seq, err := fetch(ctx, db, forDecisions, func(tx *ReadTx) (int, error) {
+		return one(ctx, tx.conn, fault.Missing("account", account), scanInt, `SELECT change_seq FROM accounts WHERE id = $1`, account)
 	})
-	return version, err
+	return int64(seq), err
 }
 
 // versionCache holds the accounts' versions while nothing at all is committed.
@@ -62,9 +57,8 @@ func (c *versionCache) put(epoch int64, account string, version int64) {
 	c.known[account] = version
 }
 
-// versionReads lets callers who ask for the same account at the same time share
-// one query. A caller never joins a query that has begun: it might miss a
-// change that was acknowledged before the caller came.
+// versionReads lets concurrent callers for the same account share a query. Nobody joins one that has begun: it might
+// miss a change that was acknowledged before.
 type versionReads struct {
 	query   func(ctx context.Context, account string) (int64, error)
 	ctx     context.Context //nolint:containedctx // of the queries, which outlive the callers that share them

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -15,37 +14,25 @@ const watchInterval = 5 * time.Millisecond
 type commitWatch struct {
 	mu      sync.Mutex
 	conn    *prepared
-	counter atomic.Int64
-	readAt  atomic.Int64 // microseconds
+	counter int
+	readAt  time.Time
 }
 
-// read returns the counter as it was at most watchInterval ago: reading it costs
-// system calls, and it is asked for thousands of times a second.
+// read returns the counter as it was at most watchInterval ago: reading it costs system calls.
 func (w *commitWatch) read(ctx context.Context) (int64, error) {
-	if w.fresh() {
-		return w.counter.Load(), nil
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.conn == nil {
 		return 0, errClosed
 	}
-	if w.fresh() { // somebody else has read it
-		return w.counter.Load(), nil
+	if now := time.Now(); now.Sub(w.readAt) >= watchInterval {
+		counter, err := scalar(ctx, w.conn, scanInt, "PRAGMA data_version")
+		if err != nil {
+			return 0, err
+		}
+		w.counter, w.readAt = counter, now
 	}
-	now := time.Now().UnixMicro()
-	counter, err := scalar(ctx, w.conn, scanInt, "PRAGMA data_version")
-	if err != nil {
-		return 0, err
-	}
-	w.counter.Store(int64(counter))
-	w.readAt.Store(now)
-	return int64(counter), nil
-}
-
-func (w *commitWatch) fresh() bool {
-	age := time.Now().UnixMicro() - w.readAt.Load()
-	return age >= 0 && age < watchInterval.Microseconds() // a clock set back is not fresh
+	return int64(w.counter), nil
 }
 
 func (w *commitWatch) close() error {

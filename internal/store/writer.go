@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// maxGroup bounds how many writers share a commit; Limits.Group bounds how long
-// they run.
+// maxGroup bounds how many writers share a commit; Limits.Group bounds how long they run.
 const maxGroup = 256
 
 // observationTurn is how often a group is one of observations although others wait.
@@ -84,8 +83,7 @@ func (q *writeQueue) len() (count int) {
 	return count
 }
 
-// first takes the job that begins a group. Observations wait for all others,
-// but not for ever: now and then a group is theirs.
+// first takes the job that begins a group. Now and then that is an observation although others wait.
 func (q *writeQueue) first() *writeJob {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,9 +93,8 @@ func (q *writeQueue) first() *writeJob {
 	return q.pop()
 }
 
-// another takes a job that joins the group of one. A group of observations ends
-// when anything else waits, and no other group takes them in, so that no
-// heartbeat or decision waits for a report before it is committed.
+// another takes a job that joins a group. Observations have groups of their own, which end when anything else waits:
+// no heartbeat or decision waits for a report.
 func (q *writeQueue) another(group priority) *writeJob {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -176,8 +173,7 @@ func (t *turns) remove(job *writeJob) bool {
 	return true
 }
 
-// write queues fn and waits for its commit. A caller who leaves while it is
-// queued is answered at once; later fn is waited for: it may be committed.
+// write queues fn and waits for its commit. A caller who leaves the queue is answered at once, but not later.
 func (e *sqliteEngine) write(ctx context.Context, options writeOptions, fn work) error {
 	if err := expired(ctx); err != nil {
 		return err
@@ -206,9 +202,8 @@ func (e *sqliteEngine) runWriter() {
 	e.queue.refuse(errClosed)
 }
 
-// commitGroup runs jobs that wait in one transaction, then tells each what
-// became of it. Jobs are taken after the transaction has begun: while another
-// process holds the file, their callers may still leave.
+// commitGroup runs waiting jobs in one transaction. It takes them once the transaction has begun: while another process
+// holds the file, their callers may still leave.
 func (e *sqliteEngine) commitGroup() {
 	ctx := context.Background()
 	if err := e.writer.run(ctx, "BEGIN IMMEDIATE"); err != nil {
@@ -232,8 +227,7 @@ func (e *sqliteEngine) commitGroup() {
 	}
 }
 
-// runGroup runs jobs until the group is full and returns those that await the
-// commit; false when the transaction is gone.
+// runGroup runs jobs and returns those that await the commit; false when the transaction is gone.
 func (e *sqliteEngine) runGroup(ctx context.Context) (kept []*writeJob, ok bool) {
 	began := time.Now()
 	next := e.queue.first()
@@ -260,8 +254,7 @@ func (e *sqliteEngine) runGroup(ctx context.Context) (kept []*writeJob, ok bool)
 	return kept, true
 }
 
-// runInSavepoint runs one job so that its failure takes back its work only.
-// The error it returns means that the whole transaction is gone.
+// runInSavepoint runs a job so that its failure undoes only its work. An error is that of the whole transaction.
 func (e *sqliteEngine) runInSavepoint(job *writeJob) error {
 	if job.err = expired(job.ctx); job.err != nil {
 		return nil //nolint:nilerr // the job's error is not the transaction's
@@ -280,9 +273,7 @@ func (e *sqliteEngine) runInSavepoint(job *writeJob) error {
 
 // abandon rolls the transaction back and fails the jobs that were part of it.
 func (e *sqliteEngine) abandon(ctx context.Context, jobs []*writeJob, cause error) {
-	// When SQLite has rolled back by itself, as on a full disk, this fails and
-	// nothing is left to do.
-	_ = e.writer.run(ctx, "ROLLBACK")
+	_ = e.writer.run(ctx, "ROLLBACK") // fails when SQLite has rolled back by itself, as on a full disk
 	for _, job := range jobs {
 		job.finish(cause)
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
-// frame is an event, or several that belong together, encoded once for all
-// sockets.
+// frame is an event, or several that belong together, encoded once for all sockets.
 type frame struct {
 	seq     int64
 	at      int64 // when the change was made, in microseconds
@@ -21,8 +20,7 @@ type frame struct {
 	restart bool // the history was rewound, and numbers are used again
 }
 
-// appendFrame encodes a whole frame as servers send it: not masked, and not
-// compressed, because events are too small for it.
+// appendFrame encodes a whole frame as servers send it, not masked. Events are too small to be compressed.
 func appendFrame(to []byte, kind int, payload []byte) []byte {
 	const final, mediumLength, smallest = 0x80, 126, 125
 	to = append(to, final|byte(kind))

@@ -8,8 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/background"
 )
 
-// heartbeatTicks is how many ticks a heartbeat interval has. Sockets are spread
-// over them.
+// heartbeatTicks is how many ticks a heartbeat interval has, over which sockets are spread.
 const heartbeatTicks = 60
 
 // maintain checks all sockets and sends heartbeats until ctx ends.

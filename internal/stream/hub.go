@@ -23,8 +23,7 @@ import (
 type Source interface {
 	// Version returns the number of an account's last change.
 	Version(ctx context.Context, account string) (int64, error)
-	// EventsAfter returns up to limit changes after a number, in order, with what
-	// their events need. It may return fewer when they are large.
+	// EventsAfter returns up to limit changes after a number, or fewer when they are large.
 	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error)
 	// ChangedKinds returns which of the kinds changed since an instant.
 	ChangedKinds(ctx context.Context, account string, since time.Time, kinds ...string) ([]string, error)
@@ -41,24 +40,19 @@ type Meter interface {
 // Options are the operator's choices, and what tests make smaller.
 type Options struct {
 	Server string // the name in the first frame
-	// MaxAge is how long a socket may be open; zero is for ever. Sockets are
-	// closed at a random moment of the last fifth.
+	// MaxAge is how long a socket may be open, less up to a fifth; zero is for ever.
 	MaxAge  time.Duration
 	Sockets int // how many may be open on this node; zero is no limit
-	// AccountSockets is how many of them one account may have; zero is half of
-	// them, so that one account cannot keep others out.
+	// AccountSockets is how many of them one account may have; zero is half of them.
 	AccountSockets int
 
-	// Heartbeat is the interval of pings; zero is 30 s. A peer that is silent for
-	// three of them is dropped.
+	// Heartbeat is the interval of pings; zero is 30 s. A peer that misses three is dropped.
 	Heartbeat time.Duration
 	Queue     int // how many events a socket may be behind; zero is 1024
 	Replay    int // how many changes are replayed at most; zero is 2000
-	// Reconnect is the time over which all sockets of an account are made to
-	// connect again when their keys are in doubt; zero is a minute.
+	// Reconnect is the time over which sockets whose keys are in doubt connect again; zero is a minute.
 	Reconnect time.Duration
-	// CloseTimeout is how long a peer may take to accept the close frame and what
-	// is unsent before it; zero is 10 s. It has a fifth of that to answer.
+	// CloseTimeout is how long a peer may take to accept the close frame; zero is 10 s. It has a fifth to answer.
 	CloseTimeout time.Duration
 }
 
@@ -92,15 +86,13 @@ type Hub struct {
 	mu       sync.Mutex
 	accounts map[string]*subscribers
 	lastSeq  map[string]int64 // the last number that the feed reported, by account
-	// invalid is the number up to which clients may know a history that was rewound,
-	// by account, and a little more, because other nodes may have sent more.
+	// invalid is, by account, up to which number clients may know a history that was rewound.
 	invalid  map[string]int64
 	count    int
 	stopping bool
 }
 
-// New creates a hub. Hear, Missed and Rewound are to be subscribed to the feed,
-// after the authenticator.
+// New creates a hub. Hear, Missed and Rewound are to be subscribed to the feed, after the authenticator.
 func New(source Source, meter Meter, now func() time.Time, options Options) *Hub {
 	options.setDefaults()
 	h := &Hub{
@@ -148,9 +140,8 @@ func (h *Hub) reported(account string, seq int64) *subscribers {
 	return h.accounts[account]
 }
 
-// Missed makes the clients of an account load everything: changes up to a number
-// were removed before this node read them. They may include revocations of keys,
-// so all connect again within a minute. It never blocks.
+// Missed makes the clients of an account load everything, because changes were removed before this node read them. These
+// may have revoked keys, so all connect again within a minute. It never blocks.
 func (h *Hub) Missed(account string, upTo int64) {
 	if subs := h.reported(account, upTo); subs != nil {
 		subs.reload(h.Queue, upTo, h.now())
@@ -182,9 +173,8 @@ func (h *Hub) keyChanged(subs *subscribers, change changes.Change) {
 	})
 }
 
-// Rewound makes all clients load everything, because the history was rewound.
-// seen are the last numbers of the accounts before. Keys may have changed as
-// well, so all sockets connect again within a minute.
+// Rewound makes all clients load everything and connect again within a minute, because the history was rewound. seen
+// are the last numbers of the accounts before.
 func (h *Hub) Rewound(seen map[string]int64) {
 	h.mu.Lock()
 	clear(h.lastSeq)
@@ -216,8 +206,7 @@ func (h *Hub) allSubscribers() []*subscribers {
 	return slices.Collect(maps.Values(h.accounts))
 }
 
-// reservation is the place of a socket that is being opened: events from now on
-// are kept for it.
+// reservation is the place of a socket that is being opened: events from now on are kept for it.
 type reservation struct {
 	subs       *subscribers
 	key        *credential

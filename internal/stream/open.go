@@ -20,9 +20,8 @@ import (
 // Recheck authenticates a caller again.
 type Recheck = func(context.Context) (accounts.Caller, error)
 
-// Open upgrades a request to a socket, or returns an error without having sent
-// anything. since is the number to resume after, as it was sent, or nil; recheck
-// authenticates the caller again once the hub receives changes of its key.
+// Open upgrades a request to a socket, or returns an error without having sent anything. since is the number to resume
+// after, or nil; recheck authenticates the caller once the hub receives changes of its key.
 func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, since *string, recheck Recheck) error {
 	if r.ProtoMajor != 1 || !websocket.IsWebSocketUpgrade(r) {
 		return notAnUpgrade("Connection: Upgrade and Upgrade: websocket over HTTP/1.1 are needed")
@@ -76,9 +75,8 @@ func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 	return nil
 }
 
-// run adds the socket to its shard and reads until the connection ends. Events
-// since the reservation are in the log, so the first flush misses nothing.
-// events are those of the first frames, reconnects those before the reservation.
+// run adds the socket to its shard and reads until the connection ends. events are those of the first frames; reconnects
+// those before the reservation, since when events are in the log.
 func (s *socket) run(events int, reconnects int64) {
 	s.shard.add(s)
 	if s.subs.reconnects.Load() != reconnects {
@@ -98,8 +96,7 @@ func (s *socket) run(events int, reconnects int64) {
 	s.read()
 }
 
-// maxAge returns when a socket that opens now is too old: a random moment of the
-// last fifth, so that sockets that came together do not leave together.
+// maxAge returns when a socket that opens now is too old: at random, so that not all leave together.
 func (h *Hub) maxAge() int64 {
 	if h.MaxAge <= 0 {
 		return math.MaxInt64
@@ -111,8 +108,7 @@ func (h *Hub) maxAge() int64 {
 // errLeft says that the peer went away during the handshake.
 var errLeft = errors.New("the peer left during the handshake")
 
-// newUpgrader returns an upgrader whose sockets have small read buffers and,
-// because the hub writes the frames, no write buffers: the pool stays unused.
+// newUpgrader returns an upgrader for small read buffers and no write buffers: the hub writes the frames.
 func newUpgrader() websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second, ReadBufferSize: readBuffer, WriteBufferPool: &sync.Pool{},

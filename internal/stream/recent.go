@@ -11,9 +11,8 @@ const (
 	recentCacheTime = 10 * time.Second // how long an answer is reused
 )
 
-// recent caches which kinds of resource changed recently in an account, so that
-// a fleet that connects does not cost one query for each socket. It may hold a
-// kind for a while longer, which makes a client load it once more.
+// recent caches which kinds of resource changed lately, so that a fleet that connects costs one query. A kind may stay
+// for too long, which makes a client load it once more.
 type recent struct {
 	mu    sync.Mutex
 	asked time.Time
@@ -33,8 +32,7 @@ func (r *recent) add(seq int64, kinds ...string) {
 	}
 }
 
-// get returns the kinds, or false if the cache is too old or lacks changes up to
-// head.
+// get returns the kinds, or false if the cache is too old or lacks changes up to head.
 func (r *recent) get(head int64) (kinds map[string]bool, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,8 +42,7 @@ func (r *recent) get(head int64) (kinds map[string]bool, known bool) {
 	return maps.Clone(r.kinds), true
 }
 
-// store keeps an answer that includes every change up to head, and returns it
-// together with the kinds that the feed reported after head.
+// store keeps an answer that includes every change up to head, and returns it with the kinds reported since.
 func (r *recent) store(kinds []string, head int64, asked time.Time) map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

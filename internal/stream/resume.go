@@ -20,8 +20,7 @@ func (b *beginning) add(each frame) {
 	b.text, b.events = append(b.text, each.text...), b.events+each.events
 }
 
-// beginning returns how a stream begins. The package documentation says why
-// nothing is lost between what is read here and the log.
+// beginning returns how a stream begins. The package documentation says why nothing is lost.
 func (h *Hub) beginning(ctx context.Context, reserved reservation, since *string) (beginning, error) {
 	head, err := h.source.Version(ctx, reserved.subs.account)
 	if err != nil {
@@ -54,8 +53,7 @@ func (h *Hub) beginFresh(ctx context.Context, reserved reservation, begin beginn
 	return begin, nil
 }
 
-// changedRecently returns the kinds of resource that changed within the last
-// hour, at least up to head: later changes are in the log.
+// changedRecently returns the kinds that changed within the last hour, at least up to head.
 func (h *Hub) changedRecently(ctx context.Context, reserved reservation, head int64) (map[string]bool, error) {
 	if kinds, known := reserved.recent.get(head); known {
 		return kinds, nil
@@ -68,8 +66,7 @@ func (h *Hub) changedRecently(ctx context.Context, reserved reservation, head in
 	return reserved.recent.store(found, head, asked), nil
 }
 
-// resume continues after a number: from the log when it reaches back that far,
-// else from the history.
+// resume continues after a number: from the log if it reaches back that far, else from the history.
 func (h *Hub) resume(ctx context.Context, reserved reservation, begin beginning, since int64) (beginning, error) {
 	resumed := beginning{how: "resumed", text: connectedFrame(since, h.Server), next: begin.next, seq: since}
 	if since == begin.seq {

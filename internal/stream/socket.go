@@ -18,8 +18,7 @@ const (
 	maxReplies  = 1 << 10  // what is kept for a peer that sends pings and does not read
 )
 
-// ending is why a socket is closed: the code and reason of the close frame, and
-// the label of the metric. Without a code there is no close frame.
+// ending is why a socket is closed. Without a code there is no close frame; metric is a label.
 type ending struct {
 	code   int
 	reason string
@@ -60,8 +59,7 @@ type socket struct {
 	expires  atomic.Int64 // the hub's clock when it is too old
 
 	mu sync.Mutex
-	// next is the position of the first frame that was not taken, seq the largest
-	// number that was.
+	// next is the position of the first frame that was not taken, seq the largest number that was.
 	next, seq int64
 	unsent    []byte // goes before any frame
 	waiting   bool   // a goroutine waits for the peer to read
@@ -69,8 +67,7 @@ type socket struct {
 	ending    ending
 }
 
-// flush offers the socket what it has not been sent yet, without waiting, and
-// returns the number of events it took.
+// flush offers the socket what is unsent, without waiting, and returns how many events it took.
 func (s *socket) flush(log *eventLog, w *frameWriter) (sent int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,8 +118,7 @@ func (s *socket) take(log *eventLog, w *frameWriter) (text []byte, events int) {
 	return text, events
 }
 
-// checkPosition closes the socket when the log no longer has its position,
-// unless the missing frames were summarized.
+// checkPosition closes the socket when the log has dropped frames it needs without a summary.
 func (s *socket) checkPosition(log *eventLog) {
 	switch {
 	case s.next >= log.first:
@@ -150,8 +146,7 @@ func (s *socket) delivered() {
 	}
 }
 
-// wait writes to a peer that reads slowly until it has caught up. Closing the
-// connection ends it.
+// wait writes to a peer that reads slowly until it has caught up or the connection is closed.
 func (s *socket) wait() {
 	w := newFrameWriter()
 	for {
@@ -171,8 +166,7 @@ func (s *socket) wait() {
 	}
 }
 
-// send sends a heartbeat or an answer before the events that follow. A peer that
-// does not read them gets no more.
+// send sends a heartbeat or an answer before the events that follow, unless the peer does not read.
 func (s *socket) send(text []byte) {
 	s.mu.Lock()
 	if !s.closing && len(s.unsent) < maxReplies {
@@ -200,8 +194,7 @@ func (s *socket) reconnectSoon() {
 	}
 }
 
-// expire closes a socket that is too old, at once when its peer did not take
-// the close frame.
+// expire closes a socket that is too old, at once if its peer did not take the close frame.
 func (s *socket) expire() {
 	s.mu.Lock()
 	closing := s.closing
@@ -224,8 +217,7 @@ func (s *socket) cut(why ending) {
 	s.conn.cut()
 }
 
-// read reads until the connection ends. What peers send only shows that they
-// are alive.
+// read reads until the connection ends. What peers send only shows that they are alive.
 func (s *socket) read() {
 	for {
 		if _, _, err := s.ws.NextReader(); err != nil {
@@ -240,8 +232,7 @@ func (s *socket) read() {
 
 func (s *socket) alive() { s.lastRead.Store(s.hub.clock()) }
 
-// setHandlers sets what control frames do. Answers go out with all other frames,
-// because nothing may be written between two halves of one.
+// setHandlers sets what control frames do. Answers are queued: nothing may be written inside a frame.
 func (s *socket) setHandlers() {
 	s.ws.SetReadLimit(readLimit)
 	s.ws.SetPingHandler(func(payload string) error {

@@ -8,14 +8,12 @@ import (
 )
 
 const (
-	// closeWindow is the time over which many sockets are closed: clients that all
-	// come back at once would overload the nodes that are left.
+	// closeWindow is the time over which many sockets are closed: not all clients should return at once.
 	closeWindow = 3 * time.Second
 	closeStep   = 25 * time.Millisecond
 )
 
-// Stop closes all sockets with 1012, over a few seconds when there are many and
-// ctx lasts that long, and ends the hub. No socket can be opened any more.
+// Stop closes all sockets with 1012, over a few seconds if ctx lasts that long, and ends the hub.
 func (h *Hub) Stop(ctx context.Context) {
 	h.mu.Lock()
 	h.stopping = true
@@ -55,8 +53,7 @@ func (h *Hub) closeAll(ctx context.Context) {
 	}
 }
 
-// perStep returns how many sockets to close at each step, to take a millisecond
-// for each, but at most the window and half of the time that there is.
+// perStep returns how many sockets to close at each step: one a millisecond, or more if the time is short.
 func perStep(ctx context.Context, sockets int) int {
 	window := min(closeWindow, time.Duration(sockets)*time.Millisecond)
 	if deadline, limited := ctx.Deadline(); limited {

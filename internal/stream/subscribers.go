@@ -15,11 +15,9 @@ const (
 	slack   = 8             // the part of the limit that the log may exceed it by, not to be copied for every event
 )
 
-// eventLog is an account's log at one moment. It never changes: later versions
-// share its frames and have more.
+// eventLog is an account's log at one moment. Later versions share its frames and have more.
 type eventLog struct {
-	// first is the position of the oldest frame, which stands for everything from
-	// summarized on.
+	// first is the position of the oldest frame, which stands for everything from summarized on.
 	first, summarized int64
 	frames            []frame
 }
@@ -27,8 +25,7 @@ type eventLog struct {
 // end returns the position of the next frame.
 func (l *eventLog) end() int64 { return l.first + int64(len(l.frames)) }
 
-// summarize returns the log with one frame that makes clients load everything
-// instead of the frames from a position on.
+// summarize returns the log with one frame that makes clients reload, instead of those from a position on.
 func (l *eventLog) summarize(from int64) *eventLog {
 	last := l.frames[len(l.frames)-1]
 	reload := reloadFrame(last.seq, last.at)
@@ -84,10 +81,8 @@ func (s *subscribers) add(change changes.Change, limit int) (appended bool) {
 	return true
 }
 
-// append adds a frame to the log and drops the oldest ones beyond the limit;
-// sockets that still need those are too slow. When the workers are that far
-// behind, as after an outage that ends with thousands of changes, nobody is too
-// slow: all are told to load everything.
+// append adds a frame to the log and drops the oldest ones beyond the limit; sockets that need those are too slow. But
+// when the workers are that far behind, as after an outage, all are told to load everything.
 func (s *subscribers) append(limit int, added frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +119,7 @@ func (s *subscribers) offered(end int64) int64 {
 	return end
 }
 
-// restart tells every socket that the history was rewound: clients load
-// everything, and numbers start again. Nobody can resume from its number 0.
+// restart tells every socket that the history was rewound: clients load everything, and numbers start again.
 func (s *subscribers) restart(limit int, now time.Time) {
 	s.recent.Store(newRecent())
 	reload := reloadFrame(0, now.UnixMicro())
@@ -133,15 +127,13 @@ func (s *subscribers) restart(limit int, now time.Time) {
 	s.append(limit, reload)
 }
 
-// reload tells every socket to load everything, because changes up to a number
-// were removed from the history before this node read them.
+// reload tells every socket to load everything, because changes up to a number are not known.
 func (s *subscribers) reload(limit int, seq int64, now time.Time) {
 	s.recent.Load().add(seq, slices.Concat(products()...)...)
 	s.append(limit, reloadFrame(seq, now.UnixMicro()))
 }
 
-// lowerFloor records that every event above a number is in the log from a
-// position on, unless the log has dropped some of them meanwhile.
+// lowerFloor records that events above a number are in the log from a position on, unless they were dropped.
 func (s *subscribers) lowerFloor(head, position int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +142,7 @@ func (s *subscribers) lowerFloor(head, position int64) {
 	}
 }
 
-// covers reports whether every event after a number is in the log, and from
-// which position on.
+// covers reports whether every event after a number is in the log, and from which position on.
 func (s *subscribers) covers(since int64) (from int64, covered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

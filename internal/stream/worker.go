@@ -56,8 +56,7 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// serve brings the sockets of a shard up to date. One that is added after the
-// snapshot flushes itself.
+// serve brings a shard up to date. A socket that is added after the snapshot flushes itself.
 func (w *worker) serve(s *shard, sockets []*socket, writer *frameWriter) {
 	s.dirty.Store(false) // before the log is read: later events wake again
 	log := s.subs.log.Load()

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// tlsPiece is how much is given to TLS at once. A Unix socket that is writable
-// takes at least 2 KiB; the rest is what TLS adds.
+// tlsPiece and what TLS adds fit into the 2 KiB that a writable Unix socket takes at least.
 const tlsPiece = 2<<10 - 128
 
 // errFull says that the kernel takes no more of a socket for now.
@@ -35,12 +34,10 @@ func newConnection(conn net.Conn) connection {
 	return c
 }
 
-// cut closes the connection at once. TLS would first notify the peer, and wait
-// for one that does not read.
+// cut closes the connection at once. TLS would first wait for the peer to take a notification.
 func (c connection) cut() { _ = c.inner.Close() }
 
-// close ends the connection with TLS's notification if the peer can take it. It
-// may wait some seconds; cut ends that.
+// close ends the connection with TLS's notification if the peer can take it; cut ends a wait.
 func (c connection) close() {
 	if c.tls && c.raw != nil && isWritable(c.raw) {
 		_ = c.Close()
@@ -48,16 +45,14 @@ func (c connection) close() {
 	c.cut()
 }
 
-// frameWriter writes to sockets without waiting. The plain version, a goroutine
-// and a queue for each socket, costs about half as much memory again for each
-// idle one.
+// frameWriter writes to sockets without waiting. A goroutine and a queue for each idle socket would cost half as much
+// memory again.
 type frameWriter struct {
 	buffer []byte // for frames that go out together
 	text   []byte
 	n      int
 	err    error
-	// write is the method writeNow as a function value, made once: making one for
-	// every write would allocate for every socket and event.
+	// write is the method writeNow as a function value, made once to save an allocation for every write.
 	write func(fd uintptr) bool
 }
 
@@ -67,8 +62,7 @@ func newFrameWriter() *frameWriter {
 	return w
 }
 
-// try offers bytes to the kernel and returns how many it took. errFull means
-// that it takes more later; other errors are final.
+// try offers bytes to the kernel and returns how many it took. errFull means: more later.
 func (w *frameWriter) try(c connection, text []byte) (int, error) {
 	if c.raw == nil {
 		return 0, errFull
@@ -83,8 +77,7 @@ func (w *frameWriter) try(c connection, text []byte) (int, error) {
 	return w.n, w.err
 }
 
-// tryTLS offers pieces, each only when the kernel says that the socket is
-// writable. The deadline is for a machine that is out of socket memory, where
+// tryTLS offers pieces while the socket is writable. The deadline is for a machine that is out of socket memory, where
 // the write waits all the same; it breaks the connection.
 func (w *frameWriter) tryTLS(c connection) (int, error) {
 	if err := c.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeNow writes to a non-blocking descriptor. It always returns true, which
-// keeps the runtime from waiting for the socket.
+// writeNow writes to a non-blocking descriptor. It returns true so that the runtime does not wait.
 func (w *frameWriter) writeNow(fd uintptr) bool {
 	for w.n < len(w.text) {
 		n, err := syscall.Write(int(fd), w.text[w.n:])

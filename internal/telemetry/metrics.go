@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"database/sql"
 	"net/http"
 	"runtime"
 	"strconv"
@@ -30,7 +29,6 @@ type Metrics struct {
 	auth      *children[string, prometheus.Counter]
 	reported  *reports
 	groupSize prometheus.Histogram
-	pools     *poolCollector
 	*streamMetrics
 	jobs jobMetrics
 }
@@ -47,12 +45,11 @@ func NewMetrics(version string) *Metrics {
 		auth:      newWordCounters(registry, "signalbox_authentications_total", "Credential checks.", "result"),
 		reported:  newReports(private),
 		groupSize: newHistogram("signalbox_store_group_commit_size", "Writes that shared one commit.", prometheus.ExponentialBuckets(1, 2, 10)...),
-		pools:     newPoolCollector(),
 
 		streamMetrics: newStreamMetrics(registry),
 		jobs:          newJobMetrics(registry),
 	}
-	registry.MustRegister(m.inFlight, m.groupSize, m.pools, buildInfo(version),
+	registry.MustRegister(m.inFlight, m.groupSize, buildInfo(version),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -95,9 +92,6 @@ func (m *Metrics) ObserveTransaction(kind string, took time.Duration, outcome st
 
 // ObserveGroupCommit records how many writes shared one commit.
 func (m *Metrics) ObserveGroupCommit(size int) { m.groupSize.Observe(float64(size)) }
-
-// WatchPool adds a connection pool to every scrape. A second call with the same name replaces the first.
-func (m *Metrics) WatchPool(name string, stats func() sql.DBStats) { m.pools.watch(label(name), stats) }
 
 // CountAuthentication counts a credential check: hit (known from the cache), miss (looked up) or refused.
 func (m *Metrics) CountAuthentication(result string) { m.auth.get(result).Inc() }

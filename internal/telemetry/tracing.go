@@ -35,13 +35,9 @@ type Tracing struct {
 	propagator propagation.TraceContext
 }
 
-// NewTracing starts exporting spans in the background; Shutdown ends it. The collector need not be reachable.
-func NewTracing(ctx context.Context, options TracingOptions) (*Tracing, error) {
-	return newTracing(ctx, options)
-}
-
-// newTracing takes exporter options so that tests need no environment.
-func newTracing(ctx context.Context, options TracingOptions, exporter ...otlptracehttp.Option) (*Tracing, error) {
+// NewTracing starts exporting spans in the background; Shutdown ends it. The collector need not be reachable. The exporter's options
+// are for tests, which then need no environment.
+func NewTracing(ctx context.Context, options TracingOptions, exporter ...otlptracehttp.Option) (*Tracing, error) {
 	if !options.Enabled {
 		return &Tracing{}, nil
 	}

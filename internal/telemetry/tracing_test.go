@@ -71,7 +71,7 @@ func (s *sink) receive(w http.ResponseWriter, r *http.Request) {
 func (s *sink) tracing(t *testing.T) (*Tracing, func()) {
 	t.Helper()
 	options := TracingOptions{Enabled: true, ServiceName: "signalbox", Version: "1.2.3", NodeName: "node-1", Logger: slog.New(slog.DiscardHandler)}
-	tracing, err := newTracing(t.Context(), options, otlptracehttp.WithEndpointURL(s.URL+"/v1/traces"))
+	tracing, err := NewTracing(t.Context(), options, otlptracehttp.WithEndpointURL(s.URL+"/v1/traces"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestExporter_LogsLostSpans(t *testing.T) {
 	}))
 	defer broken.Close()
 	var out bytes.Buffer
-	tracing, err := newTracing(t.Context(), TracingOptions{Enabled: true, Logger: NewLogger(&out, "info", "json")},
+	tracing, err := NewTracing(t.Context(), TracingOptions{Enabled: true, Logger: NewLogger(&out, "info", "json")},
 		otlptracehttp.WithEndpointURL(broken.URL))
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +285,7 @@ func TestTracing_ShutdownEndsWithContext(t *testing.T) {
 			t.Parallel()
 			arrived := make(chan struct{}, 1)
 			stuck := newStuckCollector(t, arrived)
-			tracing, err := newTracing(t.Context(), TracingOptions{Enabled: true, Logger: slog.New(slog.DiscardHandler)}, otlptracehttp.WithEndpointURL(stuck.URL))
+			tracing, err := NewTracing(t.Context(), TracingOptions{Enabled: true, Logger: slog.New(slog.DiscardHandler)}, otlptracehttp.WithEndpointURL(stuck.URL))
 			if err != nil {
 				t.Fatal(err)
 			}

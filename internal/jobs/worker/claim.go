@@ -19,8 +19,7 @@ func (w *Worker) claimRuns(ctx context.Context) {
 	})
 }
 
-// claimBacklog claims until nothing more can be claimed now, and returns how
-// long to wait. It ignores wakes meanwhile: they would only make smaller batches.
+// claimBacklog claims until nothing more can be claimed, and returns how long to wait. Wakes would make smaller batches.
 func (w *Worker) claimBacklog(ctx context.Context) (time.Duration, error) {
 	for {
 		again, err := w.claimOnce(ctx)
@@ -35,9 +34,8 @@ func (w *Worker) claimBacklog(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// claimOnce claims what the limits allow, starts the requests, and reports
-// whether to claim again at once. It completes a claim even if ctx ends: what
-// was claimed has to be executed.
+// claimOnce claims what the limits allow, starts the requests, and reports whether to claim again at once. It completes
+// a claim even if ctx ends: what was claimed has to be executed.
 func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
 	w.inFlight.beginClaim() // before alive is read: from here on an abort includes this claim
 	if !w.alive.Load() {
@@ -63,9 +61,8 @@ func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
 	return w.visited.again(round), nil
 }
 
-// disown fails runs that this worker owns without knowing them: the connection
-// broke during the commit of a claim. Only the claiming goroutine adds runs, so
-// one that is unknown now stays so.
+// disown fails runs that this worker owns without knowing them, because the connection broke during the commit of a
+// claim. Only the claiming goroutine adds runs, so one that is unknown now stays so.
 func (w *Worker) disown(ctx context.Context) error {
 	if !w.uncertain {
 		return nil
@@ -94,8 +91,7 @@ func (w *Worker) disown(ctx context.Context) error {
 	return err
 }
 
-// dispatch starts the requests of a round. It reads unknown configurations only
-// now: in the claim, that would block SQLite's only writer.
+// dispatch starts the requests of a round. Reading configurations in the claim would block SQLite's only writer.
 func (w *Worker) dispatch(ctx context.Context, round *round) {
 	w.countFinished(jobs.QuotaExceeded, round.refused)
 	ctx = context.WithoutCancel(ctx)
@@ -198,9 +194,8 @@ func (r *round) queues(ctx context.Context, tx Tx, accounts []string) ([]*queue,
 	return queues, nil
 }
 
-// serveAll claims up to share runs of each queue and meters them. The order is
-// random, because whoever is first gets the capacity that many wait for, and no
-// order that repeats is fair to all hosts at once.
+// serveAll claims up to share runs of each queue and meters them. The order is random, because whoever is first gets
+// what many wait for.
 func (r *round) serveAll(ctx context.Context, tx Tx, queues []*queue, share int) error {
 	for _, i := range rand.Perm(len(queues)) {
 		if err := r.serve(ctx, tx, queues[i], share); err != nil {
@@ -240,9 +235,8 @@ func (r *round) serve(ctx context.Context, tx Tx, queue *queue, share int) error
 	return nil
 }
 
-// capacity returns how many more runs of a lane may start. Accounts that wait
-// for the same host share its limit, and one that is alone leaves an eighth for
-// whoever comes next: its requests may take long.
+// capacity returns how many more runs of a lane may start. Accounts that wait for the same host share its limit, and
+// one that is alone leaves an eighth for whoever comes next.
 func (r *round) capacity(queue *queue, lane string) int {
 	host := hostOf(lane)
 	byAccount, byHost, ofLane := r.worker.inFlight.capacity(queue.account, lane)

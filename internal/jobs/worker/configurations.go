@@ -11,8 +11,7 @@ import (
 // maxCachedBytes bounds the configurations in memory.
 const maxCachedBytes = 32 << 20
 
-// configurationCache holds configurations by id. They never change: a job that
-// is changed gets another.
+// configurationCache holds configurations by id. They never change: a changed job gets another.
 type configurationCache struct {
 	mu    sync.Mutex
 	known map[string]jobs.Configuration
@@ -26,14 +25,10 @@ func (c *configurationCache) get(id string) (jobs.Configuration, bool) {
 	return configuration, known
 }
 
-// put adds a configuration and evicts random others to stay within the bound:
-// jobs take turns, so the least recently used may well be the next.
+// put adds a configuration and evicts random others: jobs take turns, so the oldest may well be the next.
 func (c *configurationCache) put(id string, configuration jobs.Configuration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = map[string]jobs.Configuration{}
-	}
 	c.evict(id)
 	size := configuration.Size()
 	for other := range c.known {
@@ -59,8 +54,7 @@ type configurationRead struct {
 	done  chan struct{} // closed when found has all that can be read
 }
 
-// wait returns a configuration once it is read, or false if it cannot be. The
-// request of a run that is aborted meanwhile is never made, so it needs none.
+// wait returns a configuration once it is read, or false if it cannot be. A run that was aborted needs none.
 func (r *configurationRead) wait(request context.Context, id string) (jobs.Configuration, bool) {
 	select {
 	case <-request.Done():
@@ -71,13 +65,11 @@ func (r *configurationRead) wait(request context.Context, id string) (jobs.Confi
 	return configuration, known
 }
 
-// readBatch bounds the configurations that one transaction reads. Reading each
-// by itself would cost a restarted node with 10,000 jobs on PostgreSQL seconds.
+// readBatch bounds what one transaction reads. One by one, 10,000 jobs on PostgreSQL would take seconds.
 const readBatch = 64
 
-// readConfigurations reads configurations by id, however long that takes: their
-// runs are claimed and have not been attempted. There is one reader at a time,
-// because the heartbeat needs a connection as well.
+// readConfigurations reads configurations however long that takes: their runs are claimed. There is one reader at a
+// time, because the heartbeat needs a connection as well.
 func (w *Worker) readConfigurations(r *configurationRead, ids map[string]bool) {
 	w.reading.Lock()
 	defer w.reading.Unlock()

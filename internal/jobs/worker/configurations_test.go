@@ -12,7 +12,7 @@ func TestConfigurationCache_KeepsWhatFits(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("x", 1<<20)
 	configuration := jobs.NewConfiguration(jobs.Plain{Body: &body})
-	var cache configurationCache
+	cache := configurationCache{known: map[string]jobs.Configuration{}}
 	for i := range 100 {
 		id := fmt.Sprint(i % 40)
 		cache.put(id, configuration)

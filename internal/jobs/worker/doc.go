@@ -22,26 +22,21 @@
 // so do the hosts of one account; within a lane the oldest run is first. The
 // requests in flight are limited per node, account and host. Accounts that wait
 // for the same host share its limit, and an account that is alone leaves an
-// eighth of it for others. The accounts of a round are served in random order:
-// whoever always came first would get all the capacity that becomes free.
+// eighth of it for others. The accounts of a round are served in random order.
 //
 // A claim takes as many runs as the limits allow in one transaction, meters
-// them, and fails those that the account's plan does not include. An idle worker
-// claims when a run is queued on its node and polls once a second for those of
-// other nodes. With a backlog it claims every millisecond; at its limits it
-// claims when a request ends. When more accounts or hosts wait than one round
-// covers and nothing can be claimed, it covers all of them once and then waits.
+// them, and fails those that the account's plan does not include. A worker claims
+// when a run is queued on its node, once a second for those of other nodes, every
+// millisecond with a backlog, and when a request ends at its limits. When more
+// wait than one round covers, it covers all once before it waits.
 //
 // A claim locks the worker's row: whoever declares the worker lost waits and
 // then finds all its runs, and a lost worker claims nothing. When the connection
-// breaks during the commit of a claim, the worker waits until that transaction
-// has ended and fails the runs it owns without knowing them as WORKER_LOST.
+// breaks during the commit of a claim, the worker waits for its end and fails
+// the runs it owns without knowing them as WORKER_LOST.
 //
-// Configurations that are not cached are read after the claim. Until then the
-// runs can be aborted like requests in flight. A configuration that cannot be
-// read or decrypted fails its runs without a request.
-//
-// # Outcomes
+// Configurations that are not cached are read after the claim. One that cannot
+// be read or decrypted fails its runs without a request.
 //
 // Outcomes are written in batches, and retried while the database does not
 // answer. One that the database refuses does not hold up the others.
@@ -53,16 +48,14 @@
 // agree. When a number has not moved for 14 s, whoever notices removes the row,
 // unless it has moved after all, and fails the worker's runs as WORKER_LOST: at
 // most 18 s after the last heartbeat. A worker without a heartbeat for 10 s
-// aborts its requests, including those of a claim in progress, before others
-// declare it lost, and claims nothing until a heartbeat succeeds. A node that
+// aborts its requests and claims nothing until a heartbeat succeeds. A node that
 // restarts, known by its name and address, ends its previous boot at once.
 //
 // # Cancelling
 //
 // A cancellation is written to the run first. The worker that makes the request
-// is told directly on the same node, by notification on another, and at the
-// latest by checking once a second which of its runs it still owns. It aborts
-// the connection; whatever it reports later is refused by the lease rule.
+// is told directly or by notification, or notices within a second that it no
+// longer owns the run. It aborts the connection.
 //
 // # Stopping
 //

@@ -22,8 +22,7 @@ type inFlight struct {
 	observe  func(inFlight int)
 }
 
-// capacity returns how many more runs of an account, and to the host of a lane,
-// may start, and how many of the lane are in flight.
+// capacity returns how many more runs of an account and to a host may start, and how many of the lane run.
 func (f *inFlight) capacity(account, lane string) (byAccount, byHost, ofLane int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

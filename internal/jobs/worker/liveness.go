@@ -11,9 +11,8 @@ import (
 // Intervals are how often a worker acts and how long it waits.
 type Intervals struct {
 	Heartbeat time.Duration
-	// AbortAfter is how long a worker goes without a heartbeat before it aborts
-	// its requests; LostAfter is how long until others declare it lost. The
-	// difference is the time to abort.
+	// AbortAfter is how long a worker goes without a heartbeat before it aborts its requests; LostAfter is how
+	// long until others declare it lost.
 	AbortAfter, LostAfter time.Duration
 	// CancelCheck is how late a cancellation without a notification is noticed.
 	CancelCheck time.Duration
@@ -28,16 +27,14 @@ func defaultIntervals() Intervals {
 		CancelCheck: time.Second, Poll: time.Second, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
 }
 
-// sendHeartbeats sends heartbeats until ctx ends, and does nothing that could
-// delay the next one.
+// sendHeartbeats sends heartbeats until ctx ends, and does nothing that could delay one.
 func (w *Worker) sendHeartbeats(ctx context.Context) {
 	background.Repeat(ctx, nil, w.heartbeat, func(err error) {
 		w.Log.Warn("Heartbeat failed; retrying. Requests in flight are aborted without one.", "error", err, "after", w.Intervals.AbortAfter)
 	})
 }
 
-// heartbeat increments this worker's number and returns the time until the next
-// heartbeat. It times out, because the next attempt may get another connection.
+// heartbeat increments this worker's number and returns the time until the next one. It times out to try again.
 func (w *Worker) heartbeat(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.Intervals.Heartbeat)
 	defer cancel()
@@ -53,8 +50,7 @@ func (w *Worker) heartbeat(ctx context.Context) (time.Duration, error) {
 	return w.Intervals.Heartbeat - took, err
 }
 
-// abortOwn aborts all requests when there was no heartbeat for too long. A timer
-// calls it, because the heartbeat may be waiting for the database.
+// abortOwn aborts all requests. A timer calls it, because the heartbeat may be waiting for the database.
 func (w *Worker) abortOwn() {
 	w.alive.Store(false)
 	w.inFlight.abortAll(errLost)
@@ -140,8 +136,7 @@ const (
 	maxDepth   = 100_000 // bounds the count
 )
 
-// checkOwned aborts requests of runs that were cancelled without a notification,
-// and measures the queue, until ctx ends. The heartbeat reports outages.
+// checkOwned aborts requests of runs that were cancelled, and measures the queue, until ctx ends.
 func (w *Worker) checkOwned(ctx context.Context) {
 	checks := 0
 	background.Every(ctx, w.Intervals.CancelCheck, func(ctx context.Context) {
@@ -176,8 +171,7 @@ func (w *Worker) abortCanceled(ctx context.Context, tx ReadTx) error {
 	return err
 }
 
-// deregister removes this worker's row, so that others need not wait for its
-// silence. Runs whose outcome could not be written are lost at once.
+// deregister removes this worker's row and fails its unwritten runs, so that others need not wait.
 func (w *Worker) deregister(ctx context.Context) {
 	nodes, err := w.nodes(ctx)
 	for _, node := range nodes {

@@ -11,8 +11,7 @@ import (
 // The bounds of one transaction of outcomes and of their bodies.
 const maxBatch, maxBatchBytes = 512, 8 << 20
 
-// writeOutcomes writes outcomes until the channel is closed: at once when the
-// last write was a while ago, else together with others.
+// writeOutcomes writes outcomes until the channel is closed, with a pause that gathers some.
 func (w *Worker) writeOutcomes(ctx context.Context) {
 	due := time.NewTimer(0)
 	defer due.Stop()
@@ -43,8 +42,7 @@ func (o Outcome) size() int {
 	return len(o.Result.Body)
 }
 
-// write stores outcomes, however long that takes: a lost one is a request that
-// nobody knows of. It gives up only when ctx ends.
+// write stores outcomes, however long that takes: a lost one is a request that nobody knows of.
 func (w *Worker) write(ctx context.Context, batch []Outcome) {
 	left := retry(ctx, batch, w.writeOnce,
 		func(err error) {
@@ -85,10 +83,8 @@ func (w *Worker) writeOnce(ctx context.Context, outcomes []Outcome) error {
 	return nil
 }
 
-// retry calls do with items until it succeeds or ctx ends, and returns how many
-// items are left then. unavailable gets the first error of an outage. When the
-// database refuses items, retry halves them until one is left, which refused
-// gets: one bad item must not hold up the others.
+// retry calls do with items until it succeeds or ctx ends, and returns how many are left. unavailable gets the first
+// error of an outage. Refused items are halved until refused gets the bad one.
 func retry[T any](ctx context.Context, items []T, do func(context.Context, []T) error, unavailable func(error), refused func(T, error)) (left int) {
 	const first, longest = 20 * time.Millisecond, time.Second
 	for pause := first; ; pause = min(2*pause, longest) {

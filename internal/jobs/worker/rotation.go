@@ -54,13 +54,11 @@ func (r *round) page(last string, list func(after string, limit int) ([]string, 
 	return names[:min(len(names), pageSize)], nil
 }
 
-// visited holds the accounts and lanes that were covered since a round last
-// claimed something. Simply waiting after a round that claims nothing would
-// delay an account behind a thousand blocked ones by half a minute.
+// visited holds the accounts and lanes that were covered since a round last claimed something. Waiting after every round
+// that claims nothing would delay an account behind a thousand blocked ones.
 type visited map[string]bool
 
-// again reports whether another round at once may claim more: this one claimed
-// something, or it covered somebody for the first time.
+// again reports whether another round may claim more: this one did, or it covered somebody new.
 func (v *visited) again(r *round) bool {
 	if len(r.claims) > 0 || r.refused > 0 {
 		*v = nil

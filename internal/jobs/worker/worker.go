@@ -27,8 +27,7 @@ var (
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
 	Write(ctx context.Context, account string, fn func(Tx) error) error
-	// FinishRuns stores, in a transaction of its own, the outcomes of runs that
-	// the lease still owns, and returns their ids.
+	// FinishRuns stores the outcomes of runs that the lease still owns, and returns their ids.
 	FinishRuns(ctx context.Context, lease string, outcomes []Outcome) ([]string, error)
 }
 
@@ -49,9 +48,8 @@ type Tx interface {
 	ReadTx
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
-	// PendingAccounts returns accounts with pending runs, after the given one.
+	// PendingAccounts and PendingLanes return accounts, or lanes of one, with pending runs, after the given one.
 	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
-	// PendingLanes returns an account's lanes with pending runs, after the given one.
 	PendingLanes(ctx context.Context, account, after string, limit int) ([]string, error)
 	// ClaimRuns gives the oldest pending runs of a lane to a worker.
 	ClaimRuns(ctx context.Context, lane, lease string, limit int) ([]Claim, error)
@@ -170,6 +168,7 @@ func (w *Worker) Start(ctx context.Context) {
 		w.Intervals = defaultIntervals()
 	}
 	w.inFlight.limits, w.inFlight.observe = w.Limits, w.Observe.InFlight
+	w.configurations.known = map[string]jobs.Configuration{}
 	w.wake = background.NewBell()
 	w.outcomes = make(chan Outcome, 4*w.Limits.Node)
 	w.abortTimer = time.AfterFunc(w.Intervals.AbortAfter, w.abortOwn)
@@ -187,8 +186,7 @@ func (w *Worker) Wake() { w.wake.Ring() }
 // Abort ends the request of a cancelled run, if it is made here.
 func (w *Worker) Abort(run string) { w.inFlight.abort(run, errCanceled) }
 
-// endTimeout bounds what is left to write once no request is in flight: a
-// database that does not answer must not keep the process running.
+// endTimeout bounds what is left to write: a database that does not answer must not keep the process running.
 const endTimeout = 5 * time.Second
 
 // Stop ends the worker as the package documentation says. It may be repeated.

@@ -28,17 +28,17 @@ func readAccount(ctx context.Context, id string) func(*store.ReadTx) (accounts.A
 func accountConcept(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db), newAccount(t, db)
-	t.Run("an account is found by its id and by its key", func(t *testing.T) {
+	t.Run("find by id and key", func(t *testing.T) {
 		same(t, get(t, db, readAccount(ctx, account.ID)), account)
 		same(t, get(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.AccountByKey(ctx, account.Key) }), account)
 	})
-	t.Run("a missing account is not found", func(t *testing.T) {
+	t.Run("missing account", func(t *testing.T) {
 		missing(t, db, readAccount(ctx, account.Key))
 		missing(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.AccountByKey(ctx, account.ID) })
 		_, err := db.Version(ctx, "nobody")
 		refused(t, err, fault.NotFound)
 	})
-	t.Run("an id or a key in use is refused", func(t *testing.T) {
+	t.Run("duplicate id or key", func(t *testing.T) {
 		for _, duplicate := range []accounts.Account{{ID: account.ID, Key: newID()}, {ID: newID(), Key: account.Key}} {
 			err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.InsertAccount(ctx, duplicate) })
 			refused(t, err, fault.AlreadyExists)
@@ -48,8 +48,8 @@ func accountConcept(t *testing.T, db *store.DB) {
 		refused(t, db.Write(ctx, account.ID, func(tx *store.Tx) error { return tx.UpdateAccount(ctx, taken) }), fault.AlreadyExists)
 		same(t, get(t, db, readAccount(ctx, account.ID)), account)
 	})
-	t.Run("an update changes name, key and plans of one account", func(t *testing.T) { accountUpdate(t, db) })
-	t.Run("all accounts are listed, the oldest first", func(t *testing.T) { accountsByAge(t, db) })
+	t.Run("update", func(t *testing.T) { accountUpdate(t, db) })
+	t.Run("list, oldest first", func(t *testing.T) { accountsByAge(t, db) })
 }
 
 func accountUpdate(t *testing.T, db *store.DB) {
@@ -105,22 +105,22 @@ func users(t *testing.T, db *store.DB) {
 	firstOwner := func(account string) func(*store.ReadTx) (accounts.User, error) {
 		return func(tx *store.ReadTx) (accounts.User, error) { return tx.FirstOwner(ctx, account) }
 	}
-	t.Run("found by id and as the first owner", func(t *testing.T) {
+	t.Run("find by id and as first owner", func(t *testing.T) {
 		same(t, get(t, db, byID(account, user.ID)), user)
 		same(t, get(t, db, firstOwner(account)), user)
 	})
-	t.Run("a user of another account is not found", func(t *testing.T) {
+	t.Run("user of another account", func(t *testing.T) {
 		missing(t, db, byID(other, user.ID))
 		missing(t, db, firstOwner(other))
 	})
-	t.Run("an id or an address in use is refused, and an address only within its account", func(t *testing.T) {
+	t.Run("duplicate id or address", func(t *testing.T) {
 		for _, duplicate := range []accounts.User{{ID: user.ID, Account: account, Email: "x"}, {ID: newID(), Account: account, Email: user.Email}} {
 			err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertUser(ctx, duplicate) })
 			refused(t, err, fault.AlreadyExists)
 		}
 		newUser(t, db, other, user.Email, nil)
 	})
-	t.Run("the first owner is the oldest, and no other role", func(t *testing.T) {
+	t.Run("first owner is the oldest", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		newUser(t, db, account, "admin", func(u *accounts.User) { u.Role, u.CreatedAt = accounts.Admin, at(0) })
 		newUser(t, db, account, "young", func(u *accounts.User) { u.CreatedAt = at(9) })
@@ -144,11 +144,11 @@ func settings(t *testing.T, db *store.DB) {
 	setUser := func(t *testing.T, account, user string, settings accounts.Settings) {
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserSettings(ctx, account, user, settings) })
 	}
-	t.Run("nothing is set at first", func(t *testing.T) {
+	t.Run("empty at first", func(t *testing.T) {
 		same(t, get(t, db, readSettings(ctx, account)), accounts.Settings{Order: []string{}, Other: []byte("{}")})
 		same(t, get(t, db, ofUser(account, user)), accounts.Settings{Other: []byte("{}")})
 	})
-	t.Run("settings come back to the letter", func(t *testing.T) {
+	t.Run("round trip", func(t *testing.T) {
 		for _, order := range [][]string{{"b", "a", oddText}, {}} {
 			chosen := accounts.Settings{Order: order, Other: []byte(oddJSON)}
 			do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
@@ -157,14 +157,14 @@ func settings(t *testing.T, db *store.DB) {
 			same(t, get(t, db, ofUser(account, user)), chosen)
 		}
 	})
-	t.Run("no order is an empty one for the account and none for a user", func(t *testing.T) {
+	t.Run("no order", func(t *testing.T) {
 		chosen := accounts.Settings{Other: []byte("{}")}
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
 		setUser(t, account, user, chosen)
 		same(t, get(t, db, readSettings(ctx, account)).Order, []string{})
 		same(t, get(t, db, ofUser(account, user)).Order, nil)
 	})
-	t.Run("other accounts and users stay as they are", func(t *testing.T) {
+	t.Run("other accounts and users unchanged", func(t *testing.T) {
 		setUser(t, other, user, accounts.Settings{Order: []string{"x"}, Other: []byte(`{"x":1}`)})
 		same(t, get(t, db, readSettings(ctx, other)), accounts.Settings{Order: []string{}, Other: []byte("{}")})
 		same(t, get(t, db, ofUser(other, stranger)), accounts.Settings{Other: []byte("{}")})

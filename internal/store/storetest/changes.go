@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// record writes a change and gives it as the store must give it back.
+// record writes a change and returns what the store must return for it.
 func record(t *testing.T, db *store.DB, account string, change changes.Change) changes.Change {
 	t.Helper()
 	do(t, db, account, func(tx *store.Tx) error {
@@ -36,7 +36,7 @@ func changeConcept(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	actor := changes.Actor{Type: changes.ActorKey, ID: newID(), Name: oddText}
-	t.Run("a change comes back to the letter", func(t *testing.T) {
+	t.Run("round trip", func(t *testing.T) {
 		for seq, written := range []changes.Change{
 			{Kind: "flag", Key: oddText, Action: changes.Updated, Actor: actor, Before: []byte(oddJSON), After: []byte(`[ 1.0 ]`)},
 			{Kind: "flag", Key: "created", Action: changes.Created, Actor: changes.Operator(), After: []byte(`{}`)},
@@ -52,21 +52,21 @@ func changeConcept(t *testing.T, db *store.DB) {
 			same(t, found, want)
 		}
 	})
-	t.Run("every account counts for itself", func(t *testing.T) {
+	t.Run("numbered per account", func(t *testing.T) {
 		same(t, record(t, db, other, changes.Change{}).Seq, int64(1))
 		missing(t, db, readChange(ctx, other, 2))
 		missing(t, db, readChange(ctx, account, 4))
 	})
-	t.Run("several changes of one transaction are numbered in their order", func(t *testing.T) { severalChanges(t, db) })
-	t.Run("an account that does not exist has no history", func(t *testing.T) {
+	t.Run("several in one transaction", func(t *testing.T) { severalChanges(t, db) })
+	t.Run("unknown account", func(t *testing.T) {
 		err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.RecordChanges(ctx, "nobody", changes.Change{}) })
 		refused(t, err, fault.NotFound)
 	})
-	t.Run("a version is the number of the last change", func(t *testing.T) { versions(t, db) })
-	t.Run("the history is read backwards and the news forwards", func(t *testing.T) { history(t, db) })
-	t.Run("large documents come in smaller portions", func(t *testing.T) { largeHistory(t, db) })
-	t.Run("the history can be narrowed", func(t *testing.T) { historyFilters(t, db) })
-	t.Run("events are made of part of the history", func(t *testing.T) { eventHistory(t, db) })
+	t.Run("version", func(t *testing.T) { versions(t, db) })
+	t.Run("history pages", func(t *testing.T) { history(t, db) })
+	t.Run("large documents", func(t *testing.T) { largeHistory(t, db) })
+	t.Run("filters", func(t *testing.T) { historyFilters(t, db) })
+	t.Run("events", func(t *testing.T) { eventHistory(t, db) })
 }
 
 // severalChanges are recorded one by one and many at once, in one transaction.
@@ -139,7 +139,7 @@ func history(t *testing.T, db *store.DB) {
 		written = append(written, record(t, db, account, changes.Change{Kind: "flag", Key: strconv.Itoa(i)}))
 		record(t, db, other, changes.Change{Kind: "flag", Key: "foreign"})
 	}
-	t.Run("by pages", func(t *testing.T) {
+	t.Run("newest first, by pages", func(t *testing.T) {
 		for _, each := range []struct {
 			before int64
 			size   int

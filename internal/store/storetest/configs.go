@@ -101,7 +101,7 @@ func configTotals(t *testing.T, db *store.DB) {
 	})
 	same(t, configBytes(t, db, account), 0)
 	same(t, configBytes(t, db, other), others)
-	t.Run("of many that are written at once", func(t *testing.T) {
+	t.Run("many at once", func(t *testing.T) {
 		many := []configs.Config{bare, bareConfig(account, "more", ""), bareConfig(account, "most", "")}
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context(), many...) })
 		same(t, configBytes(t, db, account), 3*alone)
@@ -116,15 +116,15 @@ func configTotals(t *testing.T, db *store.DB) {
 func configConcept(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
-	t.Run("what all have is kept", func(t *testing.T) { configTotals(t, db) })
-	t.Run("a config comes back as it was written, to the letter", func(t *testing.T) {
+	t.Run("total size", func(t *testing.T) { configTotals(t, db) })
+	t.Run("round trip", func(t *testing.T) {
 		for _, config := range []configs.Config{newConfig(account, "full"), bareConfig(account, "bare", "full")} {
 			saveConfigs(t, db, config)
 			same(t, get(t, db, readConfig(ctx, account, config.Key)), config)
 			missing(t, db, readConfig(ctx, other, config.Key))
 		}
 	})
-	t.Run("keys differ by case and belong to an account", func(t *testing.T) {
+	t.Run("keys are case-sensitive and per account", func(t *testing.T) {
 		upper, lower, foreign := newConfig(account, "Case"), bareConfig(account, "case", "Case"), bareConfig(other, "case", "")
 		saveConfigs(t, db, upper, lower)
 		saveConfigs(t, db, foreign)
@@ -132,18 +132,18 @@ func configConcept(t *testing.T, db *store.DB) {
 		same(t, get(t, db, readConfig(ctx, account, "case")), lower)
 		same(t, get(t, db, readConfig(ctx, other, "case")), foreign)
 	})
-	t.Run("a config that is saved again is replaced", func(t *testing.T) {
+	t.Run("save again replaces", func(t *testing.T) {
 		again := bareConfig(account, "full", "")
 		saveConfigs(t, db, again)
 		same(t, get(t, db, readConfig(ctx, account, "full")), again)
 		same(t, countConfigs(t, db, account), 4)
 		same(t, countConfigs(t, db, other), 1)
 	})
-	t.Run("a parent cannot be missing, and not be deleted", func(t *testing.T) { configParents(t, db) })
+	t.Run("parent must exist", func(t *testing.T) { configParents(t, db) })
 	t.Run("chains", func(t *testing.T) { configChains(t, db) })
-	t.Run("configs are found by an environment", func(t *testing.T) { configsWithEnvironment(t, db) })
-	t.Run("the list", func(t *testing.T) { configList(t, db) })
-	t.Run("the filters", func(t *testing.T) { configFilters(t, db) })
+	t.Run("by environment", func(t *testing.T) { configsWithEnvironment(t, db) })
+	t.Run("list", func(t *testing.T) { configList(t, db) })
+	t.Run("filters", func(t *testing.T) { configFilters(t, db) })
 }
 
 func configParents(t *testing.T, db *store.DB) {
@@ -210,7 +210,7 @@ func configChains(t *testing.T, db *store.DB) {
 	same(t, children("root", 9), []string{"right", "z-left"})
 	same(t, children("root", 1), []string{"right"})
 	same(t, children("a-leaf", 9), nil)
-	t.Run("a visit can end early", func(t *testing.T) {
+	t.Run("visit ends early", func(t *testing.T) {
 		enough := errors.New("enough")
 		_, err := tryGet(t, db, func(tx *store.ReadTx) (any, error) {
 			return nil, tx.EachConfigBelow(ctx, account, "root", func(configs.Config) error { return enough })
@@ -219,7 +219,7 @@ func configChains(t *testing.T, db *store.DB) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("a circle, which no writer makes, ends", func(t *testing.T) {
+	t.Run("cycle of parents ends", func(t *testing.T) {
 		saveConfigs(t, db, bareConfig(account, "root", "a-leaf"))
 		if length := len(chain("root")); length < 32 {
 			t.Errorf("got a chain of %d", length)

@@ -27,17 +27,17 @@ func readContext(ctx context.Context, account, typeKey, key string) func(*store.
 func contexts(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
-	t.Run("a context comes back as it was written", func(t *testing.T) {
+	t.Run("round trip", func(t *testing.T) {
 		written := newContext(account, "user", oddText)
 		upsert(t, db, written)
 		same(t, get(t, db, readContext(ctx, account, "user", oddText)), written)
 		missing(t, db, readContext(ctx, account, "device", oddText))
 		missing(t, db, readContext(ctx, other, "user", oddText))
 	})
-	t.Run("reports write only what they change", func(t *testing.T) { contextReports(t, db) })
-	t.Run("what a report would change is known before", func(t *testing.T) { knownContexts(t, db) })
-	t.Run("a rename and a deletion reach one context", func(t *testing.T) { contextWrites(t, db) })
-	t.Run("a report may be as long as it likes", func(t *testing.T) {
+	t.Run("reports write only changes", func(t *testing.T) { contextReports(t, db) })
+	t.Run("known contexts", func(t *testing.T) { knownContexts(t, db) })
+	t.Run("rename and delete", func(t *testing.T) { contextWrites(t, db) })
+	t.Run("long report", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		var many []observations.Context
 		for i := range 451 { // more than two full statements, and a rest
@@ -53,7 +53,7 @@ func contexts(t *testing.T, db *store.DB) {
 		})
 		same(t, len(found.Items), len(many))
 	})
-	t.Run("the list", func(t *testing.T) { contextList(t, db) })
+	t.Run("list", func(t *testing.T) { contextList(t, db) })
 }
 
 func knownContexts(t *testing.T, db *store.DB) {
@@ -87,24 +87,24 @@ func contextReports(t *testing.T, db *store.DB) {
 		upsert(t, db, again)
 		return get(t, db, readContext(ctx, account, "user", "alice"))
 	}
-	t.Run("the same attributes change nothing", func(t *testing.T) { same(t, report([]byte(oddJSON), 100), stored) })
-	t.Run("no attributes change nothing", func(t *testing.T) { same(t, report(nil, 200), stored) })
-	t.Run("other attributes replace the stored ones and keep the name", func(t *testing.T) {
+	t.Run("same attributes", func(t *testing.T) { same(t, report([]byte(oddJSON), 100), stored) })
+	t.Run("no attributes", func(t *testing.T) { same(t, report(nil, 200), stored) })
+	t.Run("other attributes keep the name", func(t *testing.T) {
 		stored.Attributes, stored.UpdatedAt = []byte(`{"plan": "pro"}`), at(300)
 		same(t, report(stored.Attributes, 300), stored)
 	})
-	t.Run("an empty object removes them", func(t *testing.T) {
+	t.Run("empty object removes attributes", func(t *testing.T) {
 		stored.Attributes, stored.UpdatedAt = []byte(`{}`), at(400)
 		same(t, report(stored.Attributes, 400), stored)
 	})
-	t.Run("a new context without attributes has an empty object", func(t *testing.T) {
+	t.Run("new context without attributes", func(t *testing.T) {
 		bare := newContext(account, "user", "bob")
 		bare.Attributes = nil
 		upsert(t, db, bare)
 		bare.Attributes = []byte(`{}`)
 		same(t, get(t, db, readContext(ctx, account, "user", "bob")), bare)
 	})
-	t.Run("nothing reported is nothing written", func(t *testing.T) {
+	t.Run("empty report", func(t *testing.T) {
 		do(t, db, account, func(tx *store.Tx) error { return tx.UpsertContexts(ctx, nil) })
 	})
 }
@@ -157,7 +157,7 @@ func contextList(t *testing.T, db *store.DB) {
 			"updated_at": func(each observations.Context) any { return each.UpdatedAt.UnixMicro() },
 		},
 	}.check(t, db, written)
-	t.Run("it can be narrowed to a type and a search", func(t *testing.T) {
+	t.Run("filters", func(t *testing.T) {
 		request := page.First()
 		request.Total = true
 		users := list(observations.Filter{ContextType: "user"}, request)

@@ -38,13 +38,13 @@ func environmentConcept(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	for key, change := range map[string]func(*environments.Environment){"with-nulls": nil, "with-everything": managed} {
-		t.Run("an environment "+key+" comes back as it was written", func(t *testing.T) {
+		t.Run("an environment "+key+" round trip", func(t *testing.T) {
 			written := newEnvironment(t, db, account, key, change)
 			same(t, get(t, db, readEnvironment(ctx, account, key)), written)
 			missing(t, db, readEnvironment(ctx, other, key))
 		})
 	}
-	t.Run("keys differ by case and belong to an account", func(t *testing.T) {
+	t.Run("keys are case-sensitive and per account", func(t *testing.T) {
 		newEnvironment(t, db, account, "Case", nil)
 		newEnvironment(t, db, account, "case", nil)
 		newEnvironment(t, db, other, "case", nil)
@@ -54,10 +54,10 @@ func environmentConcept(t *testing.T, db *store.DB) {
 		refused(t, err, fault.AlreadyExists)
 		missing(t, db, readEnvironment(ctx, other, "Case"))
 	})
-	t.Run("an update and a deletion reach one environment of one account", func(t *testing.T) { environmentWrites(t, db) })
-	t.Run("managed environments are counted and told from others", func(t *testing.T) { managedEnvironments(t, db) })
-	t.Run("the list", func(t *testing.T) { environmentList(t, db) })
-	t.Run("the filters", func(t *testing.T) { environmentFilters(t, db) })
+	t.Run("update and delete", func(t *testing.T) { environmentWrites(t, db) })
+	t.Run("managed environments", func(t *testing.T) { managedEnvironments(t, db) })
+	t.Run("list", func(t *testing.T) { environmentList(t, db) })
+	t.Run("filters", func(t *testing.T) { environmentFilters(t, db) })
 }
 
 func environmentWrites(t *testing.T, db *store.DB) {
@@ -143,20 +143,20 @@ func environmentFilters(t *testing.T, db *store.DB) {
 		return nameOf(found.Items, func(environment environments.Environment) string { return environment.Name })
 	}
 	checkSearch(t, func(t *testing.T, text string) []string { return list(t, environments.Filter{Search: text}) })
-	t.Run("a search looks at the key as well", func(t *testing.T) {
+	t.Run("search in keys", func(t *testing.T) {
 		same(t, list(t, environments.Filter{Search: "K1"}), names[1:2])
 	})
-	t.Run("a search may be as long as a request", func(t *testing.T) {
+	t.Run("long search", func(t *testing.T) {
 		for _, text := range []string{strings.Repeat("a", 60_000), strings.Repeat("%", 30_000)} {
 			same(t, list(t, environments.Filter{Search: text}), nil)
 		}
 	})
-	t.Run("a search does not reach from the key into the name", func(t *testing.T) {
+	t.Run("search does not span key and name", func(t *testing.T) {
 		for _, gap := range []string{"", "\n", " ", "\uffff"} {
 			same(t, list(t, environments.Filter{Search: "k8" + gap + "plain"}), nil)
 		}
 	})
-	t.Run("they narrow, together as well", func(t *testing.T) {
+	t.Run("filters combine", func(t *testing.T) {
 		same(t, list(t, environments.Filter{Managed: optional.Of(true)}), names[:1])
 		same(t, len(list(t, environments.Filter{Managed: optional.Of(false)})), len(names)-1)
 		same(t, list(t, environments.Filter{Classification: environments.Standard}), names[:1])
@@ -164,7 +164,7 @@ func environmentFilters(t *testing.T, db *store.DB) {
 		same(t, list(t, environments.Filter{Search: "ä", Classification: environments.AdHoc}), nil)
 		same(t, list(t, environments.Filter{Search: "ä", Classification: environments.Standard, Managed: optional.Of(true)}), names[:1])
 	})
-	t.Run("a rename is found by its new name only", func(t *testing.T) {
+	t.Run("search after a rename", func(t *testing.T) {
 		renamed := get(t, db, readEnvironment(t.Context(), account, "k8"))
 		renamed.Name = "Grün"
 		do(t, db, account, func(tx *store.Tx) error { return tx.UpdateEnvironment(t.Context(), renamed) })
@@ -190,23 +190,23 @@ func orders(t *testing.T, db *store.DB) {
 		t.Helper()
 		return get(t, db, func(tx *store.ReadTx) (environments.Orders, error) { return tx.EnvironmentOrders(ctx, account) })
 	}
-	t.Run("nobody has an order at first", func(t *testing.T) {
+	t.Run("no order at first", func(t *testing.T) {
 		same(t, read(account), environments.Orders{Account: []string{}, Users: map[string][]string{}})
 	})
-	t.Run("an account's order and those of users with one of their own are given", func(t *testing.T) {
+	t.Run("orders of account and users", func(t *testing.T) {
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountOrder(ctx, account, []string{"b", oddText, "a"}) })
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserOrder(ctx, account, own, []string{}) })
 		same(t, read(account), environments.Orders{Account: []string{"b", oddText, "a"}, Users: map[string][]string{own: {}}})
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserOrder(ctx, account, follows, []string{"a"}) })
 		same(t, read(account).Users, map[string][]string{own: {}, follows: {"a"}})
 	})
-	t.Run("other accounts stay as they are", func(t *testing.T) {
+	t.Run("other accounts unchanged", func(t *testing.T) {
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserOrder(ctx, account, stranger, []string{"x"}) })
 		same(t, read(other), environments.Orders{Account: []string{}, Users: map[string][]string{}})
 		_, err := tryGet(t, db, func(tx *store.ReadTx) (environments.Orders, error) { return tx.EnvironmentOrders(ctx, "nobody") })
 		refused(t, err, fault.NotFound)
 	})
-	t.Run("an order leaves the other settings", func(t *testing.T) {
+	t.Run("other settings unchanged", func(t *testing.T) {
 		chosen := accounts.Settings{Order: []string{"a"}, Other: []byte(oddJSON)}
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountOrder(ctx, account, []string{"c"}) })

@@ -45,7 +45,7 @@ func bySource(sources ...flags.Source) map[observations.SourceKey]flags.Source {
 }
 
 func flagSources(t *testing.T, db *store.DB) {
-	t.Run("a source comes back as it was written", func(t *testing.T) {
+	t.Run("round trip", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
 		written := []flags.Source{newSource(account, "f", oddText, oddText), newSource(account, "f", "s", "e"), newSource(account, "F", "s", "e"),
 			newSource(account, "f", "S", "e"), newSource(account, "f", "s", "E")}
@@ -54,11 +54,11 @@ func flagSources(t *testing.T, db *store.DB) {
 		same(t, storedSources(t, db, account), bySource(written...))
 		same(t, []int{countSources(t, db, account), countSources(t, db, other), countSources(t, db, "nobody")}, []int{5, 1, 0})
 	})
-	t.Run("known sources are those of the same names", func(t *testing.T) { knownSources(t, db) })
-	t.Run("a flag was last seen when the newest of its sources was", func(t *testing.T) { lastSeen(t, db) })
-	t.Run("a source that is saved again keeps its id and when it was first observed", func(t *testing.T) { savedAgain(t, db) })
-	t.Run("the list", func(t *testing.T) { sourceList(t, db) })
-	t.Run("the filters", func(t *testing.T) { sourceFilters(t, db) })
+	t.Run("known sources", func(t *testing.T) { knownSources(t, db) })
+	t.Run("last seen of a flag", func(t *testing.T) { lastSeen(t, db) })
+	t.Run("save again keeps id and first observed", func(t *testing.T) { savedAgain(t, db) })
+	t.Run("list", func(t *testing.T) { sourceList(t, db) })
+	t.Run("filters", func(t *testing.T) { sourceFilters(t, db) })
 }
 
 func knownSources(t *testing.T, db *store.DB) {

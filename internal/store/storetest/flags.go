@@ -72,7 +72,7 @@ func largeBytes(t *testing.T, db *store.DB, account string, from int) int {
 	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.LargeFlagBytes(t.Context(), account, from) })
 }
 
-// findFlags gives the keys that a filter finds.
+// findFlags returns the keys that a filter finds.
 func findFlags(t *testing.T, db *store.DB, account string, filter flags.Filter) []string {
 	t.Helper()
 	found := get(t, db, func(tx *store.ReadTx) (page.List[flags.Flag], error) {
@@ -90,29 +90,29 @@ func flagConcept(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	for key, flag := range map[string]flags.Flag{"with-everything": newFlag(account, "with-everything"), "with-nulls": bareFlag(account, "with-nulls")} {
-		t.Run("a flag "+key+" comes back as it was written", func(t *testing.T) {
+		t.Run("a flag "+key+" round trip", func(t *testing.T) {
 			saveFlag(t, db, flag)
 			same(t, get(t, db, readFlag(ctx, account, key)), flag)
 			missing(t, db, readFlag(ctx, other, key))
 		})
 	}
-	t.Run("keys differ by case and belong to an account", func(t *testing.T) {
+	t.Run("keys are case-sensitive and per account", func(t *testing.T) {
 		upper, lower, foreign := saveFlag(t, db, newFlag(account, "Case")), saveFlag(t, db, bareFlag(account, "case")), saveFlag(t, db, newFlag(other, "case"))
 		same(t, get(t, db, readFlag(ctx, account, "Case")), upper)
 		same(t, get(t, db, readFlag(ctx, account, "case")), lower)
 		same(t, get(t, db, readFlag(ctx, other, "case")), foreign)
 		missing(t, db, readFlag(ctx, other, "Case"))
 	})
-	t.Run("JSON is kept", func(t *testing.T) { flagJSON(t, db) })
-	t.Run("a flag that is saved again is replaced", func(t *testing.T) { flagReplacement(t, db) })
-	t.Run("a deleted flag is gone with all that belonged to it", func(t *testing.T) { flagDeletion(t, db) })
-	t.Run("many flags are inserted at once, over deleted ones", func(t *testing.T) { flagInsertion(t, db) })
-	t.Run("what large flags take is told", func(t *testing.T) { flagSizes(t, db) })
-	t.Run("flags are found by their keys", func(t *testing.T) { flagsByKey(t, db) })
-	t.Run("flags are found by an environment", func(t *testing.T) { flagsWithEnvironment(t, db) })
-	t.Run("the list", func(t *testing.T) { flagList(t, db) })
-	t.Run("the filters", func(t *testing.T) { flagFilters(t, db) })
-	t.Run("the references", func(t *testing.T) { flagReferences(t, db) })
+	t.Run("JSON", func(t *testing.T) { flagJSON(t, db) })
+	t.Run("save again replaces", func(t *testing.T) { flagReplacement(t, db) })
+	t.Run("delete", func(t *testing.T) { flagDeletion(t, db) })
+	t.Run("insert many, over deleted ones", func(t *testing.T) { flagInsertion(t, db) })
+	t.Run("size of large flags", func(t *testing.T) { flagSizes(t, db) })
+	t.Run("by key", func(t *testing.T) { flagsByKey(t, db) })
+	t.Run("by environment", func(t *testing.T) { flagsWithEnvironment(t, db) })
+	t.Run("list", func(t *testing.T) { flagList(t, db) })
+	t.Run("filters", func(t *testing.T) { flagFilters(t, db) })
+	t.Run("references", func(t *testing.T) { flagReferences(t, db) })
 }
 
 func flagJSON(t *testing.T, db *store.DB) {
@@ -126,7 +126,7 @@ func flagJSON(t *testing.T, db *store.DB) {
 			same(t, string(get(t, db, readFlag(t.Context(), account, flag.Key)).Default), text)
 		})
 	}
-	t.Run("values and rules mean what they meant", func(t *testing.T) {
+	t.Run("values and rules", func(t *testing.T) {
 		const marked = "\"a<b>&c\u2028\""
 		flag := newFlag(account, "marked")
 		flag.Values = []flags.Choice{{Name: "<&>", Value: json.RawMessage(marked)}}
@@ -141,7 +141,7 @@ func flagJSON(t *testing.T, db *store.DB) {
 		}
 		same(t, meaning(t, environment.Rules[0].Logic), meaning(t, flag.Environments["e"].Rules[0].Logic))
 	})
-	t.Run("an environment's default of null is none", func(t *testing.T) {
+	t.Run("null default of an environment", func(t *testing.T) {
 		flag := newFlag(account, "none")
 		flag.Environments = map[string]flags.Environment{"e": {Default: json.RawMessage("null")}}
 		saveFlag(t, db, flag)
@@ -207,7 +207,7 @@ func flagDeletion(t *testing.T, db *store.DB) {
 			deleteFlag(t, db, account, "f")
 		})
 	}
-	t.Run("one that does not exist can be deleted", func(t *testing.T) { deleteFlag(t, db, account, "nothing") })
+	t.Run("delete a missing flag", func(t *testing.T) { deleteFlag(t, db, account, "nothing") })
 }
 
 func flagSizes(t *testing.T, db *store.DB) {
@@ -288,7 +288,7 @@ func flagsByKey(t *testing.T, db *store.DB) {
 			}
 		})
 	}
-	t.Run("there may be as many keys as flags", func(t *testing.T) {
+	t.Run("many keys", func(t *testing.T) {
 		keys := []string{"a"}
 		for i := range 10_000 {
 			keys = append(keys, "k"+strconv.Itoa(i))
@@ -399,7 +399,7 @@ func flagFilters(t *testing.T, db *store.DB) {
 	} {
 		t.Run(name, func(t *testing.T) { same(t, len(findFlags(t, db, account, each.filter)), each.want) })
 	}
-	t.Run("a rename is found by its new name only", func(t *testing.T) {
+	t.Run("search after a rename", func(t *testing.T) {
 		renamed := get(t, db, readFlag(t.Context(), account, "k8"))
 		renamed.Name = "Grün"
 		saveFlag(t, db, renamed)
@@ -432,7 +432,7 @@ func flagReferences(t *testing.T, db *store.DB) {
 	same(t, find(oddText, oddText), []string{"both", "odd"})
 	saveFlag(t, db, newFlag(account, "both"))
 	same(t, find(oddText, oddText), []string{"odd"})
-	t.Run("those of several flags are replaced at once", func(t *testing.T) {
+	t.Run("replace those of several flags", func(t *testing.T) {
 		set := func(references map[string][]flags.Reference) {
 			t.Helper()
 			do(t, db, account, func(tx *store.Tx) error { return tx.SetFlagReferences(t.Context(), account, references) })
@@ -446,7 +446,7 @@ func flagReferences(t *testing.T, db *store.DB) {
 		same(t, find("user", "alice"), nil)
 		insertFlags(t, db, newFlag(account, "whole")) // leaves them
 	})
-	t.Run("a rollback leaves them", func(t *testing.T) {
+	t.Run("rollback", func(t *testing.T) {
 		err := db.Write(t.Context(), account, func(tx *store.Tx) error {
 			if err := tx.SaveFlag(t.Context(), newFlag(account, "whole"), nil); err != nil {
 				return err

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// write writes and gives back what the transaction found.
+// write runs a transaction and returns what it found.
 func write[T any](t *testing.T, db *store.DB, fn func(*store.Tx) (T, error)) (found T) {
 	t.Helper()
 	do(t, db, "", func(tx *store.Tx) (err error) {
@@ -42,8 +42,8 @@ func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []str
 
 func jobEngine(t *testing.T, shared *store.DB) {
 	for name, part := range map[string]func(*testing.T, *store.DB){
-		"jobs fire": firing, "runs are claimed": claiming, "runs that wait follow their job to another host": moving, "accounts and lanes take turns": turns, "outcomes need the lease": outcomes,
-		"runs are metered": metering, "nodes are given up": nodes,
+		"firing": firing, "claims": claiming, "pending runs follow their job to another host": moving, "turns of accounts and lanes": turns, "outcomes need the lease": outcomes,
+		"metering": metering, "lost nodes": nodes,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,7 +28,7 @@ func OpenSealed(t testing.TB, database Database, change ...func(*store.Options))
 	return db
 }
 
-// ReadRun gives a run.
+// ReadRun returns a run.
 func ReadRun(t testing.TB, db *store.DB, account, id string) (run jobs.Run) {
 	t.Helper()
 	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
@@ -73,7 +73,7 @@ func NewRun(job jobs.Job) jobs.Run {
 	return jobs.Run{ID: newID(), Account: job.Account, JobUID: job.UID, JobKey: job.Key, Lane: job.Lane(), Trigger: jobs.Manual, Status: jobs.Pending, CreatedAt: at(3)}
 }
 
-// Queue queues runs of a job and gives their ids.
+// Queue queues runs of a job and returns their ids.
 func Queue(t testing.TB, db *store.DB, job jobs.Job, count int) []string {
 	t.Helper()
 	runs, ids := make([]jobs.Run, count), make([]string, count)
@@ -105,7 +105,7 @@ func readJob(t *testing.T, db *store.DB, account, key string) jobs.Job {
 func jobConcept(t *testing.T, shared *store.DB) {
 	db := OpenSealed(t, New(t, shared.Name())) // what is sealed here needs a ring of its own
 	ctx, account, other := t.Context(), newAccount(t, db).ID, newAccount(t, db).ID
-	t.Run("a job comes back as it was written", func(t *testing.T) {
+	t.Run("round trip", func(t *testing.T) {
 		job := oddJob(account, "odd")
 		AddJobs(t, db, job)
 		got := readJob(t, db, account, "odd")
@@ -115,11 +115,11 @@ func jobConcept(t *testing.T, shared *store.DB) {
 		missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, other, "odd") })
 		missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, account, "ODD") })
 	})
-	t.Run("a key is taken once, and free after the job is deleted", func(t *testing.T) { jobKeys(t, db, account) })
-	t.Run("a change writes everything that may change", func(t *testing.T) { jobChanges(t, db, account) })
-	t.Run("deleting cancels what waits", func(t *testing.T) { jobDeletion(t, db, account) })
-	t.Run("jobs are listed by what is asked for", func(t *testing.T) { jobLists(t, db) })
-	t.Run("enabled jobs are counted", func(t *testing.T) {
+	t.Run("key is free after deletion", func(t *testing.T) { jobKeys(t, db, account) })
+	t.Run("update", func(t *testing.T) { jobChanges(t, db, account) })
+	t.Run("delete cancels pending runs", func(t *testing.T) { jobDeletion(t, db, account) })
+	t.Run("list", func(t *testing.T) { jobLists(t, db) })
+	t.Run("count of enabled jobs", func(t *testing.T) {
 		counted := newAccount(t, db).ID
 		for _, more := range []int{3, -1} {
 			do(t, db, counted, func(tx *store.Tx) error { return tx.AddActiveJobs(ctx, counted, more) })
@@ -127,16 +127,16 @@ func jobConcept(t *testing.T, shared *store.DB) {
 		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ActiveJobs(ctx, counted) }), 2)
 		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ActiveJobs(ctx, other) }), 0)
 	})
-	t.Run("what an account stores is counted", func(t *testing.T) { storedJobs(t, db) })
-	t.Run("the transactions of jobs, scheduler and worker", func(t *testing.T) {
+	t.Run("stored totals", func(t *testing.T) { storedJobs(t, db) })
+	t.Run("domain transactions", func(t *testing.T) {
 		if err := db.Jobs().Read(ctx, func(tx jobs.ReadTx) error { _, err := tx.Job(ctx, account, "odd"); return err }); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("configurations are sealed, and sealed again", func(t *testing.T) { jobSeals(t, New(t, shared.Name())) })
-	t.Run("a damaged value does not keep others from being sealed again", func(t *testing.T) { damagedSeals(t, New(t, shared.Name())) })
-	t.Run("sealing again does not undo a change", func(t *testing.T) { contestedSeals(t, New(t, shared.Name())) })
-	t.Run("sealing again does not hold the writer for many bytes", func(t *testing.T) { largeSeals(t, New(t, shared.Name())) })
+	t.Run("re-seal", func(t *testing.T) { jobSeals(t, New(t, shared.Name())) })
+	t.Run("re-seal beside a damaged value", func(t *testing.T) { damagedSeals(t, New(t, shared.Name())) })
+	t.Run("re-seal does not undo a change", func(t *testing.T) { contestedSeals(t, New(t, shared.Name())) })
+	t.Run("re-seal large values in several transactions", func(t *testing.T) { largeSeals(t, New(t, shared.Name())) })
 }
 
 func storedJobs(t *testing.T, db *store.DB) {

@@ -28,28 +28,28 @@ type listing[T any] struct {
 	newestFirst bool
 }
 
-// unasked is the order without a wish.
+// unasked is the order when none is asked for.
 func (l listing[T]) unasked() page.Order {
 	return page.Order{Field: l.byDefault, Descending: l.newestFirst}
 }
 
-// check holds the list against everything that was written.
+// check compares the list with everything that was written.
 func (l listing[T]) check(t *testing.T, db *store.DB, written []T) {
 	t.Helper()
-	t.Run("without a wish it is sorted by "+l.byDefault, func(t *testing.T) {
+	t.Run("sorted by default by "+l.byDefault, func(t *testing.T) {
 		l.expect(t, db, nil, l.sorted(written, l.unasked()))
 	})
 	for field := range l.fields {
 		for _, descending := range []bool{false, true} {
 			order := page.Order{Field: field, Descending: descending}
-			t.Run(fmt.Sprintf("it can be sorted by %s, descending %v", field, descending), func(t *testing.T) {
+			t.Run(fmt.Sprintf("sort by %s, descending %v", field, descending), func(t *testing.T) {
 				l.expect(t, db, []page.Order{order}, l.sorted(written, order))
 			})
 		}
 	}
 	l.checkSeveral(t, db, written)
 	l.checkPages(t, db, written)
-	t.Run("an unknown sort field is refused", func(t *testing.T) {
+	t.Run("unknown sort field", func(t *testing.T) {
 		for _, field := range []string{"nothing", "id; --", "account_id", ""} {
 			_, err := l.list(t, db, page.Request{Number: 1, Size: 10, Sort: []page.Order{{Field: field}}})
 			refused(t, err, fault.InvalidParameter)
@@ -63,7 +63,7 @@ func (l listing[T]) check(t *testing.T, db *store.DB, written []T) {
 // checkSeveral sorts by two fields, of which the first has ties.
 func (l listing[T]) checkSeveral(t *testing.T, db *store.DB, written []T) {
 	t.Helper()
-	t.Run("it can be sorted by several fields", func(t *testing.T) {
+	t.Run("sort by several fields", func(t *testing.T) {
 		for first := range l.fields {
 			for second := range l.fields {
 				orders := []page.Order{{Field: first, Descending: true}, {Field: second}}
@@ -75,7 +75,7 @@ func (l listing[T]) checkSeveral(t *testing.T, db *store.DB, written []T) {
 
 func (l listing[T]) checkPages(t *testing.T, db *store.DB, written []T) {
 	t.Helper()
-	t.Run("its pages follow each other without holes", func(t *testing.T) {
+	t.Run("pages without gaps", func(t *testing.T) {
 		for _, size := range []int{1, 3, len(written), len(written) + 1} {
 			var read []T
 			for number := 1; ; number++ {
@@ -182,7 +182,7 @@ func checkSearch(t *testing.T, search func(t *testing.T, text string) []string) 
 	t.Helper()
 	_, table := searches()
 	for text, want := range table {
-		t.Run("the search for "+text, func(t *testing.T) {
+		t.Run("search for "+text, func(t *testing.T) {
 			same(t, slices.Sorted(slices.Values(search(t, text))), slices.Sorted(slices.Values(want)))
 		})
 	}

@@ -43,14 +43,14 @@ func logGroups(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	bare := logging.Group{Account: account, Key: "bare", Name: "bare", Levels: noLevels(), CreatedAt: at(53), UpdatedAt: at(54)}
 	for key, group := range map[string]logging.Group{"everything": newGroup(account, "everything"), "bare": bare} {
-		t.Run("a group with "+key+" comes back as it was written", func(t *testing.T) {
+		t.Run("a group with "+key+" round trip", func(t *testing.T) {
 			saveGroup(t, db, group)
 			same(t, get(t, db, readGroup(ctx, account, key)), group)
 			missing(t, db, readGroup(ctx, other, key))
 			missing(t, db, readLogger(ctx, account, key))
 		})
 	}
-	t.Run("keys differ by case, and groups are counted apart from loggers", func(t *testing.T) {
+	t.Run("case-sensitive keys, counted apart from loggers", func(t *testing.T) {
 		saveGroup(t, db, newGroup(account, "Bare"))
 		saveLoggers(t, db, bareLogger(account, "logger"))
 		same(t, countGroups(t, db, account), 3)
@@ -58,7 +58,7 @@ func logGroups(t *testing.T, db *store.DB) {
 		same(t, [2]int{all, managed}, [2]int{1, 0})
 		missing(t, db, readGroup(ctx, account, "logger"))
 	})
-	t.Run("a deleted group is gone", func(t *testing.T) {
+	t.Run("delete", func(t *testing.T) {
 		deleteGroup(t, db, account, "Bare")
 		deleteGroup(t, db, account, "nothing")
 		deleteGroup(t, db, account, "logger") // which is none
@@ -66,7 +66,7 @@ func logGroups(t *testing.T, db *store.DB) {
 		same(t, countGroups(t, db, account), 2)
 		same(t, get(t, db, readLogger(ctx, account, "logger")), bareLogger(account, "logger"))
 	})
-	t.Run("groups are found by keys and environments", func(t *testing.T) {
+	t.Run("by key and environment", func(t *testing.T) {
 		found := get(t, db, func(tx *store.ReadTx) ([]logging.Group, error) {
 			return tx.LogGroupsByKey(ctx, account, []string{"bare", "logger", "Bare", "everything"})
 		})
@@ -78,7 +78,7 @@ func logGroups(t *testing.T, db *store.DB) {
 			same(t, groupKeys(found), want)
 		}
 	})
-	t.Run("the list", func(t *testing.T) { logGroupList(t, db) })
+	t.Run("list", func(t *testing.T) { logGroupList(t, db) })
 }
 
 func logGroupList(t *testing.T, db *store.DB) {

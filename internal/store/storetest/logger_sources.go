@@ -35,7 +35,7 @@ func countSeen(t *testing.T, db *store.DB, account string) int {
 	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountLoggerSources(t.Context(), account) })
 }
 
-// known asks an account for sources.
+// known returns the stored ones of some sources.
 func known(t *testing.T, db *store.DB, account string, sources ...logging.Source) []logging.Source {
 	t.Helper()
 	found := get(t, db, func(tx *store.ReadTx) (map[observations.SourceKey]logging.Source, error) {
@@ -55,14 +55,14 @@ func loggerSources(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	odd, plain, foreign := seenBy(account, "l", oddText, oddText), seenBy(account, "l", "s", "e"), seenBy(other, "l", "s", "e")
 	odd.Level = loglevel.None
-	t.Run("a source comes back as it was written", func(t *testing.T) {
+	t.Run("round trip", func(t *testing.T) {
 		saveSources(t, db, odd, plain)
 		saveSources(t, db, foreign)
 		same(t, known(t, db, account, odd, plain, seenBy(account, "l", "s", "nowhere")), []logging.Source{odd, plain})
 		same(t, len(known(t, db, account, foreign)), 0)
 		same(t, []int{countSeen(t, db, account), countSeen(t, db, other), countSeen(t, db, "nobody")}, []int{2, 1, 0})
 	})
-	t.Run("a source that is saved again keeps when it was first observed", func(t *testing.T) {
+	t.Run("save again keeps first observed", func(t *testing.T) {
 		again := plain
 		again.Level, again.ResolvedLevel, again.LastSeen, again.UpdatedAt = loglevel.None, loglevel.Silent, at(70), at(71)
 		sent := again
@@ -71,7 +71,7 @@ func loggerSources(t *testing.T, db *store.DB) {
 		same(t, known(t, db, account, plain), []logging.Source{again})
 		saveSources(t, db, plain)
 	})
-	t.Run("sources are found by their loggers", func(t *testing.T) {
+	t.Run("by logger", func(t *testing.T) {
 		saveSources(t, db, seenBy(account, "m", "s", "e"))
 		for _, each := range []struct {
 			loggers []string
@@ -84,9 +84,9 @@ func loggerSources(t *testing.T, db *store.DB) {
 			same(t, len(found), each.want)
 		}
 	})
-	t.Run("the newest are found, and the levels they came to", func(t *testing.T) { newestSources(t, db) })
-	t.Run("many are written at once", func(t *testing.T) { manySources(t, db) })
-	t.Run("the list and its filters", func(t *testing.T) { loggerSourceList(t, db) })
+	t.Run("newest sources and their levels", func(t *testing.T) { newestSources(t, db) })
+	t.Run("many at once", func(t *testing.T) { manySources(t, db) })
+	t.Run("list and filters", func(t *testing.T) { loggerSourceList(t, db) })
 }
 
 func newestSources(t *testing.T, db *store.DB) {

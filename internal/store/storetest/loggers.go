@@ -74,20 +74,20 @@ func loggerConcept(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	for key, logger := range map[string]logging.Logger{"with.everything": newLogger(account, "with.everything"), "with.nulls": bareLogger(account, "with.nulls")} {
-		t.Run("a logger "+key+" comes back as it was written", func(t *testing.T) {
+		t.Run("a logger "+key+" round trip", func(t *testing.T) {
 			saveLoggers(t, db, logger)
 			same(t, get(t, db, readLogger(ctx, account, key)), logger)
 			missing(t, db, readLogger(ctx, other, key))
 		})
 	}
-	t.Run("every level comes back", func(t *testing.T) {
+	t.Run("every level", func(t *testing.T) {
 		for _, level := range append(loglevel.Levels(), loglevel.None) {
 			logger := leveled(bareLogger(account, "level"), level)
 			saveLoggers(t, db, logger)
 			same(t, get(t, db, readLogger(ctx, account, "level")), logger)
 		}
 	})
-	t.Run("package logging gets the same transactions", func(t *testing.T) {
+	t.Run("domain transactions", func(t *testing.T) {
 		err := db.Logging().Write(ctx, account, func(tx logging.Tx) error { return tx.SaveLoggers(ctx, []logging.Logger{bareLogger(account, "room")}) })
 		same(t, err, nil)
 		err = db.Logging().Read(ctx, func(tx logging.ReadTx) error {
@@ -96,20 +96,20 @@ func loggerConcept(t *testing.T, db *store.DB) {
 		})
 		same(t, err, nil)
 	})
-	t.Run("a logger that is saved again is replaced", func(t *testing.T) {
+	t.Run("save again replaces", func(t *testing.T) {
 		saveLoggers(t, db, newLogger(account, "again"))
 		saveLoggers(t, db, bareLogger(account, "again"))
 		same(t, get(t, db, readLogger(ctx, account, "again")), bareLogger(account, "again"))
 	})
-	t.Run("a deleted logger is gone with its sources", func(t *testing.T) { loggerDeletion(t, db) })
-	t.Run("many loggers are saved at once", func(t *testing.T) { loggerInsertion(t, db) })
-	t.Run("loggers are found by keys, groups and environments", func(t *testing.T) { loggersFound(t, db) })
-	t.Run("a cascade reaches unmanaged descendants only", func(t *testing.T) { descendants(t, db) })
-	t.Run("a promotion is remembered for ever", func(t *testing.T) { promotions(t, db) })
-	t.Run("the size of large overrides", func(t *testing.T) { overrideSizes(t, db) })
-	t.Run("what expires next", func(t *testing.T) { expiries(t, db) })
-	t.Run("the list", func(t *testing.T) { loggerList(t, db) })
-	t.Run("the filters", func(t *testing.T) { loggerFilters(t, db) })
+	t.Run("delete", func(t *testing.T) { loggerDeletion(t, db) })
+	t.Run("save many", func(t *testing.T) { loggerInsertion(t, db) })
+	t.Run("by key, group and environment", func(t *testing.T) { loggersFound(t, db) })
+	t.Run("cascade clears unmanaged descendants only", func(t *testing.T) { descendants(t, db) })
+	t.Run("promotion is remembered", func(t *testing.T) { promotions(t, db) })
+	t.Run("size of large overrides", func(t *testing.T) { overrideSizes(t, db) })
+	t.Run("expiring levels", func(t *testing.T) { expiries(t, db) })
+	t.Run("list", func(t *testing.T) { loggerList(t, db) })
+	t.Run("filters", func(t *testing.T) { loggerFilters(t, db) })
 }
 
 func loggerDeletion(t *testing.T, db *store.DB) {

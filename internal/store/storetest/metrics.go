@@ -22,7 +22,7 @@ func metrics(t *testing.T, db *store.DB) {
 		})
 	}
 	first := observations.MetricMinute{Minute: minute, Name: oddText, Unit: "ms", Dimensions: oddJSON, Samples: 3, Sum: 0.1, Minimum: -1.5, Maximum: 1e300}
-	t.Run("measurements of one minute are added up", func(t *testing.T) {
+	t.Run("sum of a minute", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		add(account, first)
 		same(t, since(account, minute), []observations.MetricMinute{first})
@@ -33,7 +33,7 @@ func metrics(t *testing.T, db *store.DB) {
 		want.Samples, want.Sum, want.Minimum = 7, first.Sum+second.Sum, -2.5
 		same(t, since(account, minute), []observations.MetricMinute{want})
 	})
-	t.Run("what differs in anything is another series, in a fixed order", func(t *testing.T) {
+	t.Run("separate series", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		written := []observations.MetricMinute{
 			{Minute: minute, Name: "a", Unit: "", Dimensions: `{"x":1}`, Samples: 1},
@@ -45,7 +45,7 @@ func metrics(t *testing.T, db *store.DB) {
 		add(account, written[4], written[2], written[0], written[3], written[1])
 		same(t, since(account, minute), written)
 	})
-	t.Run("old minutes are removed, of all accounts", func(t *testing.T) {
+	t.Run("remove old minutes", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
 		var written []observations.MetricMinute
 		for i := range 1101 { // more than two full statements, and a rest

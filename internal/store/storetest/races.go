@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Nodes returns services that share a database as several nodes would: the one
-// there is and, where several processes may write, another.
+// Nodes returns services that share a database: the given one and, where several
+// processes may write, another.
 func Nodes[Node any](t testing.TB, database Database, first Node, another func(*store.DB) Node) []Node {
 	t.Helper()
 	if database.Kind == "sqlite" {

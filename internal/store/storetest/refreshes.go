@@ -45,7 +45,7 @@ func refreshes(t *testing.T, db *store.DB) {
 	same(t, get(t, db, readFlag(ctx, account, "kept")), keptFlag)
 	same(t, get(t, db, readKey(ctx, account, keptKey.ID)), keptKey)
 	missing(t, db, readFlag(ctx, account, "nothing"))
-	t.Run("many at once, each with its own instant", func(t *testing.T) {
+	t.Run("many at once", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		var sources []logging.Source
 		var moved []observations.Refresh

@@ -28,7 +28,7 @@ func services(t *testing.T, db *store.DB) {
 	read := func(account, key string) func(*store.ReadTx) (observations.ReportingService, error) {
 		return func(tx *store.ReadTx) (observations.ReportingService, error) { return tx.Service(ctx, account, key) }
 	}
-	t.Run("a service comes back as it was written", func(t *testing.T) {
+	t.Run("round trip", func(t *testing.T) {
 		written := newService(t, db, account, oddText, nil)
 		same(t, get(t, db, read(account, oddText)), written)
 		missing(t, db, read(other, oddText))
@@ -36,7 +36,7 @@ func services(t *testing.T, db *store.DB) {
 		err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertServices(ctx, written) })
 		refused(t, err, fault.AlreadyExists)
 	})
-	t.Run("an update and a deletion reach one service of one account", func(t *testing.T) {
+	t.Run("update and delete", func(t *testing.T) {
 		before, kept, foreign := newService(t, db, account, "s", nil), newService(t, db, account, "t", nil), newService(t, db, other, "s", nil)
 		after := before
 		after.Name, after.UpdatedAt = "renamed", at(99)
@@ -49,7 +49,7 @@ func services(t *testing.T, db *store.DB) {
 		same(t, get(t, db, read(account, "t")), kept)
 		same(t, get(t, db, read(other, "s")), foreign)
 	})
-	t.Run("those of some keys exist", func(t *testing.T) {
+	t.Run("by keys", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
 		newService(t, db, other, "foreign", nil)
 		many := make([]observations.ReportingService, 300) // more than one statement
@@ -64,7 +64,7 @@ func services(t *testing.T, db *store.DB) {
 		same(t, slices.Sorted(slices.Values(existing)), []string{"0", "299"})
 		same(t, get(t, db, read(account, "150")), many[150])
 	})
-	t.Run("the list", func(t *testing.T) { serviceList(t, db) })
+	t.Run("list", func(t *testing.T) { serviceList(t, db) })
 }
 
 func serviceList(t *testing.T, db *store.DB) {
@@ -93,7 +93,7 @@ func serviceList(t *testing.T, db *store.DB) {
 			"updated_at": func(service observations.ReportingService) any { return service.UpdatedAt.UnixMicro() },
 		},
 	}.check(t, db, written)
-	t.Run("a search finds names and keys", func(t *testing.T) {
+	t.Run("search", func(t *testing.T) {
 		for text, want := range map[string]string{"ÄPFEL": "Äpfel & Birnen", "50%": "50% off", "N:8": "plain"} {
 			found := get(t, db, func(tx *store.ReadTx) (page.List[observations.ReportingService], error) {
 				return list(tx, observations.Filter{Search: text}, page.First())
@@ -120,12 +120,12 @@ func readContextType(ctx context.Context, account, key string) func(*store.ReadT
 func contextTypes(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
-	t.Run("a context type comes back as it was written", func(t *testing.T) {
+	t.Run("round trip", func(t *testing.T) {
 		written := newContextType(t, db, account, oddText, nil)
 		same(t, get(t, db, readContextType(ctx, account, oddText)), written)
 		missing(t, db, readContextType(ctx, other, oddText))
 	})
-	t.Run("those of some keys are given", func(t *testing.T) {
+	t.Run("by keys", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
 		many := make([]observations.ContextType, 300) // more than one statement
 		for i := range many {
@@ -144,7 +144,7 @@ func contextTypes(t *testing.T, db *store.DB) {
 		same(t, byKey("299", "foreign", "0", "nobody", "0"), []observations.ContextType{many[0], many[299]})
 		same(t, byKey(), nil)
 	})
-	t.Run("an update changes name and attributes of one type", func(t *testing.T) {
+	t.Run("update", func(t *testing.T) {
 		before, foreign := newContextType(t, db, account, "u", nil), newContextType(t, db, other, "u", nil)
 		after := before
 		after.Name, after.Attributes, after.UpdatedAt = "renamed", []byte(`{"x": 1.50}`), at(99)
@@ -154,7 +154,7 @@ func contextTypes(t *testing.T, db *store.DB) {
 		same(t, get(t, db, readContextType(ctx, account, "u")), after)
 		same(t, get(t, db, readContextType(ctx, other, "u")), foreign)
 	})
-	t.Run("a deletion takes the type's contexts along, and no others", func(t *testing.T) {
+	t.Run("delete removes the type's contexts", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
 		for _, each := range []string{account, other} {
 			newContextType(t, db, each, "user", nil)
@@ -169,7 +169,7 @@ func contextTypes(t *testing.T, db *store.DB) {
 		get(t, db, readContextType(ctx, other, "user"))
 		get(t, db, readContext(ctx, other, "user", "a"))
 	})
-	t.Run("the list", func(t *testing.T) { contextTypeList(t, db) })
+	t.Run("list", func(t *testing.T) { contextTypeList(t, db) })
 }
 
 func contextTypeList(t *testing.T, db *store.DB) {
@@ -194,7 +194,7 @@ func contextTypeList(t *testing.T, db *store.DB) {
 			"updated_at": func(contextType observations.ContextType) any { return contextType.UpdatedAt.UnixMicro() },
 		},
 	}.check(t, db, written)
-	t.Run("a search finds names and keys", func(t *testing.T) {
+	t.Run("search", func(t *testing.T) {
 		found := get(t, db, func(tx *store.ReadTx) (page.List[observations.ContextType], error) {
 			return tx.ContextTypes(t.Context(), account, observations.Filter{Search: "Ä"}, page.First())
 		})

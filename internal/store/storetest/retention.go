@@ -59,7 +59,7 @@ func retention(t *testing.T, shared *store.DB) {
 	t.Run("history", func(t *testing.T) { removeHistory(t, db) })
 }
 
-// oldRuns writes runs of a time.
+// oldRuns writes runs that were queued at an instant.
 func oldRuns(t *testing.T, db *store.DB, job jobs.Job, status jobs.Status, count int, made time.Time) (ids []string) {
 	t.Helper()
 	runs := make([]jobs.Run, count)

@@ -38,14 +38,14 @@ func runConcept(t *testing.T, shared *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	job := NewJob(account, "j", "http://user:pass@a/")
 	AddJobs(t, db, job)
-	t.Run("a run comes back as it was written", func(t *testing.T) {
+	t.Run("round trip", func(t *testing.T) {
 		run, scheduled, source := NewRun(job), at(7), newID()
 		run.Trigger, run.ScheduledFor, run.RerunOf = jobs.Rerun, &scheduled, &source
 		do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{run}) })
 		same(t, ReadRun(t, db, account, run.ID), run)
 		missing(t, db, func(tx *store.ReadTx) (jobs.Run, error) { return tx.Run(t.Context(), other, run.ID) })
 	})
-	t.Run("an instant has one run of a job", func(t *testing.T) {
+	t.Run("one run per instant", func(t *testing.T) {
 		first, second, elsewhere, instant := NewRun(job), NewRun(job), NewRun(job), at(8)
 		for _, run := range []*jobs.Run{&first, &second, &elsewhere} {
 			run.Trigger, run.ScheduledFor = jobs.OnSchedule, &instant
@@ -56,16 +56,16 @@ func runConcept(t *testing.T, shared *store.DB) {
 		same(t, ReadRun(t, db, account, elsewhere.ID).Status, jobs.Pending)
 		missing(t, db, func(tx *store.ReadTx) (jobs.Run, error) { return tx.Run(t.Context(), account, second.ID) })
 	})
-	t.Run("a run is cancelled once", func(t *testing.T) {
+	t.Run("cancel once", func(t *testing.T) {
 		id := Queue(t, db, job, 1)[0]
 		same(t, cancel(t, db, other, id), false)
 		same(t, cancel(t, db, account, id), true)
 		same(t, cancel(t, db, account, id), false)
 		same(t, *ReadRun(t, db, account, id).FinishedAt, at(50))
 	})
-	t.Run("a result comes back, however large its body", func(t *testing.T) { runResults(t, db, job) })
-	t.Run("a page of runs has no more than it may show", func(t *testing.T) { runBudget(t, db) })
-	t.Run("runs are listed newest first, by what is asked for", func(t *testing.T) { runLists(t, db) })
+	t.Run("results of all sizes", func(t *testing.T) { runResults(t, db, job) })
+	t.Run("size limit of a page", func(t *testing.T) { runBudget(t, db) })
+	t.Run("list, newest first", func(t *testing.T) { runLists(t, db) })
 }
 
 func runResults(t *testing.T, db *store.DB, job jobs.Job) {
@@ -86,8 +86,8 @@ func runResults(t *testing.T, db *store.DB, job jobs.Job) {
 	}
 }
 
-// runBudget shows runs that are large for every reason: what they sent, and
-// the headers and the body of what they got.
+// runBudget lists runs with large requests, large response headers and large
+// response bodies.
 func runBudget(t *testing.T, db *store.DB) {
 	account := newAccount(t, db).ID
 	odd := strings.Repeat("\x01", 60_000) // six times as long when it is written

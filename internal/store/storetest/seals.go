@@ -105,8 +105,8 @@ func damagedSeals(t *testing.T, database Database) {
 	}
 }
 
-// contestedSeals is changed by somebody else between the reading and the
-// writing, which must not be undone.
+// contestedSeals has a value that another writer changes between the read and
+// the write of Reseal, which must not be undone.
 func contestedSeals(t *testing.T, database Database) {
 	raw, ring, theirs := database.Raw(t), newRing(t), []byte("theirs")
 	var changed string // the row that is written by somebody else as soon as a transaction begins to write

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// Run holds a database to what the rest of Signalbox expects of the store.
+// Run checks that a database does what the rest of Signalbox expects of the store.
 // Every concept has a file here; a new one adds its line.
 func Run(t *testing.T, database Database) {
 	t.Helper()
@@ -50,7 +50,7 @@ func Run(t *testing.T, database Database) {
 	}
 }
 
-// oddText is what every text column must give back as it got it.
+// oddText must come back unchanged from every text column.
 const oddText = "Żółw  \"quoted\" 'single' \\ % _ ; -- \U0001F6A6 \t日本語 e\u0301"
 
 // oddJSON must come back to the letter: spaces, the order and repetition of
@@ -108,7 +108,7 @@ func refused(t *testing.T, err error, code fault.Code) {
 	}
 }
 
-// missing checks that a reading finds nothing.
+// missing checks that a read finds nothing.
 func missing[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, error)) {
 	t.Helper()
 	_, err := tryGet(t, db, read)

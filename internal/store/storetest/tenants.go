@@ -69,8 +69,8 @@ func (tx strippedOfNone) CountValues(ctx context.Context, account, environment s
 
 func (strippedOfNone) StripValues(context.Context, accounts.Caller, string) error { return nil }
 
-// Wait waits until a condition holds. It fails the test when a look that begins
-// too late finds that it does not: a machine that pauses just then is no reason.
+// Wait waits until a condition holds. It fails the test when a check that begins
+// too late finds that it does not, so a machine that pauses does not fail it.
 func Wait(t testing.TB, atMost time.Duration, what string, holds func() bool) {
 	t.Helper()
 	again := time.NewTicker(2 * time.Millisecond)
