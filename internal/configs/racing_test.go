@@ -197,7 +197,7 @@ func TestReplace_AnyWritesKeepChainsValid(t *testing.T) {
 			}
 		}
 		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, beginning...) })
-		for range rapid.IntRange(2, 8).Draw(r, "writes") {
+		for range rapid.IntRange(2, suite.Scale(6, 15)).Draw(r, "writes") {
 			made := in(draft(rapid.SampledFrom(names).Draw(r, "key"), rapid.SampledFrom(append([]string{""}, names...)).Draw(r, "parent"),
 				rapid.MapOfN(item, value, 0, 3).Draw(r, "items")), "production", rapid.MapOfN(item, value, 0, 2).Draw(r, "overrides"))
 			if rapid.IntRange(0, 4).Draw(r, "move") > 0 {
