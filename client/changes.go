@@ -17,13 +17,11 @@ type Change struct {
 	Key  string `json:"key"`
 	// Action is what was done: created, updated, deleted, revoked and so on.
 	Action string `json:"action"`
-	// Actor is who did it.
-	Actor Actor `json:"actor"`
+	Actor  Actor  `json:"actor"`
 	// Before and After are the resource's attributes without secrets; null when it did not exist.
-	Before json.RawMessage `json:"before"`
-	After  json.RawMessage `json:"after"`
-	// CreatedAt is when it happened.
-	CreatedAt time.Time `json:"created_at"`
+	Before    json.RawMessage `json:"before"`
+	After     json.RawMessage `json:"after"`
+	CreatedAt time.Time       `json:"created_at"`
 }
 
 // Actor is who made a change.

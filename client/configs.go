@@ -3,7 +3,6 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"net/url"
 )
 
@@ -92,8 +91,10 @@ type ConfigOrigin struct {
 	Source string `json:"source"`
 }
 
-// ConfigsAPI manages the configs of the account.
-type ConfigsAPI struct{ collection[Config, *Config] }
+// ConfigsAPI manages the configs of the account. The first list of an account creates [CommonConfig].
+type ConfigsAPI struct {
+	reader[Config, *Config, ConfigParams]
+}
 
 // Draft returns a draft of the config's current state.
 func (c Config) Draft() ConfigDraft {
@@ -119,19 +120,6 @@ func (d ConfigDraft) MarshalJSON() ([]byte, error) {
 func (p ConfigParams) query() url.Values {
 	return filtered(p.Paging.query(), "parent", p.Parent, "search", p.Search)
 }
-
-// List returns one page of configs. The first list of an account creates [CommonConfig].
-func (a ConfigsAPI) List(ctx context.Context, params ConfigParams) (Page[Config], error) {
-	return a.list(ctx, params)
-}
-
-// All iterates over every config from the page of params on. It ends after the first error.
-func (a ConfigsAPI) All(ctx context.Context, params ConfigParams) iter.Seq2[Config, error] {
-	return a.all(ctx, params)
-}
-
-// Get returns a config as it is stored, without inherited items.
-func (a ConfigsAPI) Get(ctx context.Context, id string) (Config, error) { return a.get(ctx, id) }
 
 // Resolve returns the values of a config in an environment; an empty one ignores overrides.
 func (a ConfigsAPI) Resolve(ctx context.Context, id, environment string) (ResolvedConfig, error) {

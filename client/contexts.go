@@ -3,7 +3,6 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"net/url"
 )
 
@@ -65,11 +64,13 @@ type ReportedContext struct {
 
 // ContextTypesAPI manages the context types of the account.
 type ContextTypesAPI struct {
-	collection[ContextType, *ContextType]
+	reader[ContextType, *ContextType, ContextTypeParams]
 }
 
-// ContextsAPI manages the contexts of the account.
-type ContextsAPI struct{ collection[Context, *Context] }
+// ContextsAPI manages the contexts of the account. [ContextID] returns their ids.
+type ContextsAPI struct {
+	reader[Context, *Context, ContextParams]
+}
 
 // ContextID returns the id of the context with a key in a type.
 func ContextID(contextType, key string) string { return contextType + ":" + key }
@@ -86,21 +87,6 @@ func (p ContextParams) query() url.Values {
 	return filtered(p.Paging.query(), "context_type", p.Type, "search", p.Search)
 }
 
-// List returns one page of context types.
-func (a ContextTypesAPI) List(ctx context.Context, params ContextTypeParams) (Page[ContextType], error) {
-	return a.list(ctx, params)
-}
-
-// All iterates over every context type from the page of params on. It ends after the first error.
-func (a ContextTypesAPI) All(ctx context.Context, params ContextTypeParams) iter.Seq2[ContextType, error] {
-	return a.all(ctx, params)
-}
-
-// Get returns a context type.
-func (a ContextTypesAPI) Get(ctx context.Context, id string) (ContextType, error) {
-	return a.get(ctx, id)
-}
-
 // Replace replaces a context type. It needs the role MEMBER.
 func (a ContextTypesAPI) Replace(ctx context.Context, id string, draft ContextTypeDraft, options ...WriteOption) (ContextType, error) {
 	return a.replace(ctx, id, draft, options)
@@ -110,19 +96,6 @@ func (a ContextTypesAPI) Replace(ctx context.Context, id string, draft ContextTy
 func (a ContextTypesAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.delete(ctx, id, options)
 }
-
-// List returns one page of contexts.
-func (a ContextsAPI) List(ctx context.Context, params ContextParams) (Page[Context], error) {
-	return a.list(ctx, params)
-}
-
-// All iterates over every context from the page of params on. It ends after the first error.
-func (a ContextsAPI) All(ctx context.Context, params ContextParams) iter.Seq2[Context, error] {
-	return a.all(ctx, params)
-}
-
-// Get returns a context; see [ContextID].
-func (a ContextsAPI) Get(ctx context.Context, id string) (Context, error) { return a.get(ctx, id) }
 
 // Replace renames a context. It needs the role MEMBER.
 func (a ContextsAPI) Replace(ctx context.Context, id string, draft ContextDraft, options ...WriteOption) (Context, error) {

@@ -2,7 +2,6 @@ package signalbox
 
 import (
 	"context"
-	"iter"
 	"net/url"
 )
 
@@ -61,7 +60,7 @@ type EnvironmentParams struct {
 
 // EnvironmentsAPI manages the environments of the account.
 type EnvironmentsAPI struct {
-	collection[Environment, *Environment]
+	reader[Environment, *Environment, EnvironmentParams]
 }
 
 // Draft returns a draft of the environment's current state.
@@ -71,21 +70,6 @@ func (e Environment) Draft() EnvironmentDraft {
 
 func (p EnvironmentParams) query() url.Values {
 	return filtered(p.Paging.query(), "search", p.Search, "classification", string(p.Classification), "managed", boolFilter(p.Managed))
-}
-
-// List returns one page of environments.
-func (a EnvironmentsAPI) List(ctx context.Context, params EnvironmentParams) (Page[Environment], error) {
-	return a.list(ctx, params)
-}
-
-// All iterates over every environment from the page of params on. It ends after the first error.
-func (a EnvironmentsAPI) All(ctx context.Context, params EnvironmentParams) iter.Seq2[Environment, error] {
-	return a.all(ctx, params)
-}
-
-// Get returns an environment.
-func (a EnvironmentsAPI) Get(ctx context.Context, id string) (Environment, error) {
-	return a.get(ctx, id)
 }
 
 // Create creates an environment. It is standard and managed, whatever the draft says, and counts against the plan: see

@@ -45,7 +45,6 @@ const (
 
 // APIError is a response that is not a success.
 type APIError struct {
-	// StatusCode is the HTTP status.
 	StatusCode int
 	// RequestID finds the request in the server's log.
 	RequestID string

@@ -73,7 +73,6 @@ type FlagParams struct {
 // FlagSource is one service that declares a flag in one environment. UpdatedAt is when what it reports last changed.
 type FlagSource struct {
 	Resource
-	// Flag is the id of the flag.
 	Flag        string `json:"flag"`
 	Service     string `json:"service"`
 	Environment string `json:"environment"`
@@ -110,7 +109,9 @@ type FlagEvaluation struct {
 }
 
 // FlagsAPI manages the flags of the account.
-type FlagsAPI struct{ collection[Flag, *Flag] }
+type FlagsAPI struct {
+	reader[Flag, *Flag, FlagParams]
+}
 
 // Draft returns a draft of the flag's current state.
 func (f Flag) Draft() FlagDraft {
@@ -127,19 +128,6 @@ func (p FlagParams) query() url.Values {
 	return filtered(p.Paging.query(), "search", p.Search, "type", string(p.Type), "managed", boolFilter(p.Managed),
 		"references_context", p.ReferencesContext, "references_context_type", p.ReferencesContextType)
 }
-
-// List returns one page of flags.
-func (a FlagsAPI) List(ctx context.Context, params FlagParams) (Page[Flag], error) {
-	return a.list(ctx, params)
-}
-
-// All iterates over every flag from the page of params on. It ends after the first error.
-func (a FlagsAPI) All(ctx context.Context, params FlagParams) iter.Seq2[Flag, error] {
-	return a.all(ctx, params)
-}
-
-// Get returns a flag.
-func (a FlagsAPI) Get(ctx context.Context, id string) (Flag, error) { return a.get(ctx, id) }
 
 // Create creates a managed flag. The plan limits its rules over all environments: see [IsLimitReached]. It needs the
 // role MEMBER.

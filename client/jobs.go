@@ -2,7 +2,6 @@ package signalbox
 
 import (
 	"context"
-	"iter"
 	"net/url"
 	"time"
 )
@@ -74,8 +73,8 @@ type JobParams struct {
 	Enabled *bool
 }
 
-// JobsAPI manages the jobs of the account.
-type JobsAPI struct{ collection[Job, *Job] }
+// JobsAPI manages the jobs of the account. Lists have the newest first.
+type JobsAPI struct{ reader[Job, *Job, JobParams] }
 
 // Draft returns a draft of the job's current state.
 func (j Job) Draft() JobDraft {
@@ -85,19 +84,6 @@ func (j Job) Draft() JobDraft {
 func (p JobParams) query() url.Values {
 	return filtered(p.Paging.query(), "search", p.Search, "enabled", boolFilter(p.Enabled))
 }
-
-// List returns one page of jobs, newest first.
-func (a JobsAPI) List(ctx context.Context, params JobParams) (Page[Job], error) {
-	return a.list(ctx, params)
-}
-
-// All iterates over every job from the page of params on. It ends after the first error.
-func (a JobsAPI) All(ctx context.Context, params JobParams) iter.Seq2[Job, error] {
-	return a.all(ctx, params)
-}
-
-// Get returns a job.
-func (a JobsAPI) Get(ctx context.Context, id string) (Job, error) { return a.get(ctx, id) }
 
 // Create creates a job, which counts against the plan when it is enabled: see [IsLimitReached]. The id of a deleted job
 // may be used again. It needs the role MEMBER.

@@ -3,7 +3,6 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"time"
 )
 
@@ -66,8 +65,8 @@ type KeyDraft struct {
 // KeyParams select a page of keys.
 type KeyParams struct{ Paging }
 
-// KeysAPI manages the API keys of the account.
-type KeysAPI struct{ collection[Key, *Key] }
+// KeysAPI manages the API keys of the account. Only Create returns a secret.
+type KeysAPI struct{ reader[Key, *Key, KeyParams] }
 
 // Draft returns a draft of the key's current state.
 func (k Key) Draft() KeyDraft {
@@ -92,19 +91,6 @@ func (d KeyDraft) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(members)
 }
-
-// List returns one page of keys.
-func (a KeysAPI) List(ctx context.Context, params KeyParams) (Page[Key], error) {
-	return a.list(ctx, params)
-}
-
-// All iterates over every key from the page of params on. It ends after the first error.
-func (a KeysAPI) All(ctx context.Context, params KeyParams) iter.Seq2[Key, error] {
-	return a.all(ctx, params)
-}
-
-// Get returns a key without its secret.
-func (a KeysAPI) Get(ctx context.Context, id string) (Key, error) { return a.get(ctx, id) }
 
 // Create creates a key and returns its secret, once. It needs the role ADMIN, and the new key's role cannot be stronger
 // than the caller's.

@@ -3,7 +3,6 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
@@ -29,7 +28,6 @@ type LogGroup struct {
 type LogGroupDraft struct {
 	// Name is the id when it is empty.
 	Name string
-	// Base is the base level.
 	Base LevelSetting
 	// Environments are the overrides by environment.
 	Environments map[string]LevelSetting
@@ -45,26 +43,13 @@ type LogGroupParams = SearchParams
 
 // LogGroupsAPI manages the log groups of the account.
 type LogGroupsAPI struct {
-	collection[LogGroup, *LogGroup]
+	reader[LogGroup, *LogGroup, LogGroupParams]
 }
 
 // Draft returns a draft of the log group's current state. Stored expiries are kept.
 func (g LogGroup) Draft() LogGroupDraft {
 	return LogGroupDraft{Name: g.Name, Base: LevelSetting{Level: g.Level}, Environments: levelSettings(g.Environments)}
 }
-
-// List returns one page of log groups.
-func (a LogGroupsAPI) List(ctx context.Context, params LogGroupParams) (Page[LogGroup], error) {
-	return a.list(ctx, params)
-}
-
-// All iterates over every log group from the page of params on. It ends after the first error.
-func (a LogGroupsAPI) All(ctx context.Context, params LogGroupParams) iter.Seq2[LogGroup, error] {
-	return a.all(ctx, params)
-}
-
-// Get returns a log group.
-func (a LogGroupsAPI) Get(ctx context.Context, id string) (LogGroup, error) { return a.get(ctx, id) }
 
 // Create creates a log group, which counts against the plan: see [IsLimitReached]. It needs the role MEMBER.
 func (a LogGroupsAPI) Create(ctx context.Context, id string, draft LogGroupDraft) (LogGroup, error) {

@@ -60,17 +60,14 @@ type LoggerSourceSummary struct {
 	// Level is what the logging framework was configured with, and ResolvedLevel what it uses.
 	Level         loglevel.Level `json:"level"`
 	ResolvedLevel loglevel.Level `json:"resolved_level"`
-	// LastSeen is when it was last reported.
-	LastSeen time.Time `json:"last_seen"`
+	LastSeen      time.Time      `json:"last_seen"`
 }
 
 // LoggerSource is one service that has a logger in one environment. UpdatedAt is when what it reports last changed.
 type LoggerSource struct {
 	Resource
-	// Logger is the id of the logger.
 	Logger string `json:"logger"`
 	LoggerSourceSummary
-	// FirstObserved is when it was first reported.
 	FirstObserved time.Time `json:"first_observed"`
 	Timestamps
 }
@@ -112,7 +109,6 @@ func (s LevelSetting) MarshalJSON() ([]byte, error) {
 type LoggerDraft struct {
 	// Name is the id when it is empty.
 	Name string
-	// Base is the base level.
 	Base LevelSetting
 	// Group is the id of its log group; empty for none.
 	Group string
@@ -168,8 +164,10 @@ type ReportedLogger struct {
 	Environment string `json:"environment,omitempty"`
 }
 
-// LoggersAPI manages the loggers of the account.
-type LoggersAPI struct{ collection[Logger, *Logger] }
+// LoggersAPI manages the loggers of the account. Get finds a logger by its name in any spelling.
+type LoggersAPI struct {
+	reader[Logger, *Logger, LoggerParams]
+}
 
 // Draft returns a draft of the logger's current state. Stored expiries are kept. Replacing an unmanaged logger that was
 // reported with a level by its draft makes it managed, because the draft sets that level.
@@ -193,19 +191,6 @@ func (p LoggerParams) query() url.Values {
 	return filtered(p.Paging.query(), "search", p.Search, "group", p.Group, "service", p.Service,
 		"managed", boolFilter(p.Managed), "last_seen", rangeFilter(p.SeenSince, time.Time{}))
 }
-
-// List returns one page of loggers.
-func (a LoggersAPI) List(ctx context.Context, params LoggerParams) (Page[Logger], error) {
-	return a.list(ctx, params)
-}
-
-// All iterates over every logger from the page of params on. It ends after the first error.
-func (a LoggersAPI) All(ctx context.Context, params LoggerParams) iter.Seq2[Logger, error] {
-	return a.all(ctx, params)
-}
-
-// Get returns a logger by its name in any spelling.
-func (a LoggersAPI) Get(ctx context.Context, name string) (Logger, error) { return a.get(ctx, name) }
 
 // Replace creates or replaces a logger. Setting anything on an unmanaged logger makes it managed, which counts against
 // the plan: see [IsLimitReached]. It needs the role MEMBER.

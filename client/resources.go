@@ -45,14 +45,6 @@ func resources[T any, P identified[T]](t *transport, kind, path string) collecti
 	return collection[T, P]{transport: t, kind: kind, path: path}
 }
 
-func (c collection[T, P]) list(ctx context.Context, params pageParams) (Page[T], error) {
-	return listPage[T, P](ctx, c.transport, params.query(), c.path)
-}
-
-func (c collection[T, P]) all(ctx context.Context, params pageParams) iter.Seq2[T, error] {
-	return allPages[T, P](ctx, c.transport, params, c.path)
-}
-
 func (c collection[T, P]) get(ctx context.Context, id string) (T, error) {
 	return fetch[T, P](ctx, c.transport, get(c.path, id))
 }
@@ -69,6 +61,26 @@ func (c collection[T, P]) delete(ctx context.Context, id string, options []Write
 	_, err := c.transport.call(ctx, request{method: http.MethodDelete, segments: []string{c.path, id}}.with(options), nil)
 	return err
 }
+
+// reader has the methods that all resources with numbered pages share.
+type reader[T any, P identified[T], Params pageParams] struct{ collection[T, P] }
+
+func newReader[T any, Params pageParams, P identified[T]](t *transport, kind, path string) reader[T, P, Params] {
+	return reader[T, P, Params]{resources[T, P](t, kind, path)}
+}
+
+// List returns one page.
+func (r reader[T, P, Params]) List(ctx context.Context, params Params) (Page[T], error) {
+	return listPage[T, P](ctx, r.transport, params.query(), r.path)
+}
+
+// All iterates over every item from the page of params on. It ends after the first error.
+func (r reader[T, P, Params]) All(ctx context.Context, params Params) iter.Seq2[T, error] {
+	return allPages[T, P](ctx, r.transport, params, r.path)
+}
+
+// Get returns one resource.
+func (r reader[T, P, Params]) Get(ctx context.Context, id string) (T, error) { return r.get(ctx, id) }
 
 // Paging selects a page of a list. The zero value is the first page in the list's default order and size.
 type Paging struct {

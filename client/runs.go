@@ -86,7 +86,6 @@ type RunRequest struct {
 
 // RunResult is the response that a run received.
 type RunResult struct {
-	// Status is the HTTP status.
 	Status int `json:"status"`
 	// Headers have names in lower case.
 	Headers map[string]string `json:"headers"`

@@ -2,7 +2,6 @@ package signalbox
 
 import (
 	"context"
-	"iter"
 )
 
 // Service is a program that reports to the account.
@@ -22,23 +21,12 @@ type ServiceDraft struct {
 type ServiceParams = SearchParams
 
 // ServicesAPI manages the services of the account.
-type ServicesAPI struct{ collection[Service, *Service] }
+type ServicesAPI struct {
+	reader[Service, *Service, ServiceParams]
+}
 
 // Draft returns a draft of the service's current state.
 func (s Service) Draft() ServiceDraft { return ServiceDraft{Name: s.Name} }
-
-// List returns one page of services.
-func (a ServicesAPI) List(ctx context.Context, params ServiceParams) (Page[Service], error) {
-	return a.list(ctx, params)
-}
-
-// All iterates over every service from the page of params on. It ends after the first error.
-func (a ServicesAPI) All(ctx context.Context, params ServiceParams) iter.Seq2[Service, error] {
-	return a.all(ctx, params)
-}
-
-// Get returns a service.
-func (a ServicesAPI) Get(ctx context.Context, id string) (Service, error) { return a.get(ctx, id) }
 
 // Create creates a service before it reports itself. It needs the role MEMBER.
 func (a ServicesAPI) Create(ctx context.Context, id string, draft ServiceDraft) (Service, error) {

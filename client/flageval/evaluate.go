@@ -3,6 +3,7 @@ package flageval
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
@@ -20,35 +21,27 @@ const (
 	Disabled                     // the flag is switched off in the environment
 )
 
+//nolint:gochecknoglobals // nothing changes them
+var (
+	reasonNames = [...]string{Error: "ERROR", Static: "STATIC", TargetingMatch: "TARGETING_MATCH", Split: "SPLIT", Default: "DEFAULT",
+		Disabled: "DISABLED"}
+	codeNames = [...]string{None: "", FlagNotFound: "FLAG_NOT_FOUND", TypeMismatch: "TYPE_MISMATCH", ParseError: "PARSE_ERROR"}
+)
+
 // String returns the reason's name in JSON.
-func (r Reason) String() string {
-	switch r {
-	case Static:
-		return "STATIC"
-	case TargetingMatch:
-		return "TARGETING_MATCH"
-	case Split:
-		return "SPLIT"
-	case Default:
-		return "DEFAULT"
-	case Disabled:
-		return "DISABLED"
-	}
-	return "ERROR"
-}
+func (r Reason) String() string { return reasonNames[r] }
 
 // MarshalText returns the reason's name.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText parses the reason's name.
 func (r *Reason) UnmarshalText(text []byte) error {
-	for known := Error; known <= Disabled; known++ {
-		if known.String() == string(text) {
-			*r = known
-			return nil
-		}
+	i := slices.Index(reasonNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("%q is not the reason of an evaluation", text)
 	}
-	return fmt.Errorf("%q is not the reason of an evaluation", text)
+	*r = Reason(i)
+	return nil
 }
 
 // Code is why nothing was served, in OpenFeature's terms.
@@ -63,17 +56,7 @@ const (
 )
 
 // String returns the code's name in JSON; None is "".
-func (c Code) String() string {
-	switch c {
-	case FlagNotFound:
-		return "FLAG_NOT_FOUND"
-	case TypeMismatch:
-		return "TYPE_MISMATCH"
-	case ParseError:
-		return "PARSE_ERROR"
-	}
-	return ""
-}
+func (c Code) String() string { return codeNames[c] }
 
 // MarshalText returns the code's name.
 func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
@@ -132,12 +115,16 @@ func (e Evaluation) JSON() (value json.RawMessage, ok bool) {
 
 func failed(code Code) Evaluation { return Evaluation{Rule: NoRule, Code: code} }
 
-// mismatch returns the evaluation for a reader of another type; an existing error stays.
-func (e Evaluation) mismatch() Evaluation {
-	if e.Code != None {
-		return e
+// valueOr returns what read finds in an evaluation, else the fallback with an error.
+func valueOr[T any](e Evaluation, read func(Evaluation) (T, bool), fallback T) (T, Evaluation) {
+	value, ok := read(e)
+	switch {
+	case ok:
+		return value, e
+	case e.Code == None:
+		return fallback, failed(TypeMismatch)
 	}
-	return failed(TypeMismatch)
+	return fallback, e
 }
 
 func (p *plan) evaluate(context jsonlogic.Value) Evaluation {

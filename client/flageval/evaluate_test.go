@@ -113,14 +113,13 @@ func TestReason_Names(t *testing.T) {
 	}
 }
 
-// TestFlag_Problems: what cannot be served is reported and does not affect the rest.
 func TestReason_UnmarshalText(t *testing.T) {
 	for reason := Error; reason <= Disabled; reason++ {
 		text, err := json.Marshal(reason)
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := Disabled + 1
+		var read Reason
 		if err := json.Unmarshal(text, &read); err != nil || read != reason {
 			t.Errorf("%s was read as %s, %v", text, read, err)
 		}
@@ -132,6 +131,7 @@ func TestReason_UnmarshalText(t *testing.T) {
 	}
 }
 
+// TestFlag_Problems: what cannot be served is reported and does not affect the rest.
 func TestFlag_Problems(t *testing.T) {
 	flag := Compile(decode(t, "f", `{"type":"NUMERIC","default":1.50,"environments":{
 		"a/b~c":{"default":"text","rules":[

@@ -23,8 +23,7 @@ type RuleExplanation struct {
 	Problem string `json:"problem,omitempty"`
 	// Logic is the rule's tree with a result at every node.
 	Logic *jsonlogic.Explanation `json:"logic,omitempty"`
-	// Truncated marks a rule whose tree was left out because the explanation became too large. The rule that matched always
-	// has one.
+	// Truncated marks a rule whose tree was left out for its size. The rule that matched always has one.
 	Truncated bool `json:"truncated,omitempty"`
 }
 

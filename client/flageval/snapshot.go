@@ -121,38 +121,22 @@ func (v *View) Evaluate(key string, context jsonlogic.Value) Evaluation {
 
 // Bool returns the value of a BOOLEAN flag, or the fallback with reason Error.
 func (v *View) Bool(key string, context jsonlogic.Value, fallback bool) (bool, Evaluation) {
-	e := v.Evaluate(key, context)
-	if value, ok := e.Bool(); ok {
-		return value, e
-	}
-	return fallback, e.mismatch()
+	return valueOr(v.Evaluate(key, context), Evaluation.Bool, fallback)
 }
 
 // Text returns the value of a STRING flag, or the fallback with reason Error.
 func (v *View) Text(key string, context jsonlogic.Value, fallback string) (string, Evaluation) {
-	e := v.Evaluate(key, context)
-	if value, ok := e.Text(); ok {
-		return value, e
-	}
-	return fallback, e.mismatch()
+	return valueOr(v.Evaluate(key, context), Evaluation.Text, fallback)
 }
 
 // Number returns the value of a NUMERIC flag, or the fallback with reason Error.
 func (v *View) Number(key string, context jsonlogic.Value, fallback float64) (float64, Evaluation) {
-	e := v.Evaluate(key, context)
-	if value, ok := e.Number(); ok {
-		return value, e
-	}
-	return fallback, e.mismatch()
+	return valueOr(v.Evaluate(key, context), Evaluation.Number, fallback)
 }
 
 // JSON returns the text of a JSON flag, or the fallback with reason Error. It must not be changed.
 func (v *View) JSON(key string, context jsonlogic.Value, fallback json.RawMessage) (json.RawMessage, Evaluation) {
-	e := v.Evaluate(key, context)
-	if value, ok := e.JSON(); ok {
-		return value, e
-	}
-	return fallback, e.mismatch()
+	return valueOr(v.Evaluate(key, context), Evaluation.JSON, fallback)
 }
 
 // Live publishes the newest view to any number of readers without locks. The zero Live has no flags.
@@ -161,12 +145,7 @@ type Live struct {
 }
 
 // Load returns the newest view.
-func (l *Live) Load() *View {
-	if v := l.view.Load(); v != nil {
-		return v
-	}
-	return &View{}
-}
+func (l *Live) Load() *View { return orEmpty(l.view.Load()) }
 
 // Store publishes a view.
 func (l *Live) Store(v *View) { l.view.Store(v) }
@@ -175,12 +154,15 @@ func (l *Live) Store(v *View) { l.view.Store(v) }
 func (l *Live) Update(change func(*View) *View) {
 	for {
 		old := l.view.Load()
-		from := old
-		if from == nil {
-			from = &View{}
-		}
-		if l.view.CompareAndSwap(old, change(from)) {
+		if l.view.CompareAndSwap(old, change(orEmpty(old))) {
 			return
 		}
 	}
+}
+
+func orEmpty(v *View) *View {
+	if v == nil {
+		return &View{}
+	}
+	return v
 }

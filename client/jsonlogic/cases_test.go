@@ -1,6 +1,10 @@
 package jsonlogic
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // caseData is what the rules of the table read.
 const caseData = `{"user":{"name":"Ada","age":36,"tags":["x","y"],"note":null,"empty":"","on":false},"list":[3,1,2],"rows":[{"n":1,"ok":true},{"n":2,"ok":false}],"zero":0,"text":"42"}`
@@ -21,6 +25,24 @@ func TestCases(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCases_EveryOperator: every operator but flagd's, which flagd_test.go has, is in several cases.
+func TestCases_EveryOperator(t *testing.T) {
+	var all strings.Builder
+	for _, examples := range caseTable() {
+		for _, c := range examples {
+			all.WriteString(c.rule + "\n")
+		}
+	}
+	for op := range operators {
+		if slices.Contains([]string{"fractional", "starts_with", "ends_with", "sem_ver"}, op) {
+			continue
+		}
+		if n := strings.Count(all.String(), `{"`+op+`":`); n < 3 {
+			t.Errorf("%s is in %d cases", op, n)
+		}
 	}
 }
 
@@ -137,6 +159,8 @@ func missingCases() []example {
 // logicCases: if, and, or, not: values, not only truth.
 func logicCases() []example {
 	return []example{
+		{`{"?:":[false,1,2]}`, `2`},
+		{`{"?:":[{"var":"zero"},"a","b"]}`, `"b"`},
 		{`{"if":[]}`, `null`},
 		{`{"if":["a"]}`, `"a"`},
 		{`{"if":[true,"a"]}`, `"a"`},
@@ -178,6 +202,8 @@ func logicCases() []example {
 // equalityCases: loose and strict.
 func equalityCases() []example {
 	return []example{
+		{`{"!=":[null,0]}`, `true`},
+		{`{"!==":[null,null]}`, `false`},
 		{`{"==":[1,"1"]}`, `true`},
 		{`{"==":[1," 1\n"]}`, `true`},
 		{`{"==":["1","01"]}`, `false`},
@@ -231,6 +257,7 @@ func equalityCases() []example {
 // orderCases: comparisons and between.
 func orderCases() []example {
 	return []example{
+		{`{">=":[2,2]}`, `true`},
 		{`{"<":[1,2]}`, `true`},
 		{`{"<":["10","9"]}`, `true`},
 		{`{"<":["10",9]}`, `false`},

@@ -27,9 +27,9 @@ var operators = map[string]operator{
 	"var":          {value: compileVar, arity: 2},
 	"missing":      {value: compileMissing, stateful: true},
 	"missing_some": {value: compileMissingSome, arity: 2, stateful: true},
-	"log":          {value: compileLog, arity: 1},
-	"if":           {value: compileIf, test: compileIfTest},
-	"?:":           {value: compileIf, test: compileIfTest},
+	"log":          {value: func(c *compiler, n *node) evalFunc { return c.argument(n, 0) }, arity: 1}, // it prints nothing
+	"if":           {value: compileIf},
+	"?:":           {value: compileIf},
 	"and":          {value: compileFirst(false), test: compileFirstTest(false)},
 	"or":           {value: compileFirst(true), test: compileFirstTest(true)},
 	"!":            {test: negated(compileTruthy), arity: 1},
@@ -119,9 +119,7 @@ func (c *compiler) withSurplus(n *node, op operator, fn evalFunc) evalFunc {
 	}
 	surplus := c.values(n.args[op.arity:])
 	return func(st *state, data Value) Value {
-		for _, extra := range surplus {
-			extra(st, data)
-		}
+		evaluateAll(surplus, st, data)
 		return fn(st, data)
 	}
 }
@@ -143,21 +141,23 @@ func (c *compiler) list(n *node) evalFunc {
 	c.stateful = true
 	elements := c.values(n.args)
 	return func(st *state, data Value) Value {
-		items := make([]Value, len(elements))
-		for i, element := range elements {
-			items[i] = element(st, data)
-		}
-		return st.built(Array(items...))
+		return st.built(Array(evaluateAll(elements, st, data)...))
 	}
+}
+
+func evaluateAll(fns []evalFunc, st *state, data Value) []Value {
+	values := make([]Value, len(fns))
+	for i, fn := range fns {
+		values[i] = fn(st, data)
+	}
+	return values
 }
 
 // discard compiles an operator with a wrong number of arguments: they are evaluated, and the result is null.
 func (c *compiler) discard(n *node) evalFunc {
 	args := c.values(n.args)
 	return func(st *state, data Value) Value {
-		for _, arg := range args {
-			arg(st, data)
-		}
+		evaluateAll(args, st, data)
 		return Null()
 	}
 }
@@ -197,6 +197,14 @@ func (c *compiler) argument(n *node, i int) evalFunc {
 		return constant(Value{})
 	}
 	return c.value(n.args[i])
+}
+
+// testArgument is argument where only the truthiness matters.
+func (c *compiler) testArgument(n *node, i int) testFunc {
+	if i >= len(n.args) {
+		return func(*state, Value) bool { return false }
+	}
+	return c.test(n.args[i])
 }
 
 // source is an argument that an operator reads. Plain variables, the most common, are read without another call.
@@ -240,9 +248,5 @@ func (s *source) get(st *state, data Value) Value {
 	if s.fn != nil {
 		return s.fn(st, data)
 	}
-	v := s.path.get(data)
-	if v.kind == KindUndefined {
-		return Null()
-	}
-	return v
+	return orNull(s.path.get(data))
 }

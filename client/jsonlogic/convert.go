@@ -40,7 +40,11 @@ func valueOf(v any, depth int) (Value, error) {
 	if f, ok := floatOf(v); ok {
 		return Number(f), nil
 	}
-	return marshalled(v)
+	text, err := json.Marshal(v)
+	if err != nil {
+		return Value{}, fmt.Errorf("convert %T to JSON: %w", v, err)
+	}
+	return Parse(text)
 }
 
 // floatOf converts common number types.
@@ -62,14 +66,6 @@ func floatOf(v any) (float64, bool) {
 		return float64(n), true
 	}
 	return 0, false
-}
-
-func marshalled(v any) (Value, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return Value{}, fmt.Errorf("convert %T to JSON: %w", v, err)
-	}
-	return Parse(text)
 }
 
 func arrayOf[T any](list []T, depth int) (Value, error) {

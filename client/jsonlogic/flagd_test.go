@@ -16,7 +16,7 @@ import (
 func TestFlagd_GeneratedRules(t *testing.T) {
 	t.Parallel()
 	g := newGenerator(seed(t))
-	pairs := make([]pair, testenv.Count(1500, 8000))
+	pairs := make([]pair, testenv.Scale(1500, 8000))
 	lines := make([]string, len(pairs))
 	for i := range pairs {
 		pairs[i] = pair{rule: g.flagdRule(), data: g.flagdData()}

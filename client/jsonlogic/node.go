@@ -14,10 +14,6 @@ const (
 	MaxSource = 64 << 10
 )
 
-// maxRuleNesting is the parser's limit. It is higher than MaxDepth, so that a rule that is too deep is rejected with a
-// pointer.
-const maxRuleNesting = MaxDataDepth
-
 type nodeKind uint8
 
 const (

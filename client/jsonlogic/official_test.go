@@ -24,7 +24,8 @@ func sharedFile(t *testing.T, name string) (string, bool) {
 	return "", false
 }
 
-// TestOfficialSuite runs the public suite if it is beside the project.
+// TestOfficialSuite runs the public suite if it is beside the project. Without it TestCases has several cases of every
+// operator, which TestReference_Cases compares with the reference implementation.
 func TestOfficialSuite(t *testing.T) {
 	path, ok := sharedFile(t, "vectors/jsonlogic-official.json")
 	if !ok {

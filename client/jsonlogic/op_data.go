@@ -185,11 +185,7 @@ func variable(data, name, fallback Value) Value {
 func compileMissing(c *compiler, n *node) evalFunc {
 	names := c.values(n.args)
 	return func(st *state, data Value) Value {
-		keys := make([]Value, len(names))
-		for i, name := range names {
-			keys[i] = name(st, data)
-		}
-		return st.built(Array(missing(st, data, keys)...))
+		return st.built(Array(missing(st, data, evaluateAll(names, st, data))...))
 	}
 }
 

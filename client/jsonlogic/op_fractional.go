@@ -26,11 +26,10 @@ func compileFractional(c *compiler, n *node) evalFunc {
 	if fixed, ok := c.fixedSplit(n.args); ok {
 		return fixedFractional(constant(Null()), fixed, computed, c.flagKey)
 	}
-	if len(args) == 0 {
-		return computed
-	}
-	if fixed, ok := c.fixedSplit(n.args[1:]); ok {
-		return fixedFractional(args[0], fixed, computed, c.flagKey)
+	if len(args) > 0 {
+		if fixed, ok := c.fixedSplit(n.args[1:]); ok {
+			return fixedFractional(args[0], fixed, computed, c.flagKey)
+		}
 	}
 	return computed
 }
@@ -62,10 +61,7 @@ func fixedFractional(by evalFunc, fixed split, computed evalFunc, flagKey string
 // computedFractional compiles the general case: all arguments are evaluated first.
 func computedFractional(args []evalFunc, flagKey string) evalFunc {
 	return func(st *state, data Value) Value {
-		items := make([]Value, len(args))
-		for i, arg := range args {
-			items[i] = arg(st, data)
-		}
+		items := evaluateAll(args, st, data)
 		var by Value
 		if len(items) > 0 && (items[0].kind == KindString || items[0].kind == KindNull) {
 			by, items = items[0], items[1:]

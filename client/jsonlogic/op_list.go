@@ -15,16 +15,12 @@ func (c *compiler) loop(n *node, asTest bool) *loop {
 	}
 	outer := c.scoped
 	c.scoped = true
-	defer func() { c.scoped = outer }()
-	if !asTest {
+	if asTest {
+		l.test = c.testArgument(n, 1)
+	} else {
 		l.body = c.argument(n, 1)
-		return l
 	}
-	if len(n.args) < 2 {
-		l.test = func(*state, Value) bool { return false }
-		return l
-	}
-	l.test = c.test(n.args[1])
+	c.scoped = outer
 	return l
 }
 

@@ -21,20 +21,6 @@ func compileIf(c *compiler, n *node) evalFunc {
 	}
 }
 
-// compileIfTest is compileIf where only the truthiness of the result matters.
-func compileIfTest(c *compiler, n *node) testFunc {
-	tests := c.tests(n.args)
-	return func(st *state, data Value) bool {
-		i := 0
-		for ; i+1 < len(tests); i += 2 {
-			if tests[i](st, data) {
-				return tests[i+1](st, data)
-			}
-		}
-		return i < len(tests) && tests[i](st, data)
-	}
-}
-
 // compileFirst compiles `and` (the first falsy argument, else the last) and `or` (the first truthy one, else the last).
 func compileFirst(truthy bool) func(*compiler, *node) evalFunc {
 	return func(c *compiler, n *node) evalFunc {
@@ -67,12 +53,7 @@ func compileFirstTest(truthy bool) func(*compiler, *node) testFunc {
 	}
 }
 
-func compileTruthy(c *compiler, n *node) testFunc {
-	if len(n.args) == 0 {
-		return func(*state, Value) bool { return false }
-	}
-	return c.test(n.args[0])
-}
+func compileTruthy(c *compiler, n *node) testFunc { return c.testArgument(n, 0) }
 
 func negated(compile func(*compiler, *node) testFunc) func(*compiler, *node) testFunc {
 	return func(c *compiler, n *node) testFunc {
@@ -129,6 +110,3 @@ func compileGreater(orEqual bool) func(*compiler, *node) testFunc {
 		return func(st *state, data Value) bool { return less(st, b.get(st, data), a.get(st, data), orEqual) }
 	}
 }
-
-// compileLog compiles `log`, which returns its argument and prints nothing.
-func compileLog(c *compiler, n *node) evalFunc { return c.argument(n, 0) }

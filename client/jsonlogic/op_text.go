@@ -38,18 +38,18 @@ func contains(st *state, haystack, needle Value) bool {
 // set is a list of scalar literals, prepared for ===.
 type set struct {
 	texts   *object // its keys
-	numbers map[float64]struct{}
+	numbers map[float64]bool
 	others  []Value // true, false, null
 }
 
 func newSet(items []Value) *set {
-	s := &set{texts: newObject(0), numbers: map[float64]struct{}{}}
+	s := &set{texts: newObject(0), numbers: map[float64]bool{}}
 	for _, item := range items {
 		switch item.kind {
 		case KindString:
 			s.texts.set(Member{Key: item.text()})
 		case KindNumber:
-			s.numbers[item.float()] = struct{}{}
+			s.numbers[item.float()] = true
 		default:
 			s.others = append(s.others, item)
 		}
@@ -62,8 +62,7 @@ func (s *set) has(v Value) bool {
 	case KindString:
 		return s.texts.find(v.text(), tagOf(v.text())) >= 0
 	case KindNumber:
-		_, ok := s.numbers[v.float()]
-		return ok
+		return s.numbers[v.float()]
 	}
 	return slices.ContainsFunc(s.others, func(other Value) bool { return strictEqual(other, v) })
 }

@@ -95,7 +95,7 @@ type pair struct{ rule, data string }
 func TestReference_GeneratedRules(t *testing.T) {
 	t.Parallel()
 	g := newGenerator(seed(t))
-	pairs := make([]pair, testenv.Count(3000, 40_000))
+	pairs := make([]pair, testenv.Scale(3000, 40_000))
 	for i := range pairs {
 		pairs[i] = pair{rule: g.rule(1 + g.IntN(4)), data: g.data()}
 	}
@@ -112,7 +112,7 @@ func TestReference_EdgeValues(t *testing.T) {
 	values := edgeValues()
 	var pairs []pair
 	for i, b := range values {
-		if i%testenv.Count(8, 1) != 0 {
+		if i%testenv.Scale(8, 1) != 0 {
 			continue
 		}
 		var rows []string

@@ -18,11 +18,7 @@ var errTooDeep = errors.New("nested too deeply")
 // Parse parses one JSON text like JavaScript's JSON.parse: the last of members with the same key wins, and a number too
 // large for a float64 is infinite. The strings of the result share one copy of source.
 func Parse(source []byte) (Value, error) {
-	return parse(source, MaxDataDepth)
-}
-
-func parse(source []byte, depth int) (Value, error) {
-	p := parser{src: string(source), depth: depth}
+	p := parser{src: string(source), depth: MaxDataDepth}
 	p.space()
 	v, err := p.value()
 	if err != nil {

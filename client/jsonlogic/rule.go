@@ -29,7 +29,7 @@ func Compile(source []byte, options ...Option) (*Rule, error) {
 	if len(source) > MaxSource {
 		return nil, refuse(CodeTooLarge, "", fmt.Sprintf("a rule may have at most %d bytes", MaxSource))
 	}
-	parsed, err := parse(source, maxRuleNesting)
+	parsed, err := Parse(source)
 	switch {
 	case errors.Is(err, errTooDeep):
 		return nil, refuse(CodeTooDeep, "", fmt.Sprintf("a rule may be at most %d levels deep", MaxDepth))

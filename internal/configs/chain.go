@@ -26,8 +26,7 @@ func (c chain) above() chain { return c[:len(c)-1] }
 // last returns the config whose chain it is.
 func (c chain) last() *Config { return c[len(c)-1] }
 
-// declared finds the item of a key, the nearest first, and the config that has
-// it.
+// declared finds the item of a key, the nearest first, and the config that has it.
 func (c chain) declared(key string) (Item, string, bool) {
 	for _, config := range slices.Backward(c) {
 		if item, found := config.Items[key]; found {
@@ -61,8 +60,7 @@ func (c chain) schemas(key string) (schemas []json.RawMessage) {
 	return schemas
 }
 
-// environments returns the environments that override a key, after "", which is
-// none.
+// environments returns the environments that override a key, after "", which is none.
 func (c chain) environments(key string) []string {
 	found := map[string]bool{"": true}
 	for _, config := range c {
@@ -75,8 +73,7 @@ func (c chain) environments(key string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// layers returns what a key is merged from in an environment; none when the
-// chain has no value for it.
+// layers returns what a key is merged from in an environment; none when the chain has no value for it.
 func (c chain) layers(key, environment string) (found layers) {
 	for _, config := range c {
 		if item, has := config.Items[key]; has {
@@ -89,9 +86,8 @@ func (c chain) layers(key, environment string) (found layers) {
 	return found
 }
 
-// changedKeys returns the keys of which a write may alter what is checked here
-// and below: whether they are declared, their type, their schema, and the values
-// of JSON items. A value that is only spelled differently counts as changed.
+// changedKeys returns the keys of which a write may alter what is checked here and below: whether they are declared,
+// their type, their schema, and the values of JSON items. A value that is only spelled differently counts as changed.
 func changedKeys(was Config, after chain) map[string]bool {
 	changed, is := map[string]bool{}, after.last()
 	for key, item := range was.Items {
@@ -121,9 +117,7 @@ func changedKeys(was Config, after chain) map[string]bool {
 	return changed
 }
 
-// only returns a config with nothing but its items and overrides of some keys;
-// nil keeps all. The texts are copied, so that the rest of what was read can be
-// freed.
+// only returns a config with copies of its items and overrides of some keys, so that the rest can be freed; nil keeps all.
 func (c Config) only(keys map[string]bool) Config {
 	if keys == nil {
 		return c

@@ -75,8 +75,7 @@ func inside(environment string) string {
 	return " in " + environment
 }
 
-// ownPath returns the part of the written config that decides what a key
-// resolves to in an environment, and a place in it.
+// ownPath returns the place in the written config that decides what a key resolves to in an environment.
 func (c *check) ownPath(environment, key, pointer string) string {
 	_, overridden := c.after.last().Environments[environment][key]
 	switch {
@@ -88,8 +87,7 @@ func (c *check) ownPath(environment, key, pointer string) string {
 	return overridePath(environment, key) + pointer
 }
 
-// below checks a config under the one that is written. Parents come before
-// their children.
+// below checks a config under the one that is written. Parents come before their children.
 func (c *check) below(config Config) {
 	above := c.chains[*config.Parent]
 	chain := above.with(config.only(c.changed))
@@ -130,8 +128,7 @@ func (c *check) below(config Config) {
 	})
 }
 
-// cause returns the part of the write that a problem of a config below comes
-// from.
+// cause returns the part of the write that a problem of a config below comes from.
 func (c *check) cause(key string) string {
 	item, declares := c.after.last().Items[key]
 	if !declares && c.changed == nil {
@@ -158,8 +155,7 @@ func (c *check) changesOverride(environment, key string) bool {
 	return has && !bytes.Equal(is, c.write.stored().Environments[environment][key])
 }
 
-// fit checks what the keys of a chain's last config resolve to against their
-// schemas. Keys that it has nothing of resolve as its parent's.
+// fit checks what the keys of a chain's last config resolve to against their schemas; others resolve as its parent's.
 func (c *check) fit(chain chain, report func(environment, key string, found violation)) {
 	for _, key := range chain.last().keys() {
 		schemas := chain.schemas(key)
@@ -185,8 +181,7 @@ func (c *check) fit(chain chain, report func(environment, key string, found viol
 	}
 }
 
-// lookUp spends the work of finding where the keys of a chain's last config are
-// declared, and reports whether there was enough left.
+// lookUp spends the work of finding the items of a chain's last config and reports whether enough was left.
 func (c *check) lookUp(chain chain) bool {
 	config := chain.last()
 	keys := len(config.Items)

@@ -21,8 +21,7 @@ const (
 // Common is the config that is the parent of those that name none.
 const Common = "common"
 
-// Limits that hold on every plan. A chain is read as a whole, and so are the
-// configs below one that is written.
+// Limits that hold on every plan. A chain is read as a whole, and so are the configs below one that is written.
 const (
 	MaxConfigs    = 10_000    // of an account
 	MaxBytes      = 16 << 20  // of all configs of an account, as they are stored

@@ -17,8 +17,7 @@ type Draft struct {
 	Key         optional.Value[string]
 	Name        optional.Value[string]
 	Description optional.Value[string]
-	// Parent is the default parent of a new config, and the stored one on a
-	// replace, when it is absent; null is none.
+	// Parent is the default parent of a new config, and the stored one on a replace, when it is absent; null is none.
 	Parent       optional.Value[string]
 	Items        map[string]ItemDraft
 	Environments map[string]Overrides
@@ -31,15 +30,12 @@ type ItemDraft struct {
 	Value       json.RawMessage // nil: none was sent
 	Type        optional.Value[string]
 	Description optional.Value[string]
-	// Schema leaves the stored one when it is absent: writers that do not know
-	// schemas must not remove them.
+	// Schema leaves the stored one when it is absent: writers that do not know schemas must not remove them.
 	Schema optional.Value[json.RawMessage]
 }
 
-// validate checks every rule that does not need the database, notes what is
-// wrong in the draft's problems, and returns the config that it describes with
-// its compiled schemas; nil when there is too much to check. The caller decides
-// about an absent parent.
+// validate checks every rule that does not need the database and returns the config with its compiled schemas; nil
+// when there is too much to check. The caller decides about an absent parent.
 func (d *Draft) validate(key string) (Config, *schemas) {
 	config := Config{Key: key, Name: d.Name.Or(key), Description: d.Description.Pointer(), Parent: d.Parent.Pointer(),
 		Items: make(map[string]Item, len(d.Items)), Environments: map[string]Overrides{}}

@@ -8,8 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// pattern is a regular expression of a schema. It is matched in a time that
-// grows with its instructions and the text, and with nothing else.
+// pattern is a regular expression of a schema. Matching takes time in proportion to its instructions and the text.
 type pattern struct {
 	*regexp.Regexp
 	instructions int

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // Two writers, each of which makes one half of a circle: on PostgreSQL they
@@ -23,7 +24,7 @@ func TestReplace_RaceToCycleOfTwo(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newFixture(t, database, "pro")
-		for round := range 20 {
+		for round := range suite.Scale(6, 20) {
 			names := []string{fmt.Sprint("a-", round), fmt.Sprint("b-", round)}
 			for _, name := range names {
 				h.create(t, draft(name, "", nil))
@@ -66,7 +67,7 @@ func TestRace_ChainsStayValid(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newFixture(t, database, "pro")
-		for round := range 10 {
+		for round := range suite.Scale(4, 10) {
 			parent, child := fmt.Sprint("parent-", round), fmt.Sprint("child-", round)
 			h.create(t, draft(parent, "", values{"a": "1"}))
 			h.create(t, draft(child, parent, nil))
@@ -77,7 +78,7 @@ func TestRace_ChainsStayValid(t *testing.T) {
 			})
 			same(t, storetest.Won(t, errs, fault.Validation), 1)
 		}
-		for round := range 10 {
+		for round := range suite.Scale(4, 10) {
 			parent := fmt.Sprint("short-lived-", round)
 			h.create(t, draft(parent, "", nil))
 			errs := h.race(t, 2, func(node *configs.Service, racer int) error {
@@ -196,7 +197,7 @@ func TestReplace_AnyWritesKeepChainsValid(t *testing.T) {
 			}
 		}
 		h.write(t, func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, beginning...) })
-		for range rapid.IntRange(5, 15).Draw(r, "writes") {
+		for range rapid.IntRange(2, suite.Scale(6, 15)).Draw(r, "writes") {
 			made := in(draft(rapid.SampledFrom(names).Draw(r, "key"), rapid.SampledFrom(append([]string{""}, names...)).Draw(r, "parent"),
 				rapid.MapOfN(item, value, 0, 3).Draw(r, "items")), "production", rapid.MapOfN(item, value, 0, 2).Draw(r, "overrides"))
 			if rapid.IntRange(0, 4).Draw(r, "move") > 0 {

@@ -16,15 +16,13 @@ const (
 	SourceEnvironment Source = "environment" // an override
 )
 
-// Origin is where a value comes from; of an object that was merged, the part
-// that came last.
+// Origin is where a value comes from; of an object that was merged, the part that came last.
 type Origin struct {
 	Config string `json:"config"`
 	Source Source `json:"source"`
 }
 
-// Resolved is the values of a config with everything that it inherits, in an
-// environment or without one.
+// Resolved is the values of a config with everything that it inherits, in an environment or without one.
 type Resolved struct {
 	Key         string                     `json:"-"`
 	Environment *string                    `json:"environment"`
@@ -32,8 +30,7 @@ type Resolved struct {
 	Origins     map[string]Origin          `json:"origins"`
 }
 
-// Resolve returns the values of the last config of a chain, which begins with
-// its root. Without an environment only items count.
+// Resolve returns the values of the last config of a chain, the root first. Without an environment only items count.
 func Resolve(configs []Config, environment *string) Resolved {
 	var found members
 	var origins []Origin // of the layers
@@ -58,8 +55,7 @@ func Resolve(configs []Config, environment *string) Resolved {
 	return resolved
 }
 
-// MarshalJSON keeps the bytes of the values. There may be thousands, which an
-// encoder would all check again.
+// MarshalJSON keeps the bytes of the values. There may be thousands, which an encoder would all check again.
 func (r Resolved) MarshalJSON() ([]byte, error) {
 	keys, size := make([]string, 0, len(r.Values)), 100
 	for key, value := range r.Values {
@@ -85,8 +81,7 @@ func (r Resolved) MarshalJSON() ([]byte, error) {
 	return append(text, `}}`...), nil
 }
 
-// appendName appends the name of a member, and the comma before it unless it
-// is the first.
+// appendName appends the name of a member, and the comma before it unless it is the first.
 func appendName(text []byte, index int, name string) []byte {
 	if index > 0 {
 		text = append(text, ',')
@@ -96,12 +91,10 @@ func appendName(text []byte, index int, name string) []byte {
 
 func isObject(value json.RawMessage) bool { return value[0] == '{' }
 
-// layers are the values of one key that are merged, the lowest first: one value
-// of any kind, or several objects.
+// layers are the values of one key that are merged, the lowest first: one value of any kind, or several objects.
 type layers []json.RawMessage
 
-// with returns the layers with another value on top: an object merges with
-// objects, and everything else hides what is below it.
+// with puts another value on top: an object merges with objects, and everything else hides what is below it.
 func (l layers) with(value json.RawMessage) layers {
 	if len(l) > 0 && isObject(value) && isObject(l[0]) {
 		return append(l, value)
@@ -127,8 +120,7 @@ func (l layers) merge() json.RawMessage {
 	return append(text, '}')
 }
 
-// appendQuoted appends a name as JSON text; plain ones, which most are, need
-// no encoder.
+// appendQuoted appends a name as JSON text; plain ones, which most are, need no encoder.
 func appendQuoted(text []byte, name string) []byte {
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
@@ -139,8 +131,7 @@ func appendQuoted(text []byte, name string) []byte {
 	return append(append(append(text, '"'), name...), '"')
 }
 
-// members are the members of objects that are merged, or the keys of configs, in
-// the order in which their names first appear.
+// members are the members of merged objects, or the keys of configs, in the order of their first appearance.
 type members struct {
 	list  []member
 	index map[string]int // made when there are many
@@ -153,8 +144,7 @@ type member struct {
 	value layers
 }
 
-// add puts a member of one object over those of the objects before it. Of
-// members of one object with one name the last counts, as in JSON readers.
+// add puts a member over those of the objects before. Of members of one object with one name the last counts.
 func (m *members) add(layer int, name string, value json.RawMessage) {
 	at := m.place(name)
 	if m.list[at].layer != layer {

@@ -19,8 +19,7 @@ import (
 // write is what a caller does to a config.
 type write struct {
 	before *Config // nil for a creation
-	// sent is the overrides of the request. What is stored afterwards may have
-	// frozen ones in addition.
+	// sent is the overrides of the request. What is stored afterwards may have frozen ones in addition.
 	sent    map[string]Overrides
 	schemas *schemas
 }
@@ -33,8 +32,7 @@ func (w write) stored() Config {
 	return *w.before
 }
 
-// frozen reports whether an override stays although it was not sent: its
-// environment is not managed.
+// frozen reports whether an override stays although it was not sent: its environment is not managed.
 func (w write) frozen(environment, key string) bool {
 	_, was := w.stored().Environments[environment][key]
 	_, sent := w.sent[environment][key]
@@ -56,10 +54,9 @@ func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write
 	return after, saveWithinLimit(ctx, tx, after)
 }
 
-// prepare returns a config as it would be stored, and notes every problem that
-// needs the database to be found. If the draft already has problems, the
-// caller's scope is not checked, and items or overrides that are wrong by
-// themselves are not checked against chains.
+// prepare returns a config as it would be stored, and notes every problem that needs the database to be found. If the
+// draft already has problems, the caller's scope is not checked, and items or overrides that are wrong by themselves
+// are not checked against chains.
 func (s *Service) prepare(ctx context.Context, tx ReadTx, caller accounts.Caller, write write, after Config, problems *fault.Problems) (Config, error) {
 	refused, broken := problems.Err() != nil, problems.Within("items") || problems.Within("environments")
 	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
@@ -91,9 +88,8 @@ func (s *Service) prepare(ctx context.Context, tx ReadTx, caller accounts.Caller
 	return after, err
 }
 
-// saveWithinLimit stores a config if the account's configs stay within their
-// bytes. Lists, chains and the deletion of an environment read many configs at
-// once: the total bounds the memory of every request.
+// saveWithinLimit stores a config if the account's configs stay within MaxBytes, which bounds the memory of requests
+// that read many configs.
 func saveWithinLimit(ctx context.Context, tx Tx, config Config) error {
 	before, err := tx.ConfigBytes(ctx, config.Account)
 	if err != nil {
@@ -113,14 +109,15 @@ func saveWithinLimit(ctx context.Context, tx Tx, config Config) error {
 	return nil
 }
 
-// dropRemoved drops the frozen overrides of items that the write removes: an
-// item that is deleted takes its values with it, like any resource.
+// dropRemoved drops the frozen overrides of items that the write removes and that no config above declares.
 func (w write) dropRemoved(above chain, after Config) Config {
 	written, environments := above.with(after), make(map[string]Overrides, len(after.Environments))
 	for environment, values := range after.Environments {
 		kept := maps.Clone(values)
 		maps.DeleteFunc(kept, func(key string, _ json.RawMessage) bool {
-			return w.frozen(environment, key) && w.removes(key, written)
+			_, had := w.stored().Items[key]
+			_, _, declared := written.declared(key)
+			return had && !declared && w.frozen(environment, key)
 		})
 		if len(kept) > 0 {
 			environments[environment] = kept
@@ -128,14 +125,6 @@ func (w write) dropRemoved(above chain, after Config) Config {
 	}
 	after.Environments = environments
 	return after
-}
-
-// removes reports whether the write removes an item that no config above
-// declares.
-func (w write) removes(key string, written chain) bool {
-	_, had := w.stored().Items[key]
-	_, _, declared := written.declared(key)
-	return had && !declared
 }
 
 // checkDefinition checks the size of what is about to be stored.
@@ -175,8 +164,7 @@ func checkChains(ctx context.Context, tx ReadTx, write write, written chain, pro
 	return err
 }
 
-// parentsOf returns the chain above a config, and notes why it cannot be its
-// chain.
+// parentsOf returns the chain above a config, and notes why it cannot be its chain.
 func parentsOf(ctx context.Context, tx ReadTx, config Config, problems *fault.Problems) ([]Config, error) {
 	if config.Parent == nil {
 		return nil, nil
@@ -224,8 +212,7 @@ func repeats(stored, sent Overrides) bool {
 	return true
 }
 
-// checkScope refuses a change outside of the environments that the caller's key
-// is restricted to.
+// checkScope refuses a change outside of the environments that the caller's key is restricted to.
 func checkScope(caller accounts.Caller, before, after Config) error {
 	if caller.Environments == nil {
 		return nil

@@ -17,8 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
-// Limits of a schema. They are checked where it is written, so that what is
-// stored can be checked in bounded time.
+// Limits of a schema. They are checked where it is written, so that what is stored can be checked in bounded time.
 const (
 	MaxSchema        = 64 << 10 // bytes of JSON text
 	MaxSchemaNesting = 64       // levels of arrays and objects
@@ -29,8 +28,7 @@ const (
 	maxInstructions  = 5000     // of all patterns of a schema
 )
 
-// schemaURL is the name of every schema while it is compiled. Nothing is loaded
-// from there.
+// schemaURL is the name of every schema while it is compiled. Nothing is loaded from there.
 const schemaURL = "https://signalbox.invalid/schema.json"
 
 // draft is the only dialect of JSON Schema that is accepted.
@@ -38,8 +36,7 @@ const draft = "https://json-schema.org/draft/2020-12/schema"
 
 const otherDraft = "must be " + draft + " or left out: no other draft is understood"
 
-// violation is a place where a value breaks a schema, or a schema the rules of
-// schemas.
+// violation is a place where a value breaks a schema, or a schema the rules of schemas.
 type violation struct {
 	pointer string // inside the value or the schema: "" or "/…"
 	detail  string
@@ -56,9 +53,8 @@ func unusable(format string, args ...any) schema {
 	return schema{unusable: []violation{{detail: fmt.Sprintf(format, args...)}}}
 }
 
-// schemas are the compiled schemas of one write, by their text: those that are
-// sent, compiled before the account's lock is taken, and the stored ones that
-// values must fit.
+// schemas are the compiled schemas of one write, by their text: those that are sent, compiled before the account's lock
+// is taken, and the stored ones that values must fit.
 type schemas struct {
 	work  work
 	known map[string]schema
@@ -78,8 +74,7 @@ func (s *schemas) compile(text json.RawMessage) schema {
 	return found
 }
 
-// check returns the places where the merged layers of a value break any of the
-// schemas.
+// check returns the places where the merged layers of a value break any of the schemas.
 func (s *schemas) check(texts []json.RawMessage, value layers) (found []violation) {
 	for _, layer := range value {
 		s.work.spend(1 + len(layer)/bytesPerStep)
@@ -170,7 +165,8 @@ func checkKeywords(document any, at string) (found []violation) {
 			return []violation{{at + "/$ref", "must begin with #, such as #/$defs/name: a schema may refer to its own parts only"}}
 		}
 		for _, name := range slices.Sorted(maps.Keys(document)) {
-			if found == nil && !isData(name) {
+			isData := slices.Contains([]string{"const", "enum", "default", "examples"}, name) // not a schema
+			if found == nil && !isData {
 				found = checkKeywords(document[name], at+"/"+fault.Escape(name))
 			}
 		}
@@ -184,13 +180,7 @@ func checkKeywords(document any, at string) (found []violation) {
 	return found
 }
 
-// isData reports whether a keyword has values below it and not schemas.
-func isData(keyword string) bool {
-	return slices.Contains([]string{"const", "enum", "default", "examples"}, keyword)
-}
-
-// scale weighs the subschemas of a compiled schema and finds those that break
-// the limits.
+// scale weighs the subschemas of a compiled schema and finds those that break the limits.
 type scale struct {
 	weights map[*jsonschema.Schema]weight
 	open    map[*jsonschema.Schema]bool // those that are being weighed
@@ -225,8 +215,7 @@ func (s *scale) weigh(part *jsonschema.Schema) weight {
 	return total
 }
 
-// checkPart refuses keywords whose work cannot be told from the schema alone,
-// and drafts with keywords that are not weighed.
+// checkPart refuses keywords whose work cannot be told from the schema alone, and other drafts.
 func (s *scale) checkPart(part *jsonschema.Schema) {
 	const unbounded = "is not supported, because what it takes to check depends on the value; "
 	switch {
@@ -249,8 +238,7 @@ func (s *scale) refuse(part *jsonschema.Schema, keyword, format string, args ...
 	s.found = []violation{{pointerIn(part.Location) + keyword, fmt.Sprintf(format, args...)}}
 }
 
-// appliedTogether returns the subschemas that may all look at a value, or at
-// each of its elements or members.
+// appliedTogether returns the subschemas that may all look at a value, or at each of its elements or members.
 func appliedTogether(s *jsonschema.Schema) []*jsonschema.Schema {
 	parts := slices.Concat([]*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else, s.Contains, s.Items2020, s.PropertyNames},
 		s.AllOf, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.DependentSchemas)), slices.Collect(maps.Values(s.PatternProperties)))
@@ -282,8 +270,7 @@ func pointerIn(location string) string {
 	return pointer
 }
 
-// decode decodes JSON for the validator, which computes with exact fractions:
-// numbers that would make those huge are rounded.
+// decode decodes JSON for the validator. It rounds numbers that would be huge as the exact fractions it computes with.
 func decode(text json.RawMessage) any {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()

@@ -20,8 +20,7 @@ import (
 // Store runs the transactions in which configs are read and written.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
-	// Write runs fn in one transaction under the account's lock.
-	Write(ctx context.Context, account string, fn func(Tx) error) error
+	Write(ctx context.Context, account string, fn func(Tx) error) error // under the account's lock
 }
 
 // Filter narrows a list of configs. Zero members do not filter.
@@ -35,16 +34,13 @@ type Filter struct {
 type ReadTx interface {
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
-	// ManagedEnvironments returns every environment of an account and whether
-	// it is managed.
+	// ManagedEnvironments returns every environment of an account and whether it is managed.
 	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 	Config(ctx context.Context, account, key string) (Config, error)
 	Configs(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Config], error)
-	// ConfigChain returns a config and all above it, the root first, as of one
-	// instant.
+	// ConfigChain returns a config and all above it, the root first, as of one instant.
 	ConfigChain(ctx context.Context, account, key string) ([]Config, error)
-	// EachConfigBelow visits all descendants of a config, each after its
-	// parent. visit must not use the transaction.
+	// EachConfigBelow visits all descendants of a config, each after its parent. visit must not use the transaction.
 	EachConfigBelow(ctx context.Context, account, key string, visit func(Config) error) error
 	// ConfigChildren returns the keys of some of a config's children.
 	ConfigChildren(ctx context.Context, account, key string, atMost int) ([]string, error)
@@ -68,8 +64,7 @@ type Tx interface {
 type Service struct {
 	Store Store
 	Plans plans.Table
-	// Writable refuses to write a value for an environment that is unmanaged
-	// or does not exist.
+	// Writable refuses to write a value for an environment that is unmanaged or does not exist.
 	Writable overrides.Writable
 }
 
@@ -91,8 +86,7 @@ func (s *Service) Config(ctx context.Context, caller accounts.Caller, key string
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Config, error) { return tx.Config(ctx, caller.Account, key) })
 }
 
-// Resolved returns the values of a config in an environment, which must exist,
-// or without one.
+// Resolved returns the values of a config in an environment, which must exist, or without one.
 func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key string, environment *string) (Resolved, error) {
 	if err := s.provide(ctx, caller.Account, key); err != nil {
 		return Resolved{}, err
@@ -116,8 +110,7 @@ func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key stri
 	})
 }
 
-// Create creates a config. MEMBER or higher; a key that is restricted to
-// environments may not.
+// Create creates a config. MEMBER or higher; a key that is restricted to environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Config, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "config")
 	wanted, schemas := draft.validate(draft.Key.Or(""))
@@ -140,8 +133,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	})
 }
 
-// checkNew checks that a config does not exist and that the account may have
-// one more.
+// checkNew checks that a config does not exist and that the account may have one more.
 func (s *Service) checkNew(ctx context.Context, tx Tx, config Config) error {
 	_, err := tx.Config(ctx, config.Account, config.Key)
 	if err == nil {
@@ -168,9 +160,8 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, config Config) error {
 	return s.Plans.Entitlement(account.Plans, plans.ConfigItems).Take(count)
 }
 
-// Replace replaces a config. Its overrides in environments that are not managed
-// stay and cannot be changed. MEMBER or higher; a key that is restricted to
-// environments may change overrides of those only.
+// Replace replaces a config. Its overrides in environments that are not managed stay and cannot be changed. MEMBER or
+// higher; a key that is restricted to environments may change overrides of those only.
 func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Config]) (Config, error) {
 	wanted, schemas := draft.validate(key)
 	if draft.Problems.Err() != nil {
@@ -190,9 +181,8 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	})
 }
 
-// allProblems returns everything that is wrong with a draft that has problems
-// already: those that need the database to be found are added, without a lock.
-// Without a key the config is a new one.
+// allProblems returns everything that is wrong with a draft that has problems already: those that need the database to
+// be found are added, without a lock. Without a key the config is a new one.
 func (s *Service) allProblems(ctx context.Context, caller accounts.Caller, key string, wanted Config, schemas *schemas, draft *Draft) error {
 	if schemas == nil {
 		return draft.Problems.Err()
@@ -213,8 +203,7 @@ func (s *Service) allProblems(ctx context.Context, caller accounts.Caller, key s
 	return cmp.Or(err, draft.Problems.Err())
 }
 
-// over returns the wanted config with the stored parent and schemas where the
-// draft leaves them out.
+// over returns the wanted config with the stored parent and schemas where the draft leaves them out.
 func (d *Draft) over(before, wanted Config) Config {
 	after := wanted
 	after.Account, after.CreatedAt = before.Account, before.CreatedAt
@@ -231,8 +220,7 @@ func (d *Draft) over(before, wanted Config) Config {
 	return after
 }
 
-// Delete deletes a config that no other inherits from. MEMBER or higher; a key
-// that is restricted to environments may not.
+// Delete deletes a config that no other inherits from. MEMBER or higher; a key restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Config]) error {
 	if key == Common {
 		return fault.New(fault.ConfigProtected, "The config %q is the parent of those that name none and cannot be deleted.", Common)

@@ -15,8 +15,7 @@ import (
 // maxViolations is how many places of one value are named.
 const maxViolations = 20
 
-// violations returns the places that an error of the validator is about.
-// Alternatives are not listed: none of them is what is wrong.
+// violations returns the places that an error of the validator is about, without alternatives: none is what is wrong.
 func violations(err error) (found []violation) {
 	broken, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {

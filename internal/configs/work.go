@@ -7,10 +7,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// maxSteps bounds the work of checking one write, because the account's lock,
-// which on SQLite is everybody's, is held meanwhile. A step takes about a
-// microsecond. Steps are counted from the sizes of schemas and values before
-// the work is done, so a write is refused everywhere or nowhere.
+// maxSteps bounds the work of checking one write, because the account's lock, which on SQLite is everybody's, is held
+// meanwhile. A step takes about a microsecond. Steps are counted from the sizes of schemas and values before the work
+// is done, so a write is refused everywhere or nowhere.
 const maxSteps = 200_000
 
 // What other work comes to in steps.
@@ -33,9 +32,8 @@ func (w *work) spend(steps int) bool {
 
 func (w *work) spent() bool { return *w < 0 }
 
-// weight is what a schema costs for every value that it is applied to. Every
-// subschema is applied to a value at most once for each way that leads to it,
-// so the weight times the number of values bounds the work.
+// weight is what a schema costs for every value that it is applied to. Every subschema is applied to a value at most
+// once for each way that leads to it, so the weight times the number of values bounds the work.
 type weight struct {
 	parts        int // subschemas, references followed; some count for several
 	instructions int // of their patterns
@@ -139,8 +137,7 @@ func measure(value any) (s size) {
 	return s
 }
 
-// comparisons returns how often uniqueItems looks at each element of an array:
-// a few are compared with each other, more are hashed.
+// comparisons returns how often uniqueItems looks at each element: a few are compared with each other, more are hashed.
 func comparisons(elements int) int {
 	const few, hashed = 20, 2
 	if elements > few {

@@ -114,8 +114,7 @@ func (i *incoming) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// cause returns why an answer could not be read: what ended the stream, if anything did, because half an answer is never
-// well formed.
+// cause returns why an answer could not be read: what ended the stream, if anything did.
 func (i *incoming) cause(err error) error {
 	switch {
 	case i.err == nil:

@@ -20,10 +20,6 @@ type dialer struct {
 	stagger  time.Duration // how long an address may take before the next one is tried beside it
 }
 
-func newDialer(guard *guard, resolver Resolver) dialer {
-	return dialer{net: net.Dialer{Control: guard.control}, guard: guard, resolver: resolver, stagger: 250 * time.Millisecond}
-}
-
 // dial connects to the first address of a host that is allowed and answers.
 func (d *dialer) dial(ctx context.Context, host string, port uint16, timings *Timings) (*net.TCPConn, error) {
 	started := time.Now()
@@ -39,8 +35,7 @@ func (d *dialer) dial(ctx context.Context, host string, port uint16, timings *Ti
 	started = time.Now()
 	conn, err := d.race(ctx, targets)
 	timings.Connect = time.Since(started)
-	if err != nil && refusal != nil && ctx.Err() == nil {
-		// The next address to try is one that is not allowed.
+	if err != nil && refusal != nil && ctx.Err() == nil { // the next address to try is not allowed
 		return nil, forHost(refusal, host)
 	}
 	return conn, err
@@ -85,8 +80,8 @@ type attempt struct {
 	err  error
 }
 
-// race tries targets in their order, the next one when the last one failed or takes long, and returns the first connection.
-// Nothing is sent on the others. When all fail it returns the first failure.
+// race tries targets in their order, the next one when the last one failed or takes long. It returns the first connection,
+// or the first failure when all fail.
 func (d *dialer) race(ctx context.Context, targets []netip.AddrPort) (conn *net.TCPConn, err error) {
 	if len(targets) == 1 {
 		return d.connect(ctx, targets[0])
@@ -128,11 +123,11 @@ func (d *dialer) race(ctx context.Context, targets []netip.AddrPort) (conn *net.
 
 func (d *dialer) connect(ctx context.Context, target netip.AddrPort) (*net.TCPConn, error) {
 	conn, err := d.net.DialTCP(ctx, "tcp", netip.AddrPort{}, target)
-	if err == nil {
-		return conn, nil
-	}
 	if refusal, ok := errors.AsType[*Error](err); ok {
 		return nil, refusal
 	}
-	return nil, &failure{phase("connecting to " + target.String()), err}
+	if err != nil {
+		return nil, &failure{phase("connecting to " + target.String()), err}
+	}
+	return conn, nil
 }

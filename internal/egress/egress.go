@@ -64,17 +64,14 @@ type Resolver interface {
 
 // Options configure a Client. The zero Options reach public addresses only.
 type Options struct {
-	// Allow lists networks that may be reached although they are not public.
-	Allow []netip.Prefix
+	Allow []netip.Prefix // networks that may be reached although they are not public
 	// Self returns the addresses this server listens on, which are never reached. An unspecified address means all
 	// addresses of the machine. It is called before every connection.
-	Self func() []netip.AddrPort
-	// UserAgent is sent with requests that bring none.
-	UserAgent string
-	// Resolver is the system's when nil.
-	Resolver Resolver
-	// Idle is how many connections are kept for reuse, 1024 when 0. An account gets half of them and a peer a quarter.
-	// With fewer than there are requests at once, connections are opened and closed all the time.
+	Self      func() []netip.AddrPort
+	UserAgent string   // of requests that bring none
+	Resolver  Resolver // nil is the system's
+	// Idle is how many connections are kept for reuse, 1024 when 0; it should be at least the number of requests at once.
+	// An account gets half of them and a peer a quarter.
 	Idle int
 }
 
@@ -98,9 +95,11 @@ func New(options Options) *Client {
 	if options.Resolver == nil {
 		options.Resolver = net.DefaultResolver
 	}
+	guard := newGuard(options.Allow, options.Self)
+	dialing := net.Dialer{Control: guard.control}
 	return &Client{
 		userAgent: options.UserAgent,
-		dialer:    newDialer(newGuard(options.Allow, options.Self), options.Resolver),
+		dialer:    dialer{net: dialing, guard: guard, resolver: options.Resolver, stagger: 250 * time.Millisecond},
 		tls:       newTLSConfigs(),
 		idle:      newPool(cmp.Or(options.Idle, idleDefault)),
 		scratch:   sync.Pool{New: func() any { return new(scratch) }},
@@ -172,7 +171,7 @@ func (c *Client) connection(ctx context.Context, to endpoint, deadline time.Time
 	return made, nil
 }
 
-// deadline returns when everything must be over: after the request's timeout, or at the context's deadline if that is sooner.
+// deadline returns when everything must be over: after the timeout, or at the context's deadline if that is sooner.
 func deadline(ctx context.Context, started time.Time, timeout time.Duration) time.Time {
 	if timeout <= 0 {
 		timeout = defaultTimeout

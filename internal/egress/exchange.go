@@ -16,8 +16,7 @@ import (
 // server reads it, so it is sent by a goroutine: a server may refuse a large body before it has read it.
 const inlineBody = 32 << 10
 
-// exchange sends a request and reads the answer into a result. When the server hangs up while the request is sent, it may
-// have said why before.
+// exchange sends a request and reads the answer. A server that hangs up while the request is sent may have said why before.
 func (c *conn) exchange(memory *scratch, body string, result *Result) error {
 	started := time.Now()
 	finish := c.send(memory, body)
@@ -34,8 +33,7 @@ func (c *conn) exchange(memory *scratch, body string, result *Result) error {
 	return err
 }
 
-// send writes a request. What it returns is called after the answer came or failed, and returns why the request was not sent
-// whole.
+// send writes a request. finish must be called after the answer and returns why the request was not sent whole.
 func (c *conn) send(memory *scratch, body string) (finish func() error) {
 	if len(body) <= inlineBody {
 		err := c.write(memory, body)
@@ -105,8 +103,8 @@ func (c *conn) readHeaders() (*http.Response, error) {
 	}
 }
 
-// readBody keeps the first part of a body and counts the rest. It reports whether it came to the end. It does not close the
-// body, which would read one without end to its end.
+// readBody keeps the first part of a body, counts the rest, and reports whether it reached the end. It does not close the
+// body, which would read on.
 func readBody(answer *http.Response, memory *scratch, result *Result) (complete bool, err error) {
 	if length := answer.ContentLength; length > 0 {
 		result.Body = make([]byte, 0, min(length, keptBody))
@@ -136,8 +134,7 @@ func endsPlainly(answer *http.Response) bool {
 	switch answer.StatusCode {
 	case http.StatusSwitchingProtocols:
 		return false
-	case http.StatusNoContent, http.StatusNotModified:
-		// They have no body. One that says how long its body is may yet send it.
+	case http.StatusNoContent, http.StatusNotModified: // without a body; one that has a length may yet send it
 		return len(answer.TransferEncoding) == 0 && (answer.Header["Content-Length"] == nil || answer.Header.Get("Content-Length") == "0")
 	}
 	return true

@@ -21,11 +21,8 @@ func newGuard(allow []netip.Prefix, self func() []netip.AddrPort) *guard {
 	if self == nil {
 		self = func() []netip.AddrPort { return nil }
 	}
-	return &guard{
-		public: ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(cloudServices()...)),
-		allow:  allow,
-		self:   self,
-	}
+	public := ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(cloudServices()...))
+	return &guard{public: public, allow: allow, self: self}
 }
 
 // cloudServices returns public addresses that reach a cloud's own services when dialled from inside it.
@@ -44,7 +41,7 @@ func (g *guard) control(_, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return blocked(address, "is not an address")
 	}
-	if refusal := g.check(target); refusal != nil {
+	if refusal := g.check(target); refusal != nil { // a nil *Error in an error is not nil
 		return refusal
 	}
 	return nil

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -74,13 +75,7 @@ func authority(host, port string) string {
 
 // target returns path and query for the request line, as they were written.
 func target(location *url.URL) string {
-	path := location.RawPath
-	if path == "" {
-		path = location.EscapedPath()
-	}
-	if path == "" {
-		path = "/"
-	}
+	path := cmp.Or(location.RawPath, location.EscapedPath(), "/")
 	if location.RawQuery != "" || location.ForceQuery {
 		path += "?" + location.RawQuery
 	}

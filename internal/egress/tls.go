@@ -12,8 +12,7 @@ type tlsSettings struct {
 	caCert   string
 }
 
-// tlsConfigs keeps one configuration for all requests with the same settings, so that those of one account share
-// connections and TLS sessions.
+// tlsConfigs keeps one configuration for all requests with the same settings, so that they can share connections.
 type tlsConfigs struct {
 	mu sync.Mutex
 	// Each is made by the first request that needs it. Others with the same settings wait for that; the rest do not.
@@ -44,8 +43,7 @@ func (c *tlsConfigs) get(request Request) (*tls.Config, error) {
 	return config, err
 }
 
-// keep returns the function that makes a configuration once. When there are too many it forgets them all, which costs the
-// next requests a handshake.
+// keep returns the function that makes a configuration once. When there are too many it forgets them all.
 func (c *tlsConfigs) keep(settings tlsSettings) func() (*tls.Config, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,8 +18,8 @@ func Skip(t testing.TB, reason string) {
 	t.Skip(reason)
 }
 
-// Count returns long when SIGNALBOX_SOAK is set, else short.
-func Count(short, long int) int {
+// Scale returns long when SIGNALBOX_SOAK is set, else short.
+func Scale(short, long int) int {
 	if os.Getenv("SIGNALBOX_SOAK") != "" {
 		return long
 	}

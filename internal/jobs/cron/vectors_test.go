@@ -35,7 +35,8 @@ type vector struct {
 	Next  []string
 }
 
-// It needs the shared vectors; without them it proves nothing.
+// TestSchedule_SharedVectors reads the public vectors if they are beside the project. Without them TestSchedule_Next has
+// cases of every form, and TestSchedule_NextMatchesOracle and TestSchedule_NextMatchesPeer draw others.
 func TestSchedule_SharedVectors(t *testing.T) {
 	file := sharedFile(t, "vectors/cron.jsonl")
 	if file == nil {
@@ -82,6 +83,8 @@ func (v vector) check(t *testing.T) {
 	}
 }
 
+// TestParse_SharedInvalidExpressions reads the public vectors if they are beside the project. Without them
+// TestParse_ErrorNamesFieldAndRule has cases of every rule.
 func TestParse_SharedInvalidExpressions(t *testing.T) {
 	file := sharedFile(t, "vectors/cron-invalid.json")
 	if file == nil {
