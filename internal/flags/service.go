@@ -87,7 +87,9 @@ type Tx interface {
 // Service is the flags' rules on top of a Store.
 type Service struct {
 	Store Store
-	Plans plans.Table
+	// Reports runs the transactions of reports, which wait for all others.
+	Reports Store
+	Plans   plans.Table
 	// Writable refuses to write a value for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable

@@ -123,7 +123,9 @@ type Tx interface {
 // Service is the loggers' rules on top of a Store.
 type Service struct {
 	Store Store
-	Plans plans.Table
+	// Reports runs the transactions of reports, which wait for all others.
+	Reports Store
+	Plans   plans.Table
 	// Writable refuses to write a level for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable

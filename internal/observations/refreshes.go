@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	// refreshSlice is how many refreshes one transaction writes, and
-	// refreshTimeout how long it may take, most of it waiting.
-	refreshSlice   = 500
+	// refreshTimeout is how long the transaction of a slice may take, most of it
+	// waiting.
 	refreshTimeout = 3 * time.Second
 	// refreshAccounts is how many accounts are written at the same time, so that
 	// one whose lock is taken does not keep the others waiting.
@@ -144,7 +143,7 @@ func (r *Refreshes) write(ctx context.Context, account string, instants map[inst
 		return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.key, b.key))
 	})
 	for len(ordered) > 0 {
-		slice := ordered[:min(len(ordered), refreshSlice)]
+		slice := ordered[:min(len(ordered), sliceSize)]
 		refreshes := make([]Refresh, len(slice))
 		for i, each := range slice {
 			refreshes[i] = Refresh{each.what, each.key, instants[each]}

@@ -65,7 +65,7 @@ type Service struct {
 	// Discoverable returns which environments a report may create, and how many
 	// more are new but past their cap.
 	Discoverable func(known map[string]bool, keys []string) (created []string, dropped int)
-	// Measured receives every metric that was stored; nil ignores them.
+	// Measured receives every metric that was stored.
 	Measured func(account string, metric Metric)
 
 	queue queue[Tx]
