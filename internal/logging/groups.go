@@ -102,7 +102,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
-		group, err := changes.Replace(ctx, tx, groupTarget(ctx, tx, caller, key, match), func(before Group) (Group, error) {
+		group, err := changes.Replace(ctx, tx, accounts.Target(ctx, caller, KindGroup, key, match, tx.LogGroup), func(before Group) (Group, error) {
 			return s.storeGroup(ctx, tx, caller, before, wanted)
 		})
 		if err != nil {
@@ -118,7 +118,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 func (s *Service) DeleteGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Group]) error {
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		var detached []string
-		err := changes.Delete(ctx, tx, groupTarget(ctx, tx, caller, key, match), func(Group) (err error) {
+		err := changes.Delete(ctx, tx, accounts.Target(ctx, caller, KindGroup, key, match, tx.LogGroup), func(Group) (err error) {
 			if detached, err = detach(ctx, tx, caller, key); err != nil {
 				return err
 			}
@@ -143,11 +143,4 @@ func detach(ctx context.Context, tx Tx, caller accounts.Caller, group string) ([
 		after[i] = member.with(member.Levels, tx.Now())
 	}
 	return saveEach(ctx, tx, cause{caller.Account, caller.Actor(), changes.Cascaded}, Kind, members, after, tx.SaveLoggers)
-}
-
-func groupTarget(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Group]) changes.Target[Group] {
-	return changes.Target[Group]{
-		Account: caller.Account, Actor: caller.Actor(), Kind: KindGroup, Key: key, Match: match,
-		Load: func() (Group, error) { return tx.LogGroup(ctx, caller.Account, key) },
-	}
 }

@@ -16,11 +16,9 @@ import (
 
 // Store runs the transactions in which loggers are read and written.
 type Store interface {
-	Read(ctx context.Context, fn func(ReadTx) error) error
+	transaction.Store[ReadTx, Tx]
 	// Snapshot is Read of one state: no write is seen in part.
 	Snapshot(ctx context.Context, fn func(ReadTx) error) error
-	// Write runs fn in one transaction under the account's lock.
-	Write(ctx context.Context, account string, fn func(Tx) error) error
 }
 
 // Filter narrows a list of loggers. Zero members do not filter.

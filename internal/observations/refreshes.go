@@ -119,22 +119,14 @@ func (r *Refreshes) Flush(ctx context.Context) {
 	pending := r.pending
 	r.pending, r.size = nil, 0
 	r.mu.Unlock()
-	var running sync.WaitGroup
-	slots, errs := make(chan struct{}, refreshAccounts), make(chan error, len(pending))
-	for account, instants := range pending {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			errs <- r.write(ctx, account, instants)
-		})
-	}
-	running.Wait()
-	close(errs)
-	var failure error
-	for err := range errs {
-		failure = cmp.Or(failure, err)
-	}
-	r.tell(ctx, len(pending) > 0, failure)
+	errs := make(chan error, len(pending)+1)
+	background.Each(refreshAccounts, pending, func(account string, instants map[instant]time.Time) {
+		if err := r.write(ctx, account, instants); err != nil {
+			errs <- err
+		}
+	})
+	errs <- nil
+	r.tell(ctx, len(pending) > 0, <-errs)
 }
 
 // write writes what is buffered of an account, and puts back what it cannot.

@@ -14,10 +14,7 @@ import (
 // Product says what reports of sources mean to flags or to loggers. R and W are
 // the transactions in which the product reads and writes.
 type Product[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] struct {
-	Store interface {
-		transaction.Reader[R]
-		transaction.Writer[W]
-	}
+	Store transaction.Store[R, W]
 	// Reading returns the reading part of a transaction that writes.
 	Reading   func(tx W) R
 	Refreshes *Refreshes
