@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,15 @@ type Caller struct {
 // Actor returns the caller as the history names it.
 func (c Caller) Actor() changes.Actor {
 	return changes.Actor{Type: changes.ActorKey, ID: c.KeyID, Name: c.KeyName}
+}
+
+// Target describes the change of a resource by a caller. load reads it in the
+// transaction of the write.
+func Target[T any](ctx context.Context, caller Caller, kind, key string, match changes.Match[T],
+	load func(ctx context.Context, account, key string) (T, error),
+) changes.Target[T] {
+	return changes.Target[T]{Account: caller.Account, Actor: caller.Actor(), Kind: kind, Key: key, Match: match,
+		Load: func() (T, error) { return load(ctx, caller.Account, key) }}
 }
 
 // Require refuses a caller whose role is below the one needed.

@@ -216,16 +216,13 @@ func (s *Service) DeleteKey(ctx context.Context, caller Caller, id string, match
 // keyTarget describes the write of a key. Loading it refuses callers who may not
 // change it.
 func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match changes.Match[Key]) changes.Target[Key] {
-	return changes.Target[Key]{
-		Account: caller.Account, Actor: caller.Actor(), Kind: KindKey, Key: id, Match: match,
-		Load: func() (Key, error) {
-			key, err := tx.Key(ctx, caller.Account, id)
-			if err == nil && !caller.Role.Covers(key.Role) {
-				err = fault.New(fault.Forbidden, "A key with the role %s may not change one with the role %s.", caller.Role, key.Role)
-			}
-			return key, err
-		},
-	}
+	return Target(ctx, caller, KindKey, id, match, func(ctx context.Context, account, id string) (Key, error) {
+		key, err := tx.Key(ctx, account, id)
+		if err == nil && !caller.Role.Covers(key.Role) {
+			err = fault.New(fault.Forbidden, "A key with the role %s may not change one with the role %s.", caller.Role, key.Role)
+		}
+		return key, err
+	})
 }
 
 // apply returns the key with what the draft says, or refuses it.

@@ -6,14 +6,11 @@ import (
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Store runs the transactions in which accounts are read and written.
-type Store interface {
-	Read(ctx context.Context, fn func(ReadTx) error) error
-	// Write runs fn in one transaction under the account's lock.
-	Write(ctx context.Context, account string, fn func(Tx) error) error
-}
+type Store = transaction.Store[ReadTx, Tx]
 
 // ReadTx is what this package reads.
 type ReadTx interface {

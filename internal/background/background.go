@@ -72,6 +72,20 @@ func Repeat(ctx context.Context, bell Bell, work func(context.Context) (pause ti
 	}
 }
 
+// Each runs work for every item, at most limit at a time, and waits for all.
+func Each[K comparable, V any](limit int, items map[K]V, work func(key K, item V)) {
+	var running sync.WaitGroup
+	slots := make(chan struct{}, limit)
+	for key, item := range items {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			work(key, item)
+		})
+	}
+	running.Wait()
+}
+
 // Bell wakes a loop that receives from it.
 type Bell chan struct{}
 

@@ -13,11 +13,7 @@ import (
 )
 
 // Store runs the transactions in which environments are read and written.
-type Store interface {
-	Read(ctx context.Context, fn func(ReadTx) error) error
-	// Write runs fn in one transaction under the account's lock.
-	Write(ctx context.Context, account string, fn func(Tx) error) error
-}
+type Store = transaction.Store[ReadTx, Tx]
 
 // ReadTx is what this package reads.
 type ReadTx interface {
@@ -140,7 +136,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return Environment{}, err
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Environment, error) {
-		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Environment) (Environment, error) {
+		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment), func(before Environment) (Environment, error) {
 			after := draft.over(before, tx.Now())
 			if err := s.move(ctx, tx, before, after); err != nil {
 				return Environment{}, err
@@ -173,7 +169,7 @@ func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) er
 // products' values for it stay unless cascade is set. ADMIN or OWNER.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, cascade bool, match changes.Match[Environment]) error {
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(Environment) error {
+		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment), func(Environment) error {
 			if key == Production {
 				return protected("deleted")
 			}
@@ -188,13 +184,6 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 			return tx.DeleteEnvironment(ctx, caller.Account, key)
 		})
 	})
-}
-
-func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Environment]) changes.Target[Environment] {
-	return changes.Target[Environment]{
-		Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
-		Load: func() (Environment, error) { return tx.Environment(ctx, caller.Account, key) },
-	}
 }
 
 // takeSlot refuses one more managed environment than the plan allows.

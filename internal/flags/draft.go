@@ -26,13 +26,13 @@ type Draft struct {
 	// Problems holds what reading the input already found.
 	Problems fault.Problems
 
-	references referenceSet // of the rules, once they are validated
+	references referenceSet // of the rules, set by validate
 }
 
-// validate checks every rule that does not need the database, notes what is
-// wrong in the draft's problems, and returns the flag that it describes, without
-// its name and managed. Without a type, what depends on it is not checked; what
-// is too large is not looked at any closer.
+// validate checks every rule that does not need the database, adds what is wrong
+// to the draft's problems, and returns the flag that the draft describes; name
+// and managed may still be those of the stored flag. Values are not checked
+// against an unknown type, and nothing more is checked of a flag that is too large.
 func (d *Draft) validate(key string) Flag {
 	flag := Flag{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(),
 		Default: d.Default.Or(nil), Values: d.Values.Or(nil), Environments: d.Environments}
@@ -40,7 +40,8 @@ func (d *Draft) validate(key string) Flag {
 		flag.Environments = map[string]Environment{}
 	}
 	d.references = referenceSet{}
-	d.checkTexts()
+	naming.CheckName(&d.Problems, d.Name, maxName)
+	naming.CheckDescription(&d.Problems, "description", d.Description.Or(""), maxDescription)
 	flag.Type = d.flagType()
 	if !checkCounts(&d.Problems, flag) || !checkSize(&d.Problems, flag) {
 		return Flag{Key: key}
@@ -57,11 +58,7 @@ func (d *Draft) validate(key string) Flag {
 	return flag
 }
 
-func (d *Draft) checkTexts() {
-	naming.CheckName(&d.Problems, d.Name, maxName)
-	naming.CheckDescription(&d.Problems, "description", d.Description.Or(""), maxDescription)
-}
-
+// flagType returns the type, or "" if it is missing or unknown.
 func (d *Draft) flagType() flageval.Type {
 	text, sent := d.Type.Get()
 	if !sent {
@@ -76,6 +73,7 @@ func (d *Draft) flagType() flageval.Type {
 	return parsed
 }
 
+// base returns the default value; only a JSON flag may have null.
 func (d *Draft) base(of flageval.Type) json.RawMessage {
 	switch value, sent := d.Default.Get(); {
 	case sent:
@@ -90,8 +88,8 @@ func (d *Draft) base(of flageval.Type) json.RawMessage {
 	return nil
 }
 
-// choices checks the values: of the flag's type, each once, and for a BOOLEAN
-// exactly true and false.
+// choices returns the values, which must be of the flag's type, each once, and
+// for a BOOLEAN exactly true and false.
 func (d *Draft) choices(of flageval.Type) []Choice {
 	choices, sent := d.Values.Get()
 	if of == flageval.Boolean && !sent {

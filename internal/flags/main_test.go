@@ -43,7 +43,7 @@ func newHouse(t *testing.T, database storetest.Database, plan string) *house {
 }
 
 func newService(db *store.DB) *flags.Service {
-	return &flags.Service{Store: db.Flags(), Plans: plans.BuiltIn(), Writable: environments.Writable,
+	return &flags.Service{Store: db.Flags(), Reports: db.Flags().ForObservations(), Plans: plans.BuiltIn(), Writable: environments.Writable,
 		Refreshes: &observations.Refreshes{Store: db.Refreshes(), Log: slog.New(slog.DiscardHandler)}}
 }
 

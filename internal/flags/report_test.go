@@ -1,7 +1,10 @@
 package flags_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -9,6 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
@@ -139,5 +143,38 @@ func TestHistory_NothingObserved(t *testing.T) {
 			}
 		}
 		same(t, h.get(t, "f").LastEvaluated != nil && h.get(t, "f").LastSeen != nil, true)
+	})
+}
+
+// A large report is written in slices, so that nobody waits long for it, and what
+// it discovers is one change.
+func TestReport_SlicesWithOneChange(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		writes := atomic.Int64{}
+		db := database.Open(t, func(options *store.Options) {
+			options.Observe = func(kind string, _ time.Duration, _ error) {
+				if kind == "write" {
+					writes.Add(1)
+				}
+			}
+		})
+		h := &house{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
+		var declarations []flags.Declaration
+		for i := range 1201 {
+			declarations = append(declarations, declared(fmt.Sprint("flag-", i), "BOOLEAN", "true", "web", "production"))
+		}
+		for _, want := range []int64{3, 0} {
+			before := writes.Load()
+			same(t, h.report(t, declarations...).Registered, len(declarations))
+			same(t, writes.Load()-before, want)
+		}
+		history := h.history(t)
+		var discovered changes.Several
+		if err := json.Unmarshal(history[0].After, &discovered); err != nil {
+			t.Fatal(err)
+		}
+		same(t, []int{len(history), len(discovered.Keys)}, []int{1, len(declarations)})
+		same(t, h.count(t), len(declarations))
 	})
 }

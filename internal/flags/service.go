@@ -21,11 +21,7 @@ import (
 )
 
 // Store runs the transactions in which flags are read and written.
-type Store interface {
-	Read(ctx context.Context, fn func(ReadTx) error) error
-	// Write runs fn in one transaction under the account's lock.
-	Write(ctx context.Context, account string, fn func(Tx) error) error
-}
+type Store = transaction.Store[ReadTx, Tx]
 
 // Filter narrows a list of flags. Zero members do not filter.
 type Filter struct {
@@ -87,7 +83,9 @@ type Tx interface {
 // Service is the flags' rules on top of a Store.
 type Service struct {
 	Store Store
-	Plans plans.Table
+	// Reports runs the transactions of reports, which wait for all others.
+	Reports Store
+	Plans   plans.Table
 	// Writable refuses to write a value for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable
@@ -183,7 +181,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return Flag{}, s.refused(ctx, caller, key, wanted, &draft)
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
-		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Flag) (Flag, error) {
+		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(before Flag) (Flag, error) {
 			return s.store(ctx, tx, caller, before, wanted, &draft)
 		})
 	})
@@ -304,15 +302,8 @@ func (s *Service) checkRules(ctx context.Context, tx ReadTx, account string, sen
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Flag]) error {
 	defer s.sources.Deleted(caller.Account)
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(Flag) error {
+		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(Flag) error {
 			return tx.DeleteFlag(ctx, caller.Account, key, tx.Now())
 		})
 	})
-}
-
-func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Flag]) changes.Target[Flag] {
-	return changes.Target[Flag]{
-		Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
-		Load: func() (Flag, error) { return tx.Flag(ctx, caller.Account, key) },
-	}
 }

@@ -127,7 +127,7 @@ func refusePast(problems *fault.Problems, path string, override, stored Override
 	}
 }
 
-// request is what a draft comes to.
+// request is what a draft comes to; that of a group has a name and levels only.
 type request struct {
 	name    string
 	group   string
@@ -160,6 +160,7 @@ func (d *Draft) groupKey() (key, at string) {
 	return group, "group"
 }
 
+// groupNamed checks a group that was sent under one of its names.
 func (d *Draft) groupNamed(path string, sent optional.Value[string]) string {
 	key, named := sent.Get()
 	if named && key == "" {
@@ -181,19 +182,13 @@ func checkName(problems *fault.Problems, name optional.Value[string], key string
 	return name.Or(key)
 }
 
-// groupRequest is what a draft of a group comes to.
-type groupRequest struct {
-	name   string
-	levels wantedLevels
-}
-
-// validate is that of a Draft.
-func (d *GroupDraft) validate(key string) groupRequest {
+// validate checks every rule that does not need the database.
+func (d *GroupDraft) validate(key string) request {
 	if _, sent := d.ParentID.Get(); sent {
 		d.Problems.Add(fault.New(fault.GroupNesting, "A log group cannot be part of another: groups are flat. Leave parent_id out or send null.").
 			At(fault.Attribute("parent_id")))
 	}
-	return groupRequest{name: checkName(&d.Problems, d.Name, key), levels: d.wanted()}
+	return request{name: checkName(&d.Problems, d.Name, key), levels: d.wanted()}
 }
 
 func (d *GroupDraft) checkKey() {

@@ -32,9 +32,8 @@ type Expirer struct {
 	store Store
 	log   *slog.Logger
 
-	wake    background.Bell
-	loop    background.Loop
-	failing bool
+	wake background.Bell
+	loop background.Loop
 }
 
 // NewExpirer creates an Expirer that has not started.
@@ -50,38 +49,16 @@ func (e *Expirer) Hear(change changes.Change) {
 }
 
 // Start begins to remove levels.
-func (e *Expirer) Start(ctx context.Context) { e.loop.Start(ctx, e.run) }
+func (e *Expirer) Start(ctx context.Context) {
+	e.loop.Start(ctx, func(ctx context.Context) {
+		background.Repeat(ctx, e.wake, e.Expire, func(err error) {
+			e.log.Warn("Removing expired levels failed; retrying every second. Levels stay in effect until it works.", "error", err)
+		})
+	})
+}
 
 // Stop waits for the removal that is going on, and ends.
 func (e *Expirer) Stop() { e.loop.Stop() }
-
-func (e *Expirer) run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		case <-e.wake:
-		}
-		timer.Reset(e.work(ctx))
-	}
-}
-
-// work removes what is due and returns how long to sleep.
-func (e *Expirer) work(ctx context.Context) time.Duration {
-	wait, err := e.Expire(ctx)
-	switch {
-	case err == nil:
-		e.failing = false
-		return wait
-	case ctx.Err() == nil && !e.failing:
-		e.failing = true
-		e.log.Warn("Removing expired levels failed; retrying every second. Levels stay in effect until it works.", "error", err)
-	}
-	return maxSleep
-}
 
 // Expire removes the levels that are due and returns how long it is until the
 // next one, at most a second. An account that fails is left for the next time;
@@ -94,13 +71,17 @@ func (e *Expirer) Expire(ctx context.Context) (time.Duration, error) {
 		if err != nil || len(due) == 0 {
 			return wait, errors.Join(append(errs, err)...)
 		}
+		var mu sync.Mutex
 		removed, known := 0, len(failed)
-		for _, each := range e.removeAll(ctx, due) {
-			removed += each.removed
-			if each.err != nil {
-				failed, errs = append(failed, each.account), append(errs, each.err)
+		background.Each(expiryAccounts, due, func(account string, expiring []Expiring) {
+			count, err := e.remove(ctx, account, expiring)
+			mu.Lock()
+			defer mu.Unlock()
+			removed += count
+			if err != nil {
+				failed, errs = append(failed, account), append(errs, err)
 			}
-		}
+		})
 		if removed == 0 && len(failed) == known { // others were first, or the clock was set back
 			return maxSleep, errors.Join(errs...)
 		}
@@ -122,33 +103,6 @@ func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expir
 		return err
 	})
 	return due, wait, err
-}
-
-// removal is the outcome of removing the due levels of an account.
-type removal struct {
-	account string
-	removed int
-	err     error
-}
-
-// removeAll removes the levels that are due, of a few accounts at a time.
-func (e *Expirer) removeAll(ctx context.Context, due map[string][]Expiring) (found []removal) {
-	var running sync.WaitGroup
-	slots, done := make(chan struct{}, expiryAccounts), make(chan removal, len(due))
-	for account, expiring := range due {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			removed, err := e.remove(ctx, account, expiring)
-			done <- removal{account, removed, err}
-		})
-	}
-	running.Wait()
-	close(done)
-	for each := range done {
-		found = append(found, each)
-	}
-	return found
 }
 
 // remove removes the due levels of an account and returns how many loggers and

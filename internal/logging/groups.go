@@ -50,8 +50,8 @@ func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) er
 	return s.take(ctx, tx, account, plans.LoggingGroups, tx.CountLogGroups)
 }
 
-// refusedGroup is refused for groups. Without a key there is none yet.
-func (s *Service) refusedGroup(ctx context.Context, account, key string, wanted groupRequest, problems *fault.Problems) error {
+// refusedGroup is refused for groups; a new one has no key here.
+func (s *Service) refusedGroup(ctx context.Context, account, key string, wanted request, problems *fault.Problems) error {
 	err := s.Store.Read(ctx, func(tx ReadTx) error {
 		before, err := tx.LogGroup(ctx, account, key)
 		if err != nil && !fault.Is(err, fault.NotFound) {
@@ -64,8 +64,9 @@ func (s *Service) refusedGroup(ctx context.Context, account, key string, wanted 
 	return cmp.Or(err, problems.Err())
 }
 
-// settleGroup is settle for groups.
-func (s *Service) settleGroup(ctx context.Context, tx ReadTx, before Group, wanted groupRequest, problems *fault.Problems) (after Group, err error) {
+// settleGroup lays a request over a stored group and notes what only the database
+// can tell to be wrong.
+func (s *Service) settleGroup(ctx context.Context, tx ReadTx, before Group, wanted request, problems *fault.Problems) (after Group, err error) {
 	after = before
 	after.Name, after.UpdatedAt = wanted.name, tx.Now()
 	after.Levels, err = s.mergeLevels(ctx, tx, before.Account, before.Levels, wanted.levels, problems)
@@ -73,7 +74,7 @@ func (s *Service) settleGroup(ctx context.Context, tx ReadTx, before Group, want
 }
 
 // storeGroup stores what a validated draft makes of a group, if the caller may.
-func (s *Service) storeGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted groupRequest) (Group, error) {
+func (s *Service) storeGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted request) (Group, error) {
 	var problems fault.Problems
 	after, err := s.settleGroup(ctx, tx, before, wanted, &problems)
 	if err := cmp.Or(err, problems.Err()); err != nil {
@@ -102,7 +103,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
-		group, err := changes.Replace(ctx, tx, groupTarget(ctx, tx, caller, key, match), func(before Group) (Group, error) {
+		group, err := changes.Replace(ctx, tx, accounts.Target(ctx, caller, KindGroup, key, match, tx.LogGroup), func(before Group) (Group, error) {
 			return s.storeGroup(ctx, tx, caller, before, wanted)
 		})
 		if err != nil {
@@ -118,7 +119,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 func (s *Service) DeleteGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Group]) error {
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		var detached []string
-		err := changes.Delete(ctx, tx, groupTarget(ctx, tx, caller, key, match), func(Group) (err error) {
+		err := changes.Delete(ctx, tx, accounts.Target(ctx, caller, KindGroup, key, match, tx.LogGroup), func(Group) (err error) {
 			if detached, err = detach(ctx, tx, caller, key); err != nil {
 				return err
 			}
@@ -143,11 +144,4 @@ func detach(ctx context.Context, tx Tx, caller accounts.Caller, group string) ([
 		after[i] = member.with(member.Levels, tx.Now())
 	}
 	return saveEach(ctx, tx, cause{caller.Account, caller.Actor(), changes.Cascaded}, Kind, members, after, tx.SaveLoggers)
-}
-
-func groupTarget(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Group]) changes.Target[Group] {
-	return changes.Target[Group]{
-		Account: caller.Account, Actor: caller.Actor(), Kind: KindGroup, Key: key, Match: match,
-		Load: func() (Group, error) { return tx.LogGroup(ctx, caller.Account, key) },
-	}
 }

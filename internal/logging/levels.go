@@ -29,10 +29,10 @@ func (o Override) due(at time.Time) bool { return o.ExpiresAt != nil && !o.Expir
 // Levels is what loggers and groups have alike.
 type Levels struct {
 	// Level is the base level; none inherits.
-	Level          loglevel.Level
-	LevelExpiresAt *time.Time
+	Level          loglevel.Level `json:"level"`
+	LevelExpiresAt *time.Time     `json:"level_expires_at"`
 	// Environments are the overrides. It is never nil.
-	Environments map[string]Override
+	Environments map[string]Override `json:"environments"`
 }
 
 func (l Levels) base() Override { return Override{l.Level, l.LevelExpiresAt} }

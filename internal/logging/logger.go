@@ -52,20 +52,17 @@ type Logger struct {
 
 // loggerDocument is a logger as the interface and the history show it.
 type loggerDocument struct {
-	Name           string              `json:"name"`
-	Level          loglevel.Level      `json:"level"`
-	LevelExpiresAt *time.Time          `json:"level_expires_at"`
-	Group          *string             `json:"group"`
-	GroupID        *string             `json:"group_id"` // the same: clients read either
-	Managed        bool                `json:"managed"`
-	Environments   map[string]Override `json:"environments"`
-	CreatedAt      time.Time           `json:"created_at"`
-	UpdatedAt      time.Time           `json:"updated_at"`
+	Name string `json:"name"`
+	Levels
+	Group     *string   `json:"group"`
+	GroupID   *string   `json:"group_id"` // the same: clients read either
+	Managed   bool      `json:"managed"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 func (l Logger) document() loggerDocument {
-	document := loggerDocument{Name: l.Name, Level: l.Level, LevelExpiresAt: l.LevelExpiresAt, Managed: l.Managed,
-		Environments: l.Environments, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
+	document := loggerDocument{Name: l.Name, Levels: l.Levels, Managed: l.Managed, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
 	if l.Group != "" {
 		document.Group, document.GroupID = &l.Group, &l.Group
 	}
@@ -113,7 +110,7 @@ func resolved(from loglevel.Resolution) Resolved {
 type View struct {
 	Logger
 	// Resolved has the effective level of every environment of the account; in
-	// a list of those where it can differ, and nil where the list has no room.
+	// a list of those where it can differ, and nil past maxDerived.
 	Resolved map[string]Resolved
 	Observed
 }
@@ -132,31 +129,14 @@ func (v View) Definition() any { return v.Logger }
 
 // Group is a bundle of loggers that share a level.
 type Group struct {
-	Account string
-	Key     string
-	Name    string
+	Account string `json:"-"`
+	Key     string `json:"-"`
+	Name    string `json:"name"`
 	Levels
-	CreatedAt, UpdatedAt time.Time
+	ParentID  *string   `json:"parent_id"` // always nil: groups are flat
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
-
-// groupDocument is a group as the interface and the history show it.
-type groupDocument struct {
-	Name           string              `json:"name"`
-	Level          loglevel.Level      `json:"level"`
-	LevelExpiresAt *time.Time          `json:"level_expires_at"`
-	ParentID       *string             `json:"parent_id"` // always null: groups are flat
-	Environments   map[string]Override `json:"environments"`
-	CreatedAt      time.Time           `json:"created_at"`
-	UpdatedAt      time.Time           `json:"updated_at"`
-}
-
-func (g Group) document() groupDocument {
-	return groupDocument{Name: g.Name, Level: g.Level, LevelExpiresAt: g.LevelExpiresAt,
-		Environments: g.Environments, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}
-}
-
-// MarshalJSON writes the group's definition.
-func (g Group) MarshalJSON() ([]byte, error) { return json.Marshal(g.document()) }
 
 func (g Group) node() loglevel.Group {
 	return loglevel.Group{Key: g.Key, Level: g.Level, Environments: g.plain()}
@@ -165,15 +145,7 @@ func (g Group) node() loglevel.Group {
 // GroupView is a group with the effective level of every environment; see View.
 type GroupView struct {
 	Group
-	Resolved map[string]Resolved
-}
-
-// MarshalJSON writes the definition and what follows from it.
-func (v GroupView) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		groupDocument
-		Resolved map[string]Resolved `json:"resolved"`
-	}{v.document(), v.Resolved})
+	Resolved map[string]Resolved `json:"resolved"`
 }
 
 // Definition is the group without what is derived.

@@ -46,7 +46,7 @@ func newHouse(t *testing.T, database storetest.Database, plan string, change ...
 }
 
 func newService(db *store.DB) *logging.Service {
-	return &logging.Service{Store: db.Logging(), Plans: plans.BuiltIn(), Writable: environments.Writable,
+	return &logging.Service{Store: db.Logging(), Reports: db.Logging().ForObservations(), Plans: plans.BuiltIn(), Writable: environments.Writable,
 		Refreshes: &observations.Refreshes{Store: db.Refreshes(), Log: slog.New(slog.DiscardHandler)}}
 }
 

@@ -10,17 +10,15 @@ import (
 )
 
 const (
-	// maxSummary is how many sources a logger shows; its list of sources has all.
-	maxSummary = 20
-	// maxLevels is how many levels of environments it shows.
-	maxLevels = 1_000
+	maxSummary = 20    // sources that a logger shows; its list of sources has all
+	maxLevels  = 1_000 // pairs of an environment and a level that it shows
 )
 
 // Observed is what running services say about a logger.
 type Observed struct {
 	// Sources are the sources that were seen last, newest first.
 	Sources []SourceSummary `json:"sources"`
-	// EffectiveLevels are the distinct levels that the logger came to in each
+	// EffectiveLevels has the distinct levels that sources report for each
 	// environment, most verbose first.
 	EffectiveLevels map[string][]loglevel.Level `json:"effective_levels"`
 }
@@ -34,7 +32,7 @@ type SourceSummary struct {
 	LastSeen      time.Time      `json:"last_seen"`
 }
 
-// LevelSeen is a level that a logger came to somewhere in an environment.
+// LevelSeen is a level that a logger has in an environment, at one source or more.
 type LevelSeen struct {
 	Logger, Environment string
 	Level               loglevel.Level
@@ -44,8 +42,7 @@ func unobserved() Observed {
 	return Observed{Sources: []SourceSummary{}, EffectiveLevels: map[string][]loglevel.Level{}}
 }
 
-// observe sums up the sources of loggers, by logger. What it keeps of one does
-// not grow with the sources that it has.
+// observe summarizes the sources of loggers, by logger, within the bounds above.
 func observe(ctx context.Context, tx ReadTx, account string, loggers []Logger) (map[string]Observed, error) {
 	observed := make(map[string]Observed, len(loggers))
 	keys := make([]string, len(loggers))
@@ -57,10 +54,10 @@ func observe(ctx context.Context, tx ReadTx, account string, loggers []Logger) (
 		return nil, err
 	}
 	for _, source := range newest {
-		summed := observed[source.Logger]
-		summed.Sources = append(summed.Sources, SourceSummary{Service: source.Service, Environment: source.Environment,
+		summary := observed[source.Logger]
+		summary.Sources = append(summary.Sources, SourceSummary{Service: source.Service, Environment: source.Environment,
 			Level: source.Level, ResolvedLevel: source.ResolvedLevel, LastSeen: source.LastSeen})
-		observed[source.Logger] = summed
+		observed[source.Logger] = summary
 	}
 	levels, err := tx.LevelsSeen(ctx, account, keys, maxLevels)
 	if err != nil {
@@ -70,9 +67,9 @@ func observe(ctx context.Context, tx ReadTx, account string, loggers []Logger) (
 		byEnvironment := observed[seen.Logger].EffectiveLevels
 		byEnvironment[seen.Environment] = append(byEnvironment[seen.Environment], seen.Level)
 	}
-	for _, summed := range observed {
-		slices.SortFunc(summed.Sources, newestFirst)
-		for _, levels := range summed.EffectiveLevels {
+	for _, summary := range observed {
+		slices.SortFunc(summary.Sources, newestFirst)
+		for _, levels := range summary.EffectiveLevels {
 			slices.Sort(levels)
 		}
 	}
@@ -83,7 +80,7 @@ func newestFirst(a, b SourceSummary) int {
 	return cmp.Or(b.LastSeen.Compare(a.LastSeen), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Environment, b.Environment))
 }
 
-// weight is about how long this is as JSON.
+// weight returns about how many bytes this takes as JSON.
 func (o Observed) weight() (bytes int) {
 	const besides, level = 130, 9 // the names of members, levels and an instant
 	for _, source := range o.Sources {

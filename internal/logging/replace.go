@@ -232,10 +232,8 @@ func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) err
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Logger]) error {
 	defer s.sources.Deleted(caller.Account)
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		target := changes.Target[Logger]{
-			Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
-			Load: func() (Logger, error) { return tx.Logger(ctx, caller.Account, key) },
-		}
-		return changes.Delete(ctx, tx, target, func(Logger) error { return tx.DeleteLogger(ctx, caller.Account, key, tx.Now()) })
+		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Logger), func(Logger) error {
+			return tx.DeleteLogger(ctx, caller.Account, key, tx.Now())
+		})
 	})
 }

@@ -16,11 +16,9 @@ import (
 
 // Store runs the transactions in which loggers are read and written.
 type Store interface {
-	Read(ctx context.Context, fn func(ReadTx) error) error
+	transaction.Store[ReadTx, Tx]
 	// Snapshot is Read of one state: no write is seen in part.
 	Snapshot(ctx context.Context, fn func(ReadTx) error) error
-	// Write runs fn in one transaction under the account's lock.
-	Write(ctx context.Context, account string, fn func(Tx) error) error
 }
 
 // Filter narrows a list of loggers. Zero members do not filter.
@@ -123,7 +121,9 @@ type Tx interface {
 // Service is the loggers' rules on top of a Store.
 type Service struct {
 	Store Store
-	Plans plans.Table
+	// Reports runs the transactions of reports, which wait for all others.
+	Reports Store
+	Plans   plans.Table
 	// Writable refuses to write a level for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable

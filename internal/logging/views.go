@@ -10,43 +10,42 @@ import (
 )
 
 const (
-	// maxDerived bounds what a list shows beside the definitions, in bytes of
-	// JSON, about. What comes after it has the definition alone.
+	// maxDerived bounds what a list shows beside the definitions, in about so many
+	// bytes of JSON. Past it loggers and groups have their definition alone.
 	maxDerived = 16 << 20
-	// maxProbes is how many ancestors are looked up one by one. To read the keys
-	// of all loggers takes less than more probes do.
+	// maxProbes is how many ancestors are looked up by key; reading the keys of all
+	// loggers is cheaper than more.
 	maxProbes = 2_000
 )
 
-// view adds to a logger what follows from others, for every environment.
+// view returns a logger with its effective level in every environment.
 func view(ctx context.Context, tx ReadTx, logger Logger) (View, error) {
-	made, err := viewer{tx: tx, account: logger.Account}.loggers(ctx, []Logger{logger})
-	if err != nil {
-		return View{}, err
-	}
-	return made[0], nil
+	return only(viewer{tx: tx, account: logger.Account}.loggers(ctx, []Logger{logger}))
 }
 
 func groupView(ctx context.Context, tx ReadTx, group Group) (GroupView, error) {
-	made, err := viewer{tx: tx, account: group.Account}.groups(ctx, []Group{group})
-	if err != nil {
-		return GroupView{}, err
+	return only(viewer{tx: tx, account: group.Account}.groups(ctx, []Group{group}))
+}
+
+// only returns the view of a list of one.
+func only[T any](views []T, err error) (view T, _ error) {
+	if err == nil {
+		view = views[0]
 	}
-	return made[0], nil
+	return view, err
 }
 
 // viewer builds the views of one answer.
 type viewer struct {
 	tx      ReadTx
 	account string
-	// list leaves out the levels of environments that are not managed and have
-	// no override that matters: any service may report an environment, and a
-	// page that had them all for each logger would be without bounds.
+	// list leaves out environments that are not managed and have no override that
+	// matters: services create environments, so there may be any number.
 	list bool
 }
 
-// loggers adds to loggers what follows from others. It reads their ancestors,
-// groups and newest sources, and nothing else of the account.
+// loggers returns the views of loggers. It reads their ancestors, groups and
+// newest sources, and nothing else of the account.
 func (v viewer) loggers(ctx context.Context, loggers []Logger) ([]View, error) {
 	if len(loggers) == 0 {
 		return nil, nil
@@ -77,6 +76,7 @@ func (v viewer) loggers(ctx context.Context, loggers []Logger) ([]View, error) {
 	return made, nil
 }
 
+// groups returns the views of groups.
 func (v viewer) groups(ctx context.Context, groups []Group) ([]GroupView, error) {
 	shown, err := v.environments(ctx)
 	if err != nil {
@@ -93,12 +93,13 @@ func (v viewer) groups(ctx context.Context, groups []Group) ([]GroupView, error)
 	return made, nil
 }
 
-// shown is the environments of an account, and those that every view shows.
+// shown has the environments of an account, and those that every view shows.
 type shown struct {
 	all    map[string]bool
 	always []string
 }
 
+// environments reads the environments that views may show.
 func (v viewer) environments(ctx context.Context) (shown, error) {
 	all, err := v.tx.ManagedEnvironments(ctx, v.account)
 	made := shown{all: all}
@@ -110,8 +111,8 @@ func (v viewer) environments(ctx context.Context) (shown, error) {
 	return made, err
 }
 
-// resolve returns the levels of what is always shown and of those environments
-// that have an override which matters.
+// resolve returns the level of every environment that is always shown or has an
+// override that matters.
 func (s shown) resolve(overridden iter.Seq[string], level func(environment string) loglevel.Resolution) map[string]Resolved {
 	levels := make(map[string]Resolved, len(s.always))
 	for _, environment := range s.always {
@@ -126,7 +127,7 @@ func (s shown) resolve(overridden iter.Seq[string], level func(environment strin
 	return levels
 }
 
-// weight is about how long levels are as JSON.
+// weight returns about how many bytes levels take as JSON.
 func weight(levels map[string]Resolved) (bytes int) {
 	const besides = 60 // the names of members, a level and an origin
 	for environment, level := range levels {
@@ -138,14 +139,14 @@ func weight(levels map[string]Resolved) (bytes int) {
 	return bytes
 }
 
-// tree reads what the levels of some loggers depend on.
+// tree reads what the levels of loggers depend on.
 func (v viewer) tree(ctx context.Context, loggers []Logger) (*loglevel.Tree, error) {
 	ancestors, err := v.ancestors(ctx, loggers)
 	if err != nil {
 		return nil, err
 	}
 	var nodes []loglevel.Logger
-	named := map[string]bool{}
+	named := map[string]bool{} // groups
 	for _, logger := range slices.Concat(loggers, ancestors) {
 		nodes = append(nodes, logger.node())
 		if logger.Group != "" {
@@ -159,9 +160,8 @@ func (v viewer) tree(ctx context.Context, loggers []Logger) (*loglevel.Tree, err
 	return loglevel.NewTree(nodes, groupNodes(groups)), nil
 }
 
-// ancestors reads the existing ancestors of loggers that are not among them. A
-// key may have hundreds of segments and so of ancestors that do not exist: many
-// of them are not asked for.
+// ancestors reads the ancestors of loggers that are not among them. A key may
+// have hundreds of segments, and nearly all of its ancestors may not exist.
 func (v viewer) ancestors(ctx context.Context, loggers []Logger) ([]Logger, error) {
 	known := make(map[string]bool, len(loggers))
 	for _, logger := range loggers {

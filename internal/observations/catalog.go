@@ -49,10 +49,9 @@ func (r resource[T]) get(ctx context.Context, s *Service, caller accounts.Caller
 }
 
 func (r resource[T]) target(ctx context.Context, tx Tx, caller accounts.Caller, id string, match changes.Match[T]) changes.Target[T] {
-	return changes.Target[T]{
-		Account: caller.Account, Actor: caller.Actor(), Kind: r.kind, Key: id, Match: match,
-		Load: func() (T, error) { return r.load(tx, ctx, caller.Account, id) },
-	}
+	return accounts.Target(ctx, caller, r.kind, id, match, func(ctx context.Context, account, id string) (T, error) {
+		return r.load(tx, ctx, account, id)
+	})
 }
 
 func (r resource[T]) replace(ctx context.Context, s *Service, caller accounts.Caller, id string, draft Draft, match changes.Match[T], change func(T, time.Time) T) (T, error) {

@@ -49,17 +49,31 @@ func (c ReportedContext) check(caller accounts.Caller) string {
 	return ""
 }
 
-// Report stores what a running service reports about itself, in one
-// transaction. Every role may call it.
+// Report stores what a running service reports about itself. A report that fails
+// may have been written in part; repeating it writes the rest. Every role may
+// call it.
 func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []ReportedContext) (Outcome, error) {
-	r := readContexts(caller, items)
-	r.discoverable = s.Discoverable
-	if r.size == 0 {
-		return Outcome{Rejected: r.rejected}, nil
+	kept, rejected := distinctContexts(caller, items)
+	outcome := Outcome{Registered: len(kept), Rejected: rejected}
+	for slice := range slices.Chunk(kept, sliceSize) {
+		dropped, err := s.reportSlice(ctx, caller, slice)
+		if err != nil {
+			return Outcome{}, err
+		}
+		outcome.Registered -= dropped
+	}
+	return outcome, nil
+}
+
+// reportSlice stores distinct items and returns how many it dropped.
+func (s *Service) reportSlice(ctx context.Context, caller accounts.Caller, items []ReportedContext) (dropped int, err error) {
+	r := &contextReport{account: caller.Account, attributes: map[string][]string{}, discoverable: s.Discoverable}
+	for _, item := range items {
+		r.add(item)
 	}
 	found, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (*contextNews, error) { return r.compare(ctx, tx) })
 	if err == nil && found.any() {
-		err = s.queue.Write(ctx, s.Store, caller.Account, r.size, func(tx Tx, _ *sharedCount) (err error) {
+		err = s.queue.Write(ctx, s.Store, caller.Account, len(items), func(tx Tx, _ *sharedCount) (err error) {
 			if found, err = r.compare(ctx, tx); err != nil { // others may have been first
 				return err
 			}
@@ -67,48 +81,41 @@ func (s *Service) Report(ctx context.Context, caller accounts.Caller, items []Re
 		})
 	}
 	if err != nil {
-		return Outcome{}, err
+		return 0, err
 	}
-	return Outcome{Registered: r.size - found.dropped, Rejected: r.rejected}, nil
+	return found.dropped, nil
 }
 
-// contextReport is the distinct items of a report, by what they are, in the
-// order in which they first come.
+// contextReport is the items of a slice, by what they are.
 type contextReport struct {
 	account      string
-	size         int
 	environments []string
 	services     []string
 	contexts     []Context
 	attributes   map[string][]string // names of attributes, by the context's id
-	rejected     []Rejected
 	discoverable func(known map[string]bool, keys []string) (created []string, dropped int)
 }
 
-func readContexts(caller accounts.Caller, items []ReportedContext) *contextReport {
-	r := &contextReport{account: caller.Account, attributes: map[string][]string{}}
-	kept := map[string]ReportedContext{}
-	var order []string
+// distinctContexts merges items that are about the same, in the order in which
+// they first come.
+func distinctContexts(caller accounts.Caller, items []ReportedContext) (kept []ReportedContext, rejected []Rejected) {
+	places := map[string]int{}
 	for index, item := range items {
 		if wrong := item.check(caller); wrong != "" {
-			r.rejected = append(r.rejected, Rejected{Index: index, Detail: wrong + "."})
+			rejected = append(rejected, Rejected{Index: index, Detail: wrong + "."})
 			continue
 		}
 		id := item.Type + ":" + item.Key
-		earlier, seen := kept[id]
-		if !seen {
-			order = append(order, id)
+		place, repeated := places[id]
+		switch {
+		case !repeated:
+			places[id] = len(kept)
+			kept = append(kept, item)
+		case item.Attributes != nil: // else it says nothing about them
+			kept[place] = item
 		}
-		if item.Attributes == nil { // says nothing about them
-			item.Attributes = earlier.Attributes
-		}
-		kept[id] = item
 	}
-	r.size = len(order)
-	for _, id := range order {
-		r.add(kept[id])
-	}
-	return r
+	return kept, rejected
 }
 
 func (r *contextReport) add(item ReportedContext) {

@@ -8,9 +8,13 @@
 //     rest is merged, so that every item that is left is distinct.
 //   - It is compared with what is stored in a read that locks nothing. Nearly all
 //     reports say what is known already.
-//   - What is new or different is written before the answer. One report of an
-//     account writes at a time; those that arrive meanwhile wait and are written
-//     together in the next transaction. When too many wait, more are refused.
+//   - What is new or different is written before the answer, at the lowest
+//     priority, in slices of 500 items. One report of an account writes at a time;
+//     small ones that arrive meanwhile are written together in the next
+//     transaction. When too many wait, more are refused.
+//   - The first slice creates all flags or loggers of a report: they are one change
+//     and one event, and rows without their change would stay unknown to caches.
+//     A report that fails later is repeated, and finds what is left to do.
 //   - What is known and says the same is only a refresh of an instant, such as
 //     last_seen. Refreshes are buffered, see below.
 //   - New rows past a hard cap are dropped, known ones are refreshed all the same.

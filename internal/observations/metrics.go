@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -53,19 +54,18 @@ type MetricMinute struct {
 // ReportMetrics adds measurements up per minute. Unusable ones are skipped:
 // a client must not fail because of what it measures. Every role may call it.
 func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, metrics []Metric) error {
-	if len(metrics) == 0 {
-		return nil
-	}
-	var kept []Metric
-	err := s.queue.Write(ctx, s.Store, caller.Account, len(metrics), func(tx Tx, _ *sharedCount) error {
-		kept = usable(metrics, tx.Now())
-		return tx.AddMetrics(ctx, caller.Account, aggregate(kept))
-	})
-	if err != nil || s.Measured == nil {
-		return err
-	}
-	for _, metric := range kept {
-		s.Measured(caller.Account, metric)
+	for slice := range slices.Chunk(metrics, sliceSize) {
+		var kept []Metric
+		err := s.queue.Write(ctx, s.Store, caller.Account, len(slice), func(tx Tx, _ *sharedCount) error {
+			kept = usable(slice, tx.Now())
+			return tx.AddMetrics(ctx, caller.Account, aggregate(kept))
+		})
+		if err != nil {
+			return err
+		}
+		for _, metric := range kept {
+			s.Measured(caller.Account, metric)
+		}
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// maxBatch bounds how many items one transaction of reports is about, and so
-	// how long it holds the account's lock.
-	maxBatch = 20_000
+	// sliceSize is how many items of a report one transaction writes. Nothing
+	// interrupts a transaction, and on SQLite everybody waits for it.
+	sliceSize = 500
 	// maxWaiting bounds how many items of an account wait in memory.
 	maxWaiting = 100_000
 )
@@ -69,7 +69,7 @@ func (q *queue[W]) join(account string, size int, write func(tx W, shared *share
 		return nil, refusal
 	}
 	last := q.last[account]
-	if last == nil || last.closed || last.size+size > maxBatch {
+	if last == nil || last.closed || last.size+size > sliceSize {
 		last = &batch[W]{before: last, lead: make(chan struct{}, 1), done: make(chan struct{})}
 		last.lead <- struct{}{}
 		q.last[account] = last

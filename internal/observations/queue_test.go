@@ -78,7 +78,7 @@ func TestQueue_WritesWaitingReportsTogether(t *testing.T) {
 func TestQueue_BoundsTheBatch(t *testing.T) {
 	during(t, func(t *testing.T, r *reporter) {
 		for _, name := range []string{"first", "second", "third"} {
-			r.report(t.Context(), name, maxBatch-1)
+			r.report(t.Context(), name, sliceSize-1)
 		}
 		for range 3 {
 			r.gate.through <- nil
@@ -151,10 +151,10 @@ func TestQueue_BatchThatEverybodyLeft(t *testing.T) {
 	during(t, func(t *testing.T, r *reporter) {
 		ctx, leave := context.WithCancel(t.Context())
 		r.report(t.Context(), "first", 1)
-		r.report(ctx, "left", maxBatch)
+		r.report(ctx, "left", sliceSize)
 		leave()
 		synctest.Wait()
-		r.report(t.Context(), "next", maxBatch)
+		r.report(t.Context(), "next", sliceSize)
 		for range 3 {
 			r.gate.through <- nil
 		}

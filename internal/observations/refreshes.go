@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	// refreshSlice is how many refreshes one transaction writes, and
-	// refreshTimeout how long it may take, most of it waiting.
-	refreshSlice   = 500
+	// refreshTimeout is how long the transaction of a slice may take, most of it
+	// waiting.
 	refreshTimeout = 3 * time.Second
 	// refreshAccounts is how many accounts are written at the same time, so that
 	// one whose lock is taken does not keep the others waiting.
@@ -120,22 +119,14 @@ func (r *Refreshes) Flush(ctx context.Context) {
 	pending := r.pending
 	r.pending, r.size = nil, 0
 	r.mu.Unlock()
-	var running sync.WaitGroup
-	slots, errs := make(chan struct{}, refreshAccounts), make(chan error, len(pending))
-	for account, instants := range pending {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			errs <- r.write(ctx, account, instants)
-		})
-	}
-	running.Wait()
-	close(errs)
-	var failure error
-	for err := range errs {
-		failure = cmp.Or(failure, err)
-	}
-	r.tell(ctx, len(pending) > 0, failure)
+	errs := make(chan error, len(pending)+1)
+	background.Each(refreshAccounts, pending, func(account string, instants map[instant]time.Time) {
+		if err := r.write(ctx, account, instants); err != nil {
+			errs <- err
+		}
+	})
+	errs <- nil
+	r.tell(ctx, len(pending) > 0, <-errs)
 }
 
 // write writes what is buffered of an account, and puts back what it cannot.
@@ -144,7 +135,7 @@ func (r *Refreshes) write(ctx context.Context, account string, instants map[inst
 		return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.key, b.key))
 	})
 	for len(ordered) > 0 {
-		slice := ordered[:min(len(ordered), refreshSlice)]
+		slice := ordered[:min(len(ordered), sliceSize)]
 		refreshes := make([]Refresh, len(slice))
 		for i, each := range slice {
 			refreshes[i] = Refresh{each.what, each.key, instants[each]}

@@ -121,11 +121,11 @@ func TestRefreshes_NewestInstant(t *testing.T) {
 
 func TestRefreshes_SmallSlices(t *testing.T) {
 	refreshing(t, func(t *testing.T, b *buffer) {
-		for i := range 2*refreshSlice + 1 {
+		for i := range 2*sliceSize + 1 {
 			b.note("a", strconv.Itoa(i), 1)
 		}
 		pass(5)
-		if diff := cmp.Diff([]int{refreshSlice, refreshSlice, 1}, b.sizes); diff != "" {
+		if diff := cmp.Diff([]int{sliceSize, sliceSize, 1}, b.sizes); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -7,14 +7,11 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Store runs the transactions of this package.
-type Store interface {
-	Read(ctx context.Context, fn func(ReadTx) error) error
-	// Write runs fn in one transaction under the account's lock.
-	Write(ctx context.Context, account string, fn func(Tx) error) error
-}
+type Store = transaction.Store[ReadTx, Tx]
 
 // ReadTx is what this package reads.
 type ReadTx interface {
@@ -65,7 +62,7 @@ type Service struct {
 	// Discoverable returns which environments a report may create, and how many
 	// more are new but past their cap.
 	Discoverable func(known map[string]bool, keys []string) (created []string, dropped int)
-	// Measured receives every metric that was stored; nil ignores them.
+	// Measured receives every metric that was stored.
 	Measured func(account string, metric Metric)
 
 	queue queue[Tx]

@@ -14,10 +14,7 @@ import (
 // Product says what reports of sources mean to flags or to loggers. R and W are
 // the transactions in which the product reads and writes.
 type Product[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] struct {
-	Store interface {
-		transaction.Reader[R]
-		transaction.Writer[W]
-	}
+	Store transaction.Store[R, W]
 	// Reading returns the reading part of a transaction that writes.
 	Reading   func(tx W) R
 	Refreshes *Refreshes
@@ -48,7 +45,8 @@ type Sources[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] st
 }
 
 // Report stores a report: resources and sources that are new, up to the caps,
-// and sources that say something else. The others are refreshed.
+// and sources that say something else. The others are refreshed. A report that
+// fails may have been written in part; repeating it writes the rest.
 func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S], caller accounts.Caller, report *Report[S]) (Outcome, error) {
 	if len(report.latest) == 0 {
 		return Outcome{Rejected: report.rejected}, nil
@@ -60,10 +58,11 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 		return Outcome{}, err
 	}
 	outcome := Outcome{Registered: len(found.seen), Rejected: report.rejected}
-	if len(found.news) > 0 {
+	names := namesOf(found.news) // the first slice creates all resources: they are one change, which must not be lost
+	for slice := range slices.Chunk(found.news, sliceSize) {
 		var added addition
-		err := s.queue.Write(ctx, product.Store, caller.Account, len(found.news), func(tx W, shared *sharedCount) (err error) {
-			added, err = product.add(ctx, tx, caller, report, found.news, shared)
+		err := s.queue.Write(ctx, product.Store, caller.Account, max(len(slice), len(names)), func(tx W, shared *sharedCount) (err error) {
+			added, err = product.add(ctx, tx, caller, report, names, slice, shared)
 			return err
 		})
 		if err != nil {
@@ -72,6 +71,7 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 		s.full.note(caller.Account, added.lacking, found.at)
 		outcome.Registered += added.kept
 		outcome.Rejected = append(outcome.Rejected, added.rejected...)
+		names = nil
 	}
 	product.Refreshes.Note(caller.Account, product.Seen, found.at, found.seen...)
 	return outcome, nil
@@ -131,14 +131,17 @@ type addition struct {
 	lacking  shortage
 }
 
-// add creates resources and writes sources, both up to their caps.
-func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller, report *Report[S], news []S, shared *sharedCount) (added addition, err error) {
-	names := namesOf(news)
+// add creates those of the named resources that do not exist, or of the news
+// without names, and writes the news, both up to their caps.
+func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller, report *Report[S], names []string, news []S, shared *sharedCount) (added addition, err error) {
+	if names == nil {
+		names = namesOf(news)
+	}
 	kinds, err := p.Kinds(p.Reading(tx), ctx, caller.Account, names)
 	if err != nil {
 		return added, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return kinds[name] != "" })
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return kinds[name] != "" })
 	created, err := p.create(ctx, tx, caller, names, report)
 	if err != nil {
 		return added, err

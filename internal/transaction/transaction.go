@@ -15,6 +15,12 @@ type Writer[Tx any] interface {
 	Write(ctx context.Context, account string, fn func(Tx) error) error
 }
 
+// Store runs the transactions of a domain package.
+type Store[ReadTx, Tx any] interface {
+	Reader[ReadTx]
+	Writer[Tx]
+}
+
 // Read runs fn in a transaction that reads and returns its result.
 func Read[Tx, T any](ctx context.Context, store Reader[Tx], fn func(Tx) (T, error)) (found T, err error) {
 	err = store.Read(ctx, func(tx Tx) error {
