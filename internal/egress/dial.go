@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +38,7 @@ func (d *dialer) dial(ctx context.Context, host string, port uint16, timings *Ti
 	started = time.Now()
 	conn, err := d.race(ctx, targets)
 	timings.Connect = time.Since(started)
-	if err != nil && refusal != nil && ctx.Err() == nil {
+	if err != nil && refusal != nil && ctx.Err() == nil && !isShortage(err) {
 		// The next address to try is one that is not allowed.
 		return nil, forHost(refusal, host)
 	}
@@ -86,7 +85,8 @@ type attempt struct {
 }
 
 // race tries targets in their order, the next one when the last one failed or takes long, and returns the first connection.
-// Nothing is sent on the others. When all fail it returns the first failure.
+// Nothing is sent on the others. When all fail it returns the first failure, or a
+// shortage of this machine, because of which an address was not tried.
 func (d *dialer) race(ctx context.Context, targets []netip.AddrPort) (conn *net.TCPConn, err error) {
 	if len(targets) == 1 {
 		return d.connect(ctx, targets[0])
@@ -110,7 +110,10 @@ func (d *dialer) race(ctx context.Context, targets []netip.AddrPort) (conn *net.
 		select {
 		case done := <-attempts:
 			running--
-			conn, err = done.conn, cmp.Or(err, done.err)
+			conn = done.conn
+			if err == nil || isShortage(done.err) {
+				err = done.err
+			}
 		case <-late:
 		}
 	}

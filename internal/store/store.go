@@ -49,6 +49,7 @@ type DB struct {
 	limits   Limits
 	versions versionCache
 	reads    versionReads
+	failure  writeFailure
 }
 
 // engine runs functions on the connections of one database.
@@ -103,6 +104,9 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 		database: options.Database, limits: options.Limits.withDefaults()}
 	if db.clock == nil {
 		db.clock = time.Now
+	}
+	if db.log == nil {
+		db.log = slog.New(slog.DiscardHandler)
 	}
 	var err error
 	if options.Database != "" {
@@ -159,7 +163,7 @@ func (db *DB) read(ctx context.Context, via priority, read reader, fn func(*Read
 	ctx, end := db.begin(ctx, "read")
 	err := classify(ctx, read(ctx, via, func(conn querier) error {
 		return safely(func() error {
-			return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), now: db.now()})
+			return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), log: db.log, now: db.now()})
 		})
 	}))
 	end(err)
@@ -180,15 +184,16 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
-	changed := false
+	changed, wrote := false, false
 	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier) (bool, error) {
 		// The time is read under the lock, so that it does not run against the order of changes.
-		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), now: db.now()}}
+		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), log: db.log, now: db.now()}}
 		err := safely(func() error { return fn(tx) })
-		changed = tx.changed
+		changed, wrote = tx.changed, tx.wrote
 		return changed, err
 	}))
 	end(err)
+	db.noteWrite(err, wrote)
 	if wake := db.wake.Load(); err == nil && changed && wake != nil {
 		(*wake)()
 	}
@@ -243,6 +248,7 @@ type ReadTx struct {
 	conn    querier
 	dialect dialect
 	ring    *sealed.Ring
+	log     *slog.Logger
 	now     time.Time
 }
 
@@ -252,7 +258,8 @@ func (tx *ReadTx) Now() time.Time { return tx.now }
 // Tx runs the reading and writing statements of all concepts in one transaction.
 type Tx struct {
 	ReadTx
-	changed bool
+	changed bool // it recorded changes
+	wrote   bool // a statement changed rows
 }
 
 // LockSchema waits for other nodes that migrate or make the first account.
@@ -388,8 +395,8 @@ func fetch[T any](ctx context.Context, db *DB, via priority, fn func(*ReadTx) (T
 
 // run executes a statement.
 func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
-	_, err := tx.conn.exec(ctx, query, args...)
-	return classify(ctx, err)
+	_, err := tx.affect(ctx, query, args...)
+	return err
 }
 
 // affect executes a statement and counts the rows it changed.
@@ -399,5 +406,6 @@ func (tx *Tx) affect(ctx context.Context, query string, args ...any) (int, error
 		return 0, classify(ctx, err)
 	}
 	changed, err := result.RowsAffected()
+	tx.wrote = tx.wrote || changed > 0
 	return int(changed), err
 }
