@@ -20,7 +20,7 @@ func TestRuns_ByStatusUseIndex(t *testing.T) {
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		raw := database.Raw(t)
 		for status, index := range map[jobs.Status]string{jobs.Pending: "runs_pending_by_account", jobs.Running: "runs_running",
-			jobs.Succeeded: "runs_ended", jobs.Failed: "runs_ended", jobs.Canceled: "runs_ended"} {
+			jobs.Succeeded: "runs_succeeded", jobs.Failed: "runs_unusual", jobs.Canceled: "runs_unusual"} {
 			other := jobs.Succeeded
 			if status == jobs.Succeeded {
 				other = jobs.Failed

@@ -164,8 +164,10 @@ func filterRuns(account string, filter jobs.RunFilter) *list {
 		found.where("status = 'PENDING'")
 	case jobs.Running:
 		found.where("status = 'RUNNING'")
-	case jobs.Succeeded, jobs.Failed, jobs.Canceled:
-		found.where("status IN ('SUCCEEDED', 'FAILED', 'CANCELED') AND status = ?", string(filter.Status))
+	case jobs.Succeeded:
+		found.where("status = 'SUCCEEDED'")
+	case jobs.Failed, jobs.Canceled:
+		found.where("status IN ('FAILED', 'CANCELED') AND status = ?", string(filter.Status))
 	}
 	switch filter.Trigger {
 	case "":
