@@ -15,9 +15,18 @@ func (a *API) liveness(*call) (reply, error) { return ok(health{healthMeta{"aliv
 
 func (a *API) readiness(c *call) (reply, error) {
 	if err := a.Ready(c.ctx()); err != nil {
-		return reply{}, fault.New(fault.Unavailable, "This node is not ready to serve.").Because(err)
+		return reply{}, fault.New(fault.Unavailable, "%s", notReady(err)).Because(err)
 	}
 	return ok(health{healthMeta{"ready"}})
+}
+
+// notReady says why a node should get no requests, as far as everybody may know.
+func notReady(err error) string {
+	sentence := "This node is not ready to serve."
+	for _, reason := range fault.All(err) {
+		sentence += " " + reason.Detail
+	}
+	return sentence
 }
 
 func (a *API) openapi(*call) (reply, error) {

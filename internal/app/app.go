@@ -114,6 +114,9 @@ func (a *App) ready(ctx context.Context) error {
 	if err := a.db.Ping(ctx); err != nil {
 		return err
 	}
+	if err := a.db.Writable(); err != nil {
+		return err
+	}
 	return a.db.Migrated(ctx)
 }
 

@@ -84,8 +84,9 @@ func (s sender) Send(ctx context.Context, order worker.Order) (jobs.Result, erro
 	return result(answer), sendError(err)
 }
 
-// sendError translates the reason of a failed request for the worker. A
-// canceled request stays as it is: its destination did not fail.
+// sendError translates the reason of a failed request for the worker. The
+// destination of a canceled request, or of one that this node had no resources
+// for, did not fail.
 func sendError(err error) error {
 	failed, ok := errors.AsType[*egress.Error](err)
 	if !ok {
@@ -95,6 +96,8 @@ func sendError(err error) error {
 	switch failed.Reason {
 	case egress.Canceled:
 		return err
+	case egress.Exhausted:
+		return fmt.Errorf("%w: %s", worker.ErrExhausted, failed.Detail)
 	case egress.Timeout:
 		reason = jobs.Timeout
 	case egress.SSRFBlocked:

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/app"
@@ -109,6 +110,94 @@ func TestKeyring_MissingOrForeign(t *testing.T) {
 		}
 		start(t, s)
 	})
+}
+
+// A volume that is not mounted, or another database, must not look like a first
+// start: the key ring is still there.
+func TestKeyring_VanishedDatabase(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		s, ring := apptest.Settings(database), apptest.KeyringFile(database)
+		start(t, s)
+		before, err := os.ReadFile(ring)
+		if err != nil {
+			t.Fatal(err)
+		}
+		empty := storetest.Database{Kind: database.Kind, Dir: t.TempDir()}
+		if database.URL != "" {
+			empty.URL = storetest.New(t, database.Kind).URL
+		}
+		s.Data, s.Database = empty.Dir, empty.URL
+		if err := os.WriteFile(apptest.KeyringFile(empty), before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refuses(t, s, "there is a key ring, "+apptest.KeyringFile(empty)+", but the ")
+		refuses(t, s, "move the key ring away or name it with SIGNALBOX_KEYRING")
+		if _, err := os.Stat(filepath.Join(empty.Dir, "signalbox.db")); err == nil {
+			t.Error("a database was made")
+		}
+		if err := os.Rename(apptest.KeyringFile(empty), ring+".old"); err != nil {
+			t.Fatal(err)
+		}
+		start(t, s) // anew on purpose
+		after, err := os.ReadFile(apptest.KeyringFile(empty))
+		if err != nil || bytes.Equal(before, after) {
+			t.Errorf("the new database has the old ring, or none: %v", err)
+		}
+	})
+}
+
+// The file of a database that was replaced by an empty one exists.
+func TestKeyring_EmptyDatabaseFile(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	s := apptest.Settings(database)
+	start(t, s)
+	if err := os.Truncate(filepath.Join(database.Dir, "signalbox.db"), 0); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, s, "holds nothing that was sealed with it")
+}
+
+func TestKeyring_InterruptedFirstStart(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		s, ring := apptest.Settings(database), apptest.KeyringFile(database)
+		t.Run("before the database holds a seal", func(t *testing.T) {
+			if _, err := sealed.OpenOrCreate(ring + ".new"); err != nil {
+				t.Fatal(err)
+			}
+			start(t, s)
+		})
+		t.Run("before the ring has its name", func(t *testing.T) {
+			if err := os.Rename(ring, ring+".new"); err != nil {
+				t.Fatal(err)
+			}
+			start(t, s)
+		})
+		if _, err := os.Stat(ring + ".new"); err == nil {
+			t.Error("the ring did not get its name")
+		}
+	})
+}
+
+func TestKeyring_NodesStartAtOnce(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	s := apptest.Settings(database)
+	var starting sync.WaitGroup
+	for range 5 {
+		starting.Go(func() {
+			instance, _, err := build(t, s)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			stop(t, instance)
+		})
+	}
+	starting.Wait()
+	start(t, s)
 }
 
 func TestKeyring_FromSetting(t *testing.T) {

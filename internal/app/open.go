@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -35,14 +36,70 @@ func openStore(ctx context.Context, s settings.Settings, o Options, log *slog.Lo
 			return nil, err
 		}
 	}
+	ringExists, err := checkDatabaseFile(s)
+	if err != nil {
+		return nil, err
+	}
 	db, err := store.Open(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	if err := db.Migrate(ctx); err != nil {
+	if ringExists {
+		err = checkSealed(ctx, s, db)
+	}
+	if err == nil {
+		err = db.Migrate(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// checkDatabaseFile reports whether there is a key ring in the data folder, and
+// refuses one without the SQLite file that was made with it.
+func checkDatabaseFile(s settings.Settings) (ringExists bool, err error) {
+	if s.Keyring != "" || !exists(filepath.Join(s.Data, keyringFile)) {
+		return false, nil
+	}
+	if s.Database == "" && !exists(filepath.Join(s.Data, databaseFile)) {
+		return true, errVanished(s)
+	}
+	return true, nil
+}
+
+// checkSealed refuses a database that is not the one of the key ring in the data
+// folder: the file gets its name only after the database holds a value sealed
+// with it.
+func checkSealed(ctx context.Context, s settings.Settings, db *store.DB) error {
+	used, err := db.HasSeal(ctx)
+	if err == nil && !used {
+		err = errVanished(s)
+	}
+	return err
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+func errVanished(s settings.Settings) error {
+	return fmt.Errorf("there is a key ring, %s, but %s holds nothing that was sealed with it, as when a volume is not mounted or SIGNALBOX_DATABASE names another database: "+
+		"mount or restore the database; to start with a new one on purpose, move the key ring away or name it with SIGNALBOX_KEYRING",
+		filepath.Join(s.Data, keyringFile), databaseName(s))
+}
+
+// databaseName names the database without a password.
+func databaseName(s settings.Settings) string {
+	if s.Database == "" {
+		return "the database " + filepath.Join(s.Data, databaseFile)
+	}
+	location, err := url.Parse(s.Database)
+	if err != nil || location.Host == "" {
+		return "the PostgreSQL database"
+	}
+	return "the PostgreSQL database " + location.Host + location.Path
 }
 
 // outcome returns the metric label of a transaction: a rule that refuses is not
@@ -57,38 +114,47 @@ func outcome(err error) string {
 	return "error"
 }
 
-// openRing opens the key ring and refuses one that is not the database's.
+// openRing opens the key ring that the settings name, or the one in the data
+// folder, and refuses one that is not the database's. The first start makes the
+// latter. Until the database holds a value sealed with it, the file has another
+// name, so that a start that is interrupted can be repeated.
 func openRing(ctx context.Context, s settings.Settings, db *store.DB) (*sealed.Ring, error) {
-	ring, err := readRing(ctx, s, db)
-	if err != nil {
-		return nil, err
-	}
-	return ring, db.CheckSeal(ctx, ring)
-}
-
-// readRing reads the ring that the settings name, or the one in the data
-// folder. The first start makes that one; later a missing ring is an error,
-// because values sealed with it exist.
-func readRing(ctx context.Context, s settings.Settings, db *store.DB) (*sealed.Ring, error) {
 	if s.Keyring != "" {
-		return sealed.Open(s.Keyring)
+		ring, err := sealed.Open(s.Keyring)
+		if err != nil {
+			return nil, err
+		}
+		return ring, db.CheckSeal(ctx, ring)
 	}
 	path := filepath.Join(s.Data, keyringFile)
-	ring, err := sealed.OpenFile(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return ring, err
-	}
-	used, err := db.HasSeal(ctx)
-	if err != nil {
+	fresh := path + ".new"
+	if _, err := db.OpenRing(ctx, func(used bool) (*sealed.Ring, error) {
+		switch {
+		case used:
+			return openPublished(path, fresh)
+		case exists(path):
+			return nil, errVanished(s)
+		}
+		return sealed.OpenOrCreate(fresh)
+	}); err != nil {
 		return nil, err
 	}
-	if used {
-		if ring, err := sealed.OpenFile(path); err == nil { // another node has just made it
-			return ring, nil
+	return openPublished(path, fresh)
+}
+
+// openPublished opens the key ring of a database in use. If the start that made
+// it was interrupted, the ring gets its name now.
+func openPublished(path, fresh string) (*sealed.Ring, error) {
+	if !exists(path) {
+		if err := os.Rename(fresh, path); err != nil && !errors.Is(err, fs.ErrNotExist) { // another node may have done it
+			return nil, fmt.Errorf("naming the key ring: %w", err)
 		}
+	}
+	ring, err := sealed.OpenFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the key ring %s is missing, and the database holds values sealed with it: restore the file, or name it with SIGNALBOX_KEYRING", path)
 	}
-	return sealed.OpenOrCreate(path)
+	return ring, err
 }
 
 // planTable reads the plans that the settings name.

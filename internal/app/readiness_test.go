@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,44 @@ func TestReadiness_FollowsDatabase(t *testing.T) {
 	proxy.Up()
 	ready(http.StatusOK)
 	storetest.Wait(t, soon, "requests are answered", func() bool { return c.status(t, "/api/v1/users/current") == http.StatusOK })
+}
+
+// A database that answers but takes no writes, as on a full disk or after a
+// failover, makes a node not ready until a write works.
+func TestReadiness_FollowsWrites(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	node := apptest.Start(t, database)
+	c, raw := newClient(t, node.URL, node.Key), database.Raw(t)
+	refuseWrites := func(refuse string) {
+		t.Helper()
+		for _, statement := range []string{
+			`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = ` + refuse + `', current_database()); END $$`,
+			`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+		} {
+			if _, err := raw.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	raw.SetMaxOpenConns(1) // its connection stays writable
+	refuseWrites("on")
+	storetest.Wait(t, soon, "a write fails", func() bool { return strings.Contains(scrape(node), "signalbox_store_writable 0") })
+	storetest.Wait(t, soon, "reads work", func() bool { return c.status(t, "/api/v1/users/current") == http.StatusOK })
+	if text := c.get(t, "/api/readiness", http.StatusServiceUnavailable); !strings.Contains(text, "Writing to the database fails: it is read-only.") {
+		t.Errorf("readiness says %s", text)
+	}
+	refuseWrites("off")
+	storetest.Wait(t, soon, "it is ready", func() bool { return c.status(t, "/api/readiness") == http.StatusOK })
+	if text := scrape(node); !strings.Contains(text, "signalbox_store_writable 1") {
+		t.Errorf("the metrics say %s", text)
+	}
+}
+
+func scrape(node *apptest.Node) string {
+	answer := httptest.NewRecorder()
+	node.App.MetricsHandler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return answer.Body.String()
 }
 
 // The machine of the database lost its power, and another took over: the old

@@ -46,7 +46,8 @@ func TestSender_TranslatesEveryReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	translations := map[egress.Reason]jobs.Reason{
-		egress.Timeout: jobs.Timeout, egress.ConnectionError: jobs.ConnectionError, egress.SSRFBlocked: jobs.SSRFBlocked, egress.Canceled: "",
+		egress.Timeout: jobs.Timeout, egress.ConnectionError: jobs.ConnectionError, egress.SSRFBlocked: jobs.SSRFBlocked,
+		egress.Canceled: "", egress.Exhausted: "",
 	}
 	reasons := regexp.MustCompile(`Reason = "([A-Z_]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(reasons) != len(translations) {
@@ -62,6 +63,9 @@ func TestSender_TranslatesEveryReason(t *testing.T) {
 		if sent, ok := errors.AsType[*worker.SendError](got); ok != (want != "") || ok && *sent != (worker.SendError{Reason: want, Detail: "It failed."}) {
 			t.Errorf("%s became %#v", failed.Reason, got)
 		}
+	}
+	if got := app.SendError(&egress.Error{Reason: egress.Exhausted}); !errors.Is(got, worker.ErrExhausted) {
+		t.Errorf("a shortage became %v", got)
 	}
 	if app.SendError(nil) != nil {
 		t.Error("a request that did not fail has an error")

@@ -23,6 +23,7 @@ func (a *App) wire() {
 	for name, stats := range a.db.Pools() {
 		a.metrics.WatchPool(name, stats)
 	}
+	a.metrics.WatchWritable(func() bool { return a.db.Writable() == nil })
 	a.feed = changes.NewFeed(a.db.FeedSource(), a.log, a.options.FeedInterval)
 	a.db.OnChange(a.feed.Wake)
 	a.listener = a.db.NewListener(a.feed.Wake)

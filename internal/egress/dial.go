@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +34,7 @@ func (d *dialer) dial(ctx context.Context, host string, port uint16, timings *Ti
 	started = time.Now()
 	conn, err := d.race(ctx, targets)
 	timings.Connect = time.Since(started)
-	if err != nil && refusal != nil && ctx.Err() == nil { // the next address to try is not allowed
+	if err != nil && refusal != nil && ctx.Err() == nil && !isShortage(err) { // the next address to try is not allowed
 		return nil, forHost(refusal, host)
 	}
 	return conn, err
@@ -80,8 +79,8 @@ type attempt struct {
 	err  error
 }
 
-// race tries targets in their order, the next one when the last one failed or takes long. It returns the first connection,
-// or the first failure when all fail.
+// race tries targets in their order, the next one when the last one failed or takes long. It returns the first connection.
+// When all fail it returns the first failure, or a shortage of this machine, because of which an address was not tried.
 func (d *dialer) race(ctx context.Context, targets []netip.AddrPort) (conn *net.TCPConn, err error) {
 	if len(targets) == 1 {
 		return d.connect(ctx, targets[0])
@@ -105,7 +104,10 @@ func (d *dialer) race(ctx context.Context, targets []netip.AddrPort) (conn *net.
 		select {
 		case done := <-attempts:
 			running--
-			conn, err = done.conn, cmp.Or(err, done.err)
+			conn = done.conn
+			if err == nil || isShortage(done.err) {
+				err = done.err
+			}
 		case <-late:
 		}
 	}

@@ -155,7 +155,7 @@ func (c *Client) connection(ctx context.Context, to endpoint, deadline time.Time
 	defer cancel()
 	raw, err := c.dialer.dial(ctx, to.host, to.port, timings)
 	if err != nil {
-		return nil, classified(ctx, err)
+		return nil, unconnected(ctx, err)
 	}
 	made := newConn(raw, to)
 	if to.tls == nil {

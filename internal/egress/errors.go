@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 )
@@ -15,12 +16,14 @@ import (
 // Reason says in one word why a request failed.
 type Reason string
 
-// The reasons. Canceled means that the caller's context was cancelled.
+// The reasons. Canceled means that the caller's context was cancelled, and Exhausted that this machine had no file descriptor
+// or memory for a connection: nothing was sent, and the destination is not to blame.
 const (
 	Timeout         Reason = "TIMEOUT"
 	ConnectionError Reason = "CONNECTION_ERROR"
 	SSRFBlocked     Reason = "SSRF_BLOCKED"
 	Canceled        Reason = "CANCELED"
+	Exhausted       Reason = "EXHAUSTED"
 )
 
 // Error is the failure of a request. Its detail is a sentence for the owner of the request; it names hosts and
@@ -71,6 +74,26 @@ func classified(ctx context.Context, err error) error {
 	}
 	detail := "The request failed while " + string(failed.phase) + ": " + cause(failed.err) + "."
 	return &Error{Reason: ConnectionError, Detail: detail, Err: failed.err}
+}
+
+// unconnected returns the *Error for a connection that could not be made. Nothing was sent.
+func unconnected(ctx context.Context, err error) error {
+	failed, ok := errors.AsType[*failure](err)
+	if !ok || ctx.Err() != nil || !isShortage(err) {
+		return classified(ctx, err)
+	}
+	return &Error{Reason: Exhausted, Detail: "This node ran out of resources while " + string(failed.phase) + ": " + cause(failed.err) + ".", Err: failed.err}
+}
+
+// isShortage reports whether this machine had no file descriptor or memory left. Errors of lookups are only text.
+func isShortage(err error) bool {
+	lookup, isLookup := errors.AsType[*net.DNSError](err)
+	for _, shortage := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, shortage) || isLookup && strings.HasSuffix(lookup.Err, shortage.Error()) {
+			return true
+		}
+	}
+	return false
 }
 
 // ended returns the error of a request whose context has ended.

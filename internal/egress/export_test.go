@@ -1,6 +1,15 @@
 package egress
 
-import "time"
+import (
+	"os"
+	"syscall"
+	"time"
+)
 
 // SetIdleTime sets how long a client keeps connections. It must not have any yet.
 func SetIdleTime(c *Client, d time.Duration) { c.idle.idleTime = d }
+
+// FailSockets makes every new socket of a client fail with an error.
+func FailSockets(c *Client, err error) {
+	c.dialer.net.Control = func(string, string, syscall.RawConn) error { return os.NewSyscallError("socket", err) }
+}

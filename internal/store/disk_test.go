@@ -40,9 +40,18 @@ func TestSQLite_FullDisk(t *testing.T) {
 	if count(t, db, account, "small", large) != 0 {
 		t.Error("half of it was kept")
 	}
+	if err := db.Write(t.Context(), "", func(*store.Tx) error { return nil }); err != nil { // this works on a full disk too
+		t.Fatal(err)
+	}
+	if err := db.Writable(); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "no space is left") {
+		t.Errorf("with a full disk it says %v", err)
+	}
 	setMaxPages(t, db, 1<<30)
 	if err := db.Write(t.Context(), account, fill); err != nil {
 		t.Fatalf("with space again: %v", err)
+	}
+	if err := db.Writable(); err != nil {
+		t.Errorf("with space again it says %v", err)
 	}
 	if count(t, db, account, "small", large) != 2 {
 		t.Error("it was not written")

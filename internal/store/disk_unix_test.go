@@ -78,13 +78,16 @@ func fillDisk(folder string) error {
 	if err := writeGroup(ctx, db, true); err != nil {
 		return fmt.Errorf("with a full disk: %w", err)
 	}
+	if db.Writable() == nil {
+		return errors.New("nothing tells that commits fail")
+	}
 	if err := limitFiles(1 << 30); err != nil {
 		return err
 	}
 	if err := writeGroup(ctx, db, false); err != nil {
 		return fmt.Errorf("with space again: %w", err)
 	}
-	return nil
+	return db.Writable()
 }
 
 func limitFiles(size uint64) error {

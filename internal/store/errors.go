@@ -40,6 +40,12 @@ func isDuplicate(err error) bool {
 		sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE || postgresCode(err) == "23505"
 }
 
+// isMissingTable reports whether a statement names a table that does not exist.
+func isMissingTable(err error) bool {
+	return postgresCode(err) == "42P01" ||
+		sqliteCode(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such table")
+}
+
 // isRetryable reports whether PostgreSQL took a transaction back that may work
 // when it is run again: a serialization failure, a deadlock, or a node so slow
 // that the server took it for stopped.
@@ -56,6 +62,23 @@ func isFull(err error) bool {
 	return sqliteCode(err)&0xff == sqlite3.SQLITE_FULL || postgresCode(err) == "53100"
 }
 
+// diskFailure returns what is wrong with the database's disk, or "" if the error
+// has another cause.
+func diskFailure(err error) string {
+	code, pgCode := sqliteCode(err)&0xff, postgresCode(err)
+	switch {
+	case err == nil:
+		return ""
+	case isFull(err):
+		return "no space is left on its disk"
+	case code == sqlite3.SQLITE_READONLY || pgCode == readOnly:
+		return "it is read-only"
+	case code == sqlite3.SQLITE_IOERR || code == sqlite3.SQLITE_CANTOPEN || pgCode == "58030":
+		return "its disk reports an error"
+	}
+	return ""
+}
+
 // isOutage reports whether the caller may try again: the database could not be
 // reached or refuses work for a while.
 func isOutage(err error) bool {
@@ -67,6 +90,7 @@ func isOutage(err error) bool {
 	case strings.HasPrefix(code, "08"), // connection
 		strings.HasPrefix(code, "53"),    // resources
 		strings.HasPrefix(code, "57P"),   // shutdown, crash, starting up
+		code == "58030",                  // an error of the disk
 		code == "57014", code == "55P03", // a time limit of a statement or a lock
 		code == idleTransaction, code == "25P04", // a time limit of a transaction
 		code == readOnly, code == "40001", // a standby; too many retries

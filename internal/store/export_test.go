@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+)
 
 // What tests of this package reach beyond its interface.
 
@@ -15,6 +19,12 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) error {
 // Ask runs any query whose answer is one number.
 func (tx *ReadTx) Ask(ctx context.Context, query string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, query)
+}
+
+// RunsQuery is the query of an account's newest runs.
+func RunsQuery(account string, filter jobs.RunFilter) (string, []any) {
+	found := filterRuns(account, filter)
+	return "SELECT " + found.columns + found.from() + " ORDER BY runs.id DESC LIMIT 20", found.args
 }
 
 // Waiting counts the transactions that wait inside this node.

@@ -134,8 +134,17 @@ func (tx *Tx) RefuseRuns(ctx context.Context, lane, detail string, limit int) (i
 }
 
 // Configurations returns what jobs send, by the ids that claims have. One that
-// cannot be unsealed is left out: it must not keep other jobs from running.
+// cannot be unsealed is logged and left out: it must not keep other jobs from
+// running.
 func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]jobs.Configuration, error) {
+	return tx.configurations(ctx, ids, func(id string, err error) {
+		tx.log.Error("The configuration of a job cannot be decrypted; its runs fail without a request. Restore the key that sealed it, or write the job's configuration again.",
+			"configuration", id, "error", err)
+	})
+}
+
+// configurations calls unreadable for those that cannot be unsealed.
+func (tx *ReadTx) configurations(ctx context.Context, ids []string, unreadable func(id string, err error)) (map[string]jobs.Configuration, error) {
 	found := make(map[string]jobs.Configuration, len(ids))
 	_, err := among(ctx, tx, func(r row) (string, error) {
 		var id string
@@ -143,9 +152,12 @@ func (tx *ReadTx) Configurations(ctx context.Context, ids []string) (map[string]
 		if err := r.Scan(&id, &hidden); err != nil {
 			return id, err
 		}
-		if configuration, err := tx.unsealConfiguration(id, hidden); err == nil {
-			found[id] = configuration
+		configuration, err := tx.unsealConfiguration(id, hidden)
+		if err != nil {
+			unreadable(id, err)
+			return id, nil
 		}
+		found[id] = configuration
 		return id, nil
 	}, `SELECT id, sealed FROM job_requests WHERE $1 = '' AND id `, "", ids)
 	return found, err
@@ -244,6 +256,18 @@ func (tx *ReadTx) Nodes(ctx context.Context) ([]worker.Node, error) {
 func (tx *Tx) GiveUp(ctx context.Context, node worker.Node) (bool, error) {
 	gone, err := all(ctx, tx.conn, scanString, `DELETE FROM worker_nodes WHERE boot = $1 AND beat = $2 RETURNING boot`, node.Boot, node.Beat)
 	return len(gone) > 0, err
+}
+
+// PutBack makes a run that a worker still owns pending again, in the lane that
+// its job has now, and reports whether it was owned. If the job was deleted the
+// run is cancelled, as those that were pending then. The caller holds the
+// account's lock, so the job does not change meanwhile.
+func (tx *Tx) PutBack(ctx context.Context, run, lease string) (bool, error) {
+	changed, err := tx.affect(ctx, `UPDATE runs SET lane = jobs.lane, lease = NULL, started_at = NULL, job_version = NULL, request_id = NULL,
+			status = CASE WHEN jobs.deleted_at IS NULL THEN 'PENDING' ELSE 'CANCELED' END,
+			finished_at = CASE WHEN jobs.deleted_at IS NULL THEN NULL ELSE `+notBeforeQueued("$3")+` END
+		FROM jobs WHERE jobs.uid = runs.job_uid AND runs.id = $1 AND runs.status = 'RUNNING' AND runs.lease = $2`, run, lease, micros(tx.now))
+	return changed > 0, err
 }
 
 // LoseRuns fails the running runs of a worker that is gone.

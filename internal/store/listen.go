@@ -49,7 +49,7 @@ func (l *Listener) Stop() { l.loop.Stop() }
 func (l *Listener) run(ctx context.Context) {
 	const longest = 10 * time.Second
 	pause := l.db.options.Limits.Reconnect
-	for ctx.Err() == nil {
+	for failing := false; ctx.Err() == nil; failing = true {
 		connected, err := l.listen(ctx)
 		if ctx.Err() != nil {
 			return
@@ -57,7 +57,9 @@ func (l *Listener) run(ctx context.Context) {
 		if connected {
 			pause = l.db.options.Limits.Reconnect
 		}
-		l.db.options.Log.Warn("Lost the connection for notifications from other nodes; reconnecting. Until then changes are found by polling.", "error", err)
+		if connected || !failing { // once for each outage
+			l.db.options.Log.Warn("Lost the connection for notifications from other nodes; reconnecting. Until then changes are found by polling.", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause + time.Duration(rand.Int64N(int64(pause)))): //nolint:gosec // jitter needs no secrecy

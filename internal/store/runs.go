@@ -77,7 +77,7 @@ func (tx *ReadTx) withRequests(ctx context.Context, rows []runRow) ([]jobs.Run, 
 	for _, row := range rows {
 		sent[row.request] = nil
 	}
-	found, err := tx.Configurations(ctx, slices.Collect(maps.Keys(sent)))
+	found, err := tx.configurations(ctx, slices.Collect(maps.Keys(sent)), func(string, error) {}) // the worker has logged it
 	if err != nil {
 		return nil, err
 	}
@@ -133,10 +133,10 @@ func filterRuns(account string, filter jobs.RunFilter) *list {
 		found.where("status = 'PENDING'")
 	case jobs.Running:
 		found.where("status = 'RUNNING'")
+	case jobs.Succeeded:
+		found.where("status = 'SUCCEEDED'")
 	case jobs.Failed, jobs.Canceled:
 		found.where("status IN ('FAILED', 'CANCELED') AND status = ?", string(filter.Status))
-	case jobs.Succeeded:
-		found.where("status = ?", string(filter.Status))
 	}
 	switch filter.Trigger {
 	case "":

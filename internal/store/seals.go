@@ -39,35 +39,52 @@ func scanSealed(r row) (v sealedValue, err error) {
 	return v, err
 }
 
-// HasSeal reports whether the database holds anything sealed.
+// HasSeal reports whether the database holds anything sealed. One that has not
+// been migrated does not.
 func (db *DB) HasSeal(ctx context.Context) (bool, error) {
 	count, err := fetch(ctx, db, forDecisions, func(tx *ReadTx) (int, error) {
 		return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM seal_checks`)
 	})
+	if isMissingTable(err) {
+		return false, nil
+	}
 	return count > 0, err
 }
 
-// CheckSeal refuses a key ring that does not open what the database holds. The
-// first ring seals the value that later ones are checked with.
-func (db *DB) CheckSeal(ctx context.Context, ring *sealed.Ring) error {
-	return db.Write(ctx, "", func(tx *Tx) error {
+// OpenRing opens a key ring and refuses one that does not open what the database
+// holds. The first ring seals the value that later ones are checked with. open is
+// told whether that value exists; nodes that start at once call it one by one. It
+// may be called several times.
+func (db *DB) OpenRing(ctx context.Context, open func(used bool) (*sealed.Ring, error)) (ring *sealed.Ring, err error) {
+	err = db.Write(ctx, "", func(tx *Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}
 		column := sealedColumns()[0]
 		check, err := one(ctx, tx.conn, fault.Missing("seal check", "ring"), scanSealed, `SELECT id, sealed FROM seal_checks WHERE id = 'ring'`)
-		if fault.Is(err, fault.NotFound) {
-			return tx.sealFirst(ctx, ring, column)
-		}
-		if err != nil {
+		used := !fault.Is(err, fault.NotFound)
+		if used && err != nil {
 			return err
+		}
+		if ring, err = open(used); err != nil {
+			return err
+		}
+		if !used {
+			return tx.sealFirst(ctx, ring, column)
 		}
 		hidden, err := ring.Unseal(column.place(check.row), check.value)
 		if err != nil || string(hidden) != sealCheck {
-			return errors.Join(fmt.Errorf("this key ring does not open what the database holds; start with the ring it was sealed with"), err)
+			return errors.Join(errors.New("this key ring does not open what the database holds; start with the ring it was sealed with"), err)
 		}
 		return nil
 	})
+	return ring, err
+}
+
+// CheckSeal is OpenRing with a ring that is open already.
+func (db *DB) CheckSeal(ctx context.Context, ring *sealed.Ring) error {
+	_, err := db.OpenRing(ctx, func(bool) (*sealed.Ring, error) { return ring, nil })
+	return err
 }
 
 func (tx *Tx) sealFirst(ctx context.Context, ring *sealed.Ring, column sealedColumn) error {

@@ -42,6 +42,7 @@ type DB struct {
 	ring     atomic.Pointer[sealed.Ring]
 	versions versionCache
 	reads    versionReads
+	failure  writeFailure
 }
 
 // engine runs functions on the connections of one database.
@@ -91,6 +92,9 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 	options.Limits = options.Limits.withDefaults()
 	if options.Now == nil {
 		options.Now = time.Now
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
 	}
 	db := &DB{dialect: sqliteDialect(), options: options}
 	var err error
@@ -142,7 +146,7 @@ func (db *DB) read(ctx context.Context, via priority, read reader, fn func(*Read
 	ctx, end := db.begin(ctx, "read")
 	err := classify(ctx, read(ctx, via, func(conn querier) error {
 		return safely(func() error {
-			return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), now: db.now()})
+			return fn(&ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()})
 		})
 	}))
 	end(err)
@@ -162,15 +166,16 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
-	changed := false
+	changed, wrote := false, false
 	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier) (bool, error) {
 		// The time is read under the lock, so that it does not run against the order of changes.
-		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), now: db.now()}}
+		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()}}
 		err := safely(func() error { return fn(tx) })
-		changed = tx.changed
+		changed, wrote = tx.changed, tx.wrote
 		return changed, err
 	}))
 	end(err)
+	db.noteWrite(err, wrote)
 	if wake := db.wake.Load(); err == nil && changed && wake != nil {
 		(*wake)()
 	}
@@ -223,6 +228,7 @@ type ReadTx struct {
 	conn    querier
 	dialect dialect
 	ring    *sealed.Ring
+	log     *slog.Logger
 	now     time.Time
 }
 
@@ -232,7 +238,8 @@ func (tx *ReadTx) Now() time.Time { return tx.now }
 // Tx runs the reading and writing statements of all concepts in one transaction.
 type Tx struct {
 	ReadTx
-	changed bool
+	changed bool // it recorded changes
+	wrote   bool // a statement changed rows
 }
 
 // LockSchema waits for other nodes that migrate or make the first account.
@@ -369,8 +376,8 @@ func fetch[T any](ctx context.Context, db *DB, via priority, fn func(*ReadTx) (T
 
 // run executes a statement.
 func (tx *Tx) run(ctx context.Context, query string, args ...any) error {
-	_, err := tx.conn.exec(ctx, query, args...)
-	return classify(ctx, err)
+	_, err := tx.affect(ctx, query, args...)
+	return err
 }
 
 // affect executes a statement and counts the rows it changed.
@@ -380,5 +387,6 @@ func (tx *Tx) affect(ctx context.Context, query string, args ...any) (int, error
 		return 0, classify(ctx, err)
 	}
 	changed, err := result.RowsAffected()
+	tx.wrote = tx.wrote || changed > 0
 	return int(changed), err
 }

@@ -93,6 +93,18 @@ func (m *Metrics) ObserveTransaction(kind string, took time.Duration, outcome st
 // ObserveGroupCommit records how many writes shared one commit.
 func (m *Metrics) ObserveGroupCommit(size int) { m.groupSize.Observe(float64(size)) }
 
+// WatchWritable adds to every scrape whether writes to the store work. It is called once.
+func (m *Metrics) WatchWritable(works func() bool) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "signalbox_store_writable", Help: "1 while writes to the store work, 0 from one that failed because of the disk until one works.",
+	}, func() float64 {
+		if works() {
+			return 1
+		}
+		return 0
+	}))
+}
+
 // CountAuthentication counts a credential check: hit (known from the cache), miss (looked up) or refused.
 func (m *Metrics) CountAuthentication(result string) { m.auth.get(result).Inc() }
 

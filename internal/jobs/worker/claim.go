@@ -41,6 +41,9 @@ func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
 	if !w.alive.Load() {
 		return false, nil // a heartbeat will wake it
 	}
+	if w.isExhausted() {
+		return false, nil
+	}
 	w.atLimit.Store(true) // from here on, requests that end wake it
 	if w.inFlight.free() <= 0 {
 		return false, nil
@@ -76,7 +79,7 @@ func (w *Worker) disown(ctx context.Context) error {
 		}
 		owned, err := tx.Owned(ctx, w.Boot)
 		for _, run := range owned {
-			if !known[run] {
+			if known[run] == 0 {
 				outcome := failure(jobs.WorkerLost, "The connection to the database broke while the run was claimed, so it was not attempted.", nil)
 				outcome.Run, outcome.FinishedAt = run, tx.Now()
 				lost = append(lost, outcome)
@@ -279,6 +282,9 @@ func (r *round) take(ctx context.Context, tx Tx, lane string, limit int, allowed
 	}
 	wanted := min(limit, allowed.left)
 	claims, err := tx.ClaimRuns(ctx, lane, r.worker.Boot, wanted)
+	for i := range claims {
+		claims[i].Period = jobs.Period(tx.Now())
+	}
 	r.claims = append(r.claims, claims...)
 	r.byHost[hostOf(lane)] += len(claims)
 	r.limited = r.limited || len(claims) == wanted

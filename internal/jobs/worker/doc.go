@@ -11,8 +11,12 @@
 //	   ╰─ cancel  QUOTA_EXCEEDED╰─ cancel
 //	         ╰────────▶ CANCELED ◀───╯
 //
-// A run is claimed at most once, and so attempted at most once. A claim stores
-// the worker's boot id as the lease. Every later change of the run requires
+//	PENDING ◀── no resources to send ── RUNNING
+//
+// A run is attempted at most once. It is claimed once, unless the node had no
+// file descriptor or memory for the request: then nothing was sent, the claim is
+// undone together with its metering, and the node claims nothing for a moment.
+// A claim stores the worker's boot id as the lease. Every later change of the run requires
 // that it is RUNNING and, except for a cancellation, that the lease matches: so
 // there is exactly one final transition.
 //

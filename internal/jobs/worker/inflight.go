@@ -13,8 +13,10 @@ type inFlight struct {
 
 	byAccount, byHost, byLane map[string]int
 
-	aborts    map[string]context.CancelCauseFunc // by run
-	unwritten map[string]bool                    // runs whose outcome is not in the database yet
+	aborts map[string]context.CancelCauseFunc // by run
+	// unwritten counts the claims of runs that are not over in the database. One
+	// that was put back may be claimed again before that is noted here.
+	unwritten map[string]int
 	// canceled are unknown runs that were cancelled, and abortAs is why all were
 	// aborted, since the last claim began: it may have taken those runs.
 	canceled map[string]bool
@@ -49,11 +51,11 @@ func (f *inFlight) start(ctx context.Context, claim Claim) context.Context {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.aborts == nil {
-		f.aborts, f.unwritten = map[string]context.CancelCauseFunc{}, map[string]bool{}
+		f.aborts, f.unwritten = map[string]context.CancelCauseFunc{}, map[string]int{}
 		f.byAccount, f.byHost, f.byLane = map[string]int{}, map[string]int{}, map[string]int{}
 	}
 	f.aborts[claim.Run] = abort
-	f.unwritten[claim.Run] = true
+	f.unwritten[claim.Run]++
 	f.byAccount[claim.Account]++
 	f.byHost[hostOf(claim.Lane)]++
 	f.byLane[claim.Lane]++
@@ -93,12 +95,12 @@ func (f *inFlight) written(outcomes []Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, outcome := range outcomes {
-		delete(f.unwritten, outcome.Run)
+		decrement(f.unwritten, outcome.Run)
 	}
 }
 
 // unwrittenRuns returns the runs whose outcome is not in the database yet.
-func (f *inFlight) unwrittenRuns() map[string]bool {
+func (f *inFlight) unwrittenRuns() map[string]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.unwritten)

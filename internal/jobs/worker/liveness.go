@@ -29,7 +29,16 @@ func defaultIntervals() Intervals {
 
 // sendHeartbeats sends heartbeats until ctx ends, and does nothing that could delay one.
 func (w *Worker) sendHeartbeats(ctx context.Context) {
-	background.Repeat(ctx, nil, w.heartbeat, func(err error) {
+	failing := false
+	background.Repeat(ctx, nil, func(ctx context.Context) (time.Duration, error) {
+		pause, err := w.heartbeat(ctx)
+		if err == nil && failing {
+			failing = false
+			w.Log.Info("The database is back; heartbeats work again.")
+		}
+		return pause, err
+	}, func(err error) {
+		failing = true
 		w.Log.Warn("Heartbeat failed; retrying. Requests in flight are aborted without one.", "error", err, "after", w.Intervals.AbortAfter)
 	})
 }

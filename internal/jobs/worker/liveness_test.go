@@ -1,8 +1,10 @@
 package worker_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -108,6 +110,45 @@ func (i impatient) FinishRuns(ctx context.Context, lease string, outcomes []work
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	return i.Store.FinishRuns(ctx, lease, outcomes)
+}
+
+// unavailable is a store that refuses writes while it is away.
+type unavailable struct {
+	worker.Store
+	away, refused *atomic.Int64
+}
+
+func (u unavailable) Write(ctx context.Context, account string, fn func(worker.Tx) error) error {
+	if u.away.Load() > 0 {
+		u.refused.Add(1)
+		return fault.New(fault.Unavailable, "It is away.")
+	}
+	return u.Store.Write(ctx, account, fn)
+}
+
+func TestLiveness_LogsEndOfOutageOnce(t *testing.T) {
+	t.Parallel()
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	var away, refused atomic.Int64
+	var logged bytes.Buffer
+	r := newRig(t, db, func(w *worker.Worker) {
+		w.Store, w.Log = unavailable{db.Worker(), &away, &refused}, slog.New(slog.NewTextHandler(&logged, nil))
+		w.Intervals.Heartbeat = 10 * time.Millisecond
+	}).start(t)
+	for range 2 {
+		before := beats(t, db)
+		storetest.Wait(t, soon, "it beats", func() bool { return beats(t, db) > before })
+		away.Store(1)
+		refused.Store(0)
+		storetest.Wait(t, soon, "heartbeats fail", func() bool { return refused.Load() > 5 })
+		away.Store(0)
+		before = beats(t, db)
+		storetest.Wait(t, soon, "it beats again", func() bool { return beats(t, db) > before+2 })
+	}
+	r.stop(t.Context())
+	if text := logged.String(); strings.Count(text, "Heartbeat failed") != 2 || strings.Count(text, "The database is back") != 2 {
+		t.Errorf("two outages were logged as %s", text)
+	}
 }
 
 func TestLiveness_SilentConnectionsCostNoRuns(t *testing.T) {

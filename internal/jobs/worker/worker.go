@@ -23,6 +23,10 @@ var (
 	errStopped  = errors.New("the node was shut down before the response came")
 )
 
+// ErrExhausted means that this node had no file descriptor or memory for a
+// request. Nothing was sent.
+var ErrExhausted = errors.New("the node is out of resources")
+
 // Store provides the transactions of a worker.
 type Store interface {
 	Read(ctx context.Context, fn func(ReadTx) error) error
@@ -65,6 +69,9 @@ type Tx interface {
 	Settled(ctx context.Context, boot string) (bool, error)
 	// GiveUp removes a node, or returns false if it has sent a heartbeat since.
 	GiveUp(ctx context.Context, node Node) (bool, error)
+	// PutBack makes a run that a worker still owns pending again and reports
+	// whether it was owned. One whose job was deleted is cancelled instead.
+	PutBack(ctx context.Context, run, lease string) (bool, error)
 	// LoseRuns fails the running runs of a worker as WORKER_LOST.
 	LoseRuns(ctx context.Context, lease, detail string) (int, error)
 }
@@ -73,6 +80,7 @@ type Tx interface {
 type Claim struct {
 	Run, Account, Lane, Job string
 	Request                 string // the id of the configuration
+	Period                  string // the month that it is metered in
 }
 
 // hostOf returns the destination host of a lane.
@@ -97,7 +105,7 @@ type Order struct {
 	Configuration     jobs.Configuration
 }
 
-// Sender makes requests. Its error is a *SendError, or that of ctx.
+// Sender makes requests. Its error is a *SendError, ErrExhausted, or that of ctx.
 type Sender interface {
 	Send(ctx context.Context, order Order) (jobs.Result, error)
 }
@@ -152,12 +160,13 @@ type Worker struct {
 	abortTimer     *time.Timer         // ends alive
 	atLimit        atomic.Bool         // pending runs wait for requests to end
 	uncertain      bool                // a claim may have been committed without an answer
+	exhausted      atomic.Int64        // when claiming may go on after a shortage, in Unix nanoseconds
 	stopped        sync.Once
 
 	claiming, heartbeats      background.Loop
 	writing, executing        sync.WaitGroup
 	reading                   sync.Mutex // one reader of configurations at a time
-	readContext               context.Context
+	readContext, writeContext context.Context
 	cancelReads, cancelWrites context.CancelFunc
 }
 
@@ -173,11 +182,10 @@ func (w *Worker) Start(ctx context.Context) {
 	w.outcomes = make(chan Outcome, 4*w.Limits.Node)
 	w.abortTimer = time.AfterFunc(w.Intervals.AbortAfter, w.abortOwn)
 	w.readContext, w.cancelReads = context.WithCancel(ctx)
-	writeContext, cancelWrites := context.WithCancel(ctx)
-	w.cancelWrites = cancelWrites
+	w.writeContext, w.cancelWrites = context.WithCancel(ctx)
 	w.heartbeats.Start(ctx, w.sendHeartbeats, w.watchNodes, w.checkOwned)
 	w.claiming.Start(ctx, w.claimRuns)
-	w.writing.Go(func() { w.writeOutcomes(writeContext) })
+	w.writing.Go(func() { w.writeOutcomes(w.writeContext) })
 }
 
 // Wake makes the worker claim now. It never blocks.
@@ -229,7 +237,13 @@ func (w *Worker) execute(ctx context.Context, claim Claim, configuration jobs.Co
 	if err == nil {
 		result, err = w.Sender.Send(ctx, Order{Account: claim.Account, Run: claim.Run, Job: claim.Job, Configuration: configuration})
 	}
-	w.finish(claim, conclude(configuration, result, err, context.Cause(ctx)))
+	aborted := context.Cause(ctx)
+	outcome := conclude(configuration, result, err, aborted)
+	if aborted != nil || !errors.Is(err, ErrExhausted) {
+		w.finish(claim, outcome)
+	} else if !w.putBack(claim, err) {
+		w.report(claim, outcome)
+	}
 }
 
 // finish frees the capacity of a run and hands its outcome to the writer.
@@ -238,6 +252,11 @@ func (w *Worker) finish(claim Claim, outcome Outcome) {
 	if w.atLimit.Load() {
 		w.Wake()
 	}
+	w.report(claim, outcome)
+}
+
+// report hands the outcome of a run to the writer.
+func (w *Worker) report(claim Claim, outcome Outcome) {
 	outcome.Run, outcome.FinishedAt = claim.Run, w.Now().UTC().Truncate(time.Microsecond)
 	w.outcomes <- outcome
 }

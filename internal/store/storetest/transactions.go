@@ -13,6 +13,17 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
+func pools(t *testing.T, db *store.DB) {
+	if !slices.Contains([]string{"sqlite", "postgres"}, db.Name()) || len(db.Pools()) == 0 {
+		t.Errorf("%q has %d pools", db.Name(), len(db.Pools()))
+	}
+	for name, stats := range db.Pools() {
+		if !strings.HasPrefix(name, db.Name()) || stats().OpenConnections < 1 && stats().MaxOpenConnections < 1 {
+			t.Errorf("the pool %q of %s has %d connections", name, db.Name(), stats().OpenConnections)
+		}
+	}
+}
+
 func transactions(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	t.Run("the database can be reached and has what this program needs", func(t *testing.T) {
@@ -20,16 +31,7 @@ func transactions(t *testing.T, db *store.DB) {
 			t.Error(err)
 		}
 	})
-	t.Run("its pools are named after it", func(t *testing.T) {
-		if !slices.Contains([]string{"sqlite", "postgres"}, db.Name()) || len(db.Pools()) == 0 {
-			t.Errorf("%q has %d pools", db.Name(), len(db.Pools()))
-		}
-		for name, stats := range db.Pools() {
-			if !strings.HasPrefix(name, db.Name()) || stats().OpenConnections < 1 && stats().MaxOpenConnections < 1 {
-				t.Errorf("the pool %q of %s has %d connections", name, db.Name(), stats().OpenConnections)
-			}
-		}
-	})
+	t.Run("its pools are named after it", func(t *testing.T) { pools(t, db) })
 	t.Run("a transaction has one now, in microseconds", func(t *testing.T) {
 		before := time.Now().Truncate(time.Microsecond)
 		do(t, db, "", func(tx *store.Tx) error {

@@ -1,0 +1,86 @@
+package store_test
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// A list by status is read from an index, however rare the status is: here one of 20,000 runs has it.
+func TestRuns_ByStatusUseIndex(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := database.Open(t)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		raw := database.Raw(t)
+		for status, index := range map[jobs.Status]string{jobs.Pending: "runs_pending_by_account", jobs.Running: "runs_running",
+			jobs.Succeeded: "runs_succeeded", jobs.Failed: "runs_unusual", jobs.Canceled: "runs_unusual"} {
+			other := jobs.Succeeded
+			if status == jobs.Succeeded {
+				other = jobs.Failed
+			}
+			fillRuns(t, raw, account, string(other), string(status))
+			query, args := store.RunsQuery(account, jobs.RunFilter{Status: status})
+			plan := explain(t, raw, database.Kind, query, args...)
+			sorted := strings.Contains(plan, "Sort") || strings.Contains(plan, "TEMP B-TREE")
+			if !strings.Contains(plan, index) || sorted && index != "runs_unusual" { // SQLite sorts what a condition with IN finds
+				t.Errorf("%s: %s", status, plan)
+			}
+		}
+		lane := explain(t, raw, database.Kind, `SELECT id FROM runs WHERE status = 'PENDING' AND lane >= $1 AND lane <= $1 ORDER BY lane, id LIMIT $2`, account+":host", 10)
+		if !strings.Contains(lane, "runs_pending ") && !strings.Contains(lane, "runs_pending\n") {
+			t.Errorf("a claim reads %s", lane)
+		}
+		owned := explain(t, raw, database.Kind, `SELECT id FROM runs WHERE lease = $1 AND status = 'RUNNING'`, "boot")
+		if !strings.Contains(owned, "runs_running") {
+			t.Errorf("a worker reads %s", owned)
+		}
+	})
+}
+
+// fillRuns replaces all runs by many with one status and one with another.
+func fillRuns(t *testing.T, raw *sql.DB, account, many, one string) {
+	t.Helper()
+	for _, statement := range []string{`DELETE FROM runs`,
+		fmt.Sprintf(`INSERT INTO runs (id, account_id, job_uid, job_key, lane, trigger, status, created_at)
+			WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20000)
+			SELECT 'run' || n, '%s', 'job', 'job', '%[1]s:host', 'SCHEDULE', CASE WHEN n = 7 THEN '%[3]s' ELSE '%[2]s' END, n FROM numbers`, account, many, one),
+		`ANALYZE`} {
+		if _, err := raw.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func explain(t *testing.T, raw *sql.DB, kind, query string, args ...any) (plan string) {
+	t.Helper()
+	prefix := "EXPLAIN QUERY PLAN "
+	if kind == "postgres" {
+		prefix = "EXPLAIN "
+	}
+	rows, err := raw.QueryContext(t.Context(), prefix+query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		line, skipped := "", 0
+		into := []any{&line}
+		if kind == "sqlite" {
+			into = []any{&skipped, &skipped, &skipped, &line}
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		plan += line + "\n"
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
