@@ -1,6 +1,10 @@
 package api
 
-import "github.com/signalbox/signalbox/internal/fault"
+import (
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/fault"
+)
 
 // health is the answer of a process that is well.
 type health struct {
@@ -22,11 +26,11 @@ func (a *API) readiness(c *call) (reply, error) {
 
 // notReady says why a node should get no requests, as far as everybody may know.
 func notReady(err error) string {
-	sentence := "This node is not ready to serve."
+	sentences := []string{"This node is not ready to serve."}
 	for _, reason := range fault.All(err) {
-		sentence += " " + reason.Detail
+		sentences = append(sentences, reason.Detail)
 	}
-	return sentence
+	return strings.Join(sentences, " ")
 }
 
 func (a *API) openapi(*call) (reply, error) {
