@@ -181,18 +181,18 @@ func (p *postgres) transact(ctx context.Context, via priority, begin func(*pgx.C
 func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn) *pgx.Batch) (*sql.Conn, error) {
 	for attempt := 1; ; attempt++ {
 		conn, err := p.dbs[via].Conn(ctx)
-		if err != nil {
-			return nil, err
-		}
-		_, err = send(ctx, conn, begin)
 		if err == nil {
-			return conn, nil
+			if _, err = send(ctx, conn, begin); err == nil {
+				return conn, nil
+			}
+			err = giveBack(ctx, conn, err)
 		}
-		err = giveBack(ctx, conn, err)
+		if postgresCode(err) == "" && !errors.Is(ctx.Err(), context.Canceled) {
+			p.forgetIdle() // the others are likely to be as broken, or as silent
+		}
 		if attempt == beginAttempts || postgresCode(err) != "" || ctx.Err() != nil {
 			return nil, err
 		}
-		p.forgetIdle()
 	}
 }
 

@@ -42,7 +42,7 @@ func claim(t *testing.T, db *store.DB, lane, lease string, limit int) (ids []str
 
 func jobEngine(t *testing.T, shared *store.DB) {
 	for name, part := range map[string]func(*testing.T, *store.DB){
-		"firing": firing, "claims": claiming, "pending runs follow their job to another host": moving, "turns of accounts and lanes": turns, "outcomes need the lease": outcomes,
+		"firing": firing, "claims": claiming, "pending runs follow their job to another host": moving, "turns of accounts and lanes": turns, "outcomes need the lease": outcomes, "runs that are put back": puttingBack,
 		"metering": metering, "lost nodes": nodes,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,6 +50,25 @@ func jobEngine(t *testing.T, shared *store.DB) {
 			part(t, OpenSealed(t, New(t, shared.Name())))
 		})
 	}
+}
+
+func puttingBack(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	job := NewJob(account, "j", "http://a/")
+	AddJobs(t, db, job)
+	run := Queue(t, db, job, 1)[0]
+	putBack := func(lease string) bool {
+		return write(t, db, func(tx *store.Tx) (bool, error) { return tx.PutBack(t.Context(), run, lease) })
+	}
+	same(t, putBack("boot"), false) // nobody owns it yet
+	same(t, claim(t, db, job.Lane(), "boot", 1), []string{run})
+	same(t, putBack("another"), false)
+	same(t, putBack("boot"), true)
+	found := ReadRun(t, db, account, run)
+	if found.Status != jobs.Pending || found.StartedAt != nil || found.JobVersion != nil {
+		t.Errorf("it is %+v", found)
+	}
+	same(t, claim(t, db, job.Lane(), "later", 1), []string{run})
 }
 
 func nextDue(t *testing.T, db *store.DB) (due *time.Time) {

@@ -69,6 +69,13 @@ func seals(t *testing.T, db *store.DB) {
 		}
 		same(t, hasSeal(), true)
 	}
+	reopened, err := db.OpenRing(ctx, func(used bool) (*sealed.Ring, error) {
+		same(t, used, true)
+		return ring, nil
+	})
+	if err != nil || reopened != ring {
+		t.Errorf("opening the ring again got %v, %v", reopened, err)
+	}
 	if err := db.CheckSeal(ctx, wrong); err == nil || !strings.Contains(err.Error(), "key ring") {
 		t.Errorf("another ring was not refused with a reason: %v", err)
 	}
