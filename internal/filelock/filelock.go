@@ -6,4 +6,4 @@ import "errors"
 
 // ErrLocked reports that another process, or another file of this one, holds
 // the lock.
-var ErrLocked = errors.New("the file is locked")
+var ErrLocked = errors.New("another process holds the lock")

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/filelock"
 )
 
 const (
@@ -18,8 +20,6 @@ const (
 	lockTries = 3000
 	lockPause = 10 * time.Millisecond
 )
-
-var errLocked = errors.New("another process holds the lock")
 
 func readFile(path string) (string, error) {
 	file, err := openChecked(path, os.O_RDONLY)
@@ -129,12 +129,12 @@ type lockedFile struct {
 func lockFile(path string, tries int) (*lockedFile, error) {
 	for range tries {
 		file, err := tryLockFile(path)
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, filelock.ErrLocked) {
 			return file, err
 		}
 		time.Sleep(lockPause)
 	}
-	return nil, fmt.Errorf("gave up on the key ring file %s after %s: %w", path, time.Duration(tries)*lockPause, errLocked)
+	return nil, fmt.Errorf("gave up on the key ring file %s after %s: %w", path, time.Duration(tries)*lockPause, filelock.ErrLocked)
 }
 
 func tryLockFile(path string) (*lockedFile, error) {
@@ -165,7 +165,7 @@ func lockCurrent(file *os.File, path string) error {
 		return fmt.Errorf("cannot look at the key ring file: %w", err)
 	}
 	if !os.SameFile(held, current) {
-		return errLocked
+		return filelock.ErrLocked
 	}
 	return nil
 }

@@ -3,30 +3,18 @@
 package sealed
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/signalbox/signalbox/internal/filelock"
 )
 
 // hasModes says that permission bits mean something here.
 const hasModes = true
 
-// tryLock takes the lock of a file until it is closed, or returns errLocked.
-func tryLock(file *os.File) error {
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-			continue
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return errLocked
-		case err != nil:
-			return &fs.PathError{Op: "lock", Path: file.Name(), Err: err}
-		}
-		return nil
-	}
-}
+// tryLock takes the lock of a file until it is closed, or returns filelock.ErrLocked.
+func tryLock(file *os.File) error { return filelock.TryLock(file) }
 
 // copyOwner gives file the owner of like. The group of a private file does not matter.
 func copyOwner(file *os.File, like fs.FileInfo) error {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/filelock"
 )
 
 func TestRotate_AppendsPrimary(t *testing.T) {
@@ -195,8 +197,8 @@ func TestLockFile_ReplacedFile(t *testing.T) {
 	}
 	defer old.Close()
 	mustRotate(t, ring)
-	if err := lockCurrent(old, ring.path); !errors.Is(err, errLocked) {
-		t.Errorf("lockCurrent of a replaced file = %v, want errLocked", err)
+	if err := lockCurrent(old, ring.path); !errors.Is(err, filelock.ErrLocked) {
+		t.Errorf("lockCurrent of a replaced file = %v, want ErrLocked", err)
 	}
 }
 
