@@ -14,6 +14,8 @@ func (w *Worker) putBack(claim Claim, cause error) bool {
 		w.Log.Error("This node has no file descriptors or memory for requests; runs go back to the queue and claiming pauses. Raise the limit of open files, or lower SIGNALBOX_RUNS_IN_FLIGHT.",
 			"pause", w.Intervals.Poll, "error", cause)
 	}
+	w.puttingBack.RLock() // or the run could be claimed again and aborted as one that was cancelled
+	defer w.puttingBack.RUnlock()
 	w.inFlight.end(claim)
 	done := true
 	left := retry(w.writeContext, []Claim{claim}, func(ctx context.Context, claims []Claim) error { return w.putBackOnce(ctx, claims[0]) },

@@ -164,6 +164,8 @@ func (w *Worker) checkOwned(ctx context.Context) {
 
 // abortCanceled aborts the requests of runs that this worker no longer owns.
 func (w *Worker) abortCanceled(ctx context.Context, tx ReadTx) error {
+	w.puttingBack.Lock()
+	defer w.puttingBack.Unlock()
 	running := w.inFlight.unwrittenRuns() // before the read, so that the database knows them
 	if len(running) == 0 {
 		return nil
