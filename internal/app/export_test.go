@@ -18,6 +18,11 @@ func Resealer(db *store.DB, ring *sealed.Ring, log *slog.Logger) (look func(cont
 	return (&resealer{db: db, ring: ring, log: log}).check
 }
 
+// Retention returns one round of removing what is too old at an instant.
+func Retention(db *store.DB, log *slog.Logger, runs, changes time.Duration, now func() time.Time) (removeOld func(context.Context)) {
+	return (&retention{db: db, log: log, runs: runs, changes: changes, now: now}).removeOld
+}
+
 // NewSender is what makes the requests of runs.
 func NewSender(client *egress.Client) worker.Sender { return sender{client} }
 

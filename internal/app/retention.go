@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/background"
+	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/store"
 )
@@ -14,7 +15,7 @@ import (
 const retentionInterval = 5 * time.Minute
 
 // retention removes runs, changes and metrics that are older than the operator
-// wants to keep. Every node does it; several may do it at once.
+// wants to keep, and what is left of deleted loggers. Every node does it; several may do it at once.
 type retention struct {
 	db            *store.DB
 	log           *slog.Logger
@@ -38,10 +39,16 @@ func (r *retention) removeOld(ctx context.Context) {
 	r.remove(ctx, "runs", r.db.RemoveRuns, r.runs)
 	r.remove(ctx, "changes", r.db.RemoveChanges, r.changes)
 	r.remove(ctx, "metrics", r.db.RemoveMetrics, observations.MetricsKept)
+	r.tell(ctx, "deleted loggers", func() (int, error) { return r.db.ForgetLoggers(ctx, logging.MaxRemembered) })
 }
 
 func (r *retention) remove(ctx context.Context, what string, remove func(context.Context, time.Time) (int, error), keep time.Duration) {
-	count, err := remove(ctx, r.now().Add(-keep))
+	r.tell(ctx, what, func() (int, error) { return remove(ctx, r.now().Add(-keep)) })
+}
+
+// tell removes something and logs how it went.
+func (r *retention) tell(ctx context.Context, what string, remove func() (int, error)) {
+	count, err := remove()
 	if err != nil && ctx.Err() == nil {
 		r.log.Warn("Removing rows past their retention failed; retrying.", "what", what, "error", err)
 	}

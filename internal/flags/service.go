@@ -74,7 +74,7 @@ type Tx interface {
 	SaveFlags(ctx context.Context, flags []Flag) error
 	// SetFlagReferences replaces what the rules of some flags refer to.
 	SetFlagReferences(ctx context.Context, account string, references map[string][]Reference) error
-	DeleteFlag(ctx context.Context, account, key string, at time.Time) error
+	DeleteFlag(ctx context.Context, account, key string) error
 	// SaveFlagSources writes sources, new or not; those that exist keep their ids
 	// and when they were first observed.
 	SaveFlagSources(ctx context.Context, sources []Source) error
@@ -303,7 +303,7 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 	defer s.sources.Deleted(caller.Account)
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(Flag) error {
-			return tx.DeleteFlag(ctx, caller.Account, key, tx.Now())
+			return tx.DeleteFlag(ctx, caller.Account, key)
 		})
 	})
 }

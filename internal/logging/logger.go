@@ -20,7 +20,10 @@ const (
 // MaxLoggers is a hard cap per account, loggerRows its name in a refusal.
 const (
 	MaxLoggers = 10_000
-	loggerRows = "logging.logger_rows"
+	// MaxRemembered is how many deleted loggers an account remembers to have been
+	// promoted. It is enforced now and then; the longest deleted are forgotten.
+	MaxRemembered = 10_000
+	loggerRows    = "logging.logger_rows"
 )
 
 const maxName = 255

@@ -104,7 +104,7 @@ type Tx interface {
 	// if there are any.
 	SaveLoggers(ctx context.Context, loggers []Logger) error
 	DeleteLogger(ctx context.Context, account, key string, at time.Time) error
-	// MarkLoggerCascaded remembers that a logger was promoted, for ever.
+	// MarkLoggerCascaded remembers that a logger was promoted, also when it is deleted.
 	MarkLoggerCascaded(ctx context.Context, account, key string) error
 	// ClearDescendants removes the levels of the unmanaged descendants of a
 	// logger and returns the keys of those that had one.

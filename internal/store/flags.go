@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
@@ -15,6 +14,8 @@ import (
 func (db *DB) Flags() Transactions[flags.ReadTx, flags.Tx] {
 	return NewTransactions(db, func(tx *ReadTx) flags.ReadTx { return tx }, func(tx *Tx) flags.Tx { return tx })
 }
+
+// Flags are removed when they are deleted. deleted_at was set instead by nodes of an older version, which may still run.
 
 // flagColumns reads a flag together with when it was last declared.
 const flagColumns = `account_id, key, name, description, type, base, choices, managed, environments,
@@ -137,12 +138,12 @@ func (tx *Tx) SetFlagReferences(ctx context.Context, account string, references 
 	return inserts(ctx, tx, `INSERT INTO flag_references (account_id, context_type, context_key, flag) VALUES`, `ON CONFLICT DO NOTHING`, rows)
 }
 
-// DeleteFlag marks a flag deleted and removes its references and sources.
-func (tx *Tx) DeleteFlag(ctx context.Context, account, key string, at time.Time) error {
+// DeleteFlag removes a flag with its references and sources. Nothing of it is kept: what is discovered again is new.
+func (tx *Tx) DeleteFlag(ctx context.Context, account, key string) error {
 	for _, table := range []string{"flag_references", "flag_sources"} {
 		if err := tx.run(ctx, `DELETE FROM `+table+` WHERE account_id = $1 AND flag = $2`, account, key); err != nil {
 			return err
 		}
 	}
-	return tx.run(ctx, `UPDATE flags SET deleted_at = $3 WHERE account_id = $1 AND key = $2`, account, key, micros(at))
+	return tx.run(ctx, `DELETE FROM flags WHERE account_id = $1 AND key = $2`, account, key)
 }

@@ -57,7 +57,7 @@ func (tx *Tx) SaveLogGroups(ctx context.Context, groups []logging.Group) error {
 	return inserts(ctx, tx, insertLogger, overwriteLogger, rows)
 }
 
-// DeleteLogGroup marks a log group deleted. Its members must have left it.
+// DeleteLogGroup removes a log group. Its members must have left it.
 func (tx *Tx) DeleteLogGroup(ctx context.Context, account, key string, at time.Time) error {
-	return tx.markDeleted(ctx, account, key, logging.KindGroup, at)
+	return tx.removeLogger(ctx, account, key, logging.KindGroup, at)
 }

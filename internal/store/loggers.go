@@ -161,21 +161,26 @@ func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
 	return inserts(ctx, tx, insertLogger, overwriteLogger, rows)
 }
 
-// DeleteLogger marks a logger deleted and removes its sources.
+// DeleteLogger removes a logger and its sources.
 func (tx *Tx) DeleteLogger(ctx context.Context, account, key string, at time.Time) error {
 	if err := tx.run(ctx, `DELETE FROM logger_sources WHERE account_id = $1 AND logger = $2`, account, key); err != nil {
 		return err
 	}
-	return tx.markDeleted(ctx, account, key, logging.Kind, at)
+	return tx.removeLogger(ctx, account, key, logging.Kind, at)
 }
 
-// markDeleted marks a row deleted: it belongs to no group, and nothing of it expires.
-func (tx *Tx) markDeleted(ctx context.Context, account, key, kind string, at time.Time) error {
-	return tx.run(ctx, `UPDATE loggers SET deleted_at = $4, group_key = NULL, next_expiry = NULL
-		WHERE account_id = $1 AND key = $2 AND kind = $3`, account, key, kind, micros(at))
+// removeLogger removes the row of a logger or a group. Of a key that was promoted an empty row stays, marked deleted,
+// because the cascade runs once for each key.
+func (tx *Tx) removeLogger(ctx context.Context, account, key, kind string, at time.Time) error {
+	if err := tx.run(ctx, `DELETE FROM loggers WHERE account_id = $1 AND key = $2 AND kind = $3 AND cascaded = $4`,
+		account, key, kind, false); err != nil {
+		return err
+	}
+	return tx.run(ctx, `UPDATE loggers SET deleted_at = $4, name = '', level = NULL, level_expires_at = NULL, environments = '{}',
+		group_key = NULL, next_expiry = NULL, search = '' WHERE account_id = $1 AND key = $2 AND kind = $3`, account, key, kind, micros(at))
 }
 
-// MarkLoggerCascaded records for good that a logger was promoted.
+// MarkLoggerCascaded records that a logger was promoted. Deleting the logger keeps it; see ForgetLoggers.
 func (tx *Tx) MarkLoggerCascaded(ctx context.Context, account, key string) error {
 	return tx.run(ctx, `UPDATE loggers SET cascaded = $3 WHERE account_id = $1 AND key = $2`, account, key, true)
 }

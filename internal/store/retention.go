@@ -79,24 +79,31 @@ func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 // RemoveChanges removes the history before an instant, as RemoveRuns does. It reads only the oldest.
 func (db *DB) RemoveChanges(ctx context.Context, before time.Time) (removed int, err error) {
 	return db.removeOfAll(ctx, `DELETE FROM changes WHERE account_id = $3 AND seq IN (SELECT seq FROM
-		(SELECT seq, created_at FROM changes WHERE account_id = $3 ORDER BY seq LIMIT $2) AS oldest WHERE created_at < $1) RETURNING account_id`, before)
+		(SELECT seq, created_at FROM changes WHERE account_id = $3 ORDER BY seq LIMIT $2) AS oldest WHERE created_at < $1) RETURNING account_id`, micros(before))
 }
 
 // RemoveMetrics removes the metrics before an instant, as RemoveRuns does.
 func (db *DB) RemoveMetrics(ctx context.Context, before time.Time) (removed int, err error) {
 	return db.removeOfAll(ctx, `DELETE FROM metric_minutes WHERE account_id = $3 AND (minute, name, unit, dimensions) IN
 		(SELECT minute, name, unit, dimensions FROM metric_minutes WHERE account_id = $3 AND minute < $1 ORDER BY minute LIMIT $2)
-		RETURNING account_id`, before)
+		RETURNING account_id`, micros(before))
+}
+
+// ForgetLoggers forgets which deleted loggers were promoted once, of each account all but the last so many.
+func (db *DB) ForgetLoggers(ctx context.Context, but int) (removed int, err error) {
+	return db.removeOfAll(ctx, `DELETE FROM loggers WHERE account_id = $3 AND key IN
+		(SELECT key FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL ORDER BY deleted_at DESC, key LIMIT $2 OFFSET $1)
+		RETURNING account_id`, int64(but))
 }
 
 // removeOfAll runs removeAll for every account.
-func (db *DB) removeOfAll(ctx context.Context, statement string, before time.Time) (removed int, err error) {
+func (db *DB) removeOfAll(ctx context.Context, statement string, limit int64) (removed int, err error) {
 	heads, err := db.Heads(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for account := range heads {
-		count, err := db.removeAll(ctx, statement, micros(before), account)
+		count, err := db.removeAll(ctx, statement, limit, account)
 		removed += count
 		if err != nil {
 			return removed, err
@@ -105,12 +112,12 @@ func (db *DB) removeOfAll(ctx context.Context, statement string, before time.Tim
 	return removed, nil
 }
 
-// removeAll repeats a statement until it removes less than a batch. Its arguments: an instant, the size, and more.
-func (db *DB) removeAll(ctx context.Context, statement string, before int64, more ...any) (removed int, err error) {
+// removeAll repeats a statement until it removes less than a batch. Its arguments: a limit, the size, and more.
+func (db *DB) removeAll(ctx context.Context, statement string, limit int64, more ...any) (removed int, err error) {
 	for {
 		var batch []string
 		err := db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) (err error) {
-			batch, err = all(ctx, tx.conn, scanString, statement, append([]any{before, retentionBatch}, more...)...)
+			batch, err = all(ctx, tx.conn, scanString, statement, append([]any{limit, retentionBatch}, more...)...)
 			return err
 		})
 		removed += len(batch)

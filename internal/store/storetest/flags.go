@@ -54,7 +54,7 @@ func insertFlags(t *testing.T, db *store.DB, made ...flags.Flag) {
 
 func deleteFlag(t *testing.T, db *store.DB, account, key string) {
 	t.Helper()
-	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteFlag(t.Context(), account, key, at(8)) })
+	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteFlag(t.Context(), account, key) })
 }
 
 func readFlag(ctx context.Context, account, key string) func(*store.ReadTx) (flags.Flag, error) {

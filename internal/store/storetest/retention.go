@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"database/sql"
+	"errors"
 	"testing"
 	"time"
 
@@ -57,6 +59,7 @@ func retention(t *testing.T, shared *store.DB) {
 	}
 	same(t, readJob(t, db, account, "live").UID, live.UID)
 	t.Run("history", func(t *testing.T) { removeHistory(t, db) })
+	t.Run("deleted flags and loggers", func(t *testing.T) { deletedTexts(t, db, raw) })
 }
 
 // oldRuns writes runs that were queued at an instant.
@@ -93,4 +96,41 @@ func removeHistory(t *testing.T, db *store.DB) {
 		same(t, removed >= int(before), test.all)
 		same(t, head(), before) // numbers are not given again
 	}
+}
+
+// deletedTexts checks that nothing stays of what was deleted, but for the keys of loggers that were promoted.
+func deletedTexts(t *testing.T, db *store.DB, raw *sql.DB) {
+	ctx, account, other := t.Context(), newAccount(t, db).ID, newAccount(t, db).ID
+	saveFlag(t, db, newFlag(account, "f"))
+	deleteFlag(t, db, account, "f")
+	keys := []string{"a", "b", "c", "never"}
+	for i, key := range keys {
+		saveLoggers(t, db, newLogger(account, key), newLogger(other, key))
+		do(t, db, account, func(tx *store.Tx) error {
+			if key != "never" {
+				return errors.Join(tx.MarkLoggerCascaded(ctx, account, key), tx.DeleteLogger(ctx, account, key, at(i)))
+			}
+			return tx.DeleteLogger(ctx, account, key, at(i))
+		})
+	}
+	rows := func(query string) (count int) {
+		t.Helper()
+		if err := raw.QueryRowContext(ctx, query+` AND account_id = '`+account+`'`).Scan(&count); err != nil {
+			t.Fatal(err)
+		}
+		return count
+	}
+	same(t, rows(`SELECT count(*) FROM flags WHERE true`), 0)
+	same(t, rows(`SELECT count(*) FROM loggers WHERE true`), 3)
+	same(t, rows(`SELECT count(*) FROM loggers WHERE name = '' AND search = '' AND environments = '{}' AND level IS NULL`), 3)
+	for _, want := range []int{2, 0} { // the last that was deleted stays
+		removed, err := db.ForgetLoggers(ctx, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, removed, want)
+	}
+	same(t, get(t, db, func(tx *store.ReadTx) (bool, error) { return tx.LoggerCascaded(ctx, account, "c") }), true)
+	same(t, get(t, db, func(tx *store.ReadTx) (bool, error) { return tx.LoggerCascaded(ctx, account, "b") }), false)
+	same(t, loggerKeys(loggersByKey(t, db, other, keys...)), keys)
 }
