@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/egress"
+	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -52,6 +53,7 @@ type App struct {
 	// refreshes writes when things were last seen, expirer removes levels in time.
 	refreshes *observations.Refreshes
 	expirer   *logging.Expirer
+	snapshots *flags.Snapshots
 	stream    *stream.Hub
 
 	egress    *egress.Client

@@ -21,14 +21,18 @@ type retention struct {
 	log           *slog.Logger
 	runs, changes time.Duration
 	now           func() time.Time
+	evict         func() // drops what is kept in memory for accounts that are idle
 	loop          background.Loop
 }
 
-// Start removes what is too old now, and again every interval.
+// Start removes what is too old now, and every interval that and what is idle.
 func (r *retention) Start(ctx context.Context) {
 	r.loop.Start(ctx, func(ctx context.Context) {
 		r.removeOld(ctx)
-		background.Every(ctx, retentionInterval, r.removeOld)
+		background.Every(ctx, retentionInterval, func(ctx context.Context) {
+			r.evict()
+			r.removeOld(ctx)
+		})
 	})
 }
 

@@ -60,7 +60,8 @@ func (a *App) wireFeed() {
 func (a *App) wireLoops() {
 	a.refreshes = &observations.Refreshes{Store: a.db.Refreshes(), Interval: a.options.RefreshInterval, Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
-	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now}
+	a.snapshots = &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After}
+	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now, evict: a.snapshots.Evict}
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log, every: a.options.ResealInterval}
 }
 
@@ -71,7 +72,7 @@ func (a *App) services() api.Services {
 		Environments:  &environments.Service{Store: environmentTransactions(a.db), Plans: a.plans},
 		Observations:  &observations.Service{Store: observationTransactions(a.db), Discoverable: environments.Discoverable, Measured: a.measured},
 		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
-		FlagSnapshots: &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After},
+		FlagSnapshots: a.snapshots,
 		Logging:       &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
 		Configs:       &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:          a.wireJobs(),

@@ -8,7 +8,9 @@
 //
 // Rules are compiled by client/jsonlogic before they are stored, so a stored
 // rule always evaluates. Snapshots keeps the compiled flags of each account,
-// current to the last acknowledged write, for evaluation on the server.
+// current to the last acknowledged write, for evaluation on the server; it drops
+// those of accounts that have not evaluated for an hour, and when all together
+// become too large.
 //
 // What services declare, and when flags were evaluated, comes through package
 // observations; see report.go.

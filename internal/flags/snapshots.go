@@ -18,7 +18,8 @@ const maxCatchUp = 500
 // Snapshots keeps the compiled flags of each account that evaluates on the
 // server. Before a snapshot is used the account's version is asked for, and
 // what changed since is read: an evaluation is never older than the last write
-// that was acknowledged before it began, on whichever node.
+// that was acknowledged before it began, on whichever node. See evict.go for how
+// long a snapshot is kept.
 type Snapshots struct {
 	Store Store
 	// Version returns the number of an account's last recorded change.
@@ -26,8 +27,13 @@ type Snapshots struct {
 	// History returns an account's changes after a number, oldest first.
 	History func(ctx context.Context, account string, after int64, limit int) ([]changes.Change, error)
 
+	// MaxBytes is about what all snapshots may take together; 0 means the default.
+	MaxBytes int
+
+	round    atomic.Int64 // of Evict
 	mu       sync.RWMutex
 	accounts map[string]*held
+	bytes    int // of all accounts
 }
 
 // Snapshot is the flags of an account, compiled, and its environments, at a
@@ -35,14 +41,21 @@ type Snapshots struct {
 type Snapshot struct {
 	*flageval.Snapshot
 	version      int64
-	variants     map[string]variants // by flag
+	details      map[string]detail // by flag
+	bytes        int
 	environments map[string]bool
 }
 
 // Variant returns the name of the choice that an evaluated value is, as JSON, or
 // nil.
 func (s *Snapshot) Variant(key string, value json.RawMessage) json.RawMessage {
-	return s.variants[key][string(value)]
+	return s.details[key].variants[string(value)]
+}
+
+// detail is what a snapshot knows of a flag besides how to evaluate it.
+type detail struct {
+	variants variants
+	bytes    int
 }
 
 // HasEnvironment reports whether the account has an environment.
@@ -56,6 +69,8 @@ func (s *Snapshot) HasEnvironment(key string) bool {
 type held struct {
 	mu       sync.Mutex
 	snapshot atomic.Pointer[Snapshot]
+	used     atomic.Int64 // the round of the last use
+	bytes    int          // of the snapshot; under the lock of Snapshots
 }
 
 // atLeast returns the snapshot if it is of a version or newer, else nil.
@@ -73,6 +88,7 @@ func (s *Snapshots) Get(ctx context.Context, account string) (*Snapshot, error) 
 		return nil, err
 	}
 	holder := s.holder(account)
+	holder.use(s.round.Load())
 	if current := holder.atLeast(version); current != nil {
 		return current, nil
 	}
@@ -85,7 +101,7 @@ func (s *Snapshots) Get(ctx context.Context, account string) (*Snapshot, error) 
 	if err != nil {
 		return nil, err
 	}
-	holder.snapshot.Store(updated)
+	s.keep(account, holder, updated)
 	return updated, nil
 }
 
@@ -93,7 +109,7 @@ func (s *Snapshots) Get(ctx context.Context, account string) (*Snapshot, error) 
 func (s *Snapshots) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.accounts = nil
+	s.accounts, s.bytes = nil, 0
 }
 
 func (s *Snapshots) holder(account string) *held {
@@ -167,7 +183,7 @@ func (s *Snapshots) load(ctx context.Context, account string, version int64) (*S
 	if err != nil {
 		return nil, err
 	}
-	made := &Snapshot{version: version, variants: map[string]variants{}, environments: environments}
+	made := &Snapshot{version: version, details: map[string]detail{}, environments: environments}
 	made.Snapshot = flageval.NewSnapshot(made.add(flags)...)
 	return made, nil
 }
@@ -177,13 +193,14 @@ func (s *Snapshots) follow(ctx context.Context, account string, old *Snapshot, v
 	if err != nil {
 		return nil, err
 	}
-	updated := &Snapshot{Snapshot: old.Snapshot, version: version, variants: old.variants, environments: environments}
+	updated := &Snapshot{Snapshot: old.Snapshot, version: version, details: old.details, bytes: old.bytes, environments: environments}
 	if len(keys) == 0 {
 		return updated, nil
 	}
-	updated.variants = maps.Clone(old.variants)
+	updated.details = maps.Clone(old.details)
 	for _, key := range keys {
-		delete(updated.variants, key)
+		updated.bytes -= updated.details[key].bytes
+		delete(updated.details, key)
 	}
 	updated.Snapshot = old.With(updated.add(flags), keys)
 	return updated, nil
@@ -194,9 +211,8 @@ func (s *Snapshot) add(flags []Flag) []*flageval.Flag {
 	compiled := make([]*flageval.Flag, len(flags))
 	for i, flag := range flags {
 		compiled[i] = flag.Compiled()
-		if names := flag.variants(); names != nil {
-			s.variants[flag.Key] = names
-		}
+		s.details[flag.Key] = detail{variants: flag.variants(), bytes: compiledBytes + flag.bytes()}
+		s.bytes += s.details[flag.Key].bytes
 	}
 	return compiled
 }

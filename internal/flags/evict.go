@@ -1,0 +1,72 @@
+package flags
+
+import "math"
+
+const (
+	// maxSnapshotBytes is about what the snapshots of all accounts may take.
+	maxSnapshotBytes = 256 << 20
+	// compiledBytes is about what a flag takes compiled, besides its texts.
+	compiledBytes = 1 << 10
+	// idleRounds is how many calls of Evict, one every five minutes, a snapshot survives without being used.
+	idleRounds = 12
+)
+
+// use notes that the snapshot is needed. Most calls find it noted and write nothing, so that they do not slow each other.
+func (h *held) use(round int64) {
+	if h.used.Load() != round {
+		h.used.Store(round)
+	}
+}
+
+// keep stores a snapshot, and drops those that were not used for the longest time if all became too large.
+func (s *Snapshots) keep(account string, holder *held, updated *Snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	holder.snapshot.Store(updated)
+	if s.accounts[account] != holder { // it was dropped while this caller waited
+		return
+	}
+	s.bytes += updated.bytes - holder.bytes
+	holder.bytes = updated.bytes
+	for s.bytes > s.maxBytes() && s.dropOldest(holder) {
+	}
+}
+
+func (s *Snapshots) maxBytes() int {
+	if s.MaxBytes > 0 {
+		return s.MaxBytes
+	}
+	return maxSnapshotBytes
+}
+
+// dropOldest drops the snapshot that was not used for the longest time, and reports whether there was one besides but.
+func (s *Snapshots) dropOldest(but *held) bool {
+	oldest, least := "", int64(math.MaxInt64)
+	for account, holder := range s.accounts {
+		if used := holder.used.Load(); holder != but && used < least {
+			oldest, least = account, used
+		}
+	}
+	if oldest == "" {
+		return false
+	}
+	s.drop(oldest)
+	return true
+}
+
+func (s *Snapshots) drop(account string) {
+	s.bytes -= s.accounts[account].bytes
+	delete(s.accounts, account)
+}
+
+// Evict drops the snapshots that were not used for an hour, if it is called every five minutes.
+func (s *Snapshots) Evict() {
+	idle := s.round.Add(1) - idleRounds
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for account, holder := range s.accounts {
+		if holder.used.Load() < idle {
+			s.drop(account)
+		}
+	}
+}
