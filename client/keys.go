@@ -26,12 +26,23 @@ const (
 	KeyRevoked KeyStatus = "REVOKED"
 )
 
+// KeyAccess is what a key may be used for.
+type KeyAccess string
+
+// The kinds of access. A key that evaluates may call OFREP for its one environment and nothing else. It is the only key
+// that a browser should hold.
+const (
+	AccessFull     KeyAccess = "full"
+	AccessEvaluate KeyAccess = "evaluate"
+)
+
 // Key is an API key.
 type Key struct {
 	Resource
 	Name   string    `json:"name"`
 	Role   Role      `json:"role"`
 	Status KeyStatus `json:"status"`
+	Access KeyAccess `json:"access"`
 	Scopes KeyScopes `json:"scopes"`
 	// ExpiresAt is when it stops working; nil is never.
 	ExpiresAt *time.Time `json:"expires_at"`
@@ -48,6 +59,8 @@ type Key struct {
 type KeyScopes struct {
 	// Environments are those whose values the key may write, and nothing else; nil does not restrict.
 	Environments []string `json:"environments,omitempty"`
+	// Origins are those of the web pages that may use a key that evaluates, such as https://shop.example; nil is any.
+	Origins []string `json:"origins,omitempty"`
 }
 
 // KeyDraft creates or changes a key. Unlike other drafts it leaves out what is not to change: renaming a key must not
@@ -56,6 +69,8 @@ type KeyDraft struct {
 	Name string
 	// Role is not changed when it is empty; a new key is a MEMBER.
 	Role Role
+	// Access is not changed when it is empty; a new key has full access. AccessEvaluate needs one environment in Scopes.
+	Access KeyAccess
 	// Scopes are not changed when nil; a new key is unrestricted. A pointer to the zero value removes the restriction.
 	Scopes *KeyScopes
 	// ExpiresAt is not changed when nil; a new key never expires. A pointer to the zero time removes the expiry.
@@ -70,7 +85,7 @@ type KeysAPI struct{ reader[Key, *Key, KeyParams] }
 
 // Draft returns a draft of the key's current state.
 func (k Key) Draft() KeyDraft {
-	return KeyDraft{Name: k.Name, Role: k.Role, Scopes: &k.Scopes, ExpiresAt: k.ExpiresAt}
+	return KeyDraft{Name: k.Name, Role: k.Role, Access: k.Access, Scopes: &k.Scopes, ExpiresAt: k.ExpiresAt}
 }
 
 // MarshalJSON leaves out what is not to change, and writes null for an expiry at the zero time.
@@ -78,6 +93,9 @@ func (d KeyDraft) MarshalJSON() ([]byte, error) {
 	members := map[string]any{"name": d.Name}
 	if d.Role != "" {
 		members["role"] = d.Role
+	}
+	if d.Access != "" {
+		members["access"] = d.Access
 	}
 	if d.Scopes != nil {
 		members["scopes"] = d.Scopes

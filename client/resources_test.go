@@ -228,6 +228,8 @@ func TestDrafts_JSON(t *testing.T) {
 		{KeyDraft{Name: "A"}, `{"name":"A"}`},
 		{KeyDraft{Name: "A", Role: RoleViewer, Scopes: &KeyScopes{}, ExpiresAt: &time.Time{}},
 			`{"expires_at":null,"name":"A","role":"VIEWER","scopes":{}}`},
+		{KeyDraft{Name: "A", Access: AccessEvaluate, Scopes: &KeyScopes{Environments: []string{"e"}, Origins: []string{"https://o"}}},
+			`{"access":"evaluate","name":"A","scopes":{"environments":["e"],"origins":["https://o"]}}`},
 		{KeyDraft{Name: "A", Scopes: &KeyScopes{Environments: []string{"e"}}, ExpiresAt: &at},
 			`{"expires_at":"2030-01-01T00:00:00Z","name":"A","scopes":{"environments":["e"]}}`},
 		{AccountDraft{Name: "A"}, `{"name":"A"}`},

@@ -74,7 +74,7 @@ func Found(ctx context.Context, tx FoundingTx, name string, held plans.Held, sec
 	if err := changes.Record(ctx, tx, account.ID, changes.Operator(), KindAccount, account.ID, nil, &account); err != nil {
 		return Account{}, Key{}, err
 	}
-	key := Key{ID: newID(), Account: account.ID, Name: "Owner key", Role: Owner, Status: Active,
+	key := Key{ID: newID(), Account: account.ID, Name: "Owner key", Role: Owner, Status: Active, Access: FullAccess,
 		CreatedBy: owner.ID, CreatedAt: now, UpdatedAt: now, Plaintext: secret.text, Hash: secret.Hash()}
 	return account, key, insertKey(ctx, tx, changes.Operator(), key)
 }

@@ -17,8 +17,11 @@ type Caller struct {
 	KeyName string
 	UserID  string // the user who made the key
 	Role    Role
+	Access  Access // a key that only evaluates may do nothing else, whatever its role
 	// Environments restricts writes to these environments; nil does not restrict.
 	Environments []string
+	// Origins are those of the web pages that a key that evaluates is for; nil is any.
+	Origins []string
 	// ExpiresAt is when the key stops working; nil is never.
 	ExpiresAt *time.Time
 }

@@ -64,6 +64,8 @@ const (
 type Scopes struct {
 	// Environments whose values the key may write; nil does not restrict.
 	Environments []string `json:"environments,omitempty"`
+	// Origins of the web pages that may use a key that evaluates; nil is any.
+	Origins []string `json:"origins,omitempty"`
 }
 
 // distinct returns the scopes with each environment once.
@@ -74,7 +76,8 @@ func (s Scopes) distinct() Scopes {
 			once = append(once, key)
 		}
 	}
-	return Scopes{Environments: once}
+	s.Environments = once
+	return s
 }
 
 // Key is an API key. Its plaintext is known only to the call that made it.
@@ -86,6 +89,7 @@ type Key struct {
 	Name       string     `json:"name"`
 	Role       Role       `json:"role"`
 	Status     Status     `json:"status"`
+	Access     Access     `json:"access"`
 	Scopes     Scopes     `json:"scopes"`
 	ExpiresAt  *time.Time `json:"expires_at"`
 	LastUsedAt *time.Time `json:"last_used_at"`
@@ -102,7 +106,7 @@ func (k Key) Works(now time.Time) bool {
 // Caller returns the key as the rest of the domain sees it.
 func (k Key) Caller() Caller {
 	return Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name, UserID: k.CreatedBy,
-		Role: k.Role, Environments: k.Scopes.Environments, ExpiresAt: k.ExpiresAt}
+		Role: k.Role, Access: k.Access, Environments: k.Scopes.Environments, Origins: k.Scopes.Origins, ExpiresAt: k.ExpiresAt}
 }
 
 // KeyFilter narrows a list of keys.
@@ -111,11 +115,12 @@ type KeyFilter struct {
 }
 
 // KeyDraft is what a caller wants a key to be. On a replace, what grants power
-// (role, scopes, expires_at) stays as it is when it is absent: a client that
-// renames a key without knowing of scopes must not widen it.
+// (role, access, scopes, expires_at) stays as it is when it is absent: a client
+// that renames a key without knowing of scopes must not widen it.
 type KeyDraft struct {
 	Name      optional.Value[string]
 	Role      optional.Value[string]
+	Access    optional.Value[string]
 	Scopes    optional.Value[Scopes]
 	ExpiresAt optional.Value[time.Time]
 	// Problems holds what reading the input already found.
@@ -138,7 +143,7 @@ func IssueKey(ctx context.Context, tx Tx, caller Caller, draft KeyDraft) (Key, e
 func issueKey(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draft KeyDraft) (Key, error) {
 	secret := NewSecret()
 	key, err := draft.apply(ctx, tx, caller, Key{
-		ID: newID(), Account: caller.Account, Role: Member, Status: Active, CreatedBy: caller.UserID,
+		ID: newID(), Account: caller.Account, Role: Member, Status: Active, Access: FullAccess, CreatedBy: caller.UserID,
 		CreatedAt: tx.Now(), Plaintext: secret.text, Hash: secret.Hash(),
 	})
 	if err != nil {
@@ -230,6 +235,12 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 	problems := d.Problems
 	naming.RequireName(&problems, d.Name, maxName)
 	role := d.role(&problems, key.Role)
+	key.Access = d.access(&problems, key.Access)
+	if scopes := d.Scopes.Or(Scopes{}).distinct(); !d.Scopes.IsAbsent() {
+		scopes.Origins = canonicalOrigins(&problems, scopes.Origins)
+		key.Scopes = scopes
+	}
+	checkAccess(&problems, key.Access, key.Scopes)
 	if err := d.checkScopes(ctx, tx, caller, &problems); err != nil {
 		return Key{}, err
 	}
@@ -244,9 +255,6 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 			At(fault.Attribute("role"))
 	}
 	key.Name, key.Role, key.UpdatedAt = d.Name.Or(""), role, tx.Now()
-	if !d.Scopes.IsAbsent() {
-		key.Scopes = d.Scopes.Or(Scopes{}).distinct()
-	}
 	if !d.ExpiresAt.IsAbsent() {
 		key.ExpiresAt = d.ExpiresAt.Pointer()
 	}

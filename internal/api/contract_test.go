@@ -354,7 +354,7 @@ func TestContract_ValidatorFindsWrongResponses(t *testing.T) {
 	const environment = `{"data":{"id":"qa","type":"environment","attributes":{"name":"Q","color":null,"classification":"STANDARD",` +
 		`"managed":true,"created_at":"2030-01-31T08:00:00.5Z","updated_at":"2030-01-31T08:00:00Z"}}}`
 	const key = `{"data":{"id":"01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f10","type":"api_key","attributes":{"name":"k","role":"ADMIN",` +
-		`"status":"ACTIVE","scopes":{},"expires_at":null,"last_used_at":null,"created_by":"01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f11",` +
+		`"status":"ACTIVE","access":"full","scopes":{},"expires_at":null,"last_used_at":null,"created_by":"01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f11",` +
 		`"created_at":"2030-01-31T08:00:00Z","updated_at":"2030-01-31T08:00:00Z"}}}`
 	const missing = `{"errors":[{"status":"404","code":"not_found","title":"Not found","detail":"No.","meta":{}}]}`
 	cases := []struct {
@@ -434,7 +434,7 @@ func TestContract_ValidatorFindsWrongRequests(t *testing.T) {
 		{"another type", strings.Replace(scoped, `{"attributes"`, `{"type":"flag","attributes"`, 1), false},
 	}
 	const created = `{"data":{"id":"01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f10","type":"api_key","attributes":{"name":"k","role":"ADMIN",` +
-		`"status":"ACTIVE","scopes":{},"expires_at":null,"last_used_at":null,"created_by":"01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f11",` +
+		`"status":"ACTIVE","access":"full","scopes":{},"expires_at":null,"last_used_at":null,"created_by":"01928c3e-7b1a-7c55-b2a4-9a3a4f6d2f11",` +
 		`"created_at":"2030-01-31T08:00:00Z","updated_at":"2030-01-31T08:00:00Z","key":"sk_api_abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"}}}`
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func plant(c client, write func(tx *store.Tx) error) {
 func plantKey(c client, key accounts.Key) string {
 	c.t.Helper()
 	text := "sk_api_planted-" + uuid.NewString()
-	key.ID, key.Hash, key.Status = uuid.NewString(), accounts.ParseSecret(text).Hash(), accounts.Active
+	key.ID, key.Hash, key.Status, key.Access = uuid.NewString(), accounts.ParseSecret(text).Hash(), accounts.Active, accounts.FullAccess
 	key.CreatedAt, key.UpdatedAt = time.Now(), time.Now()
 	plant(c, func(tx *store.Tx) error { return tx.InsertKey(c.t.Context(), key) })
 	return text

@@ -38,6 +38,7 @@ func keyDraft(envelope *jsonapi.Envelope) accounts.KeyDraft {
 	draft := accounts.KeyDraft{
 		Name:      attributes.String("name"),
 		Role:      attributes.String("role"),
+		Access:    attributes.String("access"),
 		Scopes:    keyScopes(attributes),
 		ExpiresAt: attributes.Time("expires_at"),
 	}
@@ -56,8 +57,8 @@ func keyScopes(attributes *jsonapi.Object) optional.Value[accounts.Scopes] {
 	if !sent {
 		return optional.Value[accounts.Scopes]{}
 	}
-	scopes.Unknown("environments")
-	return optional.Of(accounts.Scopes{Environments: scopes.Strings("environments").Or(nil)})
+	scopes.Unknown("environments", "origins")
+	return optional.Of(accounts.Scopes{Environments: scopes.Strings("environments").Or(nil), Origins: scopes.Strings("origins").Or(nil)})
 }
 
 func (a *API) createKey(ctx context.Context, caller accounts.Caller, draft accounts.KeyDraft) (accounts.Key, error) {

@@ -31,7 +31,7 @@ func TestKey_PlaintextShownOnce(t *testing.T) {
 		t.Errorf("the plaintext is %q", secret)
 	}
 	user := owner.get("/api/v1/users/current").want(200).data().ID
-	want := map[string]any{"name": "CI", "role": "MEMBER", "status": "ACTIVE", "scopes": map[string]any{}, "expires_at": nil, "last_used_at": nil,
+	want := map[string]any{"name": "CI", "role": "MEMBER", "status": "ACTIVE", "access": "full", "scopes": map[string]any{}, "expires_at": nil, "last_used_at": nil,
 		"created_by": user, "key": secret, "created_at": created.text("created_at"), "updated_at": created.text("created_at")}
 	if difference := cmp.Diff(want, created.data().Attributes); difference != "" {
 		t.Errorf("want (-), got (+):\n%s", difference)

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/telemetry"
@@ -43,6 +44,14 @@ func (w *recorder) set(name, value string) {
 	w.Header()[name] = w.values[w.used-1 : w.used : w.used]
 }
 
+// vary says that the response depends on a header of the request.
+func (w *recorder) vary(name string) {
+	if listed := w.Header()["Vary"]; len(listed) > 0 {
+		name = listed[0] + ", " + name
+	}
+	w.set("Vary", name)
+}
+
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
@@ -72,9 +81,7 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	w := &recorder{ResponseWriter: writer, ctx: telemetry.WithRequestID(r.Context(), id)}
 	w.set(requestIDHeader, id)
 	a.protect(w, r)
-	if w.ofrep = strings.HasPrefix(r.URL.Path, ofrepPrefix); w.ofrep {
-		allowBrowsers(w, r)
-	}
+	w.ofrep = strings.HasPrefix(r.URL.Path, ofrepPrefix)
 	defer func() { a.finished(w, r, time.Since(started)) }()
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -228,8 +235,16 @@ func (a *API) authorize(needs access, c *call) error {
 	if err != nil {
 		return err
 	}
+	if needs.evaluates && c.caller.Access == accounts.EvaluateAccess {
+		allowPages(c.writer, c.request, c.caller.Origins)
+	}
 	if err := a.limits.take(c.caller.KeyID); err != nil {
 		return err
+	}
+	if !needs.evaluates {
+		if err := c.caller.RequireFullAccess(); err != nil {
+			return err
+		}
 	}
 	if err := c.caller.Require(needs.role); err != nil || needs.scoped {
 		return err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // ofrepPrefix begins every path of the OpenFeature Remote Evaluation Protocol. They
-// have errors of their own, are open to browsers, and are so frequent that
+// have errors of their own, browsers may call them, and they are so frequent that
 // successes are logged at DEBUG only.
 const ofrepPrefix = "/ofrep/"
 
@@ -142,6 +143,9 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 	if environment == "" && len(c.caller.Environments) == 1 {
 		environment = c.caller.Environments[0]
 	}
+	if err := c.caller.RequireEvaluation(environment); err != nil {
+		return ofrepRequest{}, err
+	}
 	if environment == "" {
 		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "Name an environment in "+environmentHeader+", or use a key restricted to one.")
 	}
@@ -227,17 +231,28 @@ func ofrepErrors(key string, status int, first jsonapi.ErrorObject) ofrepError {
 	return ofrepError{Key: key, Code: code, Details: first.Detail}
 }
 
-// allowBrowsers lets web pages of any origin evaluate: the key is the
-// permission, and no cookies are involved. Only browsers send Origin.
-func allowBrowsers(w *recorder, r *http.Request) {
-	if header(r, "Origin") != "" {
-		w.set("Access-Control-Allow-Origin", "*")
-		w.set("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
+// allowPages lets the web page that asks read the answer, if its origin is one of
+// those allowed; nil allows any. No cookies are involved: the key is the permission.
+// Only browsers send Origin.
+func allowPages(w *recorder, r *http.Request, allowed []string) {
+	origin := header(r, "Origin")
+	if allowed != nil {
+		w.vary("Origin")
 	}
+	if origin == "" || allowed != nil && !slices.Contains(allowed, origin) {
+		return
+	}
+	if allowed == nil {
+		origin = "*"
+	}
+	w.set("Access-Control-Allow-Origin", origin)
+	w.set("Access-Control-Expose-Headers", "Age, ETag, Retry-After, X-Request-Id")
 }
 
-// ofrepPreflight answers the question that browsers ask before a request.
+// ofrepPreflight answers the question that browsers ask before a request. It names
+// no key, so pages of any origin may ask.
 func (a *API) ofrepPreflight(c *call) (reply, error) {
+	allowPages(c.writer, c.request, nil)
 	c.writer.set("Access-Control-Allow-Methods", "POST, OPTIONS")
 	c.writer.set("Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, If-None-Match, "+environmentHeader)
 	c.writer.set("Access-Control-Max-Age", "86400")

@@ -88,7 +88,7 @@ func (a *API) write(w *recorder, r *http.Request, answer reply) {
 	}
 	zipped := len(answer.body) >= compressFrom && acceptsGzip(header(r, "Accept-Encoding"))
 	if len(answer.body) >= compressFrom {
-		w.set("Vary", "Accept-Encoding")
+		w.vary("Accept-Encoding")
 	}
 	if answer.etag != "" && a.notModified(w, r, answer, zipped) {
 		w.WriteHeader(http.StatusNotModified)
@@ -146,6 +146,9 @@ func (a *API) writeError(w *recorder, r *http.Request, err error) {
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
+		if w.ofrep { // a page should be able to read why
+			allowPages(w, r, nil)
+		}
 	}
 	if fault.Is(err, fault.RateLimited) || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retryAfter(err))

@@ -9,16 +9,19 @@ type access struct {
 	inQuery   bool          // the key may be in api_key too: browsers cannot set a socket's headers
 	role      accounts.Role // the lowest role that may call
 	scoped    bool          // keys restricted to environments may call
+	evaluates bool          // keys that only evaluate may call
 	cached    bool          // only recorded changes can alter the response
 }
 
 // The kinds of access. Keys restricted to environments may read, report and
 // evaluate; with writesValues the domain decides what they may change.
-func open() access         { return access{open: true} }
-func reads() access        { return access{role: accounts.Viewer, scoped: true} }
-func cachedReads() access  { return access{role: accounts.Viewer, scoped: true, cached: true} }
-func reports() access      { return access{role: accounts.Viewer, scoped: true} }
-func evaluates() access    { return access{role: accounts.Viewer, scoped: true, anyHeader: true} }
+func open() access        { return access{open: true} }
+func reads() access       { return access{role: accounts.Viewer, scoped: true} }
+func cachedReads() access { return access{role: accounts.Viewer, scoped: true, cached: true} }
+func reports() access     { return access{role: accounts.Viewer, scoped: true} }
+func evaluates() access {
+	return access{role: accounts.Viewer, scoped: true, anyHeader: true, evaluates: true}
+}
 func listens() access      { return access{role: accounts.Viewer, scoped: true, inQuery: true} }
 func personal() access     { return access{role: accounts.Member} }
 func configures() access   { return access{role: accounts.Member} }

@@ -25,9 +25,9 @@ func (s *shell) keys() *cobra.Command {
 
 // keyFlags are the flags of keys create.
 type keyFlags struct {
-	account, role string
-	environments  []string
-	expiresIn     time.Duration
+	account, role, access string
+	environments, origins []string
+	expiresIn             time.Duration
 }
 
 func (s *shell) createKey() *cobra.Command {
@@ -49,6 +49,8 @@ func (s *shell) createKey() *cobra.Command {
 	addAccountFlag(cmd, &flags.account)
 	cmd.Flags().StringVar(&flags.role, "role", "MEMBER", "OWNER, ADMIN, MEMBER or VIEWER")
 	cmd.Flags().StringSliceVar(&flags.environments, "environment", nil, "restrict writes to this environment; may be repeated")
+	cmd.Flags().StringVar(&flags.access, "access", "full", "full, or evaluate for a key that a web page may hold")
+	cmd.Flags().StringSliceVar(&flags.origins, "origin", nil, "with --access evaluate, let only pages of this origin evaluate; may be repeated")
 	cmd.Flags().DurationVar(&flags.expiresIn, "expires-in", 0, "make the key expire, such as 720h")
 	return cmd
 }
@@ -58,9 +60,9 @@ func addAccountFlag(cmd *cobra.Command, account *string) {
 }
 
 func (f keyFlags) draft(name string) accounts.KeyDraft {
-	draft := accounts.KeyDraft{Name: optional.Of(name), Role: optional.Of(f.role)}
-	if len(f.environments) > 0 {
-		draft.Scopes = optional.Of(accounts.Scopes{Environments: f.environments})
+	draft := accounts.KeyDraft{Name: optional.Of(name), Role: optional.Of(f.role), Access: optional.Of(f.access)}
+	if len(f.environments)+len(f.origins) > 0 {
+		draft.Scopes = optional.Of(accounts.Scopes{Environments: f.environments, Origins: f.origins})
 	}
 	if f.expiresIn != 0 {
 		draft.ExpiresAt = optional.Of(time.Now().UTC().Add(f.expiresIn).Truncate(time.Microsecond))

@@ -8,10 +8,10 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-const keyColumns = `id, account_id, hash, name, role, status, scopes, expires_at, last_used_at, created_by, created_at, updated_at`
+const keyColumns = `id, account_id, hash, name, role, status, access, scopes, expires_at, last_used_at, created_by, created_at, updated_at`
 
 func scanKey(r row) (k accounts.Key, err error) {
-	err = r.Scan(&k.ID, &k.Account, &k.Hash, &k.Name, &k.Role, &k.Status, asJSON(&k.Scopes),
+	err = r.Scan(&k.ID, &k.Account, &k.Hash, &k.Name, &k.Role, &k.Status, &k.Access, asJSON(&k.Scopes),
 		asTimeOrNull(&k.ExpiresAt), asTimeOrNull(&k.LastUsedAt), &k.CreatedBy, asTime(&k.CreatedAt), asTime(&k.UpdatedAt))
 	return k, err
 }
@@ -41,17 +41,17 @@ func (tx *ReadTx) Keys(ctx context.Context, account string, filter accounts.KeyF
 
 // InsertKey writes a new key.
 func (tx *Tx) InsertKey(ctx context.Context, k accounts.Key) error {
-	return tx.run(ctx, `INSERT INTO api_keys (`+keyColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-		k.ID, k.Account, k.Hash, k.Name, string(k.Role), string(k.Status), asJSON(k.Scopes), microsOrNull(k.ExpiresAt),
+	return tx.run(ctx, `INSERT INTO api_keys (`+keyColumns+`, search) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		k.ID, k.Account, k.Hash, k.Name, string(k.Role), string(k.Status), string(k.Access), asJSON(k.Scopes), microsOrNull(k.ExpiresAt),
 		microsOrNull(k.LastUsedAt), k.CreatedBy, micros(k.CreatedAt), micros(k.UpdatedAt), searchable(k.ID, k.Name))
 }
 
 // UpdateKey writes what may change of a key.
 func (tx *Tx) UpdateKey(ctx context.Context, k accounts.Key) error {
-	return tx.run(ctx, `UPDATE api_keys SET name = $3, role = $4, status = $5, scopes = $6, expires_at = $7, updated_at = $8, search = $9
+	return tx.run(ctx, `UPDATE api_keys SET name = $3, role = $4, status = $5, scopes = $6, expires_at = $7, updated_at = $8, search = $9, access = $10
 		WHERE account_id = $1 AND id = $2`,
 		k.Account, k.ID, k.Name, string(k.Role), string(k.Status), asJSON(k.Scopes), microsOrNull(k.ExpiresAt), micros(k.UpdatedAt),
-		searchable(k.ID, k.Name))
+		searchable(k.ID, k.Name), string(k.Access))
 }
 
 // DeleteKey removes a key.

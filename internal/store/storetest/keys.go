@@ -13,7 +13,7 @@ import (
 
 func newKey(t *testing.T, db *store.DB, account string, change func(*accounts.Key)) accounts.Key {
 	t.Helper()
-	key := accounts.Key{ID: newID(), Account: account, Hash: newID(), Name: oddText, Role: accounts.Admin, Status: accounts.Active,
+	key := accounts.Key{ID: newID(), Account: account, Hash: newID(), Name: oddText, Role: accounts.Admin, Status: accounts.Active, Access: accounts.FullAccess,
 		CreatedBy: newID(), CreatedAt: at(5), UpdatedAt: at(6)}
 	if change != nil {
 		change(&key)
@@ -26,7 +26,8 @@ func newKey(t *testing.T, db *store.DB, account string, change func(*accounts.Ke
 func fullKey(key *accounts.Key) {
 	key.ExpiresAt, key.LastUsedAt = new(at(7)), new(at(8))
 	key.Scopes.Environments = []string{"production", oddText}
-	key.Status, key.Role = accounts.Revoked, accounts.Viewer
+	key.Scopes.Origins = []string{"https://shop.example"}
+	key.Status, key.Role, key.Access = accounts.Revoked, accounts.Viewer, accounts.EvaluateAccess
 }
 
 func readKey(ctx context.Context, account, id string) func(*store.ReadTx) (accounts.Key, error) {
@@ -78,7 +79,7 @@ func keyUpdate(t *testing.T, db *store.DB, account, other string) {
 	before := newKey(t, db, account, fullKey)
 	after := before
 	after.Name, after.Role, after.Status, after.UpdatedAt = "renamed", accounts.Owner, accounts.Active, at(99)
-	after.Scopes, after.ExpiresAt = accounts.Scopes{}, nil
+	after.Scopes, after.ExpiresAt, after.Access = accounts.Scopes{}, nil, accounts.FullAccess
 	foreign := after
 	foreign.Account = other
 	do(t, db, other, func(tx *store.Tx) error { return tx.UpdateKey(ctx, foreign) })

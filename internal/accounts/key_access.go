@@ -1,0 +1,107 @@
+package accounts
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// Access is what a key may be used for.
+type Access string
+
+// The kinds of access. A key that evaluates is the only one that a browser should
+// hold: whoever has it learns what flags serve in one environment, and no more.
+const (
+	FullAccess     Access = "full"
+	EvaluateAccess Access = "evaluate"
+)
+
+const (
+	maxOrigins = 100
+	maxOrigin  = 255
+)
+
+// RequireFullAccess refuses a caller whose key may only evaluate flags.
+func (c Caller) RequireFullAccess() error {
+	if c.Access != EvaluateAccess {
+		return nil
+	}
+	return fault.New(fault.Forbidden,
+		"This key may only evaluate flags over OFREP, in the environment %q. Use a key whose access is full for everything else.",
+		strings.Join(c.Environments, ", "))
+}
+
+// RequireEvaluation refuses a caller whose key may not evaluate in an environment.
+// Keys with full access may in any, as they may read all.
+func (c Caller) RequireEvaluation(environment string) error {
+	if c.Access != EvaluateAccess || slices.Contains(c.Environments, environment) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "This key may evaluate flags in the environment %q only, not in %q.",
+		strings.Join(c.Environments, ", "), environment)
+}
+
+// access returns the access that the draft wants, or the stored one.
+func (d KeyDraft) access(problems *fault.Problems, stored Access) Access {
+	text, sent := d.Access.Get()
+	if !sent {
+		return stored
+	}
+	access := Access(strings.ToLower(text))
+	if access != FullAccess && access != EvaluateAccess {
+		problems.Attribute("access", "must be full or evaluate")
+	}
+	return access
+}
+
+// checkAccess notes scopes that do not go with the access of a key.
+func checkAccess(problems *fault.Problems, access Access, scopes Scopes) {
+	if access == EvaluateAccess && len(scopes.Environments) != 1 {
+		problems.Attribute("scopes/environments", "must name exactly one environment, because access is evaluate")
+	}
+	if access != EvaluateAccess && scopes.Origins != nil {
+		problems.Attribute("scopes/origins", "must be left out unless access is evaluate: web pages should hold no other key")
+	}
+}
+
+// canonicalOrigins returns origins as browsers spell them, and notes those that
+// no browser would send.
+func canonicalOrigins(problems *fault.Problems, sent []string) []string {
+	if sent == nil {
+		return nil
+	}
+	if len(sent) == 0 || len(sent) > maxOrigins {
+		problems.Attribute("scopes/origins", "must name 1 to %d origins; leave it out to let pages of any origin evaluate", maxOrigins)
+	}
+	var origins []string
+	for _, text := range sent {
+		origin, valid := canonicalOrigin(text)
+		if !valid {
+			problems.Attribute("scopes/origins", "must have origins such as https://shop.example:8443, without a path and without wildcards; %q is none", text)
+			break
+		}
+		if !slices.Contains(origins, origin) {
+			origins = append(origins, origin)
+		}
+	}
+	return origins
+}
+
+func canonicalOrigin(text string) (string, bool) {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Scheme == "" || parsed.Hostname() == "" || len(text) > maxOrigin {
+		return "", false
+	}
+	whole := strings.EqualFold(text, parsed.Scheme+"://"+parsed.Host) // there is nothing besides
+	plain := !strings.ContainsFunc(text, func(c rune) bool { return c == '*' || c <= ' ' || c > '~' })
+	host := strings.ToLower(parsed.Host)
+	switch parsed.Scheme { // browsers leave out the default port
+	case "http":
+		host = strings.TrimSuffix(host, ":80")
+	case "https":
+		host = strings.TrimSuffix(host, ":443")
+	}
+	return parsed.Scheme + "://" + host, whole && plain
+}
