@@ -18,10 +18,24 @@ const (
 	usePrecision = 10 * time.Second
 )
 
+// Versions says how far an account has changed.
+type Versions struct {
+	Changes int64 // the number of the last change
+	Access  int64 // that of the last change which DecidesAccess
+}
+
+// DecidesAccess reports whether a change of a kind of resource may alter what a
+// remembered caller may do.
+func DecidesAccess(kind string) bool { return kind == KindKey }
+
 // Directory is where the Authenticator looks keys up.
 type Directory interface {
-	// KeyByHash returns the key with a hash, of any account.
-	KeyByHash(ctx context.Context, hash string) (Key, error)
+	// KeyByHash returns the key with a hash, of any account, and that account's
+	// versions, both of one state.
+	KeyByHash(ctx context.Context, hash string) (Key, Versions, error)
+	// Versions returns an account's versions, at least as new as every change that
+	// was acknowledged before the call.
+	Versions(ctx context.Context, account string) (Versions, error)
 }
 
 // Authenticator turns a bearer token into a Caller. See the package's
@@ -29,7 +43,7 @@ type Directory interface {
 type Authenticator struct {
 	Directory Directory
 	// Live reports whether changes of keys reach Hear; while it is false every
-	// request is looked up.
+	// unknown key is looked up.
 	Live func() bool
 	// Now is the clock.
 	Now func() time.Time
@@ -45,11 +59,13 @@ type Authenticator struct {
 	refusals   refusals
 }
 
-// session is a key that has been seen.
+// session is a key that has been seen. It is as the database has it while the
+// account's access version is what it was.
 type session struct {
 	digest digest
 	key    Key
 	caller Caller
+	access int64
 	noted  atomic.Int64 // when Used was told last, in microseconds
 }
 
@@ -57,7 +73,7 @@ type session struct {
 // peer is the address that the token comes from: one that sends many wrong ones is
 // RateLimited.
 func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (Caller, error) {
-	known, result, err := a.find(ctx, ParseSecret(token), peer)
+	known, version, result, err := a.find(ctx, ParseSecret(token), peer)
 	now := a.Now()
 	if err == nil && !known.key.Works(now) {
 		err = fault.New(fault.Unauthorized, "This API key has been revoked or has expired.")
@@ -70,7 +86,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (C
 		return Caller{}, err
 	}
 	a.noteUse(known, now)
-	return known.caller, nil
+	caller := known.caller
+	caller.Version = version
+	return caller, nil
 }
 
 // noteUse tells Used about a use, unless it heard of one shortly before.
@@ -81,18 +99,26 @@ func (a *Authenticator) noteUse(known *session, now time.Time) {
 	}
 }
 
-func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (known *session, result string, err error) {
+// find returns the session of a key and the account's version.
+func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (known *session, version int64, result string, err error) {
 	hash := secret.digest()
 	known, generation := a.remembered(hash)
 	if known != nil {
-		return known, "hit", nil
+		current, err := a.Directory.Versions(ctx, known.key.Account)
+		if err == nil && current.Access == known.access {
+			return known, current.Changes, "hit", nil
+		}
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return nil, 0, "miss", err
+		}
+		a.forget(known)
 	}
 	if err := a.refusals.admit(hash, peer, generation, a.Live(), a.Now()); err != nil {
-		return nil, "refused", err
+		return nil, 0, "refused", err
 	}
-	known, err = a.lookUp(ctx, secret, generation)
+	known, version, err = a.lookUp(ctx, secret, generation)
 	a.refusals.looked(hash, peer, generation, err, a.Now())
-	return known, "miss", err
+	return known, version, "miss", err
 }
 
 // Hear takes a change from the feed, and forgets the key that it is about.
@@ -107,8 +133,22 @@ func (a *Authenticator) Forget(keyID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.generation++
-	if known, ok := a.byKey[keyID]; ok {
-		delete(a.byKey, keyID)
+	a.drop(a.byKey[keyID])
+}
+
+// forget drops a session, unless another took its place.
+func (a *Authenticator) forget(known *session) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.byDigest[known.digest] == known {
+		a.drop(known)
+	}
+}
+
+// drop removes a session, if there is one; the lock is held.
+func (a *Authenticator) drop(known *session) {
+	if known != nil {
+		delete(a.byKey, known.key.ID)
 		delete(a.byDigest, known.digest)
 	}
 }
@@ -116,25 +156,23 @@ func (a *Authenticator) Forget(keyID string) {
 func (a *Authenticator) remembered(hash digest) (*session, uint64) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	if !a.Live() {
-		return nil, a.generation
-	}
 	return a.byDigest[hash], a.generation
 }
 
-func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation uint64) (*session, error) {
-	key, err := a.Directory.KeyByHash(ctx, secret.Hash())
+func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation uint64) (*session, int64, error) {
+	key, versions, err := a.Directory.KeyByHash(ctx, secret.Hash())
 	if fault.Is(err, fault.NotFound) {
-		return nil, errUnknownKey()
+		return nil, 0, errUnknownKey()
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	seen := &session{digest: secret.digest(), key: key, caller: key.Caller()}
-	return a.remember(seen, generation), nil
+	seen := &session{digest: secret.digest(), key: key, caller: key.Caller(), access: versions.Access}
+	return a.remember(seen, generation), versions.Changes, nil
 }
 
-// remember keeps a session, unless a change arrived while it was looked up.
+// remember keeps a session, unless a change arrived while it was looked up or a
+// newer one is kept, which it returns.
 func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -144,7 +182,7 @@ func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	if a.generation != generation {
 		return seen
 	}
-	if known, ok := a.byDigest[seen.digest]; ok && a.Live() {
+	if known, ok := a.byDigest[seen.digest]; ok && known.access >= seen.access {
 		return known
 	}
 	a.byDigest[seen.digest], a.byKey[seen.key.ID] = seen, seen

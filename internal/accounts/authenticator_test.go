@@ -19,18 +19,19 @@ import (
 // directory is a store of keys in memory that a test can hold up and break.
 // The store itself is tested with databases.
 type directory struct {
-	mu      sync.Mutex
-	keys    map[string]accounts.Key
-	lookups int
-	hold    chan struct{} // when set, a lookup waits for it after it has read
-	err     error
+	mu       sync.Mutex
+	keys     map[string]accounts.Key
+	versions accounts.Versions
+	lookups  int
+	hold     chan struct{} // when set, a lookup waits for it after it has read
+	err      error
 }
 
-func (d *directory) KeyByHash(_ context.Context, hash string) (accounts.Key, error) {
+func (d *directory) KeyByHash(_ context.Context, hash string) (accounts.Key, accounts.Versions, error) {
 	d.mu.Lock()
 	d.lookups++
 	key, known := d.keys[hash]
-	hold, err := d.hold, d.err
+	versions, hold, err := d.versions, d.hold, d.err
 	d.mu.Unlock()
 	if hold != nil {
 		<-hold
@@ -38,10 +39,26 @@ func (d *directory) KeyByHash(_ context.Context, hash string) (accounts.Key, err
 	if err == nil && !known {
 		err = fault.New(fault.NotFound, "no such key")
 	}
-	return key, err
+	return key, versions, err
 }
 
-// put stores a key whose token and id are its name.
+func (d *directory) Versions(context.Context, string) (accounts.Versions, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.versions, d.err
+}
+
+// record makes a change of a kind of resource the account's last.
+func (d *directory) record(kind string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.versions.Changes++
+	if accounts.DecidesAccess(kind) {
+		d.versions.Access = d.versions.Changes
+	}
+}
+
+// put stores a key whose token and id are its name, and records no change.
 func (d *directory) put(name string, change func(*accounts.Key)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -238,20 +255,74 @@ func TestAuthenticator_LookupOverlapsChange(t *testing.T) {
 	})
 }
 
+// Another node may have changed the key a moment ago: nothing is heard of it yet.
+func TestAuthenticator_AccessVersionDecides(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	g.passes(t, "key", true)
+	g.record("flag")
+	g.cost(t, 0, func() { g.passes(t, "key", true) })
+	g.record(accounts.KindKey) // of another key
+	g.cost(t, 1, func() {
+		for range 3 {
+			g.passes(t, "key", true)
+		}
+	})
+	g.put("key", func(key *accounts.Key) { key.Status = accounts.Revoked })
+	g.record(accounts.KindKey)
+	g.cost(t, 1, func() {
+		for range 3 {
+			g.passes(t, "key", false)
+		}
+	})
+}
+
+// A lookup that has read the key before it was revoked must not outlive the revocation.
+func TestAuthenticator_LookupOverlapsVersion(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		hold, done := make(chan struct{}), make(chan struct{})
+		g.set(hold, nil)
+		go func() {
+			defer close(done)
+			g.passes(t, "key", true)
+		}()
+		synctest.Wait() // it has read the key, and waits
+		g.put("key", func(key *accounts.Key) { key.Status = accounts.Revoked })
+		g.record(accounts.KindKey)
+		close(hold)
+		<-done
+		g.set(nil, nil)
+		g.cost(t, 1, func() { g.passes(t, "key", false) })
+	})
+}
+
+func TestAuthenticator_TellsVersion(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	for want := range int64(3) {
+		caller, err := g.Authenticate(t.Context(), "key", "192.0.2.1:1000")
+		if err != nil || caller.Version != want {
+			t.Errorf("got version %d and %v, want %d", caller.Version, err, want)
+		}
+		g.record("flag")
+	}
+}
+
 func TestAuthenticator_FeedNotLive(t *testing.T) {
 	t.Parallel()
 	g := newGate()
 	g.passes(t, "key", true)
 	g.live = false
+	g.cost(t, 0, func() { g.passes(t, "key", true) }) // the version tells
 	g.cost(t, 5, func() {
 		for range 5 {
-			g.passes(t, "key", true)
+			g.passes(t, "nothing", false)
 		}
 	})
-	g.put("key", func(key *accounts.Key) { key.Status = accounts.Revoked })
-	g.passes(t, "key", false)
-	g.live = true
-	g.cost(t, 0, func() { g.passes(t, "key", false) }) // what was read last counts
+	g.put("nothing", nil)
+	g.passes(t, "nothing", true)
 }
 
 func TestAuthenticator_Expiry(t *testing.T) {
@@ -279,6 +350,12 @@ func TestAuthenticator_Outage(t *testing.T) {
 	}
 	g.set(nil, nil)
 	g.passes(t, "key", true)
+	g.set(nil, outage)
+	if _, err := g.Authenticate(t.Context(), "key", "192.0.2.1:1000"); !errors.Is(err, outage) {
+		t.Errorf("a known key got %v", err)
+	}
+	g.set(nil, nil)
+	g.cost(t, 0, func() { g.passes(t, "key", true) })
 	if g.counts["refused"] != 0 {
 		t.Errorf("counted %v", g.counts)
 	}
@@ -287,9 +364,13 @@ func TestAuthenticator_Outage(t *testing.T) {
 // everybody is a directory in which every key exists.
 type everybody struct{ lookups int }
 
-func (e *everybody) KeyByHash(_ context.Context, hash string) (accounts.Key, error) {
+func (e *everybody) KeyByHash(_ context.Context, hash string) (accounts.Key, accounts.Versions, error) {
 	e.lookups++
-	return accounts.Key{ID: hash, Hash: hash, Status: accounts.Active}, nil
+	return accounts.Key{ID: hash, Hash: hash, Status: accounts.Active}, accounts.Versions{}, nil
+}
+
+func (e *everybody) Versions(context.Context, string) (accounts.Versions, error) {
+	return accounts.Versions{}, nil
 }
 
 func TestAuthenticator_BoundsItsMemory(t *testing.T) {

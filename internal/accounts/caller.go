@@ -24,6 +24,9 @@ type Caller struct {
 	Origins []string
 	// ExpiresAt is when the key stops working; nil is never.
 	ExpiresAt *time.Time
+	// Version is the number of the account's last change, at least as new as every
+	// change that was acknowledged before the request.
+	Version int64
 }
 
 // Actor returns the caller as the history names it.

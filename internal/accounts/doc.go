@@ -10,10 +10,16 @@
 //
 // # Authentication without the database
 //
-// The Authenticator remembers the keys it has seen. It forgets one when the
-// change feed reports a change of it, on whichever node it was made, and looks
-// every key up while the feed is not live. A lookup notes the memory's generation
-// first and is remembered only if no change arrived meanwhile.
+// The Authenticator remembers the keys it has seen, each with its account's access
+// version: the number of the last change that decides access. The key and the
+// version are read in one statement. Every request asks for the account's current
+// versions, which is cheap and which its answer needs anyway, and a key is looked
+// up again when the access version is another. So a revocation, a deletion and a
+// lowered role count for every request that begins after they were acknowledged,
+// on every node.
+//
+// The Authenticator also forgets a key when the change feed reports a change of
+// it: nodes of an older version do not maintain the access version.
 //
 // Wrong keys cost little: a key that was not found is refused without the database
 // until any key changes, a few seconds at most, and an address that sends many has

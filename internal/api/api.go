@@ -57,9 +57,8 @@ type Services struct {
 	History       History
 	Auth          Authenticator
 	Events        EventStream
-	Version       func(ctx context.Context, account string) (int64, error) // the number of the last recorded change
-	Ready         func(ctx context.Context) error                          // why the process cannot serve, or nil
-	OpenAPI       func() (json.RawMessage, error)                          // the interface description
+	Ready         func(ctx context.Context) error // why the process cannot serve, or nil
+	OpenAPI       func() (json.RawMessage, error) // the interface description
 	Log           *slog.Logger
 	Metrics       *telemetry.Metrics
 	Tracing       *telemetry.Tracing
@@ -94,7 +93,7 @@ func (a *API) Forget() {
 // New creates the HTTP interface.
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(),
-		cache: newResponseCache(services.Version), limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
+		cache: newResponseCache(), limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://")}
 	for _, route := range a.routes() {
 		a.mux.Handle(route.pattern, a.endpoint(route))

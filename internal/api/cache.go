@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"sync"
 )
 
@@ -16,8 +15,6 @@ const (
 // entry is used only while the account's version is what it was before the entry
 // was made, so a cached answer is never older than what the database would say.
 type responseCache struct {
-	version func(ctx context.Context, account string) (int64, error)
-
 	mu      sync.RWMutex
 	entries map[cacheKey]cacheEntry
 	size    int
@@ -31,28 +28,22 @@ type cacheEntry struct {
 	cost    int // about its memory
 }
 
-func newResponseCache(version func(ctx context.Context, account string) (int64, error)) *responseCache {
-	return &responseCache{version: version, entries: map[cacheKey]cacheEntry{}}
-}
+func newResponseCache() *responseCache { return &responseCache{entries: map[cacheKey]cacheEntry{}} }
 
 // answer returns the cached response, or makes one and caches it.
 func (c *responseCache) answer(call *call, run func() (reply, error)) (reply, error) {
-	version, err := c.version(call.ctx(), call.caller.Account)
-	if err != nil {
-		return reply{}, err
-	}
 	key := cacheKey{call.caller.Account, call.request.URL.EscapedPath(), call.request.URL.RawQuery}
 	c.mu.RLock()
 	entry, found := c.entries[key]
 	c.mu.RUnlock()
-	if found && entry.version == version {
+	if found && entry.version == call.caller.Version {
 		return entry.answer, nil
 	}
 	made, err := run()
 	if err != nil {
 		return reply{}, err
 	}
-	c.keep(key, version, made)
+	c.keep(key, call.caller.Version, made)
 	return made, nil
 }
 

@@ -159,7 +159,7 @@ func (a *API) evaluateFlag(c *call) (reply, error) {
 	if err := body.Problems().Err(); err != nil {
 		return reply{}, err
 	}
-	snapshot, err := a.FlagSnapshots.Get(c.ctx(), c.caller.Account)
+	snapshot, err := a.FlagSnapshots.Get(c.ctx(), c.caller.Account, c.caller.Version)
 	if err != nil {
 		return reply{}, err
 	}

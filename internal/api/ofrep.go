@@ -135,7 +135,7 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 	if err != nil {
 		return ofrepRequest{}, err
 	}
-	snapshot, err := a.FlagSnapshots.Get(c.ctx(), c.caller.Account)
+	snapshot, err := a.FlagSnapshots.Get(c.ctx(), c.caller.Account, c.caller.Version)
 	if err != nil {
 		return ofrepRequest{}, err
 	}

@@ -63,15 +63,23 @@ func (anybody) Authenticate(context.Context, string, string) (accounts.Caller, e
 func (anybody) Expect(string) {}
 func (anybody) Forget(string) {}
 
+// broken is a store in which every read ends the same way.
+type broken struct {
+	flags.Store
+	read func() error
+}
+
+func (b broken) Read(context.Context, func(flags.ReadTx) error) error { return b.read() }
+
 // TestOFREP_InternalError: a failure and a panic are told as the
 // protocol has it, and nothing of what is inside.
 func TestOFREP_InternalError(t *testing.T) {
 	t.Parallel()
-	for name, version := range map[string]func(context.Context, string) (int64, error){
-		"an error": func(context.Context, string) (int64, error) { return 0, errors.New("sql: broken at main.go:7") },
-		"a panic":  func(context.Context, string) (int64, error) { panic("sql: broken at main.go:7") },
+	for name, read := range map[string]func() error{
+		"an error": func() error { return errors.New("sql: broken at main.go:7") },
+		"a panic":  func() error { panic("sql: broken at main.go:7") },
 	} {
-		handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Version: version}, Auth: anybody{},
+		handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: broken{read: read}}, Auth: anybody{},
 			Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
 		for _, path := range []string{ofrepPath, ofrepPath + "/made"} {
 			sent := httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"context":{}}`))
@@ -155,8 +163,7 @@ func (oneFlag) ManagedEnvironments(context.Context, string) (map[string]bool, er
 // TestOFREP_CallerLeaves: all flags of an account may be a lot of work.
 func TestOFREP_CallerLeaves(t *testing.T) {
 	t.Parallel()
-	current := func(context.Context, string) (int64, error) { return 1, nil }
-	handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: oneFlag{}, Version: current}, Auth: anybody{},
+	handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: oneFlag{}}, Auth: anybody{},
 		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
 	for _, gone := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())

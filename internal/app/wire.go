@@ -60,7 +60,7 @@ func (a *App) wireFeed() {
 func (a *App) wireLoops() {
 	a.refreshes = &observations.Refreshes{Store: a.db.Refreshes(), Interval: a.options.RefreshInterval, Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
-	a.snapshots = &flags.Snapshots{Store: a.db.Flags(), Version: a.db.Version, History: a.db.After}
+	a.snapshots = &flags.Snapshots{Store: a.db.Flags(), History: a.db.After}
 	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now, evict: a.snapshots.Evict}
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log, every: a.options.ResealInterval}
 }
@@ -76,7 +76,7 @@ func (a *App) services() api.Services {
 		Logging:       &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
 		Configs:       &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:          a.wireJobs(),
-		History:       a.db.History(), Auth: a.auth, Events: a.stream, Version: a.db.Version, Ready: a.ready,
+		History:       a.db.History(), Auth: a.auth, Events: a.stream, Ready: a.ready,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}

@@ -26,8 +26,8 @@ func (s *Snapshots) keep(account string, holder *held, updated *Snapshot) {
 	if s.accounts[account] != holder { // it was dropped while this caller waited
 		return
 	}
-	s.bytes += updated.bytes - holder.bytes
-	holder.bytes = updated.bytes
+	s.bytes += updated.flags.bytes - holder.bytes
+	holder.bytes = updated.flags.bytes
 	for s.bytes > s.maxBytes() && s.dropOldest(holder) {
 	}
 }

@@ -3,11 +3,11 @@ package flags
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"sync"
 	"sync/atomic"
 
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/jsonlogic"
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
@@ -16,14 +16,12 @@ import (
 const maxCatchUp = 500
 
 // Snapshots keeps the compiled flags of each account that evaluates on the
-// server. Before a snapshot is used the account's version is asked for, and
-// what changed since is read: an evaluation is never older than the last write
-// that was acknowledged before it began, on whichever node. See evict.go for how
-// long a snapshot is kept.
+// server. A snapshot is used for the version of the account that the caller was
+// authenticated with, and what changed since is read: an evaluation is never
+// older than the last write that was acknowledged before its request, on
+// whichever node. See evict.go for how long a snapshot is kept.
 type Snapshots struct {
 	Store Store
-	// Version returns the number of an account's last recorded change.
-	Version func(ctx context.Context, account string) (int64, error)
 	// History returns an account's changes after a number, oldest first.
 	History func(ctx context.Context, account string, after int64, limit int) ([]changes.Change, error)
 
@@ -39,23 +37,33 @@ type Snapshots struct {
 // Snapshot is the flags of an account, compiled, and its environments, at a
 // version.
 type Snapshot struct {
-	*flageval.Snapshot
+	flags        *table
 	version      int64
-	details      map[string]detail // by flag
-	bytes        int
 	environments map[string]bool
+}
+
+// Flag returns the compiled flag with a key, and whether there is one.
+func (s *Snapshot) Flag(key string) (*flageval.Flag, bool) {
+	found := s.flags.find(key)
+	return found.flag, found.flag != nil
+}
+
+// Keys returns the sorted keys of all flags. They must not be changed.
+func (s *Snapshot) Keys() []string { return s.flags.keys() }
+
+// Evaluate returns a flag's value for a context in an environment.
+func (s *Snapshot) Evaluate(environment, key string, context jsonlogic.Value) flageval.Evaluation {
+	flag, found := s.Flag(key)
+	if !found {
+		return flageval.Evaluation{Code: flageval.FlagNotFound, Reason: flageval.Error, Rule: flageval.NoRule}
+	}
+	return flag.Evaluate(environment, context)
 }
 
 // Variant returns the name of the choice that an evaluated value is, as JSON, or
 // nil.
 func (s *Snapshot) Variant(key string, value json.RawMessage) json.RawMessage {
-	return s.details[key].variants[string(value)]
-}
-
-// detail is what a snapshot knows of a flag besides how to evaluate it.
-type detail struct {
-	variants variants
-	bytes    int
+	return s.flags.find(key).variants[string(value)]
 }
 
 // HasEnvironment reports whether the account has an environment.
@@ -81,12 +89,8 @@ func (h *held) atLeast(version int64) *Snapshot {
 	return nil
 }
 
-// Get returns the current snapshot of an account.
-func (s *Snapshots) Get(ctx context.Context, account string) (*Snapshot, error) {
-	version, err := s.Version(ctx, account)
-	if err != nil {
-		return nil, err
-	}
+// Get returns a snapshot of an account, of a version or newer.
+func (s *Snapshots) Get(ctx context.Context, account string, version int64) (*Snapshot, error) {
 	holder := s.holder(account)
 	holder.use(s.round.Load())
 	if current := holder.atLeast(version); current != nil {
@@ -183,9 +187,7 @@ func (s *Snapshots) load(ctx context.Context, account string, version int64) (*S
 	if err != nil {
 		return nil, err
 	}
-	made := &Snapshot{version: version, details: map[string]detail{}, environments: environments}
-	made.Snapshot = flageval.NewSnapshot(made.add(flags)...)
-	return made, nil
+	return &Snapshot{flags: new(table).with(flags, nil), version: version, environments: environments}, nil
 }
 
 func (s *Snapshots) follow(ctx context.Context, account string, old *Snapshot, version int64, keys []string) (*Snapshot, error) {
@@ -193,28 +195,11 @@ func (s *Snapshots) follow(ctx context.Context, account string, old *Snapshot, v
 	if err != nil {
 		return nil, err
 	}
-	updated := &Snapshot{Snapshot: old.Snapshot, version: version, details: old.details, bytes: old.bytes, environments: environments}
-	if len(keys) == 0 {
-		return updated, nil
+	updated := &Snapshot{flags: old.flags, version: version, environments: environments}
+	if len(keys) > 0 {
+		updated.flags = old.flags.with(flags, keys)
 	}
-	updated.details = maps.Clone(old.details)
-	for _, key := range keys {
-		updated.bytes -= updated.details[key].bytes
-		delete(updated.details, key)
-	}
-	updated.Snapshot = old.With(updated.add(flags), keys)
 	return updated, nil
-}
-
-// add adds flags and returns them compiled.
-func (s *Snapshot) add(flags []Flag) []*flageval.Flag {
-	compiled := make([]*flageval.Flag, len(flags))
-	for i, flag := range flags {
-		compiled[i] = flag.Compiled()
-		s.details[flag.Key] = detail{variants: flag.variants(), bytes: compiledBytes + flag.bytes()}
-		s.bytes += s.details[flag.Key].bytes
-	}
-	return compiled
 }
 
 func (s *Snapshots) read(ctx context.Context, account string, keys []string) (flags []Flag, environments map[string]bool, err error) {

@@ -44,26 +44,41 @@ func (w watchedTx) FlagsByKey(ctx context.Context, account string, keys []string
 	return w.ReadTx.FlagsByKey(ctx, account, keys)
 }
 
+// node is the snapshots of a node, and its database.
+type node struct {
+	*flags.Snapshots
+	db *store.DB
+}
+
+func newNode(db *store.DB) node {
+	return node{&flags.Snapshots{Store: db.Flags(), History: db.After}, db}
+}
+
+// get returns the snapshot of an account at its current version.
+func (n node) get(ctx context.Context, account string) (*flags.Snapshot, error) {
+	version, err := n.db.Version(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	return n.Get(ctx, account, version)
+}
+
 // viewer is snapshots of a house, with what they asked the store for.
 type viewer struct {
-	*flags.Snapshots
+	node
 	house *house
 	asked [][]string
 }
 
 func newViewer(h *house) *viewer {
 	v := &viewer{house: h}
-	v.Snapshots = newSnapshots(h.db)
+	v.node = newNode(h.db)
 	v.Store = watched{v.Store, &v.asked}
 	return v
 }
 
-func newSnapshots(db *store.DB) *flags.Snapshots {
-	return &flags.Snapshots{Store: db.Flags(), Version: db.Version, History: db.After}
-}
-
-func evaluate(ctx context.Context, snapshots *flags.Snapshots, caller accounts.Caller, key string) (string, error) {
-	snapshot, err := snapshots.Get(ctx, caller.Account)
+func (n node) evaluate(ctx context.Context, caller accounts.Caller, key string) (string, error) {
+	snapshot, err := n.get(ctx, caller.Account)
 	if err != nil {
 		return "", err
 	}
@@ -76,7 +91,7 @@ func (v *viewer) shows(t *testing.T, want map[string]string, asked ...[]string) 
 	t.Helper()
 	v.asked = nil
 	for key, value := range want {
-		got, err := evaluate(t.Context(), v.Snapshots, v.house.owner, key)
+		got, err := v.evaluate(t.Context(), v.house.owner, key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,10 +193,10 @@ func TestSnapshots_AccountsShareNothing(t *testing.T) {
 		h.create(t, numeric("a", "1"))
 		v := newViewer(h)
 		v.shows(t, map[string]string{"a": "1"}, nil)
-		if got, err := evaluate(t.Context(), v.Snapshots, other, "a"); err != nil || got != "" {
+		if got, err := v.evaluate(t.Context(), other, "a"); err != nil || got != "" {
 			t.Errorf("another account has %q, %v", got, err)
 		}
-		if _, err := v.Get(t.Context(), "nobody"); err == nil {
+		if _, err := v.get(t.Context(), "nobody"); err == nil {
 			t.Error("an account that does not exist has a snapshot")
 		}
 	})
@@ -194,9 +209,9 @@ func TestSnapshots_NeverOlderThanAcknowledged(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database, "free")
-		views := []*flags.Snapshots{newSnapshots(h.db)}
+		views := []node{newNode(h.db)}
 		if database.Kind == "postgres" {
-			views = append(views, newSnapshots(database.Open(t)))
+			views = append(views, newNode(database.Open(t)))
 		}
 		const writers, readers, writes = 4, 16, 40
 		var acknowledged [writers]atomic.Int64
@@ -250,10 +265,10 @@ func (h *house) grow(t *testing.T, flag, writes int, acknowledged *atomic.Int64)
 }
 
 // current checks that a snapshot is not older than what was acknowledged.
-func (h *house) current(t *testing.T, view *flags.Snapshots, flag int, acknowledged *atomic.Int64) {
+func (h *house) current(t *testing.T, view node, flag int, acknowledged *atomic.Int64) {
 	t.Helper()
 	least := acknowledged.Load()
-	snapshot, err := view.Get(t.Context(), h.owner.Account)
+	snapshot, err := view.get(t.Context(), h.owner.Account)
 	if err != nil {
 		t.Error(err)
 		return

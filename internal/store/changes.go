@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/page"
@@ -26,8 +28,9 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	if len(made) == 0 {
 		return nil
 	}
-	last, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt,
-		`UPDATE accounts SET change_seq = change_seq + $2 WHERE id = $1 RETURNING change_seq`, account, len(made))
+	access := slices.ContainsFunc(made, func(c changes.Change) bool { return accounts.DecidesAccess(c.Kind) })
+	last, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt, `UPDATE accounts SET change_seq = change_seq + $2,
+		access_seq = CASE WHEN $3 THEN change_seq + $2 ELSE access_seq END WHERE id = $1 RETURNING change_seq`, account, len(made), access)
 	if err != nil {
 		return fmt.Errorf("numbering changes: %w", err)
 	}

@@ -22,12 +22,15 @@ func (tx *ReadTx) Key(ctx context.Context, account, id string) (accounts.Key, er
 		`SELECT `+keyColumns+` FROM api_keys WHERE account_id = $1 AND id = $2`, account, id)
 }
 
-// KeyByHash returns the key with a hash, of any account.
-func (db *DB) KeyByHash(ctx context.Context, hash string) (accounts.Key, error) {
-	return fetch(ctx, db, forDecisions, func(tx *ReadTx) (accounts.Key, error) {
-		return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such API key."), scanKey,
-			`SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
+// KeyByHash returns the key with a hash, of any account, and that account's versions, both of one state.
+func (db *DB) KeyByHash(ctx context.Context, hash string) (key accounts.Key, versions accounts.Versions, err error) {
+	key, err = fetch(ctx, db, forDecisions, func(tx *ReadTx) (accounts.Key, error) {
+		return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such API key."), func(r row) (accounts.Key, error) {
+			return scanKey(longerRow{r, []any{&versions.Changes, &versions.Access}})
+		}, `SELECT `+keyColumns+`, (SELECT change_seq FROM accounts a WHERE a.id = account_id), (SELECT access_seq FROM accounts a WHERE a.id = account_id)
+			FROM api_keys WHERE hash = $1`, hash)
 	})
+	return key, versions, err
 }
 
 // Keys lists the keys of an account.

@@ -96,7 +96,7 @@ func TestPostgres_Outage(t *testing.T) {
 		"Version":   func() error { _, err := n.Version(t.Context(), n.account); return err },
 		"Heads":     func() error { _, err := n.Heads(t.Context()); return err },
 		"After":     func() error { _, err := n.After(t.Context(), n.account, 0, 1); return err },
-		"KeyByHash": func() error { _, err := n.KeyByHash(t.Context(), "a"); return err },
+		"KeyByHash": func() error { _, _, err := n.KeyByHash(t.Context(), "a"); return err },
 		"HasSeal":   func() error { _, err := n.HasSeal(t.Context()); return err },
 		"Write":     func() error { return n.Write(t.Context(), n.account, insert(t, n.account, "e")) },
 		"Read":      func() error { return n.Read(t.Context(), func(tx *store.ReadTx) error { return reads(t, tx) }) },

@@ -260,7 +260,7 @@ func TestClose_ThenUnavailable(t *testing.T) {
 			"Ping":      func() error { return db.Ping(t.Context()) },
 			"Version":   func() error { _, err := db.Version(t.Context(), "a"); return err },
 			"Heads":     func() error { _, err := db.Heads(t.Context()); return err },
-			"KeyByHash": func() error { _, err := db.KeyByHash(t.Context(), "a"); return err },
+			"KeyByHash": func() error { _, _, err := db.KeyByHash(t.Context(), "a"); return err },
 		} {
 			t.Run(name, func(t *testing.T) {
 				// Tried often: a call that is sometimes left hanging is the worst.

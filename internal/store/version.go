@@ -4,63 +4,75 @@ import (
 	"context"
 	"sync"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Version returns the number of an account's last change, at least as new as every change acknowledged before the
-// call. On SQLite a change by another process may be seen up to watchInterval late.
+// Version returns the number of an account's last change. See Versions.
 func (db *DB) Version(ctx context.Context, account string) (int64, error) {
-	epoch, counted, err := db.engine.epoch(ctx)
-	if err != nil {
-		return 0, classify(ctx, err)
-	}
-	if counted {
-		if version, ok := db.versions.get(epoch, account); ok {
-			return version, nil
-		}
-	}
-	version, err := db.reads.read(ctx, account)
-	if err == nil && counted {
-		db.versions.put(epoch, account, version)
-	}
-	return version, classify(ctx, err)
+	versions, err := db.Versions(ctx, account)
+	return versions.Changes, err
 }
 
-func (db *DB) accountVersion(ctx context.Context, account string) (int64, error) {
-	seq, err := fetch(ctx, db, forDecisions, func(tx *ReadTx) (int, error) {
-		return one(ctx, tx.conn, fault.Missing("account", account), scanInt, `SELECT change_seq FROM accounts WHERE id = $1`, account)
+// Versions returns an account's versions, at least as new as every change acknowledged before the call. On SQLite
+// a change by another process may be seen up to watchInterval late.
+func (db *DB) Versions(ctx context.Context, account string) (accounts.Versions, error) {
+	epoch, counted, err := db.engine.epoch(ctx)
+	if err != nil {
+		return accounts.Versions{}, classify(ctx, err)
+	}
+	if counted {
+		if versions, ok := db.versions.get(epoch, account); ok {
+			return versions, nil
+		}
+	}
+	versions, err := db.reads.read(ctx, account)
+	if err == nil && counted {
+		db.versions.put(epoch, account, versions)
+	}
+	return versions, classify(ctx, err)
+}
+
+func (db *DB) accountVersions(ctx context.Context, account string) (accounts.Versions, error) {
+	return fetch(ctx, db, forDecisions, func(tx *ReadTx) (accounts.Versions, error) {
+		return one(ctx, tx.conn, fault.Missing("account", account), scanVersions,
+			`SELECT change_seq, access_seq FROM accounts WHERE id = $1`, account)
 	})
-	return int64(seq), err
+}
+
+func scanVersions(r row) (v accounts.Versions, err error) {
+	err = r.Scan(&v.Changes, &v.Access)
+	return v, err
 }
 
 // versionCache holds the accounts' versions while nothing at all is committed.
 type versionCache struct {
 	mu    sync.Mutex
 	epoch int64
-	known map[string]int64
+	known map[string]accounts.Versions
 }
 
-func (c *versionCache) get(epoch int64, account string) (int64, bool) {
+func (c *versionCache) get(epoch int64, account string) (accounts.Versions, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	version, ok := c.known[account]
-	return version, ok && c.epoch == epoch
+	versions, ok := c.known[account]
+	return versions, ok && c.epoch == epoch
 }
 
-// put stores a version that was read after the epoch: it is at least as new.
-func (c *versionCache) put(epoch int64, account string, version int64) {
+// put stores versions that were read after the epoch: they are at least as new.
+func (c *versionCache) put(epoch int64, account string, versions accounts.Versions) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.epoch != epoch || c.known == nil {
-		c.epoch, c.known = epoch, map[string]int64{}
+		c.epoch, c.known = epoch, map[string]accounts.Versions{}
 	}
-	c.known[account] = version
+	c.known[account] = versions
 }
 
 // versionReads lets concurrent callers for the same account share a query. Nobody joins one that has begun: it might
 // miss a change that was acknowledged before.
 type versionReads struct {
-	query   func(ctx context.Context, account string) (int64, error)
+	query   func(ctx context.Context, account string) (accounts.Versions, error)
 	ctx     context.Context //nolint:containedctx // of the queries, which outlive the callers that share them
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -72,12 +84,12 @@ type versionReads struct {
 
 // versionRead is one query that several callers wait for.
 type versionRead struct {
-	done    chan struct{}
-	version int64
-	err     error
+	done     chan struct{}
+	versions accounts.Versions
+	err      error
 }
 
-func (r *versionReads) start(query func(ctx context.Context, account string) (int64, error)) {
+func (r *versionReads) start(query func(ctx context.Context, account string) (accounts.Versions, error)) {
 	r.query, r.next, r.active = query, map[string]*versionRead{}, map[string]bool{}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 }
@@ -90,16 +102,16 @@ func (r *versionReads) stop() {
 	r.running.Wait()
 }
 
-func (r *versionReads) read(ctx context.Context, account string) (int64, error) {
+func (r *versionReads) read(ctx context.Context, account string) (accounts.Versions, error) {
 	mine, err := r.join(account)
 	if err != nil {
-		return 0, err
+		return accounts.Versions{}, err
 	}
 	select {
 	case <-mine.done:
-		return mine.version, mine.err
+		return mine.versions, mine.err
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return accounts.Versions{}, ctx.Err()
 	}
 }
 
@@ -122,7 +134,7 @@ func (r *versionReads) join(account string) (*versionRead, error) {
 // run reads for those who wait, then for those who came meanwhile, until nobody did.
 func (r *versionReads) run(account string) {
 	for next := r.take(account); next != nil; next = r.take(account) {
-		next.version, next.err = r.query(r.ctx, account)
+		next.versions, next.err = r.query(r.ctx, account)
 		if next.err != nil && r.ctx.Err() != nil {
 			next.err = errClosed
 		}

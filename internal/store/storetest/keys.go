@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
@@ -41,7 +43,7 @@ func keys(t *testing.T, db *store.DB) {
 		t.Run("a key "+name+" comes back as it was written", func(t *testing.T) {
 			key := newKey(t, db, account, change)
 			same(t, get(t, db, readKey(ctx, account, key.ID)), key)
-			found, err := db.KeyByHash(ctx, key.Hash)
+			found, _, err := db.KeyByHash(ctx, key.Hash)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,8 +52,33 @@ func keys(t *testing.T, db *store.DB) {
 		})
 	}
 	t.Run("an unknown hash is not found", func(t *testing.T) {
-		_, err := db.KeyByHash(ctx, "unknown")
+		_, _, err := db.KeyByHash(ctx, "unknown")
 		refused(t, err, fault.NotFound)
+	})
+	t.Run("the access version is the number of the last change of a key", func(t *testing.T) {
+		key := newKey(t, db, newAccount(t, db).ID, nil)
+		var want accounts.Versions
+		for _, kinds := range [][]string{{"flag"}, {accounts.KindKey}, {"flag", "config"}, {"flag", accounts.KindKey, "flag"}, {"flag"}} {
+			made := make([]changes.Change, len(kinds))
+			for i, kind := range kinds {
+				made[i] = changes.Change{Kind: kind, Key: "k", Action: changes.Updated}
+			}
+			do(t, db, key.Account, func(tx *store.Tx) error { return tx.RecordChanges(ctx, key.Account, made...) })
+			want.Changes += int64(len(kinds))
+			if slices.Contains(kinds, accounts.KindKey) {
+				want.Access = want.Changes
+			}
+			_, beside, err := db.KeyByHash(ctx, key.Hash)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, beside, want)
+			alone, err := db.Versions(ctx, key.Account)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, alone, want)
+		}
 	})
 	t.Run("an id or a hash in use is refused, in any account", func(t *testing.T) {
 		key := newKey(t, db, account, nil)
