@@ -50,6 +50,7 @@ type App struct {
 	auth     *accounts.Authenticator
 	resealer *resealer
 	removal  *retention
+	recount  *recounter
 	// refreshes writes when things were last seen, expirer removes levels in time.
 	refreshes *observations.Refreshes
 	expirer   *logging.Expirer
@@ -133,6 +134,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.stream.Start(ctx)
 	a.resealer.Start(ctx)
 	a.removal.Start(ctx)
+	a.recount.Start(ctx)
 	a.worker.Node = a.settings.Name + "@" + a.Address()
 	a.worker.Start(ctx)
 	a.scheduler.Start(ctx)
@@ -182,6 +184,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.resealer.Stop()
 	a.expirer.Stop()
 	a.removal.Stop()
+	a.recount.Stop()
 	a.listener.Stop()
 	a.feed.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)

@@ -62,6 +62,7 @@ func (a *App) wireLoops() {
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
 	a.snapshots = &flags.Snapshots{Store: a.db.Flags(), History: a.db.After}
 	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now, evict: a.snapshots.Evict}
+	a.recount = &recounter{db: a.db, log: a.log}
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log, every: a.options.ResealInterval}
 }
 

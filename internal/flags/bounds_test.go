@@ -150,7 +150,7 @@ func TestCheckFrozen(t *testing.T) {
 func TestDeclaration_DefaultSize(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{
-		quoted(smallBytes): "", quoted(smallBytes + 1): "default must have at most 8192 bytes as JSON",
+		quoted(SmallBytes): "", quoted(SmallBytes + 1): "default must have at most 8192 bytes as JSON",
 		deep(1000): "", deep(1001): "default must be JSON of at most 1000 levels, as the flag is JSON",
 	} {
 		declaration := Declaration{Key: "f", Type: "JSON", Default: json.RawMessage(base), Service: "s", Environment: "e"}

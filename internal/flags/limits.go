@@ -10,7 +10,7 @@ import (
 // Hard caps per account, and their names in a refusal.
 const (
 	MaxFlags = 10_000
-	// MaxLargeBytes is what the flags with more than smallBytes may take
+	// MaxLargeBytes is what the flags with more than SmallBytes may take
 	// together: all flags of an account are held in memory, and listed.
 	MaxLargeBytes = 64 << 20
 
@@ -24,9 +24,9 @@ const (
 	maxValues          = 1000
 	maxValueBytes      = 64 << 10
 	maxDefinitionBytes = 1 << 20
-	// smallBytes is what a flag may have without being counted, and so the most
+	// SmallBytes is what a flag may have without being counted, and so the most
 	// that a report may declare as a default.
-	smallBytes = 8 << 10
+	SmallBytes = 8 << 10
 )
 
 func checkCounts(problems *fault.Problems, flag Flag) bool {
@@ -82,13 +82,13 @@ func environmentsBytes(environments map[string]Environment) int {
 // checkTotalSize refuses a flag that was just written if it grew and the large
 // flags of the account are too much together.
 func checkTotalSize(ctx context.Context, tx ReadTx, before, after Flag) error {
-	if after.bytes() <= max(smallBytes, before.bytes()) {
+	if after.bytes() <= max(SmallBytes, before.bytes()) {
 		return nil
 	}
-	total, err := tx.LargeFlagBytes(ctx, after.Account, smallBytes)
+	total, err := tx.LargeFlagBytes(ctx, after.Account)
 	if err != nil || total <= MaxLargeBytes {
 		return err
 	}
 	return fault.New(fault.RowLimitReached, "Flags with more than %d bytes may have %d bytes together, in one account. Make some smaller, or delete some that are not used.",
-		smallBytes, MaxLargeBytes).With("limit_key", largeBytes).With("maximum", MaxLargeBytes)
+		SmallBytes, MaxLargeBytes).With("limit_key", largeBytes).With("maximum", MaxLargeBytes)
 }

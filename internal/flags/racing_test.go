@@ -230,6 +230,9 @@ func TestReport_SourceCap(t *testing.T) {
 			h.owner.Account); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := h.db.CorrectTotals(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		outcome := h.report(t, declared("f", "NUMERIC", "0", "first", "e"), declared("f", "NUMERIC", "0", "second", "e"),
 			declared("f", "NUMERIC", "1", "known", "e"))
 		same(t, outcome, observations.Outcome{Registered: 2})

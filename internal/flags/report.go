@@ -35,8 +35,8 @@ func (d Declaration) source(caller accounts.Caller) (Source, string) {
 		return source, "id " + naming.KeyRule(naming.MaxKey)
 	case !known:
 		return source, "type must be BOOLEAN, STRING, NUMERIC or JSON"
-	case len(d.Default) > smallBytes:
-		return source, fmt.Sprintf("default must have at most %d bytes as JSON", smallBytes)
+	case len(d.Default) > SmallBytes:
+		return source, fmt.Sprintf("default must have at most %d bytes as JSON", SmallBytes)
 	case d.Default == nil && kind != flageval.JSON:
 		return source, "default is required and must be " + noun(kind)
 	case !flageval.Fits(kind, source.DeclaredDefault):

@@ -53,8 +53,8 @@ type ReadTx interface {
 	// FlagsWithEnvironment returns the flags that have a configuration for an environment.
 	FlagsWithEnvironment(ctx context.Context, account, environment string) ([]Flag, error)
 	CountFlags(ctx context.Context, account string) (int, error)
-	// LargeFlagBytes returns what the flags with more than from bytes take together.
-	LargeFlagBytes(ctx context.Context, account string, from int) (int, error)
+	// LargeFlagBytes returns what the flags with more than SmallBytes take together.
+	LargeFlagBytes(ctx context.Context, account string) (int, error)
 	FlagSources(ctx context.Context, account string, filter SourceFilter, request page.Request) (page.List[Source], error)
 	CountFlagSources(ctx context.Context, account string) (int, error)
 	// KnownFlagSources returns those of the reported sources that are stored,

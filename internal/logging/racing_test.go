@@ -271,6 +271,9 @@ func TestReport_SourceCap(t *testing.T) {
 			SELECT 'filler-' || i, id, 'filler', 'filler-' || i, 'e', 'INFO', 0, 0, 0, 0 FROM n, accounts WHERE id = $1`, h.owner.Account); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := h.db.CorrectTotals(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		outcome := h.report(t, seen("l", "INFO", "first"), seen("l", "INFO", "second"), seen("l", "WARN", "known"))
 		same(t, outcome, observations.Outcome{Registered: 2})
 		// What there is no room for takes no transaction from now on; what is new in

@@ -68,8 +68,8 @@ type ReadTx interface {
 	CountLoggers(ctx context.Context, account string) (int, error)
 	CountManagedLoggers(ctx context.Context, account string) (int, error)
 	// LargeOverrideBytes returns what the overrides of the loggers and groups with
-	// more than from bytes of them take together.
-	LargeOverrideBytes(ctx context.Context, account string, from int) (int, error)
+	// more than SmallBytes of them take together.
+	LargeOverrideBytes(ctx context.Context, account string) (int, error)
 	// LoggerCascaded reports whether a logger was ever promoted, also before it
 	// was deleted.
 	LoggerCascaded(ctx context.Context, account, key string) (bool, error)

@@ -10,9 +10,9 @@ import (
 const (
 	// MaxOverrideBytes is what the overrides of an account's loggers and groups
 	// may take together: a list shows a thousand of them at once. Those of at most
-	// smallBytes are not counted, so most writes do not ask.
+	// SmallBytes are not counted, so most writes do not ask.
 	MaxOverrideBytes = 32 << 20
-	smallBytes       = 8 << 10
+	SmallBytes       = 8 << 10
 
 	overrideBytes = "logging.override_bytes"
 )
@@ -30,14 +30,14 @@ func (l Levels) bytes() int {
 // before are those that are still stored.
 func checkTotalSize(ctx context.Context, tx ReadTx, account string, before, after Levels) error {
 	size, was := after.bytes(), before.bytes()
-	if size <= max(smallBytes, was) {
+	if size <= max(SmallBytes, was) {
 		return nil
 	}
-	total, err := tx.LargeOverrideBytes(ctx, account, smallBytes)
+	total, err := tx.LargeOverrideBytes(ctx, account)
 	if err != nil {
 		return err
 	}
-	if was > smallBytes {
+	if was > SmallBytes {
 		total -= was
 	}
 	if total+size <= MaxOverrideBytes {
@@ -45,5 +45,5 @@ func checkTotalSize(ctx context.Context, tx ReadTx, account string, before, afte
 	}
 	return fault.New(fault.RowLimitReached,
 		"Loggers and log groups whose overrides have more than %d bytes may have %d bytes together, in one account. Remove overrides that are not used, or set the level once on a group.",
-		smallBytes, MaxOverrideBytes).With("limit_key", overrideBytes).With("maximum", MaxOverrideBytes)
+		SmallBytes, MaxOverrideBytes).With("limit_key", overrideBytes).With("maximum", MaxOverrideBytes)
 }

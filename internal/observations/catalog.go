@@ -166,7 +166,7 @@ func newContextType(ctx context.Context, tx Tx, account, key string) error {
 	if len(existing) > 0 {
 		return fault.New(fault.AlreadyExists, "There is a context type %q already.", key).At(fault.Pointer("/data/id"))
 	}
-	count, err := countOf(ctx, tx.ContextTypes, account)()
+	count, err := tx.CountContextTypes(ctx, account)
 	if err == nil && count >= maxContextTypes {
 		err = fault.New(fault.RowLimitReached, "An account may have %d context types. Delete some that are not used.", maxContextTypes).
 			With("limit_key", "platform.context_type_rows").With("maximum", maxContextTypes)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
-	"github.com/signalbox/signalbox/internal/page"
 )
 
 // contextNews is what a report of contexts says that is not stored.
@@ -50,7 +49,7 @@ func (r *contextReport) compareServices(ctx context.Context, tx ReadTx, found *c
 	if err != nil {
 		return err
 	}
-	created, dropped, err := upTo(maxServices, unknown(r.services, setOf(existing)), countOf(ctx, tx.Services, r.account))
+	created, dropped, err := upTo(ctx, maxServices, unknown(r.services, setOf(existing)), tx.CountServices, r.account)
 	for _, key := range created {
 		found.services = append(found.services, ReportingService{Account: r.account, Key: key, Name: key, CreatedAt: tx.Now(), UpdatedAt: tx.Now()})
 	}
@@ -70,7 +69,7 @@ func (r *contextReport) compareContexts(ctx context.Context, tx ReadTx, found *c
 	for i := range stored {
 		known[stored[i].Key] = &stored[i]
 	}
-	_, refused, err := upTo(maxContextTypes, unknown(types, known), countOf(ctx, tx.ContextTypes, r.account))
+	_, refused, err := upTo(ctx, maxContextTypes, unknown(types, known), tx.CountContextTypes, r.account)
 	if err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func (r *contextReport) keepContexts(ctx context.Context, tx ReadTx, refused map
 		}
 		kept = append(kept, each)
 	}
-	fresh, _, err = upTo(maxContexts, fresh, countOf(ctx, tx.Contexts, r.account))
+	fresh, _, err = upTo(ctx, maxContexts, fresh, tx.CountContexts, r.account)
 	found.contexts, kept = append(found.contexts, fresh...), append(kept, fresh...)
 	found.dropped += len(r.contexts) - len(kept)
 	return kept, err
@@ -166,22 +165,14 @@ func (n *contextNews) write(ctx context.Context, tx Tx, caller accounts.Caller) 
 }
 
 // upTo splits what is new into what an account may have more and the rest. What
-// it has is counted only when there is something new.
-func upTo[T any](maximum int, fresh []T, count func() (int, error)) (created, dropped []T, err error) {
+// it has is asked for only when there is something new.
+func upTo[T any](ctx context.Context, maximum int, fresh []T, count func(context.Context, string) (int, error), account string) (created, dropped []T, err error) {
 	if len(fresh) == 0 {
 		return nil, nil, nil
 	}
-	stored, err := count()
+	stored, err := count(ctx, account)
 	fits := min(len(fresh), max(0, maximum-stored))
 	return fresh[:fits], fresh[fits:], err
-}
-
-// countOf counts what a list has in all.
-func countOf[T any](ctx context.Context, list func(context.Context, string, Filter, page.Request) (page.List[T], error), account string) func() (int, error) {
-	return func() (int, error) {
-		found, err := list(ctx, account, Filter{}, page.Request{Number: 1, Total: true})
-		return found.Total, err
-	}
 }
 
 // unknown returns the keys that are not known.

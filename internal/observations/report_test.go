@@ -346,6 +346,9 @@ func TestReport_ContextCap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := h.db.CorrectTotals(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	items := []observations.ReportedContext{described("user", "second", `{"b":1}`), described("user", "third", `{"c":1}`),
 		described("user", "first", `{"d":1}`), reported("device", "fourth"), reported("service", "s")}
 	same(t, h.report(t, items...).Registered, 3)

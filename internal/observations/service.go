@@ -22,17 +22,20 @@ type ReadTx interface {
 
 	Service(ctx context.Context, account, key string) (ReportingService, error)
 	Services(ctx context.Context, account string, filter Filter, request page.Request) (page.List[ReportingService], error)
+	CountServices(ctx context.Context, account string) (int, error)
 	// ExistingServices returns which of the named services exist.
 	ExistingServices(ctx context.Context, account string, keys []string) ([]string, error)
 	ContextType(ctx context.Context, account, key string) (ContextType, error)
 	// ContextTypesByKey returns those of the named context types that exist.
 	ContextTypesByKey(ctx context.Context, account string, keys []string) ([]ContextType, error)
 	ContextTypes(ctx context.Context, account string, filter Filter, request page.Request) (page.List[ContextType], error)
+	CountContextTypes(ctx context.Context, account string) (int, error)
 	Context(ctx context.Context, account, typeKey, key string) (Context, error)
 	// KnownContexts returns, by their ids, which of the contexts exist, and of
 	// those whether UpsertContexts would leave them as they are.
 	KnownContexts(ctx context.Context, account string, contexts []Context) (map[string]bool, error)
 	Contexts(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Context], error)
+	CountContexts(ctx context.Context, account string) (int, error)
 }
 
 // Tx is what this package reads and writes in one transaction.

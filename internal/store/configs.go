@@ -123,7 +123,7 @@ func (tx *ReadTx) ConfigsWithEnvironment(ctx context.Context, account, environme
 
 // CountConfigs counts the configs of an account.
 func (tx *ReadTx) CountConfigs(ctx context.Context, account string) (int, error) {
-	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM configs WHERE account_id = $1`, account)
+	return tx.total(ctx, account, storedConfigs)
 }
 
 // ConfigBytes returns the stored size of all configs of an account.
@@ -131,32 +131,22 @@ func (tx *ReadTx) ConfigBytes(ctx context.Context, account string) (int, error) 
 	return tx.total(ctx, account, configBytes)
 }
 
-// countConfigs updates the account's total before configs are written that will have size bytes together.
-func (tx *Tx) countConfigs(ctx context.Context, account string, keys []string, size int) error {
-	before, err := scalar(ctx, tx.conn, scanInt,
-		`SELECT CAST(COALESCE(sum(bytes), 0) AS bigint) FROM configs WHERE account_id = $1 AND key `+tx.dialect.among, account, tx.dialect.texts(keys))
-	if err != nil {
-		return err
-	}
-	return tx.count(ctx, account, configBytes, size-before)
-}
-
-// configRow returns what is stored of a config, and how many bytes of it count.
-func configRow(c configs.Config) (row []any, size int, err error) {
+// configRow returns what is stored of a config.
+func configRow(c configs.Config) ([]any, error) {
 	items, err := encode(c.Items)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	environments, err := encode(c.Environments)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	size = len(c.Key) + len(c.Name) + len(items) + len(environments)
+	size := len(c.Key) + len(c.Name) + len(items) + len(environments)
 	if c.Description != nil {
 		size += len(*c.Description)
 	}
 	return []any{c.Account, c.Key, c.Name, c.Description, c.Parent, items, environments, micros(c.CreatedAt), micros(c.UpdatedAt),
-		searchable(c.Key, c.Name), size}, size, nil
+		searchable(c.Key, c.Name), size}, nil
 }
 
 // SaveConfigs writes configs of one account, new or not.
@@ -164,27 +154,25 @@ func (tx *Tx) SaveConfigs(ctx context.Context, saved ...configs.Config) error {
 	if len(saved) == 0 {
 		return nil
 	}
-	rows, keys, total := make([][]any, len(saved)), make([]string, len(saved)), 0
+	rows, keys := make([][]any, len(saved)), make([]string, len(saved))
 	for i, config := range saved {
-		row, size, err := configRow(config)
-		if err != nil {
+		var err error
+		if rows[i], err = configRow(config); err != nil {
 			return err
 		}
-		rows[i], keys[i], total = row, config.Key, total+size
+		keys[i] = config.Key
 	}
-	if err := tx.countConfigs(ctx, saved[0].Account, keys, total); err != nil {
-		return err
-	}
-	return inserts(ctx, tx, `INSERT INTO configs (`+configColumns+`, search, bytes) VALUES`,
-		`ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description, parent = excluded.parent,
-			items = excluded.items, environments = excluded.environments, created_at = excluded.created_at,
-			updated_at = excluded.updated_at, search = excluded.search, bytes = excluded.bytes`, rows)
+	return tx.counting(ctx, countedConfigs(), saved[0].Account, keys, func() error {
+		return inserts(ctx, tx, `INSERT INTO configs (`+configColumns+`, search, bytes) VALUES`,
+			`ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description, parent = excluded.parent,
+				items = excluded.items, environments = excluded.environments, created_at = excluded.created_at,
+				updated_at = excluded.updated_at, search = excluded.search, bytes = excluded.bytes`, rows)
+	})
 }
 
 // DeleteConfig removes a config.
 func (tx *Tx) DeleteConfig(ctx context.Context, account, key string) error {
-	if err := tx.countConfigs(ctx, account, []string{key}, 0); err != nil {
-		return err
-	}
-	return tx.run(ctx, `DELETE FROM configs WHERE account_id = $1 AND key = $2`, account, key)
+	return tx.counting(ctx, countedConfigs(), account, []string{key}, func() error {
+		return tx.run(ctx, `DELETE FROM configs WHERE account_id = $1 AND key = $2`, account, key)
+	})
 }

@@ -13,8 +13,8 @@
 // # Writing
 //
 // Write runs a function in a transaction that has one "now". For an account it
-// holds the account's lock, so limits are decided by counting and an account's
-// changes are numbered in the order of their commits. The function may run more
+// holds the account's lock, so limits are decided by totals that nobody changes
+// meanwhile and an account's changes are numbered in the order of their commits. The function may run more
 // than once, when PostgreSQL asks for a retry: it must not have effects outside.
 //
 // Loops go before decisions and these before observations; see priority. SQLite

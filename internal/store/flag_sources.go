@@ -44,7 +44,7 @@ func sourceSorts() map[string]string {
 
 // CountFlagSources counts the sources of an account.
 func (tx *ReadTx) CountFlagSources(ctx context.Context, account string) (int, error) {
-	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM flag_sources WHERE account_id = $1`, account)
+	return tx.total(ctx, account, flagSources)
 }
 
 // KnownFlagSources returns those of the reported sources that are stored. A
@@ -77,15 +77,18 @@ func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, reported
 	return known, nil
 }
 
-// SaveFlagSources writes sources, new or not; those that exist keep their ids
-// and when they were first observed.
+// SaveFlagSources writes sources of one account, new or not; those that exist
+// keep their ids and when they were first observed.
 func (tx *Tx) SaveFlagSources(ctx context.Context, sources []flags.Source) error {
+	if len(sources) == 0 {
+		return nil
+	}
 	rows := make([][]any, len(sources))
 	for i, s := range sources {
 		rows[i] = []any{s.ID, s.Account, s.Flag, s.Service, s.Environment, string(s.DeclaredType), string(s.DeclaredDefault),
 			micros(s.FirstObserved), micros(s.LastSeen), micros(s.CreatedAt), micros(s.UpdatedAt)}
 	}
-	return inserts(ctx, tx, `INSERT INTO flag_sources (`+flagSourceColumns+`) VALUES`,
-		`ON CONFLICT (account_id, flag, service, environment) DO UPDATE SET declared_type = excluded.declared_type,
+	return tx.insertsNew(ctx, sources[0].Account, flagSources, `INSERT INTO flag_sources (`+flagSourceColumns+`) VALUES`,
+		`ON CONFLICT (account_id, flag, service, environment)`, `DO UPDATE SET declared_type = excluded.declared_type,
 			declared_default = excluded.declared_default, last_seen = excluded.last_seen, updated_at = excluded.updated_at`, rows)
 }

@@ -76,14 +76,12 @@ func (tx *ReadTx) FlagsWithEnvironment(ctx context.Context, account, environment
 
 // CountFlags counts the flags of an account, managed or not.
 func (tx *ReadTx) CountFlags(ctx context.Context, account string) (int, error) {
-	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
+	return tx.total(ctx, account, storedFlags)
 }
 
-// LargeFlagBytes sums the sizes of flags larger than from. The length of a text is known without reading it.
-func (tx *ReadTx) LargeFlagBytes(ctx context.Context, account string, from int) (int, error) {
-	return scalar(ctx, tx.conn, scanInt, `SELECT coalesce(sum(bytes), 0) FROM
-		(SELECT octet_length(base) + coalesce(octet_length(choices), 0) + octet_length(environments) AS bytes
-		FROM flags WHERE account_id = $1 AND deleted_at IS NULL) AS sizes WHERE bytes > $2`, account, from)
+// LargeFlagBytes returns the sizes of the flags larger than flags.SmallBytes together.
+func (tx *ReadTx) LargeFlagBytes(ctx context.Context, account string) (int, error) {
+	return tx.total(ctx, account, largeFlagBytes)
 }
 
 const insertFlag = `INSERT INTO flags (account_id, key, name, description, type, base, choices, managed, environments, search,
@@ -104,18 +102,21 @@ func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.
 	return tx.SetFlagReferences(ctx, flag.Account, map[string][]flags.Reference{flag.Key: references})
 }
 
-// SaveFlags inserts or overwrites flags, deleted ones too. Their references stay.
+// SaveFlags inserts or overwrites flags of one account, deleted ones too. Their references stay.
 func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
-	rows := make([][]any, len(saved))
+	if len(saved) == 0 {
+		return nil
+	}
+	rows, keys := make([][]any, len(saved)), make([]string, len(saved))
 	for i, f := range saved {
 		var choices any
 		if f.Values != nil {
 			choices = asJSON(f.Values)
 		}
-		rows[i] = []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, asJSON(f.Environments),
+		keys[i], rows[i] = f.Key, []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, asJSON(f.Environments),
 			searchable(f.Key, f.Name), microsOrNull(f.LastEvaluated), micros(f.CreatedAt), micros(f.UpdatedAt)}
 	}
-	return inserts(ctx, tx, insertFlag, overwriteFlag, rows)
+	return tx.counting(ctx, countedFlags(), saved[0].Account, keys, func() error { return inserts(ctx, tx, insertFlag, overwriteFlag, rows) })
 }
 
 // SetFlagReferences replaces what the rules of some flags refer to.
@@ -140,10 +141,13 @@ func (tx *Tx) SetFlagReferences(ctx context.Context, account string, references 
 
 // DeleteFlag removes a flag with its references and sources. Nothing of it is kept: what is discovered again is new.
 func (tx *Tx) DeleteFlag(ctx context.Context, account, key string) error {
-	for _, table := range []string{"flag_references", "flag_sources"} {
-		if err := tx.run(ctx, `DELETE FROM `+table+` WHERE account_id = $1 AND flag = $2`, account, key); err != nil {
-			return err
-		}
+	if err := tx.run(ctx, `DELETE FROM flag_references WHERE account_id = $1 AND flag = $2`, account, key); err != nil {
+		return err
 	}
-	return tx.run(ctx, `DELETE FROM flags WHERE account_id = $1 AND key = $2`, account, key)
+	if err := tx.removes(ctx, account, flagSources, `DELETE FROM flag_sources WHERE account_id = $1 AND flag = $2`, key); err != nil {
+		return err
+	}
+	return tx.counting(ctx, countedFlags(), account, []string{key}, func() error {
+		return tx.run(ctx, `DELETE FROM flags WHERE account_id = $1 AND key = $2`, account, key)
+	})
 }

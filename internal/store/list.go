@@ -173,12 +173,17 @@ func sortsByName() map[string]string { return sorts("key", "name", "created_at",
 // inserts writes many rows with few statements. prefix ends in VALUES; suffix follows the rows.
 func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) error {
 	for chunk := range chunks(rows) {
-		query := prefix + " " + placeholders(len(chunk), len(chunk[0]), tx.dialect.place) + " " + suffix
-		if err := tx.run(ctx, query, slices.Concat(chunk...)...); err != nil {
+		if _, err := tx.insertChunk(ctx, prefix, suffix, chunk); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// insertChunk writes rows with one statement, and counts those it wrote.
+func (tx *Tx) insertChunk(ctx context.Context, prefix, suffix string, chunk [][]any) (int, error) {
+	query := prefix + " " + placeholders(len(chunk), len(chunk[0]), tx.dialect.place) + " " + suffix
+	return tx.affect(ctx, query, slices.Concat(chunk...)...)
 }
 
 // updates changes many rows with few statements, one for each row of values. In

@@ -44,17 +44,17 @@ func (tx *ReadTx) LogGroupsWithEnvironment(ctx context.Context, account, environ
 
 // CountLogGroups counts the log groups of an account.
 func (tx *ReadTx) CountLogGroups(ctx context.Context, account string) (int, error) {
-	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isGroup, account)
+	return tx.total(ctx, account, logGroups)
 }
 
-// SaveLogGroups inserts or overwrites log groups, deleted rows of their keys too.
+// SaveLogGroups inserts or overwrites log groups of one account, deleted rows of their keys too.
 func (tx *Tx) SaveLogGroups(ctx context.Context, groups []logging.Group) error {
 	rows := make([][]any, len(groups))
 	for i, g := range groups {
 		rows[i] = []any{g.Account, g.Key, logging.KindGroup, g.Name, levelOrNull(g.Level), microsOrNull(g.LevelExpiresAt), asJSON(g.Environments),
 			nil, true, microsOrNull(g.NextExpiry()), searchable(g.Key, g.Name), micros(g.CreatedAt), micros(g.UpdatedAt)}
 	}
-	return inserts(ctx, tx, insertLogger, overwriteLogger, rows)
+	return tx.saveLoggers(ctx, rows)
 }
 
 // DeleteLogGroup removes a log group. Its members must have left it.

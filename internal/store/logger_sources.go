@@ -80,18 +80,21 @@ func (tx *ReadTx) KnownLoggerSources(ctx context.Context, account string, report
 
 // CountLoggerSources counts the sources of an account.
 func (tx *ReadTx) CountLoggerSources(ctx context.Context, account string) (int, error) {
-	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM logger_sources WHERE account_id = $1`, account)
+	return tx.total(ctx, account, loggerSources)
 }
 
-// SaveLoggerSources writes sources, new or not; those that exist keep when they
-// were first observed.
+// SaveLoggerSources writes sources of one account, new or not; those that exist
+// keep when they were first observed.
 func (tx *Tx) SaveLoggerSources(ctx context.Context, sources []logging.Source) error {
+	if len(sources) == 0 {
+		return nil
+	}
 	rows := make([][]any, len(sources))
 	for i, s := range sources {
 		rows[i] = []any{s.ID, s.Account, s.Logger, s.Service, s.Environment, levelOrNull(s.Level), s.ResolvedLevel.String(),
 			micros(s.FirstObserved), micros(s.LastSeen), micros(s.CreatedAt), micros(s.UpdatedAt)}
 	}
-	return inserts(ctx, tx, `INSERT INTO logger_sources (`+loggerSourceColumns+`) VALUES`,
-		`ON CONFLICT (id) DO UPDATE SET level = excluded.level, resolved_level = excluded.resolved_level,
+	return tx.insertsNew(ctx, sources[0].Account, loggerSources, `INSERT INTO logger_sources (`+loggerSourceColumns+`) VALUES`,
+		`ON CONFLICT (id)`, `DO UPDATE SET level = excluded.level, resolved_level = excluded.resolved_level,
 			last_seen = excluded.last_seen, updated_at = excluded.updated_at`, rows)
 }

@@ -117,18 +117,17 @@ func (tx *ReadTx) LoggerKinds(ctx context.Context, account string, keys []string
 
 // CountLoggers counts the loggers of an account, managed or not.
 func (tx *ReadTx) CountLoggers(ctx context.Context, account string) (int, error) {
-	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND`+isLogger, account)
+	return tx.total(ctx, account, storedLoggers)
 }
 
-// LargeOverrideBytes sums the sizes of overrides of loggers and groups larger than from, as LargeFlagBytes does.
-func (tx *ReadTx) LargeOverrideBytes(ctx context.Context, account string, from int) (int, error) {
-	return scalar(ctx, tx.conn, scanInt, `SELECT coalesce(sum(octet_length(environments)), 0) FROM loggers
-		WHERE account_id = $1 AND deleted_at IS NULL AND octet_length(environments) > $2`, account, from)
+// LargeOverrideBytes returns the sizes of the overrides of loggers and groups larger than logging.SmallBytes together.
+func (tx *ReadTx) LargeOverrideBytes(ctx context.Context, account string) (int, error) {
+	return tx.total(ctx, account, largeOverrideBytes)
 }
 
 // CountManagedLoggers counts the managed loggers of an account.
 func (tx *ReadTx) CountManagedLoggers(ctx context.Context, account string) (int, error) {
-	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM loggers WHERE account_id = $1 AND managed = $2 AND`+isLogger, account, true)
+	return tx.total(ctx, account, managedLoggers)
 }
 
 // LoggerCascaded reports whether a logger was ever promoted, also before it was deleted.
@@ -147,7 +146,7 @@ const overwriteLogger = `ON CONFLICT (account_id, key) DO UPDATE SET kind = excl
 	managed = excluded.managed, next_expiry = excluded.next_expiry, search = excluded.search,
 	created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = NULL`
 
-// SaveLoggers inserts or overwrites loggers, deleted ones too.
+// SaveLoggers inserts or overwrites loggers of one account, deleted ones too.
 func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
 	rows := make([][]any, len(loggers))
 	for i, l := range loggers {
@@ -158,12 +157,26 @@ func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
 		rows[i] = []any{l.Account, l.Key, logging.Kind, l.Name, levelOrNull(l.Level), microsOrNull(l.LevelExpiresAt), asJSON(l.Environments),
 			group, l.Managed, microsOrNull(l.NextExpiry()), searchable(l.Key, l.Name), micros(l.CreatedAt), micros(l.UpdatedAt)}
 	}
-	return inserts(ctx, tx, insertLogger, overwriteLogger, rows)
+	return tx.saveLoggers(ctx, rows)
+}
+
+// saveLoggers writes rows of loggers or groups of one account, which begin with the account and the key.
+func (tx *Tx) saveLoggers(ctx context.Context, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	keys := make([]string, len(rows))
+	for i, row := range rows {
+		keys[i] = row[1].(string)
+	}
+	return tx.counting(ctx, countedLoggers(), rows[0][0].(string), keys, func() error {
+		return inserts(ctx, tx, insertLogger, overwriteLogger, rows)
+	})
 }
 
 // DeleteLogger removes a logger and its sources.
 func (tx *Tx) DeleteLogger(ctx context.Context, account, key string, at time.Time) error {
-	if err := tx.run(ctx, `DELETE FROM logger_sources WHERE account_id = $1 AND logger = $2`, account, key); err != nil {
+	if err := tx.removes(ctx, account, loggerSources, `DELETE FROM logger_sources WHERE account_id = $1 AND logger = $2`, key); err != nil {
 		return err
 	}
 	return tx.removeLogger(ctx, account, key, logging.Kind, at)
@@ -172,12 +185,14 @@ func (tx *Tx) DeleteLogger(ctx context.Context, account, key string, at time.Tim
 // removeLogger removes the row of a logger or a group. Of a key that was promoted an empty row stays, marked deleted,
 // because the cascade runs once for each key.
 func (tx *Tx) removeLogger(ctx context.Context, account, key, kind string, at time.Time) error {
-	if err := tx.run(ctx, `DELETE FROM loggers WHERE account_id = $1 AND key = $2 AND kind = $3 AND cascaded = $4`,
-		account, key, kind, false); err != nil {
-		return err
-	}
-	return tx.run(ctx, `UPDATE loggers SET deleted_at = $4, name = '', level = NULL, level_expires_at = NULL, environments = '{}',
-		group_key = NULL, next_expiry = NULL, search = '' WHERE account_id = $1 AND key = $2 AND kind = $3`, account, key, kind, micros(at))
+	return tx.counting(ctx, countedLoggers(), account, []string{key}, func() error {
+		if err := tx.run(ctx, `DELETE FROM loggers WHERE account_id = $1 AND key = $2 AND kind = $3 AND cascaded = $4`,
+			account, key, kind, false); err != nil {
+			return err
+		}
+		return tx.run(ctx, `UPDATE loggers SET deleted_at = $4, name = '', level = NULL, level_expires_at = NULL, environments = '{}',
+			group_key = NULL, next_expiry = NULL, search = '' WHERE account_id = $1 AND key = $2 AND kind = $3`, account, key, kind, micros(at))
+	})
 }
 
 // MarkLoggerCascaded records that a logger was promoted. Deleting the logger keeps it; see ForgetLoggers.

@@ -61,18 +61,29 @@ func (tx *ReadTx) Services(ctx context.Context, account string, filter observati
 	return pageOf(ctx, tx, found, request, scanService)
 }
 
+// CountServices returns how many services an account has.
+func (tx *ReadTx) CountServices(ctx context.Context, account string) (int, error) {
+	return tx.total(ctx, account, storedServices)
+}
+
 // ExistingServices tells which of the named services exist.
 func (tx *ReadTx) ExistingServices(ctx context.Context, account string, keys []string) ([]string, error) {
 	return among(ctx, tx, scanString, `SELECT key FROM services WHERE account_id = $1 AND key `, account, keys)
 }
 
-// InsertServices writes new services.
+// InsertServices writes new services of one account.
 func (tx *Tx) InsertServices(ctx context.Context, made ...observations.ReportingService) error {
+	if len(made) == 0 {
+		return nil
+	}
 	rows := make([][]any, len(made))
 	for i, s := range made {
 		rows[i] = []any{s.Account, s.Key, s.Name, micros(s.CreatedAt), micros(s.UpdatedAt), searchable(s.Key, s.Name)}
 	}
-	return inserts(ctx, tx, `INSERT INTO services (`+serviceColumns+`, search) VALUES`, "", rows)
+	if err := inserts(ctx, tx, `INSERT INTO services (`+serviceColumns+`, search) VALUES`, "", rows); err != nil {
+		return err
+	}
+	return tx.count(ctx, made[0].Account, storedServices, len(made))
 }
 
 // UpdateService writes what may change of a service.
@@ -83,7 +94,7 @@ func (tx *Tx) UpdateService(ctx context.Context, s observations.ReportingService
 
 // DeleteService removes a service.
 func (tx *Tx) DeleteService(ctx context.Context, account, key string) error {
-	return tx.run(ctx, `DELETE FROM services WHERE account_id = $1 AND key = $2`, account, key)
+	return tx.removes(ctx, account, storedServices, `DELETE FROM services WHERE account_id = $1 AND key = $2`, key)
 }
 
 const contextTypeColumns = `account_id, key, name, attributes, created_at, updated_at`
@@ -112,29 +123,37 @@ func (tx *ReadTx) ContextTypes(ctx context.Context, account string, filter obser
 	return pageOf(ctx, tx, found, request, scanContextType)
 }
 
+// CountContextTypes returns how many context types an account has.
+func (tx *ReadTx) CountContextTypes(ctx context.Context, account string) (int, error) {
+	return tx.total(ctx, account, contextTypes)
+}
+
 // ContextTypesByKey gives those of the named context types that exist.
 func (tx *ReadTx) ContextTypesByKey(ctx context.Context, account string, keys []string) ([]observations.ContextType, error) {
 	return among(ctx, tx, scanContextType, `SELECT `+contextTypeColumns+` FROM context_types WHERE account_id = $1 AND key `, account, keys)
 }
 
-// SaveContextTypes writes context types, new or not; of those that exist, what
-// may change.
+// SaveContextTypes writes context types of one account, new or not; of those
+// that exist, what may change.
 func (tx *Tx) SaveContextTypes(ctx context.Context, saved ...observations.ContextType) error {
+	if len(saved) == 0 {
+		return nil
+	}
 	rows := make([][]any, len(saved))
 	for i, c := range saved {
 		rows[i] = []any{c.Account, c.Key, c.Name, string(c.Attributes), micros(c.CreatedAt), micros(c.UpdatedAt), searchable(c.Key, c.Name)}
 	}
-	return inserts(ctx, tx, `INSERT INTO context_types (`+contextTypeColumns+`, search) VALUES`,
-		`ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, attributes = excluded.attributes,
+	return tx.insertsNew(ctx, saved[0].Account, contextTypes, `INSERT INTO context_types (`+contextTypeColumns+`, search) VALUES`,
+		`ON CONFLICT (account_id, key)`, `DO UPDATE SET name = excluded.name, attributes = excluded.attributes,
 			updated_at = excluded.updated_at, search = excluded.search`, rows)
 }
 
 // DeleteContextType removes a context type and its contexts.
 func (tx *Tx) DeleteContextType(ctx context.Context, account, key string) error {
-	if err := tx.run(ctx, `DELETE FROM contexts WHERE account_id = $1 AND context_type = $2`, account, key); err != nil {
+	if err := tx.removes(ctx, account, storedContexts, `DELETE FROM contexts WHERE account_id = $1 AND context_type = $2`, key); err != nil {
 		return err
 	}
-	return tx.run(ctx, `DELETE FROM context_types WHERE account_id = $1 AND key = $2`, account, key)
+	return tx.removes(ctx, account, contextTypes, `DELETE FROM context_types WHERE account_id = $1 AND key = $2`, key)
 }
 
 const contextColumns = `account_id, context_type, key, name, attributes, created_at, updated_at`
@@ -183,6 +202,11 @@ func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []
 	return known, nil
 }
 
+// CountContexts returns how many contexts an account has.
+func (tx *ReadTx) CountContexts(ctx context.Context, account string) (int, error) {
+	return tx.total(ctx, account, storedContexts)
+}
+
 // Contexts lists the contexts of an account.
 func (tx *ReadTx) Contexts(ctx context.Context, account string, filter observations.Filter, request page.Request) (page.List[observations.Context], error) {
 	found := &list{columns: contextColumns, table: "contexts", byDefault: "key", tie: "context_type, key", sorts: sortsByName()}
@@ -194,9 +218,13 @@ func (tx *ReadTx) Contexts(ctx context.Context, account string, filter observati
 	return pageOf(ctx, tx, found, request, scanContext)
 }
 
-// UpsertContexts writes reported contexts. Those that exist keep their names,
-// and their attributes when none are reported; a repeated report writes nothing.
+// UpsertContexts writes reported contexts of one account. Those that exist keep
+// their names, and their attributes when none are reported; a repeated report
+// writes nothing.
 func (tx *Tx) UpsertContexts(ctx context.Context, contexts []observations.Context) error {
+	if len(contexts) == 0 {
+		return nil
+	}
 	var described, bare [][]any
 	for _, c := range contexts {
 		attributes := string(c.Attributes)
@@ -210,13 +238,12 @@ func (tx *Tx) UpsertContexts(ctx context.Context, contexts []observations.Contex
 			described = append(described, row)
 		}
 	}
-	insert := `INSERT INTO contexts (` + contextColumns + `, search) VALUES`
-	if err := inserts(ctx, tx, insert, `ON CONFLICT (account_id, context_type, key) DO NOTHING`, bare); err != nil {
+	const insert, conflict = `INSERT INTO contexts (` + contextColumns + `, search) VALUES`, `ON CONFLICT (account_id, context_type, key)`
+	if err := tx.insertsNew(ctx, contexts[0].Account, storedContexts, insert, conflict, "", bare); err != nil {
 		return err
 	}
-	return inserts(ctx, tx, insert, `ON CONFLICT (account_id, context_type, key) DO UPDATE
-		SET attributes = excluded.attributes, updated_at = excluded.updated_at
-		WHERE contexts.attributes <> excluded.attributes`, described)
+	return tx.insertsNew(ctx, contexts[0].Account, storedContexts, insert, conflict,
+		`DO UPDATE SET attributes = excluded.attributes, updated_at = excluded.updated_at WHERE contexts.attributes <> excluded.attributes`, described)
 }
 
 // UpdateContext writes what may change of a context.
@@ -227,7 +254,7 @@ func (tx *Tx) UpdateContext(ctx context.Context, c observations.Context) error {
 
 // DeleteContext removes a context.
 func (tx *Tx) DeleteContext(ctx context.Context, account, typeKey, key string) error {
-	return tx.run(ctx, `DELETE FROM contexts WHERE account_id = $1 AND context_type = $2 AND key = $3`, account, typeKey, key)
+	return tx.removes(ctx, account, storedContexts, `DELETE FROM contexts WHERE account_id = $1 AND context_type = $2 AND key = $3`, typeKey, key)
 }
 
 // AddMetrics adds measurements to the minutes they belong to.

@@ -1,23 +1,242 @@
 package store
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
-// total names a sum that is kept up to date, so that limits need no counting.
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/logging"
+)
+
+// total names a sum over the rows of an account that is kept as they are written, so that no limit counts rows.
 type total string
 
 const (
-	enabledJobs total = "enabled jobs"
-	storedJobs  total = "jobs"
-	jobBytes    total = "job configuration bytes"
-	configBytes total = "config bytes"
+	storedFlags        total = "flags"
+	largeFlagBytes     total = "large flag bytes"
+	flagSources        total = "flag sources"
+	storedLoggers      total = "loggers"
+	managedLoggers     total = "managed loggers"
+	logGroups          total = "log groups"
+	largeOverrideBytes total = "large override bytes"
+	loggerSources      total = "logger sources"
+	storedConfigs      total = "configs"
+	configBytes        total = "config bytes"
+	storedServices     total = "services"
+	contextTypes       total = "context types"
+	storedContexts     total = "contexts"
+	enabledJobs        total = "enabled jobs"
+	storedJobs         total = "jobs"
+	jobBytes           total = "job configuration bytes"
 )
+
+// counted is a table whose rows add to totals. An amount is SQL for what a row adds.
+type counted struct {
+	table   string
+	amounts map[total]string
+}
+
+// What a row adds.
+const (
+	liveAmount  = `CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END`
+	everyRow    = `1`
+	flagSize    = `octet_length(base) + coalesce(octet_length(choices), 0) + octet_length(environments)`
+	requestSize = `coalesce((SELECT sum(bytes) FROM job_requests r WHERE r.job_uid = jobs.uid AND r.superseded_at IS NULL), 0)`
+)
+
+func countedFlags() counted {
+	return counted{"flags", map[total]string{storedFlags: liveAmount, largeFlagBytes: above(flags.SmallBytes, flagSize)}}
+}
+
+func countedLoggers() counted {
+	return counted{"loggers", map[total]string{
+		storedLoggers:      `CASE WHEN` + isLogger + `THEN 1 ELSE 0 END`,
+		managedLoggers:     `CASE WHEN managed = TRUE AND` + isLogger + `THEN 1 ELSE 0 END`,
+		logGroups:          `CASE WHEN` + isGroup + `THEN 1 ELSE 0 END`,
+		largeOverrideBytes: above(logging.SmallBytes, `octet_length(environments)`),
+	}}
+}
+
+func countedConfigs() counted {
+	return counted{"configs", map[total]string{storedConfigs: everyRow, configBytes: `bytes`}}
+}
+
+// above returns the amount of rows that count only if they are live and large.
+func above(small int, size string) string {
+	return `CASE WHEN deleted_at IS NULL AND ` + size + ` > ` + strconv.Itoa(small) + ` THEN ` + size + ` ELSE 0 END`
+}
+
+// allCounted returns every table that adds to totals.
+func allCounted() []counted {
+	return []counted{
+		countedFlags(), countedLoggers(), countedConfigs(),
+		{"flag_sources", map[total]string{flagSources: everyRow}},
+		{"logger_sources", map[total]string{loggerSources: everyRow}},
+		{"services", map[total]string{storedServices: everyRow}},
+		{"context_types", map[total]string{contextTypes: everyRow}},
+		{"contexts", map[total]string{storedContexts: everyRow}},
+		{"jobs", map[total]string{storedJobs: liveAmount, jobBytes: requestSize,
+			enabledJobs: `CASE WHEN enabled = TRUE AND deleted_at IS NULL THEN 1 ELSE 0 END`}},
+	}
+}
 
 func (tx *ReadTx) total(ctx context.Context, account string, what total) (int, error) {
 	return scalar(ctx, tx.conn, scanInt,
 		`SELECT COALESCE(max(amount), 0) FROM account_totals WHERE account_id = $1 AND what = $2`, account, string(what))
 }
 
+// count adds to one of an account's totals.
 func (tx *Tx) count(ctx context.Context, account string, what total, more int) error {
-	return tx.run(ctx, `INSERT INTO account_totals (account_id, what, amount) VALUES ($1, $2, $3)
-		ON CONFLICT (account_id, what) DO UPDATE SET amount = account_totals.amount + excluded.amount`, account, string(what), more)
+	return tx.countAll(ctx, account, map[total]int{what: more})
+}
+
+// countAll adds to an account's totals. Nothing else changes them.
+func (tx *Tx) countAll(ctx context.Context, account string, more map[total]int) error {
+	var rows [][]any
+	for _, what := range slices.Sorted(maps.Keys(more)) { // in one order, so that transactions do not deadlock
+		if more[what] != 0 {
+			rows = append(rows, []any{account, string(what), more[what]})
+		}
+	}
+	return inserts(ctx, tx, `INSERT INTO account_totals (account_id, what, amount) VALUES`,
+		`ON CONFLICT (account_id, what) DO UPDATE SET amount = account_totals.amount + excluded.amount`, rows)
+}
+
+// counting runs a write of the rows with some keys, and adds to the totals what the rows add more than before. The
+// caller holds the account's lock.
+func (tx *Tx) counting(ctx context.Context, of counted, account string, keys []string, write func() error) error {
+	before, err := tx.amounts(ctx, of, account, keys)
+	if err != nil {
+		return err
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	more, err := tx.amounts(ctx, of, account, keys)
+	if err != nil {
+		return err
+	}
+	for what, amount := range before {
+		more[what] -= amount
+	}
+	return tx.countAll(ctx, account, more)
+}
+
+// amounts returns what the rows with some keys add to totals.
+func (tx *ReadTx) amounts(ctx context.Context, of counted, account string, keys []string) (map[total]int, error) {
+	names := slices.Sorted(maps.Keys(of.amounts))
+	sums := make([]string, len(names))
+	for i, what := range names {
+		sums[i] = sumOf(of.amounts[what])
+	}
+	condition, texts := tx.dialect.among, tx.dialect.texts(keys)
+	if len(keys) == 1 { // which no planner can take for many
+		condition, texts = `= $2`, keys[0]
+	}
+	return scalar(ctx, tx.conn, func(r row) (map[total]int, error) {
+		values, into := make([]int, len(names)), make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		err := r.Scan(into...)
+		found := make(map[total]int, len(names))
+		for i, what := range names {
+			found[what] = values[i]
+		}
+		return found, err
+	}, `SELECT `+strings.Join(sums, ", ")+` FROM `+of.table+` WHERE account_id = $1 AND key `+condition, account, texts)
+}
+
+// sumOf returns SQL for the sum of an amount over rows.
+func sumOf(amount string) string { return `CAST(coalesce(sum(` + amount + `), 0) AS bigint)` }
+
+// insertsNew writes rows, and adds those that are new to a total. suffix says on which columns rows conflict and
+// what becomes of rows that exist; without a suffix they stay as they are.
+func (tx *Tx) insertsNew(ctx context.Context, account string, what total, prefix, conflict, suffix string, rows [][]any) error {
+	made := 0
+	for chunk := range chunks(rows) {
+		added, err := tx.insertChunk(ctx, prefix, conflict+` DO NOTHING`, chunk)
+		if err == nil && added < len(chunk) && suffix != "" {
+			_, err = tx.insertChunk(ctx, prefix, conflict+` `+suffix, chunk)
+		}
+		if err != nil {
+			return err
+		}
+		made += added
+	}
+	return tx.count(ctx, account, what, made)
+}
+
+// removes deletes rows of an account, and takes them off a total.
+func (tx *Tx) removes(ctx context.Context, account string, what total, statement string, args ...any) error {
+	gone, err := tx.affect(ctx, statement, append([]any{account}, args...)...)
+	if err != nil {
+		return err
+	}
+	return tx.count(ctx, account, what, -gone)
+}
+
+// Correction is a total that was not what its rows add up to.
+type Correction struct {
+	Account, What string
+	Was, Is       int
+}
+
+// CorrectTotals compares every total with its rows, corrects those that differ and returns them. There are none,
+// unless a node of an older version wrote without counting. It looks without a lock first.
+func (db *DB) CorrectTotals(ctx context.Context) (corrected []Correction, err error) {
+	heads, err := db.Heads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, account := range slices.Sorted(maps.Keys(heads)) {
+		wrong, err := fetch(ctx, db, forObservations, func(tx *ReadTx) ([]Correction, error) { return tx.wrongTotals(ctx, account) })
+		if err == nil && len(wrong) > 0 {
+			wrong, err = db.correctTotals(ctx, account)
+		}
+		if err != nil {
+			return corrected, err
+		}
+		corrected = append(corrected, wrong...)
+	}
+	return corrected, nil
+}
+
+func (db *DB) correctTotals(ctx context.Context, account string) (wrong []Correction, err error) {
+	err = db.write(ctx, writeOptions{priority: forObservations, account: account}, func(tx *Tx) error {
+		if wrong, err = tx.wrongTotals(ctx, account); err != nil {
+			return err
+		}
+		more := map[total]int{}
+		for _, each := range wrong {
+			more[total(each.What)] = each.Is - each.Was
+		}
+		return tx.countAll(ctx, account, more)
+	})
+	return wrong, err
+}
+
+// wrongTotals returns the totals of an account that are not what its rows add up to. One statement reads a total
+// and its rows: of enabled jobs both change without the account's lock.
+func (tx *ReadTx) wrongTotals(ctx context.Context, account string) (wrong []Correction, err error) {
+	for _, table := range allCounted() {
+		for _, what := range slices.Sorted(maps.Keys(table.amounts)) {
+			found, err := scalar(ctx, tx.conn, func(r row) (Correction, error) {
+				each := Correction{Account: account, What: string(what)}
+				err := r.Scan(&each.Is, &each.Was)
+				return each, err
+			}, `SELECT `+sumOf(table.amounts[what])+`, (SELECT coalesce(max(amount), 0) FROM account_totals WHERE account_id = $1 AND what = $2)
+				FROM `+table.table+` WHERE account_id = $1`, account, string(what))
+			if err != nil {
+				return nil, err
+			}
+			if found.Is != found.Was {
+				wrong = append(wrong, found)
+			}
+		}
+	}
+	return wrong, nil
 }

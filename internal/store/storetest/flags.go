@@ -49,7 +49,9 @@ func saveFlag(t *testing.T, db *store.DB, flag flags.Flag, references ...flags.R
 
 func insertFlags(t *testing.T, db *store.DB, made ...flags.Flag) {
 	t.Helper()
-	do(t, db, made[0].Account, func(tx *store.Tx) error { return tx.SaveFlags(t.Context(), made) })
+	eachAccount(made, func(f flags.Flag) string { return f.Account }, func(account string, made []flags.Flag) {
+		do(t, db, account, func(tx *store.Tx) error { return tx.SaveFlags(t.Context(), made) })
+	})
 }
 
 func deleteFlag(t *testing.T, db *store.DB, account, key string) {
@@ -66,10 +68,10 @@ func countFlags(t *testing.T, db *store.DB, account string) int {
 	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountFlags(t.Context(), account) })
 }
 
-// largeBytes is what the flags of more than some bytes take together.
-func largeBytes(t *testing.T, db *store.DB, account string, from int) int {
+// largeBytes is what the large flags take together.
+func largeBytes(t *testing.T, db *store.DB, account string) int {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.LargeFlagBytes(t.Context(), account, from) })
+	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.LargeFlagBytes(t.Context(), account) })
 }
 
 // findFlags returns the keys that a filter finds.
@@ -212,21 +214,22 @@ func flagDeletion(t *testing.T, db *store.DB) {
 
 func flagSizes(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
-	same(t, largeBytes(t, db, account, 0), 0)
+	same(t, largeBytes(t, db, account), 0)
 	sized := func(owner, key string, bytes int) flags.Flag {
 		flag := bareFlag(owner, key)
 		flag.Default = json.RawMessage(`"` + strings.Repeat("é", (bytes-len(`""{}`))/len("é")) + `"`)
 		return flag
 	}
-	insertFlags(t, db, sized(account, "small", 10), sized(account, "large", 20_000), sized(account, "edge", 12), sized(account, "deleted", 500), sized(other, "large", 400))
+	insertFlags(t, db, sized(account, "small", 10), sized(account, "large", 20_000), sized(account, "edge", flags.SmallBytes),
+		sized(account, "deleted", 9_000), sized(other, "large", 10_000))
 	deleteFlag(t, db, account, "deleted")
-	same(t, largeBytes(t, db, account, 12), 20_000)
-	same(t, largeBytes(t, db, account, 11), 20_012)
-	same(t, largeBytes(t, db, account, 20_000), 0)
-	chosen := sized(account, "edge", 12)
+	same(t, largeBytes(t, db, account), 20_000)
+	chosen := sized(account, "edge", flags.SmallBytes)
 	chosen.Values = []flags.Choice{{Name: "n", Value: json.RawMessage(`1`)}}
 	saveFlag(t, db, chosen)
-	same(t, largeBytes(t, db, account, 12), 20_012+len(`[{"name":"n","value":1}]`))
+	same(t, largeBytes(t, db, account), 20_000+flags.SmallBytes+len(`[{"name":"n","value":1}]`))
+	insertFlags(t, db, sized(account, "edge", flags.SmallBytes), sized(account, "deleted", 9_000))
+	same(t, largeBytes(t, db, account), 29_000)
 }
 
 func flagInsertion(t *testing.T, db *store.DB) {

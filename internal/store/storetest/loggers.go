@@ -41,7 +41,9 @@ func leveled(logger logging.Logger, level loglevel.Level) logging.Logger {
 
 func saveLoggers(t *testing.T, db *store.DB, loggers ...logging.Logger) {
 	t.Helper()
-	do(t, db, loggers[0].Account, func(tx *store.Tx) error { return tx.SaveLoggers(t.Context(), loggers) })
+	eachAccount(loggers, func(l logging.Logger) string { return l.Account }, func(account string, loggers []logging.Logger) {
+		do(t, db, account, func(tx *store.Tx) error { return tx.SaveLoggers(t.Context(), loggers) })
+	})
 }
 
 func deleteLogger(t *testing.T, db *store.DB, account, key string) {
@@ -139,17 +141,21 @@ func overrideSizes(t *testing.T, db *store.DB) {
 		return logger
 	}
 	const around = len(`{"":{"level":"INFO"}}`)
-	wide := strings.Repeat("é", 1000)
-	saveLoggers(t, db, bareLogger(account, "none"), overriding(account, "small", "a"), overriding(account, "large", wide),
+	wide, edge := strings.Repeat("é", logging.SmallBytes/2), strings.Repeat("a", logging.SmallBytes-around)
+	saveLoggers(t, db, bareLogger(account, "none"), overriding(account, "edge", edge), overriding(account, "large", wide),
 		overriding(account, "deleted", wide), overriding(other, "large", wide))
 	deleteLogger(t, db, account, "deleted")
 	group := newGroup(account, "group")
 	group.Environments = overriding(account, "", wide).Environments
 	saveGroup(t, db, group)
-	for from, want := range map[int]int{around: 2*(2000+around) + 1 + around, around + 1: 2 * (2000 + around), 2000 + around: 0} {
-		got := get(t, db, func(tx *store.ReadTx) (int, error) { return tx.LargeOverrideBytes(t.Context(), account, from) })
-		same(t, got, want)
+	large := func() int {
+		return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.LargeOverrideBytes(t.Context(), account) })
 	}
+	same(t, large(), 2*(logging.SmallBytes+around))
+	saveLoggers(t, db, overriding(account, "edge", edge+"a"))
+	same(t, large(), 2*(logging.SmallBytes+around)+logging.SmallBytes+1)
+	saveLoggers(t, db, overriding(account, "edge", edge), bareLogger(account, "large"))
+	same(t, large(), logging.SmallBytes+around)
 }
 
 func loggerInsertion(t *testing.T, db *store.DB) {

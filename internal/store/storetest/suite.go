@@ -17,6 +17,7 @@ import (
 func Run(t *testing.T, database Database) {
 	t.Helper()
 	db := database.Open(t)
+	t.Cleanup(func() { checkTotals(t, db) })
 	for name, concept := range map[string]func(*testing.T, *store.DB){
 		"transactions":   transactions,
 		"accounts":       accountConcept,
@@ -42,6 +43,7 @@ func Run(t *testing.T, database Database) {
 		"runs":           runConcept,
 		"job engine":     jobEngine,
 		"retention":      retention,
+		"totals":         totals,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

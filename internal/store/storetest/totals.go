@@ -1,0 +1,201 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/suite"
+)
+
+// checkTotals checks that every total is what its rows add up to. Enabled jobs are counted by the domain.
+func checkTotals(t *testing.T, db *store.DB) {
+	t.Helper()
+	wrong, err := db.CorrectTotals(context.Background()) // a cleanup has no other
+	if err != nil {
+		t.Error(err)
+	}
+	for _, each := range wrong {
+		if each.What != "enabled jobs" {
+			t.Errorf("the total is wrong: %+v", each)
+		}
+	}
+}
+
+// eachAccount calls save with the rows of each account: a statement of the store writes those of one.
+func eachAccount[T any](rows []T, account func(T) string, save func(account string, rows []T)) {
+	var owners []string
+	owned := map[string][]T{}
+	for _, each := range rows {
+		owner := account(each)
+		if owned[owner] == nil {
+			owners = append(owners, owner)
+		}
+		owned[owner] = append(owned[owner], each)
+	}
+	for _, owner := range owners {
+		save(owner, owned[owner])
+	}
+}
+
+func totals(t *testing.T, shared *store.DB) {
+	t.Run("random writes of two nodes", func(t *testing.T) {
+		database := New(t, shared.Name())
+		db := database.Open(t)
+		account := newAccount(t, db).ID
+		var running sync.WaitGroup
+		ring := newRing(t)
+		for i, node := range Nodes(t, database, db, func(db *store.DB) *store.DB { return db }) {
+			node.SealWith(ring)
+			for j := range 2 {
+				running.Go(func() {
+					random := rand.New(rand.NewPCG(uint64(i), uint64(j))) //nolint:gosec // the same each time
+					for range suite.Scale(60, 2000) {
+						randomWrite(t, node, account, random)
+					}
+				})
+			}
+		}
+		running.Wait()
+		checkTotals(t, db)
+		migratedTotals(t, database, db)
+	})
+	t.Run("reported things are counted", func(t *testing.T) {
+		ctx, account := t.Context(), newAccount(t, shared).ID
+		newContextType(t, shared, account, "a", nil)
+		newContextType(t, shared, account, "a", nil)
+		upsert(t, shared, newContext(account, "a", "1"), newContext(account, "a", "2"), newContext(account, "b", "1"))
+		do(t, shared, account, func(tx *store.Tx) error {
+			return tx.InsertServices(ctx, observations.ReportingService{Account: account, Key: "s", Name: "s"})
+		})
+		same(t, get(t, shared, func(tx *store.ReadTx) (int, error) { return tx.CountContextTypes(ctx, account) }), 1)
+		same(t, get(t, shared, func(tx *store.ReadTx) (int, error) { return tx.CountContexts(ctx, account) }), 3)
+		same(t, get(t, shared, func(tx *store.ReadTx) (int, error) { return tx.CountServices(ctx, account) }), 1)
+	})
+	t.Run("what was not counted is corrected", func(t *testing.T) {
+		database := New(t, shared.Name())
+		db := database.Open(t)
+		account, other := newAccount(t, db).ID, newAccount(t, db).ID
+		insertFlags(t, db, bareFlag(account, "a"), bareFlag(account, "b"), bareFlag(other, "a"))
+		if _, err := database.Raw(t).ExecContext(t.Context(), `DELETE FROM flags WHERE account_id = $1 AND key = 'a'`, account); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range [][]store.Correction{{{Account: account, What: "flags", Was: 2, Is: 1}}, nil} {
+			wrong, err := db.CorrectTotals(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, wrong, want)
+		}
+		same(t, []int{countFlags(t, db, account), countFlags(t, db, other)}, []int{1, 1})
+	})
+}
+
+// migratedTotals checks that the migration that began to count fills the totals from rows.
+func migratedTotals(t *testing.T, database Database, db *store.DB) {
+	t.Helper()
+	text, err := os.ReadFile("migrations/" + database.Kind + "/0009_totals.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fill, _ := strings.Cut(string(text), ";") // after the column
+	for _, statement := range []string{`DELETE FROM account_totals WHERE what NOT IN ('config bytes', 'jobs', 'enabled jobs', 'job configuration bytes')`, fill} {
+		if _, err := database.Raw(t).ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkTotals(t, db)
+}
+
+// randomWrite makes one or two random writes in one transaction, which is given up now and then.
+func randomWrite(t *testing.T, db *store.DB, account string, random *rand.Rand) {
+	t.Helper()
+	writes := randomWrites(account, random)
+	first, second, undone := random.IntN(len(writes)), random.IntN(len(writes)), random.IntN(5) == 0
+	givenUp := errors.New("given up")
+	err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+		for _, write := range []int{first, second} {
+			if err := writes[write](t.Context(), tx); err != nil {
+				return err
+			}
+		}
+		if undone {
+			return givenUp
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, givenUp) && !fault.Is(err, fault.AlreadyExists) {
+		t.Error(err)
+	}
+}
+
+// randomWrites are writes of every kind of row that counts, of few keys.
+func randomWrites(account string, random *rand.Rand) []func(context.Context, *store.Tx) error {
+	key := func() string { return "k" + strconv.Itoa(random.IntN(6)) }
+	wide := strings.Repeat("w", random.IntN(2)*9_000)
+	flag, logger, group := bareFlag(account, key()), bareLogger(account, key()), newGroup(account, "g"+key())
+	flag.Default = json.RawMessage(`"` + wide + `"`)
+	logger.Managed = random.IntN(2) == 0
+	logger.Environments = map[string]logging.Override{"e" + wide: {}}
+	config := bareConfig(account, key(), "")
+	config.Items = map[string]configs.Item{"i" + wide: {Value: json.RawMessage(`1`), Type: "NUMBER"}}
+	one, two, gone := newContext(account, "t"+key(), key()), newContext(account, "t"+key(), key()), key()
+	two.Attributes = nil
+	job := NewJob(account, newID(), "http://a/"+wide)
+	return []func(context.Context, *store.Tx) error{
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.SaveFlags(ctx, []flags.Flag{flag, bareFlag(account, "other")})
+		},
+		func(ctx context.Context, tx *store.Tx) error { return tx.DeleteFlag(ctx, account, gone) },
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.SaveFlagSources(ctx, []flags.Source{newSource(account, flag.Key, key(), "e"), newSource(account, flag.Key, "other", "e")})
+		},
+		func(ctx context.Context, tx *store.Tx) error { return tx.SaveLoggers(ctx, []logging.Logger{logger}) },
+		func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLogger(ctx, account, gone, at(1)) },
+		func(ctx context.Context, tx *store.Tx) error { return tx.SaveLogGroups(ctx, []logging.Group{group}) },
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.DeleteLogGroup(ctx, account, group.Key, at(1))
+		},
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.SaveLoggerSources(ctx, []logging.Source{seenBy(account, logger.Key, key(), "e"), seenBy(account, logger.Key, "other", "e")})
+		},
+		func(ctx context.Context, tx *store.Tx) error { return tx.SaveConfigs(ctx, config) },
+		func(ctx context.Context, tx *store.Tx) error { return tx.DeleteConfig(ctx, account, gone) },
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.InsertServices(ctx, observations.ReportingService{Account: account, Key: key(), Name: "n"})
+		},
+		func(ctx context.Context, tx *store.Tx) error { return tx.DeleteService(ctx, account, gone) },
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.SaveContextTypes(ctx, observations.ContextType{Account: account, Key: one.Type, Name: "n", Attributes: json.RawMessage(`{}`)})
+		},
+		func(ctx context.Context, tx *store.Tx) error { return tx.DeleteContextType(ctx, account, one.Type) },
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.UpsertContexts(ctx, []observations.Context{one, two, newContext(account, "other", "other")})
+		},
+		func(ctx context.Context, tx *store.Tx) error {
+			return tx.DeleteContext(ctx, account, one.Type, one.Key)
+		},
+		func(ctx context.Context, tx *store.Tx) error {
+			if err := tx.InsertJob(ctx, job); err != nil {
+				return err
+			}
+			if err := tx.InsertJobRequest(ctx, job); err != nil || random.IntN(2) == 0 {
+				return err
+			}
+			_, err := tx.DeleteJob(ctx, job, at(1))
+			return err
+		},
+	}
+}
