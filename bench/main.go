@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/bench/bulk"
 	"github.com/signalbox/signalbox/bench/configs"
+	"github.com/signalbox/signalbox/bench/growth"
 	"github.com/signalbox/signalbox/bench/jobs"
 	"github.com/signalbox/signalbox/bench/logging"
 	"github.com/signalbox/signalbox/bench/ofrep"
@@ -35,6 +36,7 @@ func benchmarks() []benchmark {
 		{"reads", reads.Run},
 		{"ofrep", ofrep.Run},
 		{"bulk", bulk.Run},
+		{"growth", growth.Run},
 		{"stream", stream.Run},
 		{"logging", logging.Run},
 		{"configs", configs.Run},
