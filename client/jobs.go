@@ -18,7 +18,7 @@ type Job struct {
 	Enabled bool `json:"enabled"`
 	// Schedule is a date and time, five cron fields in UTC, or [ScheduleNow].
 	Schedule string `json:"schedule"`
-	// Configuration is the request, including secrets.
+	// Configuration is the request. Values of headers are "<redacted>" for keys that cannot replace the job.
 	Configuration JobConfiguration `json:"configuration"`
 	// NextRunAt is when it fires next; nil when it does not.
 	NextRunAt *time.Time `json:"next_run_at"`

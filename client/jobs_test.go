@@ -77,6 +77,21 @@ func TestJobsAPI_Server(t *testing.T) {
 	}
 }
 
+func TestJobsAPI_PreviewSchedule(t *testing.T) {
+	t.Parallel()
+	api, ctx := startServer(t).client(t).Jobs, t.Context()
+	got, err := api.PreviewSchedule(ctx, "30 2 * * *", 3)
+	if err != nil || got.ID != "30 2 * * *" || got.Kind != signalbox.ScheduleKindCron || len(got.Next) != 3 || got.Next[0].Format("15:04") != "02:30" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := api.PreviewSchedule(ctx, signalbox.ScheduleNow, 0); err != nil || got.Kind != signalbox.ScheduleKindNow || len(got.Next) != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := api.PreviewSchedule(ctx, "@daily", 0); !signalbox.IsInvalidParameter(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestRunsAPI_Server(t *testing.T) {
 	t.Parallel()
 	receiver := newReceiver(t)

@@ -28,6 +28,7 @@ const (
 	jobsPath         = "/api/v1/jobs"
 	runsPath         = "/api/v1/runs"
 	usagePath        = "/api/v1/usage"
+	previewPath      = "/api/v1/schedules/preview"
 	ofrepPath        = "/ofrep/v1/evaluate/flags"
 	configsPath      = "/api/v1/configs"
 	changesPath      = "/api/v1/changes"

@@ -158,6 +158,7 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"PUT /api/v1/jobs/{id}":                 {jobsPath + "/theirs", envelope("", "", job(nil)), 404},
 		"DELETE /api/v1/jobs/{id}":              {jobsPath + "/theirs", "", 404},
 		"POST /api/v1/jobs/{id}/actions/run":    {jobsPath + "/theirs/actions/run", "", 404},
+		"GET /api/v1/schedules/preview":         {previewPath + "?schedule=now", "", 200},
 		"GET /api/v1/runs":                      {runsPath, "", 200},
 		"GET /api/v1/runs/{id}":                 {runsPath + "/" + theirs.run, "", 404},
 		"POST /api/v1/runs/{id}/actions/cancel": {runsPath + "/" + theirs.run + "/actions/cancel", "", 404},

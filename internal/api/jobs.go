@@ -1,8 +1,10 @@
 package api
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -30,11 +32,17 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 		Concurrency:   attributes.String("concurrency_policy"),
 		Configuration: jobConfiguration(attributes),
 	}
-	if at, isTime := jsonapi.ParseTime(strings.TrimSpace(draft.Schedule.Or(""))); isTime {
-		draft.Instant = optional.Of(at)
-	}
+	draft.Instant = scheduleInstant(draft.Schedule.Or(""))
 	draft.Problems = *envelope.Problems
 	return draft
+}
+
+// scheduleInstant reads a schedule that is a date and time.
+func scheduleInstant(schedule string) optional.Value[time.Time] {
+	if at, isTime := jsonapi.ParseTime(strings.TrimSpace(schedule)); isTime {
+		return optional.Of(at)
+	}
+	return optional.Value[time.Time]{}
 }
 
 func jobConfiguration(attributes *jsonapi.Object) optional.Value[jobs.ConfigurationDraft] {
@@ -93,4 +101,13 @@ func jobHeadersByName(configuration *jsonapi.Object) []jobs.HeaderDraft {
 		headers = append(headers, jobs.HeaderDraft{Header: jobs.Header{Name: name, Value: value}, NameAt: at, ValueAt: at})
 	}
 	return headers
+}
+
+func (a *API) previewSchedule(c *call) (reply, error) {
+	schedule, count := c.query.Text("schedule"), c.query.Integer("count", 5, 1, 100)
+	if err := c.query.Err(); err != nil {
+		return reply{}, err
+	}
+	preview, err := a.Jobs.Preview(c.ctx(), schedule, scheduleInstant(schedule).Pointer(), count)
+	return one(http.StatusOK, jsonapi.Resource{ID: preview.Schedule, Type: jobs.KindPreview, Attributes: preview}, err)
 }

@@ -23,7 +23,7 @@ type Header struct {
 }
 
 // Plain is a configuration with its secrets, as it is sent, stored encrypted and
-// shown to those who may read the job.
+// shown to those who may replace the job.
 type Plain struct {
 	Method        string   `json:"method"`
 	URL           string   `json:"url"`
@@ -90,11 +90,19 @@ type Request struct {
 
 // Snapshot returns the request without the values of its headers.
 func (c Configuration) Snapshot() *Request {
-	request := &Request{Method: c.plain.Method, URL: redactURL(c.plain.URL), Body: c.plain.Body, Headers: make([]Header, len(c.plain.Headers))}
-	for i, header := range c.plain.Headers {
-		request.Headers[i] = Header{Name: header.Name, Value: Redacted}
+	shown := c.plain.redacted()
+	return &Request{Method: shown.Method, URL: shown.URL, Headers: shown.Headers, Body: shown.Body}
+}
+
+// redacted returns the configuration without the values of its headers and the
+// user information of its URL.
+func (p Plain) redacted() Plain {
+	headers := make([]Header, len(p.Headers))
+	for i, header := range p.Headers {
+		headers[i] = Header{Name: header.Name, Value: Redacted}
 	}
-	return request
+	p.URL, p.Headers = redactURL(p.URL), headers
+	return p
 }
 
 // Host returns the destination as host:port in one spelling, because the number

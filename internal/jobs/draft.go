@@ -32,7 +32,6 @@ const (
 	maxCACert      = 65536
 	maxBody        = 1 << 20
 	defaultTimeout = 30
-	maxLateness    = time.Minute // of an instant: clocks differ and requests take a moment
 )
 
 var (
@@ -102,22 +101,17 @@ func (d *Draft) checkTexts() {
 }
 
 func (d *Draft) timetable(text string) timetable {
-	if text == "" {
-		d.Problems.Attribute("schedule", "is required: a date and time, five cron fields, or now")
-		return timetable{}
-	}
-	times, err := readTimetable(text, d.Instant.Pointer())
-	if err != nil {
-		d.Problems.Attribute("schedule", "must be a date and time such as 2030-01-31T08:00:00Z, five cron fields, or now: %s", err.Error())
+	times, rule := readSchedule(text, d.Instant.Pointer())
+	if rule != "" {
+		d.Problems.Attribute("schedule", "%s", rule)
 	}
 	return times
 }
 
 // checkTime refuses an instant in the past for an enabled job.
 func (d *Draft) checkTime(times timetable, enabled bool, now time.Time) {
-	if enabled && times.instant != nil && times.instant.Before(now.Add(-maxLateness)) {
-		d.Problems.Attribute("schedule", "must not be more than %d seconds in the past while the job is enabled; it is %s now",
-			int(maxLateness.Seconds()), now.Format(time.RFC3339))
+	if rule := times.passed(now); enabled && rule != "" {
+		d.Problems.Attribute("schedule", "%s", rule)
 	}
 }
 
@@ -218,6 +212,8 @@ func checkHeaderName(name string) string {
 
 func checkHeaderValue(value string) string {
 	switch {
+	case value == Redacted:
+		return "must be the value that is to be sent: " + Redacted + " stands for one that the reader may not see"
 	case utf8.RuneCountInString(value) > maxHeaderValue:
 		return fmt.Sprintf("must have at most %d characters", maxHeaderValue)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):

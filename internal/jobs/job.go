@@ -1,12 +1,18 @@
 package jobs
 
-import "time"
+import (
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+)
 
 // The JSON:API types of this package.
 const (
 	Kind      = "job"
 	KindRun   = "run"
 	KindUsage = "usage"
+
+	KindPreview = "schedule_preview"
 )
 
 const (
@@ -39,18 +45,30 @@ type Job struct {
 // Lane returns the queue of the job's runs.
 func (j Job) Lane() string { return Lane(j.Account, j.Configuration.Host()) }
 
-// Shown is a job with its secrets, for those who may read it.
+// shownTo returns the job as a caller may see it: with the secrets of its
+// configuration only for those who can replace it.
+func (j Job) shownTo(caller accounts.Caller) Job {
+	if !caller.Role.Covers(accounts.Member) || caller.Environments != nil {
+		j.Configuration = NewConfiguration(j.Configuration.plain.redacted())
+	}
+	return j
+}
+
+// Shown is a job with its configuration in the clear.
 type Shown struct {
 	Job
 
 	Configuration Plain `json:"configuration"`
 }
 
-// Show returns the job with its secrets.
+// Show returns the job with its configuration in the clear.
 func (j Job) Show() Shown { return Shown{Job: j, Configuration: j.Configuration.Plain()} }
 
-// Definition returns the job without what only time changes.
+// Definition returns the job without what only time changes. Secrets are left out
+// too: everybody sees the same ETag, which must not confirm a guess; a change of
+// one changes the version.
 func (s Shown) Definition() any {
 	s.NextRunAt = nil
+	s.Configuration = s.Configuration.redacted()
 	return s
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -19,8 +20,23 @@ type timetable struct {
 	cron    *cron.Schedule
 }
 
-// readTimetable parses a schedule. instant is the schedule read as a date and
-// time, if it is one.
+// maxLateness is how long an instant may have passed: clocks differ and requests
+// take a moment.
+const maxLateness = time.Minute
+
+// readSchedule parses a schedule, or returns the rule that it breaks. instant is
+// the schedule read as a date and time, if it is one.
+func readSchedule(text string, instant *time.Time) (times timetable, broken string) {
+	if text == "" {
+		return timetable{}, "is required: a date and time, five cron fields, or now"
+	}
+	times, err := readTimetable(text, instant)
+	if err != nil {
+		return timetable{}, "must be a date and time such as 2030-01-31T08:00:00Z, five cron fields, or now: " + err.Error()
+	}
+	return times, ""
+}
+
 func readTimetable(text string, instant *time.Time) (timetable, error) {
 	switch {
 	case strings.EqualFold(text, Now):
@@ -46,6 +62,15 @@ func dateProblem(text string) string {
 		return "after the T, hours and minutes are missing"
 	}
 	return "there is no such date or time; the offset is Z, or hours and minutes such as +01:00"
+}
+
+// passed returns the rule that a schedule breaks whose instant has passed, or "".
+func (t timetable) passed(now time.Time) string {
+	if t.instant == nil || !t.instant.Before(now.Add(-maxLateness)) {
+		return ""
+	}
+	return fmt.Sprintf("must not be more than %d seconds in the past while the job is enabled; it is %s now",
+		int(maxLateness.Seconds()), now.Format(time.RFC3339))
 }
 
 // first returns when a job that is enabled now fires first.

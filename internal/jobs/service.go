@@ -85,14 +85,19 @@ type Service struct {
 	Canceled func(runs int)   // called with how many runs were cancelled
 }
 
-// Jobs lists the jobs of the caller's account.
+// Jobs lists the jobs of the caller's account, as the caller may see them.
 func (s *Service) Jobs(ctx context.Context, caller accounts.Caller, filter Filter, request page.Request) (page.List[Job], error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Job], error) { return tx.Jobs(ctx, caller.Account, filter, request) })
+	found, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Job], error) { return tx.Jobs(ctx, caller.Account, filter, request) })
+	for i, job := range found.Items {
+		found.Items[i] = job.shownTo(caller)
+	}
+	return found, err
 }
 
-// Job returns one job.
+// Job returns one job, as the caller may see it.
 func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (Job, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Job, error) { return tx.Job(ctx, caller.Account, key) })
+	job, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Job, error) { return tx.Job(ctx, caller.Account, key) })
+	return job.shownTo(caller), err
 }
 
 // Create creates a job. MEMBER or higher; a key that is restricted to

@@ -48,8 +48,8 @@ func (q *Query) Values() url.Values {
 // Page reads page[number], page[size], meta[total] and sort.
 func (q *Query) Page() page.Request {
 	return page.Request{
-		Number: q.integer("page[number]", 1, 1, math.MaxInt32),
-		Size:   q.integer("page[size]", page.DefaultSize, 1, page.MaxSize),
+		Number: q.Integer("page[number]", 1, 1, math.MaxInt32),
+		Size:   q.Integer("page[size]", page.DefaultSize, 1, page.MaxSize),
 		Total:  q.Bool("meta[total]").Or(false),
 		Sort:   q.sort(),
 	}
@@ -61,7 +61,7 @@ func (q *Query) Cursor(order string) page.Cursor {
 		q.wrong("sort", "must be %s: this list has one order", order)
 	}
 	after, _ := q.text("page[after]")
-	return page.Cursor{After: after, Size: q.integer("page[size]", page.DefaultCursorSize, 1, page.MaxSize)}
+	return page.Cursor{After: after, Size: q.Integer("page[size]", page.DefaultCursorSize, 1, page.MaxSize)}
 }
 
 // Filter reads filter[name], or name alone, as older clients send it. An empty
@@ -127,6 +127,12 @@ func (q *Query) Bool(name string) optional.Value[bool] {
 	return q.toBool(name, text, sent)
 }
 
+// Text reads a parameter as it was sent; one that is absent is empty.
+func (q *Query) Text(name string) string {
+	text, _ := q.text(name)
+	return text
+}
+
 // Refuse notes that a filter, or another parameter, breaks a rule of its list.
 func (q *Query) Refuse(name, rule string) { q.wrong(q.filterName(name), "%s", rule) }
 
@@ -164,7 +170,8 @@ func (q *Query) text(name string) (string, bool) {
 	return values[0], true
 }
 
-func (q *Query) integer(name string, fallback, least, most int) int {
+// Integer reads a parameter that is a whole number between two.
+func (q *Query) Integer(name string, fallback, least, most int) int {
 	text, sent := q.text(name)
 	if !sent {
 		return fallback

@@ -28,6 +28,9 @@ func fields() [5]field {
 
 // Parse parses an expression. Its errors are clauses such as `the hour field "25" is wrong: 25 is above 23`.
 func Parse(text string) (Schedule, error) {
+	if strings.HasPrefix(text, "@") {
+		return Schedule{}, nicknameError(text)
+	}
 	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' })
 	if len(parts) != 5 {
 		return Schedule{}, fmt.Errorf("the expression must have five fields (minute, hour, day of month, month and day of week), but has %d", len(parts))
@@ -48,6 +51,16 @@ func Parse(text string) (Schedule, error) {
 		return Schedule{}, fmt.Errorf("the expression never fires: no month of %s has a day of %s", quoted(parts[3]), quoted(parts[2]))
 	}
 	return schedule, nil
+}
+
+// nicknameError says which five fields to write in the place of a nickname such as @daily.
+func nicknameError(text string) error {
+	instead := map[string]string{"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
+		"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *"}
+	if form, known := instead[strings.ToLower(text)]; known {
+		return fmt.Errorf("write %s instead of %s", form, text)
+	}
+	return fmt.Errorf("%s is not read; write five fields, such as 0 0 * * * for every day at midnight", quoted(text))
 }
 
 // sundayOnce replaces 7, the second number of Sunday, by 0.
