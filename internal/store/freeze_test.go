@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -62,6 +63,83 @@ func frozenNodeProcess() int {
 	return 0
 }
 
+// The goals: how long after a node stops, or is cut off, healthy nodes write again.
+const (
+	afterFreeze    = 2 * time.Second
+	afterPartition = 5 * time.Second
+)
+
+// fastest repeats a measurement up to three times, until a goal is met: it is
+// the server's limits that are measured, not how busy this machine is.
+func fastest(t *testing.T, goal time.Duration, measure func(t *testing.T) time.Duration) {
+	t.Helper()
+	var took []time.Duration
+	for len(took) < 3 && !t.Failed() {
+		took = append(took, measure(t))
+		if took[len(took)-1] <= goal {
+			return
+		}
+	}
+	t.Errorf("healthy nodes wrote after %s, each time later than %s", took, goal)
+}
+
+// frozenNode is a process whose writers are stopped inside their transactions.
+type frozenNode struct {
+	*exec.Cmd
+	input io.Writer
+	lines *bufio.Scanner
+}
+
+// startFrozen starts a node, and stops it once it holds the account's lock.
+func startFrozen(t *testing.T, url, account string) *frozenNode {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := &frozenNode{Cmd: exec.CommandContext(t.Context(), program)}
+	node.Env = append(os.Environ(), frozenNodeVariable+"="+url+" "+account)
+	if node.input, err = node.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	output, err := node.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	node.lines = bufio.NewScanner(output)
+	node.says(t, "inside")
+	node.signal(t, syscall.SIGSTOP)
+	return node
+}
+
+func (n *frozenNode) says(t *testing.T, want string) {
+	t.Helper()
+	if !n.lines.Scan() || n.lines.Text() != want {
+		t.Errorf("the node says %q, not %q", n.lines.Text(), want)
+	}
+}
+
+func (n *frozenNode) signal(t *testing.T, signal os.Signal) {
+	t.Helper()
+	if err := n.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goOn lets the node's writers finish.
+func (n *frozenNode) goOn(t *testing.T) {
+	t.Helper()
+	n.signal(t, syscall.SIGCONT)
+	fmt.Fprintln(n.input)
+	n.says(t, "done")
+	if err := n.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A node that stops inside a transaction holds the account's lock, and others of
 // its transactions stand in the queue for it. Healthy nodes must write again
 // soon, and the node's own writers must hear the truth when it goes on.
@@ -69,88 +147,60 @@ func TestPostgres_FrozenNodeDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	nodes := [2]*store.DB{database.Open(t), database.Open(t)}
-	account := storetest.NewTenant(t, nodes[0], "pro").Account.ID
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.CommandContext(t.Context(), program)
-	command.Env = append(os.Environ(), frozenNodeVariable+"="+database.URL+" "+account)
-	input, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	output, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(output)
-	if !lines.Scan() || lines.Text() != "inside" {
-		t.Fatalf("the node says %q", lines.Text())
-	}
-	if err := command.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	stopped := time.Now()
-	storetest.Race(nodes[:], 2*nodeWriters, func(node *store.DB, i int) error {
-		recordSome(t, node, account, fmt.Sprint("healthy-", i), 1, false)
-		return nil
+	fastest(t, afterFreeze, func(t *testing.T) time.Duration {
+		t.Helper()
+		account := storetest.NewTenant(t, nodes[0], "pro").Account.ID
+		frozen := startFrozen(t, database.URL, account)
+		stopped := time.Now()
+		storetest.Race(nodes[:], 2*nodeWriters, func(node *store.DB, i int) error {
+			recordSome(t, node, account, fmt.Sprint("healthy-", i), 1, false)
+			return nil
+		})
+		took := time.Since(stopped)
+		frozen.goOn(t)
+		if history := storetest.History(t, nodes[0], account, "flag"); len(history) != 3*nodeWriters {
+			t.Errorf("there are %d changes of %d writers", len(history), 3*nodeWriters)
+		}
+		return took
 	})
-	if took := time.Since(stopped); took > 5*time.Second { // about 0.7 to 1.5 s on a machine that is not busy
-		t.Errorf("healthy nodes wrote after %s", took)
-	}
-	if err := command.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprintln(input)
-	if !lines.Scan() || lines.Text() != "done" {
-		t.Errorf("the node says %q", lines.Text())
-	}
-	if err := command.Wait(); err != nil {
-		t.Error(err)
-	}
-	if history := storetest.History(t, nodes[0], account, "flag"); len(history) != 3*nodeWriters {
-		t.Errorf("there are %d changes of %d writers", len(history), 3*nodeWriters)
-	}
 }
 
 func TestPostgres_PartitionedNodeDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	healthy := database.Open(t)
-	account := storetest.NewTenant(t, healthy, "pro").Account.ID
-	through, proxy := database.ThroughProxy(t)
-	partitioned := through.Open(t, func(options *store.Options) { options.Limits = store.Limits{Write: 1500 * time.Millisecond} })
-	var inside sync.WaitGroup
-	inside.Add(1)
-	entered := sync.OnceFunc(inside.Done)
-	lost := make(chan error, nodeWriters)
-	cut := make(chan struct{})
-	for range nodeWriters {
-		go func() {
-			lost <- partitioned.Write(t.Context(), account, func(tx *store.Tx) error {
-				entered()
-				<-cut
-				return insert(t, account, "lost")(tx)
-			})
-		}()
-	}
-	inside.Wait()
-	proxy.Stall()
-	close(cut)
-	began := time.Now()
-	if err := healthy.Write(t.Context(), account, insert(t, account, "healthy")); err != nil {
-		t.Error(err)
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("the healthy node wrote after %s", took)
-	}
-	for range nodeWriters {
-		if err := <-lost; !fault.Is(err, fault.Unavailable) && !fault.Is(err, fault.AlreadyExists) {
-			t.Errorf("a writer behind the partition got %v", err)
+	fastest(t, afterPartition, func(t *testing.T) time.Duration {
+		t.Helper()
+		account := storetest.NewTenant(t, healthy, "pro").Account.ID
+		through, proxy := database.ThroughProxy(t)
+		partitioned := through.Open(t, func(options *store.Options) { options.Limits = store.Limits{Write: 1500 * time.Millisecond} })
+		var inside sync.WaitGroup
+		inside.Add(1)
+		entered := sync.OnceFunc(inside.Done)
+		lost := make(chan error, nodeWriters)
+		cut := make(chan struct{})
+		for range nodeWriters {
+			go func() {
+				lost <- partitioned.Write(t.Context(), account, func(tx *store.Tx) error {
+					entered()
+					<-cut
+					return insert(t, account, "lost")(tx)
+				})
+			}()
 		}
-	}
+		inside.Wait()
+		proxy.Stall()
+		close(cut)
+		began := time.Now()
+		if err := healthy.Write(t.Context(), account, insert(t, account, "healthy")); err != nil {
+			t.Error(err)
+		}
+		took := time.Since(began)
+		for range nodeWriters {
+			if err := <-lost; !fault.Is(err, fault.Unavailable) && !fault.Is(err, fault.AlreadyExists) {
+				t.Errorf("a writer behind the partition got %v", err)
+			}
+		}
+		return took
+	})
 }

@@ -27,7 +27,7 @@ func (l Limits) withDefaults() Limits {
 	return Limits{
 		Read:      cmp.Or(l.Read, 8*time.Second),
 		Write:     cmp.Or(l.Write, 20*time.Second),
-		Idle:      cmp.Or(l.Idle, 700*time.Millisecond),
+		Idle:      cmp.Or(l.Idle, 500*time.Millisecond),
 		FileLock:  cmp.Or(l.FileLock, 10*time.Second),
 		Group:     cmp.Or(l.Group, 20*time.Millisecond),
 		Reconnect: cmp.Or(l.Reconnect, 100*time.Millisecond),

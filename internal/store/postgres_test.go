@@ -134,7 +134,7 @@ func TestPostgres_ServerLimits(t *testing.T) {
 			return nil
 		}
 	}
-	if err := errors.Join(db.Write(t.Context(), account, check(700, 20_000)), db.WriteUnlimited(t.Context(), check(0, 0))); err != nil {
+	if err := errors.Join(db.Write(t.Context(), account, check(500, 20_000)), db.WriteUnlimited(t.Context(), check(0, 0))); err != nil {
 		t.Error(err)
 	}
 }
