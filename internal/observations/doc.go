@@ -12,9 +12,11 @@
 //     priority, in slices of 500 items. One report of an account writes at a time;
 //     small ones that arrive meanwhile are written together in the next
 //     transaction. When too many wait, more are refused.
-//   - The first slice creates all flags or loggers of a report: they are one change
-//     and one event, and rows without their change would stay unknown to caches.
-//     A report that fails later is repeated, and finds what is left to do.
+//   - A slice creates the flags or loggers that its items need, as one change and
+//     one event. So a report has a change for every 500 new items: one for all
+//     would mean one transaction, or rows that no change makes known.
+//   - What was answered is durable. A report that fails later is repeated, and
+//     finds what is left to do.
 //   - What is known and says the same is only a refresh of an instant, such as
 //     last_seen. Refreshes are buffered, see below.
 //   - New rows past a hard cap are dropped, known ones are refreshed all the same.

@@ -58,11 +58,10 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 		return Outcome{}, err
 	}
 	outcome := Outcome{Registered: len(found.seen), Rejected: report.rejected}
-	names := namesOf(found.news) // the first slice creates all resources: they are one change, which must not be lost
 	for slice := range slices.Chunk(found.news, sliceSize) {
 		var added addition
-		err := s.queue.Write(ctx, product.Store, caller.Account, max(len(slice), len(names)), func(tx W, shared *sharedCount) (err error) {
-			added, err = product.add(ctx, tx, caller, report, names, slice, shared)
+		err := s.queue.Write(ctx, product.Store, caller.Account, len(slice), func(tx W, shared *sharedCount) (err error) {
+			added, err = product.add(ctx, tx, caller, report, slice, shared)
 			return err
 		})
 		if err != nil {
@@ -71,7 +70,6 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 		s.full.note(caller.Account, added.lacking, found.at)
 		outcome.Registered += added.kept
 		outcome.Rejected = append(outcome.Rejected, added.rejected...)
-		names = nil
 	}
 	product.Refreshes.Note(caller.Account, product.Seen, found.at, found.seen...)
 	return outcome, nil
@@ -131,17 +129,15 @@ type addition struct {
 	lacking  shortage
 }
 
-// add creates those of the named resources that do not exist, or of the news
-// without names, and writes the news, both up to their caps.
-func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller, report *Report[S], names []string, news []S, shared *sharedCount) (added addition, err error) {
-	if names == nil {
-		names = namesOf(news)
-	}
+// add writes a slice of the news, and creates those of its resources that do
+// not exist, both up to their caps.
+func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller, report *Report[S], news []S, shared *sharedCount) (added addition, err error) {
+	names := namesOf(news)
 	kinds, err := p.Kinds(p.Reading(tx), ctx, caller.Account, names)
 	if err != nil {
 		return added, err
 	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return kinds[name] != "" })
+	names = slices.DeleteFunc(names, func(name string) bool { return kinds[name] != "" })
 	created, err := p.create(ctx, tx, caller, names, report)
 	if err != nil {
 		return added, err
