@@ -6,6 +6,7 @@ package servers
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,14 @@ const BareCommand = "serve-bare"
 
 // Key is the OWNER key of every Signalbox that is started here.
 const Key = "sk_api_benchmark-key-of-the-first-account-0000000000"
+
+// BinaryVariable names another Signalbox than bin/signalbox, such as that of an
+// earlier commit.
+const BinaryVariable = "SIGNALBOX_BENCH_BINARY"
+
+func binary() string {
+	return cmp.Or(os.Getenv(BinaryVariable), filepath.Join("..", "bin", "signalbox"))
+}
 
 // Server is a server in a process of its own.
 type Server struct {
@@ -69,10 +78,10 @@ func StartSignalbox(ctx context.Context, folder, database string, args ...string
 		return nil, err
 	}
 	args = append([]string{"serve", "--listen", address, "--data", folder, "--database", database, "--bootstrap-key", Key}, args...)
-	command := exec.CommandContext(ctx, filepath.Join("..", "bin", "signalbox"), args...)
+	command := exec.CommandContext(ctx, binary(), args...)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("starting bin/signalbox (make build makes it): %w", err)
+		return nil, fmt.Errorf("starting %s (make build makes bin/signalbox): %w", binary(), err)
 	}
 	server := &Server{command: command, Address: address}
 	if err := server.waitUntilReady(ctx); err != nil {
