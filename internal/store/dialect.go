@@ -15,6 +15,9 @@ type dialect struct {
 	// among is a condition that a column is in a list of texts, argument $2, which texts makes.
 	among string
 	texts func([]string) any
+	// byKeys returns a query for the rows of a table that belong to an account,
+	// argument $1, meet a condition, and have a key of a list, argument $2.
+	byKeys func(columns, table, condition string) string
 	// forUpdate and forKeyShare end a SELECT whose row others must not change, or
 	// not delete, until the transaction ends. Deleting and forUpdate wait for
 	// forKeyShare; plain updates and skipChanging do not.
@@ -41,6 +44,9 @@ func sqliteDialect() dialect {
 		name:  "sqlite",
 		among: `IN (SELECT value FROM json_each($2))`,
 		texts: func(list []string) any { return asJSON(list) },
+		byKeys: func(columns, table, condition string) string {
+			return `SELECT ` + columns + ` FROM ` + table + ` WHERE account_id = $1 AND ` + condition + ` AND key IN (SELECT value FROM json_each($2))`
+		},
 		oneOf: func(query string) string { return `IN (` + query + `)` },
 		place: noName,
 		rowsOf: func(types []string, rows [][]any) (string, []any) {
@@ -61,6 +67,7 @@ func postgresDialect() dialect {
 		texts:        func(list []string) any { return list },
 		oneOf:        func(query string) string { return `= ANY(ARRAY(` + query + `))` },
 		place:        func(number int) string { return "$" + strconv.Itoa(number) },
+		byKeys:       oneByOne,
 		rowsOf:       arraysOf,
 		pieces:       func(rows [][]any) iter.Seq[[][]any] { return slices.Chunk(rows, 1000) },
 		forUpdate:    ` FOR UPDATE OF jobs`,
@@ -73,6 +80,13 @@ func postgresDialect() dialect {
 				CROSS JOIN LATERAL (` + ids + `) AS chosen (chosen_id) JOIN ` + table + ` ON id = chosen_id`
 		},
 	}
+}
+
+// oneByOne finds one key after the other in the index of keys. Left to itself, a PostgreSQL that has not counted its
+// tables yet, as in the first minute of a database, compares every key of the account with every key of the list.
+func oneByOne(columns, table, condition string) string {
+	return `SELECT found.* FROM (SELECT DISTINCT unnest(CAST($2 AS text[])) AS value) AS listed
+		CROSS JOIN LATERAL (SELECT ` + columns + ` FROM ` + table + ` WHERE account_id = $1 AND key = listed.value AND ` + condition + ` OFFSET 0) AS found`
 }
 
 func noName(int) string { return "?" }

@@ -60,12 +60,12 @@ func (tx *ReadTx) FlagsByKey(ctx context.Context, account string, keys []string)
 	if keys == nil {
 		return all(ctx, tx.conn, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL`, account)
 	}
-	return among(ctx, tx, scanFlag, `SELECT `+flagColumns+` FROM flags WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
+	return byKeys(ctx, tx, scanFlag, flagColumns, "flags", "deleted_at IS NULL", account, keys)
 }
 
 // ExistingFlags returns which of the named flags exist.
 func (tx *ReadTx) ExistingFlags(ctx context.Context, account string, keys []string) ([]string, error) {
-	return among(ctx, tx, scanString, `SELECT key FROM flags WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
+	return byKeys(ctx, tx, scanString, "key", "flags", "deleted_at IS NULL", account, keys)
 }
 
 // FlagsWithEnvironment returns the flags that have a configuration for an environment.

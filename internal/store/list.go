@@ -147,6 +147,14 @@ func among[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), qu
 	return all(ctx, tx.conn, scan, query+tx.dialect.among, account, tx.dialect.texts(texts))
 }
 
+// byKeys reads the rows of an account that meet a condition and have one of the keys.
+func byKeys[T any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), columns, table, condition, account string, keys []string) ([]T, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	return all(ctx, tx.conn, scan, tx.dialect.byKeys(columns, table, condition), account, tx.dialect.texts(keys))
+}
+
 // withEnvironment reads the rows of an account that have anything for an
 // environment. The pattern finds these and a few others.
 func withEnvironment[T, V any](ctx context.Context, tx *ReadTx, scan func(row) (T, error), query, account, environment string,

@@ -33,7 +33,7 @@ func (tx *ReadTx) LogGroups(ctx context.Context, account string, filter logging.
 
 // LogGroupsByKey returns those of the named log groups that exist.
 func (tx *ReadTx) LogGroupsByKey(ctx context.Context, account string, keys []string) ([]logging.Group, error) {
-	return among(ctx, tx, scanLogGroup, `SELECT `+logGroupColumns+` FROM loggers WHERE account_id = $1 AND`+isGroup+`AND key `, account, keys)
+	return byKeys(ctx, tx, scanLogGroup, logGroupColumns, "loggers", isGroup, account, keys)
 }
 
 // LogGroupsWithEnvironment returns the log groups that have an override for an environment.

@@ -88,7 +88,7 @@ func (tx *ReadTx) Loggers(ctx context.Context, account string, filter logging.Fi
 
 // LoggersByKey returns those of the named loggers that exist.
 func (tx *ReadTx) LoggersByKey(ctx context.Context, account string, keys []string) ([]logging.Logger, error) {
-	return among(ctx, tx, scanLogger, `SELECT `+loggerColumns+` FROM loggers WHERE account_id = $1 AND`+isLogger+`AND key `, account, keys)
+	return byKeys(ctx, tx, scanLogger, loggerColumns, "loggers", isLogger, account, keys)
 }
 
 // LoggerKeys returns the keys of all loggers of an account.
@@ -111,7 +111,7 @@ func (tx *ReadTx) LoggersWithEnvironment(ctx context.Context, account, environme
 // LoggerKinds returns the kinds of those of the named keys that are in use.
 func (tx *ReadTx) LoggerKinds(ctx context.Context, account string, keys []string) (map[string]string, error) {
 	kinds := make(map[string]string, len(keys))
-	_, err := among(ctx, tx, scanInto(kinds), `SELECT key, kind FROM loggers WHERE account_id = $1 AND deleted_at IS NULL AND key `, account, keys)
+	_, err := byKeys(ctx, tx, scanInto(kinds), "key, kind", "loggers", "deleted_at IS NULL", account, keys)
 	return kinds, err
 }
 

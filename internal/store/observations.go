@@ -68,7 +68,7 @@ func (tx *ReadTx) CountServices(ctx context.Context, account string) (int, error
 
 // ExistingServices tells which of the named services exist.
 func (tx *ReadTx) ExistingServices(ctx context.Context, account string, keys []string) ([]string, error) {
-	return among(ctx, tx, scanString, `SELECT key FROM services WHERE account_id = $1 AND key `, account, keys)
+	return byKeys(ctx, tx, scanString, "key", "services", "TRUE", account, keys)
 }
 
 // InsertServices writes new services of one account.
@@ -130,7 +130,7 @@ func (tx *ReadTx) CountContextTypes(ctx context.Context, account string) (int, e
 
 // ContextTypesByKey gives those of the named context types that exist.
 func (tx *ReadTx) ContextTypesByKey(ctx context.Context, account string, keys []string) ([]observations.ContextType, error) {
-	return among(ctx, tx, scanContextType, `SELECT `+contextTypeColumns+` FROM context_types WHERE account_id = $1 AND key `, account, keys)
+	return byKeys(ctx, tx, scanContextType, contextTypeColumns, "context_types", "TRUE", account, keys)
 }
 
 // SaveContextTypes writes context types of one account, new or not; of those
