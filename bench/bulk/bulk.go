@@ -1,5 +1,5 @@
 // Package bulk measures a report of 10,000 flag declarations: the first, which
-// makes 10,000 flags and sources in one transaction, against an identical
+// makes 10,000 flags and sources, against an identical
 // second one, which only has to note that they were seen.
 package bulk
 
