@@ -21,6 +21,8 @@ type call struct {
 	caller  accounts.Caller
 	query   *jsonapi.Query
 	id      string // {id} of the path, decoded and valid
+
+	restores bool // the body is an earlier state of the resource, from the history
 }
 
 func (c *call) ctx() context.Context { return c.writer.ctx }
@@ -31,7 +33,11 @@ func (c *call) envelope(kind string) (*jsonapi.Envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jsonapi.ParseEnvelope(text, kind)
+	envelope, err := jsonapi.ParseEnvelope(text, kind)
+	if err == nil {
+		envelope.Restores = c.restores
+	}
+	return envelope, err
 }
 
 // objectOrNothing reads the body of an action; no body is an empty object.

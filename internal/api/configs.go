@@ -27,6 +27,7 @@ func configDraft(envelope *jsonapi.Envelope) configs.Draft {
 		Parent:       attributes.String("parent"),
 		Items:        configItems(attributes),
 		Environments: configOverrides(attributes),
+		Restores:     envelope.Restores,
 	}
 	draft.Problems = *envelope.Problems
 	return draft

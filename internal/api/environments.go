@@ -30,6 +30,7 @@ func environmentDraft(envelope *jsonapi.Envelope) environments.Draft {
 		Color:          attributes.String("color"),
 		Classification: attributes.String("classification"),
 		Managed:        attributes.Bool("managed"),
+		Restores:       envelope.Restores,
 	}
 	draft.Problems = *envelope.Problems
 	return draft

@@ -64,6 +64,7 @@ func flagDraft(envelope *jsonapi.Envelope) flags.Draft {
 		Values:       flagValues(attributes),
 		Managed:      attributes.Bool("managed"),
 		Environments: flagEnvironments(attributes),
+		Restores:     envelope.Restores,
 	}
 	draft.Problems = *envelope.Problems
 	return draft

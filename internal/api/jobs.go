@@ -31,6 +31,7 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 		Schedule:      attributes.String("schedule"),
 		Concurrency:   attributes.String("concurrency_policy"),
 		Configuration: jobConfiguration(attributes),
+		Restores:      envelope.Restores,
 	}
 	draft.Instant = scheduleInstant(draft.Schedule.Or(""))
 	draft.Problems = *envelope.Problems

@@ -24,7 +24,7 @@ func logGroupDraft(envelope *jsonapi.Envelope) logging.GroupDraft {
 		ParentID:    envelope.Attributes.String("parent_id"),
 		LevelsDraft: levelsDraft(envelope.Attributes),
 	}
-	draft.Problems = *envelope.Problems
+	draft.Problems, draft.Restores = *envelope.Problems, envelope.Restores
 	return draft
 }
 

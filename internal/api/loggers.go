@@ -47,7 +47,7 @@ func loggerDraft(envelope *jsonapi.Envelope) logging.Draft {
 		Managed:     attributes.Bool("managed"),
 		LevelsDraft: levelsDraft(attributes),
 	}
-	draft.Problems = *envelope.Problems
+	draft.Problems, draft.Restores = *envelope.Problems, envelope.Restores
 	return draft
 }
 

@@ -21,6 +21,8 @@ type Draft struct {
 	Parent       optional.Value[string]
 	Items        map[string]ItemDraft
 	Environments map[string]Overrides
+	// Restores says that the draft is an earlier state of the config: what it leaves out was not there.
+	Restores bool
 	// Problems has what reading the input already found.
 	Problems fault.Problems
 }

@@ -212,7 +212,7 @@ func (d *Draft) over(before, wanted Config) Config {
 	}
 	after.Items = make(map[string]Item, len(wanted.Items))
 	for key, item := range wanted.Items {
-		if d.Items[key].Schema.IsAbsent() && item.Type == JSON {
+		if d.Items[key].Schema.IsAbsent() && item.Type == JSON && !d.Restores {
 			item.Schema = before.Items[key].Schema
 		}
 		after.Items[key] = item

@@ -83,6 +83,8 @@ type Draft struct {
 	Color          optional.Value[string]
 	Classification optional.Value[string]
 	Managed        optional.Value[bool]
+	// Restores says that the draft is an earlier state of the environment.
+	Restores bool
 	// Problems holds what reading the input already found.
 	Problems fault.Problems
 }

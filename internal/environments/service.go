@@ -94,19 +94,22 @@ func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string)
 }
 
 // Create creates an environment, STANDARD and managed whatever the draft says,
-// and appends it to the account's order. ADMIN or OWNER.
+// unless it restores one. A STANDARD one is appended to the account's order. ADMIN
+// or OWNER.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Environment, error) {
 	if err := draft.validateNew(); err != nil {
 		return Environment{}, err
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Environment, error) {
 		made := draft.over(Environment{Account: caller.Account, Key: draft.Key.Or(""), CreatedAt: tx.Now()}, tx.Now())
-		made.Classification, made.Managed = Standard, true
-		if err := s.admit(ctx, tx, caller.Account, made.Key); err != nil {
+		if !draft.Restores {
+			made.Classification, made.Managed = Standard, true
+		}
+		if err := s.admit(ctx, tx, made); err != nil {
 			return Environment{}, err
 		}
-		if err := insert(ctx, tx, caller.Actor(), made); err != nil {
-			return Environment{}, err
+		if err := insert(ctx, tx, caller.Actor(), made); err != nil || made.Classification == AdHoc {
+			return made, err
 		}
 		return made, changeOrders(ctx, tx, caller.Account, false, with(made.Key))
 	})
@@ -114,19 +117,22 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 
 // admit refuses a new environment whose key is in use, or for which the account
 // has no capacity.
-func (s *Service) admit(ctx context.Context, tx Tx, account, key string) error {
-	known, err := tx.ManagedEnvironments(ctx, account)
+func (s *Service) admit(ctx context.Context, tx Tx, made Environment) error {
+	known, err := tx.ManagedEnvironments(ctx, made.Account)
 	if err != nil {
 		return err
 	}
-	if _, exists := known[key]; exists {
-		return fault.New(fault.AlreadyExists, "There is an environment %q already.", key).At(fault.Pointer("/data/id"))
+	if _, exists := known[made.Key]; exists {
+		return fault.New(fault.AlreadyExists, "There is an environment %q already.", made.Key).At(fault.Pointer("/data/id"))
 	}
 	if len(known) >= maxEnvironments {
 		return fault.New(fault.RowLimitReached, "An account may have %d environments. Delete some that are not used.", maxEnvironments).
 			With("limit_key", environmentRows).With("maximum", maxEnvironments)
 	}
-	return s.takeSlot(ctx, tx, account)
+	if !made.Managed {
+		return nil
+	}
+	return s.takeSlot(ctx, tx, made.Account)
 }
 
 // Replace changes an environment. Promotion takes a slot of the plan; a change

@@ -23,6 +23,8 @@ type Draft struct {
 	Values       optional.Value[[]Choice]
 	Managed      optional.Value[bool]
 	Environments map[string]Environment
+	// Restores says that the draft is an earlier state of the flag.
+	Restores bool
 	// Problems holds what reading the input already found.
 	Problems fault.Problems
 

@@ -118,11 +118,11 @@ func (s *Service) Sources(ctx context.Context, caller accounts.Caller, filter So
 	})
 }
 
-// Create creates a managed flag. MEMBER or higher; a key that is restricted to
+// Create creates a managed flag, or restores a discovered one. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Flag, error) {
 	naming.CheckID(&draft.Problems, draft.Key, naming.MaxKey, "flag")
-	if managed, sent := draft.Managed.Get(); sent && !managed {
+	if managed, sent := draft.Managed.Get(); sent && !managed && !draft.Restores {
 		draft.Problems.Attribute("managed", "must be true or left out: only discovery makes discovered flags")
 		draft.Managed = optional.Of(true)
 	}
@@ -134,7 +134,9 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if err := s.admit(ctx, tx, caller.Account, wanted.Key); err != nil {
 			return Flag{}, err
 		}
-		flag, err := s.store(ctx, tx, caller, unwritten(caller.Account, wanted.Key, tx.Now()), wanted, &draft)
+		before := unwritten(caller.Account, wanted.Key, tx.Now())
+		before.Managed = draft.Managed.Or(true)
+		flag, err := s.store(ctx, tx, caller, before, wanted, &draft)
 		if err != nil {
 			return Flag{}, err
 		}

@@ -51,7 +51,10 @@ type Draft struct {
 	Instant       optional.Value[time.Time]
 	Concurrency   optional.Value[string]
 	Configuration optional.Value[ConfigurationDraft]
-	Problems      fault.Problems // that reading the input already found
+	// Restores says that the draft is an earlier state of the job: it comes back
+	// disabled if the one instant it would fire at has passed.
+	Restores bool
+	Problems fault.Problems // that reading the input already found
 }
 
 // ConfigurationDraft is what a caller wants a job to send.
@@ -106,6 +109,14 @@ func (d *Draft) timetable(text string) timetable {
 		d.Problems.Attribute("schedule", "%s", rule)
 	}
 	return times
+}
+
+// disablePassed disables a restored job that has had its time: nobody asked for
+// another run.
+func (d *Draft) disablePassed(before Job, job *Job, times timetable, now time.Time) {
+	if d.Restores && times.passed(now) && !keepsTime(before, *job) {
+		job.Enabled = false
+	}
 }
 
 // checkTime refuses an instant in the past for an enabled job.

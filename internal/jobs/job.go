@@ -54,6 +54,16 @@ func (j Job) shownTo(caller accounts.Caller) Job {
 	return j
 }
 
+// Recorded returns the job as the history has it. The id of the configuration tells
+// two apart whose secrets differ, and finds them again.
+func (j Job) Recorded() any {
+	return struct {
+		Job
+
+		ConfigurationID string `json:"configuration_id"`
+	}{j, j.RequestID}
+}
+
 // Shown is a job with its configuration in the clear.
 type Shown struct {
 	Job

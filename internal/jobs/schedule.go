@@ -85,6 +85,11 @@ func (t timetable) first(now time.Time) time.Time {
 	return now
 }
 
+// passed reports whether a one-off has had its time.
+func (t timetable) passed(now time.Time) bool {
+	return t.cron == nil && (t.instant == nil || !t.instant.After(now))
+}
+
 // Origin is what a run needs of its job.
 type Origin struct {
 	Account, UID, Key, Lane string

@@ -47,6 +47,8 @@ type ReadTx interface {
 	Run(ctx context.Context, account, id string) (Run, error)
 	// Runs returns the runs before the cursor, newest first.
 	Runs(ctx context.Context, account string, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error)
+	// JobConfiguration returns a configuration that a job has, or had, by its id.
+	JobConfiguration(ctx context.Context, account, id string) (Configuration, error)
 	ActiveJobs(ctx context.Context, account string) (int, error)
 	Stored(ctx context.Context, account string) (Stored, error)
 	RunsUsed(ctx context.Context, account, period string) (int, error)
@@ -100,6 +102,14 @@ func (s *Service) Job(ctx context.Context, caller accounts.Caller, key string) (
 	return job.shownTo(caller), err
 }
 
+// Configuration returns a configuration by its id, with its secrets: one that a job
+// has, or had and that is still kept. MEMBER or higher; a key that is restricted
+// to environments may not.
+func (s *Service) Configuration(ctx context.Context, caller accounts.Caller, id string) (Plain, error) {
+	found, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Configuration, error) { return tx.JobConfiguration(ctx, caller.Account, id) })
+	return found.Plain(), err
+}
+
 // Create creates a job. MEMBER or higher; a key that is restricted to
 // environments may not.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Job, error) {
@@ -136,6 +146,7 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, draft *Draft, job *Job, t
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
+	draft.disablePassed(Job{}, job, times, tx.Now())
 	if err := s.check(ctx, tx, draft, *job, times); err != nil {
 		return err
 	}
@@ -204,6 +215,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 
 // store checks and writes a changed job and what follows from the change.
 func (s *Service) store(ctx context.Context, tx Tx, draft *Draft, before Job, after *Job, times timetable) error {
+	draft.disablePassed(before, after, times, tx.Now())
 	decided := times
 	if keepsTime(before, *after) {
 		decided = timetable{} // an instant that has just passed is not refused

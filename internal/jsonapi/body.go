@@ -67,6 +67,9 @@ type Envelope struct {
 	Attributes *Object
 	// Problems collects what is wrong with the body, its attributes included.
 	Problems *fault.Problems
+	// Restores says that the attributes are an earlier state of the resource, from
+	// the history, and not what somebody sent.
+	Restores bool
 }
 
 // ParseEnvelope reads {data: {id, type, attributes}}. It returns an error when

@@ -27,6 +27,9 @@ type OverrideDraft struct {
 type LevelsDraft struct {
 	Base         OverrideDraft
 	Environments map[string]OverrideDraft
+	// Restores says that the draft is an earlier state: an expiry that it leaves
+	// out was not there, and a level that has expired since stays away.
+	Restores bool
 	// Problems holds what reading the input already found.
 	Problems fault.Problems
 }
@@ -52,10 +55,12 @@ type GroupDraft struct {
 type wantedLevels struct {
 	base         wantedLevel
 	environments map[string]wantedLevel // without those that are sent no level
+	restores     bool
 }
 
 func (d *LevelsDraft) wanted() wantedLevels {
-	wanted := wantedLevels{base: d.wantedLevel(d.Base, "level", "level_expires_at", "level_ttl_seconds"), environments: map[string]wantedLevel{}}
+	wanted := wantedLevels{base: d.wantedLevel(d.Base, "level", "level_expires_at", "level_ttl_seconds"),
+		environments: map[string]wantedLevel{}, restores: d.Restores}
 	if !overrides.CheckCount(&d.Problems, len(d.Environments)) {
 		return wanted
 	}
@@ -78,7 +83,7 @@ func (d *LevelsDraft) wantedLevel(sent OverrideDraft, level, expiry, ttl string)
 			d.Problems.Attribute(level, "must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL, SILENT or null")
 		}
 	}
-	if sent.TTLSeconds.IsNull() && made.expiry.IsAbsent() {
+	if (sent.TTLSeconds.IsNull() || d.Restores) && made.expiry.IsAbsent() {
 		made.expiry = optional.Null[time.Time]()
 	}
 	d.checkExpiry(sent, made.level != loglevel.None || d.Problems.Mentions(level), expiry, ttl)
@@ -110,6 +115,9 @@ func (d *LevelsDraft) checkExpiry(sent OverrideDraft, hasLevel bool, expiry, ttl
 // over returns what the wanted levels make of stored ones. An expiry that has
 // passed is refused, unless it is the stored one that is about to be removed.
 func (w wantedLevels) over(stored Levels, now time.Time, problems *fault.Problems) Levels {
+	if w.restores {
+		w = w.unexpired(now)
+	}
 	base := w.base.over(stored.base(), now)
 	refusePast(problems, "level_expires_at", base, stored.base(), now)
 	made := Levels{Level: base.Level, LevelExpiresAt: base.ExpiresAt, Environments: make(map[string]Override, len(w.environments))}
@@ -119,6 +127,16 @@ func (w wantedLevels) over(stored Levels, now time.Time, problems *fault.Problem
 		refusePast(problems, overrides.Path(environment)+"/expires_at", made.Environments[environment], was, now)
 	}
 	return made
+}
+
+// unexpired returns the wanted levels without those whose time has come.
+func (w wantedLevels) unexpired(now time.Time) wantedLevels {
+	if w.base.due(now) {
+		w.base = wantedLevel{}
+	}
+	w.environments = maps.Clone(w.environments)
+	maps.DeleteFunc(w.environments, func(_ string, level wantedLevel) bool { return level.due(now) })
+	return w
 }
 
 func refusePast(problems *fault.Problems, path string, override, stored Override, now time.Time) {

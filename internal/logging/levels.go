@@ -86,6 +86,8 @@ type wantedLevel struct {
 	ttl    time.Duration // from the instant of the write; 0 for none
 }
 
+func (w wantedLevel) due(at time.Time) bool { return Override{ExpiresAt: w.expiry.Pointer()}.due(at) }
+
 // over returns what the wanted level makes of a stored one. Repeating the level
 // without an expiry keeps the stored expiry: clients that do not know of expiries
 // must not make a level permanent.

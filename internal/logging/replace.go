@@ -98,7 +98,11 @@ func (s *Service) settle(ctx context.Context, tx ReadTx, before Logger, wanted r
 	after := before
 	after.Name, after.UpdatedAt = wanted.name, tx.Now()
 	if wanted.release {
-		return after.released(), nil
+		after = after.released()
+		if wanted.levels.restores { // what was reported before it was managed
+			after.Level = wanted.levels.base.level
+		}
+		return after, nil
 	}
 	levels, err := s.mergeLevels(ctx, tx, before.Account, before.Levels, wanted.levels, problems)
 	if err != nil {

@@ -148,6 +148,19 @@ func (tx *ReadTx) unsealConfiguration(id string, hidden []byte) (jobs.Configurat
 	return jobs.NewConfiguration(plain), err
 }
 
+// JobConfiguration returns a configuration that a job has, or had and that retention has not removed.
+func (tx *ReadTx) JobConfiguration(ctx context.Context, account, id string) (jobs.Configuration, error) {
+	scan := func(r row) (jobs.Configuration, error) {
+		var hidden []byte
+		if err := r.Scan(&hidden); err != nil {
+			return jobs.Configuration{}, err
+		}
+		return tx.unsealConfiguration(id, hidden)
+	}
+	return one(ctx, tx.conn, fault.Missing("configuration", id), scan,
+		`SELECT job_requests.sealed FROM job_requests JOIN jobs ON jobs.uid = job_requests.job_uid WHERE account_id = $1 AND id = $2`, account, id)
+}
+
 // DeleteJob marks a job deleted, cancels its pending runs and counts them.
 func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (canceled int, err error) {
 	if err := tx.run(ctx, `UPDATE jobs SET deleted_at = $2, enabled = $3, next_run_at = NULL WHERE uid = $1`, j.UID, micros(at), false); err != nil {

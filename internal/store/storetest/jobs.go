@@ -114,6 +114,12 @@ func jobConcept(t *testing.T, shared *store.DB) {
 			[]any{job.UID, oddText, oddText, true, job.Schedule, job.RequestID, at(9), at(1), at(2), 1})
 		missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, other, "odd") })
 		missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, account, "ODD") })
+		configuration := func(account, id string) func(*store.ReadTx) (jobs.Configuration, error) {
+			return func(tx *store.ReadTx) (jobs.Configuration, error) { return tx.JobConfiguration(ctx, account, id) }
+		}
+		same(t, get(t, db, configuration(account, job.RequestID)).Plain(), job.Configuration.Plain())
+		missing(t, db, configuration(other, job.RequestID))
+		missing(t, db, configuration(account, newID()))
 	})
 	t.Run("key is free after deletion", func(t *testing.T) { jobKeys(t, db, account) })
 	t.Run("update", func(t *testing.T) { jobChanges(t, db, account) })
