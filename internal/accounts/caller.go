@@ -27,11 +27,13 @@ type Caller struct {
 	// Version is the number of the account's last change, at least as new as every
 	// change that was acknowledged before the request.
 	Version int64
+	// Revert is the change that the caller is undoing; nil for none.
+	Revert *changes.Revert
 }
 
 // Actor returns the caller as the history names it.
 func (c Caller) Actor() changes.Actor {
-	return changes.Actor{Type: changes.ActorKey, ID: c.KeyID, Name: c.KeyName}
+	return changes.Actor{Type: changes.ActorKey, ID: c.KeyID, Name: c.KeyName, Revert: c.Revert}
 }
 
 // Target describes the change of a resource by a caller. load reads it in the

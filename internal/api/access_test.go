@@ -51,6 +51,12 @@ func aContext(owner client) string {
 // aFlag is a managed BOOLEAN flag whose default is false.
 func aFlag(owner client) string { return owner.makeFlag(unique("flag"), nil) }
 
+// aRevert is the action that deletes a new flag again.
+func aRevert(owner client) string {
+	path := aFlag(owner)
+	return owner.lastOf("flag:"+path[len(flagsPath)+1:]) + "/actions/revert"
+}
+
 // aConfig inherits from common and has one item of each type.
 func aConfig(owner client) string { return owner.makeConfig(unique("config"), nil) }
 
@@ -180,6 +186,7 @@ func accessTable() []access {
 
 		{"GET /api/v1/changes", at(changesPath), "                                  401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/changes/{seq}", at(changesPath + "/1"), "                     401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/changes/{seq}/actions/revert", on(aRevert, ""), "            401 401 403 200 200 200 401 401 403"},
 	}
 }
 

@@ -34,6 +34,8 @@ type History interface {
 	Change(ctx context.Context, account string, seq int64) (changes.Change, error)
 	// Changes returns the changes before a number (0: from the end), newest first.
 	Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error)
+	// LaterChanges returns the changes of a resource after a number, oldest first.
+	LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error)
 }
 
 // EventStream turns requests into event sockets.
@@ -76,6 +78,7 @@ type API struct {
 	Services
 	options Options
 	mux     *http.ServeMux
+	table   map[string]route // the routes by their patterns
 	cache   *responseCache
 	limits  *rateLimits
 	secure  bool // callers use TLS, at least up to a proxy
@@ -92,10 +95,11 @@ func (a *API) Forget() {
 
 // New creates the HTTP interface.
 func New(services Services, options Options) *API {
-	a := &API{Services: services, options: options, mux: http.NewServeMux(),
+	a := &API{Services: services, options: options, mux: http.NewServeMux(), table: map[string]route{},
 		cache: newResponseCache(), limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://")}
 	for _, route := range a.routes() {
+		a.table[route.pattern] = route
 		a.mux.Handle(route.pattern, a.endpoint(route))
 	}
 	a.mux.HandleFunc(everything, a.unrouted)

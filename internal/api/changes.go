@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 func changeResource() resource[changes.Change, none, changes.Filter] {
@@ -42,13 +43,34 @@ func changeFilter(c *call) changes.Filter {
 }
 
 func (a *API) change(c *call) (reply, error) {
+	change, err := a.findChange(c)
+	return detailed(change, err)
+}
+
+// findChange returns the change that the path names.
+func (a *API) findChange(c *call) (changes.Change, error) {
 	id := c.request.PathValue("seq")
 	seq := sequence(id)
 	if seq == 0 {
-		return reply{}, fault.Missing("change", id)
+		return changes.Change{}, fault.Missing("change", id)
 	}
-	change, err := a.History.Change(c.ctx(), c.caller.Account, seq)
-	return changeResource().answer(http.StatusOK, change, err)
+	return a.History.Change(c.ctx(), c.caller.Account, seq)
+}
+
+// detailedChange is a change as it is shown by itself.
+type detailedChange struct {
+	changes.Change
+	Diff rawjson.Patch `json:"diff"`
+}
+
+// detailed replies with one change, or with the error of finding or making it.
+func detailed(change changes.Change, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	document := changeResource().document(change)
+	document.Attributes = detailedChange{change, rawjson.Diff(change.Before, change.After)}
+	return one(http.StatusOK, document, nil)
 }
 
 // sequence parses a change's number, or returns 0. There is one spelling only:

@@ -37,7 +37,7 @@ var titles = map[string]string{
 	"environment_unmanaged": "Environment is not managed", "flag_unmanaged": "Flag is not managed",
 	"group_nesting_unsupported": "Groups cannot be nested",
 	"flag_demotion_unsupported": "Flag cannot be demoted", "row_limit_reached": "Row limit reached",
-	"config_in_use": "Config is in use", "config_protected": "Config is protected",
+	"config_in_use": "Config is in use", "config_protected": "Config is protected", "changed_since": "Changed since", "not_revertible": "Cannot be reverted",
 	"run_finished": "Run has finished", "job_deleted": "Job was deleted",
 	"rate_limited": "Too many requests", "internal_error": "Internal error", "unavailable": "Service unavailable",
 }

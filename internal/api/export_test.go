@@ -9,3 +9,12 @@ func RoutePatterns() []string {
 	}
 	return patterns
 }
+
+// Reversals returns the patterns of the routes that undo changes, by kind.
+func Reversals() map[string][4]string {
+	found := map[string][4]string{}
+	for kind, routes := range reversals() {
+		found[kind] = [4]string{routes.get, routes.create, routes.replace, routes.remove}
+	}
+	return found
+}

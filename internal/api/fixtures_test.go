@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -119,6 +120,16 @@ func (c client) order(path string) []string {
 		order = append(order, each.(string))
 	}
 	return order
+}
+
+// lastOf returns the path of the newest change of a resource.
+func (c client) lastOf(resource string) string {
+	c.t.Helper()
+	found := c.get(changesPath + "?page[size]=1&filter[resource]=" + url.QueryEscape(resource)).want(200).page().Data
+	if len(found) != 1 {
+		c.t.Fatalf("there is no change of %s", resource)
+	}
+	return changesPath + "/" + found[0].ID
 }
 
 // latest returns the newest change of the account.

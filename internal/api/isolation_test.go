@@ -165,8 +165,9 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"POST /api/v1/runs/{id}/actions/rerun":  {runsPath + "/" + theirs.run + "/actions/rerun", "", 404},
 		"GET /api/v1/usage":                     {usagePath, "", 200},
 
-		"GET /api/v1/changes":       {changesPath, "", 200},
-		"GET /api/v1/changes/{seq}": {changesPath + "/" + theirs.seq, "", 404},
+		"GET /api/v1/changes":                       {changesPath, "", 200},
+		"GET /api/v1/changes/{seq}":                 {changesPath + "/" + theirs.seq, "", 404},
+		"POST /api/v1/changes/{seq}/actions/revert": {changesPath + "/" + theirs.seq + "/actions/revert", "", 404},
 	}
 }
 

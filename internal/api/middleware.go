@@ -241,15 +241,20 @@ func (a *API) authorize(needs access, c *call) error {
 	if err := a.limits.take(c.caller.KeyID); err != nil {
 		return err
 	}
+	return needs.permit(c.caller)
+}
+
+// permit refuses a caller whose access, role or scope is not enough.
+func (needs access) permit(caller accounts.Caller) error {
 	if !needs.evaluates {
-		if err := c.caller.RequireFullAccess(); err != nil {
+		if err := caller.RequireFullAccess(); err != nil {
 			return err
 		}
 	}
-	if err := c.caller.Require(needs.role); err != nil || needs.scoped {
+	if err := caller.Require(needs.role); err != nil || needs.scoped {
 		return err
 	}
-	return c.caller.RequireUnscoped()
+	return caller.RequireUnscoped()
 }
 
 // header returns a header by its canonical name, which saves the work that

@@ -142,6 +142,7 @@ func (a *API) routes() []route {
 
 		{"GET /api/v1/changes", reads(), a.changes},
 		{"GET /api/v1/changes/{seq}", reads(), a.change},
+		{"POST /api/v1/changes/{seq}/actions/revert", writesValues(), a.revert},
 		{"GET /api/ws/v1/events", listens(), a.events},
 	}
 	if a.options.ServeMetrics {

@@ -20,13 +20,17 @@ type Actor struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 	Name string `json:"name"`
+	// Revert is the change that the actor is undoing; nil for none.
+	Revert *Revert `json:"-"`
 }
 
 // Operator returns the actor of commands that are run against the store.
-func Operator() Actor { return Actor{ActorOperator, "command-line", "signalbox command line"} }
+func Operator() Actor {
+	return Actor{Type: ActorOperator, ID: "command-line", Name: "signalbox command line"}
+}
 
 // System returns the actor of what Signalbox does by itself.
-func System() Actor { return Actor{ActorSystem, "signalbox", "Signalbox"} }
+func System() Actor { return Actor{Type: ActorSystem, ID: "signalbox", Name: "Signalbox"} }
 
 // Action says what was done to a resource.
 type Action string
@@ -59,6 +63,7 @@ type Change struct {
 	Actor     Actor           `json:"actor"`
 	Before    json.RawMessage `json:"before"`
 	After     json.RawMessage `json:"after"`
+	Reverts   *int64          `json:"reverts"` // the number of the change that this one undid; nil for none
 	CreatedAt time.Time       `json:"created_at"`
 }
 
@@ -123,7 +128,7 @@ func (e Edit[T]) change(actor Actor, action Action, kind string) (Change, error)
 		return Change{}, err
 	}
 	after, err := document(e.After)
-	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after}, err
+	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after, Reverts: actor.Revert.of(kind, e.Key)}, err
 }
 
 // recorded is implemented by resources that leave observed members, such as

@@ -35,6 +35,8 @@ const (
 	FlagDemotion         Code = "flag_demotion_unsupported"
 	ConfigInUse          Code = "config_in_use"
 	ConfigProtected      Code = "config_protected"
+	ChangedSince         Code = "changed_since"
+	NotRevertible        Code = "not_revertible"
 	RowLimitReached      Code = "row_limit_reached"
 	VersionMismatch      Code = "version_mismatch"
 	PayloadTooLarge      Code = "payload_too_large"

@@ -34,6 +34,8 @@ func meaningOf(code fault.Code) meaning {
 		{fault.FlagDemotion, http.StatusConflict, "Flag cannot be demoted"},
 		{fault.ConfigInUse, http.StatusConflict, "Config is in use"},
 		{fault.ConfigProtected, http.StatusConflict, "Config is protected"},
+		{fault.ChangedSince, http.StatusConflict, "Changed since"},
+		{fault.NotRevertible, http.StatusConflict, "Cannot be reverted"},
 		{fault.RowLimitReached, http.StatusConflict, "Row limit reached"},
 		{fault.VersionMismatch, http.StatusPreconditionFailed, "Version mismatch"},
 		{fault.PayloadTooLarge, http.StatusRequestEntityTooLarge, "Payload too large"},

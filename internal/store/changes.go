@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,11 +15,11 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-const changeColumns = `account_id, seq, kind, key, action, actor_type, actor_id, actor_name, before, after, created_at`
+const changeColumns = `account_id, seq, kind, key, action, actor_type, actor_id, actor_name, before, after, reverts, created_at`
 
 func scanChange(r row) (c changes.Change, err error) {
 	err = r.Scan(&c.Account, &c.Seq, &c.Kind, &c.Key, &c.Action, &c.Actor.Type, &c.Actor.ID, &c.Actor.Name,
-		rawJSON(&c.Before), rawJSON(&c.After), asTime(&c.CreatedAt))
+		rawJSON(&c.Before), rawJSON(&c.After), &c.Reverts, asTime(&c.CreatedAt))
 	return c, err
 }
 
@@ -36,8 +37,10 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	}
 	rows := make([][]any, len(made))
 	for i, c := range made {
-		rows[i] = []any{account, last - len(made) + 1 + i, c.Kind, c.Key, string(c.Action), c.Actor.Type, c.Actor.ID, c.Actor.Name,
-			textOrNull(c.Before), textOrNull(c.After), micros(tx.now)}
+		c.Account, c.Seq, c.CreatedAt = account, int64(last-len(made)+1+i), tx.now
+		rows[i] = []any{account, c.Seq, c.Kind, c.Key, string(c.Action), c.Actor.Type, c.Actor.ID, c.Actor.Name,
+			textOrNull(c.Before), textOrNull(c.After), c.Reverts, micros(tx.now)}
+		c.Actor.Revert.Recorded(c)
 	}
 	tx.changed = true
 	return inserts(ctx, tx, `INSERT INTO changes (`+changeColumns+`) VALUES`, "", rows)
@@ -69,6 +72,26 @@ func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Fi
 }
 
 func changeBytes(c changes.Change) int { return len(c.Before) + len(c.After) }
+
+// LaterChanges returns the changes of a resource after a number, oldest first, without their documents. Those of several
+// resources are among them if they name it and are all there is: not if they sum up the changes of single ones, which
+// have the same time.
+func (tx *ReadTx) LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error) {
+	scan := func(r row) (c changes.Change, err error) {
+		err = r.Scan(&c.Seq, &c.Key, &c.Reverts, rawJSON(&c.After))
+		return c, err
+	}
+	quoted, err := json.Marshal(key)
+	if err != nil {
+		return nil, err
+	}
+	found, err := all(ctx, tx.conn, scan, `SELECT seq, key, reverts, CASE WHEN key = $4 THEN after END FROM changes
+		WHERE account_id = $1 AND kind = $2 AND key IN ($3, $4) AND seq > $5 AND (key = $3 OR after LIKE $6 ESCAPE '\'
+			AND NOT EXISTS (SELECT 1 FROM changes AS own WHERE own.account_id = $1 AND own.kind = $2 AND own.key = $3
+				AND own.created_at = changes.created_at AND own.action = changes.action)) ORDER BY seq`,
+		account, kind, key, changes.AllKeys, seq, "%"+escapeLike(string(quoted))+"%")
+	return slices.DeleteFunc(found, func(c changes.Change) bool { return c.Key != key && !c.Names(key) }), err
+}
 
 // Heads returns the number of every account's last change.
 func (db *DB) Heads(ctx context.Context) (map[string]int64, error) { return db.History().Heads(ctx) }
@@ -109,6 +132,11 @@ func (h History) Heads(ctx context.Context) (map[string]int64, error) {
 // Change is ReadTx.Change.
 func (h History) Change(ctx context.Context, account string, seq int64) (changes.Change, error) {
 	return fetch(ctx, h.db, h.via, func(tx *ReadTx) (changes.Change, error) { return tx.Change(ctx, account, seq) })
+}
+
+// LaterChanges is ReadTx.LaterChanges.
+func (h History) LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error) {
+	return fetch(ctx, h.db, h.via, func(tx *ReadTx) ([]changes.Change, error) { return tx.LaterChanges(ctx, account, kind, key, seq) })
 }
 
 // Changes is ReadTx.Changes.

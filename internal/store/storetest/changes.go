@@ -39,7 +39,7 @@ func changeConcept(t *testing.T, db *store.DB) {
 	t.Run("round trip", func(t *testing.T) {
 		for seq, written := range []changes.Change{
 			{Kind: "flag", Key: oddText, Action: changes.Updated, Actor: actor, Before: []byte(oddJSON), After: []byte(`[ 1.0 ]`)},
-			{Kind: "flag", Key: "created", Action: changes.Created, Actor: changes.Operator(), After: []byte(`{}`)},
+			{Kind: "flag", Key: "created", Action: changes.Created, Actor: changes.Operator(), After: []byte(`{}`), Reverts: new(int64(1))},
 			{Kind: "flag", Key: "deleted", Action: changes.Deleted, Before: []byte(`null`)},
 		} {
 			want := record(t, db, account, written)
@@ -67,6 +67,46 @@ func changeConcept(t *testing.T, db *store.DB) {
 	t.Run("large documents", func(t *testing.T) { largeHistory(t, db) })
 	t.Run("filters", func(t *testing.T) { historyFilters(t, db) })
 	t.Run("events", func(t *testing.T) { eventHistory(t, db) })
+	t.Run("later changes of a resource", func(t *testing.T) { laterChanges(t, db) })
+	t.Run("a revert learns its number", func(t *testing.T) {
+		undone := &changes.Revert{Kind: "flag", Key: "a", Seq: 1}
+		made := changes.Change{Kind: "flag", Key: "a", Actor: changes.Actor{Revert: undone}, Reverts: &undone.Seq}
+		want := record(t, db, account, made)
+		same(t, []any{undone.Made.Account, undone.Made.Seq, undone.Made.CreatedAt}, []any{account, want.Seq, want.CreatedAt})
+	})
+}
+
+// laterChanges are those of the resource, and those of several that name it unless
+// they were recorded together with its own.
+func laterChanges(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	flag := func(key string) changes.Change {
+		return changes.Change{Kind: "flag", Key: key, Action: changes.Cascaded, Before: []byte(`{}`)}
+	}
+	several := func(keys string) changes.Change {
+		return changes.Change{Kind: "flag", Key: changes.AllKeys, Action: changes.Cascaded, After: []byte(`{"keys":[` + keys + `]}`)}
+	}
+	undoing := flag("a_%")
+	undoing.Reverts = new(int64(1))
+	record(t, db, other, flag("a_%"))
+	for _, made := range [][]changes.Change{
+		{flag("a_%")}, {undoing}, {flag("A_%")}, {several(`"b","a_%"`)}, {several(`"A_%","a_","aa%"`)},
+		{flag("a_%"), several(`"a_%"`)}, {{Kind: "logger", Key: "a_%"}},
+	} {
+		do(t, db, account, func(tx *store.Tx) error { return tx.RecordChanges(t.Context(), account, made...) })
+	}
+	for after, want := range map[int64][]int64{0: {1, 2, 4, 6}, 2: {4, 6}, 6: nil} {
+		found, err := db.History().LaterChanges(t.Context(), account, "flag", "a_%", after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int64
+		for _, change := range found {
+			got = append(got, change.Seq)
+			same(t, change.Reverts != nil, change.Seq == 2)
+		}
+		same(t, got, want)
+	}
 }
 
 // severalChanges are recorded one by one and many at once, in one transaction.

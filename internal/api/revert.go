@@ -1,0 +1,264 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/rawjson"
+)
+
+// A change is undone by the write that anybody could send: the document from
+// before it goes through the routes of its resource, and so through the same
+// rules, roles and limits.
+
+// reversal has the patterns of the routes that write a kind of resource; one is
+// empty where there is no such route.
+type reversal struct{ get, create, replace, remove string }
+
+// reversals returns the kinds whose changes can be undone. Those that are missing
+// grant access, which is decided anew each time: keys, users.
+func reversals() map[string]reversal {
+	kinds := map[string]reversal{
+		accounts.KindAccount:         {get: "GET /api/v1/accounts/current", replace: "PUT /api/v1/accounts/current"},
+		accounts.KindAccountSettings: {get: "GET /api/v1/accounts/current/settings", replace: "PUT /api/v1/accounts/current/settings"},
+		accounts.KindUserSettings:    {get: "GET /api/v1/users/current/settings", replace: "PUT /api/v1/users/current/settings"},
+	}
+	for kind, path := range map[string]string{
+		environments.Kind: "/api/v1/environments", observations.KindService: "/api/v1/services",
+		observations.KindContextType: "/api/v1/context_types", observations.KindContext: "/api/v1/contexts",
+		flags.Kind: "/api/v1/flags", logging.Kind: "/api/v1/loggers", logging.KindGroup: "/api/v1/log_groups",
+		configs.Kind: "/api/v1/configs", jobs.Kind: "/api/v1/jobs",
+	} {
+		kinds[kind] = reversal{"GET " + path + "/{id}", "POST " + path, "PUT " + path + "/{id}", "DELETE " + path + "/{id}"}
+	}
+	logger, context := kinds[logging.Kind], kinds[observations.KindContext]
+	logger.create, context.create = logger.replace, "" // contexts are only reported
+	kinds[logging.Kind], kinds[observations.KindContext] = logger, context
+	return kinds
+}
+
+// revertAttempts bounds how often a revert is decided again because the resource
+// changed meanwhile.
+const revertAttempts = 3
+
+// revert undoes a change. The role that it needs is that of the write it makes.
+func (a *API) revert(c *call) (reply, error) {
+	force := c.query.Bool("force").Or(false)
+	if err := c.query.Err(); err != nil {
+		return reply{}, err
+	}
+	if _, err := c.objectOrNothing(); err != nil {
+		return reply{}, err
+	}
+	change, err := a.findChange(c)
+	if err != nil {
+		return reply{}, err
+	}
+	routes, err := revertible(c.caller, change)
+	if err != nil {
+		return reply{}, err
+	}
+	undo := undoing{api: a, call: c, routes: routes, change: change, force: force}
+	for range revertAttempts {
+		var made changes.Change
+		if made, err = undo.attempt(); !fault.Is(err, fault.VersionMismatch) {
+			return detailed(made, err)
+		}
+	}
+	return reply{}, err
+}
+
+// revertible returns the routes by which a change can be undone, or why it cannot.
+func revertible(caller accounts.Caller, change changes.Change) (reversal, error) {
+	routes, known := reversals()[change.Kind]
+	switch {
+	case !known:
+		return reversal{}, notRevertible("Changes of kind %s cannot be reverted: what they grant or take away is decided anew each time.", change.Kind)
+	case change.Key == changes.AllKeys:
+		return reversal{}, notRevertible("This change is one of several resources at once. Revert the changes of single ones, where there are any.")
+	case change.Action == changes.Expired:
+		return reversal{}, notRevertible("This change removed a level whose time had come. Set the level again, with another expiry or without.")
+	case change.Kind == accounts.KindUserSettings && change.Key != caller.UserID:
+		return reversal{}, fault.New(fault.Forbidden, "These are the settings of another user, who alone can revert them.")
+	case change.Before == nil && routes.remove == "":
+		return reversal{}, notRevertible("This change created the %s, which cannot be deleted.", change.Kind)
+	}
+	return routes, nil
+}
+
+func notRevertible(format string, args ...any) error {
+	return fault.New(fault.NotRevertible, format, args...)
+}
+
+// undoing is one revert.
+type undoing struct {
+	api    *API
+	call   *call
+	routes reversal
+	change changes.Change
+	force  bool
+}
+
+// attempt undoes the change and returns the one that it makes. The state is read
+// before the history, and the write insists on it: what happens in between is
+// noticed.
+func (u undoing) attempt() (changes.Change, error) {
+	tag, err := u.currentTag()
+	if err != nil {
+		return changes.Change{}, err
+	}
+	pattern := u.pattern(tag != "")
+	if pattern == "" {
+		return changes.Change{}, notRevertible("This change deleted the %s, which is there again when a service reports it.", u.change.Kind)
+	}
+	route := u.api.table[pattern]
+	if err := route.access.permit(u.call.caller); err != nil {
+		return changes.Change{}, err
+	}
+	if err := u.checkUnchanged(); err != nil {
+		return changes.Change{}, err
+	}
+	body, err := u.body()
+	if err != nil {
+		return changes.Change{}, err
+	}
+	return u.write(route, body, tag)
+}
+
+// pattern returns the route that leads back, given whether the resource exists.
+func (u undoing) pattern(exists bool) string {
+	switch {
+	case u.change.Before == nil:
+		return u.routes.remove
+	case exists:
+		return u.routes.replace
+	}
+	return u.routes.create
+}
+
+// currentTag returns the ETag of the resource as it is; "" if there is none.
+func (u undoing) currentTag() (string, error) {
+	found, err := u.api.table[u.routes.get].handle(u.part(nil, ""))
+	if fault.Is(err, fault.NotFound) {
+		return "", nil
+	}
+	return found.etag, err
+}
+
+// shownLater bounds how many later changes a refusal names.
+const shownLater = 100
+
+// checkUnchanged refuses to undo a change that others came after, unless forced.
+func (u undoing) checkUnchanged() error {
+	if u.force {
+		return nil
+	}
+	later, err := u.api.History.LaterChanges(u.call.ctx(), u.call.caller.Account, u.change.Kind, u.change.Key, u.change.Seq)
+	if err != nil {
+		return err
+	}
+	still := changes.StillChanged(u.change.Seq, later)
+	if len(still) == 0 {
+		return nil
+	}
+	return fault.New(fault.ChangedSince,
+		"The %s %q was changed %d times after this change, last by change %d. Revert those first, or send force=true to lose them.",
+		u.change.Kind, u.change.Key, len(still), still[len(still)-1]).With("later", still[max(0, len(still)-shownLater):])
+}
+
+// body returns the document that restores the resource; nil to delete it.
+func (u undoing) body() ([]byte, error) {
+	if u.change.Before == nil {
+		return nil, nil
+	}
+	attributes, err := u.attributes()
+	if err != nil {
+		return nil, err
+	}
+	id := u.change.Key
+	if u.routes.create == "" && u.routes.remove == "" {
+		id = current
+	}
+	return json.Marshal(jsonapi.Single{Data: jsonapi.Resource{ID: id, Type: u.change.Kind, Attributes: attributes}})
+}
+
+// attributes returns the resource as it was before. The history has jobs without
+// what they send, which is kept elsewhere for a time.
+func (u undoing) attributes() (json.RawMessage, error) {
+	if u.change.Kind != jobs.Kind {
+		return u.change.Before, nil
+	}
+	var recorded struct {
+		ConfigurationID string `json:"configuration_id"`
+	}
+	if err := json.Unmarshal(u.change.Before, &recorded); err != nil {
+		return nil, err
+	}
+	configuration, err := u.api.Jobs.Configuration(u.call.ctx(), u.call.caller, recorded.ConfigurationID)
+	if fault.Is(err, fault.NotFound) {
+		return nil, notRevertible("What the job sent before this change is no longer kept. Replace the job instead.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	members := map[string]json.RawMessage{}
+	rawjson.Members(u.change.Before, func(name string, value json.RawMessage) { members[name] = value })
+	if members["configuration"], err = json.Marshal(configuration); err != nil {
+		return nil, err
+	}
+	return json.Marshal(members)
+}
+
+// write calls the route that restores the resource, if it is still as tag says,
+// and returns the change that it recorded.
+func (u undoing) write(route route, body []byte, tag string) (changes.Change, error) {
+	part := u.part(body, tag)
+	undone := &changes.Revert{Kind: u.change.Kind, Key: u.change.Key, Seq: u.change.Seq}
+	part.caller.Revert, part.restores = undone, true
+	_, err := route.handle(part)
+	switch {
+	case err != nil:
+		return changes.Change{}, withoutSources(err)
+	case undone.Made.Seq == 0:
+		return changes.Change{}, fmt.Errorf("%s recorded no change when it undid number %d", route.pattern, u.change.Seq)
+	}
+	return undone.Made, nil
+}
+
+// part returns a call of another route as a part of this one.
+func (u undoing) part(body []byte, ifMatch string) *call {
+	request := &http.Request{URL: &url.URL{}, Header: http.Header{}, RemoteAddr: u.call.request.RemoteAddr,
+		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}
+	if ifMatch != "" {
+		request.Header.Set("If-Match", ifMatch)
+	}
+	return &call{request: request, writer: u.call.writer, caller: u.call.caller, query: &jsonapi.Query{}, id: u.change.Key}
+}
+
+// withoutSources removes the places of problems: they are in a body that the
+// caller did not send.
+func withoutSources(err error) error {
+	var problems fault.Problems
+	for _, refusal := range fault.All(err) {
+		if refusal.Source.Kind == fault.NoSource {
+			return err
+		}
+		problems.Add(refusal.At(fault.Source{}))
+	}
+	return cmp.Or(problems.Err(), err)
+}
