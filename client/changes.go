@@ -19,9 +19,22 @@ type Change struct {
 	Action string `json:"action"`
 	Actor  Actor  `json:"actor"`
 	// Before and After are the resource's attributes without secrets; null when it did not exist.
-	Before    json.RawMessage `json:"before"`
-	After     json.RawMessage `json:"after"`
-	CreatedAt time.Time       `json:"created_at"`
+	Before json.RawMessage `json:"before"`
+	After  json.RawMessage `json:"after"`
+	// Diff is a JSON Patch (RFC 6902) from Before to After; nil in lists.
+	Diff []PatchOperation `json:"diff"`
+	// Reverts is the number of the change that this one reverted, or nil.
+	Reverts   *int64    `json:"reverts"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// PatchOperation is one operation of a JSON Patch.
+type PatchOperation struct {
+	// Op is "add", "remove" or "replace".
+	Op string `json:"op"`
+	// Path is a JSON pointer; "" is the whole document.
+	Path  string          `json:"path"`
+	Value json.RawMessage `json:"value"`
 }
 
 // Actor is who made a change.
@@ -66,4 +79,17 @@ func (a ChangesAPI) All(ctx context.Context, params ChangeParams) iter.Seq2[Chan
 // Get returns the change with a number.
 func (a ChangesAPI) Get(ctx context.Context, number int64) (Change, error) {
 	return a.get(ctx, strconv.FormatInt(number, 10))
+}
+
+// Revert makes a resource what it was before a change: it is created again, replaced or deleted. It returns the change
+// that did so. If the resource was changed afterwards nothing happens, see [IsChangedSince]; some changes cannot be
+// reverted, see [IsNotRevertible]. It needs the role that the write itself needs.
+func (a ChangesAPI) Revert(ctx context.Context, number int64, options ...WriteOption) (Change, error) {
+	return fetch[Change](ctx, a.transport, post(nil, a.path, strconv.FormatInt(number, 10), "actions", "revert").with(options))
+}
+
+// ForceRevert is Revert also if the resource was changed afterwards; those changes are lost.
+func (a ChangesAPI) ForceRevert(ctx context.Context, number int64, options ...WriteOption) (Change, error) {
+	force := func(r *request) { r.query = url.Values{"force": {"true"}} }
+	return a.Revert(ctx, number, append([]WriteOption{force}, options...)...)
 }

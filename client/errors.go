@@ -32,6 +32,8 @@ const (
 	CodeFlagDemotion         Code = "flag_demotion_unsupported"
 	CodeConfigInUse          Code = "config_in_use"
 	CodeConfigProtected      Code = "config_protected"
+	CodeChangedSince         Code = "changed_since"
+	CodeNotRevertible        Code = "not_revertible"
 	CodeRunFinished          Code = "run_finished"
 	CodeJobDeleted           Code = "job_deleted"
 	CodeRowLimitReached      Code = "row_limit_reached"
@@ -185,6 +187,12 @@ func IsConfigInUse(err error) bool { return has(err, CodeConfigInUse) }
 
 // IsConfigProtected reports whether [CommonConfig] was to be deleted.
 func IsConfigProtected(err error) bool { return has(err, CodeConfigProtected) }
+
+// IsChangedSince reports whether a change cannot be reverted because its resource was changed afterwards.
+func IsChangedSince(err error) bool { return has(err, CodeChangedSince) }
+
+// IsNotRevertible reports whether a change is one that cannot be reverted.
+func IsNotRevertible(err error) bool { return has(err, CodeNotRevertible) }
 
 // IsRunFinished reports whether a run cannot be canceled because it has ended.
 func IsRunFinished(err error) bool { return has(err, CodeRunFinished) }

@@ -354,6 +354,19 @@ func TestChangesAPI_Server(t *testing.T) {
 	if _, err := client.Changes.Get(ctx, 1<<40); !signalbox.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}
+	reverted, err := client.Changes.Revert(ctx, numbers[0])
+	if err != nil || reverted.Action != "deleted" || *reverted.Reverts != numbers[0] || len(reverted.Diff) != 1 || reverted.Diff[0].Op != "replace" {
+		t.Errorf("got %+v, %v", reverted, err)
+	}
+	if _, err := client.Changes.Revert(ctx, numbers[0]); !signalbox.IsChangedSince(err) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := client.Changes.ForceRevert(ctx, numbers[0]); !signalbox.IsNotFound(err) { // there is nothing to delete
+		t.Errorf("got %v", err)
+	}
+	if _, err := client.Changes.Revert(ctx, 1); !signalbox.IsNotRevertible(err) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestDraft_ServerKeepsResource(t *testing.T) {
