@@ -37,12 +37,13 @@ func (a *API) replaceAccount(c *call) (reply, error) {
 	if envelope.ID.Or("") != current {
 		envelope.RequireID(c.caller.Account)
 	}
+	envelope.Attributes.Know(jsonapi.MemberNames(accounts.Account{})...)
 	draft := accounts.AccountDraft{
 		Name:  envelope.Attributes.String("name"),
 		Key:   envelope.Attributes.String("key"),
 		Plans: heldPlans(envelope.Attributes),
 	}
-	draft.Problems = *envelope.Problems
+	draft.Problems = envelope.Done()
 	account, err := a.Accounts.ReplaceAccount(c.ctx(), c.caller, draft, ifMatch(c, accountDocument))
 	return one(http.StatusOK, accountDocument(account), err)
 }
@@ -85,7 +86,7 @@ func replaceSettings(kind string,
 			Order: object.Strings("environment_order"),
 			Other: object.Without("environment_order"),
 		}
-		draft.Problems = *object.Problems()
+		draft.Problems = c.done()
 		settings, err := replace(c.ctx(), c.caller, draft, ifMatch(c, settingsDocument(kind)))
 		return c.settings(kind, settings, err)
 	}
@@ -108,14 +109,14 @@ func settingsDocument(kind string) func(accounts.Settings) jsonapi.Resource {
 
 // settingsObject reads the settings that were sent, with or without an envelope.
 func (c *call) settingsObject(kind string) (*jsonapi.Object, error) {
-	text, err := jsonapi.ReadBody(c.writer, c.request)
+	text, err := c.text()
 	if err != nil {
 		return nil, err
 	}
 	if c.wantsBare() && !c.sendsEnvelope(text) {
-		return jsonapi.ParseObject(text)
+		return c.object(text)
 	}
-	envelope, err := jsonapi.ParseEnvelope(text, kind)
+	envelope, err := c.parseEnvelope(text, kind)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func report[T any](array string, read func(*jsonapi.Object) T, keep func(context
 		if err != nil {
 			return reply{}, err
 		}
-		items, places, rejected := readItems(texts, read)
+		items, places, rejected := readItems(texts, read, c.writer.strict)
 		outcome, err := keep(c.ctx(), c.caller, items)
 		if err != nil {
 			return reply{}, err
@@ -60,8 +60,9 @@ func report[T any](array string, read func(*jsonapi.Object) T, keep func(context
 }
 
 // readItems returns the items that can be read, the index of each in the
-// report, and those that cannot be read.
-func readItems[T any](texts []json.RawMessage, read func(*jsonapi.Object) T) (items []T, places []int, rejected []rejectedItem) {
+// report, and those that cannot be read; if it is strict, nor those with unknown
+// members.
+func readItems[T any](texts []json.RawMessage, read func(*jsonapi.Object) T, strict bool) (items []T, places []int, rejected []rejectedItem) {
 	items, places = make([]T, 0, len(texts)), make([]int, 0, len(texts))
 	for index, text := range texts {
 		object, isObject := jsonapi.ParseItem(text)
@@ -69,8 +70,12 @@ func readItems[T any](texts []json.RawMessage, read func(*jsonapi.Object) T) (it
 			rejected = append(rejected, rejectedItem{Index: index, Detail: "The item must be an object."})
 			continue
 		}
+		if strict {
+			object.Track()
+		}
 		item := read(object)
-		if err := object.Problems().Err(); err != nil {
+		problems := object.Done(strict)
+		if err := problems.Err(); err != nil {
 			rejected = append(rejected, rejectedItem{Index: index, Detail: details(err)})
 			continue
 		}
@@ -90,7 +95,7 @@ func details(err error) string {
 
 // bulkItems reads the array of a bulk report.
 func (c *call) bulkItems(name string) ([]json.RawMessage, error) {
-	text, err := jsonapi.ReadBody(c.writer, c.request)
+	text, err := c.text()
 	if err != nil {
 		return nil, err
 	}
@@ -105,5 +110,6 @@ func (c *call) bulkItems(name string) ([]json.RawMessage, error) {
 	case len(items) > maxBulkItems:
 		body.Refuse(name, "must have at most "+strconv.Itoa(maxBulkItems)+" items; send the rest in another request")
 	}
-	return items, body.Problems().Err()
+	problems := body.Done(c.writer.strict)
+	return items, problems.Err()
 }

@@ -20,7 +20,11 @@ type responseCache struct {
 	size    int
 }
 
-type cacheKey struct{ account, path, query string }
+// cacheKey names a response. Which parameters are accepted depends on whether the request is read strictly.
+type cacheKey struct {
+	account, path, query string
+	strict               bool
+}
 
 type cacheEntry struct {
 	version int64
@@ -32,7 +36,8 @@ func newResponseCache() *responseCache { return &responseCache{entries: map[cach
 
 // answer returns the cached response, or makes one and caches it.
 func (c *responseCache) answer(call *call, run func() (reply, error)) (reply, error) {
-	key := cacheKey{call.caller.Account, call.request.URL.EscapedPath(), call.request.URL.RawQuery}
+	query := call.request.URL.RawQuery
+	key := cacheKey{call.caller.Account, call.request.URL.EscapedPath(), query, query != "" && call.writer.strict}
 	c.mu.RLock()
 	entry, found := c.entries[key]
 	c.mu.RUnlock()

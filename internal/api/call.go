@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
@@ -20,37 +21,71 @@ type call struct {
 	writer  *recorder // for reading the body within its limit, and for rare headers
 	caller  accounts.Caller
 	query   *jsonapi.Query
-	id      string // {id} of the path, decoded and valid
+	id      string          // {id} of the path, decoded and valid
+	body    *jsonapi.Object // that was read; nil if there was none
+	dryRun  bool
 
 	restores bool // the body is an earlier state of the resource, from the history
 }
 
 func (c *call) ctx() context.Context { return c.writer.ctx }
 
+// text reads the body. Parameters must have been read before: nothing is done that has an unknown one.
+func (c *call) text() ([]byte, error) {
+	if err := c.checkQuery(); err != nil {
+		return nil, err
+	}
+	return jsonapi.ReadBody(c.writer, c.request)
+}
+
+// checkQuery refuses parameters that nothing has read, if the caller wants that.
+func (c *call) checkQuery() error {
+	if !c.query.Strict {
+		return nil
+	}
+	return c.query.Err()
+}
+
 // envelope reads the body as a document of one resource.
 func (c *call) envelope(kind string) (*jsonapi.Envelope, error) {
-	text, err := jsonapi.ReadBody(c.writer, c.request)
+	text, err := c.text()
 	if err != nil {
 		return nil, err
 	}
+	return c.parseEnvelope(text, kind)
+}
+
+func (c *call) parseEnvelope(text []byte, kind string) (*jsonapi.Envelope, error) {
 	envelope, err := jsonapi.ParseEnvelope(text, kind)
-	if err == nil {
-		envelope.Restores = c.restores
+	if err != nil {
+		return nil, err
 	}
-	return envelope, err
+	envelope.Restores, envelope.Strict = c.restores, c.writer.strict && !c.restores
+	c.body = envelope.Document()
+	return envelope, nil
+}
+
+// object reads the body as an object that is not an envelope.
+func (c *call) object(text []byte) (*jsonapi.Object, error) {
+	object, err := jsonapi.ParseObject(text)
+	c.body = object
+	return object, err
 }
 
 // objectOrNothing reads the body of an action; no body is an empty object.
 func (c *call) objectOrNothing() (*jsonapi.Object, error) {
-	text, err := jsonapi.ReadBody(c.writer, c.request)
+	text, err := c.text()
 	if err != nil {
 		return nil, err
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}")
 	}
-	return jsonapi.ParseObject(text)
+	return c.object(text)
 }
+
+// done returns the problems of the body once everything was read from it.
+func (c *call) done() fault.Problems { return c.body.Done(c.writer.strict) }
 
 // reply is what a handler answers.
 type reply struct {

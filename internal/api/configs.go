@@ -29,7 +29,7 @@ func configDraft(envelope *jsonapi.Envelope) configs.Draft {
 		Environments: configOverrides(attributes),
 		Restores:     envelope.Restores,
 	}
-	draft.Problems = *envelope.Problems
+	draft.Problems = envelope.Done()
 	return draft
 }
 

@@ -32,7 +32,7 @@ func environmentDraft(envelope *jsonapi.Envelope) environments.Draft {
 		Managed:        attributes.Bool("managed"),
 		Restores:       envelope.Restores,
 	}
-	draft.Problems = *envelope.Problems
+	draft.Problems = envelope.Done()
 	return draft
 }
 

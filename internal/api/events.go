@@ -9,6 +9,10 @@ import (
 
 // events opens an event socket.
 func (a *API) events(c *call) (reply, error) {
+	c.query.Know("api_key", "since")
+	if err := c.checkQuery(); err != nil {
+		return reply{}, err
+	}
 	var since *string
 	if query := c.request.URL.Query(); query.Has("since") {
 		since = new(query.Get("since"))

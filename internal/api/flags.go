@@ -66,7 +66,7 @@ func flagDraft(envelope *jsonapi.Envelope) flags.Draft {
 		Environments: flagEnvironments(attributes),
 		Restores:     envelope.Restores,
 	}
-	draft.Problems = *envelope.Problems
+	draft.Problems = envelope.Done()
 	return draft
 }
 
@@ -157,8 +157,8 @@ func (a *API) evaluateFlag(c *call) (reply, error) {
 	if environment == "" {
 		body.Refuse("environment", "is required")
 	}
-	if err := body.Problems().Err(); err != nil {
-		return reply{}, err
+	if problems := c.done(); problems.Err() != nil {
+		return reply{}, problems.Err()
 	}
 	snapshot, err := a.FlagSnapshots.Get(c.ctx(), c.caller.Account, c.caller.Version)
 	if err != nil {

@@ -34,7 +34,7 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 		Restores:      envelope.Restores,
 	}
 	draft.Instant = scheduleInstant(draft.Schedule.Or(""))
-	draft.Problems = *envelope.Problems
+	draft.Problems = envelope.Done()
 	return draft
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 func keyResource() resource[accounts.Key, accounts.KeyDraft, accounts.KeyFilter] {
@@ -42,7 +43,8 @@ func keyDraft(envelope *jsonapi.Envelope) accounts.KeyDraft {
 		Scopes:    keyScopes(attributes),
 		ExpiresAt: attributes.Time("expires_at"),
 	}
-	draft.Problems = *envelope.Problems
+	attributes.Know("key") // of the answer that created it
+	draft.Problems = envelope.Done()
 	return draft
 }
 
@@ -63,7 +65,7 @@ func keyScopes(attributes *jsonapi.Object) optional.Value[accounts.Scopes] {
 
 func (a *API) createKey(ctx context.Context, caller accounts.Caller, draft accounts.KeyDraft) (accounts.Key, error) {
 	key, err := a.Accounts.CreateKey(ctx, caller, draft)
-	if err == nil {
+	if transaction.Kept(ctx, err) {
 		a.Auth.Expect(key.Plaintext)
 	}
 	return key, err

@@ -24,7 +24,7 @@ func logGroupDraft(envelope *jsonapi.Envelope) logging.GroupDraft {
 		ParentID:    envelope.Attributes.String("parent_id"),
 		LevelsDraft: levelsDraft(envelope.Attributes),
 	}
-	draft.Problems, draft.Restores = *envelope.Problems, envelope.Restores
+	draft.Problems, draft.Restores = envelope.Done(), envelope.Restores
 	return draft
 }
 

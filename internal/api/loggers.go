@@ -47,7 +47,7 @@ func loggerDraft(envelope *jsonapi.Envelope) logging.Draft {
 		Managed:     attributes.Bool("managed"),
 		LevelsDraft: levelsDraft(attributes),
 	}
-	draft.Problems, draft.Restores = *envelope.Problems, envelope.Restores
+	draft.Problems, draft.Restores = envelope.Done(), envelope.Restores
 	return draft
 }
 

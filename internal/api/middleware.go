@@ -27,6 +27,7 @@ type recorder struct {
 	bytes  int64
 	keyID  string
 	ofrep  bool // the path is one of OFREP's
+	strict bool // the caller wants what nothing knows to be refused
 
 	values [10]string // of headers: responses rarely have more of ours
 	used   int
@@ -82,6 +83,9 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	w.set(requestIDHeader, id)
 	a.protect(w, r)
 	w.ofrep = strings.HasPrefix(r.URL.Path, ofrepPrefix)
+	if w.strict = !w.ofrep && wantsStrict(r); w.strict {
+		w.set("Preference-Applied", "handling=strict")
+	}
 	defer func() { a.finished(w, r, time.Since(started)) }()
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -215,13 +219,24 @@ func run(route *route, c *call) (reply, error) {
 	if c.query, err = jsonapi.ParseQuery(c.request.URL.RawQuery); err != nil {
 		return reply{}, err
 	}
+	c.query.Strict = c.writer.strict
 	c.id = c.request.PathValue("id")
 	if !utf8.ValidString(c.id) || strings.ContainsRune(c.id, 0) { // no resource has such an id
 		return reply{}, fault.New(fault.NotFound, "There is no resource with this id.")
 	}
+	if err := c.rehearse(route); err != nil {
+		return reply{}, err
+	}
 	result, err := route.handle(c)
+	if err == nil {
+		err = c.checkQuery() // what writes has done so before
+	}
 	if err != nil {
 		return reply{}, err
+	}
+	if single, isSingle := result.document.(jsonapi.Single); isSingle {
+		single.Meta = jsonapi.NewMeta(c.body, c.dryRun)
+		result.document = single
 	}
 	return result.encode()
 }

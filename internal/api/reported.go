@@ -37,7 +37,7 @@ func nameDraft(envelope *jsonapi.Envelope) observations.Draft {
 		Name:       envelope.Attributes.String("name"),
 		Attributes: envelope.Attributes.RawObject("attributes", `{"plan": {}}`),
 	}
-	draft.Problems = *envelope.Problems
+	draft.Problems = envelope.Done()
 	return draft
 }
 

@@ -85,11 +85,13 @@ func (r resource[T, D, F]) get(find func(ctx context.Context, caller accounts.Ca
 
 // create creates a resource from the body.
 func (r resource[T, D, F]) create(create func(context.Context, accounts.Caller, D) (T, error)) handler {
+	shown := r.shown()
 	return func(c *call) (reply, error) {
 		envelope, err := c.envelope(r.kind)
 		if err != nil {
 			return reply{}, err
 		}
+		envelope.Attributes.Know(shown...)
 		created, err := create(c.ctx(), c.caller, r.draft(envelope))
 		return r.answer(http.StatusCreated, created, err)
 	}
@@ -99,11 +101,13 @@ func (r resource[T, D, F]) create(create func(context.Context, accounts.Caller, 
 func (r resource[T, D, F]) replace(
 	replace func(ctx context.Context, caller accounts.Caller, id string, draft D, match changes.Match[T]) (T, error),
 ) handler {
+	shown := r.shown()
 	return func(c *call) (reply, error) {
 		envelope, err := c.envelope(r.kind)
 		if err != nil {
 			return reply{}, err
 		}
+		envelope.Attributes.Know(shown...)
 		id := r.id(c.id)
 		if r.id(envelope.ID.Or(id)) != id {
 			envelope.RequireID(id)
@@ -116,6 +120,9 @@ func (r resource[T, D, F]) replace(
 // remove deletes the resource that the path names.
 func (r resource[T, D, F]) remove(remove func(ctx context.Context, caller accounts.Caller, id string, match changes.Match[T]) error) handler {
 	return func(c *call) (reply, error) {
+		if err := c.checkQuery(); err != nil {
+			return reply{}, err
+		}
 		if err := remove(c.ctx(), c.caller, r.id(c.id), ifMatch(c, r.document)); err != nil {
 			return reply{}, err
 		}
@@ -124,11 +131,14 @@ func (r resource[T, D, F]) remove(remove func(ctx context.Context, caller accoun
 }
 
 // action does something to the resource that the path names and answers with
-// the one that results. The body may be anything that is an object, or nothing.
+// the one that results. The body may be anything that is an object, or nothing; read strictly, it has no members.
 func (r resource[T, D, F]) action(act func(ctx context.Context, caller accounts.Caller, id string) (T, error)) handler {
 	return func(c *call) (reply, error) {
 		if _, err := c.objectOrNothing(); err != nil {
 			return reply{}, err
+		}
+		if problems := c.done(); problems.Err() != nil {
+			return reply{}, problems.Err()
 		}
 		result, err := act(c.ctx(), c.caller, r.id(c.id))
 		return r.answer(http.StatusOK, result, err)
@@ -146,6 +156,12 @@ func (r resource[T, D, F]) answer(status int, found T, err error) (reply, error)
 func (r resource[T, D, F]) document(found T) jsonapi.Resource {
 	id, attributes := r.render(found)
 	return jsonapi.Resource{ID: id, Type: r.kind, Attributes: attributes}
+}
+
+// shown returns the attributes that callers see. They are known in a body, also those that cannot be written.
+func (r resource[T, D, F]) shown() []string {
+	_, attributes := r.render(*new(T))
+	return jsonapi.MemberNames(attributes)
 }
 
 // id returns an id in the spelling that is stored.

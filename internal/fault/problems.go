@@ -21,9 +21,20 @@ func (e Errors) Error() string {
 // Problems collects what is wrong with one input, first what its reader finds and
 // then what the domain's rules find. The zero value is ready for use.
 type Problems struct {
-	found  Errors
-	places map[Source]bool
+	found    Errors
+	places   map[Source]bool
+	warnings *[]Warning // shared by copies; nil drops them
 }
+
+// Warning is something in an input that is accepted and probably not meant.
+type Warning struct {
+	Source Source
+	Detail string
+}
+
+// WithWarnings returns Problems that keep warnings too. Copies share them, so that whoever passes Problems on with a draft
+// still sees what the domain's rules warn of.
+func WithWarnings() *Problems { return &Problems{warnings: new([]Warning)} }
 
 // maxProblems is how many problems of one input are reported.
 const maxProblems = 1000
@@ -47,6 +58,23 @@ func (p *Problems) Add(refusal *Error) {
 func (p *Problems) Attribute(path, format string, args ...any) {
 	rule := fmt.Sprintf(format, args...)
 	p.Add(New(Validation, "%s %s.", path, rule).At(Attribute(path)))
+}
+
+// Warn notes something that is accepted and probably not meant, once: a transaction may run again.
+func (p *Problems) Warn(source Source, format string, args ...any) {
+	warning := Warning{source, fmt.Sprintf(format, args...)}
+	if p.warnings == nil || len(*p.warnings) >= maxProblems || slices.Contains(*p.warnings, warning) {
+		return
+	}
+	*p.warnings = append(*p.warnings, warning)
+}
+
+// Warnings returns what was warned of, in order.
+func (p *Problems) Warnings() []Warning {
+	if p.warnings == nil {
+		return nil
+	}
+	return *p.warnings
 }
 
 // Take notes the refusals of err if all are about places of the input, and

@@ -114,7 +114,7 @@ func (d *Draft) timetable(text string) timetable {
 // disablePassed disables a restored job that has had its time: nobody asked for
 // another run.
 func (d *Draft) disablePassed(before Job, job *Job, times timetable, now time.Time) {
-	if d.Restores && times.passed(now) && !keepsTime(before, *job) {
+	if d.Restores && times.isOver(now) && !keepsTime(before, *job) {
 		job.Enabled = false
 	}
 }

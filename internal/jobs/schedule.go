@@ -85,8 +85,8 @@ func (t timetable) first(now time.Time) time.Time {
 	return now
 }
 
-// passed reports whether a one-off has had its time.
-func (t timetable) passed(now time.Time) bool {
+// isOver reports whether a one-off has had its time.
+func (t timetable) isOver(now time.Time) bool {
 	return t.cron == nil && (t.instant == nil || !t.instant.After(now))
 }
 

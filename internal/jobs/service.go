@@ -133,7 +133,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		}
 		return job, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, job.Key, nil, &job)
 	})
-	s.wake(made, err)
+	s.wake(ctx, made, err)
 	return made, err
 }
 
@@ -209,7 +209,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 			return after, s.store(ctx, tx, &draft, before, &after, times)
 		})
 	})
-	s.wake(changed, err)
+	s.wake(ctx, changed, err)
 	return changed, err
 }
 
@@ -273,15 +273,15 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 			return err
 		})
 	})
-	if err == nil {
+	if transaction.Kept(ctx, err) {
 		s.Canceled(canceled)
 	}
 	return err
 }
 
 // wake wakes the scheduler for a job that may be due soon.
-func (s *Service) wake(job Job, err error) {
-	if err == nil && job.NextRunAt != nil {
+func (s *Service) wake(ctx context.Context, job Job, err error) {
+	if transaction.Kept(ctx, err) && job.NextRunAt != nil {
 		s.Due()
 	}
 }

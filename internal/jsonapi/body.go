@@ -65,12 +65,17 @@ func isJSON(contentType string) bool {
 type Envelope struct {
 	ID         optional.Value[string]
 	Attributes *Object
-	// Problems collects what is wrong with the body, its attributes included.
-	Problems *fault.Problems
 	// Restores says that the attributes are an earlier state of the resource, from
 	// the history, and not what somebody sent.
 	Restores bool
+	// Strict makes Done refuse members that nothing has asked for.
+	Strict bool
+
+	document *Object
 }
+
+// members returns those that JSON:API itself gives to documents and resources; a client may send back what it has read.
+func members() []string { return []string{"meta", "links", "jsonapi", "included", "relationships"} }
 
 // ParseEnvelope reads {data: {id, type, attributes}}. It returns an error when
 // there is no data; lesser problems are collected in the Envelope.
@@ -79,25 +84,41 @@ func ParseEnvelope(text []byte, kind string) (*Envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, isObject := document.child("data", document.members["data"])
-	if !isObject {
-		document.Refuse("data", `is required and must be an object such as {"type": "`+kind+`", "attributes": {}}`)
+	shape := `{"type": "` + kind + `", "attributes": {}}`
+	data, sent := document.Object("data", shape).Get()
+	if !sent {
+		document.Refuse("data", "is required and "+mustBeObject+shape)
 		return nil, document.problems.Err()
 	}
+	document.Know(members()...)
+	data.Know(members()...)
 	if data.String("type").Or(kind) != kind {
 		data.Refuse("type", "must be "+strconv.Quote(kind))
 	}
-	attributes := &Object{place: fault.Attribute, problems: document.problems}
-	if !attributes.parse(data.members["attributes"]) {
-		document.problems.Add(fault.New(fault.Validation, "data/attributes is required and must be an object.").At(fault.Attribute("")))
-	}
-	return &Envelope{ID: data.String("id"), Attributes: attributes, Problems: document.problems}, nil
+	return &Envelope{ID: data.String("id"), Attributes: data.attributes(), document: document}, nil
 }
+
+// attributes reads the attributes of a resource, whose problems have places below them.
+func (o *Object) attributes() *Object {
+	text, _ := o.member("attributes")
+	attributes := &Object{place: fault.Attribute, problems: o.problems, reading: o.reading.inside()}
+	o.reading.contain("attributes", attributes)
+	if !attributes.parse(text) {
+		o.problems.Add(fault.New(fault.Validation, `data/attributes is required and must be an object such as {"name": "An example"}.`).At(fault.Attribute("")))
+	}
+	return attributes
+}
+
+// Done returns the problems of the body once everything was read from it.
+func (e *Envelope) Done() fault.Problems { return e.document.Done(e.Strict) }
+
+// Document returns the whole body.
+func (e *Envelope) Document() *Object { return e.document }
 
 // RequireID notes a problem when the body names another resource than the path.
 func (e *Envelope) RequireID(id string) {
 	if sent, ok := e.ID.Get(); ok && sent != id {
-		e.Problems.Add(fault.New(fault.Validation, "id must be %q, as in the path, or be left out.", id).At(fault.Pointer("/data/id")))
+		e.document.problems.Add(fault.New(fault.Validation, "id must be %q, as in the path, or be left out.", id).At(fault.Pointer("/data/id")))
 	}
 }
 
@@ -115,7 +136,7 @@ func parseObject(text []byte, except string) (*Object, error) {
 	if !json.Valid(text) {
 		return nil, malformed("The body is not valid JSON: " + whyNotJSON(text) + ".")
 	}
-	object := &Object{place: fault.Pointer, problems: &fault.Problems{}}
+	object := &Object{place: fault.Pointer, problems: fault.WithWarnings(), reading: newReading()}
 	if !object.parse(text) {
 		return nil, malformed("The body must be a JSON object.")
 	}

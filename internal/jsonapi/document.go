@@ -15,6 +15,35 @@ type Resource struct {
 // Single is a document with one resource.
 type Single struct {
 	Data Resource `json:"data"`
+	Meta *Meta    `json:"meta,omitempty"` // nil when there is nothing to say
+}
+
+// Meta is what a response says about its request.
+type Meta struct {
+	Ignored  []string  `json:"ignored,omitempty"` // pointers of members that nothing knows
+	Warnings []Warning `json:"warnings,omitempty"`
+	DryRun   bool      `json:"dry_run,omitempty"`
+}
+
+// Warning is something in a request that was accepted and is probably not meant.
+type Warning struct {
+	Pointer string `json:"pointer"`
+	Detail  string `json:"detail"`
+}
+
+// NewMeta says what is to be said about a request, or nothing. The body is nil if it had none.
+func NewMeta(body *Object, dryRun bool) *Meta {
+	meta := Meta{DryRun: dryRun}
+	if body != nil {
+		meta.Ignored = body.Ignored()
+		for _, each := range body.problems.Warnings() {
+			meta.Warnings = append(meta.Warnings, Warning{Pointer: *source(each.Source).Pointer, Detail: each.Detail})
+		}
+	}
+	if meta.Ignored == nil && meta.Warnings == nil && !dryRun {
+		return nil
+	}
+	return &meta
 }
 
 // Collection is a document with one numbered page.

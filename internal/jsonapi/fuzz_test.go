@@ -36,7 +36,7 @@ func FuzzEnvelope(f *testing.F) {
 		}
 		envelope.RequireID("a")
 		readEverything(t, envelope.Attributes, 0)
-		if err := envelope.Problems.Err(); err != nil {
+		if err := problemsOf(envelope); err != nil {
 			requireShowable(t, err)
 		}
 	})

@@ -22,6 +22,7 @@ type Object struct {
 	path     string // of the object itself, "" or ending in "/"
 	place    func(path string) fault.Source
 	problems *fault.Problems
+	reading  *reading // nil where nobody asks what was ignored
 }
 
 // parse splits valid JSON into members and reports whether it is an object.
@@ -37,8 +38,15 @@ func (o *Object) parse(text []byte) bool {
 
 // child parses a member that is an object. Its problems are noted with o's.
 func (o *Object) child(name string, text []byte) (*Object, bool) {
-	child := &Object{path: o.path + fault.Escape(name) + "/", place: o.place, problems: o.problems}
+	child := &Object{path: o.path + fault.Escape(name) + "/", place: o.place, problems: o.problems, reading: o.reading.inside()}
 	return child, child.parse(text)
+}
+
+// member returns the text of a member, which is known from then on.
+func (o *Object) member(name string) (json.RawMessage, bool) {
+	o.reading.ask(name)
+	text, sent := o.members[name]
+	return text, sent
 }
 
 // Names returns the members' names in the order of the text.
@@ -49,17 +57,21 @@ func (o *Object) Problems() *fault.Problems { return o.problems }
 
 // Refuse notes that a member breaks a rule ("must be …").
 func (o *Object) Refuse(name, rule string) {
-	path := o.path + fault.Escape(name)
-	place := o.place(path)
+	o.problems.Add(fault.New(fault.Validation, "%s%s %s.", o.path, fault.Escape(name), rule).At(o.placeOf(name)))
+}
+
+// placeOf returns where a member is in the request.
+func (o *Object) placeOf(name string) fault.Source {
+	place := o.place(o.path + fault.Escape(name))
 	if place.Kind == fault.PointerSource {
-		place.Path = "/" + path
+		place.Path = "/" + place.Path
 	}
-	o.problems.Add(fault.New(fault.Validation, "%s %s.", path, rule).At(place))
+	return place
 }
 
 // read returns a member that convert understands, or notes the rule that it breaks.
 func read[T any](o *Object, name, rule, example string, convert func(json.RawMessage) (T, bool)) optional.Value[T] {
-	text, sent := o.members[name]
+	text, sent := o.member(name)
 	switch {
 	case !sent:
 		return optional.Value[T]{}
@@ -143,7 +155,11 @@ const mustBeObject = "must be an object such as "
 
 // Object reads an object. The example shows callers its shape.
 func (o *Object) Object(name, example string) optional.Value[*Object] {
-	return read(o, name, mustBeObject, example, func(text json.RawMessage) (*Object, bool) { return o.child(name, text) })
+	return read(o, name, mustBeObject, example, func(text json.RawMessage) (*Object, bool) {
+		child, isObject := o.child(name, text)
+		o.reading.contain(name, child)
+		return child, isObject
+	})
 }
 
 // RawObject reads an object as its JSON text.
@@ -167,8 +183,7 @@ func (o *Object) Raw(name string) optional.Value[json.RawMessage] {
 // sent.
 func (o *Object) RawOrNull(name string) (json.RawMessage, bool) {
 	o.requireShallow(name)
-	text, sent := o.members[name]
-	return text, sent
+	return o.member(name)
 }
 
 // requireShallow notes a problem if a value is nested so deeply that many parsers
@@ -192,10 +207,11 @@ func BrokenDepth(value json.RawMessage) string {
 func (o *Object) Items(name, example string) iter.Seq2[int, *Object] {
 	return func(yield func(int, *Object) bool) {
 		items, _ := o.Array(name).Get()
-		array := &Object{path: o.path + fault.Escape(name) + "/", place: o.place, problems: o.problems}
+		array := &Object{path: o.path + fault.Escape(name) + "/", place: o.place, problems: o.problems, reading: o.reading}
 		for index, text := range items {
 			at := strconv.Itoa(index)
 			item, isObject := array.child(at, text)
+			o.reading.contain(name, item)
 			if !isObject {
 				array.Refuse(at, mustBeObject+example)
 			} else if !yield(index, item) {
@@ -212,6 +228,7 @@ func (o *Object) Without(names ...string) json.RawMessage {
 		if slices.Contains(names, name) {
 			continue
 		}
+		o.reading.ask(name)
 		o.requireShallow(name)
 		if len(text) > 1 {
 			text = append(text, ',')
@@ -220,15 +237,6 @@ func (o *Object) Without(names ...string) json.RawMessage {
 		text = append(append(append(text, quoted...), ':'), o.members[name]...)
 	}
 	return append(text, '}')
-}
-
-// Unknown notes a problem for every member that is not among the known ones.
-func (o *Object) Unknown(known ...string) {
-	for _, name := range o.names {
-		if !slices.Contains(known, name) {
-			o.Refuse(name, "is not a known member; known are "+strings.Join(known, ", "))
-		}
-	}
 }
 
 // ParseTime parses an ISO 8601 date and time, extended or basic, and converts it to

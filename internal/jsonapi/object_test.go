@@ -218,7 +218,7 @@ func TestParseEnvelope_ProblemPointers(t *testing.T) {
 	envelope.Attributes.String("n")
 	nested, _ := envelope.Attributes.Object("o", "").Get()
 	nested.String("p")
-	_, document := jsonapi.Errors(envelope.Problems.Err(), "")
+	_, document := jsonapi.Errors(problemsOf(envelope), "")
 	var pointers []string
 	for _, each := range document.Errors {
 		pointers = append(pointers, *each.Source.Pointer)
@@ -236,7 +236,7 @@ func TestEnvelope_RequireID(t *testing.T) {
 			t.Fatal(err)
 		}
 		envelope.RequireID("a.b")
-		if err := envelope.Problems.Err(); (err == nil) != fine {
+		if err := problemsOf(envelope); (err == nil) != fine {
 			t.Errorf("the id %s: %v", sent, err)
 		}
 	}
@@ -359,4 +359,9 @@ func TestObject_ItemsNotArray(t *testing.T) {
 	if problems := fault.All(object.Problems().Err()); len(problems) != 1 || problems[0].Source != fault.Pointer("/list") {
 		t.Errorf("got %v", problems)
 	}
+}
+
+func problemsOf(envelope *jsonapi.Envelope) error {
+	problems := envelope.Done()
+	return problems.Err()
 }

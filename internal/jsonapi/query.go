@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 )
@@ -21,8 +22,11 @@ const maxSorts = 8
 
 // Query reads the query parameters of one request and notes what is wrong.
 type Query struct {
+	// Strict makes Err refuse every parameter that nothing has read.
+	Strict bool
+
 	values   url.Values
-	read     []string // the names that were read
+	known    []string // the names that were asked for, if any parameter was sent
 	problems fault.Problems
 }
 
@@ -136,16 +140,44 @@ func (q *Query) Text(name string) string {
 // Refuse notes that a filter, or another parameter, breaks a rule of its list.
 func (q *Query) Refuse(name, rule string) { q.wrong(q.filterName(name), "%s", rule) }
 
+// Know makes parameters known that are read elsewhere.
+func (q *Query) Know(names ...string) {
+	if len(q.values) > 0 {
+		q.known = append(q.known, names...)
+	}
+}
+
+// DryRun reads dry_run, which some paths do not support.
+func (q *Query) DryRun(supported bool) (bool, error) {
+	wanted := q.Bool("dry_run").Or(false)
+	if wanted && !supported {
+		q.wrong("dry_run", "works on the writes of single resources; what is sent here is done at once, so leave it out")
+	}
+	return wanted, q.problems.Err()
+}
+
 // Err returns what was wrong. Filter and page parameters that nothing has read are
 // refused as well: an unknown filter must not be ignored.
 func (q *Query) Err() error {
-	for name := range q.values {
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		family, _, bracketed := strings.Cut(name, "[")
-		if bracketed && (family == "filter" || family == "page") && !slices.Contains(q.read, name) {
-			q.wrong(name, "is not known to this list")
+		refused := q.Strict || bracketed && (family == "filter" || family == "page")
+		if refused && !slices.Contains(q.known, name) {
+			q.unknown(name)
 		}
 	}
 	return q.problems.Err()
+}
+
+// unknown refuses a parameter that nothing has read.
+func (q *Query) unknown(name string) {
+	slices.Sort(q.known)
+	known := slices.Compact(q.known)
+	rule := "is not known here: this path takes no parameters."
+	if len(known) > 0 {
+		rule = "is not known here; known are " + strings.Join(known, ", ") + "."
+	}
+	q.problems.Add(fault.New(fault.InvalidParameter, "%s %s%s", name, rule, naming.DidYouMean(name, known)).At(fault.Parameter(name)))
 }
 
 // filterName returns the spelling that the caller used for a filter.
@@ -158,11 +190,11 @@ func (q *Query) filterName(name string) string {
 }
 
 func (q *Query) text(name string) (string, bool) {
+	q.Know(name)
 	values, sent := q.values[name]
 	if !sent {
 		return "", false
 	}
-	q.read = append(q.read, name)
 	if !utf8.ValidString(values[0]) || strings.ContainsRune(values[0], 0) {
 		q.wrong(name, "must be valid UTF-8 without the character U+0000")
 		return "", false

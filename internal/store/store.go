@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/sealed"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Options says which database to open and who observes it.
@@ -153,7 +154,8 @@ func (db *DB) read(ctx context.Context, via priority, read reader, fn func(*Read
 	return err
 }
 
-// Write runs fn in one transaction that holds the account's lock, or none for "". See the package documentation.
+// Write runs fn in one transaction that holds the account's lock, or none for "". In a dry run it is rolled back in the
+// end. See the package documentation.
 func (db *DB) Write(ctx context.Context, account string, fn func(*Tx) error) error {
 	return db.write(ctx, writeOptions{priority: forDecisions, account: account}, fn)
 }
@@ -171,9 +173,15 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 		// The time is read under the lock, so that it does not run against the order of changes.
 		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()}}
 		err := safely(func() error { return fn(tx) })
+		if err == nil && transaction.IsDryRun(ctx) {
+			return false, errDryRun
+		}
 		changed, wrote = tx.changed, tx.wrote
 		return changed, err
 	}))
+	if errors.Is(err, errDryRun) {
+		err = nil
+	}
 	end(err)
 	db.noteWrite(err, wrote)
 	if wake := db.wake.Load(); err == nil && changed && wake != nil {
@@ -181,6 +189,9 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 	}
 	return err
 }
+
+// errDryRun rolls back a transaction that has worked.
+var errDryRun = errors.New("a dry run is rolled back")
 
 // bounded runs statements with the transaction's context, which has its deadline, instead of the caller's.
 type bounded struct {

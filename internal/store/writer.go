@@ -214,14 +214,16 @@ func (e *sqliteEngine) commitGroup() {
 	if !ok {
 		return
 	}
+	if len(kept) == 0 { // a commit would write and sync the pages that were rolled back
+		e.abandon(ctx, nil, nil)
+		return
+	}
 	if err := e.writer.run(ctx, "COMMIT"); err != nil {
 		e.abandon(ctx, kept, err)
 		return
 	}
-	if len(kept) > 0 {
-		e.commits.Add(1)
-		e.grouped(len(kept))
-	}
+	e.commits.Add(1)
+	e.grouped(len(kept))
 	for _, job := range kept {
 		job.finish(nil)
 	}

@@ -1,0 +1,193 @@
+package api_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/app/apptest"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// writes are the routes of the interface that write, with what the access table
+// sends to them.
+func writes() []access {
+	return slices.DeleteFunc(accessTable(), func(row access) bool {
+		method, path, _ := strings.Cut(row.route, " ")
+		return method == http.MethodGet || !strings.HasPrefix(path, "/api/v1/")
+	})
+}
+
+// rehearsed reports whether a route has dry runs, as the interface says.
+func rehearsed(route string) bool {
+	return !strings.HasSuffix(route, "/bulk") && (!strings.Contains(route, "/actions/") || strings.HasSuffix(route, "/actions/revert"))
+}
+
+// TestDryRun_EveryRoute: a dry run answers as the write itself does and leaves
+// the database as it was.
+func TestDryRun_EveryRoute(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := speakTo(t, apptest.Still(t, database)).account("pro")
+		raw := database.Raw(t)
+		for _, row := range writes() {
+			if !rehearsed(row.route) {
+				continue
+			}
+			method, _, _ := strings.Cut(row.route, " ")
+			path, body := row.target(owner)
+			before := dump(t, database.Kind, raw)
+			rehearsal := owner.send(method, path+"?dry_run=true", body)
+			if difference := cmp.Diff(before, dump(t, database.Kind, raw)); difference != "" {
+				t.Errorf("%s: the dry run left something (-before +after):\n%s", row.route, difference)
+			}
+			performed := owner.send(method, path, body)
+			if rehearsal.status != performed.status || performed.status >= 300 {
+				t.Errorf("%s: the dry run is a %d, the write a %d: %s", row.route, rehearsal.status, performed.status, performed.body)
+			}
+			if method == http.MethodDelete {
+				continue
+			}
+			if !rehearsal.contains(`"meta":{"dry_run":true}`) || performed.contains("dry_run") {
+				t.Errorf("%s: got %s, then %s", row.route, rehearsal.body, performed.body)
+			}
+			answered := strings.Replace(string(rehearsal.body), `,"meta":{"dry_run":true}`, "", 1)
+			if difference := cmp.Diff(timeless(string(performed.body)), timeless(answered)); difference != "" {
+				t.Errorf("%s: the dry run answers something else (-write +dry run):\n%s", row.route, difference)
+			}
+		}
+	})
+}
+
+// timeless returns a body without what differs between two writes of the same.
+func timeless(body string) string {
+	return regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"|"[0-9a-f]{8}-[0-9a-f-]{27}"|"sk_api_[^"]*"`).ReplaceAllString(body, `"…"`)
+}
+
+// dump returns every row of every table.
+func dump(t *testing.T, kind string, db *sql.DB) map[string][]string {
+	t.Helper()
+	tables := `SELECT name FROM sqlite_master WHERE type = 'table'`
+	if kind == "postgres" {
+		tables = `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
+	}
+	found := map[string][]string{}
+	for _, table := range rows(t, db, tables) {
+		found[table] = rows(t, db, `SELECT * FROM "`+strings.Trim(table, "[]")+`"`)
+		slices.Sort(found[table])
+	}
+	return found
+}
+
+// rows returns the rows of a query, each as one text.
+func rows(t *testing.T, db *sql.DB, query string) []string {
+	t.Helper()
+	found, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer found.Close()
+	columns, err := found.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for found.Next() {
+		values, places := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			places[i] = &values[i]
+		}
+		if err := found.Scan(places...); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, fmt.Sprint(values))
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+// TestDryRun_OtherRoutes: where nothing can be taken back, nothing is done.
+func TestDryRun_OtherRoutes(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	before := owner.latest().ID
+	count := 0
+	for _, route := range api.RoutePatterns() {
+		method, path, _ := strings.Cut(route, " ")
+		if method != http.MethodPost || !strings.HasPrefix(path, "/api/v1/") || rehearsed(route) {
+			continue
+		}
+		count++
+		path = regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "x")
+		owner.send(method, path+"?dry_run=true", "{}").refused(400, wrongParameter("dry_run"))
+	}
+	if count < 8 || owner.latest().ID != before {
+		t.Errorf("%d routes were asked, and the last change is %s after %s", count, owner.latest().ID, before)
+	}
+}
+
+func TestDryRun_Values(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	flag := envelope("flag", "rehearsed", boolean(false, nil))
+	for _, value := range []string{"", "1", "yes", "nope"} {
+		owner.post(flagsPath+"?dry_run="+value, flag).refused(400, wrongParameter("dry_run"))
+	}
+	owner.post(flagsPath+"?dry_run=true", flag).want(201)
+	owner.get(flagsPath + "/rehearsed").want(404)
+	owner.post(flagsPath+"?dry_run=false", flag).want(201)
+	owner.post(flagsPath+"?dry_run=true", flag).refused(409, problem{code: "already_exists", source: "pointer /data/id"})
+	owner.get(flagsPath+"/rehearsed?dry_run=true", offContract).want(200)
+}
+
+// TestDryRun_Limits: what a plan does not allow is refused in a dry run too, and
+// a dry run uses nothing up.
+func TestDryRun_Limits(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "free")
+	for i := range 5 {
+		id := fmt.Sprint("group-", i)
+		status := 201
+		if i >= 3 {
+			status = 402
+		}
+		for range 2 {
+			owner.post(groupsPath+"?dry_run=true", envelope("", id, attributes{})).want(status)
+		}
+		owner.post(groupsPath, envelope("", id, attributes{})).want(status)
+	}
+}
+
+// TestDryRun_WakesNobody: what follows a write in memory does not follow a dry run.
+func TestDryRun_WakesNobody(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	owner.post(jobsPath+"?dry_run=true", envelope("job", "soon", job(attributes{"schedule": "now"}))).want(201)
+	path := owner.makeFlag("served", nil)
+	evaluated := func() any {
+		return owner.post(path+"/actions/evaluate", `{"environment":"production"}`).want(200).attribute("value")
+	}
+	if evaluated() != false {
+		t.Fatal("the flag does not serve its default")
+	}
+	owner.put(path+"?dry_run=true", envelope("", "", boolean(true, nil))).want(200)
+	if evaluated() != false {
+		t.Error("a dry run changed what the flag serves")
+	}
+	owner.delete(path + "?dry_run=true").want(204)
+	evaluated()
+	if runs := owner.get(runsPath).want(200).ids(); len(runs) != 0 {
+		t.Errorf("a dry run made the runs %v", runs)
+	}
+	made := owner.post(keysPath+"?dry_run=true", envelope("", "", attributes{"name": "never"})).want(201)
+	owner.as(made.text("key")).get(accountPath).want(401)
+}
