@@ -20,19 +20,13 @@ import (
 // heartbeat is how often a node sends one.
 const heartbeat = 2 * time.Second
 
-// loadGoals are how long things may take beside large reports. A machine that
-// runs other tests is no place to hold them exactly: make soak does, and
-// make test fails when one is missed by far.
-type loadGoals struct{ write, heartbeat time.Duration }
-
 // Many large reports by a key that may only read must delay neither small
-// writes nor heartbeats, and must not cost a run. It is not parallel: other tests
-// would be measured as well.
+// writes nor heartbeats, and must not cost a run. make soak holds the goals; the
+// short form compares with how long the reports took, because without priorities
+// a small write waits for all of them. It is not parallel: other tests would be
+// measured as well.
 func TestLoad_ReportsDelayNothing(t *testing.T) {
-	for kind, goals := range map[string]loadGoals{
-		"sqlite":   suite.Scale(loadGoals{time.Second, 2 * time.Second}, loadGoals{250 * time.Millisecond, time.Second}),
-		"postgres": suite.Scale(loadGoals{time.Second, 2 * time.Second}, loadGoals{100 * time.Millisecond, time.Second}),
-	} {
+	for kind, goal := range map[string]time.Duration{"sqlite": 250 * time.Millisecond, "postgres": 100 * time.Millisecond} {
 		t.Run(kind, func(t *testing.T) {
 			database := storetest.New(t, kind)
 			n := start(t, database, "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8")
@@ -51,8 +45,11 @@ func TestLoad_ReportsDelayNothing(t *testing.T) {
 			latest, p99 := <-late, writes[len(writes)*99/100]
 			t.Logf("%s of reports; %d small writes: p50 %s, p99 %s, max %s; a heartbeat was %s late", loaded, len(writes),
 				writes[len(writes)/2], p99, writes[len(writes)-1], latest)
-			if p99 > goals.write || latest > goals.heartbeat {
-				t.Errorf("goals: a p99 of %s, no heartbeat %s late", goals.write, goals.heartbeat)
+			if limit := suite.Scale(loaded/2, goal); p99 > limit {
+				t.Errorf("the p99 of a small write is more than %s", limit)
+			}
+			if limit := suite.Scale(2*time.Second, time.Second); latest > limit {
+				t.Errorf("a heartbeat was more than %s late", limit)
 			}
 		})
 	}
@@ -130,7 +127,9 @@ func (n *node) viewerKey(t *testing.T) string {
 	t.Helper()
 	got, err := (&exchange{url: n.url, method: http.MethodPost, path: "/api/v1/api_keys", key: ownerKey,
 		body: `{"data":{"type":"api_key","attributes":{"name":"services","role":"VIEWER"}}}`}).send()
-	var made struct{ Data struct{ Attributes struct{ Key string } } }
+	var made struct {
+		Data struct{ Attributes struct{ Key string } }
+	}
 	if err == nil {
 		err = json.Unmarshal([]byte(got.body), &made)
 	}

@@ -1,6 +1,6 @@
 // Package bulk measures a report of 10,000 flag declarations: the first, which
-// makes 10,000 flags and sources, against an identical
-// second one, which only has to note that they were seen.
+// makes 10,000 flags and sources, against an identical second one, which only
+// has to note that they were seen.
 package bulk
 
 import (
