@@ -114,7 +114,7 @@ func TestRevert_AnswersWithTheRecordedChange(t *testing.T) {
 	owner := newOwner(t, "pro")
 	key := owner.makeKey(attributes{"role": "OWNER", "name": "the actor"})
 	aFlag(owner)
-	for _, body := range []string{"", "{}", `{"anything":1}`} {
+	for _, body := range []string{"", "{}"} {
 		change := owner.latest()
 		if change.Attributes["reverts"] != nil && body == "" {
 			t.Errorf("%v reverts something", change)
