@@ -54,6 +54,12 @@ func WithUserAgent(product string) Option {
 	return func(t *transport) { t.userAgent = product + " " + userAgent }
 }
 
+// WithLenientServer lets the server ignore what it does not know of a request, as an older server does with what is new in
+// this package. [Notes] then has what was ignored. By default the server rejects it, so that nothing is lost in silence.
+func WithLenientServer() Option {
+	return func(t *transport) { t.lenient = true }
+}
+
 // WithRetry changes how requests are retried.
 func WithRetry(policy RetryPolicy) Option {
 	return func(t *transport) { t.retry = policy }

@@ -131,8 +131,8 @@ func (a ConfigsAPI) Resolve(ctx context.Context, id, environment string) (Resolv
 }
 
 // Create creates a config. It needs the role MEMBER.
-func (a ConfigsAPI) Create(ctx context.Context, id string, draft ConfigDraft) (Config, error) {
-	return a.create(ctx, id, draft)
+func (a ConfigsAPI) Create(ctx context.Context, id string, draft ConfigDraft, options ...WriteOption) (Config, error) {
+	return a.create(ctx, id, draft, options)
 }
 
 // Replace replaces a config. It needs the role MEMBER.

@@ -74,8 +74,8 @@ func (p EnvironmentParams) query() url.Values {
 
 // Create creates an environment. It is standard and managed, whatever the draft says, and counts against the plan: see
 // [IsLimitReached]. It needs the role ADMIN.
-func (a EnvironmentsAPI) Create(ctx context.Context, id string, draft EnvironmentDraft) (Environment, error) {
-	return a.create(ctx, id, draft)
+func (a EnvironmentsAPI) Create(ctx context.Context, id string, draft EnvironmentDraft, options ...WriteOption) (Environment, error) {
+	return a.create(ctx, id, draft, options)
 }
 
 // Replace replaces an environment. Setting Managed counts against the plan: see [IsLimitReached]. Production stays
@@ -92,7 +92,7 @@ func (a EnvironmentsAPI) Delete(ctx context.Context, id string, options ...Write
 
 // DeleteWithValues deletes an environment and every value that is stored for it. It needs the role ADMIN.
 func (a EnvironmentsAPI) DeleteWithValues(ctx context.Context, id string, options ...WriteOption) error {
-	cascade := func(r *request) { r.query = url.Values{"cascade": {"true"}} }
+	cascade := func(r *request) { r.ask("cascade", "true") }
 	return a.delete(ctx, id, append(options, cascade))
 }
 

@@ -131,8 +131,8 @@ func (p FlagParams) query() url.Values {
 
 // Create creates a managed flag. The plan limits its rules over all environments: see [IsLimitReached]. It needs the
 // role MEMBER.
-func (a FlagsAPI) Create(ctx context.Context, id string, draft FlagDraft) (Flag, error) {
-	return a.create(ctx, id, draft)
+func (a FlagsAPI) Create(ctx context.Context, id string, draft FlagDraft, options ...WriteOption) (Flag, error) {
+	return a.create(ctx, id, draft, options)
 }
 
 // Replace replaces a flag. An unmanaged one cannot be configured for environments unless the draft makes it managed: see

@@ -87,8 +87,8 @@ func (p JobParams) query() url.Values {
 
 // Create creates a job, which counts against the plan when it is enabled: see [IsLimitReached]. The id of a deleted job
 // may be used again. It needs the role MEMBER.
-func (a JobsAPI) Create(ctx context.Context, id string, draft JobDraft) (Job, error) {
-	return a.create(ctx, id, draft)
+func (a JobsAPI) Create(ctx context.Context, id string, draft JobDraft, options ...WriteOption) (Job, error) {
+	return a.create(ctx, id, draft, options)
 }
 
 // Replace replaces a job. NextRunAt is computed anew if the schedule changes or the job is enabled. It needs the role

@@ -112,8 +112,8 @@ func (d KeyDraft) MarshalJSON() ([]byte, error) {
 
 // Create creates a key and returns its secret, once. It needs the role ADMIN, and the new key's role cannot be stronger
 // than the caller's.
-func (a KeysAPI) Create(ctx context.Context, draft KeyDraft) (Key, error) {
-	return a.create(ctx, "", draft)
+func (a KeysAPI) Create(ctx context.Context, draft KeyDraft, options ...WriteOption) (Key, error) {
+	return a.create(ctx, "", draft, options)
 }
 
 // Replace renames a key, or changes its role, scopes or expiry. It needs the role ADMIN, or OWNER for an OWNER's key.

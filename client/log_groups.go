@@ -52,8 +52,8 @@ func (g LogGroup) Draft() LogGroupDraft {
 }
 
 // Create creates a log group, which counts against the plan: see [IsLimitReached]. It needs the role MEMBER.
-func (a LogGroupsAPI) Create(ctx context.Context, id string, draft LogGroupDraft) (LogGroup, error) {
-	return a.create(ctx, id, draft)
+func (a LogGroupsAPI) Create(ctx context.Context, id string, draft LogGroupDraft, options ...WriteOption) (LogGroup, error) {
+	return a.create(ctx, id, draft, options)
 }
 
 // Replace replaces a log group. It needs the role MEMBER.

@@ -18,6 +18,26 @@ type Resource struct {
 	ID string `json:"-"`
 	// ETag changes with the resource; see [IfMatch]. It is empty on the items of a list.
 	ETag string `json:"-"`
+	// Notes is what the server noticed about the write that this is the result of; nil is nothing.
+	Notes *Notes `json:"-"`
+}
+
+// Notes is what a server noticed about a write that it accepted.
+type Notes struct {
+	// Ignored are JSON pointers to what the server does not know of the request; see [WithLenientServer].
+	Ignored []string `json:"ignored"`
+	// Warnings are about what is probably not meant, such as a rule that can never be reached.
+	Warnings []Warning `json:"warnings"`
+	// DryRun reports that nothing was changed; see [DryRun].
+	DryRun bool `json:"dry_run"`
+}
+
+// Warning is something in a write that is probably not meant.
+type Warning struct {
+	// Pointer is a JSON pointer to it in the request.
+	Pointer string `json:"pointer"`
+	// Detail is a sentence for people.
+	Detail string `json:"detail"`
 }
 
 // Timestamps are when a resource was created and last changed.
@@ -26,12 +46,12 @@ type Timestamps struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-func (r *Resource) identify(id, etag string) { r.ID, r.ETag = id, etag }
+func (r *Resource) identify(id, etag string, notes *Notes) { r.ID, r.ETag, r.Notes = id, etag, notes }
 
 // identified is a pointer to a type that embeds Resource.
 type identified[T any] interface {
 	*T
-	identify(id, etag string)
+	identify(id, etag string, notes *Notes)
 }
 
 // collection is one kind of resource on the server. The exported methods of the …API types call its methods.
@@ -49,8 +69,8 @@ func (c collection[T, P]) get(ctx context.Context, id string) (T, error) {
 	return fetch[T, P](ctx, c.transport, get(c.path, id))
 }
 
-func (c collection[T, P]) create(ctx context.Context, id string, draft any) (T, error) {
-	return fetch[T, P](ctx, c.transport, post(document(c.kind, id, draft), c.path))
+func (c collection[T, P]) create(ctx context.Context, id string, draft any, options []WriteOption) (T, error) {
+	return fetch[T, P](ctx, c.transport, post(document(c.kind, id, draft), c.path).with(options))
 }
 
 func (c collection[T, P]) replace(ctx context.Context, id string, draft any, options []WriteOption) (T, error) {
@@ -184,6 +204,7 @@ var errNoResource = errors.New("the response has no resource in it")
 func fetch[T any, P identified[T]](ctx context.Context, t *transport, r request) (T, error) {
 	var received struct {
 		Data item[T] `json:"data"`
+		Meta *Notes  `json:"meta"`
 	}
 	etag, err := t.call(ctx, r, &received)
 	if err == nil && received.Data.ID == "" {
@@ -192,7 +213,7 @@ func fetch[T any, P identified[T]](ctx context.Context, t *transport, r request)
 	if err != nil {
 		return *new(T), err
 	}
-	P(&received.Data.Attributes).identify(received.Data.ID, etag)
+	P(&received.Data.Attributes).identify(received.Data.ID, etag, received.Meta)
 	return received.Data.Attributes, nil
 }
 
@@ -222,7 +243,7 @@ func itemsOf[T any, P identified[T]](received []item[T]) []T {
 	items := make([]T, len(received))
 	for i := range received {
 		items[i] = received[i].Attributes
-		P(&items[i]).identify(received[i].ID, "")
+		P(&items[i]).identify(received[i].ID, "", nil)
 	}
 	return items
 }

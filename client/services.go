@@ -29,8 +29,8 @@ type ServicesAPI struct {
 func (s Service) Draft() ServiceDraft { return ServiceDraft{Name: s.Name} }
 
 // Create creates a service before it reports itself. It needs the role MEMBER.
-func (a ServicesAPI) Create(ctx context.Context, id string, draft ServiceDraft) (Service, error) {
-	return a.create(ctx, id, draft)
+func (a ServicesAPI) Create(ctx context.Context, id string, draft ServiceDraft, options ...WriteOption) (Service, error) {
+	return a.create(ctx, id, draft, options)
 }
 
 // Replace renames a service. It needs the role MEMBER.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,6 +30,7 @@ type transport struct {
 	userAgent     string
 	http          *http.Client
 	timeout       time.Duration
+	lenient       bool // the server may ignore what it does not know
 	retry         RetryPolicy
 	wait          func(context.Context, time.Duration) error
 	random        func() float64 // in [0, 1)
@@ -59,6 +61,19 @@ type WriteOption func(*request)
 // Items of a list have no ETag: Get the resource first.
 func IfMatch(etag string) WriteOption {
 	return func(r *request) { r.ifMatch = &etag }
+}
+
+// DryRun makes the server do everything, limits and rules included, and take it back: the result is what it would have been,
+// and nothing was changed.
+func DryRun() WriteOption {
+	return func(r *request) { r.ask("dry_run", "true") }
+}
+
+// ask adds a query parameter.
+func (r *request) ask(name, value string) {
+	query := url.Values{name: {value}}
+	maps.Copy(query, r.query)
+	r.query = query
 }
 
 // with returns the request with options applied.
@@ -176,6 +191,9 @@ func (t *transport) newRequest(ctx context.Context, r request, body []byte) (*ht
 	sent.Header.Set("Accept", mediaType)
 	if body != nil {
 		sent.Header.Set("Content-Type", mediaType)
+	}
+	if !t.lenient {
+		sent.Header.Set("Prefer", "handling=strict")
 	}
 	if r.ifMatch != nil {
 		sent.Header.Set("If-Match", *r.ifMatch)

@@ -162,8 +162,15 @@ func (a *API) unrouted(writer http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Allow", strings.Join(methods, ", "))
-	a.writeError(w, r, fault.New(fault.MethodNotAllowed, "This path supports %s.", listing(methods, "and")))
+	detail := "This path supports " + listing(methods, "and") + "."
+	if r.Method == http.MethodPost && r.URL.Path == loggersPath {
+		detail += " A logger is created by PUT " + loggersPath + "/{id}, or reported by POST " + loggersPath + "/bulk."
+	}
+	a.writeError(w, r, fault.New(fault.MethodNotAllowed, "%s", detail))
 }
+
+// loggersPath has no POST, unlike other lists, which callers expect.
+const loggersPath = "/api/v1/loggers"
 
 // allowed returns the methods that the path has a route for.
 func (a *API) allowed(r *http.Request) []string {

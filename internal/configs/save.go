@@ -22,6 +22,7 @@ type write struct {
 	// sent is the overrides of the request. What is stored afterwards may have frozen ones in addition.
 	sent    map[string]Overrides
 	schemas *schemas
+	warn    *fault.Problems // takes warnings
 }
 
 // stored returns the config before the write; an empty one for a creation.
@@ -54,6 +55,22 @@ func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write
 	return after, saveWithinLimit(ctx, tx, after)
 }
 
+// warnRepeated warns of overrides that were sent and change nothing. Those over several merged objects are not compared.
+func (w write) warnRepeated(chain chain) {
+	if w.warn == nil {
+		return
+	}
+	bare := *chain.last()
+	bare.Environments = nil
+	overridden := chain.above().with(bare)
+	Config{Environments: w.sent}.overrides(func(environment, key string, value json.RawMessage) {
+		if below := overridden.layers(key, environment); len(below) == 1 && rawjson.Same(below[0], value) {
+			path := overridePath(environment, key)
+			w.warn.Warn(fault.Attribute(path), "%s is the same as the value that it overrides: leave it out.", path)
+		}
+	})
+}
+
 // prepare returns a config as it would be stored, and notes every problem that needs the database to be found. If the
 // draft already has problems, the caller's scope is not checked, and items or overrides that are wrong by themselves
 // are not checked against chains.
@@ -82,6 +99,7 @@ func (s *Service) prepare(ctx context.Context, tx ReadTx, caller accounts.Caller
 	}
 	if !problems.Mentions("parent") {
 		after = write.dropRemoved(newChain(above), after)
+		write.warnRepeated(newChain(above).with(after))
 		err = checkChains(ctx, tx, write, newChain(above).with(after), problems)
 	}
 	checkDefinition(after, problems)

@@ -3,6 +3,8 @@ package configs
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +34,7 @@ type Filter struct {
 
 // ReadTx is what this package reads.
 type ReadTx interface {
+	naming.Keys
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
 	// ManagedEnvironments returns every environment of an account and whether it is managed.
@@ -102,7 +105,8 @@ func (s *Service) Resolved(ctx context.Context, caller accounts.Caller, key stri
 				return Resolved{}, err
 			}
 			if _, exists := managed[*environment]; !exists {
-				return Resolved{}, fault.New(fault.InvalidParameter, "environment must be an environment of this account, or be left out.").
+				return Resolved{}, fault.New(fault.InvalidParameter, "environment must be an environment of this account, or be left out: %q does not exist.%s",
+					*environment, naming.DidYouMean(*environment, slices.Sorted(maps.Keys(managed)))).
 					At(fault.Parameter("environment"))
 			}
 		}
@@ -126,7 +130,10 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if err := s.checkNew(ctx, tx, made); err != nil { // before common is created, which would count
 			return Config{}, err
 		}
-		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas}, made); err != nil {
+		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, made.Key); err != nil {
+			return Config{}, err
+		}
+		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas, warn: &draft.Problems}, made); err != nil {
 			return Config{}, err
 		}
 		return made, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, made.Key, nil, &made)
@@ -176,7 +183,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Config) (Config, error) {
 			after := draft.over(before, wanted)
 			after.UpdatedAt = tx.Now()
-			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas}, after)
+			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas, warn: &draft.Problems}, after)
 		})
 	})
 }

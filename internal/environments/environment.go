@@ -1,7 +1,9 @@
 package environments
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,12 +98,17 @@ func Writable(managed map[string]bool, key string) error {
 	if isManaged {
 		return nil
 	}
-	refusal := fault.New(fault.EnvironmentUnmanaged, "The environment %q does not exist.", key)
+	refusal := fault.New(fault.EnvironmentUnmanaged, "The environment %q does not exist.%s", key, didYouMean(managed, key))
 	if exists {
 		refusal = fault.New(fault.EnvironmentUnmanaged,
 			"The environment %q is not managed: its values are frozen. Promote it first.", key)
 	}
 	return refusal.With("environment", key)
+}
+
+// didYouMean asks for the environment whose key is nearest, if any is.
+func didYouMean(known map[string]bool, key string) string {
+	return naming.DidYouMean(key, slices.Sorted(maps.Keys(known)))
 }
 
 func (d *Draft) validate() error {

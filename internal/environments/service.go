@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/transaction"
@@ -17,6 +18,7 @@ type Store = transaction.Store[ReadTx, Tx]
 
 // ReadTx is what this package reads.
 type ReadTx interface {
+	naming.Keys
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
 	Environment(ctx context.Context, account, key string) (Environment, error)
@@ -106,6 +108,9 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 			made.Classification, made.Managed = Standard, true
 		}
 		if err := s.admit(ctx, tx, made); err != nil {
+			return Environment{}, err
+		}
+		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, made.Key); err != nil {
 			return Environment{}, err
 		}
 		if err := insert(ctx, tx, caller.Actor(), made); err != nil || made.Classification == AdHoc {

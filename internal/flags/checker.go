@@ -19,13 +19,14 @@ import (
 type checker struct {
 	problems   *fault.Problems
 	key        string
-	kind       flageval.Type // "" when it is not known: everything fits
+	base       json.RawMessage // the flag's own default
+	kind       flageval.Type   // "" when it is not known: everything fits
 	choices    choiceNames
 	references referenceSet // of the rules that were checked
 }
 
 func newChecker(problems *fault.Problems, flag Flag, references referenceSet) checker {
-	return checker{problems: problems, key: flag.Key, kind: flag.Type, choices: flag.choiceNames(), references: references}
+	return checker{problems: problems, key: flag.Key, base: flag.Default, kind: flag.Type, choices: flag.choiceNames(), references: references}
 }
 
 // value checks something that the flag may serve.
@@ -54,27 +55,31 @@ func (c checker) environment(key string, environment Environment) {
 	path := overrides.Path(key)
 	if environment.Default != nil {
 		c.value(path+"/default", environment.Default)
+		c.warnDefault(path+"/default", environment.Default)
 	}
+	reach := reach{problems: c.problems, seen: map[string]int{}}
 	for i, rule := range environment.Rules {
 		at := fmt.Sprintf("%s/rules/%d", path, i)
 		c.value(at+"/value", rule.Value)
-		c.logic(at+"/logic", rule.Logic)
+		reach.warn(i, at, rule.Logic, c.logic(at+"/logic", rule.Logic))
 		naming.CheckDescription(c.problems, at+"/description", rule.Description, maxDescription)
 	}
 }
 
-func (c checker) logic(path string, logic json.RawMessage) {
+// logic checks that a rule evaluates and returns it compiled, or nil.
+func (c checker) logic(path string, logic json.RawMessage) *jsonlogic.Rule {
 	if len(logic) == 0 || logic[0] != '{' {
-		c.problems.Attribute(path, "must be an object: a JSON Logic expression")
-		return
+		c.problems.Attribute(path, `must be an object: a JSON Logic expression such as {"==": [{"var": "user.plan"}, "pro"]}`)
+		return nil
 	}
 	compiled, err := jsonlogic.Compile(logic, jsonlogic.FlagKey(c.key))
 	if refused, ok := errors.AsType[*jsonlogic.Error](err); ok {
 		c.problems.Add(fault.New(fault.Validation, "%s is no usable rule: %s.", path, refused.Detail).
 			At(fault.Attribute(path + refused.Pointer)))
-		return
+		return nil
 	}
 	c.references.add(compiled)
+	return compiled
 }
 
 // choiceNames are the names of a constrained flag's choices, by the canonical

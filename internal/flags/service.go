@@ -39,6 +39,7 @@ type SourceFilter struct {
 
 // ReadTx is what this package reads.
 type ReadTx interface {
+	naming.Keys
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
 	// ManagedEnvironments returns every environment of an account and whether it
@@ -132,6 +133,9 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
 		if err := s.admit(ctx, tx, caller.Account, wanted.Key); err != nil {
+			return Flag{}, err
+		}
+		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, wanted.Key); err != nil {
 			return Flag{}, err
 		}
 		before := unwritten(caller.Account, wanted.Key, tx.Now())

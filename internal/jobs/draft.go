@@ -126,6 +126,19 @@ func (d *Draft) checkTime(times timetable, enabled bool, now time.Time) {
 	}
 }
 
+// warnRare warns of a cron expression that fires less than once a year, such as one of 29 February.
+func (d *Draft) warnRare(times timetable, now time.Time) {
+	const year = 366 * 24 * time.Hour
+	if times.cron == nil {
+		return
+	}
+	first := times.first(now)
+	if second, again := times.cron.Next(first); !again || second.Sub(first) > year {
+		d.Problems.Warn(fault.Attribute("schedule"), "schedule fires less than once a year: at %s, and then not before %s.",
+			first.Format(time.RFC3339), second.Format(time.RFC3339))
+	}
+}
+
 func (d *Draft) configuration(c ConfigurationDraft) Configuration {
 	plain := Plain{
 		Method:        strings.ToUpper(c.Method.Or("POST")),

@@ -40,6 +40,7 @@ type RunFilter struct {
 
 // ReadTx is what this package reads.
 type ReadTx interface {
+	naming.Keys
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
 	Job(ctx context.Context, account, key string) (Job, error)
@@ -147,6 +148,9 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, draft *Draft, job *Job, t
 		return err
 	}
 	draft.disablePassed(Job{}, job, times, tx.Now())
+	if err := naming.WarnSimilar(ctx, tx, &draft.Problems, job.Account, Kind, job.Key); err != nil {
+		return err
+	}
 	if err := s.check(ctx, tx, draft, *job, times); err != nil {
 		return err
 	}
@@ -181,6 +185,7 @@ func (s *Service) check(ctx context.Context, tx ReadTx, draft *Draft, job Job, t
 		draft.Problems.Attribute("configuration/timeout", "must be at most %d seconds on the %s plan", allowed.Maximum, allowed.Plan)
 	}
 	draft.checkTime(times, job.Enabled, tx.Now())
+	draft.warnRare(times, tx.Now())
 	return draft.Problems.Err()
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -191,5 +192,12 @@ func whyNotJSON(text []byte) string {
 		return "it is empty"
 	}
 	var value any
-	return json.Unmarshal(text, &value).Error()
+	err := json.Unmarshal(text, &value)
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		read := text[:min(int(wrong.Offset), len(text))]
+		line := bytes.Count(read, []byte("\n")) + 1
+		column := utf8.RuneCount(read[bytes.LastIndexByte(read, '\n')+1:])
+		return fmt.Sprintf("line %d, column %d: %v", line, max(column, 1), err)
+	}
+	return err.Error()
 }

@@ -70,6 +70,9 @@ func (d *LevelsDraft) wanted() wantedLevels {
 		if made.level != loglevel.None || d.Problems.Mentions(path+"/level") {
 			wanted.environments[environment] = made
 		}
+		if made.level != loglevel.None && made.level == wanted.base.level {
+			d.Problems.Warn(fault.Attribute(path+"/level"), "%s/level is the same as the level that it overrides: leave it out.", path)
+		}
 	}
 	return wanted
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
@@ -22,6 +23,9 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
 		if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
+			return GroupView{}, err
+		}
+		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, KindGroup, key); err != nil {
 			return GroupView{}, err
 		}
 		group, err := s.storeGroup(ctx, tx, caller, Group{Account: caller.Account, Key: key, CreatedAt: tx.Now()}, wanted)

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/transaction"
@@ -24,6 +25,9 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	}
 	made, err := transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Logger, error) {
 		before, exists, err := stored(ctx, tx, caller.Account, key, match)
+		if err == nil && !exists {
+			err = naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, key)
+		}
 		if err != nil {
 			return Logger{}, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/overrides"
@@ -46,6 +47,7 @@ type Expiring struct {
 
 // ReadTx is what this package reads.
 type ReadTx interface {
+	naming.Keys
 	Now() time.Time
 	Account(ctx context.Context, id string) (accounts.Account, error)
 	// ManagedEnvironments returns every environment of an account and whether it

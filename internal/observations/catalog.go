@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
@@ -95,6 +96,9 @@ func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, dra
 		return ReportingService{}, err
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (ReportingService, error) {
+		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, KindService, key); err != nil {
+			return ReportingService{}, err
+		}
 		service := ReportingService{Account: caller.Account, Key: key, Name: draft.Name.Or(key), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 		err := tx.InsertServices(ctx, service)
 		if fault.Is(err, fault.AlreadyExists) {
@@ -145,6 +149,9 @@ func (s *Service) CreateContextType(ctx context.Context, caller accounts.Caller,
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (ContextType, error) {
 		if err := newContextType(ctx, tx, caller.Account, key); err != nil {
+			return ContextType{}, err
+		}
+		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, KindContextType, key); err != nil {
 			return ContextType{}, err
 		}
 		created := ContextType{Account: caller.Account, Key: key, Name: draft.Name.Or(key), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
@@ -15,6 +16,7 @@ type Store = transaction.Store[ReadTx, Tx]
 
 // ReadTx is what this package reads.
 type ReadTx interface {
+	naming.Keys
 	Now() time.Time
 	// ManagedEnvironments returns every environment of an account and whether it
 	// is managed.

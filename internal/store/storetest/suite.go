@@ -31,6 +31,7 @@ func Run(t *testing.T, database Database) {
 		"contexts":       contexts,
 		"metrics":        metrics,
 		"refreshes":      refreshes,
+		"similar keys":   similarKeys,
 		"changes":        changeConcept,
 		"seals":          seals,
 		"flags":          flagConcept,

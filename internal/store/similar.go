@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
+)
+
+// folded is a key without what SimilarKey ignores. Migration 0015 has an index of the same expression on every table.
+const folded = `lower(replace(replace(replace(%s, '-', ''), '_', ''), '.', ''))`
+
+// keyTable returns the table that has the keys of a kind, and the condition of its index.
+func keyTable(kind string) (table, condition string) {
+	switch kind {
+	case logging.Kind, logging.KindGroup: // which share their keys
+		return "loggers", " AND deleted_at IS NULL"
+	case jobs.Kind:
+		return "jobs", " AND deleted_at IS NULL"
+	case flags.Kind, configs.Kind, environments.Kind, observations.KindService, observations.KindContextType:
+		return kind + "s", ""
+	}
+	return "", ""
+}
+
+// SimilarKey returns another key of a kind that differs only by case or by -, _ and .; "" if there is none.
+func (tx *ReadTx) SimilarKey(ctx context.Context, account, kind, key string) (string, error) {
+	table, condition := keyTable(kind)
+	if table == "" {
+		return "", fmt.Errorf("there are no keys of the kind %s", kind)
+	}
+	query := fmt.Sprintf(`SELECT key FROM %s WHERE account_id = $1 AND `+folded+` = `+folded+` AND key <> $2%s ORDER BY key LIMIT 1`,
+		table, "key", "CAST($2 AS TEXT)", condition)
+	found, err := all(ctx, tx.conn, scanString, query, account, key)
+	return strings.Join(found, ""), err
+}

@@ -1,0 +1,36 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// similarKeys: ids that people take for one another are found, whatever their kind.
+func similarKeys(t *testing.T, db *store.DB) {
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	for _, key := range []string{"Check-Out.v2", "plain"} {
+		do(t, db, account, func(tx *store.Tx) error {
+			return tx.InsertEnvironments(t.Context(), environments.Environment{Account: account, Key: key, Name: key, Classification: environments.Standard})
+		})
+	}
+	for key, want := range map[string]string{
+		"checkout_V2": "Check-Out.v2", "checkoutv2": "Check-Out.v2", "Check-Out.v2": "", "checkout": "", "PLAIN": "plain", "pl%in": "",
+	} {
+		for asked, want := range map[string]string{account: want, other: ""} { // an account sees its own
+			got := get(t, db, func(tx *store.ReadTx) (string, error) {
+				return tx.SimilarKey(t.Context(), asked, environments.Kind, key)
+			})
+			if got != want {
+				t.Errorf("%s: got %q, want %q", key, got, want)
+			}
+		}
+	}
+	for _, kind := range []string{"flag", "logger", "log_group", "config", "job", "service", "context_type"} {
+		get(t, db, func(tx *store.ReadTx) (string, error) { return tx.SimilarKey(t.Context(), account, kind, "a") })
+	}
+	if _, err := tryGet(t, db, func(tx *store.ReadTx) (string, error) { return tx.SimilarKey(t.Context(), account, "run", "a") }); err == nil {
+		t.Error("runs have no keys")
+	}
+}
