@@ -77,15 +77,16 @@ func (tx *ReadTx) Configs(ctx context.Context, account string, filter configs.Fi
 // longestChain ends a walk even if stored parents form a cycle, which no writer makes.
 const longestChain = "64"
 
-// ConfigChain returns a config and all above it, the root first, as they are at one instant.
+// ConfigChain returns a config and all above it, the root first, as they are at one instant. With CROSS JOIN SQLite
+// looks up what the walk finds; with JOIN it may read all configs of the account to compare them.
 func (tx *ReadTx) ConfigChain(ctx context.Context, account, key string) ([]configs.Config, error) {
 	chain, err := all(ctx, tx.conn, scanConfig, `WITH RECURSIVE chain (link, above, distance) AS (
 			SELECT key, parent, 0 FROM configs WHERE account_id = $1 AND key = $2
 			UNION ALL
-			SELECT c.key, c.parent, chain.distance + 1 FROM chain JOIN configs c ON c.account_id = $1 AND c.key = chain.above
-				WHERE chain.distance < `+longestChain+`
+			SELECT c.key, c.parent, chain.distance + 1 FROM chain CROSS JOIN configs c
+				WHERE c.account_id = $1 AND c.key = chain.above AND chain.distance < `+longestChain+`
 		)
-		SELECT `+configColumns+` FROM chain JOIN configs ON account_id = $1 AND key = link ORDER BY distance DESC`, account, key)
+		SELECT `+configColumns+` FROM chain CROSS JOIN configs WHERE account_id = $1 AND key = link ORDER BY distance DESC`, account, key)
 	if err == nil && len(chain) == 0 {
 		err = fault.Missing("config", key)
 	}
@@ -103,10 +104,10 @@ func (tx *ReadTx) EachConfigBelow(ctx context.Context, account, key string, visi
 	}, `WITH RECURSIVE below (link, distance) AS (
 			SELECT key, 1 FROM configs WHERE account_id = $1 AND parent = $2
 			UNION ALL
-			SELECT c.key, below.distance + 1 FROM below JOIN configs c ON c.account_id = $1 AND c.parent = below.link
-				WHERE below.distance < `+longestChain+`
+			SELECT c.key, below.distance + 1 FROM below CROSS JOIN configs c
+				WHERE c.account_id = $1 AND c.parent = below.link AND below.distance < `+longestChain+`
 		)
-		SELECT `+configColumns+` FROM below JOIN configs ON account_id = $1 AND key = link ORDER BY distance, key`, account, key)
+		SELECT `+configColumns+` FROM below CROSS JOIN configs WHERE account_id = $1 AND key = link ORDER BY distance, key`, account, key)
 	return err
 }
 

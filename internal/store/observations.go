@@ -187,15 +187,17 @@ func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []
 	known := make(map[string]bool, len(contexts))
 	note := func(r row) (id string, err error) {
 		var found observations.Context
-		var same bool
-		err = r.Scan(&found.Type, &found.Key, &same)
-		known[found.ID()] = same
+		var same *bool // nil: there is no such context
+		if err = r.Scan(&found.Type, &found.Key, &same); same != nil {
+			known[found.ID()] = *same
+		}
 		return found.ID(), err
 	}
 	for chunk := range tx.dialect.pieces(rows) {
 		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text"}, chunk)
-		if _, err := all(ctx, tx.conn, note, `SELECT context_type, key, v.column4 IS NULL OR attributes = v.column4 FROM `+values+` CROSS JOIN contexts
-			WHERE account_id = v.column1 AND context_type = v.column2 AND key = v.column3`, args...); err != nil {
+		// Not a join: for a table that is still small PostgreSQL plans one that reads it all, and keeps the plan.
+		if _, err := all(ctx, tx.conn, note, `SELECT v.column2, v.column3, (SELECT v.column4 IS NULL OR attributes = v.column4 FROM contexts
+			WHERE account_id = v.column1 AND context_type = v.column2 AND key = v.column3) FROM `+values, args...); err != nil {
 			return nil, err
 		}
 	}
