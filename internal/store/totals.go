@@ -132,9 +132,9 @@ func (tx *ReadTx) amounts(ctx context.Context, of counted, account string, keys 
 	for i, what := range names {
 		sums[i] = sumOf(of.amounts[what])
 	}
-	condition, texts := tx.dialect.among, tx.dialect.texts(keys)
+	rows, texts := `(`+tx.dialect.byKeys(`*`, of.table, `1 = 1`)+`) AS named`, tx.dialect.texts(keys)
 	if len(keys) == 1 { // which no planner can take for many
-		condition, texts = `= $2`, keys[0]
+		rows, texts = of.table+` WHERE account_id = $1 AND key = $2`, keys[0]
 	}
 	return scalar(ctx, tx.conn, func(r row) (map[total]int, error) {
 		values, into := make([]int, len(names)), make([]any, len(names))
@@ -147,7 +147,7 @@ func (tx *ReadTx) amounts(ctx context.Context, of counted, account string, keys 
 			found[what] = values[i]
 		}
 		return found, err
-	}, `SELECT `+strings.Join(sums, ", ")+` FROM `+of.table+` WHERE account_id = $1 AND key `+condition, account, texts)
+	}, `SELECT `+strings.Join(sums, ", ")+` FROM `+rows, account, texts)
 }
 
 // sumOf returns SQL for the sum of an amount over rows.
