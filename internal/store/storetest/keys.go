@@ -36,6 +36,33 @@ func readKey(ctx context.Context, account, id string) func(*store.ReadTx) (accou
 	return func(tx *store.ReadTx) (accounts.Key, error) { return tx.Key(ctx, account, id) }
 }
 
+func accessVersion(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	key := newKey(t, db, newAccount(t, db).ID, nil)
+	var want accounts.Versions
+	for _, kinds := range [][]string{{"flag"}, {accounts.KindKey}, {"flag", "config"}, {"flag", accounts.KindKey, "flag"}, {"flag"}} {
+		made := make([]changes.Change, len(kinds))
+		for i, kind := range kinds {
+			made[i] = changes.Change{Kind: kind, Key: "k", Action: changes.Updated}
+		}
+		do(t, db, key.Account, func(tx *store.Tx) error { return tx.RecordChanges(ctx, key.Account, made...) })
+		want.Changes += int64(len(kinds))
+		if slices.Contains(kinds, accounts.KindKey) {
+			want.Access = want.Changes
+		}
+		_, beside, err := db.KeyByHash(ctx, key.Hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, beside, want)
+		alone, err := db.Versions(ctx, key.Account)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, alone, want)
+	}
+}
+
 func keys(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -55,31 +82,7 @@ func keys(t *testing.T, db *store.DB) {
 		_, _, err := db.KeyByHash(ctx, "unknown")
 		refused(t, err, fault.NotFound)
 	})
-	t.Run("the access version is the number of the last change of a key", func(t *testing.T) {
-		key := newKey(t, db, newAccount(t, db).ID, nil)
-		var want accounts.Versions
-		for _, kinds := range [][]string{{"flag"}, {accounts.KindKey}, {"flag", "config"}, {"flag", accounts.KindKey, "flag"}, {"flag"}} {
-			made := make([]changes.Change, len(kinds))
-			for i, kind := range kinds {
-				made[i] = changes.Change{Kind: kind, Key: "k", Action: changes.Updated}
-			}
-			do(t, db, key.Account, func(tx *store.Tx) error { return tx.RecordChanges(ctx, key.Account, made...) })
-			want.Changes += int64(len(kinds))
-			if slices.Contains(kinds, accounts.KindKey) {
-				want.Access = want.Changes
-			}
-			_, beside, err := db.KeyByHash(ctx, key.Hash)
-			if err != nil {
-				t.Fatal(err)
-			}
-			same(t, beside, want)
-			alone, err := db.Versions(ctx, key.Account)
-			if err != nil {
-				t.Fatal(err)
-			}
-			same(t, alone, want)
-		}
-	})
+	t.Run("the access version is the number of the last change of a key", func(t *testing.T) { accessVersion(t, db) })
 	t.Run("an id or a hash in use is refused, in any account", func(t *testing.T) {
 		key := newKey(t, db, account, nil)
 		for _, duplicate := range []accounts.Key{{ID: key.ID, Hash: newID()}, {ID: newID(), Hash: key.Hash}} {
