@@ -22,6 +22,10 @@ type Job struct {
 	Configuration JobConfiguration `json:"configuration"`
 	// NextRunAt is when it fires next; nil when it does not.
 	NextRunAt *time.Time `json:"next_run_at"`
+	// LastRun is the newest run, also one that has not ended; nil when there is none.
+	LastRun *LastRun `json:"last_run"`
+	// SkippedAt is the last instant it did not fire for, because the account had too many pending runs; nil for none.
+	SkippedAt *time.Time `json:"skipped_at"`
 	Timestamps
 	// Version starts at 1 and grows with every Replace.
 	Version int `json:"version"`
@@ -53,6 +57,18 @@ type JobHeader struct {
 	Value string `json:"value"`
 }
 
+// LastRun is what a job shows of its newest run.
+type LastRun struct {
+	ID            string         `json:"id"`
+	Status        RunStatus      `json:"status"`
+	FailureReason *FailureReason `json:"failure_reason"`
+	Trigger       RunTrigger     `json:"trigger"`
+	// StartedAt and FinishedAt are nil until then, RunMillis until the run has ended.
+	StartedAt  *time.Time `json:"started_at"`
+	FinishedAt *time.Time `json:"finished_at"`
+	RunMillis  *int64     `json:"run_duration_ms"`
+}
+
 // JobDraft creates or replaces a job.
 type JobDraft struct {
 	Name        string  `json:"name"`
@@ -71,6 +87,8 @@ type JobParams struct {
 	Search string
 	// Enabled lists enabled or disabled ones; nil lists both.
 	Enabled *bool
+	// LastStatus is the status of the newest run; empty lists all.
+	LastStatus RunStatus
 }
 
 // JobsAPI manages the jobs of the account. Lists have the newest first.
@@ -82,7 +100,7 @@ func (j Job) Draft() JobDraft {
 }
 
 func (p JobParams) query() url.Values {
-	return filtered(p.Paging.query(), "search", p.Search, "enabled", boolFilter(p.Enabled))
+	return filtered(p.Paging.query(), "search", p.Search, "enabled", boolFilter(p.Enabled), "last_status", string(p.LastStatus))
 }
 
 // Create creates a job, which counts against the plan when it is enabled: see [IsLimitReached]. The id of a deleted job

@@ -143,6 +143,17 @@ func TestRunsAPI_Server(t *testing.T) {
 	if _, err := client.Usage.Get(ctx, "yesterday"); !signalbox.IsInvalidParameter(err) {
 		t.Errorf("yesterday is a month: %v", err)
 	}
+	job, err := client.Jobs.Get(ctx, "greet")
+	if err != nil || job.LastRun == nil || job.LastRun.ID != again.ID || job.LastRun.Status != signalbox.RunSucceeded || job.LastRun.RunMillis == nil {
+		t.Errorf("got %+v, %v", job.LastRun, err)
+	}
+	if page, err := client.Jobs.List(ctx, signalbox.JobParams{LastStatus: signalbox.RunCanceled}); err != nil || len(page.Items) != 1 || page.Items[0].ID != "hold" {
+		t.Errorf("listed %+v, %v", page.Items, err)
+	}
+	stats, err := client.Jobs.Stats(ctx, "greet", 2)
+	if err != nil || stats.ID != "greet" || len(stats.Days) != 2 || stats.Days[0].Succeeded+stats.Days[1].Succeeded != 2 {
+		t.Errorf("got %+v, %v", stats, err)
+	}
 	if err := client.Jobs.Delete(ctx, "greet"); err != nil {
 		t.Fatal(err)
 	}

@@ -177,6 +177,7 @@ func accessTable() []access {
 		{"PUT /api/v1/jobs/{id}", on(aJob, envelope("", "", job(nil))), "           401 401 403 200 200 200 401 401 403"},
 		{"DELETE /api/v1/jobs/{id}", on(aJob, ""), "                                401 401 403 204 204 204 401 401 403"},
 		{"POST /api/v1/jobs/{id}/actions/run", on(below(aJob, "/actions/run"), ""), "401 401 403 200 200 200 401 401 403"},
+		{"GET /api/v1/jobs/{id}/stats", on(below(aJob, "/stats"), ""), "            401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/schedules/preview", at(previewPath + "?schedule=now"), "        401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/runs", at(runsPath), "                                        401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/runs/{id}", on(aRun, ""), "                                   401 401 200 200 200 200 401 401 200"},

@@ -158,6 +158,7 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"PUT /api/v1/jobs/{id}":                 {jobsPath + "/theirs", envelope("", "", job(nil)), 404},
 		"DELETE /api/v1/jobs/{id}":              {jobsPath + "/theirs", "", 404},
 		"POST /api/v1/jobs/{id}/actions/run":    {jobsPath + "/theirs/actions/run", "", 404},
+		"GET /api/v1/jobs/{id}/stats":           {jobsPath + "/theirs/stats", "", 404},
 		"GET /api/v1/schedules/preview":         {previewPath + "?schedule=now", "", 200},
 		"GET /api/v1/runs":                      {runsPath, "", 200},
 		"GET /api/v1/runs/{id}":                 {runsPath + "/" + theirs.run, "", 404},
@@ -199,7 +200,7 @@ func TestIsolation_EveryRoute(t *testing.T) {
 			loggersPath + "?filter[search]=hush", loggersPath + "?filter[service]=" + marker, loggersPath + "?filter[group]=theirs-group",
 			groupsPath + "?filter[search]=hush", seenPath + "?filter[service]=" + marker,
 			configsPath + "?filter[search]=hush", configsPath + "?filter[parent]=theirs",
-			jobsPath + "?filter[search]=hush", runsPath + "?filter[job]=theirs",
+			jobsPath + "?filter[search]=hush", jobsPath + "?filter[last_status]=FAILED", runsPath + "?filter[job]=theirs",
 		} {
 			if got := stranger.get(path).want(200); len(got.page().Data) != 0 {
 				t.Errorf("%s: got %s, want nothing", path, got.body)

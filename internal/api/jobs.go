@@ -17,7 +17,7 @@ func jobResource() resource[jobs.Job, jobs.Draft, jobs.Filter] {
 }
 
 func jobFilter(c *call) jobs.Filter {
-	return jobs.Filter{Search: c.query.Search(), Enabled: c.query.FilterBool("enabled")}
+	return jobs.Filter{Search: c.query.Search(), Enabled: c.query.FilterBool("enabled"), LastStatus: runStatus(c, "last_status")}
 }
 
 func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
@@ -102,6 +102,15 @@ func jobHeadersByName(configuration *jsonapi.Object) []jobs.HeaderDraft {
 		headers = append(headers, jobs.HeaderDraft{Header: jobs.Header{Name: name, Value: value}, NameAt: at, ValueAt: at})
 	}
 	return headers
+}
+
+func (a *API) jobStats(c *call) (reply, error) {
+	days := c.query.Integer("days", 30, 1, 90)
+	if err := c.query.Err(); err != nil {
+		return reply{}, err
+	}
+	stats, err := a.Jobs.Stats(c.ctx(), c.caller, c.id, days)
+	return one(http.StatusOK, jsonapi.Resource{ID: c.id, Type: jobs.KindStats, Attributes: stats}, err)
 }
 
 func (a *API) previewSchedule(c *call) (reply, error) {

@@ -133,6 +133,7 @@ func (a *API) routes() []route {
 		{"PUT /api/v1/jobs/{id}", configures(), job.replace(a.Jobs.Replace)},
 		{"DELETE /api/v1/jobs/{id}", configures(), job.remove(a.Jobs.Delete)},
 		{"POST /api/v1/jobs/{id}/actions/run", configures(), run.action(a.Jobs.RunNow)},
+		{"GET /api/v1/jobs/{id}/stats", reads(), a.jobStats},
 		{"GET /api/v1/schedules/preview", reads(), a.previewSchedule},
 		{"GET /api/v1/runs", reads(), a.runs},
 		{"GET /api/v1/runs/{id}", reads(), run.get(a.Jobs.Run)},

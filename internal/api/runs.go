@@ -37,11 +37,16 @@ func (a *API) runs(c *call) (reply, error) {
 func runFilter(c *call) jobs.RunFilter {
 	filter := jobs.RunFilter{
 		Job:     c.query.Filter("job").Or(""),
-		Status:  oneOf(c, "status", jobs.Pending, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Canceled),
+		Status:  runStatus(c, "status"),
 		Trigger: oneOf(c, "trigger", jobs.OnSchedule, jobs.Manual, jobs.Rerun),
 	}
 	filter.From, filter.To = c.query.FilterRange("created_at")
 	return filter
+}
+
+// runStatus reads a filter that is the status of a run.
+func runStatus(c *call, name string) jobs.Status {
+	return oneOf(c, name, jobs.Pending, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Canceled)
 }
 
 func (a *API) usage(c *call) (reply, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/egress"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -60,6 +61,8 @@ type App struct {
 	egress    *egress.Client
 	scheduler *scheduler.Scheduler
 	worker    *worker.Worker
+	// pendingRuns cancels those that have waited for too long.
+	pendingRuns *jobs.Expirer
 
 	api      *api.API
 	servers  []*server
@@ -138,6 +141,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.worker.Node = a.settings.Name + "@" + a.Address()
 	a.worker.Start(ctx)
 	a.scheduler.Start(ctx)
+	a.pendingRuns.Start(ctx)
 	for _, server := range a.servers {
 		server.start()
 	}
@@ -183,6 +187,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.servers = nil
 	a.resealer.Stop()
 	a.expirer.Stop()
+	a.pendingRuns.Stop()
 	a.removal.Stop()
 	a.recount.Stop()
 	a.listener.Stop()

@@ -31,11 +31,13 @@ func (a *App) wireJobs() *jobs.Service {
 		Store: a.db.Worker(), Sender: sender{a.egress}, Plans: a.plans, Limits: limits(a.settings.RunsInFlight), Log: a.log, Observe: runObserver{a},
 		Now: time.Now, Boot: uuid.NewString(),
 	}
+	backlog := &jobs.Backlog{Store: a.db.Jobs().ForLoops(), Limit: a.options.PendingRuns, Now: time.Now}
 	a.scheduler = &scheduler.Scheduler{
-		Store: a.db.Scheduler(), Log: a.log, Queued: a.worker.Wake, Fired: a.metrics.ObserveScheduleLag, Ticked: a.metrics.SetLastTick,
+		Store: a.db.Scheduler(), Log: a.log, Backlog: backlog, Skipped: a.metrics.CountSkips, Queued: a.worker.Wake, Fired: a.metrics.ObserveScheduleLag, Ticked: a.metrics.SetLastTick,
 	}
+	a.pendingRuns = &jobs.Expirer{Store: a.db.Jobs().ForObservations(), Log: a.log, Limit: a.settings.PendingLimit, Canceled: a.countCanceled}
 	a.listener.OnAbort(a.worker.Abort)
-	return &jobs.Service{Store: a.db.Jobs(), Plans: a.plans, Due: a.scheduler.Wake, Queued: a.worker.Wake, Aborted: a.worker.Abort, Canceled: a.countCanceled}
+	return &jobs.Service{Store: a.db.Jobs(), Plans: a.plans, Backlog: backlog, Due: a.scheduler.Wake, Queued: a.worker.Wake, Aborted: a.worker.Abort, Canceled: a.countCanceled}
 }
 
 func (a *App) countCanceled(runs int) {

@@ -1,6 +1,10 @@
 package app
 
-import "time"
+import (
+	"time"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+)
 
 // Options are what tests set differently from a server. They are no settings,
 // because no operator should change them.
@@ -12,10 +16,12 @@ type Options struct {
 	// RefreshInterval is how long what services and keys were last seen doing is
 	// buffered.
 	RefreshInterval time.Duration
+	// PendingRuns is how many runs of an account may be pending.
+	PendingRuns int
 	// Unsynced lets SQLite acknowledge writes that a power cut would lose.
 	Unsynced bool
 }
 
 func serverOptions() Options {
-	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second, RefreshInterval: 5 * time.Second}
+	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second, RefreshInterval: 5 * time.Second, PendingRuns: jobs.MaxPending}
 }

@@ -5,6 +5,9 @@
 // A job is one outbound request and a schedule. When it fires, a run is recorded
 // as PENDING; a worker claims it, makes the request and records the outcome.
 //
+// How many runs of an account may be pending is bounded (Backlog), and so is how
+// long: an Expirer cancels those that nobody got to.
+//
 // The configurations of a job are stored apart from it and encrypted as a whole,
 // because they carry credentials. A run refers to the one it used, so its request
 // can be shown however often the job was changed since.

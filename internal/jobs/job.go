@@ -13,6 +13,7 @@ const (
 	KindUsage = "usage"
 
 	KindPreview = "schedule_preview"
+	KindStats   = "job_stats"
 )
 
 const (
@@ -40,6 +41,10 @@ type Job struct {
 	UpdatedAt     time.Time     `json:"updated_at"`
 	DeletedAt     *time.Time    `json:"deleted_at"`
 	Version       int           `json:"version"`
+
+	// What is observed, and neither part of the history nor of the ETag.
+	LastRun   *LastRun   `json:"-"` // the newest; nil for none
+	SkippedAt *time.Time `json:"-"` // the last instant that its schedule skipped; nil for none
 }
 
 // Lane returns the queue of the job's runs.
@@ -68,17 +73,21 @@ func (j Job) Recorded() any {
 type Shown struct {
 	Job
 
-	Configuration Plain `json:"configuration"`
+	Configuration Plain              `json:"configuration"`
+	LastRun       *LastRunAttributes `json:"last_run"`
+	SkippedAt     *time.Time         `json:"skipped_at"`
 }
 
 // Show returns the job with its configuration in the clear.
-func (j Job) Show() Shown { return Shown{Job: j, Configuration: j.Configuration.Plain()} }
+func (j Job) Show() Shown {
+	return Shown{Job: j, Configuration: j.Configuration.Plain(), LastRun: j.LastRun.attributes(), SkippedAt: j.SkippedAt}
+}
 
 // Definition returns the job without what only time changes. Secrets are left out
 // too: everybody sees the same ETag, which must not confirm a guess; a change of
 // one changes the version.
 func (s Shown) Definition() any {
-	s.NextRunAt = nil
+	s.NextRunAt, s.LastRun, s.SkippedAt = nil, nil, nil
 	s.Configuration = s.Configuration.redacted()
 	return s
 }

@@ -129,6 +129,31 @@ func (r Run) Attributes() RunAttributes {
 	return RunAttributes{r, pending, between(r.StartedAt, r.FinishedAt), between(&r.CreatedAt, r.FinishedAt)}
 }
 
+// LastRun is what a job shows of its newest run.
+type LastRun struct {
+	ID         string     `json:"id"`
+	Status     Status     `json:"status"`
+	Reason     *Reason    `json:"failure_reason"`
+	Trigger    Trigger    `json:"trigger"`
+	StartedAt  *time.Time `json:"started_at"`
+	FinishedAt *time.Time `json:"finished_at"`
+}
+
+// LastRunAttributes is a LastRun with its duration.
+type LastRunAttributes struct {
+	LastRun
+
+	RunDuration *int64 `json:"run_duration_ms"`
+}
+
+// attributes returns the run with its duration; nil for none.
+func (r *LastRun) attributes() *LastRunAttributes {
+	if r == nil {
+		return nil
+	}
+	return &LastRunAttributes{*r, between(r.StartedAt, r.FinishedAt)}
+}
+
 // between returns a duration in whole milliseconds that fit 32 bits, and never a
 // negative one although the clocks of two nodes may disagree.
 func between(from, to *time.Time) *int64 {

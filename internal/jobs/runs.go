@@ -30,7 +30,7 @@ func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (R
 
 // RunNow queues a run of a job, enabled or not. MEMBER or higher.
 func (s *Service) RunNow(ctx context.Context, caller accounts.Caller, key string) (Run, error) {
-	return s.queue(ctx, func(tx Tx) (Run, error) {
+	return s.queue(ctx, caller.Account, func(tx Tx) (Run, error) {
 		job, err := tx.JobToRun(ctx, caller.Account, key)
 		return job.newRun(Manual, tx.Now()), err
 	})
@@ -43,7 +43,7 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 	if err != nil {
 		return Run{}, err
 	}
-	return s.queue(ctx, func(tx Tx) (Run, error) {
+	return s.queue(ctx, caller.Account, func(tx Tx) (Run, error) {
 		job, err := tx.JobOfRun(ctx, caller.Account, id)
 		if err != nil {
 			return Run{}, err
@@ -59,15 +59,22 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 
 // queue stores a run and wakes the workers. It does not lock the account, so that
 // runs of many jobs can be queued at the same time.
-func (s *Service) queue(ctx context.Context, newRun func(Tx) (Run, error)) (Run, error) {
+func (s *Service) queue(ctx context.Context, account string, newRun func(Tx) (Run, error)) (Run, error) {
+	admission, err := s.Backlog.Admit(ctx, account, 1)
+	if err != nil {
+		return Run{}, err
+	}
 	queued, err := transaction.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
 		run, err := newRun(tx)
+		if err == nil && admission.Runs == 0 {
+			err = s.Backlog.full()
+		}
 		if err != nil {
 			return Run{}, err
 		}
 		return run, tx.InsertRuns(ctx, []Run{run})
 	})
-	if err == nil {
+	if admission.Settle(err == nil); err == nil {
 		s.Queued()
 	}
 	return queued, err

@@ -26,8 +26,9 @@ type Store interface {
 
 // Filter selects jobs. Zero members do not filter.
 type Filter struct {
-	Search  string
-	Enabled optional.Value[bool]
+	Search     string
+	Enabled    optional.Value[bool]
+	LastStatus Status // of the newest run
 }
 
 // RunFilter selects runs. Zero members do not filter.
@@ -50,6 +51,12 @@ type ReadTx interface {
 	Runs(ctx context.Context, account string, filter RunFilter, cursor page.Cursor) (page.Tail[Run], error)
 	// JobConfiguration returns a configuration that a job has, or had, by its id.
 	JobConfiguration(ctx context.Context, account, id string) (Configuration, error)
+	// FinishedRuns counts the finished runs of a job that were queued from an instant on.
+	FinishedRuns(ctx context.Context, job Job, from time.Time) ([]RunCount, error)
+	// PendingRuns counts the pending runs of an account, up to a limit.
+	PendingRuns(ctx context.Context, account string, limit int) (int, error)
+	// PendingAccounts returns accounts after one that have pending runs.
+	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
 	ActiveJobs(ctx context.Context, account string) (int, error)
 	Stored(ctx context.Context, account string) (Stored, error)
 	RunsUsed(ctx context.Context, account, period string) (int, error)
@@ -76,12 +83,16 @@ type Tx interface {
 	InsertRuns(ctx context.Context, runs []Run) error
 	// CancelRun cancels a run, or returns false if it has ended.
 	CancelRun(ctx context.Context, account, id string, at time.Time) (bool, error)
+	// ExpireRuns cancels the oldest pending runs of an account that were queued before
+	// an instant, and counts them.
+	ExpireRuns(ctx context.Context, account string, before time.Time, detail string, limit int) (int, error)
 }
 
 // Service enforces the rules of jobs on top of a Store.
 type Service struct {
 	Store    Store
 	Plans    plans.Table
+	Backlog  *Backlog
 	Due      func()           // called when a job may be due sooner than the scheduler expects
 	Queued   func()           // called when a run was queued
 	Aborted  func(run string) // called when a run was cancelled
@@ -207,6 +218,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Job) (Job, error) {
 			after := wanted
 			after.UID, after.RequestID, after.CreatedAt = before.UID, before.RequestID, before.CreatedAt
+			after.LastRun, after.SkippedAt = before.LastRun, before.SkippedAt
 			after.UpdatedAt, after.Version = tx.Now(), before.Version+1
 			if !after.Configuration.Equal(before.Configuration) {
 				after.RequestID = request

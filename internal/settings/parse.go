@@ -186,6 +186,14 @@ func retention(text string) (time.Duration, error) {
 	return d, nil
 }
 
+func pendingLimit(text string) (time.Duration, error) {
+	d, ok := duration(text)
+	if !ok || d < time.Minute {
+		return 0, errors.New("is not a duration from 1m, for example 24h or 30m")
+	}
+	return d, nil
+}
+
 func notNegative(text string) (time.Duration, error) {
 	d, ok := duration(text)
 	if !ok || d < 0 {

@@ -142,6 +142,20 @@ func TestLoad_RetentionSpellings(t *testing.T) {
 	}
 }
 
+func TestLoad_PendingLimit(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"": 24 * time.Hour, "1m": time.Minute, "2d": 48 * time.Hour} {
+		if got := load(t, []string{"SIGNALBOX_PENDING_LIMIT=" + text}, nil).PendingLimit; got != want {
+			t.Errorf("%q is %v, want %v", text, got, want)
+		}
+	}
+	for _, text := range []string{"59s", "0", "-1h", "day"} {
+		if _, _, err := settings.Load([]string{"SIGNALBOX_PENDING_LIMIT=" + text}, nil); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
 func TestFile_Syntax(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{

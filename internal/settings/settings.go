@@ -29,6 +29,7 @@ type Settings struct {
 	AllowNetworks        []netip.Prefix // networks that jobs may reach although they are not public
 	Retention            time.Duration  // how long finished runs are kept
 	ChangesRetention     time.Duration  // how long the history of changes is kept
+	PendingLimit         time.Duration  // how long a run may be pending before it is canceled
 	RunsInFlight         int            // requests of runs that this node makes at once
 	TLSCert, TLSKey      string         // PEM files; both are empty for plain HTTP
 	Keyring              string         // file with the encryption keys, or the keys; a secret

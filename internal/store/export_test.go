@@ -21,6 +21,12 @@ func (tx *ReadTx) Ask(ctx context.Context, query string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, query)
 }
 
+// The queries of what jobs show of their runs.
+const (
+	LastRunsQuery     = lastRunsQuery
+	FinishedRunsQuery = finishedRunsQuery
+)
+
 // RunsQuery is the query of an account's newest runs.
 func RunsQuery(account string, filter jobs.RunFilter) (string, []any) {
 	found := filterRuns(account, filter)

@@ -55,6 +55,16 @@ func (tx *Tx) AdvanceJobs(ctx context.Context, firings []jobs.Firing) error {
 	return err
 }
 
+// SkipJobs writes which instants jobs did not fire for.
+func (tx *Tx) SkipJobs(ctx context.Context, skipped []jobs.Firing) error {
+	rows := make([][]any, len(skipped))
+	for i, firing := range skipped {
+		rows[i] = []any{firing.UID, micros(firing.ScheduledFor)}
+	}
+	_, err := updates(ctx, tx, `UPDATE jobs SET skipped_at = v.column2`, `WHERE jobs.uid = v.column1 RETURNING jobs.uid`, []string{"text", "bigint"}, rows)
+	return err
+}
+
 // Upcoming returns jobs that fire later than an instant, ordered by UID, after one.
 func (tx *ReadTx) Upcoming(ctx context.Context, at time.Time, after string, limit int) ([]jobs.Due, error) {
 	return all(ctx, tx.conn, scanDue, `SELECT account_id, uid, key, lane, schedule, next_run_at FROM jobs
@@ -73,7 +83,7 @@ func (tx *Tx) PullForward(ctx context.Context, sooner []jobs.Sooner) error {
 }
 
 // PendingAccounts returns the accounts after one that have pending runs.
-func (tx *Tx) PendingAccounts(ctx context.Context, after string, limit int) ([]string, error) {
+func (tx *ReadTx) PendingAccounts(ctx context.Context, after string, limit int) ([]string, error) {
 	lanes, err := tx.pendingLanes(ctx, afterAccount(after), afterAll, `substr(heads.lane, 1, 36) || ';'`, limit)
 	for i, lane := range lanes {
 		lanes[i], _, _ = strings.Cut(lane, ":")
@@ -88,7 +98,7 @@ func (tx *Tx) PendingLanes(ctx context.Context, account, after string, limit int
 
 // pendingLanes returns lanes between two with pending runs. It jumps in the index from a lane to the first one after
 // next, so a long queue costs no more than a short one.
-func (tx *Tx) pendingLanes(ctx context.Context, after, before, next string, limit int) ([]string, error) {
+func (tx *ReadTx) pendingLanes(ctx context.Context, after, before, next string, limit int) ([]string, error) {
 	return all(ctx, tx.conn, scanString, `WITH RECURSIVE heads (lane, place) AS (
 			SELECT (SELECT lane FROM runs WHERE status = 'PENDING' AND lane > $1 AND lane < $2 ORDER BY lane LIMIT 1), 1
 			UNION ALL

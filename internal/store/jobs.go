@@ -17,7 +17,7 @@ func (db *DB) Jobs() Transactions[jobs.ReadTx, jobs.Tx] {
 
 const (
 	jobTables  = `jobs JOIN job_requests ON job_requests.id = jobs.request_id`
-	jobColumns = `jobs.account_id, uid, key, name, description, enabled, schedule, request_id, job_requests.sealed, version, next_run_at,
+	jobColumns = `jobs.account_id, uid, key, name, description, enabled, schedule, request_id, job_requests.sealed, version, next_run_at, skipped_at,
 	jobs.created_at, updated_at, deleted_at`
 )
 
@@ -25,7 +25,7 @@ func (tx *ReadTx) scanJob(r row) (jobs.Job, error) {
 	job := jobs.Job{Type: jobs.HTTP, Concurrency: jobs.Allow}
 	var hidden []byte
 	err := r.Scan(&job.Account, &job.UID, &job.Key, &job.Name, &job.Description, &job.Enabled, &job.Schedule, &job.RequestID, &hidden, &job.Version,
-		asTimeOrNull(&job.NextRunAt), asTime(&job.CreatedAt), asTime(&job.UpdatedAt), asTimeOrNull(&job.DeletedAt))
+		asTimeOrNull(&job.NextRunAt), asTimeOrNull(&job.SkippedAt), asTime(&job.CreatedAt), asTime(&job.UpdatedAt), asTimeOrNull(&job.DeletedAt))
 	if err == nil {
 		job.Configuration, err = tx.unsealConfiguration(job.RequestID, hidden)
 	}
@@ -44,8 +44,14 @@ func (tx *Tx) JobToChange(ctx context.Context, account, key string) (jobs.Job, e
 }
 
 func (tx *ReadTx) job(ctx context.Context, account, key, lock string) (jobs.Job, error) {
-	return one(ctx, tx.conn, fault.Missing(jobs.Kind, key), tx.scanJob,
+	job, err := one(ctx, tx.conn, fault.Missing(jobs.Kind, key), tx.scanJob,
 		`SELECT `+jobColumns+` FROM `+jobTables+` WHERE account_id = $1 AND key = $2 AND deleted_at IS NULL`+lock, account, key)
+	if err != nil {
+		return jobs.Job{}, err
+	}
+	found := []jobs.Job{job}
+	err = tx.addLastRuns(ctx, account, found)
+	return found[0], err
 }
 
 // JobToRun returns what a run needs of a job and keeps it from deletion. It joins no other table: PostgreSQL would
@@ -81,7 +87,14 @@ func (tx *ReadTx) Jobs(ctx context.Context, account string, filter jobs.Filter, 
 	found.where("deleted_at IS NULL")
 	found.search(filter.Search)
 	found.is("enabled", filter.Enabled)
-	return pageOf(ctx, tx, found, request, tx.scanJob)
+	if filter.LastStatus != "" {
+		found.where(`(SELECT status FROM runs WHERE `+isLastRun+`) = ?`, string(filter.LastStatus))
+	}
+	list, err := pageOf(ctx, tx, found, request, tx.scanJob)
+	if err != nil {
+		return list, err
+	}
+	return list, tx.addLastRuns(ctx, account, list.Items)
 }
 
 // InsertJob writes a new job and counts it.

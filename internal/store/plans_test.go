@@ -43,6 +43,22 @@ func TestRuns_ByStatusUseIndex(t *testing.T) {
 	})
 }
 
+// What jobs show of their runs is read from the index of the job's runs, however many others there are.
+func TestJobs_RunsUseIndex(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		account := storetest.NewTenant(t, database.Open(t), "pro").Account.ID
+		raw := database.Raw(t)
+		fillRuns(t, raw, account, "SUCCEEDED", "FAILED")
+		last := store.LastRunsQuery + `= $2`
+		for query, args := range map[string][]any{last: {account, "uid"}, store.FinishedRunsQuery: {account, "rare", "uid", "0", 0}} {
+			if plan := explain(t, raw, database.Kind, query, args...); !strings.Contains(plan, "runs_by_job") {
+				t.Errorf("%s reads %s", query, plan)
+			}
+		}
+	})
+}
+
 // fillRuns replaces all runs by many with one status and one with another.
 func fillRuns(t *testing.T, raw *sql.DB, account, many, one string) {
 	t.Helper()

@@ -40,7 +40,13 @@ const OwnerKey = "sk_api_test-owner-key-of-the-first-account-00000000"
 // that needs nothing special takes the node that its package shares.
 func Start(t testing.TB, database storetest.Database, change ...func(*settings.Settings)) *Node {
 	t.Helper()
-	node, err := start(t.Context(), database, change...)
+	return StartWith(t, database, Quick, change...)
+}
+
+// StartWith is Start with other options than Quick, which they should include.
+func StartWith(t testing.TB, database storetest.Database, options func(*app.Options), change ...func(*settings.Settings)) *Node {
+	t.Helper()
+	node, err := start(t.Context(), database, options, change...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,12 +58,12 @@ func Start(t testing.TB, database storetest.Database, change ...func(*settings.S
 	return node
 }
 
-func start(ctx context.Context, database storetest.Database, change ...func(*settings.Settings)) (*Node, error) {
+func start(ctx context.Context, database storetest.Database, options func(*app.Options), change ...func(*settings.Settings)) (*Node, error) {
 	s := Settings(database)
 	for _, each := range change {
 		each(&s)
 	}
-	instance, err := app.New(ctx, s, slog.New(slog.DiscardHandler), io.Discard, Quick)
+	instance, err := app.New(ctx, s, slog.New(slog.DiscardHandler), io.Discard, options)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +87,7 @@ func Settings(database storetest.Database) settings.Settings {
 	return settings.Settings{
 		Listen: "127.0.0.1:0", Data: database.Dir, Database: database.URL,
 		Keyring: "", BootstrapKey: OwnerKey, BootstrapPlan: "pro", Name: "test",
-		Retention: 30 * 24 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, RunsInFlight: 64, AllowNetworks: loopback(),
+		Retention: 30 * 24 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, RunsInFlight: 64, PendingLimit: 24 * time.Hour, AllowNetworks: loopback(),
 		ShutdownTimeout: 5 * time.Second, LogLevel: "info", LogFormat: "json",
 	}
 }

@@ -45,7 +45,7 @@ func Shared(t testing.TB, kind string) *Node {
 func (s *sharedNode) start(kind string) {
 	var database storetest.Database
 	if database, s.remove, s.err = storetest.NewShared(kind); s.err == nil {
-		s.node, s.err = start(context.Background(), database, func(s *settings.Settings) { s.RunsInFlight = sharedRuns })
+		s.node, s.err = start(context.Background(), database, Quick, func(s *settings.Settings) { s.RunsInFlight = sharedRuns })
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/background"
@@ -41,6 +39,8 @@ type Tx interface {
 	// DueJobs locks and returns jobs that are due at an instant, oldest first.
 	DueJobs(ctx context.Context, at time.Time, limit int) ([]jobs.Due, error)
 	InsertRuns(ctx context.Context, runs []jobs.Run) error
+	// SkipJobs stores which instants jobs did not fire for.
+	SkipJobs(ctx context.Context, skipped []jobs.Firing) error
 	// AdvanceJobs stores when jobs fire next and disables those that do not.
 	AdvanceJobs(ctx context.Context, firings []jobs.Firing) error
 	// PullForward stores earlier next runs, unless they were changed meanwhile.
@@ -52,10 +52,14 @@ type Tx interface {
 type Scheduler struct {
 	Store Store
 	Log   *slog.Logger
+	// Backlog bounds the pending runs of an account.
+	Backlog *jobs.Backlog
 	// Queued is called after runs were inserted.
 	Queued func()
 	// Fired is called for each job with how late it fired.
 	Fired func(lag time.Duration)
+	// Skipped is called with how many instants were skipped.
+	Skipped func(instants int)
 	// Ticked is called after each successful check for due jobs.
 	Ticked func(at time.Time)
 	// Batch is how many jobs fire in one transaction; zero is 1000.
@@ -65,12 +69,14 @@ type Scheduler struct {
 	loop      background.Loop
 	lastCheck time.Time
 	review    review
+	told      map[string]time.Time // when a skip was logged, by account
 }
 
 // Start begins to fire jobs.
 func (s *Scheduler) Start(ctx context.Context) {
 	s.wake = background.NewBell()
 	s.Batch = cmp.Or(s.Batch, defaultBatch)
+	s.told = map[string]time.Time{}
 	s.loop.Start(ctx, func(ctx context.Context) {
 		background.Repeat(ctx, s.wake, s.fireDue, func(err error) {
 			s.Log.Warn("Firing due jobs failed; retrying every second. They fire late, and of several missed instants only the latest.", "error", err)
@@ -131,52 +137,20 @@ func (s *Scheduler) untilDue(ctx context.Context) (sleep time.Duration, err erro
 
 // fire inserts the runs of one batch of due jobs and returns their number.
 func (s *Scheduler) fire(ctx context.Context) (int, error) {
-	var fired []jobs.Firing
-	var at time.Time
+	var b batch
 	err := s.Store.Write(ctx, "", func(tx Tx) error {
-		at = tx.Now()
-		due, err := tx.DueJobs(ctx, at, s.Batch)
-		if err != nil {
-			return err
-		}
-		fired = fired[:0]
-		for _, job := range due {
-			fired = append(fired, job.Fire(at))
-		}
-		return record(ctx, tx, fired)
+		b.settle(false) // of a transaction that is repeated
+		b = batch{at: tx.Now()}
+		return s.fireBatch(ctx, tx, &b)
 	})
-	if err != nil || len(fired) == 0 {
+	b.settle(err == nil)
+	if err != nil || len(b.fired)+len(b.skipped) == 0 {
 		return 0, err
 	}
-	for _, firing := range fired {
-		s.Fired(at.Sub(firing.ScheduledFor))
+	for _, firing := range b.fired {
+		s.Fired(b.at.Sub(firing.ScheduledFor))
 	}
+	s.tellSkipped(b)
 	s.Queued()
-	return len(fired), nil
-}
-
-// record stores the runs of firings and the next runs of their jobs.
-func record(ctx context.Context, tx Tx, firings []jobs.Firing) error {
-	runs := make([]jobs.Run, len(firings))
-	ended := map[string]int{}
-	for i, firing := range firings {
-		runs[i] = firing.Run(tx.Now())
-		if firing.Next == nil {
-			ended[firing.Account]++
-		}
-	}
-	if err := tx.InsertRuns(ctx, runs); err != nil {
-		return err
-	}
-	// In one order on all nodes, so that they do not deadlock.
-	slices.SortFunc(firings, func(a, b jobs.Firing) int { return cmp.Compare(a.UID, b.UID) })
-	if err := tx.AdvanceJobs(ctx, firings); err != nil {
-		return err
-	}
-	for _, account := range slices.Sorted(maps.Keys(ended)) {
-		if err := tx.AddActiveJobs(ctx, account, -ended[account]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return len(b.fired) + len(b.skipped), nil
 }

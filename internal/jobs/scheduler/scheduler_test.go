@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -62,15 +63,17 @@ type rig struct {
 	lags   []time.Duration
 	ticks  int
 	queued int
+	skips  int
+	log    strings.Builder
 }
 
 // start runs a scheduler until the end of the test.
 func start(t *testing.T, db *store.DB) *rig {
 	t.Helper()
-	return startOn(t, db.Scheduler())
+	return startOn(t, db, db.Scheduler(), jobs.MaxPending)
 }
 
-func startOn(t *testing.T, on scheduler.Store) *rig {
+func startOn(t *testing.T, db *store.DB, on scheduler.Store, pending int) *rig {
 	t.Helper()
 	r := &rig{}
 	note := func(change func()) {
@@ -78,10 +81,12 @@ func startOn(t *testing.T, on scheduler.Store) *rig {
 		defer r.mu.Unlock()
 		change()
 	}
-	r.Scheduler = &scheduler.Scheduler{Store: on, Log: slog.New(slog.DiscardHandler), Batch: batch,
-		Queued: func() { note(func() { r.queued++ }) },
-		Fired:  func(lag time.Duration) { note(func() { r.lags = append(r.lags, lag) }) },
-		Ticked: func(time.Time) { note(func() { r.ticks++ }) }}
+	r.Scheduler = &scheduler.Scheduler{Store: on, Log: slog.New(slog.NewTextHandler(&r.log, nil)), Batch: batch,
+		Backlog: &jobs.Backlog{Store: db.Jobs(), Limit: pending, Now: time.Now},
+		Skipped: func(instants int) { note(func() { r.skips += instants }) },
+		Queued:  func() { note(func() { r.queued++ }) },
+		Fired:   func(lag time.Duration) { note(func() { r.lags = append(r.lags, lag) }) },
+		Ticked:  func(time.Time) { note(func() { r.ticks++ }) }}
 	r.Start(t.Context())
 	t.Cleanup(r.Stop)
 	return r
@@ -506,7 +511,7 @@ func TestReview_DoesNotDelayDueJobs(t *testing.T) {
 
 	batches, firedAtThird := 0, 0
 	reviewed := make(chan struct{})
-	startOn(t, watched{db.Scheduler(), func() {
+	startOn(t, db, watched{db.Scheduler(), func() {
 		switch batches++; batches {
 		case 1:
 			c.move(time.Minute)
@@ -514,7 +519,7 @@ func TestReview_DoesNotDelayDueJobs(t *testing.T) {
 			firedAtThird = len(runsOf(t, db, account, "urgent"))
 			close(reviewed)
 		}
-	}})
+	}}, jobs.MaxPending)
 	select {
 	case <-reviewed:
 	case <-time.After(soon):

@@ -41,6 +41,20 @@ func ReadRun(t testing.TB, db *store.DB, account, id string) (run jobs.Run) {
 	return run
 }
 
+// ReadRuns returns the newest runs of an account, up to 10,000.
+func ReadRuns(t testing.TB, db *store.DB, account string) []jobs.Run {
+	t.Helper()
+	var tail page.Tail[jobs.Run]
+	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
+		tail, err = tx.Runs(t.Context(), account, jobs.RunFilter{}, page.Cursor{Size: 10_000})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tail.Items
+}
+
 // NewJob is an enabled job that fires every minute, but not before its
 // NextRunAt is set.
 func NewJob(account, key, url string) jobs.Job {
@@ -125,6 +139,8 @@ func jobConcept(t *testing.T, shared *store.DB) {
 	t.Run("update", func(t *testing.T) { jobChanges(t, db, account) })
 	t.Run("delete cancels pending runs", func(t *testing.T) { jobDeletion(t, db, account) })
 	t.Run("list", func(t *testing.T) { jobLists(t, db) })
+	t.Run("newest run", func(t *testing.T) { lastRuns(t, db) })
+	t.Run("finished runs by day", func(t *testing.T) { finishedRuns(t, db) })
 	t.Run("count of enabled jobs", func(t *testing.T) {
 		counted := newAccount(t, db).ID
 		for _, more := range []int{3, -1} {

@@ -1,0 +1,119 @@
+package jobs_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// backlog is one with a clock that the test sets, and a job to queue runs of.
+type backlog struct {
+	jobs.Backlog
+
+	db  *store.DB
+	job jobs.Job
+	at  time.Time
+}
+
+func newBacklog(t *testing.T, limit int) *backlog {
+	t.Helper()
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	job := storetest.NewJob(storetest.NewTenant(t, db, "pro").Account.ID, "job", "http://a/")
+	storetest.AddJobs(t, db, job)
+	b := &backlog{db: db, job: job, at: time.Unix(1, 0)}
+	b.Backlog = jobs.Backlog{Store: db.Jobs(), Limit: limit, Now: func() time.Time { return b.at }}
+	return b
+}
+
+// admit admits runs and returns how many may be queued.
+func (b *backlog) admit(t *testing.T, wanted int) jobs.Admission {
+	t.Helper()
+	admission, err := b.Admit(t.Context(), b.job.Account, wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return admission
+}
+
+func TestBacklog_Admit(t *testing.T) {
+	t.Parallel()
+	b := newBacklog(t, 10)
+	storetest.Queue(t, b.db, b.job, 4)
+	first := b.admit(t, 5)
+	if first.Runs != 5 {
+		t.Fatalf("admitted %d of 5", first.Runs)
+	}
+	second := b.admit(t, 5)
+	if second.Runs != 1 { // what is admitted counts before it is stored
+		t.Errorf("admitted %d where one is left", second.Runs)
+	}
+	second.Settle(false)
+	first.Settle(true)
+	storetest.Queue(t, b.db, b.job, 5)
+	if got := b.admit(t, 5).Runs; got != 1 {
+		t.Errorf("admitted %d after one was given back", got)
+	}
+	if got, err := b.Admit(t.Context(), "another", 5); got.Runs != 5 || err != nil {
+		t.Errorf("another account gets %d, %v", got.Runs, err)
+	}
+}
+
+// TestBacklog_Recounts: runs that ended, and those of other nodes, are noticed.
+func TestBacklog_Recounts(t *testing.T) {
+	t.Parallel()
+	b := newBacklog(t, 10)
+	ids := storetest.Queue(t, b.db, b.job, 10)
+	if got := b.admit(t, 1).Runs; got != 0 {
+		t.Errorf("admitted %d at the limit", got)
+	}
+	err := b.db.Write(t.Context(), "", func(tx *store.Tx) error {
+		_, err := tx.CancelRun(t.Context(), b.job.Account, ids[0], tx.Now())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.at = b.at.Add(time.Second); b.admit(t, 2).Runs != 1 {
+		t.Error("a run that was cancelled still counts")
+	}
+	other := newBacklog(t, 10)
+	other.admit(t, 1).Settle(true) // and it was claimed at once
+	storetest.Queue(t, other.db, other.job, 10)
+	if other.at = other.at.Add(time.Minute); other.admit(t, 1).Runs != 0 {
+		t.Error("runs that another node queued do not count")
+	}
+}
+
+// TestBacklog_Racing: however many queue runs at once on a node, the limit holds.
+func TestBacklog_Racing(t *testing.T) {
+	t.Parallel()
+	const limit = 25
+	b := newBacklog(t, limit)
+	var queued atomic.Int64
+	var racing sync.WaitGroup
+	for range 8 {
+		racing.Go(func() {
+			for range 10 {
+				admission, err := b.Admit(t.Context(), b.job.Account, 1)
+				if err != nil || admission.Runs == 0 {
+					continue
+				}
+				err = b.db.Write(t.Context(), "", func(tx *store.Tx) error {
+					return tx.InsertRuns(t.Context(), []jobs.Run{storetest.NewRun(b.job)})
+				})
+				if admission.Settle(err == nil); err == nil {
+					queued.Add(1)
+				}
+			}
+		})
+	}
+	racing.Wait()
+	if got := queued.Load(); got != limit {
+		t.Errorf("%d runs were queued, want %d", got, limit)
+	}
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/jobs"
+)
+
+// isLastRun is a condition that a row of runs is the newest of one of jobs. An
+// older job with the key has older runs: when the newest of the key is not the
+// job's, it has none. The order begins with the key to leave PostgreSQL one index,
+// as in nextOfLane.
+const isLastRun = `runs.job_uid = jobs.uid AND runs.id = (SELECT r.id FROM runs AS r WHERE r.account_id = jobs.account_id
+	AND r.job_key >= jobs.key AND r.job_key <= jobs.key ORDER BY r.job_key DESC, r.id DESC LIMIT 1)`
+
+// lastRunsQuery ends in a list of jobs' UIDs. finishedRunsQuery reads one job.
+const (
+	lastRunsQuery = `SELECT uid, runs.id, status, failure_reason, trigger, started_at, finished_at FROM jobs JOIN runs ON ` + isLastRun + `
+		WHERE jobs.account_id = $1 AND uid `
+	finishedRunsQuery = `SELECT created_at / 86400000000 AS day, status, (finished_at - started_at) / 1000 AS took, count(*)
+		FROM runs WHERE account_id = $1 AND job_key = $2 AND job_uid = $3 AND id >= $4 AND created_at >= $5
+		AND status IN ('SUCCEEDED', 'FAILED', 'CANCELED') GROUP BY day, status, took`
+)
+
+// addLastRuns adds the newest run of each job.
+func (tx *ReadTx) addLastRuns(ctx context.Context, account string, list []jobs.Job) error {
+	places, uids := make(map[string]int, len(list)), make([]string, len(list))
+	for i, job := range list {
+		places[job.UID], uids[i] = i, job.UID
+	}
+	_, err := among(ctx, tx, func(r row) (uid string, err error) {
+		var last jobs.LastRun
+		if err := r.Scan(&uid, &last.ID, &last.Status, &last.Reason, &last.Trigger, asTimeOrNull(&last.StartedAt), asTimeOrNull(&last.FinishedAt)); err != nil {
+			return "", err
+		}
+		list[places[uid]].LastRun = &last
+		return uid, nil
+	}, lastRunsQuery, account, uids)
+	return err
+}
+
+// PendingRuns counts the pending runs of an account, up to a limit.
+func (tx *ReadTx) PendingRuns(ctx context.Context, account string, limit int) (int, error) {
+	return scalar(ctx, tx.conn, scanInt,
+		`SELECT count(*) FROM (SELECT 1 FROM runs WHERE account_id = $1 AND status = 'PENDING' LIMIT $2) AS waiting`, account, limit)
+}
+
+// ExpireRuns cancels the oldest pending runs of an account that were queued before
+// an instant, except those that others have locked, and counts them.
+func (tx *Tx) ExpireRuns(ctx context.Context, account string, before time.Time, detail string, limit int) (int, error) {
+	oldest := tx.dialect.oneOf(`SELECT id FROM runs WHERE status = 'PENDING' AND account_id >= $1 AND account_id <= $1 AND id < $2 AND created_at < $3
+		ORDER BY account_id, id LIMIT $4` + tx.dialect.skipLocked)
+	return tx.affect(ctx, `UPDATE runs SET status = 'CANCELED', error = $5, finished_at = `+notBeforeQueued("$6")+` WHERE id `+oldest,
+		account, firstID(before.Add(idSlack)), micros(before), limit, detail, micros(tx.now))
+}
+
+// FinishedRuns counts the finished runs of a job that were queued from an instant
+// on, by day, status and duration.
+func (tx *ReadTx) FinishedRuns(ctx context.Context, job jobs.Job, from time.Time) ([]jobs.RunCount, error) {
+	return all(ctx, tx.conn, scanRunCount, finishedRunsQuery,
+		job.Account, job.Key, job.UID, firstID(from.Add(-idSlack)), micros(from))
+}
+
+func scanRunCount(r row) (count jobs.RunCount, err error) {
+	var day int64
+	err = r.Scan(&day, &count.Status, &count.Millis, &count.Runs)
+	count.Day = time.Unix(day*int64(24*time.Hour/time.Second), 0).UTC()
+	return count, err
+}
