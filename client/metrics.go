@@ -2,6 +2,9 @@ package signalbox
 
 import (
 	"context"
+	"net/url"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -30,7 +33,7 @@ type metricAttributes struct {
 	RecordedAt    time.Time         `json:"recorded_at,omitzero"`
 }
 
-// MetricsAPI sends measurements of running services.
+// MetricsAPI sends measurements of running services, and reads what all of them sent.
 type MetricsAPI struct{ transport *transport }
 
 // Report adds measurements to those of their minute. The server skips what it cannot use without an error. A report is
@@ -48,4 +51,64 @@ func (a MetricsAPI) Report(ctx context.Context, metrics []Metric) error {
 	}
 	_, err := a.transport.call(ctx, post(map[string]any{"data": data}, "metrics", "bulk"), nil)
 	return err
+}
+
+// MetricSeries is the sums of a metric over time. Its id is the metric's name.
+type MetricSeries struct {
+	Resource
+	// From and To are whole steps.
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// StepSeconds is how long a step is.
+	StepSeconds int `json:"step"`
+	// By are the dimensions that are told apart.
+	By []string `json:"by"`
+	// Units are those of what was added up.
+	Units []string `json:"units"`
+	// Points are in the order of time. Steps in which nothing was reported have none.
+	Points []MetricPoint `json:"points"`
+}
+
+// MetricPoint is the sum of what was reported for one step.
+type MetricPoint struct {
+	At time.Time `json:"at"`
+	// Dimensions are those of By that the measurements have.
+	Dimensions map[string]any `json:"dimensions"`
+	Sum        float64        `json:"sum"`
+	// Count is how many measurements were reported.
+	Count int `json:"count"`
+}
+
+// MetricSeriesParams say which sums of a metric are wanted.
+type MetricSeriesParams struct {
+	// From (inclusive) and To (exclusive) are widened to whole steps. The zero To is now, the zero From a day earlier.
+	From, To time.Time
+	// Step is a minute, an hour or a day; 0 is an hour. Minutes are kept for a week, hours for 90 days.
+	Step time.Duration
+	// By names the dimensions that are told apart.
+	By []string
+	// Where has the values that dimensions must have.
+	Where map[string]string
+}
+
+// Series returns the sums of a metric over time, at most 10,000 points.
+func (a MetricsAPI) Series(ctx context.Context, name string, params MetricSeriesParams) (MetricSeries, error) {
+	query := url.Values{"name": {name}}
+	for parameter, at := range map[string]time.Time{"from": params.From, "to": params.To} {
+		if !at.IsZero() {
+			query.Set(parameter, at.UTC().Format(time.RFC3339Nano))
+		}
+	}
+	if params.Step != 0 {
+		query.Set("step", strconv.Itoa(int(params.Step.Seconds())))
+	}
+	if len(params.By) > 0 {
+		query.Set("by", strings.Join(params.By, ","))
+	}
+	for dimension, value := range params.Where {
+		query.Set("filter["+dimension+"]", value)
+	}
+	r := get("metrics")
+	r.query = query
+	return fetch[MetricSeries](ctx, a.transport, r)
 }

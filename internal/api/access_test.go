@@ -133,6 +133,7 @@ func accessTable() []access {
 		{"PUT /api/v1/contexts/{id}", on(aContext, named), "                        401 401 403 200 200 200 401 401 403"},
 		{"DELETE /api/v1/contexts/{id}", on(aContext, ""), "                        401 401 403 204 204 204 401 401 403"},
 
+		{"GET /api/v1/metrics", at("/api/v1/metrics?name=m"), "                      401 401 200 200 200 200 401 401 200"},
 		{"POST /api/v1/metrics/bulk", sending("/api/v1/metrics/bulk", `{"data":[]}`), "401 401 202 202 202 202 401 401 202"},
 
 		{"GET /api/v1/flags", at(flagsPath), "                                      401 401 200 200 200 200 401 401 200"},

@@ -53,6 +53,7 @@ type Services struct {
 	Observations  *observations.Service
 	Flags         *flags.Service
 	FlagSnapshots *flags.Snapshots // compiled flags, for evaluation
+	Evaluations   *observations.Evaluations
 	Logging       *logging.Service
 	Configs       *configs.Service
 	Jobs          *jobs.Service

@@ -15,7 +15,7 @@ import (
 // fuzzedPaths are the paths that a fuzzed segment is put into.
 var fuzzedPaths = []string{
 	"/api/v1/environments", "/api/v1/environments/%", "/api/v1/environments/%/usage", "/api/v1/services", "/api/v1/services/%",
-	"/api/v1/context_types", "/api/v1/context_types/%", "/api/v1/contexts", "/api/v1/contexts/%", "/api/v1/contexts/bulk", "/api/v1/metrics/bulk",
+	"/api/v1/context_types", "/api/v1/context_types/%", "/api/v1/contexts", "/api/v1/contexts/%", "/api/v1/contexts/bulk", "/api/v1/metrics", "/api/v1/metrics/bulk",
 	"/api/v1/api_keys", "/api/v1/api_keys/%", "/api/v1/api_keys/%/actions/revoke", "/api/v1/changes", "/api/v1/changes/%",
 	"/api/v1/accounts/current", "/api/v1/accounts/current/settings", "/api/v1/users/current", "/api/v1/users/current/settings",
 	"/api/v1/flags", "/api/v1/flags/%", "/api/v1/flags/bulk", "/api/v1/flags/%/sources", "/api/v1/flags/%/actions/evaluate", "/api/v1/flag_sources",

@@ -44,7 +44,7 @@ func fill(c client) neighbour {
 		c.put(path, envelope("", "", attributes{"environment_order": []string{"theirs", "both"}, "mine": marker})).want(200)
 	}
 	key := c.makeKey(attributes{"name": marker, "role": "ADMIN"})
-	c.post("/api/v1/metrics/bulk", `{"data":[{"attributes":{"name":"`+marker+`","value":1}}]}`).want(202)
+	c.post("/api/v1/metrics/bulk", `{"data":[{"attributes":{"name":"both","value":1,"dimensions":{"x":"`+marker+`"}}}]}`).want(202)
 	return neighbour{client: c, account: c.get(accountPath).data().ID, user: c.get("/api/v1/users/current").data().ID,
 		key: key.id, seq: c.latest().ID, run: run}
 }
@@ -116,6 +116,7 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"PUT /api/v1/contexts/{id}":    {contextsPath + "/theirs%3Akey", named, 404},
 		"DELETE /api/v1/contexts/{id}": {contextsPath + "/theirs%3Akey", "", 404},
 
+		"GET /api/v1/metrics":       {"/api/v1/metrics?name=both&by=x", "", 200},
 		"POST /api/v1/metrics/bulk": {"/api/v1/metrics/bulk", `{"data":[{"attributes":{"name":"mine","value":1}}]}`, 202},
 
 		"GET /api/v1/flags":                        {flagsPath, "", 200},

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/observations"
 )
 
 // ofrepPrefix begins every path of the OpenFeature Remote Evaluation Protocol. They
@@ -61,6 +62,7 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	}
 	decided := request.snapshot.Evaluate(request.environment, key, request.context)
 	if decided.Code == flageval.None {
+		a.Evaluations.Note(c.caller.Account, request.environment, observations.Evaluated{Flag: key, Value: decided.Raw()})
 		return plain(appendEvaluation(make([]byte, 0, evaluationSize), request.snapshot, key, decided))
 	}
 	failure := reply{status: http.StatusBadRequest, document: ofrepError{key, decided.Code.String(), cannotServe}, mediaType: plainJSON}
@@ -78,8 +80,9 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	body := []byte(`{"flags":[`)
-	for i, key := range request.snapshot.Keys() {
+	keys := request.snapshot.Keys()
+	body, evaluated := []byte(`{"flags":[`), make([]observations.Evaluated, 0, len(keys))
+	for i, key := range keys {
 		if err := c.ctx().Err(); err != nil { // the caller left
 			return reply{}, err
 		}
@@ -88,7 +91,11 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 		}
 		decided := request.snapshot.Evaluate(request.environment, key, request.context)
 		body = appendResult(body, request.snapshot, key, decided)
+		if decided.Code == flageval.None {
+			evaluated = append(evaluated, observations.Evaluated{Flag: key, Value: decided.Raw()})
+		}
 	}
+	a.Evaluations.Note(c.caller.Account, request.environment, evaluated...)
 	body = append(body, `],"metadata":{}}`...)
 	return reply{status: http.StatusOK, body: body, mediaType: plainJSON, etag: hashed(body)}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -163,7 +164,7 @@ func (oneFlag) ManagedEnvironments(context.Context, string) (map[string]bool, er
 // TestOFREP_CallerLeaves: all flags of an account may be a lot of work.
 func TestOFREP_CallerLeaves(t *testing.T) {
 	t.Parallel()
-	handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: oneFlag{}}, Auth: anybody{},
+	handler := api.New(api.Services{FlagSnapshots: &flags.Snapshots{Store: oneFlag{}}, Evaluations: &observations.Evaluations{}, Auth: anybody{},
 		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
 	for _, gone := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())

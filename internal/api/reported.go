@@ -2,9 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"net/http"
-	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/observations"
@@ -58,53 +55,4 @@ func reportedContext(item *jsonapi.Object) observations.ReportedContext {
 		Key:        item.String("key").Or(""),
 		Attributes: item.RawObject("attributes", `{"plan": "pro"}`).Or(nil),
 	}
-}
-
-// reportMetrics keeps the measurements that it can read and skips the others.
-func (a *API) reportMetrics(c *call) (reply, error) {
-	items, err := c.bulkItems("data")
-	if err != nil {
-		return reply{}, err
-	}
-	metrics := make([]observations.Metric, 0, len(items))
-	for _, text := range items {
-		if metric, readable := reportedMetric(text); readable {
-			metrics = append(metrics, metric)
-		}
-	}
-	if err := a.Observations.ReportMetrics(c.ctx(), c.caller, metrics); err != nil {
-		return reply{}, err
-	}
-	return reply{status: http.StatusAccepted}, nil
-}
-
-func reportedMetric(text json.RawMessage) (observations.Metric, bool) {
-	item, isObject := jsonapi.ParseItem(text)
-	if !isObject {
-		return observations.Metric{}, false
-	}
-	attributes, sent := item.Object("attributes", `{"name": "requests", "value": 1}`).Get()
-	if !sent {
-		return observations.Metric{}, false
-	}
-	value, sent := attributes.Number("value").Get()
-	metric := observations.Metric{
-		Name: attributes.String("name").Or(""), Unit: attributes.String("unit").Or(""), Value: value,
-		Dimensions: sortedObject(attributes.RawObject("dimensions", `{"route": "/"}`).Or(nil)),
-		RecordedAt: attributes.Time("recorded_at").Or(time.Time{}),
-	}
-	return metric, sent && attributes.Problems().Err() == nil
-}
-
-// sortedObject returns the same text for equal objects, {} for anything else.
-func sortedObject(text json.RawMessage) json.RawMessage {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(text, &members) != nil {
-		return json.RawMessage(`{}`)
-	}
-	sorted, err := json.Marshal(members)
-	if err != nil || strings.Contains(string(sorted), `\u0000`) {
-		return json.RawMessage(`{}`)
-	}
-	return sorted
 }

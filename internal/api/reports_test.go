@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
@@ -396,20 +396,14 @@ func TestReport_Metrics(t *testing.T) {
 // of their members.
 func requireMinutes(t *testing.T, database storetest.Database, account string) {
 	t.Helper()
-	err := database.Open(t).Read(t.Context(), func(tx *store.ReadTx) error {
-		minutes, err := tx.MetricMinutes(t.Context(), account, time.Now().Add(-time.Hour))
-		for _, minute := range minutes {
-			if minute.Name == "flags.evaluations" && (minute.Samples != 2 || minute.Sum != 120 || minute.Minimum != 2 || minute.Maximum != 118) {
-				t.Errorf("stored %+v", minute)
-			}
+	minutes := storetest.MetricSums(t, database.Open(t), account, observations.ByMinute, observations.MetricFilter{})
+	for _, minute := range minutes {
+		if minute.Name == "flags.evaluations" && (minute.Samples != 2 || minute.Sum != 120 || minute.Minimum != 2 || minute.Maximum != 118) {
+			t.Errorf("stored %+v", minute)
 		}
-		if len(minutes) != 2 {
-			t.Errorf("stored %+v, want two series", minutes)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	if len(minutes) != 2 {
+		t.Errorf("stored %+v, want two series", minutes)
 	}
 }
 

@@ -41,6 +41,7 @@ func tagged() map[string]func(client) string {
 		"GET /api/v1/log_groups/{id}":           aGroup,
 		"GET /api/v1/configs/{id}":              aConfig,
 		"GET /api/v1/configs/{id}/resolved":     below(aConfig, "/resolved?environment=production"),
+		"GET /api/v1/metrics":                   is("/api/v1/metrics?name=m"),
 		"GET /api/v1/changes/{seq}":             is(changesPath + "/1"),
 	}
 }

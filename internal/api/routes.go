@@ -90,6 +90,7 @@ func (a *API) routes() []route {
 		{"DELETE /api/v1/contexts/{id}", configures(), context.remove(a.Observations.DeleteContext)},
 
 		{"POST /api/v1/metrics/bulk", reports(), a.reportMetrics},
+		{"GET /api/v1/metrics", reads(), a.metricSeries},
 
 		{"GET /api/v1/flags", reads(), flag.list(a.Flags.Flags)},
 		{"POST /api/v1/flags", configures(), flag.create(a.Flags.Create)},

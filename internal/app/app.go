@@ -53,10 +53,13 @@ type App struct {
 	removal  *retention
 	recount  *recounter
 	// refreshes writes when things were last seen, expirer removes levels in time.
-	refreshes *observations.Refreshes
-	expirer   *logging.Expirer
-	snapshots *flags.Snapshots
-	stream    *stream.Hub
+	refreshes    *observations.Refreshes
+	observations *observations.Service
+	// evaluations counts what is evaluated on the server.
+	evaluations *observations.Evaluations
+	expirer     *logging.Expirer
+	snapshots   *flags.Snapshots
+	stream      *stream.Hub
 
 	egress    *egress.Client
 	scheduler *scheduler.Scheduler
@@ -133,6 +136,7 @@ func (a *App) Start(ctx context.Context) error {
 	}
 	a.listener.Start(ctx)
 	a.refreshes.Start(ctx)
+	a.evaluations.Start(ctx)
 	a.expirer.Start(ctx)
 	a.stream.Start(ctx)
 	a.resealer.Start(ctx)
@@ -194,6 +198,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.feed.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
+	a.evaluations.Stop(ending) // which notes refreshes
 	a.refreshes.Stop(ending)
 	return errors.Join(err, a.close(ending))
 }

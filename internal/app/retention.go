@@ -11,8 +11,12 @@ import (
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// retentionInterval is how often old rows are removed.
-const retentionInterval = 5 * time.Minute
+const (
+	// retentionInterval is how often old rows are removed.
+	retentionInterval = 5 * time.Minute
+	// metricsSpare is how much longer metrics are kept than promised, so that who asks for all gets all.
+	metricsSpare = time.Hour
+)
 
 // retention removes runs, changes and metrics that are older than the operator
 // wants to keep, and what is left of deleted loggers. Every node does it; several may do it at once.
@@ -42,7 +46,9 @@ func (r *retention) Stop() { r.loop.Stop() }
 func (r *retention) removeOld(ctx context.Context) {
 	r.remove(ctx, "runs", r.db.RemoveRuns, r.runs)
 	r.remove(ctx, "changes", r.db.RemoveChanges, r.changes)
-	r.remove(ctx, "metrics", r.db.RemoveMetrics, observations.MetricsKept)
+	for _, by := range observations.Resolutions() {
+		r.tell(ctx, "metrics", func() (int, error) { return r.db.RemoveMetrics(ctx, by, r.now().Add(-by.Kept()-metricsSpare)) })
+	}
 	r.tell(ctx, "deleted loggers", func() (int, error) { return r.db.ForgetLoggers(ctx, logging.MaxRemembered) })
 }
 

@@ -59,6 +59,9 @@ func (a *App) wireFeed() {
 // wireLoops makes what works by itself, besides the jobs engine.
 func (a *App) wireLoops() {
 	a.refreshes = &observations.Refreshes{Store: a.db.Refreshes(), Interval: a.options.RefreshInterval, Log: a.log}
+	a.observations = &observations.Service{Store: observationTransactions(a.db), Discoverable: environments.Discoverable,
+		Measured: a.measured, Dropped: a.metrics.CountDroppedReports}
+	a.evaluations = &observations.Evaluations{Metrics: a.observations, Interval: a.options.RefreshInterval, Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
 	a.snapshots = &flags.Snapshots{Store: a.db.Flags(), History: a.db.After}
 	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now, evict: a.snapshots.Evict}
@@ -71,13 +74,13 @@ func (a *App) services() api.Services {
 	return api.Services{
 		Accounts:      &accounts.Service{Store: a.db.Accounts()},
 		Environments:  &environments.Service{Store: environmentTransactions(a.db), Plans: a.plans},
-		Observations:  &observations.Service{Store: observationTransactions(a.db), Discoverable: environments.Discoverable, Measured: a.measured},
+		Observations:  a.observations,
 		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
-		FlagSnapshots: a.snapshots,
-		Logging:       &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
-		Configs:       &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
-		Jobs:          a.wireJobs(),
-		History:       a.db.History(), Auth: a.auth, Events: a.stream, Ready: a.ready,
+		FlagSnapshots: a.snapshots, Evaluations: a.evaluations,
+		Logging: &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
+		Configs: &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
+		Jobs:    a.wireJobs(),
+		History: a.db.History(), Auth: a.auth, Events: a.stream, Ready: a.ready,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}

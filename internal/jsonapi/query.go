@@ -125,6 +125,32 @@ func (q *Query) rangeEnd(name, text string) time.Time {
 	return at
 }
 
+// Time reads a parameter that is an instant; one that is absent is the zero time.
+func (q *Query) Time(name string) time.Time {
+	text, sent := q.text(name)
+	at, ok := ParseTime(text)
+	if sent && !ok {
+		q.wrong(name, "must be an RFC 3339 date and time such as 2030-01-01T00:00:00Z")
+	}
+	return at
+}
+
+// Filters reads every filter, whatever its name.
+func (q *Query) Filters() map[string]string {
+	filters := map[string]string{}
+	for parameter := range q.values {
+		name, opened := strings.CutPrefix(parameter, "filter[")
+		name, closed := strings.CutSuffix(name, "]")
+		if !opened || !closed {
+			continue
+		}
+		if text, sent := q.Filter(name).Get(); sent {
+			filters[name] = text
+		}
+	}
+	return filters
+}
+
 // Bool reads a parameter that is true or false.
 func (q *Query) Bool(name string) optional.Value[bool] {
 	text, sent := q.text(name)

@@ -26,6 +26,18 @@
 // What a source says, and what it means that one is new, is the product's to
 // decide: flags and logging implement Product.
 //
+// # Metrics
+//
+// Every measurement is added to the sums of its minute and of its hour, in one
+// transaction, so that both say the same. Sums by the minute are kept for a week
+// and those by the hour for 90 days. How many sums an account may have for one
+// minute or hour is bounded; new ones past that are dropped and counted.
+//
+// What the server evaluates itself is counted in memory by Evaluations, for each
+// account, environment, flag and value, and written every five seconds as a client
+// would report it. What cannot be written is kept; only a process that is killed
+// loses counts.
+//
 // # Refreshes
 //
 // Refreshes keeps, for each account, the newest instant of each key: sources

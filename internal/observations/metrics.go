@@ -9,11 +9,10 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 const (
-	// MetricsKept is how long per-minute metrics are kept.
-	MetricsKept = 7 * 24 * time.Hour
 	// metricsAhead is how far a client's clock may be ahead of ours.
 	metricsAhead = time.Hour
 	maxUnit      = 50
@@ -33,15 +32,41 @@ type Metric struct {
 	RecordedAt time.Time // zero means now
 }
 
-// series is what measurements are added up by.
-type series struct {
-	minute                 int64
+// Resolution is how long the times are for which measurements are added up.
+// Every measurement is added to its minute and to its hour, so that the sums of
+// the hours are there when the minutes are removed.
+type Resolution uint8
+
+// The resolutions.
+const (
+	ByMinute Resolution = iota
+	ByHour
+)
+
+// Resolutions returns all resolutions.
+func Resolutions() []Resolution { return []Resolution{ByMinute, ByHour} }
+
+// Length returns how long the times are.
+func (r Resolution) Length() time.Duration { return [...]time.Duration{time.Minute, time.Hour}[r] }
+
+// Kept returns how long sums are kept.
+func (r Resolution) Kept() time.Duration {
+	return [...]time.Duration{7 * 24 * time.Hour, 90 * 24 * time.Hour}[r]
+}
+
+// maxSets is how many sums an account may have for one time: distinct names,
+// units and dimensions. It bounds the rows of an account.
+func (r Resolution) maxSets() int { return [...]int{2000, 5000}[r] }
+
+// metricSet is what the measurements of one time are added up by.
+type metricSet struct {
+	at                     int64
 	name, unit, dimensions string
 }
 
-// MetricMinute is what was reported of one metric in one minute.
-type MetricMinute struct {
-	Minute     time.Time
+// MetricSum is what was reported of one metric in one minute or hour.
+type MetricSum struct {
+	At         time.Time
 	Name       string
 	Unit       string
 	Dimensions string
@@ -51,23 +76,124 @@ type MetricMinute struct {
 	Maximum    float64
 }
 
-// ReportMetrics adds measurements up per minute. Unusable ones are skipped:
-// a client must not fail because of what it measures. Every role may call it.
+// MetricFilter says which sums are wanted; the zero values mean all.
+type MetricFilter struct {
+	Name     string
+	From, To time.Time // from the first instant until before the second
+}
+
+// ReportMetrics adds measurements up. Unusable ones are skipped: a client must
+// not fail because of what it measures. Every role may call it.
 func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, metrics []Metric) error {
 	for slice := range slices.Chunk(metrics, sliceSize) {
-		var kept []Metric
-		err := s.queue.Write(ctx, s.Store, caller.Account, len(slice), func(tx Tx, _ *sharedCount) error {
-			kept = usable(slice, tx.Now())
-			return tx.AddMetrics(ctx, caller.Account, aggregate(kept))
+		var stored storedMetrics
+		err := s.queue.Write(ctx, s.Store, caller.Account, len(slice), func(tx Tx, _ *sharedCount) (err error) {
+			stored, err = storeMetrics(ctx, tx, caller.Account, slice)
+			return err
 		})
 		if err != nil {
 			return err
 		}
-		for _, metric := range kept {
-			s.Measured(caller.Account, metric)
-		}
+		s.tell(caller.Account, stored)
 	}
 	return nil
+}
+
+// addMetrics stores a slice of measurements in a transaction of its own. Unlike
+// ReportMetrics it knows when it returns whether they were stored.
+func (s *Service) addMetrics(ctx context.Context, account string, metrics []Metric) error {
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	stored, err := transaction.Write(ctx, s.Store, account, func(tx Tx) (storedMetrics, error) {
+		return storeMetrics(ctx, tx, account, metrics)
+	})
+	if err == nil {
+		s.tell(account, stored)
+	}
+	return err
+}
+
+// storedMetrics is what became of measurements.
+type storedMetrics struct {
+	usable  []Metric
+	dropped int // sums that did not fit
+}
+
+func (s *Service) tell(account string, stored storedMetrics) {
+	for _, metric := range stored.usable {
+		s.Measured(account, metric)
+	}
+	if s.Dropped != nil && stored.dropped > 0 {
+		s.Dropped(stored.dropped)
+	}
+}
+
+// storeMetrics adds measurements to the minutes and hours they belong to.
+func storeMetrics(ctx context.Context, tx Tx, account string, metrics []Metric) (storedMetrics, error) {
+	stored := storedMetrics{usable: usable(metrics, tx.Now())}
+	for _, by := range Resolutions() {
+		sums := aggregate(stored.usable, by)
+		fitting, err := fitting(ctx, tx, account, by, sums)
+		if err != nil {
+			return storedMetrics{}, err
+		}
+		if err := tx.AddMetrics(ctx, account, by, fitting); err != nil {
+			return storedMetrics{}, err
+		}
+		stored.dropped += len(sums) - len(fitting)
+	}
+	return stored, nil
+}
+
+// fitting returns the sums without those that are new and past the cap of their
+// time.
+func fitting(ctx context.Context, tx ReadTx, account string, by Resolution, sums []MetricSum) ([]MetricSum, error) {
+	wanted := map[time.Time]int{}
+	for _, sum := range sums {
+		wanted[sum.At]++
+	}
+	full := map[time.Time]*fullTime{}
+	for at, more := range wanted {
+		stored, err := tx.CountMetrics(ctx, account, by, at)
+		if err != nil {
+			return nil, err
+		}
+		if stored+more <= by.maxSets() { // it is, nearly always
+			continue
+		}
+		if full[at], err = readFullTime(ctx, tx, account, by, at); err != nil {
+			return nil, err
+		}
+	}
+	if len(full) == 0 {
+		return sums, nil
+	}
+	return slices.DeleteFunc(sums, func(sum MetricSum) bool { return full[sum.At] != nil && !full[sum.At].admits(sum) }), nil
+}
+
+// fullTime is a minute or hour that may have no capacity for all new sets.
+type fullTime struct {
+	known    map[metricSet]bool
+	capacity int
+}
+
+func readFullTime(ctx context.Context, tx ReadTx, account string, by Resolution, at time.Time) (*fullTime, error) {
+	read := &fullTime{known: map[metricSet]bool{}}
+	err := tx.MetricSums(ctx, account, by, MetricFilter{From: at, To: at.Add(by.Length())}, func(sum MetricSum) error {
+		read.known[sum.set()] = true
+		return nil
+	})
+	read.capacity = by.maxSets() - len(read.known)
+	return read, err
+}
+
+// admits reports whether a sum is known or fits.
+func (f *fullTime) admits(sum MetricSum) bool {
+	if f.known[sum.set()] {
+		return true
+	}
+	f.capacity--
+	return f.capacity >= 0
 }
 
 func usable(metrics []Metric, now time.Time) []Metric {
@@ -88,28 +214,31 @@ func (m Metric) usable(now time.Time) bool {
 		naming.Fits(m.Unit, 0, maxUnit) &&
 		len(m.Dimensions) <= maxDimensions &&
 		math.Abs(m.Value) <= maxMetric && // false for NaN
-		m.RecordedAt.After(now.Add(-MetricsKept)) && m.RecordedAt.Before(now.Add(metricsAhead))
+		m.RecordedAt.After(now.Add(-ByMinute.Kept())) && m.RecordedAt.Before(now.Add(metricsAhead))
 }
 
-func aggregate(metrics []Metric) []MetricMinute {
-	index := map[series]int{}
-	var minutes []MetricMinute
+func aggregate(metrics []Metric, by Resolution) []MetricSum {
+	index := map[metricSet]int{}
+	var sums []MetricSum
 	for _, metric := range metrics {
-		minute := metric.RecordedAt.Truncate(time.Minute)
-		key := series{minute.Unix(), metric.Name, metric.Unit, string(metric.Dimensions)}
-		at, seen := index[key]
+		sum := MetricSum{At: metric.RecordedAt.UTC().Truncate(by.Length()), Name: metric.Name, Unit: metric.Unit,
+			Dimensions: string(metric.Dimensions), Minimum: metric.Value, Maximum: metric.Value}
+		place, seen := index[sum.set()]
 		if !seen {
-			at = len(minutes)
-			index[key] = at
-			minutes = append(minutes, MetricMinute{Minute: minute, Name: metric.Name, Unit: metric.Unit,
-				Dimensions: key.dimensions, Minimum: metric.Value, Maximum: metric.Value})
+			place = len(sums)
+			index[sum.set()] = place
+			sums = append(sums, sum)
 		}
-		minutes[at].add(metric.Value)
+		sums[place].add(metric.Value)
 	}
-	return minutes
+	return sums
 }
 
-func (m *MetricMinute) add(value float64) {
+func (m *MetricSum) set() metricSet {
+	return metricSet{m.At.Unix(), m.Name, m.Unit, m.Dimensions}
+}
+
+func (m *MetricSum) add(value float64) {
 	m.Samples++
 	m.Sum += value
 	m.Minimum, m.Maximum = min(m.Minimum, value), max(m.Maximum, value)

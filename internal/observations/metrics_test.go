@@ -2,15 +2,16 @@ package observations_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/internal/observations"
-	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
@@ -19,15 +20,9 @@ func metric(name string, value float64, at time.Time) observations.Metric {
 }
 
 // minutes gives what is stored of an account's metrics.
-func (h *house) minutes(t *testing.T) (minutes []observations.MetricMinute) {
+func (h *house) minutes(t *testing.T) []observations.MetricSum {
 	t.Helper()
-	if err := h.db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		minutes, err = tx.MetricMinutes(t.Context(), h.owner.Account, time.Unix(0, 0))
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return minutes
+	return storetest.MetricSums(t, h.db, h.owner.Account, observations.ByMinute, observations.MetricFilter{})
 }
 
 func (h *house) measure(t *testing.T, metrics ...observations.Metric) {
@@ -51,9 +46,9 @@ func TestReportMetrics_SumsPerMinute(t *testing.T) {
 		h := newHouse(t, database)
 		h.measure(t, metric("m", 3, ago(5, 0)), metric("m", -1.5, ago(5, 59*time.Second)), metric("m", 7, ago(4, 0)))
 		h.measure(t, metric("m", 10, ago(5, 30*time.Second)))
-		same(t, h.minutes(t), []observations.MetricMinute{
-			{Minute: ago(5, 0), Name: "m", Unit: "ms", Dimensions: "{}", Samples: 3, Sum: 11.5, Minimum: -1.5, Maximum: 10},
-			{Minute: ago(4, 0), Name: "m", Unit: "ms", Dimensions: "{}", Samples: 1, Sum: 7, Minimum: 7, Maximum: 7},
+		same(t, h.minutes(t), []observations.MetricSum{
+			{At: ago(5, 0), Name: "m", Unit: "ms", Dimensions: "{}", Samples: 3, Sum: 11.5, Minimum: -1.5, Maximum: 10},
+			{At: ago(4, 0), Name: "m", Unit: "ms", Dimensions: "{}", Samples: 1, Sum: 7, Minimum: 7, Maximum: 7},
 		})
 	})
 }
@@ -136,13 +131,13 @@ func TestReportMetrics_SumsDoNotDependOnReports(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		h := &house{Service: service, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
 		values := rapid.SliceOfN(rapid.IntRange(-1000, 1000), 1, 20).Draw(r, "values")
-		want := observations.MetricMinute{Minute: ago(9, 0), Name: "m", Unit: "ms", Dimensions: "{}", Minimum: math.Inf(1), Maximum: math.Inf(-1)}
+		want := observations.MetricSum{At: ago(9, 0), Name: "m", Unit: "ms", Dimensions: "{}", Minimum: math.Inf(1), Maximum: math.Inf(-1)}
 		var pending []observations.Metric
 		for i, value := range values {
 			number := float64(value)
 			want.Samples, want.Sum = want.Samples+1, want.Sum+number
 			want.Minimum, want.Maximum = min(want.Minimum, number), max(want.Maximum, number)
-			pending = append(pending, metric("m", number, want.Minute))
+			pending = append(pending, metric("m", number, want.At))
 			if i == len(values)-1 || rapid.IntRange(0, 3).Draw(r, "cut") == 0 {
 				h.measure(t, pending...)
 				pending = nil
@@ -150,6 +145,70 @@ func TestReportMetrics_SumsDoNotDependOnReports(t *testing.T) {
 		}
 		if got := h.minutes(t); len(got) != 1 || got[0] != want {
 			r.Fatalf("got %+v, want %+v", got, want)
+		}
+	})
+}
+
+// TestReportMetrics_CapPerTime reports more sets than a minute may have.
+func TestReportMetrics_CapPerTime(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database)
+		dropped := 0
+		h.Dropped = func(sums int) { dropped += sums }
+		hour := thisMinute.Truncate(time.Hour)
+		var report []observations.Metric
+		for i := range 2100 {
+			each := metric("m", 1, hour)
+			each.Dimensions = json.RawMessage(fmt.Sprintf(`{"i":%d}`, i))
+			report = append(report, each)
+		}
+		h.measure(t, report...)
+		same(t, len(h.minutes(t)), 2000)
+		same(t, dropped, 100)
+		h.measure(t, report[0], report[2099], metric("m", 1, hour.Add(-time.Minute))) // known, past the cap, and of another minute
+		minutes := h.minutes(t)
+		same(t, len(minutes), 2001)
+		same(t, minutes[1].Samples, 2)
+		same(t, dropped, 101)
+		hours := storetest.MetricSums(t, h.db, h.owner.Account, observations.ByHour, observations.MetricFilter{From: hour})
+		same(t, len(hours), 2100) // which has capacity
+	})
+}
+
+// TestReportMetrics_HoursAreSumsOfMinutes: whatever is reported, and when.
+func TestReportMetrics_HoursAreSumsOfMinutes(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "sqlite").Open(t)
+	service := newService(db)
+	rapid.Check(t, func(r *rapid.T) {
+		h := &house{Service: service, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
+		for range rapid.IntRange(1, 5).Draw(r, "reports") {
+			var report []observations.Metric
+			for range rapid.IntRange(1, 10).Draw(r, "metrics") {
+				each := metric(rapid.SampledFrom([]string{"m", "n"}).Draw(r, "name"), float64(rapid.IntRange(-1000, 1000).Draw(r, "value")),
+					ago(rapid.IntRange(0, 200).Draw(r, "minutes"), 0))
+				each.Dimensions = json.RawMessage(rapid.SampledFrom([]string{`{}`, `{"a":1}`}).Draw(r, "dimensions"))
+				report = append(report, each)
+			}
+			h.measure(t, report...)
+		}
+		want := map[string]observations.MetricSum{}
+		for _, minute := range h.minutes(t) {
+			minute.At = minute.At.Truncate(time.Hour)
+			key := fmt.Sprint(minute.At, minute.Name, minute.Dimensions)
+			if sum, known := want[key]; known {
+				minute.Samples, minute.Sum = minute.Samples+sum.Samples, minute.Sum+sum.Sum
+				minute.Minimum, minute.Maximum = min(minute.Minimum, sum.Minimum), max(minute.Maximum, sum.Maximum)
+			}
+			want[key] = minute
+		}
+		got := map[string]observations.MetricSum{}
+		for _, hour := range storetest.MetricSums(t, db, h.owner.Account, observations.ByHour, observations.MetricFilter{}) {
+			got[fmt.Sprint(hour.At, hour.Name, hour.Dimensions)] = hour
+		}
+		if difference := cmp.Diff(want, got); difference != "" {
+			r.Fatalf("hours differ from their minutes (-want +got):\n%s", difference)
 		}
 	})
 }

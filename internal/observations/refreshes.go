@@ -21,9 +21,11 @@ const (
 	// one whose lock is taken does not keep the others waiting.
 	refreshAccounts = 4
 	// maxBuffered and maxBufferedOfAccount bound the memory: an account may have
-	// all its sources, flags and keys in the buffer.
+	// all its sources, flags and keys in the buffer. When the buffer is full, an
+	// account still has sureOfAccount, so that others cannot take it all.
 	maxBufferedOfAccount = 250_000
 	maxBuffered          = 1_000_000
+	sureOfAccount        = 1000
 )
 
 // Refreshed names an instant that reports and requests move forward.
@@ -62,7 +64,7 @@ type Refreshes struct {
 	mu      sync.Mutex
 	pending map[string]map[instant]time.Time // by account
 	size    int
-	failing bool
+	outage  outage
 	loop    background.Loop
 }
 
@@ -95,7 +97,7 @@ func (r *Refreshes) note(pending map[instant]time.Time, of instant, at time.Time
 	switch {
 	case known && at.After(noted):
 		pending[of] = at
-	case !known && len(pending) < maxBufferedOfAccount && r.size < maxBuffered:
+	case !known && (len(pending) < sureOfAccount || len(pending) < maxBufferedOfAccount && r.size < maxBuffered):
 		pending[of] = at
 		r.size++
 	}
@@ -126,7 +128,7 @@ func (r *Refreshes) Flush(ctx context.Context) {
 		}
 	})
 	errs <- nil
-	r.tell(ctx, len(pending) > 0, <-errs)
+	r.outage.tell(ctx, r.Log, "when flags, loggers and keys were last seen", len(pending) > 0, <-errs)
 }
 
 // write writes what is buffered of an account, and puts back what it cannot.
@@ -155,16 +157,4 @@ func (r *Refreshes) writeSlice(ctx context.Context, account string, refreshes []
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	return r.Store.Write(ctx, account, func(tx RefreshTx) error { return tx.Refresh(ctx, account, refreshes) })
-}
-
-// tell logs the beginning and the end of an outage.
-func (r *Refreshes) tell(ctx context.Context, wrote bool, failure error) {
-	switch {
-	case failure != nil && !r.failing && ctx.Err() == nil:
-		r.failing = true
-		r.Log.Warn("Writing when flags, loggers and keys were last seen failed; it is kept in memory and tried again every 5 s.", "error", failure)
-	case failure == nil && r.failing && wrote:
-		r.failing = false
-		r.Log.Info("Writing when flags, loggers and keys were last seen works again.")
-	}
 }

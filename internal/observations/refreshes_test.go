@@ -198,8 +198,10 @@ func TestRefreshes_Bounds(t *testing.T) {
 		t.Errorf("%d are buffered, the first of %v", len(r.pending["a"]), got)
 	}
 	r.size = maxBuffered
-	r.Note("b", FlagEvaluated, at, "f")
-	if _, noted := r.pending["b"][instant{FlagEvaluated, "f"}]; noted {
-		t.Error("the buffer has no bound in total")
+	for i := range sureOfAccount + 1 { // others cannot take all of it
+		r.Note("b", FlagEvaluated, at, strconv.Itoa(i))
+	}
+	if noted := len(r.pending["b"]); noted != sureOfAccount {
+		t.Errorf("%d of another account are buffered when the buffer is full", noted)
 	}
 }

@@ -38,6 +38,10 @@ type ReadTx interface {
 	KnownContexts(ctx context.Context, account string, contexts []Context) (map[string]bool, error)
 	Contexts(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Context], error)
 	CountContexts(ctx context.Context, account string) (int, error)
+	// MetricSums passes sums on, in their order, until each returns an error.
+	MetricSums(ctx context.Context, account string, by Resolution, filter MetricFilter, each func(MetricSum) error) error
+	// CountMetrics counts the sums of one minute or hour.
+	CountMetrics(ctx context.Context, account string, by Resolution, at time.Time) (int, error)
 }
 
 // Tx is what this package reads and writes in one transaction.
@@ -58,7 +62,8 @@ type Tx interface {
 	UpsertContexts(ctx context.Context, contexts []Context) error
 	UpdateContext(ctx context.Context, context Context) error
 	DeleteContext(ctx context.Context, account, typeKey, key string) error
-	AddMetrics(ctx context.Context, account string, minutes []MetricMinute) error
+	// AddMetrics adds sums to those of the same time and set.
+	AddMetrics(ctx context.Context, account string, by Resolution, sums []MetricSum) error
 }
 
 // Service takes reports of contexts and metrics, and manages what they created.
@@ -67,8 +72,10 @@ type Service struct {
 	// Discoverable returns which environments a report may create, and how many
 	// more are new but past their cap.
 	Discoverable func(known map[string]bool, keys []string) (created []string, dropped int)
-	// Measured receives every metric that was stored.
+	// Measured receives every usable metric once it is stored.
 	Measured func(account string, metric Metric)
+	// Dropped, unless it is nil, receives how many sums were past a cap.
+	Dropped func(sums int)
 
 	queue queue[Tx]
 }

@@ -62,12 +62,7 @@ func (tx *ReadTx) Changes(ctx context.Context, account string, filter changes.Fi
 		history.where("kind = ? AND key = ?", filter.Kind, filter.Key)
 	}
 	history.equals("actor_id", filter.ActorID)
-	if !filter.From.IsZero() {
-		history.where("created_at >= ?", micros(filter.From))
-	}
-	if !filter.To.IsZero() {
-		history.where("created_at < ?", micros(filter.To))
-	}
+	history.between("created_at", filter.From, filter.To)
 	return tailOf(ctx, tx, history, size, scanChange, changeBytes)
 }
 

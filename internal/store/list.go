@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
@@ -54,6 +55,16 @@ func (l *list) equals(column, value string) {
 func (l *list) is(column string, value optional.Value[bool]) {
 	if wanted, sent := value.Get(); sent {
 		l.where(column+" = ?", wanted)
+	}
+}
+
+// between adds conditions on a column of instants: from one until before another, unless they are zero.
+func (l *list) between(column string, from, to time.Time) {
+	if !from.IsZero() {
+		l.where(column+" >= ?", micros(from))
+	}
+	if !to.IsZero() {
+		l.where(column+" < ?", micros(to))
 	}
 }
 

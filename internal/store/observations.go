@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/observations"
@@ -257,29 +256,4 @@ func (tx *Tx) UpdateContext(ctx context.Context, c observations.Context) error {
 // DeleteContext removes a context.
 func (tx *Tx) DeleteContext(ctx context.Context, account, typeKey, key string) error {
 	return tx.removes(ctx, account, storedContexts, `DELETE FROM contexts WHERE account_id = $1 AND context_type = $2 AND key = $3`, typeKey, key)
-}
-
-// AddMetrics adds measurements to the minutes they belong to.
-func (tx *Tx) AddMetrics(ctx context.Context, account string, minutes []observations.MetricMinute) error {
-	rows := make([][]any, 0, len(minutes))
-	for _, m := range minutes {
-		rows = append(rows, []any{account, micros(m.Minute), m.Name, m.Unit, m.Dimensions, m.Samples, m.Sum, m.Minimum, m.Maximum})
-	}
-	return inserts(ctx, tx, `INSERT INTO metric_minutes (account_id, minute, name, unit, dimensions, samples, sum, minimum, maximum) VALUES`,
-		`ON CONFLICT (account_id, minute, name, unit, dimensions) DO UPDATE SET
-			samples = metric_minutes.samples + excluded.samples,
-			sum = metric_minutes.sum + excluded.sum,
-			minimum = CASE WHEN excluded.minimum < metric_minutes.minimum THEN excluded.minimum ELSE metric_minutes.minimum END,
-			maximum = CASE WHEN excluded.maximum > metric_minutes.maximum THEN excluded.maximum ELSE metric_minutes.maximum END`, rows)
-}
-
-// MetricMinutes gives what was reported of an account's metrics since an instant.
-func (tx *ReadTx) MetricMinutes(ctx context.Context, account string, since time.Time) ([]observations.MetricMinute, error) {
-	return all(ctx, tx.conn, func(r row) (m observations.MetricMinute, err error) {
-		var minute int64
-		err = r.Scan(&minute, &m.Name, &m.Unit, &m.Dimensions, &m.Samples, &m.Sum, &m.Minimum, &m.Maximum)
-		m.Minute = instant(minute)
-		return m, err
-	}, `SELECT minute, name, unit, dimensions, samples, sum, minimum, maximum FROM metric_minutes
-		WHERE account_id = $1 AND minute >= $2 ORDER BY minute, name, unit, dimensions`, account, micros(since))
 }

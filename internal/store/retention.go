@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/observations"
 )
 
 const (
@@ -82,10 +84,11 @@ func (db *DB) RemoveChanges(ctx context.Context, before time.Time) (removed int,
 		(SELECT seq, created_at FROM changes WHERE account_id = $3 ORDER BY seq LIMIT $2) AS oldest WHERE created_at < $1) RETURNING account_id`, micros(before))
 }
 
-// RemoveMetrics removes the metrics before an instant, as RemoveRuns does.
-func (db *DB) RemoveMetrics(ctx context.Context, before time.Time) (removed int, err error) {
-	return db.removeOfAll(ctx, `DELETE FROM metric_minutes WHERE account_id = $3 AND (minute, name, unit, dimensions) IN
-		(SELECT minute, name, unit, dimensions FROM metric_minutes WHERE account_id = $3 AND minute < $1 ORDER BY minute LIMIT $2)
+// RemoveMetrics removes the metrics of a resolution before an instant, as RemoveRuns does.
+func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, before time.Time) (removed int, err error) {
+	table, at := metricTable(by)
+	return db.removeOfAll(ctx, `DELETE FROM `+table+` WHERE account_id = $3 AND (`+at+`, name, unit, dimensions) IN
+		(SELECT `+at+`, name, unit, dimensions FROM `+table+` WHERE account_id = $3 AND `+at+` < $1 ORDER BY `+at+` LIMIT $2)
 		RETURNING account_id`, micros(before))
 }
 

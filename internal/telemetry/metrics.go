@@ -28,6 +28,7 @@ type Metrics struct {
 	store     *children[transactionLabels, transactionSeries]
 	auth      *children[string, prometheus.Counter]
 	reported  *reports
+	dropped   prometheus.Counter
 	groupSize prometheus.Histogram
 	*streamMetrics
 	jobs jobMetrics
@@ -44,12 +45,13 @@ func NewMetrics(version string) *Metrics {
 		store:     newTransactions(registry),
 		auth:      newWordCounters(registry, "signalbox_authentications_total", "Credential checks.", "result"),
 		reported:  newReports(private),
+		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_reported_dropped_total", Help: "Sums of samples past the cap of a minute or an hour."}),
 		groupSize: newHistogram("signalbox_store_group_commit_size", "Writes that shared one commit.", prometheus.ExponentialBuckets(1, 2, 10)...),
 
 		streamMetrics: newStreamMetrics(registry),
 		jobs:          newJobMetrics(registry),
 	}
-	registry.MustRegister(m.inFlight, m.groupSize, buildInfo(version),
+	registry.MustRegister(m.inFlight, m.dropped, m.groupSize, buildInfo(version),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -25,6 +25,9 @@ func (m *Metrics) ReportClientMetric(account, name, unit string, value float64) 
 	series.samples.Inc()
 }
 
+// CountDroppedReports counts sums that an account could not have for a minute or an hour, because it has the most already.
+func (m *Metrics) CountDroppedReports(sums int) { m.dropped.Add(float64(sums)) }
+
 // reports are the series of samples that clients send.
 type reports struct {
 	*children[reportLabels, reportSeries]
