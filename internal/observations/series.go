@@ -20,7 +20,7 @@ const KindSeries = "metric_series"
 const (
 	// maxPoints is how many points an answer may have.
 	maxPoints = 10_000
-	// maxSumsRead bounds the work of one question: 2 s on SQLite.
+	// maxSumsRead bounds the work of one question.
 	maxSumsRead = 1_000_000
 	maxBy       = 8
 	day         = 24 * time.Hour
