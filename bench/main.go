@@ -22,6 +22,7 @@ import (
 	"github.com/signalbox/signalbox/bench/reads"
 	"github.com/signalbox/signalbox/bench/rules"
 	"github.com/signalbox/signalbox/bench/servers"
+	"github.com/signalbox/signalbox/bench/snapshots"
 	"github.com/signalbox/signalbox/bench/stream"
 )
 
@@ -35,6 +36,7 @@ func benchmarks() []benchmark {
 	return []benchmark{
 		{"reads", reads.Run},
 		{"ofrep", ofrep.Run},
+		{"snapshots", snapshots.Run},
 		{"bulk", bulk.Run},
 		{"growth", growth.Run},
 		{"stream", stream.Run},

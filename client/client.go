@@ -32,6 +32,8 @@ type Client struct {
 	Changes      ChangesAPI      // history of the account
 	Events       EventsAPI       // changes as they happen
 	Metrics      MetricsAPI      // measurements of running services
+	Snapshots    SnapshotsAPI    // everything that a service needs, in one piece
+	Connections  ConnectionsAPI  // who follows the events
 }
 
 // Option configures a client.
@@ -88,7 +90,7 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 
 func newClient(t *transport) *Client {
 	return &Client{
-		Account: AccountAPI{t}, User: UserAPI{t}, Usage: UsageAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t},
+		Account: AccountAPI{t}, User: UserAPI{t}, Usage: UsageAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t}, Snapshots: SnapshotsAPI{t},
 		Keys:         KeysAPI{newReader[Key, KeyParams](t, "api_key", "api_keys")},
 		Environments: EnvironmentsAPI{newReader[Environment, EnvironmentParams](t, "environment", "environments")},
 		Services:     ServicesAPI{newReader[Service, ServiceParams](t, "service", "services")},
@@ -101,6 +103,7 @@ func newClient(t *transport) *Client {
 		Jobs:         JobsAPI{newReader[Job, JobParams](t, "job", "jobs")},
 		Runs:         RunsAPI{resources[Run](t, "run", "runs")},
 		Changes:      ChangesAPI{resources[Change](t, "change", "changes")},
+		Connections:  ConnectionsAPI{resources[Connection](t, "connection", "connections")},
 	}
 }
 

@@ -34,6 +34,14 @@ const (
 	EventGroupChanged   = "group_changed"
 	EventGroupDeleted   = "group_deleted"
 	EventLoggersChanged = "loggers_changed"
+
+	// These come only with [EventParams.AllTopics].
+	EventJobChanged         = "job_changed"
+	EventJobDeleted         = "job_deleted"
+	EventEnvironmentChanged = "environment_changed"
+	EventEnvironmentDeleted = "environment_deleted"
+	EventKeyChanged         = "api_key_changed"
+	EventUserChanged        = "user_changed"
 )
 
 const (
@@ -63,6 +71,10 @@ type Event struct {
 type EventParams struct {
 	// Since resumes after the change with this number; nil starts with new changes.
 	Since *int64
+	// Service and Environment say who follows, for the list of connections; both may be empty.
+	Service, Environment string
+	// AllTopics adds the events of jobs, environments, keys and users, which running services do not need.
+	AllTopics bool
 	// OnDisconnect, if set, is called with the reason before every attempt to reconnect.
 	OnDisconnect func(error)
 }
@@ -75,7 +87,7 @@ type EventsAPI struct{ transport *transport }
 // the server rejects the request.
 func (a EventsAPI) Follow(ctx context.Context, params EventParams) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		f := &follower{transport: a.transport, since: params.Since, yield: yield}
+		f := &follower{transport: a.transport, since: params.Since, query: params.query(), yield: yield}
 		for attempt := 1; ; attempt++ {
 			began := time.Now()
 			err := f.follow(ctx)
@@ -121,13 +133,14 @@ func isFinal(err error) bool {
 type follower struct {
 	transport *transport
 	since     *int64
+	query     url.Values // besides since
 	yield     func(Event, error) bool
 	stopped   bool // the caller left the loop
 }
 
 // follow opens one connection and yields its events until it ends. It returns the reason.
 func (f *follower) follow(ctx context.Context) error {
-	conn, err := f.transport.openStream(ctx, f.since)
+	conn, err := f.transport.openStream(ctx, f.query, f.since)
 	if err != nil {
 		return err
 	}
@@ -199,13 +212,30 @@ func streamRequest() request {
 	return request{method: http.MethodGet, root: "/api/ws/v1", segments: []string{"events"}}
 }
 
+// query returns the parameters of the stream but since, which changes.
+func (p EventParams) query() url.Values {
+	query := url.Values{}
+	for name, value := range map[string]string{"service": p.Service, "environment": p.Environment} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if p.AllTopics {
+		query.Set("topics", "all")
+	}
+	return query
+}
+
 // openStream opens a connection that resumes after since, unless that is nil.
-func (t *transport) openStream(ctx context.Context, since *int64) (*websocket.Conn, error) {
+func (t *transport) openStream(ctx context.Context, query url.Values, since *int64) (*websocket.Conn, error) {
 	dialer := t.dialer()
 	r := streamRequest()
 	target := "ws" + strings.TrimPrefix(t.base, "http") + r.path()
 	if since != nil {
-		target += "?" + url.Values{"since": {strconv.FormatInt(*since, 10)}}.Encode()
+		query.Set("since", strconv.FormatInt(*since, 10))
+	}
+	if len(query) > 0 {
+		target += "?" + query.Encode()
 	}
 	header := http.Header{"Authorization": {t.authorization}, "User-Agent": {t.userAgent}}
 	conn, response, err := dialer.DialContext(ctx, target, header) //nolint:bodyclose // the library has read it

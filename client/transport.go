@@ -46,6 +46,8 @@ type request struct {
 	body       any     // encoded as JSON unless nil
 	ifMatch    *string // the precondition of a write, or nil
 	repeatable bool    // a POST that is safe to repeat
+	// ifNoneMatch is the ETag of what the caller has; empty for none.
+	ifNoneMatch string
 }
 
 // answer is a successful response.
@@ -197,6 +199,9 @@ func (t *transport) newRequest(ctx context.Context, r request, body []byte) (*ht
 	}
 	if r.ifMatch != nil {
 		sent.Header.Set("If-Match", *r.ifMatch)
+	}
+	if r.ifNoneMatch != "" {
+		sent.Header.Set("If-None-Match", r.ifNoneMatch)
 	}
 	return sent, nil
 }

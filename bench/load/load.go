@@ -28,7 +28,7 @@ type Target struct {
 }
 
 // Rate sends the request over a number of connections for a time and gives the
-// answers per second. An answer that is not 200 ends it.
+// answers per second. An answer that is not 200 or 304 ends it.
 func Rate(ctx context.Context, target Target, connections int, duration time.Duration) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()
@@ -106,16 +106,19 @@ func (t Target) bytes() []byte {
 	return text.Bytes()
 }
 
-// readAnswer reads one response that has a Content-Length.
+// readAnswer reads one response that has a Content-Length, or a 304, which has none.
 func readAnswer(reader *bufio.Reader) error {
 	status, err := reader.ReadSlice('\n')
 	if err != nil {
 		return err
 	}
-	if !bytes.HasPrefix(status, []byte("HTTP/1.1 200")) {
+	length := -1
+	switch {
+	case bytes.HasPrefix(status, []byte("HTTP/1.1 304")):
+		length = 0
+	case !bytes.HasPrefix(status, []byte("HTTP/1.1 200")):
 		return fmt.Errorf("the server answered %q", status)
 	}
-	length := -1
 	for {
 		line, err := reader.ReadSlice('\n')
 		if err != nil {

@@ -166,12 +166,15 @@ func accessTable() []access {
 		{"DELETE /api/v1/configs/{id}", on(aConfig, ""), "                          401 401 403 204 204 204 401 401 403"},
 		{"GET /api/v1/configs/{id}/resolved", on(below(aConfig, "/resolved"), ""), "401 401 200 200 200 200 401 401 200"},
 
+		{"GET /api/v1/snapshots/{environment}", at(snapshotsPath + "/production"), "  401 401 200 200 200 200 401 401 200"},
+
 		{"POST /ofrep/v1/evaluate/flags", sending(ofrepPath, `{"context":{}}`), "   401 401 200 200 200 200 401 401 200"},
 		{"POST /ofrep/v1/evaluate/flags/{key}", on(aFlagOverOFREP, `{"context":{}}`), "401 401 200 200 200 200 401 401 200"},
 		{"OPTIONS /ofrep/v1/evaluate/flags", at(ofrepPath), "                       204 204 204 204 204 204 204 204 204"},
 		{"OPTIONS /ofrep/v1/evaluate/flags/{key}", at(ofrepPath + "/x"), "          204 204 204 204 204 204 204 204 204"},
 
 		{"GET /api/ws/v1/events", at("/api/ws/v1/events"), "                        401 401 400 400 400 400 401 401 400"},
+		{"GET /api/v1/connections", at("/api/v1/connections"), "                    401 401 200 200 200 200 401 401 200"},
 		{"GET /api/v1/jobs", at(jobsPath), "                                        401 401 200 200 200 200 401 401 200"},
 		{"POST /api/v1/jobs", creatingJob, "                                        401 401 403 201 201 201 401 401 403"},
 		{"GET /api/v1/jobs/{id}", on(aJob, ""), "                                   401 401 200 200 200 200 401 401 200"},

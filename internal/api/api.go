@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/connections"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -23,6 +24,9 @@ import (
 type Authenticator interface {
 	// Authenticate also gets the address that the token comes from.
 	Authenticate(ctx context.Context, token, peer string) (accounts.Caller, error)
+	// Recall returns the caller behind a token without the database, while that
+	// is away.
+	Recall(token string) (accounts.Caller, bool)
 	// Expect takes note of the plaintext of a new key.
 	Expect(plaintext string)
 	// Forget makes the next request with the key look it up again.
@@ -41,9 +45,15 @@ type History interface {
 // EventStream turns requests into event sockets.
 type EventStream interface {
 	// Open takes over the connection, or returns an error and has sent nothing.
-	// The stream resumes after since, which is nil when the caller did not say;
 	// recheck authenticates the caller again.
-	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, since *string, recheck func(context.Context) (accounts.Caller, error)) error
+	Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Subscription, recheck func(context.Context) (accounts.Caller, error)) error
+}
+
+// SnapshotSource reads what running services load.
+type SnapshotSource interface {
+	// Snapshot returns parts of an account's snapshot, all of one state. It passes
+	// configs on one by one, and stops when that fails.
+	Snapshot(ctx context.Context, account, environment string, parts SnapshotParts, config func(configs.Resolved) error) (Snapshot, error)
 }
 
 // Services is what the API is built from.
@@ -57,9 +67,12 @@ type Services struct {
 	Logging       *logging.Service
 	Configs       *configs.Service
 	Jobs          *jobs.Service
+	Connections   *connections.Service
+	Snapshots     SnapshotSource
 	History       History
 	Auth          Authenticator
 	Events        EventStream
+	Live          func() bool                     // whether changes are heard of; nil is always
 	Ready         func(ctx context.Context) error // why the process cannot serve, or nil
 	OpenAPI       func() (json.RawMessage, error) // the interface description
 	Log           *slog.Logger
@@ -81,6 +94,8 @@ type API struct {
 	mux     *http.ServeMux
 	table   map[string]route // the routes by their patterns
 	cache   *responseCache
+	loaded  *snapshotCache
+	outage  *outage
 	limits  *rateLimits
 	secure  bool // callers use TLS, at least up to a proxy
 
@@ -91,13 +106,15 @@ type API struct {
 // restored to an earlier state.
 func (a *API) Forget() {
 	a.cache.forget()
+	a.loaded.forget()
 	a.FlagSnapshots.Forget()
 }
 
 // New creates the HTTP interface.
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(), table: map[string]route{},
-		cache: newResponseCache(), limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
+		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots), outage: &outage{live: services.Live},
+		limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://")}
 	for _, route := range a.routes() {
 		a.table[route.pattern] = route

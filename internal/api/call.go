@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
@@ -26,6 +27,7 @@ type call struct {
 	dryRun  bool
 
 	restores bool // the body is an earlier state of the resource, from the history
+	stale    bool // the database is away, and the caller is known from memory
 }
 
 func (c *call) ctx() context.Context { return c.writer.ctx }
@@ -90,11 +92,13 @@ func (c *call) done() fault.Problems { return c.body.Done(c.writer.strict) }
 // reply is what a handler answers.
 type reply struct {
 	status    int
-	document  any    // becomes the body as JSON
-	body      []byte // nil sends none
-	length    string // of the body
-	mediaType string // JSON:API's unless it is set
+	document  any           // becomes the body as JSON
+	body      []byte        // nil sends none
+	zipped    func() []byte // the body compressed, if it is kept so
+	length    string        // of the body
+	mediaType string        // JSON:API's unless it is set
 	etag      string
+	since     time.Time    // when it was last confirmed, if the database is away
 	observed  bool         // the body shows more than the ETag covers
 	raw       http.Handler // serves the response itself
 }

@@ -3,21 +3,25 @@ package api
 import (
 	"context"
 	"net/http"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/connections"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/observations"
 )
 
 // events opens an event socket.
 func (a *API) events(c *call) (reply, error) {
-	c.query.Know("api_key", "since")
+	c.query.Know("api_key", "since", "service", "environment", "topics")
 	if err := c.checkQuery(); err != nil {
 		return reply{}, err
 	}
-	var since *string
-	if query := c.request.URL.Query(); query.Has("since") {
-		since = new(query.Get("since"))
+	wanted, err := subscription(c.request)
+	if err != nil {
+		return reply{}, err
 	}
-	err := a.Events.Open(c.writer, c.request, c.caller, since, func(ctx context.Context) (accounts.Caller, error) {
+	err = a.Events.Open(c.writer, c.request, c.caller, wanted, func(ctx context.Context) (accounts.Caller, error) {
 		key, err := token(c.request, listens())
 		if err != nil {
 			return accounts.Caller{}, err
@@ -33,4 +37,31 @@ func (a *API) events(c *call) (reply, error) {
 // switched records that the connection now speaks another protocol.
 func switched(w http.ResponseWriter, _ *http.Request) {
 	w.(*recorder).status = http.StatusSwitchingProtocols
+}
+
+// subscription reads what a client wants of the stream and says about itself.
+func subscription(r *http.Request) (connections.Subscription, error) {
+	query := r.URL.Query()
+	wanted := connections.Subscription{Peer: connections.Peer{Client: r.UserAgent()}}
+	if query.Has("since") {
+		wanted.Since = new(query.Get("since"))
+	}
+	for name, into := range map[string]**string{"service": &wanted.Service, "environment": &wanted.Environment} {
+		text := query.Get(name)
+		if text == "" {
+			continue
+		}
+		if !utf8.ValidString(text) || !observations.IsLabel(text) {
+			return wanted, fault.New(fault.InvalidParameter, "%s must have 1 to 255 characters and no control characters.", name).At(fault.Parameter(name))
+		}
+		*into = &text
+	}
+	switch query.Get("topics") {
+	case "":
+	case "all":
+		wanted.AllTopics = true
+	default:
+		return wanted, fault.New(fault.InvalidParameter, "topics must be all, or be left out for the events that running services need.").At(fault.Parameter("topics"))
+	}
+	return wanted, nil
 }

@@ -31,6 +31,7 @@ const (
 	usagePath        = "/api/v1/usage"
 	previewPath      = "/api/v1/schedules/preview"
 	ofrepPath        = "/ofrep/v1/evaluate/flags"
+	snapshotsPath    = "/api/v1/snapshots"
 	configsPath      = "/api/v1/configs"
 	changesPath      = "/api/v1/changes"
 	accountPath      = "/api/v1/accounts/current"

@@ -152,6 +152,8 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"PUT /api/v1/log_groups/{id}":      {groupsPath + "/theirs-group", named, 404},
 		"DELETE /api/v1/log_groups/{id}":   {groupsPath + "/theirs-group", "", 404},
 
+		"GET /api/v1/snapshots/{environment}":   {snapshotsPath + "/production", "", 200},
+		"GET /api/v1/connections":               {"/api/v1/connections", "", 200},       // see package stream
 		"GET /api/ws/v1/events":                 {"/api/ws/v1/events?since=1", "", 400}, // sockets themselves: see package stream
 		"GET /api/v1/jobs":                      {jobsPath, "", 200},
 		"POST /api/v1/jobs":                     {jobsPath, envelope("", "both", job(nil)), 201},

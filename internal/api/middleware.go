@@ -253,7 +253,7 @@ func (a *API) authorize(needs access, c *call) error {
 	if err != nil {
 		return err
 	}
-	c.caller, err = a.Auth.Authenticate(c.ctx(), token, c.request.RemoteAddr)
+	c.caller, err = a.authenticate(needs, c, token)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,14 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/client/flageval"
@@ -51,6 +54,7 @@ type ofrepRequest struct {
 	snapshot    *flags.Snapshot
 	environment string
 	context     jsonlogic.Value
+	since       time.Time // when the flags were last confirmed, if the database is away
 }
 
 // ofrepFlag evaluates one flag.
@@ -63,9 +67,10 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	decided := request.snapshot.Evaluate(request.environment, key, request.context)
 	if decided.Code == flageval.None {
 		a.Evaluations.Note(c.caller.Account, request.environment, observations.Evaluated{Flag: key, Value: decided.Raw()})
-		return plain(appendEvaluation(make([]byte, 0, evaluationSize), request.snapshot, key, decided))
+		body := appendEvaluation(make([]byte, 0, evaluationSize), request.snapshot, key, decided, sinceText(request.since))
+		return reply{status: http.StatusOK, body: body, mediaType: plainJSON, since: request.since}, nil
 	}
-	failure := reply{status: http.StatusBadRequest, document: ofrepError{key, decided.Code.String(), cannotServe}, mediaType: plainJSON}
+	failure := reply{status: http.StatusBadRequest, document: ofrepError{key, decided.Code.String(), cannotServe}, mediaType: plainJSON, since: request.since}
 	if decided.Code == flageval.FlagNotFound {
 		failure.status = http.StatusNotFound
 		failure.document = ofrepError{key, decided.Code.String(), "There is no such flag."}
@@ -96,30 +101,44 @@ func (a *API) ofrepFlags(c *call) (reply, error) {
 		}
 	}
 	a.Evaluations.Note(c.caller.Account, request.environment, evaluated...)
-	body = append(body, `],"metadata":{}}`...)
-	return reply{status: http.StatusOK, body: body, mediaType: plainJSON, etag: hashed(body)}, nil
+	body = append(append(append(body, `],"metadata":`...), metadata(false, sinceText(request.since))...), '}')
+	return reply{status: http.StatusOK, body: body, mediaType: plainJSON, etag: hashed(body), since: request.since}, nil
 }
 
 func appendResult(body []byte, snapshot *flags.Snapshot, key string, decided flageval.Evaluation) []byte {
 	if decided.Code == flageval.None {
-		return appendEvaluation(body, snapshot, key, decided)
+		return appendEvaluation(body, snapshot, key, decided, "")
 	}
 	return append(body, `{"key":"`+key+`","errorCode":"`+decided.Code.String()+`","errorDetails":"`+cannotServe+`"}`...)
 }
 
 // appendEvaluation writes a successful evaluation. A flag's key needs no escaping.
-func appendEvaluation(body []byte, snapshot *flags.Snapshot, key string, decided flageval.Evaluation) []byte {
+// since says that the database is away, unless it is empty.
+func appendEvaluation(body []byte, snapshot *flags.Snapshot, key string, decided flageval.Evaluation, since string) []byte {
 	body = append(append(body, `{"key":"`...), key...)
-	reason, metadata := decided.Reason, `{}`
-	if reason == flageval.Disabled { // with which some providers would throw the value away
-		reason, metadata = flageval.Static, `{"disabled":true}`
+	reason, disabled := decided.Reason, decided.Reason == flageval.Disabled
+	if disabled { // with which some providers would throw the value away
+		reason = flageval.Static
 	}
 	body = append(append(body, `","reason":"`...), reason.String()...)
 	body = append(body, `","variant":`...)
 	body = appendVariant(body, snapshot.Variant(key, decided.Raw()), decided)
 	body = append(append(body, `,"value":`...), decided.Raw()...)
-	body = append(append(body, `,"metadata":`...), metadata...)
+	body = append(append(body, `,"metadata":`...), metadata(disabled, since)...)
 	return append(body, '}')
+}
+
+// metadata returns what is said about an evaluation besides its value.
+func metadata(disabled bool, since string) string {
+	switch {
+	case since == "" && !disabled:
+		return `{}`
+	case since == "":
+		return `{"disabled":true}`
+	case !disabled:
+		return `{"stale_since":` + since + `}`
+	}
+	return `{"disabled":true,"stale_since":` + since + `}`
 }
 
 // appendVariant writes the name of the value, or where it comes from if it has none:
@@ -142,7 +161,7 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 	if err != nil {
 		return ofrepRequest{}, err
 	}
-	snapshot, err := a.FlagSnapshots.Get(c.ctx(), c.caller.Account, c.caller.Version)
+	snapshot, since, err := a.evaluatedFlags(c)
 	if err != nil {
 		return ofrepRequest{}, err
 	}
@@ -159,7 +178,35 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 	if !snapshot.HasEnvironment(environment) {
 		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "There is no environment "+strconv.Quote(environment)+".")
 	}
-	return ofrepRequest{snapshot: snapshot, environment: environment, context: context}, nil
+	return ofrepRequest{snapshot: snapshot, environment: environment, context: context, since: since}, nil
+}
+
+// evaluatedFlags returns the caller's flags; while the database is away those in
+// memory, and when they were last confirmed.
+func (a *API) evaluatedFlags(c *call) (snapshot *flags.Snapshot, since time.Time, err error) {
+	account := c.caller.Account
+	if !c.stale {
+		err = a.outage.ask(c.ctx(), func(ctx context.Context) error {
+			snapshot, err = a.FlagSnapshots.Get(ctx, account, c.caller.Version)
+			return err
+		})
+		if err == nil {
+			a.outage.confirm(account)
+		}
+		if !isAway(c.ctx(), err) {
+			return snapshot, time.Time{}, err
+		}
+	}
+	snapshot, since = a.FlagSnapshots.Held(account), a.outage.since(account)
+	if snapshot == nil || since.IsZero() || isTooOld(since) {
+		return nil, since, cmp.Or(err, errAway())
+	}
+	return snapshot, since, nil
+}
+
+// errAway is the refusal of what needs the database while it is away.
+func errAway() error {
+	return fault.New(fault.Unavailable, "The database cannot be reached right now, and this node does not have what was asked for in memory. Try again in a moment.")
 }
 
 // ofrepContext turns the context of a request into the one that rules see: an

@@ -61,8 +61,9 @@ type anybody struct{}
 func (anybody) Authenticate(context.Context, string, string) (accounts.Caller, error) {
 	return accounts.Caller{Account: "a", KeyID: "k", Role: accounts.Viewer, Access: accounts.EvaluateAccess, Environments: []string{"production"}}, nil
 }
-func (anybody) Expect(string) {}
-func (anybody) Forget(string) {}
+func (anybody) Recall(string) (accounts.Caller, bool) { return accounts.Caller{}, false }
+func (anybody) Expect(string)                         {}
+func (anybody) Forget(string)                         {}
 
 // broken is a store in which every read ends the same way.
 type broken struct {

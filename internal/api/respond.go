@@ -86,6 +86,9 @@ func (a *API) write(w *recorder, r *http.Request, answer reply) {
 		answer.raw.ServeHTTP(w, r.WithContext(w.ctx))
 		return
 	}
+	if !answer.since.IsZero() {
+		w.set("Age", strconv.Itoa(int(time.Since(answer.since).Seconds())))
+	}
 	zipped := len(answer.body) >= compressFrom && acceptsGzip(header(r, "Accept-Encoding"))
 	if len(answer.body) >= compressFrom {
 		w.vary("Accept-Encoding")
@@ -101,13 +104,21 @@ func (a *API) write(w *recorder, r *http.Request, answer reply) {
 	w.set("Content-Type", answer.mediaType)
 	body, length := answer.body, answer.length
 	if zipped {
-		body = compress(body)
+		body = answer.compressed()
 		length = strconv.Itoa(len(body))
 		w.set("Content-Encoding", "gzip")
 	}
 	w.set("Content-Length", length)
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(body)
+}
+
+// compressed returns the body compressed.
+func (r *reply) compressed() []byte {
+	if r.zipped != nil {
+		return r.zipped()
+	}
+	return compress(r.body)
 }
 
 // notModified sets the ETag and reports whether the caller has the response already,

@@ -10,6 +10,7 @@ type access struct {
 	role      accounts.Role // the lowest role that may call
 	scoped    bool          // keys restricted to environments may call
 	evaluates bool          // keys that only evaluate may call
+	outlives  bool          // it is answered from memory while the database is away
 	cached    bool          // only recorded changes can alter the response
 }
 
@@ -22,6 +23,7 @@ func reports() access     { return access{role: accounts.Viewer, scoped: true} }
 func evaluates() access {
 	return access{role: accounts.Viewer, scoped: true, anyHeader: true, evaluates: true}
 }
+func loads() access        { return access{role: accounts.Viewer, scoped: true, outlives: true} }
 func listens() access      { return access{role: accounts.Viewer, scoped: true, inQuery: true} }
 func personal() access     { return access{role: accounts.Member} }
 func configures() access   { return access{role: accounts.Member} }
@@ -123,6 +125,8 @@ func (a *API) routes() []route {
 		{"DELETE /api/v1/configs/{id}", configures(), config.remove(a.Configs.Delete)},
 		{"GET /api/v1/configs/{id}/resolved", cachedReads(), a.resolvedConfig},
 
+		{"GET /api/v1/snapshots/{environment}", loads(), a.snapshot},
+
 		{"POST /ofrep/v1/evaluate/flags", evaluates(), a.ofrepFlags},
 		{"POST /ofrep/v1/evaluate/flags/{key}", evaluates(), a.ofrepFlag},
 		{"OPTIONS /ofrep/v1/evaluate/flags", open(), a.ofrepPreflight},
@@ -146,6 +150,7 @@ func (a *API) routes() []route {
 		{"GET /api/v1/changes/{seq}", reads(), a.change},
 		{"POST /api/v1/changes/{seq}/actions/revert", writesValues(), a.revert},
 		{"GET /api/ws/v1/events", listens(), a.events},
+		{"GET /api/v1/connections", reads(), a.connections},
 	}
 	if a.options.ServeMetrics {
 		routes = append(routes, route{"GET /metrics", open(), a.metrics})

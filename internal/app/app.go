@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/connections"
 	"github.com/signalbox/signalbox/internal/egress"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -60,6 +61,7 @@ type App struct {
 	expirer     *logging.Expirer
 	snapshots   *flags.Snapshots
 	stream      *stream.Hub
+	connected   *connections.Recorder
 
 	egress    *egress.Client
 	scheduler *scheduler.Scheduler
@@ -144,6 +146,8 @@ func (a *App) Start(ctx context.Context) error {
 	a.recount.Start(ctx)
 	a.worker.Node = a.settings.Name + "@" + a.Address()
 	a.worker.Start(ctx)
+	a.connected.Node = a.worker.Node
+	a.connected.Start(ctx)
 	a.scheduler.Start(ctx)
 	a.pendingRuns.Start(ctx)
 	for _, server := range a.servers {
@@ -200,6 +204,7 @@ func (a *App) Stop(ctx context.Context) error {
 	defer cancel()
 	a.evaluations.Stop(ending) // which notes refreshes
 	a.refreshes.Stop(ending)
+	a.connected.Stop(ending)
 	return errors.Join(err, a.close(ending))
 }
 

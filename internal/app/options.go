@@ -18,10 +18,13 @@ type Options struct {
 	RefreshInterval time.Duration
 	// PendingRuns is how many runs of an account may be pending.
 	PendingRuns int
+	// ConnectionInterval is how late the list of connections is.
+	ConnectionInterval time.Duration
 	// Unsynced lets SQLite acknowledge writes that a power cut would lose.
 	Unsynced bool
 }
 
 func serverOptions() Options {
-	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second, RefreshInterval: 5 * time.Second, PendingRuns: jobs.MaxPending}
+	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second, RefreshInterval: 5 * time.Second,
+		ConnectionInterval: time.Second, PendingRuns: jobs.MaxPending}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/api"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/connections"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -77,13 +78,23 @@ func (a *App) services() api.Services {
 		Observations:  a.observations,
 		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
 		FlagSnapshots: a.snapshots, Evaluations: a.evaluations,
-		Logging: &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
-		Configs: &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
-		Jobs:    a.wireJobs(),
-		History: a.db.History(), Auth: a.auth, Events: a.stream, Ready: a.ready,
+		Logging:     &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
+		Configs:     &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
+		Jobs:        a.wireJobs(),
+		Connections: a.wireConnections(), Snapshots: snapshots{a.db},
+		History: a.db.History(), Auth: a.auth, Events: a.stream, Live: a.feed.Live, Ready: a.ready,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}
+}
+
+// wireConnections makes what records and lists the event sockets of all nodes. The
+// worker's heartbeats tell which nodes live.
+func (a *App) wireConnections() *connections.Service {
+	store := a.db.Connections()
+	a.connected = &connections.Recorder{Store: store.ForObservations(), Each: a.stream.EachConnection, Boot: a.worker.Boot,
+		Interval: a.options.ConnectionInterval, Log: a.log}
+	return &connections.Service{Store: store}
 }
 
 // used takes when an API key was used.

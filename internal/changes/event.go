@@ -36,6 +36,26 @@ func (c Change) Event() string {
 	}
 }
 
+// OtherEvent returns the name of the event of a change that running services do not
+// need, or "" for none. Only those who ask for all topics receive it.
+func (c Change) OtherEvent() string {
+	switch {
+	case c.Kind == "job" && c.Action == Deleted:
+		return "job_deleted"
+	case c.Kind == "job":
+		return "job_changed"
+	case c.Kind == "environment" && c.Action == Deleted:
+		return "environment_deleted"
+	case c.Kind == "environment":
+		return "environment_changed"
+	case c.Kind == "api_key":
+		return "api_key_changed"
+	case c.Kind == "user":
+		return "user_changed"
+	}
+	return ""
+}
+
 // Several is the document of a change whose key is AllKeys: the keys that
 // changed. Cause names the resource whose change caused it.
 type Several struct {

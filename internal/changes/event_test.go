@@ -37,6 +37,20 @@ func TestChange_Event(t *testing.T) {
 	}
 }
 
+func TestChange_OtherEvent(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string][2]string{
+		"job": {"job_changed", "job_deleted"}, "environment": {"environment_changed", "environment_deleted"},
+		"api_key": {"api_key_changed", "api_key_changed"}, "user": {"user_changed", "user_changed"}, "flag": {}, "service": {},
+	} {
+		for i, action := range []changes.Action{changes.Created, changes.Deleted} {
+			if got := (changes.Change{Kind: kind, Key: "k", Action: action}).OtherEvent(); got != want[i] {
+				t.Errorf("%s %s is %q, want %q", kind, action, got, want[i])
+			}
+		}
+	}
+}
+
 func TestRecordSeveral_NothingWithoutKeys(t *testing.T) {
 	t.Parallel()
 	tx := &recorder{}

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/signalbox/signalbox/internal/rawjson"
@@ -68,17 +69,27 @@ func (r Resolved) MarshalJSON() ([]byte, error) {
 	} else {
 		text = appendQuoted(text, *r.Environment)
 	}
-	text = append(text, `,"values":{`...)
-	for i, key := range keys {
-		text = append(appendName(text, i, key), r.Values[key]...)
-	}
-	text = append(text, `},"origins":{`...)
+	text = r.appendValues(append(text, `,"values":`...), keys)
+	text = append(text, `,"origins":{`...)
 	for i, key := range keys {
 		origin := r.Origins[key]
 		text = appendQuoted(append(appendName(text, i, key), `{"config":`...), origin.Config)
 		text = append(appendQuoted(append(text, `,"source":`...), string(origin.Source)), '}')
 	}
 	return append(text, `}}`...), nil
+}
+
+// AppendValues appends the values as a JSON object, sorted by key.
+func (r Resolved) AppendValues(text []byte) []byte {
+	return r.appendValues(text, slices.Sorted(maps.Keys(r.Values)))
+}
+
+func (r Resolved) appendValues(text []byte, keys []string) []byte {
+	text = append(text, '{')
+	for i, key := range keys {
+		text = append(appendName(text, i, key), r.Values[key]...)
+	}
+	return append(text, '}')
 }
 
 // appendName appends the name of a member, and the comma before it unless it is the first.

@@ -50,6 +50,9 @@ func ParseClassification(text string) (Classification, bool) {
 	return classification, classification == Standard || classification == AdHoc
 }
 
+// IsKey reports whether an environment may have a key.
+func IsKey(text string) bool { return naming.IsKey(text, maxKey) }
+
 // Environment is a deployment target.
 type Environment struct {
 	Account        string         `json:"-"`

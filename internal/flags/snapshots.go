@@ -109,6 +109,13 @@ func (s *Snapshots) Get(ctx context.Context, account string, version int64) (*Sn
 	return updated, nil
 }
 
+// Held returns the snapshot of an account that is in memory, current or not, or nil.
+func (s *Snapshots) Held(account string) *Snapshot {
+	holder := s.holder(account)
+	holder.use(s.round.Load())
+	return holder.snapshot.Load()
+}
+
 // Forget makes every snapshot be read anew.
 func (s *Snapshots) Forget() {
 	s.mu.Lock()

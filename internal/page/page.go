@@ -62,3 +62,18 @@ func Cut[T any](items []T, size int) Tail[T] {
 	}
 	return Tail[T]{Items: items}
 }
+
+// All reads every page of a list in its default order.
+func All[T any](read func(Request) (List[T], error)) ([]T, error) {
+	var items []T
+	for request := First(); ; request.Number++ {
+		list, err := read(request)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, list.Items...)
+		if len(list.Items) < request.Size {
+			return items, nil
+		}
+	}
+}

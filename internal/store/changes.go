@@ -46,6 +46,12 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	return inserts(ctx, tx, `INSERT INTO changes (`+changeColumns+`) VALUES`, "", rows)
 }
 
+// LastChange returns the number of an account's last change.
+func (tx *ReadTx) LastChange(ctx context.Context, account string) (int64, error) {
+	seq, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt, `SELECT change_seq FROM accounts WHERE id = $1`, account)
+	return int64(seq), err
+}
+
 // Change returns one change of an account by its number.
 func (tx *ReadTx) Change(ctx context.Context, account string, seq int64) (changes.Change, error) {
 	return one(ctx, tx.conn, fault.Missing("change", strconv.FormatInt(seq, 10)), scanChange,

@@ -18,6 +18,7 @@ type frame struct {
 	text    []byte
 	events  int
 	restart bool // the history was rewound, and numbers are used again
+	other   bool // only for those who want all topics
 }
 
 // appendFrame encodes a whole frame as servers send it, not masked. Events are too small to be compressed.
@@ -40,6 +41,10 @@ func textFrame(payload []byte) []byte {
 // eventFrame encodes the event of a change, or returns false if it has none.
 func eventFrame(change changes.Change) (frame, bool) {
 	name := change.Event()
+	other := name == ""
+	if other {
+		name = change.OtherEvent()
+	}
 	if name == "" {
 		return frame{}, false
 	}
@@ -52,7 +57,7 @@ func eventFrame(change changes.Change) (frame, bool) {
 		text = append(append(text, `,"level":`...), level(change.After)...)
 	}
 	text = strconv.AppendInt(append(text, `,"seq":`...), change.Seq, 10)
-	return frame{seq: change.Seq, at: change.CreatedAt.UnixMicro(), text: textFrame(append(text, '}')), events: 1}, true
+	return frame{seq: change.Seq, at: change.CreatedAt.UnixMicro(), text: textFrame(append(text, '}')), events: 1, other: other}, true
 }
 
 // connectedFrame encodes the first frame of every stream.

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/connections"
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
@@ -204,6 +205,16 @@ func (h *Hub) allSubscribers() []*subscribers {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Values(h.accounts))
+}
+
+// EachConnection visits the open sockets, and how far each is.
+func (h *Hub) EachConnection(visit func(connection *connections.Connection, seq int64)) {
+	h.eachSocket(func(s *socket) {
+		s.mu.Lock()
+		seq := s.seq
+		s.mu.Unlock()
+		visit(s.connection, seq)
+	})
 }
 
 // reservation is the place of a socket that is being opened: events from now on are kept for it.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/connections"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/stream"
 )
@@ -92,7 +93,7 @@ func (s *stage) serve(w http.ResponseWriter, r *http.Request) {
 		sent := query.Get("since")
 		since = &sent
 	}
-	err := s.Open(w, r, caller, since, func(ctx context.Context) (accounts.Caller, error) {
+	err := s.Open(w, r, caller, connections.Subscription{Since: since, AllTopics: r.URL.Query().Get("topics") == "all"}, func(ctx context.Context) (accounts.Caller, error) {
 		if s.during != nil {
 			if err := s.during(ctx); err != nil {
 				return accounts.Caller{}, err

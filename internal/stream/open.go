@@ -14,15 +14,16 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/connections"
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
 // Recheck authenticates a caller again.
 type Recheck = func(context.Context) (accounts.Caller, error)
 
-// Open upgrades a request to a socket, or returns an error without having sent anything. since is the number to resume
-// after, or nil; recheck authenticates the caller once the hub receives changes of its key.
-func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, since *string, recheck Recheck) error {
+// Open upgrades a request to a socket, or returns an error without having sent anything. recheck authenticates the caller
+// once the hub receives changes of its key.
+func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Caller, wanted connections.Subscription, recheck Recheck) error {
 	if r.ProtoMajor != 1 || !websocket.IsWebSocketUpgrade(r) {
 		return notAnUpgrade("Connection: Upgrade and Upgrade: websocket over HTTP/1.1 are needed")
 	}
@@ -37,7 +38,7 @@ func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Calle
 	caller, err = recheck(ctx)
 	if err == nil {
 		reserved.key.expires.CompareAndSwap(expires, caller.ExpiresAt) // a change that came meanwhile is newer
-		err = h.open(ctx, w, r, reserved, since)
+		err = h.open(ctx, w, r, reserved, wanted)
 	}
 	if err == nil {
 		return nil
@@ -52,8 +53,8 @@ func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Calle
 	return err
 }
 
-func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, reserved reservation, since *string) error {
-	begin, err := h.beginning(ctx, reserved, since)
+func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, reserved reservation, wanted connections.Subscription) error {
+	begin, err := h.beginning(ctx, reserved, wanted)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,8 @@ func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 		return err
 	}
 	s := &socket{hub: h, subs: reserved.subs, key: reserved.key, ws: ws, conn: newConnection(ws.NetConn()),
-		next: begin.next, seq: begin.seq, unsent: begin.text}
+		next: begin.next, seq: begin.seq, unsent: begin.text, allTopics: wanted.AllTopics}
+	s.connection = connections.New(s.subs.account, wanted.Peer, h.now())
 	opened := h.opened.Add(1)
 	s.tick = uint16(opened % heartbeatTicks) //nolint:gosec // it is less than heartbeatTicks
 	s.shard = &s.subs.shards[int(opened)%len(h.workers)]

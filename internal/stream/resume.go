@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/connections"
 )
 
 // beginning is the first frames of a socket and where it continues.
@@ -21,7 +23,7 @@ func (b *beginning) add(each frame) {
 }
 
 // beginning returns how a stream begins. The package documentation says why nothing is lost.
-func (h *Hub) beginning(ctx context.Context, reserved reservation, since *string) (beginning, error) {
+func (h *Hub) beginning(ctx context.Context, reserved reservation, wanted connections.Subscription) (beginning, error) {
 	head, err := h.source.Version(ctx, reserved.subs.account)
 	if err != nil {
 		return beginning{}, err
@@ -29,11 +31,12 @@ func (h *Hub) beginning(ctx context.Context, reserved reservation, since *string
 	head = max(head, reserved.lastSeq)
 	begin := beginning{next: reserved.next, seq: head}
 	defer reserved.subs.lowerFloor(head, reserved.next)
+	since := wanted.Since
 	if since == nil {
 		return h.beginFresh(ctx, reserved, begin)
 	}
 	if seq, err := strconv.ParseInt(*since, 10, 64); err == nil && seq > reserved.invalid && seq <= head {
-		return h.resume(ctx, reserved, begin, seq)
+		return h.resume(ctx, reserved, begin, seq, wanted.AllTopics)
 	}
 	return h.resync(begin), nil
 }
@@ -67,7 +70,7 @@ func (h *Hub) changedRecently(ctx context.Context, reserved reservation, head in
 }
 
 // resume continues after a number: from the log if it reaches back that far, else from the history.
-func (h *Hub) resume(ctx context.Context, reserved reservation, begin beginning, since int64) (beginning, error) {
+func (h *Hub) resume(ctx context.Context, reserved reservation, begin beginning, since int64, allTopics bool) (beginning, error) {
 	resumed := beginning{how: "resumed", text: connectedFrame(since, h.Server), next: begin.next, seq: since}
 	if since == begin.seq {
 		return resumed, nil
@@ -88,7 +91,7 @@ func (h *Hub) resume(ctx context.Context, reserved reservation, begin beginning,
 		return h.resync(begin), nil
 	}
 	for _, change := range missed {
-		if event, exists := eventFrame(change); exists {
+		if event, exists := eventFrame(change); exists && (allTopics || !event.other) {
 			resumed.add(event)
 		}
 		resumed.seq = change.Seq

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/signalbox/signalbox/internal/connections"
 )
 
 const (
@@ -54,6 +56,9 @@ type socket struct {
 	shard *shard
 	index int    // in the shard, guarded by its lock
 	tick  uint16 // of the heartbeat interval, on which its heartbeat is due
+
+	allTopics  bool
+	connection *connections.Connection // as the list shows it
 
 	lastRead atomic.Int64 // the hub's clock when the peer last sent anything
 	expires  atomic.Int64 // the hub's clock when it is too old
@@ -110,6 +115,9 @@ func (s *socket) take(log *eventLog, w *frameWriter) (text []byte, events int) {
 				continue
 			}
 			s.seq = max(s.seq, each.seq)
+			if each.other && !s.allTopics {
+				continue
+			}
 			text = append(text, each.text...)
 			events += each.events
 		}

@@ -80,6 +80,7 @@ func Quick(o *app.Options) {
 	o.Unsynced = true
 	o.ResealInterval = 50 * time.Millisecond
 	o.RefreshInterval = 50 * time.Millisecond
+	o.ConnectionInterval = 50 * time.Millisecond
 }
 
 // Settings are those of a node on a free loopback port.

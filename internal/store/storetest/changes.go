@@ -44,6 +44,7 @@ func changeConcept(t *testing.T, db *store.DB) {
 		} {
 			want := record(t, db, account, written)
 			same(t, want.Seq, int64(seq+1))
+			same(t, get(t, db, func(tx *store.ReadTx) (int64, error) { return tx.LastChange(ctx, account) }), want.Seq)
 			same(t, get(t, db, readChange(ctx, account, want.Seq)), want)
 			found, err := db.History().Change(ctx, account, want.Seq)
 			if err != nil {

@@ -45,6 +45,7 @@ func Run(t *testing.T, database Database) {
 		"job engine":     jobEngine,
 		"retention":      retention,
 		"totals":         totals,
+		"connections":    connectionConcept,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

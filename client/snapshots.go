@@ -1,0 +1,102 @@
+package signalbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// SnapshotPart is a part of a snapshot.
+type SnapshotPart string
+
+// The parts of a snapshot.
+const (
+	SnapshotFlags   SnapshotPart = "flags"
+	SnapshotLevels  SnapshotPart = "levels" // loggers and log groups
+	SnapshotConfigs SnapshotPart = "configs"
+)
+
+// ErrNotModified means that the caller has the current snapshot already.
+var ErrNotModified = errors.New("signalbox: not modified")
+
+// Snapshot is everything that a service needs in an environment, all of one state. Definitions have what they have for
+// this environment only, and nothing that is observed.
+type Snapshot struct {
+	Resource // the id is the environment
+	// Seq is the number of the account's last change that is in it, to follow events after; see [EventParams.Since].
+	Seq       int64
+	Flags     []Flag
+	Loggers   []Logger
+	LogGroups []LogGroup
+	// Configs are the values of every config, with what it inherits, by its key and theirs.
+	Configs map[string]map[string]json.RawMessage
+	// StaleSince is since when the server cannot tell whether this is current, because it cannot reach its database; nil
+	// while it can.
+	StaleSince *time.Time
+}
+
+// SnapshotParams select what a snapshot has.
+type SnapshotParams struct {
+	// Include are the parts to load; none loads all.
+	Include []SnapshotPart
+	// ETag is that of the snapshot that the caller has. Get returns ErrNotModified while it is current.
+	ETag string
+}
+
+// SnapshotsAPI loads what a running service needs.
+type SnapshotsAPI struct{ transport *transport }
+
+// Get returns the snapshot of an environment, which need not exist yet, or ErrNotModified.
+func (a SnapshotsAPI) Get(ctx context.Context, environment string, params SnapshotParams) (Snapshot, error) {
+	r := get("snapshots", environment)
+	if len(params.Include) > 0 {
+		parts := make([]string, len(params.Include))
+		for i, part := range params.Include {
+			parts[i] = string(part)
+		}
+		r.query = url.Values{"include": {strings.Join(parts, ",")}}
+	}
+	r.ifNoneMatch = params.ETag
+	var received snapshotDocument
+	etag, err := a.transport.call(ctx, r, &received)
+	if refused, ok := errors.AsType[*APIError](err); ok && refused.StatusCode == http.StatusNotModified {
+		return Snapshot{}, ErrNotModified
+	}
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return received.snapshot(etag), nil
+}
+
+// snapshotDocument is a snapshot as it is sent.
+type snapshotDocument struct {
+	Data struct {
+		ID         string `json:"id"`
+		Attributes struct {
+			Seq       int64            `json:"seq"`
+			Flags     []item[Flag]     `json:"flags"`
+			Loggers   []item[Logger]   `json:"loggers"`
+			LogGroups []item[LogGroup] `json:"log_groups"`
+			Configs   map[string]struct {
+				Values map[string]json.RawMessage `json:"values"`
+			} `json:"configs"`
+		} `json:"attributes"`
+	} `json:"data"`
+	Meta struct {
+		StaleSince *time.Time `json:"stale_since"`
+	} `json:"meta"`
+}
+
+func (d snapshotDocument) snapshot(etag string) Snapshot {
+	sent := d.Data.Attributes
+	found := Snapshot{Resource: Resource{ID: d.Data.ID, ETag: etag}, Seq: sent.Seq, StaleSince: d.Meta.StaleSince, Configs: map[string]map[string]json.RawMessage{},
+		Flags: itemsOf[Flag](sent.Flags), Loggers: itemsOf[Logger](sent.Loggers), LogGroups: itemsOf[LogGroup](sent.LogGroups)}
+	for key, config := range sent.Configs {
+		found.Configs[key] = config.Values
+	}
+	return found
+}

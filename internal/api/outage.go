@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// How evaluation goes on while the database is away: from memory, for maxStale.
+// Whoever asks waits for the database first, for suspiciousPatience when nothing was
+// heard of it lately and for awayPatience once it has failed, so that the first
+// request after it is back is answered with what it says.
+const (
+	maxStale           = 24 * time.Hour
+	suspiciousPatience = time.Second
+	awayPatience       = 250 * time.Millisecond
+)
+
+// outage knows whether the database is away, and since when what is in memory was
+// not confirmed.
+type outage struct {
+	live func() bool // whether the database was heard of lately
+	away atomic.Bool // the last who asked got no answer
+
+	mu        sync.RWMutex
+	confirmed map[string]*atomic.Int64 // by account, in microseconds
+}
+
+// ask runs what needs the database, no longer than evaluation waits for it.
+func (o *outage) ask(ctx context.Context, ask func(context.Context) error) error {
+	away := o.away.Load()
+	if o.live == nil || o.live() {
+		return o.note(ctx, away, ask(ctx))
+	}
+	patience := suspiciousPatience
+	if away {
+		patience = awayPatience
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return o.note(ctx, away, ask(limited))
+}
+
+// note remembers whether the database answered.
+func (o *outage) note(ctx context.Context, was bool, err error) error {
+	if is := isAway(ctx, err); is != was {
+		o.away.Store(is)
+	}
+	return err
+}
+
+// isAway reports whether an error is the database's: it cannot be reached, or not be
+// read. Refusals are answers, and a caller that left says nothing.
+func isAway(ctx context.Context, err error) bool {
+	if err == nil || ctx.Err() != nil {
+		return false
+	}
+	return fault.Is(err, fault.Unavailable) || len(fault.All(err)) == 0 && !errors.Is(err, context.Canceled)
+}
+
+// confirm remembers that what is in memory of an account's flags is current.
+func (o *outage) confirm(account string) {
+	o.mu.RLock()
+	at := o.confirmed[account]
+	o.mu.RUnlock()
+	if at == nil {
+		at = o.addAccount(account)
+	}
+	at.Store(time.Now().UnixMicro())
+}
+
+func (o *outage) addAccount(account string) *atomic.Int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.confirmed == nil {
+		o.confirmed = map[string]*atomic.Int64{}
+	}
+	if o.confirmed[account] == nil {
+		o.confirmed[account] = &atomic.Int64{}
+	}
+	return o.confirmed[account]
+}
+
+// since returns when an account's flags were last confirmed.
+func (o *outage) since(account string) time.Time {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	if at := o.confirmed[account]; at != nil {
+		return instant(at)
+	}
+	return time.Time{}
+}
+
+func instant(micros *atomic.Int64) time.Time { return time.UnixMicro(micros.Load()).UTC() }
+
+// isTooOld reports whether what was confirmed last at an instant is too old to serve.
+func isTooOld(since time.Time) bool { return time.Since(since) > maxStale }
+
+// authenticate returns the caller behind a token. Routes that outlive the database
+// know keys from memory while it is away.
+func (a *API) authenticate(needs access, c *call, token string) (caller accounts.Caller, err error) {
+	if !needs.outlives {
+		return a.Auth.Authenticate(c.ctx(), token, c.request.RemoteAddr)
+	}
+	err = a.outage.ask(c.ctx(), func(ctx context.Context) error {
+		caller, err = a.Auth.Authenticate(ctx, token, c.request.RemoteAddr)
+		return err
+	})
+	if isAway(c.ctx(), err) {
+		if known, remembered := a.Auth.Recall(token); remembered {
+			c.stale = true
+			return known, nil
+		}
+	}
+	return caller, err
+}
+
+// sinceText returns an instant as a JSON string, or "" for none.
+func sinceText(since time.Time) string {
+	if since.IsZero() {
+		return ""
+	}
+	return strconv.Quote(since.Format(time.RFC3339Nano))
+}

@@ -1,0 +1,82 @@
+package api_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/app/apptest"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// isStale checks that an answer says since when it was not confirmed.
+func (a answer) isStale(began time.Time) bool {
+	a.t.Helper()
+	age, err := strconv.Atoi(a.header.Get("Age"))
+	if err != nil {
+		return false
+	}
+	if longest := time.Since(began).Seconds() + 1; age < 0 || float64(age) > longest {
+		a.t.Errorf("%s: Age is %d, want up to %.0f", a.what, age, longest)
+	}
+	if a.status == 200 && !a.contains(`"stale_since":"`) {
+		a.t.Errorf("%s does not say since when: %s", a.what, a.body)
+	}
+	return true
+}
+
+// TestOutage_EvaluationGoesOn: while the database is away, this node evaluates with
+// what it has in memory for the keys it knows, and says so. Everything else is a 503,
+// and what is not marked as stale when the database is back is not.
+func TestOutage_EvaluationGoesOn(t *testing.T) {
+	t.Parallel()
+	direct := storetest.New(t, "postgres")
+	behind, proxy := direct.ThroughProxy(t)
+	there, here := speakTo(t, apptest.Start(t, direct)), speakTo(t, apptest.Start(t, behind))
+	path := here.makeFlag("made", nil)
+	reader, revoked, unseen := here.withRole("VIEWER"), here.makeKey(nil), here.withRole("VIEWER")
+	idle := here.account("pro")
+	idle.get(flagsPath).want(200)
+	evaluate := func(c client) answer { return c.ofrep("made", `{}`) }
+	snapshot := snapshotsPath + "/production"
+	evaluate(here.as(revoked.secret)).want(200)
+	tag := reader.get(snapshot).want(200).header.Get("Etag")
+	began := time.Now()
+	evaluate(reader).want(200)
+
+	proxy.Down()
+	storetest.Wait(t, patience, "evaluation goes on from memory", func() bool { return evaluate(reader).want(200).isStale(began) })
+	for _, got := range []answer{
+		reader.ofrep("", `{}`).want(200), reader.get(snapshot).want(200), reader.get(snapshot, with("If-None-Match", tag)).want(304),
+		evaluate(here.as(revoked.secret)).want(200),
+	} {
+		if !got.isStale(began) {
+			t.Errorf("%s is not marked: %v", got.what, got.header)
+		}
+	}
+	stale := reader.get(snapshot).want(200).header.Get("Etag")
+	reader.get(snapshot, with("If-None-Match", stale)).want(304)
+	if reader.ofrep("nowhere", `{}`).want(404).header.Get("Age") == "" {
+		t.Error("an unknown flag is not marked")
+	}
+	for _, got := range []answer{
+		evaluate(unseen), unseen.get(snapshot), evaluate(idle), idle.get(snapshot),
+		reader.get(snapshotsPath + "/never-asked-for"), reader.get(flagsPath), reader.get(environmentsPath),
+	} {
+		if got.status != 503 {
+			t.Errorf("%s: got %d", got.what, got.status)
+		}
+	}
+
+	there.put(path, envelope("", "", boolean(true, nil))).want(200)
+	there.post(revoked.path+"/actions/revoke", "").want(200)
+	proxy.Up()
+	storetest.Wait(t, patience, "the database is back", func() bool { return evaluate(reader).want(200).header.Get("Age") == "" })
+	if got := evaluate(reader).want(200); got.members()["value"] != true || got.contains("stale") {
+		t.Errorf("got %s, %v", got.body, got.header)
+	}
+	if got := reader.get(snapshot, with("If-None-Match", tag)).want(200); got.header.Get("Age") != "" || got.contains("stale") {
+		t.Errorf("got %v", got.header)
+	}
+	evaluate(here.as(revoked.secret)).want(401)
+}

@@ -1,0 +1,173 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/environments"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/logging"
+)
+
+const kindSnapshot = "snapshot"
+
+// maxSnapshot bounds the bytes of a snapshot. Configs have what they inherit, so
+// that they may be any number of times as large as what is stored.
+const maxSnapshot = 64 << 20
+
+// SnapshotParts are the parts of a snapshot that a caller asks for.
+type SnapshotParts struct{ Flags, Levels, Configs bool }
+
+// Snapshot is what a running service loads, in one environment: definitions, with
+// what they have for it. Configs, which may be large, are passed on one by one.
+type Snapshot struct {
+	Seq     int64 // the account's last change that is in it
+	Flags   []flags.Flag
+	Loggers []logging.Logger
+	Groups  []logging.Group
+}
+
+// snapshot serves everything that a running service needs in an environment. A
+// name that is no environment yet is served as one without values.
+func (a *API) snapshot(c *call) (reply, error) {
+	environment := c.request.PathValue("environment")
+	if !environments.IsKey(environment) {
+		return reply{}, fault.Missing("environment", environment)
+	}
+	parts := snapshotParts(c)
+	if err := c.query.Err(); err != nil {
+		return reply{}, err
+	}
+	return a.loadedSnapshot(c, snapshotKey{c.caller.Account, environment, parts})
+}
+
+// loadedSnapshot answers with a snapshot; while the database is away with the one in
+// memory. Who has that one already, by its ETag, is told so.
+func (a *API) loadedSnapshot(c *call, key snapshotKey) (reply, error) {
+	var found *encodedSnapshot
+	var err error
+	if !c.stale {
+		err = a.outage.ask(c.ctx(), func(ctx context.Context) error {
+			found, err = a.loaded.get(ctx, key, c.caller.Version)
+			return err
+		})
+		if !isAway(c.ctx(), err) {
+			return found.reply(time.Time{}), err
+		}
+	}
+	found, since := a.loaded.held(key)
+	if found == nil || isTooOld(since) {
+		return reply{}, cmp.Or(err, errAway())
+	}
+	if listed := header(c.request, "If-None-Match"); listed != "" && matchesTag(listed, found.etag, func(tag string) string { return strongTag(weakTag(tag)) }) {
+		return found.reply(since), nil
+	}
+	return found.markStale(since).reply(since), nil
+}
+
+// snapshotParts reads include; without it everything is included.
+func snapshotParts(c *call) SnapshotParts {
+	listed, sent := c.query.Filter("include").Get()
+	if !sent {
+		return SnapshotParts{Flags: true, Levels: true, Configs: true}
+	}
+	var parts SnapshotParts
+	for name := range strings.SplitSeq(listed, ",") {
+		switch name {
+		case "flags":
+			parts.Flags = true
+		case "levels":
+			parts.Levels = true
+		case "configs":
+			parts.Configs = true
+		default:
+			c.query.Refuse("include", "must be a list such as flags,levels,configs")
+			return parts
+		}
+	}
+	return parts
+}
+
+// readSnapshot reads and encodes a snapshot.
+func readSnapshot(ctx context.Context, source SnapshotSource, key snapshotKey) (*encodedSnapshot, error) {
+	resolved := snapshotWriter{}
+	found, err := source.Snapshot(ctx, key.account, key.environment, key.parts, resolved.config)
+	if err != nil {
+		return nil, err
+	}
+	w := snapshotWriter{}
+	w.WriteString(`{"data":{"id":"` + key.environment + `","type":"` + kindSnapshot + `","attributes":{"seq":` + strconv.FormatInt(found.Seq, 10))
+	if key.parts.Flags {
+		writeList(&w, "flags", flags.Kind, found.Flags, func(flag flags.Flag) (string, any) { return flag.Key, flag.Definition() })
+	}
+	if key.parts.Levels {
+		writeList(&w, "loggers", logging.Kind, found.Loggers, func(logger logging.Logger) (string, any) { return logger.Key, logger })
+		writeList(&w, "log_groups", logging.KindGroup, found.Groups, func(group logging.Group) (string, any) { return group.Key, group })
+	}
+	if key.parts.Configs {
+		w.WriteString(`,"configs":{`)
+		_, _ = resolved.WriteTo(&w.Buffer) // a buffer takes everything
+		w.WriteString("}")
+	}
+	w.WriteString("}}}\n")
+	if w.err == nil && w.Len() > maxSnapshot {
+		w.err = tooLargeSnapshot()
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	return newEncodedSnapshot(found.Seq, bytes.Clone(w.Bytes())), nil // without spare capacity
+}
+
+// snapshotWriter encodes a snapshot into memory, and remembers what failed.
+type snapshotWriter struct {
+	bytes.Buffer
+	err error
+}
+
+// writeList writes a member that is a list of resources.
+func writeList[T any](w *snapshotWriter, name, kind string, items []T, render func(T) (id string, attributes any)) {
+	encoder := json.NewEncoder(&w.Buffer)
+	encoder.SetEscapeHTML(false)
+	w.WriteString(`,"` + name + `":[`)
+	for i, item := range items {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		id, attributes := render(item)
+		if err := encoder.Encode(jsonapi.Resource{ID: id, Type: kind, Attributes: attributes}); err != nil && w.err == nil {
+			w.err = fmt.Errorf("encoding a snapshot: %w", err)
+		}
+		w.Truncate(w.Len() - 1) // the line break after each value
+	}
+	w.WriteByte(']')
+}
+
+// config writes the values of a config as a member. A config's key needs no
+// escaping.
+func (w *snapshotWriter) config(resolved configs.Resolved) error {
+	if w.Len() > 0 {
+		w.WriteByte(',')
+	}
+	w.WriteString(`"` + resolved.Key + `":{"values":`)
+	_, _ = w.Write(resolved.AppendValues(w.AvailableBuffer()))
+	w.WriteByte('}')
+	if w.Len() > maxSnapshot {
+		return tooLargeSnapshot()
+	}
+	return nil
+}
+
+func tooLargeSnapshot() error {
+	return fault.New(fault.InvalidParameter, "include asks for a snapshot of more than %d MiB. Ask for fewer parts, and for single configs at /api/v1/configs/{id}/resolved.",
+		maxSnapshot>>20).At(fault.Parameter("include"))
+}

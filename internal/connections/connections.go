@@ -1,0 +1,94 @@
+package connections
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+// Kind is the JSON:API type of a connection.
+const Kind = "connection"
+
+// maxClient is how much of a User-Agent is kept, in bytes.
+const maxClient = 255
+
+// Peer is what a client says about itself.
+type Peer struct {
+	Service, Environment *string // nil if it does not say
+	Client               string  // the User-Agent
+}
+
+// Subscription is what a client wants of the event stream.
+type Subscription struct {
+	Peer
+	// Since is the number to resume after; nil if the client does not say.
+	Since *string
+	// AllTopics adds the events of resources that running services do not use.
+	AllTopics bool
+}
+
+// Connection is an event socket.
+type Connection struct {
+	ID          string    `json:"-"` // a UUIDv7
+	Account     string    `json:"-"`
+	Service     *string   `json:"service"`
+	Environment *string   `json:"environment"`
+	Client      string    `json:"client"`
+	ConnectedAt time.Time `json:"connected_at"`
+	Node        string    `json:"node"`
+	// Seq is the number of the last change that was sent, or that it began with.
+	Seq int64 `json:"seq"`
+}
+
+// New returns a connection that begins now.
+func New(account string, peer Peer, now time.Time) *Connection {
+	return &Connection{ID: uuid.Must(uuid.NewV7()).String(), Account: account, Service: peer.Service, Environment: peer.Environment,
+		Client: printable(peer.Client), ConnectedAt: now.UTC().Truncate(time.Microsecond)}
+}
+
+// printable returns the beginning of a text, without what a list cannot show.
+func printable(text string) string {
+	text = strings.ToValidUTF8(text[:min(len(text), maxClient)], "")
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return -1
+		}
+		return c
+	}, text)
+}
+
+// ReadTx is what this package reads.
+type ReadTx interface {
+	// Connections returns the connections of an account on nodes that live, newest
+	// first, those before an id if it is not empty.
+	Connections(ctx context.Context, account, before string, size int) (page.Tail[Connection], error)
+}
+
+// Tx is what a Recorder writes.
+type Tx interface {
+	// SaveConnections writes connections of a boot; of those that exist, their Seq.
+	SaveConnections(ctx context.Context, boot string, saved []Connection) error
+	RemoveConnections(ctx context.Context, boot string, ids []string) error
+	// ClearConnections removes all connections of a boot.
+	ClearConnections(ctx context.Context, boot string) error
+	CountConnections(ctx context.Context, boot string) (int, error)
+	// RemoveLostConnections removes some of the connections of nodes that are gone.
+	RemoveLostConnections(ctx context.Context, limit int) error
+}
+
+// Service lists connections.
+type Service struct{ Store transaction.Reader[ReadTx] }
+
+// Connections lists who is connected to the caller's account now, newest first.
+func (s *Service) Connections(ctx context.Context, caller accounts.Caller, cursor page.Cursor) (page.Tail[Connection], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.Tail[Connection], error) {
+		return tx.Connections(ctx, caller.Account, cursor.After, cursor.Size)
+	})
+}

@@ -1,0 +1,149 @@
+package connections
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/background"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+const (
+	// recordTimeout is how long the transaction of a slice may take, most of it
+	// waiting.
+	recordTimeout = 3 * time.Second
+	// sliceSize is how many connections one transaction writes.
+	sliceSize = 500
+	// thorough is how often everything is checked: every so many times.
+	thorough = 10
+)
+
+// Recorder writes the connections of one node. See the package's documentation for
+// its protocol.
+type Recorder struct {
+	Store transaction.Writer[Tx]
+	// Each visits the connections of this node, and how far each is. A visited
+	// connection must not be changed.
+	Each     func(visit func(connection *Connection, seq int64))
+	Boot     string        // of this node, as its heartbeats have it
+	Node     string        // its name
+	Interval time.Duration // how often it writes
+	Log      *slog.Logger
+
+	written map[string]*row // by id
+	round   int
+	failing bool
+	loop    background.Loop
+}
+
+// row is a connection that was written.
+type row struct {
+	seq   int64
+	round int // in which it was last there
+}
+
+// Start begins to write.
+func (r *Recorder) Start(ctx context.Context) {
+	r.loop.Start(ctx, func(ctx context.Context) { background.Every(ctx, r.Interval, r.Record) })
+}
+
+// Stop ends, and removes the connections of this node.
+func (r *Recorder) Stop(ctx context.Context) {
+	r.loop.Stop()
+	if len(r.written) == 0 {
+		return
+	}
+	if err := r.write(ctx, func(tx Tx) error { return tx.ClearConnections(ctx, r.Boot) }); err != nil {
+		r.Log.Warn("Removing this node's connections from the list failed; other nodes will do it.", "error", err)
+	}
+}
+
+// Record writes what is different from what was written.
+func (r *Recorder) Record(ctx context.Context) {
+	err := r.record(ctx)
+	switch {
+	case err != nil && !r.failing && ctx.Err() == nil:
+		r.failing = true
+		r.Log.Warn("Writing who is connected failed; the list of connections is out of date until it works again. Retrying.", "error", err)
+	case err == nil && r.failing:
+		r.failing = false
+		r.Log.Info("Writing who is connected works again.")
+	}
+}
+
+func (r *Recorder) record(ctx context.Context) error {
+	if r.written == nil {
+		r.written = map[string]*row{}
+	}
+	r.round++
+	if r.round%thorough == 0 {
+		if err := r.check(ctx); err != nil {
+			return err
+		}
+	}
+	saved, gone := r.difference()
+	for slice := range slices.Chunk(saved, sliceSize) {
+		if err := r.write(ctx, func(tx Tx) error { return tx.SaveConnections(ctx, r.Boot, slice) }); err != nil {
+			return err
+		}
+		for _, each := range slice {
+			r.written[each.ID] = &row{each.Seq, r.round}
+		}
+	}
+	for slice := range slices.Chunk(gone, sliceSize) {
+		if err := r.write(ctx, func(tx Tx) error { return tx.RemoveConnections(ctx, r.Boot, slice) }); err != nil {
+			return err
+		}
+		for _, id := range slice {
+			delete(r.written, id)
+		}
+	}
+	return nil
+}
+
+// difference returns the connections to write and the ids of those to remove.
+func (r *Recorder) difference() (saved []Connection, gone []string) {
+	r.Each(func(connection *Connection, seq int64) {
+		known := r.written[connection.ID]
+		if known != nil {
+			known.round = r.round
+		}
+		if known == nil || r.round%thorough == 0 && known.seq != seq {
+			current := *connection
+			current.Node, current.Seq = r.Node, seq
+			saved = append(saved, current)
+		}
+	})
+	for id, known := range r.written {
+		if known.round != r.round {
+			gone = append(gone, id)
+		}
+	}
+	return saved, gone
+}
+
+// check begins anew when rows of this node are missing or too many, as after it was
+// given up by others, and removes rows of nodes that are gone.
+func (r *Recorder) check(ctx context.Context) error {
+	return r.write(ctx, func(tx Tx) error {
+		count, err := tx.CountConnections(ctx, r.Boot)
+		if err != nil {
+			return err
+		}
+		if count != len(r.written) {
+			if err := tx.ClearConnections(ctx, r.Boot); err != nil {
+				return err
+			}
+			r.written = map[string]*row{}
+		}
+		return tx.RemoveLostConnections(ctx, sliceSize)
+	})
+}
+
+func (r *Recorder) write(ctx context.Context, fn func(Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	return r.Store.Write(ctx, "", fn)
+}

@@ -1,0 +1,77 @@
+package logging
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/page"
+)
+
+// InEnvironment returns the groups of an account, and those of its loggers that
+// decide levels in running services, each with its override for one environment
+// only. Services apply levels to managed loggers and what is below them, so others
+// count only if such a resolution reads them: see controlled.
+func InEnvironment(ctx context.Context, tx ReadTx, account, environment string) ([]Logger, []Group, error) {
+	loggers, err := page.All(func(request page.Request) (page.List[Logger], error) {
+		return tx.Loggers(ctx, account, Filter{}, request)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	groups, err := page.All(func(request page.Request) (page.List[Group], error) {
+		return tx.LogGroups(ctx, account, GroupFilter{}, request)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	loggers = controlled(loggers)
+	for i := range loggers {
+		loggers[i].Levels = loggers[i].only(environment)
+	}
+	for i := range groups {
+		groups[i].Levels = groups[i].only(environment)
+	}
+	return loggers, groups, nil
+}
+
+// controlled returns the managed loggers, and those with a level that are above or
+// below a managed one.
+func controlled(loggers []Logger) []Logger {
+	managed, above := map[string]bool{}, map[string]bool{}
+	for _, logger := range loggers {
+		if !logger.Managed {
+			continue
+		}
+		managed[logger.Key] = true
+		for key, has := loglevel.Parent(logger.Key); has && !above[key]; key, has = loglevel.Parent(key) {
+			above[key] = true
+		}
+	}
+	var found []Logger
+	for _, logger := range loggers {
+		if logger.Managed || !logger.nothingSet() && (above[logger.Key] || isBelow(logger.Key, managed)) {
+			found = append(found, logger)
+		}
+	}
+	return found
+}
+
+// isBelow reports whether an ancestor of a logger is among some.
+func isBelow(key string, some map[string]bool) bool {
+	for key, has := loglevel.Parent(key); has; key, has = loglevel.Parent(key) {
+		if some[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// only returns the levels with the override for one environment.
+func (l Levels) only(environment string) Levels {
+	all := l.Environments
+	l.Environments = map[string]Override{}
+	if override, has := all[environment]; has {
+		l.Environments[environment] = override
+	}
+	return l
+}

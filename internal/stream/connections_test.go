@@ -1,0 +1,109 @@
+package stream_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// connected lists who is connected, as texts.
+func (w *world) connected(t testing.TB) (shown []string) {
+	t.Helper()
+	var page struct {
+		Data []struct {
+			Attributes struct {
+				Service, Environment *string
+				Client, Node         string
+				ConnectedAt          time.Time `json:"connected_at"`
+				Seq                  int64
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(w.call(t, http.MethodGet, "/api/v1/connections", "", http.StatusOK)), &page); err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range page.Data {
+		said := each.Attributes
+		text := said.Client + " " + strconv.FormatInt(said.Seq, 10)
+		for _, member := range []*string{said.Service, said.Environment} {
+			if member != nil {
+				text += " " + *member
+			}
+		}
+		if age := time.Since(said.ConnectedAt); age < 0 || age > soon || said.Node == "" {
+			t.Errorf("got %+v", said)
+		}
+		shown = append(shown, text)
+	}
+	return shown
+}
+
+// TestConnections_OfAllNodes: who connects is listed, by every node, until they
+// leave.
+func TestConnections_OfAllNodes(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		w := newWorld(t, database)
+		nodes := []*world{w}
+		if database.Kind == "postgres" {
+			nodes = append(nodes, worldOf(t, database, anotherNode(t, database)))
+		}
+		said := w.openWith(t, url.Values{"api_key": {w.Key}, "service": {"checkout"}, "environment": {"production"}})
+		silent := nodes[len(nodes)-1].open(t, "")
+		begin := strconv.FormatInt(said.next().Seq, 10)
+		for _, node := range nodes {
+			storetest.Wait(t, soon, "both are listed", func() bool { return len(node.connected(t)) == 2 })
+		}
+		const client = "Go-http-client/1.1 "
+		got := w.connected(t)
+		if got[0] != client+begin && got[1] != client+begin {
+			t.Errorf("got %q", got)
+		}
+		if want := client + begin + " checkout production"; got[0] != want && got[1] != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		_ = silent.Close()
+		storetest.Wait(t, soon, "one is listed", func() bool { return len(w.connected(t)) == 1 })
+		w.makeFlag(t, "made")
+		storetest.Wait(t, soon, "the event is noted", func() bool { return w.connected(t)[0] != got[0] && w.connected(t)[0] != got[1] })
+	})
+}
+
+// TestTopics_All: jobs, environments and keys are for those who ask; the others
+// see what they always did.
+func TestTopics_All(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.New(t, "sqlite"))
+	since := w.head(t)
+	all := w.openWith(t, url.Values{"api_key": {w.Key}, "topics": {"all"}})
+	few := w.open(t, "")
+	all.next()
+	few.next()
+	w.call(t, http.MethodPost, "/api/v1/environments", `{"data":{"id":"qa","attributes":{"name":"QA"}}}`, http.StatusCreated)
+	key := w.makeKey(t, "").id
+	w.call(t, http.MethodDelete, "/api/v1/api_keys/"+key, "", http.StatusNoContent)
+	w.call(t, http.MethodDelete, "/api/v1/environments/qa", "", http.StatusNoContent)
+	w.makeFlag(t, "made")
+	end := w.head(t)
+	want := []string{event("environment_changed", "qa", end-4), event("api_key_changed", key, end-3), event("api_key_changed", key, end-2),
+		event("environment_deleted", "qa", end-1), event("flag_changed", "made", end)}
+	all.expect(want...)
+	few.expect(want[4])
+	// The same for those who resume, from the log and from the history.
+	for range 2 {
+		resumed := w.openWith(t, url.Values{"api_key": {w.Key}, "topics": {"all"}, "since": {strconv.FormatInt(since, 10)}})
+		resumed.next()
+		resumed.expect(want...)
+		again := w.open(t, strconv.FormatInt(since, 10))
+		again.next()
+		again.expect(want[4])
+		for _, each := range []*peer{all, few, resumed, again} {
+			_ = each.Close()
+		}
+	}
+}
