@@ -218,6 +218,7 @@ func (u undoing) attributes() (json.RawMessage, error) {
 	}
 	members := map[string]json.RawMessage{}
 	rawjson.Members(u.change.Before, func(name string, value json.RawMessage) { members[name] = value })
+	delete(members, "configuration_id")
 	if members["configuration"], err = json.Marshal(configuration); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,8 @@ func TestStillChanged_FollowsStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		states := map[int64]int64{0: 0} // after each change
 		var later []changes.Change
-		for seq := int64(1); seq <= rapid.Int64Range(0, 12).Draw(t, "changes"); seq++ {
+		count := rapid.Int64Range(0, 12).Draw(t, "changes")
+		for seq := int64(1); seq <= count; seq++ {
 			change := changes.Change{Seq: seq}
 			states[seq] = seq
 			if reverts := rapid.Int64Range(0, seq-1).Draw(t, "reverts"); reverts > 0 {

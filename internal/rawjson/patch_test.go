@@ -2,6 +2,7 @@ package rawjson_test
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,9 +97,7 @@ func edited(t *rapid.T, from any) any {
 		return changed
 	case map[string]any:
 		changed := map[string]any{"new": nil}
-		for name, member := range from {
-			changed[name] = member
-		}
+		maps.Copy(changed, from)
 		return changed
 	}
 	return value(1).Draw(t, "replacement")
