@@ -241,14 +241,17 @@ func (u undoing) write(route route, body []byte, tag string) (changes.Change, er
 	return undone.Made, nil
 }
 
-// part returns a call of another route as a part of this one.
+// part returns a call of another route as a part of this one. What the caller wants
+// to be refused is not looked for in a body that the caller did not send.
 func (u undoing) part(body []byte, ifMatch string) *call {
+	writer := *u.call.writer
+	writer.strict = false
 	request := &http.Request{URL: &url.URL{}, Header: http.Header{}, RemoteAddr: u.call.request.RemoteAddr,
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}
 	if ifMatch != "" {
 		request.Header.Set("If-Match", ifMatch)
 	}
-	return &call{request: request, writer: u.call.writer, caller: u.call.caller, query: &jsonapi.Query{}, id: u.change.Key}
+	return &call{request: request, writer: &writer, caller: u.call.caller, query: &jsonapi.Query{}, id: u.change.Key}
 }
 
 // withoutSources removes the places of problems: they are in a body that the

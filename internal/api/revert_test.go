@@ -87,7 +87,13 @@ func TestRevert_EveryWrite(t *testing.T) {
 					return
 				}
 				after := owner.definition(resourcePath)
-				reverted := owner.revert(changesPath + "/" + change.ID).want(200)
+				strictly := with("Prefer", "handling=strict")
+				tried := owner.revert(changesPath+"/"+change.ID+"?dry_run=true", strictly).want(200).data()
+				owner.requireDefinition("a dry run", resourcePath, after)
+				reverted := owner.revert(changesPath+"/"+change.ID, strictly).want(200)
+				if tried.ID != reverted.data().ID || tried.Attributes["action"] != reverted.attribute("action") {
+					t.Errorf("the dry run announced %v, and this came: %s", tried, reverted.body)
+				}
 				owner.requireDefinition("reverted", resourcePath, before)
 				requireReverts(t, reverted, change)
 				again := owner.revert(changesPath + "/" + reverted.data().ID).want(200)
