@@ -27,6 +27,9 @@ const (
 	FinishedRunsQuery = finishedRunsQuery
 )
 
+// SimilarKeyQuery is the query of SimilarKey.
+func SimilarKeyQuery(kind string) (string, error) { return similarKeyQuery(kind) }
+
 // RunsQuery is the query of an account's newest runs.
 func RunsQuery(account string, filter jobs.RunFilter) (string, []any) {
 	found := filterRuns(account, filter)

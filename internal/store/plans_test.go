@@ -59,6 +59,22 @@ func TestJobs_RunsUseIndex(t *testing.T) {
 	})
 }
 
+// A similar key is found in an index, without statistics too, which SQLite never gathers.
+func TestSimilarKey_UsesIndex(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	database.Open(t)
+	for _, kind := range []string{"flag", "logger", "log_group", "config", "job", "environment", "service", "context_type"} {
+		query, err := store.SimilarKeyQuery(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan := explain(t, database.Raw(t), database.Kind, query, "account", "key"); !strings.Contains(plan, "s_by_similarity") {
+			t.Errorf("%s: %s", kind, plan)
+		}
+	}
+}
+
 // fillRuns replaces all runs by many with one status and one with another.
 func fillRuns(t *testing.T, raw *sql.DB, account, many, one string) {
 	t.Helper()

@@ -29,14 +29,22 @@ func keyTable(kind string) (table, condition string) {
 	return "", ""
 }
 
-// SimilarKey returns another key of a kind that differs only by case or by -, _ and .; "" if there is none.
+// SimilarKey returns another key of a kind that differs only by case or by -, _ and .; "" if there is none. Any of
+// several will do: to find the first, SQLite would read all keys of the account in their order.
 func (tx *ReadTx) SimilarKey(ctx context.Context, account, kind, key string) (string, error) {
+	query, err := similarKeyQuery(kind)
+	if err != nil {
+		return "", err
+	}
+	found, err := all(ctx, tx.conn, scanString, query, account, key)
+	return strings.Join(found, ""), err
+}
+
+func similarKeyQuery(kind string) (string, error) {
 	table, condition := keyTable(kind)
 	if table == "" {
 		return "", fmt.Errorf("there are no keys of the kind %s", kind)
 	}
-	query := fmt.Sprintf(`SELECT key FROM %s WHERE account_id = $1 AND `+folded+` = `+folded+` AND key <> $2%s ORDER BY key LIMIT 1`,
-		table, "key", "CAST($2 AS TEXT)", condition)
-	found, err := all(ctx, tx.conn, scanString, query, account, key)
-	return strings.Join(found, ""), err
+	return fmt.Sprintf(`SELECT key FROM %s WHERE account_id = $1 AND `+folded+` = `+folded+` AND key <> $2%s LIMIT 1`,
+		table, "key", "CAST($2 AS TEXT)", condition), nil
 }
