@@ -35,17 +35,6 @@ type Account struct {
 	UpdatedAt time.Time  `json:"updated_at"`
 }
 
-// User is a person of an account. Keys remember who made them.
-type User struct {
-	ID        string    `json:"-"`
-	Account   string    `json:"-"`
-	Email     string    `json:"email"`
-	Name      string    `json:"name"`
-	Role      Role      `json:"role"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-}
-
 // AccountDraft is what a caller wants an account to be.
 type AccountDraft struct {
 	Name  optional.Value[string]

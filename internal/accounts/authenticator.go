@@ -26,7 +26,9 @@ type Versions struct {
 
 // DecidesAccess reports whether a change of a kind of resource may alter what a
 // remembered caller may do.
-func DecidesAccess(kind string) bool { return kind == KindKey }
+func DecidesAccess(kind string) bool {
+	return kind == KindKey || kind == KindUser || kind == KindSession
+}
 
 // Directory is where the Authenticator looks keys up.
 type Directory interface {
@@ -42,6 +44,7 @@ type Directory interface {
 // documentation for its protocol.
 type Authenticator struct {
 	Directory Directory
+	Sessions  SessionDirectory
 	// Live reports whether changes of keys reach Hear; while it is false every
 	// unknown key is looked up.
 	Live func() bool
@@ -51,12 +54,15 @@ type Authenticator struct {
 	Count func(result string)
 	// Used receives when a key was used, now and then while it is.
 	Used func(account, keyID string, at time.Time)
+	// SessionUsed receives when a session was used, now and then while it is.
+	SessionUsed func(account, sessionID string, at time.Time)
 
 	mu         sync.RWMutex
 	byDigest   map[digest]*session
 	byKey      map[string]*session
 	generation uint64
 	refusals   refusals
+	seen       sessionMemory
 }
 
 // session is a key that has been seen. It is as the database has it while the
@@ -121,10 +127,14 @@ func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (k
 	return known, version, "miss", err
 }
 
-// Hear takes a change from the feed, and forgets the key that it is about.
+// Hear takes a change from the feed, and forgets the key that it is about. Sessions
+// are few, so all of them are forgotten.
 func (a *Authenticator) Hear(change changes.Change) {
 	if change.Kind == KindKey {
 		a.Forget(change.Key)
+	}
+	if DecidesAccess(change.Kind) {
+		a.seen.forget()
 	}
 }
 
@@ -202,8 +212,9 @@ func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	return seen
 }
 
-// ForgetAll makes the next request of every key look it up again.
+// ForgetAll makes the next request of every key and session look it up again.
 func (a *Authenticator) ForgetAll() {
+	a.seen.forget()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.generation++

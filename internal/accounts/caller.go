@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,19 +11,25 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// Caller is an authenticated key: who acts, in which account, with which power.
+// Caller is an authenticated key or person: who acts, in which account, with which
+// power.
 type Caller struct {
 	Account string // the account's id
-	KeyID   string
+	KeyID   string // empty for a person
 	KeyName string
-	UserID  string // the user who made the key
-	Role    Role
-	Access  Access // a key that only evaluates may do nothing else, whatever its role
+	UserID  string // the person, or the user who made the key
+	// UserName is the person's; a key has none.
+	UserName string
+	// SessionID is the session that the caller signed in with; empty for a key that
+	// was sent itself.
+	SessionID string
+	Role      Role
+	Access    Access // a key that only evaluates may do nothing else, whatever its role
 	// Environments restricts writes to these environments; nil does not restrict.
 	Environments []string
 	// Origins are those of the web pages that a key that evaluates is for; nil is any.
 	Origins []string
-	// ExpiresAt is when the key stops working; nil is never.
+	// ExpiresAt is when the key or the session stops working; nil is never.
 	ExpiresAt *time.Time
 	// Version is the number of the account's last change, at least as new as every
 	// change that was acknowledged before the request.
@@ -33,7 +40,24 @@ type Caller struct {
 
 // Actor returns the caller as the history names it.
 func (c Caller) Actor() changes.Actor {
+	if c.IsPerson() {
+		return changes.Actor{Type: changes.ActorUser, ID: c.UserID, Name: c.UserName, Revert: c.Revert}
+	}
 	return changes.Actor{Type: changes.ActorKey, ID: c.KeyID, Name: c.KeyName, Revert: c.Revert}
+}
+
+// IsPerson reports whether the caller is a user who signed in, not a key.
+func (c Caller) IsPerson() bool { return c.KeyID == "" }
+
+// Credential returns the id of what authenticated the caller: a session or a key.
+func (c Caller) Credential() string { return cmp.Or(c.SessionID, c.KeyID) }
+
+// has names the caller's role as a sentence goes on.
+func (c Caller) has() string {
+	if c.IsPerson() {
+		return "you have the role " + string(c.Role)
+	}
+	return "this key has the role " + string(c.Role)
 }
 
 // Target describes the change of a resource by a caller. load reads it in the
@@ -50,7 +74,7 @@ func (c Caller) Require(role Role) error {
 	if c.Role.Covers(role) {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "This needs the role %s or higher; this key has the role %s.", role, c.Role)
+	return fault.New(fault.Forbidden, "This needs the role %s or higher; %s.", role, c.has())
 }
 
 // RequireUnscoped refuses a caller whose key is restricted to environments:

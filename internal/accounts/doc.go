@@ -1,9 +1,9 @@
 // Package accounts owns who may do what: accounts, their users and settings,
-// API keys, roles, and the authentication of a request.
+// API keys, roles, sessions, and the authentication of a request.
 //
 // Everything belongs to one account and nothing crosses. A Caller is an
-// authenticated key as the rest of the domain sees it; every service method
-// takes one and acts only inside its account.
+// authenticated key or person as the rest of the domain sees it; every service
+// method takes one and acts only inside its account.
 //
 // A key is 256 random bits, shown once. Only its SHA-256 is stored: a fast hash
 // is right for a secret that cannot be guessed.
@@ -26,6 +26,18 @@
 // unknown keys looked up slowly. Keys that worked once are looked up whatever else
 // comes from their address, which may be that of a proxy.
 //
-// That a key was used is told to package observations at most every ten seconds,
+// # People
+//
+// A person joins with a link, signs in with an e-mail address and a password, and
+// has a session from then on. Links and sessions are 256 random bits of which only
+// the SHA-256 is stored; passwords are argon2id, and Passwords bounds the memory
+// that they take. A password is verified between two transactions, because it
+// takes long: the second checks that nothing has changed meanwhile. A session that
+// was made with a key is resolved to the key, so that it never is more.
+//
+// Sessions are remembered like keys. Their ends are recorded changes, as those of
+// users are, and so the account's version tells that one must be looked up again.
+//
+// That a key or a session was used is told to package observations at most every ten seconds,
 // so that a request costs no write.
 package accounts

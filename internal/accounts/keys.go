@@ -24,14 +24,17 @@ const KindKey = "api_key"
 // secretPrefix makes a leaked key recognizable.
 const secretPrefix = "sk_api_"
 
-// Secret is the plaintext of a key.
+// Secret is the plaintext of a key, of a link's token or of a session's cookie.
 type Secret struct{ text string }
 
 // NewSecret creates the plaintext of a key: 256 random bits.
-func NewSecret() Secret {
+func NewSecret() Secret { return Secret{secretPrefix + newToken().text} }
+
+// newToken creates the plaintext of a link or a session: 256 random bits.
+func newToken() Secret {
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails: it would end the process
-	return Secret{secretPrefix + base64.RawURLEncoding.EncodeToString(bits)}
+	return Secret{base64.RawURLEncoding.EncodeToString(bits)}
 }
 
 // ParseSecret returns the secret that a caller sent or an operator chose.
@@ -234,7 +237,7 @@ func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match chang
 func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key, error) {
 	problems := d.Problems
 	naming.RequireName(&problems, d.Name, maxName)
-	role := d.role(&problems, key.Role)
+	role := parseRole(&problems, d.Role, key.Role)
 	key.Access = d.access(&problems, key.Access)
 	if scopes := d.Scopes.Or(Scopes{}).distinct(); !d.Scopes.IsAbsent() {
 		scopes.Origins = canonicalOrigins(&problems, scopes.Origins)
@@ -259,18 +262,6 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 		key.ExpiresAt = d.ExpiresAt.Pointer()
 	}
 	return key, nil
-}
-
-func (d KeyDraft) role(problems *fault.Problems, stored Role) Role {
-	text, sent := d.Role.Get()
-	if !sent {
-		return stored
-	}
-	role, known := ParseRole(text)
-	if !known {
-		problems.Attribute("role", "must be OWNER, ADMIN, MEMBER or VIEWER")
-	}
-	return role
 }
 
 // checkScopes notes environments that do not exist, and an empty list, which one

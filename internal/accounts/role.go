@@ -3,6 +3,9 @@ package accounts
 import (
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
 )
 
 // Role is what a key or a user may do.
@@ -29,4 +32,17 @@ func ParseRole(text string) (Role, bool) {
 // Covers reports whether r may do all that other may.
 func (r Role) Covers(other Role) bool {
 	return slices.Index(Roles(), r) >= slices.Index(Roles(), other)
+}
+
+// parseRole returns the role that a draft names, or fallback when it names none.
+func parseRole(problems *fault.Problems, sent optional.Value[string], fallback Role) Role {
+	text, named := sent.Get()
+	if !named {
+		return fallback
+	}
+	role, known := ParseRole(text)
+	if !known {
+		problems.Attribute("role", "must be OWNER, ADMIN, MEMBER or VIEWER")
+	}
+	return role
 }

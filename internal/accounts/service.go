@@ -18,6 +18,19 @@ type ReadTx interface {
 	Account(ctx context.Context, id string) (Account, error)
 	AccountSettings(ctx context.Context, account string) (Settings, error)
 	User(ctx context.Context, account, id string) (User, error)
+	Users(ctx context.Context, account string, filter UserFilter, request page.Request) (page.List[User], error)
+	CountUsers(ctx context.Context, account string) (int, error)
+	// Owners returns the users with the role OWNER, oldest first.
+	Owners(ctx context.Context, account string) ([]User, error)
+	// UserByAddress returns the user who signs in with an address, of any account.
+	UserByAddress(ctx context.Context, address string) (User, error)
+	Invitation(ctx context.Context, account, id string) (Invitation, error)
+	Invitations(ctx context.Context, account string, filter InvitationFilter, request page.Request) (page.List[Invitation], error)
+	CountInvitations(ctx context.Context, account string) (int, error)
+	// LinkByHash returns the link whose token has a hash, of any account.
+	LinkByHash(ctx context.Context, hash string) (Link, error)
+	Session(ctx context.Context, account, id string) (Session, error)
+	Sessions(ctx context.Context, account string, filter SessionFilter, request page.Request) (page.List[Session], error)
 	UserSettings(ctx context.Context, account, user string) (Settings, error)
 	Key(ctx context.Context, account, id string) (Key, error)
 	Keys(ctx context.Context, account string, filter KeyFilter, request page.Request) (page.List[Key], error)
@@ -41,11 +54,25 @@ type Tx interface {
 	UpdateAccount(ctx context.Context, account Account) error
 	SetAccountSettings(ctx context.Context, account string, settings Settings) error
 	SetUserSettings(ctx context.Context, account, user string, settings Settings) error
+	UpdateUser(ctx context.Context, user User) error
+	DeleteUser(ctx context.Context, account, id string) error
+	InsertInvitation(ctx context.Context, invitation Invitation) error
+	DeleteInvitation(ctx context.Context, account, id string) error
+	// SaveLink writes a link in place of the one of its kind and subject.
+	SaveLink(ctx context.Context, link Link) error
+	DeleteLinks(ctx context.Context, account, subject string) error
+	InsertSession(ctx context.Context, session Session) error
+	DeleteSessions(ctx context.Context, account string, ids ...string) error
 	UpdateKey(ctx context.Context, key Key) error
 	DeleteKey(ctx context.Context, account, id string) error
 }
 
 // Service is the accounts' rules on top of a Store.
 type Service struct {
-	Store Store
+	Store     Store
+	Passwords *Passwords
+	// Now is the clock that failed attempts to sign in are delayed by.
+	Now func() time.Time
+
+	attempts attempts
 }

@@ -114,7 +114,7 @@ func (s *Service) replaceSettings(ctx context.Context, caller Caller, kind, key 
 	})
 }
 
-// CurrentUser returns the user who made the caller's key.
+// CurrentUser returns the person who calls, or the user who made the caller's key.
 func (s *Service) CurrentUser(ctx context.Context, caller Caller) (User, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return tx.User(ctx, caller.Account, caller.UserID) })
 }

@@ -101,6 +101,25 @@ func accessTable() []access {
 		{"GET /api/v1/users/current/settings", at(ownSettingsPath), "               401 401 200 200 200 200 401 401 200"},
 		{"PUT /api/v1/users/current/settings", sending(ownSettingsPath, settings), "401 401 403 200 200 200 401 401 403"},
 
+		{"PUT /api/v1/users/current/password", sending(passwordPath, `{"current_password":"x","password":"long enough"}`), "401 401 403 403 403 403 401 401 403"},
+		{"GET /api/v1/users", at(usersPath), "                                      401 401 403 403 200 200 401 401 403"},
+		{"GET /api/v1/users/{id}", on(aUser, ""), "                                 401 401 403 403 200 200 401 401 403"},
+		{"PUT /api/v1/users/{id}", on(aUser, named), "                              401 401 403 403 200 200 401 401 403"},
+		{"DELETE /api/v1/users/{id}", on(aUser, ""), "                              401 401 403 403 204 204 401 401 403"},
+		{"POST /api/v1/users/{id}/actions/reset_password", on(below(aUser, "/actions/reset_password"), ""), "401 401 403 403 200 200 401 401 403"},
+
+		{"GET /api/v1/invitations", at(invitationsPath), "                          401 401 403 403 200 200 401 401 403"},
+		{"POST /api/v1/invitations", inviting, "                                    401 401 403 403 201 201 401 401 403"},
+		{"GET /api/v1/invitations/{id}", on(anInvitation, ""), "                    401 401 403 403 200 200 401 401 403"},
+		{"DELETE /api/v1/invitations/{id}", on(anInvitation, ""), "                 401 401 403 403 204 204 401 401 403"},
+		{"POST /api/v1/links/redeem", redeeming, "                                  201 201 201 201 201 201 201 201 201"},
+
+		{"GET /api/v1/sessions", at(sessionsPath), "                                401 401 200 200 200 200 401 401 200"},
+		{"POST /api/v1/sessions", signingIn, "                                      201 201 201 201 201 201 201 201 201"},
+		{"GET /api/v1/sessions/current", at(sessionsPath + "/current"), "           401 401 404 404 404 404 401 401 404"},
+		{"DELETE /api/v1/sessions/current", at(sessionsPath + "/current"), "        401 401 404 404 404 404 401 401 404"},
+		{"DELETE /api/v1/sessions/{id}", on(aSession, ""), "                        401 401 404 404 403 204 401 401 404"},
+
 		{"GET /api/v1/api_keys", at(keysPath), "                                    401 401 200 200 200 200 401 401 200"},
 		{"POST /api/v1/api_keys", sending(keysPath, named), "                       401 401 403 403 201 201 401 401 403"},
 		{"GET /api/v1/api_keys/{id}", on(aKey, ""), "                               401 401 200 200 200 200 401 401 200"},
@@ -198,7 +217,7 @@ func accessTable() []access {
 func TestAccess_EveryRouteAndRole(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
-		keys := everyCredential(owner)
+		keys, sessions := everyCredential(owner), everySession(owner)
 		for _, row := range accessTable() {
 			t.Run(row.route, func(t *testing.T) {
 				t.Parallel()
@@ -214,6 +233,7 @@ func TestAccess_EveryRouteAndRole(t *testing.T) {
 						t.Errorf("%s: got %d, want %s: %s", credential, got.status, want, got.body)
 					}
 				}
+				requireSameForSessions(t, owner.in(t), row, sessions)
 			})
 		}
 	})

@@ -62,7 +62,7 @@ func heldPlans(attributes *jsonapi.Object) optional.Value[plans.Held] {
 
 func (a *API) user(c *call) (reply, error) {
 	user, err := a.Accounts.CurrentUser(c.ctx(), c.caller)
-	return one(http.StatusOK, jsonapi.Resource{ID: user.ID, Type: "user", Attributes: user}, err)
+	return userResource().answer(http.StatusOK, user, err)
 }
 
 // settings serves the settings of a kind.

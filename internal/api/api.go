@@ -20,10 +20,11 @@ import (
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
-// Authenticator turns a bearer token into a caller.
+// Authenticator turns a bearer token or a session's cookie into a caller.
 type Authenticator interface {
 	// Authenticate also gets the address that the token comes from.
 	Authenticate(ctx context.Context, token, peer string) (accounts.Caller, error)
+	AuthenticateSession(ctx context.Context, token, peer string) (accounts.Caller, error)
 	// Recall returns the caller behind a token without the database, while that
 	// is away.
 	Recall(token string) (accounts.Caller, bool)
@@ -98,6 +99,7 @@ type API struct {
 	outage  *outage
 	limits  *rateLimits
 	secure  bool // callers use TLS, at least up to a proxy
+	origins origins
 
 	requestIDs *requestIDs
 }
@@ -115,7 +117,7 @@ func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(), table: map[string]route{},
 		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots), outage: &outage{live: services.Live},
 		limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
-		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://")}
+		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL)}
 	for _, route := range a.routes() {
 		a.table[route.pattern] = route
 		a.mux.Handle(route.pattern, a.endpoint(route))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type call struct {
 	query   *jsonapi.Query
 	id      string          // {id} of the path, decoded and valid
 	body    *jsonapi.Object // that was read; nil if there was none
+	bare    bool            // the body has no envelope, so pointers into it have none
 	dryRun  bool
 
 	restores bool // the body is an earlier state of the resource, from the history
@@ -72,6 +74,25 @@ func (c *call) object(text []byte) (*jsonapi.Object, error) {
 	object, err := jsonapi.ParseObject(text)
 	c.body = object
 	return object, err
+}
+
+// envelopeOrBare reads the body as a document of one resource, or as its attributes alone.
+func (c *call) envelopeOrBare(kind string) (*jsonapi.Envelope, error) {
+	text, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	body, err := c.object(text)
+	if err == nil && slices.Contains(body.Names(), "data") {
+		return c.parseEnvelope(text, kind)
+	}
+	c.bare = true
+	if err != nil {
+		return nil, err
+	}
+	envelope := jsonapi.Bare(body)
+	envelope.Strict = c.writer.strict
+	return envelope, nil
 }
 
 // objectOrNothing reads the body of an action; no body is an empty object.
@@ -135,4 +156,26 @@ func ifMatch[T any](c *call, document func(T) jsonapi.Resource) changes.Match[T]
 		tag, err := etag(definition)
 		return err == nil && matchesTag(header, tag, strongTag)
 	}
+}
+
+// withoutEnvelope returns err with pointers into a body that has no envelope. A member
+// that both its reader and a rule refuse is told once.
+func withoutEnvelope(err error) error {
+	var told fault.Errors
+	for _, refusal := range fault.All(err) {
+		if refusal.Source.Kind == fault.AttributeSource {
+			path := refusal.Source.Path
+			if path != "" {
+				path = "/" + path
+			}
+			refusal = refusal.At(fault.Pointer(path))
+		}
+		if !slices.ContainsFunc(told, func(earlier *fault.Error) bool { return earlier.Source == refusal.Source }) {
+			told = append(told, refusal)
+		}
+	}
+	if len(told) == 0 {
+		return err
+	}
+	return told
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,8 @@ type client struct {
 	node *apptest.Node
 	http *http.Client
 	key  string // empty sends no credential
+	// session is the value of the cookie; empty sends none.
+	session string
 }
 
 // newOwner returns the OWNER of a new account on the SQLite node that the
@@ -80,7 +83,13 @@ func (c client) accountKey() string {
 
 // as is the same client with another key.
 func (c client) as(key string) client {
-	c.key = key
+	c.key, c.session = key, ""
+	return c
+}
+
+// with is the same client with a session in place of a key.
+func (c client) with(session string) client {
+	c.key, c.session = "", session
 	return c
 }
 
@@ -149,6 +158,9 @@ func (c client) send(method, path, body string, options ...option) answer {
 	}
 	if c.key != "" {
 		r.header.Set("Authorization", "Bearer "+c.key)
+	}
+	if c.session != "" {
+		r.header.Set("Cookie", "signalbox_session="+c.session)
 	}
 	for _, option := range options {
 		option(&r)
@@ -308,3 +320,5 @@ func eventually(t testing.TB, deadline time.Duration, what string, yes func() bo
 
 // contains reports whether a body has a text in it.
 func (a answer) contains(text string) bool { return bytes.Contains(a.body, []byte(text)) }
+
+func (a answer) statusText() string { return strconv.Itoa(a.status) }

@@ -197,7 +197,10 @@ func meansToBeValid(status int) bool {
 }
 
 func requireCredential(_ context.Context, input *openapi3filter.AuthenticationInput) error {
-	if scheme := input.SecurityScheme; scheme.Type == "apiKey" {
+	if scheme := input.SecurityScheme; scheme.In == openapi3.ParameterInCookie {
+		_, err := input.RequestValidationInput.Request.Cookie(scheme.Name)
+		return err
+	} else if scheme.Type == "apiKey" {
 		if input.RequestValidationInput.Request.Header.Get(scheme.Name) == "" {
 			return errors.New("no key in " + scheme.Name)
 		}

@@ -27,7 +27,7 @@ func writes() []access {
 
 // rehearsed reports whether a route has dry runs, as the interface says.
 func rehearsed(route string) bool {
-	return !strings.HasSuffix(route, "/bulk") && (!strings.Contains(route, "/actions/") || strings.HasSuffix(route, "/actions/revert"))
+	return !strings.HasSuffix(route, "/bulk") && !signsIn(route) && (!strings.Contains(route, "/actions/") || strings.HasSuffix(route, "/actions/revert"))
 }
 
 // TestDryRun_EveryRoute: a dry run answers as the write itself does and leaves
@@ -68,7 +68,7 @@ func TestDryRun_EveryRoute(t *testing.T) {
 
 // timeless returns a body without what differs between two writes of the same.
 func timeless(body string) string {
-	return regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"|"[0-9a-f]{8}-[0-9a-f-]{27}"|"sk_api_[^"]*"`).ReplaceAllString(body, `"…"`)
+	return regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"|"[0-9a-f]{8}-[0-9a-f-]{27}"|"sk_api_[^"]*"|"http[^"]*token=[^"]*"`).ReplaceAllString(body, `"…"`)
 }
 
 // dump returns every row of every table.

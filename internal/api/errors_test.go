@@ -34,7 +34,7 @@ var titles = map[string]string{
 	"entitlement_limit_reached": "Subscription limit reached", "forbidden": "Forbidden", "not_found": "Not found",
 	"method_not_allowed": "Method not allowed", "already_exists": "Already exists", "environment_protected": "Environment is protected",
 	"version_mismatch": "Version mismatch", "payload_too_large": "Payload too large", "unsupported_media_type": "Unsupported media type",
-	"environment_unmanaged": "Environment is not managed", "flag_unmanaged": "Flag is not managed",
+	"last_owner": "Last owner", "environment_unmanaged": "Environment is not managed", "flag_unmanaged": "Flag is not managed",
 	"group_nesting_unsupported": "Groups cannot be nested",
 	"flag_demotion_unsupported": "Flag cannot be demoted", "row_limit_reached": "Row limit reached",
 	"config_in_use": "Config is in use", "config_protected": "Config is protected", "changed_since": "Changed since", "not_revertible": "Cannot be reverted",

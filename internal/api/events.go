@@ -22,11 +22,9 @@ func (a *API) events(c *call) (reply, error) {
 		return reply{}, err
 	}
 	err = a.Events.Open(c.writer, c.request, c.caller, wanted, func(ctx context.Context) (accounts.Caller, error) {
-		key, err := token(c.request, listens())
-		if err != nil {
-			return accounts.Caller{}, err
-		}
-		return a.Auth.Authenticate(ctx, key, c.request.RemoteAddr)
+		return a.identify(ctx, listens(), c.request, func(key string) (accounts.Caller, error) {
+			return a.Auth.Authenticate(ctx, key, c.request.RemoteAddr)
+		})
 	})
 	if err != nil {
 		return reply{}, err

@@ -33,7 +33,7 @@ func TestErrors_ClosedDatabase(t *testing.T) {
 		for _, row := range accessTable() {
 			method, path, _ := strings.Cut(row.route, " ")
 			path = strings.NewReplacer("{id}", "x", "{key}", "x", "{seq}", "1").Replace(path)
-			sent := httptest.NewRequest(method, path, strings.NewReader(`{}`))
+			sent := httptest.NewRequest(method, path, strings.NewReader(`{"token":"x","email":"ada@example.com","password":"x"}`))
 			sent.Header.Set("Authorization", "Bearer "+apptest.OwnerKey)
 			sent.Header.Set("Content-Type", "application/json")
 			sent.Header.Set("X-Request-Id", "req-17")

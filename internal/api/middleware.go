@@ -26,8 +26,9 @@ type recorder struct {
 	status int
 	bytes  int64
 	keyID  string
-	ofrep  bool // the path is one of OFREP's
-	strict bool // the caller wants what nothing knows to be refused
+	userID string // of a person who signed in
+	ofrep  bool   // the path is one of OFREP's
+	strict bool   // the caller wants what nothing knows to be refused
 
 	values [10]string // of headers: responses rarely have more of ours
 	used   int
@@ -133,7 +134,7 @@ func (a *API) finished(w *recorder, r *http.Request, took time.Duration) {
 	a.Log.LogAttrs(w.ctx, level, "request",
 		slog.String("method", r.Method), slog.String("route", route), slog.String("path", r.URL.Path),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Int64("took_us", took.Microseconds()),
-		slog.String("key", w.keyID))
+		slog.String("key", w.keyID), slog.String("user", w.userID))
 }
 
 // recovered answers a request whose handler panicked.
@@ -213,6 +214,9 @@ func (a *API) answer(route *route, w *recorder, r *http.Request) (reply, error) 
 			return reply{}, err
 		}
 		w.keyID = c.caller.KeyID
+		if c.caller.IsPerson() {
+			w.userID = c.caller.UserID
+		}
 	}
 	if route.access.cached {
 		return a.cache.answer(c, func() (reply, error) { return run(route, c) })
@@ -238,6 +242,9 @@ func run(route *route, c *call) (reply, error) {
 	if err == nil {
 		err = c.checkQuery() // what writes has done so before
 	}
+	if err != nil && c.bare {
+		err = withoutEnvelope(err)
+	}
 	if err != nil {
 		return reply{}, err
 	}
@@ -249,18 +256,18 @@ func run(route *route, c *call) (reply, error) {
 }
 
 func (a *API) authorize(needs access, c *call) error {
-	token, err := token(c.request, needs)
+	var err error
+	c.caller, err = a.identify(c.ctx(), needs, c.request, func(key string) (accounts.Caller, error) { return a.authenticate(needs, c, key) })
 	if err != nil {
 		return err
 	}
-	c.caller, err = a.authenticate(needs, c, token)
-	if err != nil {
-		return err
+	if c.caller.SessionID != "" {
+		c.writer.set("Cache-Control", "private, no-cache") // the cookie does not tell caches that it is personal
 	}
 	if needs.evaluates && c.caller.Access == accounts.EvaluateAccess {
 		allowPages(c.writer, c.request, c.caller.Origins)
 	}
-	if err := a.limits.take(c.caller.KeyID); err != nil {
+	if err := a.limits.take(c.caller.Credential()); err != nil {
 		return err
 	}
 	return needs.permit(c.caller)
@@ -279,6 +286,26 @@ func (needs access) permit(caller accounts.Caller) error {
 	return caller.RequireUnscoped()
 }
 
+// identify returns who sent a request: by the key, which byKey looks up, or by the
+// session when there is no key.
+func (a *API) identify(ctx context.Context, needs access, r *http.Request, byKey func(key string) (accounts.Caller, error)) (accounts.Caller, error) {
+	key, err := token(r, needs)
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	if key != "" {
+		return byKey(key)
+	}
+	session := sessionToken(r)
+	if session == "" {
+		return accounts.Caller{}, fault.New(fault.Unauthorized, "Send an API key as Authorization: Bearer KEY, or sign in.")
+	}
+	if err := a.origins.check(r, needs.socket); err != nil {
+		return accounts.Caller{}, err
+	}
+	return a.Auth.AuthenticateSession(ctx, session, r.RemoteAddr)
+}
+
 // header returns a header by its canonical name, which saves the work that
 // Header.Get does to find that name.
 func header(r *http.Request, name string) string {
@@ -288,12 +315,12 @@ func header(r *http.Request, name string) string {
 	return ""
 }
 
-// token returns the API key that was sent where a route accepts it.
+// token returns the API key that was sent where a route accepts it, or "".
 func token(r *http.Request, needs access) (string, error) {
 	if key := header(r, "X-Api-Key"); needs.anyHeader && key != "" {
 		return key, nil
 	}
-	if needs.inQuery {
+	if needs.socket {
 		if key := r.URL.Query().Get("api_key"); key != "" {
 			return key, nil
 		}
@@ -302,7 +329,7 @@ func token(r *http.Request, needs access) (string, error) {
 	scheme, token, _ := strings.Cut(sent, " ")
 	switch token = strings.TrimSpace(token); {
 	case sent == "":
-		return "", fault.New(fault.Unauthorized, "Send an API key as Authorization: Bearer KEY.")
+		return "", nil
 	case !strings.EqualFold(scheme, "Bearer") || token == "":
 		return "", fault.New(fault.Unauthorized, "The Authorization header must be Bearer KEY.")
 	}

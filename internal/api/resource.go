@@ -22,6 +22,7 @@ type resource[T, D, F any] struct {
 	filter      func(*call) F                       // reads the filters of a list
 	draft       func(*jsonapi.Envelope) D           // reads the body of a write
 	normalizeID func(string) string                 // nil if an id has only one spelling
+	mayBeBare   bool                                // bodies may have no envelope
 }
 
 type none = struct{}
@@ -87,7 +88,7 @@ func (r resource[T, D, F]) get(find func(ctx context.Context, caller accounts.Ca
 func (r resource[T, D, F]) create(create func(context.Context, accounts.Caller, D) (T, error)) handler {
 	shown := r.shown()
 	return func(c *call) (reply, error) {
-		envelope, err := c.envelope(r.kind)
+		envelope, err := r.read(c)
 		if err != nil {
 			return reply{}, err
 		}
@@ -97,13 +98,21 @@ func (r resource[T, D, F]) create(create func(context.Context, accounts.Caller, 
 	}
 }
 
+// read reads the body of a write.
+func (r resource[T, D, F]) read(c *call) (*jsonapi.Envelope, error) {
+	if r.mayBeBare {
+		return c.envelopeOrBare(r.kind)
+	}
+	return c.envelope(r.kind)
+}
+
 // replace replaces the resource that the path names with the body.
 func (r resource[T, D, F]) replace(
 	replace func(ctx context.Context, caller accounts.Caller, id string, draft D, match changes.Match[T]) (T, error),
 ) handler {
 	shown := r.shown()
 	return func(c *call) (reply, error) {
-		envelope, err := c.envelope(r.kind)
+		envelope, err := r.read(c)
 		if err != nil {
 			return reply{}, err
 		}

@@ -30,6 +30,8 @@ func tagged() map[string]func(client) string {
 		"GET /api/v1/accounts/current/settings": is(settingsPath),
 		"GET /api/v1/users/current":             is("/api/v1/users/current"),
 		"GET /api/v1/users/current/settings":    is(ownSettingsPath),
+		"GET /api/v1/users/{id}":                aUser,
+		"GET /api/v1/invitations/{id}":          anInvitation,
 		"GET /api/v1/api_keys/{id}":             aKey,
 		"GET /api/v1/environments/{id}":         anEnvironment,
 		"GET /api/v1/environments/{id}/usage":   is(environmentsPath + "/staging/usage"),
@@ -117,7 +119,8 @@ func matched() map[string]func(client) string {
 		"PUT /api/v1/accounts/current":          is(accountPath),
 		"PUT /api/v1/accounts/current/settings": is(settingsPath),
 		"PUT /api/v1/users/current/settings":    is(ownSettingsPath),
-		"PUT /api/v1/api_keys/{id}":             aKey, "DELETE /api/v1/api_keys/{id}": aKey,
+		"PUT /api/v1/users/{id}":                aUser, "DELETE /api/v1/users/{id}": aUser,
+		"PUT /api/v1/api_keys/{id}": aKey, "DELETE /api/v1/api_keys/{id}": aKey,
 		"PUT /api/v1/environments/{id}": anEnvironment, "DELETE /api/v1/environments/{id}": anEnvironment,
 		"PUT /api/v1/services/{id}": aService, "DELETE /api/v1/services/{id}": aService,
 		"PUT /api/v1/context_types/{id}": aContextType, "DELETE /api/v1/context_types/{id}": aContextType,
@@ -134,7 +137,8 @@ func TestIfMatch_EveryRoute(t *testing.T) {
 	t.Parallel()
 	for _, route := range api.RoutePatterns() {
 		_, tested := matched()[route]
-		if (strings.HasPrefix(route, "PUT ") || strings.HasPrefix(route, "DELETE ")) && !tested {
+		elsewhere := signsIn(route) || strings.Contains(route, "/invitations/") // they have no PUT: TestPeople_IfMatch
+		if (strings.HasPrefix(route, "PUT ") || strings.HasPrefix(route, "DELETE ")) && !tested && !elsewhere {
 			t.Errorf("If-Match of %s is not tested", route)
 		}
 	}

@@ -6,7 +6,7 @@ import "github.com/signalbox/signalbox/internal/accounts"
 type access struct {
 	open      bool          // no key is needed
 	anyHeader bool          // the key may be in X-API-Key too
-	inQuery   bool          // the key may be in api_key too: browsers cannot set a socket's headers
+	socket    bool          // the key may be in api_key too, because browsers cannot set a socket's headers
 	role      accounts.Role // the lowest role that may call
 	scoped    bool          // keys restricted to environments may call
 	evaluates bool          // keys that only evaluate may call
@@ -24,7 +24,7 @@ func evaluates() access {
 	return access{role: accounts.Viewer, scoped: true, anyHeader: true, evaluates: true}
 }
 func loads() access        { return access{role: accounts.Viewer, scoped: true, outlives: true} }
-func listens() access      { return access{role: accounts.Viewer, scoped: true, inQuery: true} }
+func listens() access      { return access{role: accounts.Viewer, scoped: true, socket: true} }
 func personal() access     { return access{role: accounts.Member} }
 func configures() access   { return access{role: accounts.Member} }
 func writesValues() access { return access{role: accounts.Member, scoped: true} }
@@ -46,6 +46,7 @@ func (a *API) routes() []route {
 	flag, flagSource := flagResource(), flagSourceResource()
 	logger, loggerSource, logGroup := loggerResource(), loggerSourceResource(), logGroupResource()
 	config, job := configResource(), jobResource()
+	user, invitation, session := userResource(), invitationResource(), sessionResource()
 	routes := []route{
 		{"GET /api/liveness", open(), a.liveness},
 		{"GET /api/readiness", open(), a.readiness},
@@ -58,6 +59,25 @@ func (a *API) routes() []route {
 		{"GET /api/v1/users/current", reads(), a.user},
 		{"GET /api/v1/users/current/settings", reads(), settings(accounts.KindUserSettings, a.Accounts.UserSettings)},
 		{"PUT /api/v1/users/current/settings", personal(), replaceSettings(accounts.KindUserSettings, a.Accounts.ReplaceUserSettings)},
+
+		{"PUT /api/v1/users/current/password", reads(), a.changePassword},
+		{"GET /api/v1/users", manages(), user.list(a.Accounts.Users)},
+		{"GET /api/v1/users/{id}", manages(), user.get(a.Accounts.User)},
+		{"PUT /api/v1/users/{id}", manages(), user.replace(a.Accounts.ReplaceUser)},
+		{"DELETE /api/v1/users/{id}", manages(), user.remove(a.Accounts.DeleteUser)},
+		{"POST /api/v1/users/{id}/actions/reset_password", manages(), a.resetPassword},
+
+		{"GET /api/v1/invitations", manages(), invitation.list(a.Accounts.Invitations)},
+		{"POST /api/v1/invitations", manages(), a.invite},
+		{"GET /api/v1/invitations/{id}", manages(), invitation.get(a.Accounts.Invitation)},
+		{"DELETE /api/v1/invitations/{id}", manages(), invitation.remove(a.Accounts.DeleteInvitation)},
+		{"POST /api/v1/links/redeem", open(), a.redeem},
+
+		{"GET /api/v1/sessions", reads(), session.list(a.Accounts.Sessions)},
+		{"POST /api/v1/sessions", open(), a.signIn},
+		{"GET /api/v1/sessions/current", reads(), a.currentSession},
+		{"DELETE /api/v1/sessions/current", reads(), a.signOut},
+		{"DELETE /api/v1/sessions/{id}", reads(), session.remove(a.Accounts.EndSession)},
 
 		{"GET /api/v1/api_keys", reads(), key.list(a.Accounts.Keys)},
 		{"POST /api/v1/api_keys", manages(), key.create(a.createKey)},

@@ -36,8 +36,10 @@ func (c *call) rehearse(route *route) error {
 }
 
 // rehearsable reports whether the writes of a path can be rolled back: those of resources can. Reports are merged with
-// those of others, and actions start something at once.
+// those of others, and actions start something at once. Sessions and passwords are no rehearsal: an answer has a cookie,
+// and attempts are counted.
 func rehearsable(path string) bool {
 	acts := strings.Contains(path, "/actions/") && !strings.HasSuffix(path, "/actions/revert")
-	return !acts && !strings.HasSuffix(path, "/bulk")
+	signsIn := strings.Contains(path, "/sessions") || strings.HasSuffix(path, "/redeem") || strings.HasSuffix(path, "/password")
+	return !acts && !signsIn && !strings.HasSuffix(path, "/bulk")
 }

@@ -33,24 +33,28 @@ func bootstrap(ctx context.Context, db *store.DB, table plans.Table, s settings.
 		if err != nil || len(existing) > 0 {
 			return err
 		}
-		_, key, err := found(ctx, tx, "Default", held, secret)
+		account, key, err := found(ctx, tx, "Default", held, secret)
 		if err != nil {
 			return err
 		}
-		return handOver(key.Plaintext, s, stdout)
+		token, err := accounts.MakeSetupLink(ctx, tx, account.ID)
+		if err != nil {
+			return err
+		}
+		return handOver(key.Plaintext, linkURL(s, accounts.SetupLink, token), s, stdout)
 	})
 }
 
-// handOver writes the first key to the file or the terminal, before the commit:
-// an account whose key nobody has would be useless.
-func handOver(key string, s settings.Settings, stdout io.Writer) error {
+// handOver writes the first key to the file or the terminal, and the set-up link to the
+// terminal, before the commit: an account whose key nobody has would be useless.
+func handOver(key, link string, s settings.Settings, stdout io.Writer) error {
 	if err := writeKeyFile(s.BootstrapKeyFile, key); err != nil {
 		return err
 	}
 	if s.BootstrapKey != "" { // whoever chose it knows it
-		return nil
+		return show(stdout, shownLink, link)
 	}
-	return show(stdout, key)
+	return show(stdout, shownKey+shownLink, key, link)
 }
 
 // found creates an account with its owner, its first key and its environments.
@@ -62,17 +66,28 @@ func found(ctx context.Context, tx *store.Tx, name string, held plans.Held, secr
 	return account, key, environments.Found(ctx, tx, account.ID)
 }
 
-func show(stdout io.Writer, key string) error {
-	_, err := fmt.Fprintf(stdout, `
+// What the first start shows.
+const (
+	shownKey = `
   This is the first start. Your API key, with the role OWNER, is
 
       %s
 
   It is shown only once. Make others with: signalbox keys create NAME
+`
+	shownLink = `
+  To sign in with a browser, first set up the account's owner at
 
-`, key)
-	if err != nil {
-		return fmt.Errorf("showing the first API key: %w", err)
+      %s
+
+  The link works once and is shown only now. Make another with: signalbox users setup-link
+
+`
+)
+
+func show(stdout io.Writer, format string, values ...any) error {
+	if _, err := fmt.Fprintf(stdout, format, values...); err != nil {
+		return fmt.Errorf("showing what the first start made: %w", err)
 	}
 	return nil
 }

@@ -21,7 +21,10 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-var printedKey = regexp.MustCompile(`sk_api_[A-Za-z0-9_-]{43}`)
+var (
+	printedKey  = regexp.MustCompile(`sk_api_[A-Za-z0-9_-]{43}`)
+	printedLink = regexp.MustCompile(`http://127\.0\.0\.1:0/setup\?token=([A-Za-z0-9_-]{43})`)
+)
 
 func TestBootstrap_PrintsKeyOnce(t *testing.T) {
 	t.Parallel()
@@ -91,10 +94,35 @@ func expectKeyFile(t *testing.T, file, key string) {
 func TestBootstrap_ChosenKeyIsNotPrinted(t *testing.T) {
 	t.Parallel()
 	instance, printed := run(t, apptest.Settings(storetest.New(t, "sqlite")))
-	if printed != "" {
+	if strings.Contains(printed, "sk_api_") || !printedLink.MatchString(printed) {
 		t.Errorf("it printed %q", printed)
 	}
 	newClient(t, "http://"+instance.Address(), apptest.OwnerKey).get(t, "/api/v1/users/current", http.StatusOK)
+}
+
+func TestBootstrap_SetupLinkWorks(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"sqlite", "postgres"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			instance, printed := run(t, apptest.Settings(storetest.NewEmpty(t, kind)))
+			link := printedLink.FindStringSubmatch(printed)
+			if len(link) != 2 {
+				t.Fatalf("it printed %q", printed)
+			}
+			body := `{"token":"` + link[1] + `","email":"ada@example.com","name":"Ada","password":"correct horse battery"}`
+			for _, want := range []int{http.StatusCreated, http.StatusNotFound} {
+				response, err := http.Post("http://"+instance.Address()+"/api/v1/links/redeem", "application/json", strings.NewReader(body)) //nolint:noctx // a test
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = response.Body.Close()
+				if response.StatusCode != want {
+					t.Errorf("got %d, want %d", response.StatusCode, want)
+				}
+			}
+		})
+	}
 }
 
 func TestBootstrap_ChosenKeyOnlyAtFirstStart(t *testing.T) {

@@ -112,7 +112,7 @@ func (o *Operator) CreateKey(ctx context.Context, accountKey string, draft accou
 		if account, err = tx.Account(ctx, id); err != nil {
 			return err
 		}
-		owner, err := tx.FirstOwner(ctx, id)
+		owner, err := accounts.FirstOwner(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -123,24 +123,31 @@ func (o *Operator) CreateKey(ctx context.Context, accountKey string, draft accou
 }
 
 // Keys lists the keys of an account.
-func (o *Operator) Keys(ctx context.Context, accountKey string) (keys []accounts.Key, err error) {
+func (o *Operator) Keys(ctx context.Context, accountKey string) ([]accounts.Key, error) {
 	id, err := o.account(ctx, accountKey)
 	if err != nil {
 		return nil, err
 	}
-	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
+	return everyPage(ctx, o.db, func(tx *store.ReadTx, request page.Request) (page.List[accounts.Key], error) {
+		return tx.Keys(ctx, id, accounts.KeyFilter{}, request)
+	})
+}
+
+// everyPage returns the items of all pages of a list.
+func everyPage[T any](ctx context.Context, db *store.DB, read func(*store.ReadTx, page.Request) (page.List[T], error)) (items []T, err error) {
+	err = db.Read(ctx, func(tx *store.ReadTx) error {
 		for request := page.First(); ; request.Number++ {
-			list, err := tx.Keys(ctx, id, accounts.KeyFilter{}, request)
+			list, err := read(tx, request)
 			if err != nil {
 				return err
 			}
-			keys = append(keys, list.Items...)
+			items = append(items, list.Items...)
 			if len(list.Items) < request.Size {
 				return nil
 			}
 		}
 	})
-	return keys, err
+	return items, err
 }
 
 // RevokeKey revokes a key of an account.

@@ -3,6 +3,7 @@ package app
 import (
 	"time"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/jobs"
 )
 
@@ -20,11 +21,13 @@ type Options struct {
 	PendingRuns int
 	// ConnectionInterval is how late the list of connections is.
 	ConnectionInterval time.Duration
+	// PasswordCost is what hashing a password takes.
+	PasswordCost accounts.PasswordCost
 	// Unsynced lets SQLite acknowledge writes that a power cut would lose.
 	Unsynced bool
 }
 
 func serverOptions() Options {
 	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second, RefreshInterval: 5 * time.Second,
-		ConnectionInterval: time.Second, PendingRuns: jobs.MaxPending}
+		ConnectionInterval: time.Second, PendingRuns: jobs.MaxPending, PasswordCost: accounts.DefaultPasswordCost()}
 }

@@ -19,7 +19,8 @@ const (
 )
 
 // retention removes runs, changes and metrics that are older than the operator
-// wants to keep, and what is left of deleted loggers. Every node does it; several may do it at once.
+// wants to keep, what is left of deleted loggers, and links and sessions that have
+// expired. Every node does it; several may do it at once.
 type retention struct {
 	db            *store.DB
 	log           *slog.Logger
@@ -50,6 +51,8 @@ func (r *retention) removeOld(ctx context.Context) {
 		r.tell(ctx, "metrics", func() (int, error) { return r.db.RemoveMetrics(ctx, by, r.now().Add(-by.Kept()-metricsSpare)) })
 	}
 	r.tell(ctx, "deleted loggers", func() (int, error) { return r.db.ForgetLoggers(ctx, logging.MaxRemembered) })
+	r.remove(ctx, "links", r.db.RemoveLinks, 0)
+	r.remove(ctx, "sessions", r.db.RemoveSessions, 0)
 }
 
 func (r *retention) remove(ctx context.Context, what string, remove func(context.Context, time.Time) (int, error), keep time.Duration) {

@@ -28,7 +28,8 @@ func (a *App) wire() {
 	a.feed = changes.NewFeed(a.db.FeedSource(), a.log, a.options.FeedInterval)
 	a.db.OnChange(a.feed.Wake)
 	a.listener = a.db.NewListener(a.feed.Wake)
-	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: time.Now, Count: a.metrics.CountAuthentication, Used: a.used}
+	a.auth = &accounts.Authenticator{Directory: a.db, Sessions: a.db, Live: a.feed.Live, Now: time.Now, Count: a.metrics.CountAuthentication,
+		Used: a.used, SessionUsed: a.sessionUsed}
 	a.stream = stream.New(a.db, a.metrics, time.Now, stream.Options{
 		Server: "signalbox/" + version, MaxAge: a.settings.StreamMaxAge,
 		Sockets: a.settings.StreamSockets, AccountSockets: a.settings.StreamAccountSockets,
@@ -73,7 +74,7 @@ func (a *App) wireLoops() {
 // services are what the API calls.
 func (a *App) services() api.Services {
 	return api.Services{
-		Accounts:      &accounts.Service{Store: a.db.Accounts()},
+		Accounts:      &accounts.Service{Store: a.db.Accounts(), Passwords: accounts.NewPasswords(a.options.PasswordCost), Now: time.Now},
 		Environments:  &environments.Service{Store: environmentTransactions(a.db), Plans: a.plans},
 		Observations:  a.observations,
 		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
@@ -100,6 +101,11 @@ func (a *App) wireConnections() *connections.Service {
 // used takes when an API key was used.
 func (a *App) used(account, keyID string, at time.Time) {
 	a.refreshes.Note(account, observations.KeyUsed, at, keyID)
+}
+
+// sessionUsed takes when a session was used.
+func (a *App) sessionUsed(account, sessionID string, at time.Time) {
+	a.refreshes.Note(account, observations.SessionUsed, at, sessionID)
 }
 
 // measured takes the metrics that clients report: Prometheus shows them, and

@@ -11,6 +11,7 @@ import (
 // Kinds of actor.
 const (
 	ActorKey      = "api_key"  // a request that carried an API key
+	ActorUser     = "user"     // a person who signed in
 	ActorOperator = "operator" // a command run on the machine itself
 	ActorSystem   = "system"   // Signalbox by itself, such as an expiry
 )
@@ -41,6 +42,8 @@ const (
 	Updated Action = "updated"
 	Deleted Action = "deleted"
 	Revoked Action = "revoked"
+	// ResetRequested marks a user for whom a link was made that sets a new password.
+	ResetRequested Action = "reset_requested"
 	// Discovered marks resources that a report of a running service created.
 	Discovered Action = "discovered"
 	// Expired marks a value that was removed at its expiry time.

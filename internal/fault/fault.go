@@ -37,6 +37,7 @@ const (
 	ConfigProtected      Code = "config_protected"
 	ChangedSince         Code = "changed_since"
 	NotRevertible        Code = "not_revertible"
+	LastOwner            Code = "last_owner"
 	RowLimitReached      Code = "row_limit_reached"
 	VersionMismatch      Code = "version_mismatch"
 	PayloadTooLarge      Code = "payload_too_large"

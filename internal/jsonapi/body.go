@@ -99,6 +99,11 @@ func ParseEnvelope(text []byte, kind string) (*Envelope, error) {
 	return &Envelope{ID: data.String("id"), Attributes: data.attributes(), document: document}, nil
 }
 
+// Bare returns the envelope of a body that is nothing but attributes.
+func Bare(attributes *Object) *Envelope {
+	return &Envelope{Attributes: attributes, document: attributes}
+}
+
 // attributes reads the attributes of a resource, whose problems have places below them.
 func (o *Object) attributes() *Object {
 	text, _ := o.member("attributes")

@@ -36,6 +36,7 @@ func meaningOf(code fault.Code) meaning {
 		{fault.ConfigProtected, http.StatusConflict, "Config is protected"},
 		{fault.ChangedSince, http.StatusConflict, "Changed since"},
 		{fault.NotRevertible, http.StatusConflict, "Cannot be reverted"},
+		{fault.LastOwner, http.StatusConflict, "Last owner"},
 		{fault.RowLimitReached, http.StatusConflict, "Row limit reached"},
 		{fault.VersionMismatch, http.StatusPreconditionFailed, "Version mismatch"},
 		{fault.PayloadTooLarge, http.StatusRequestEntityTooLarge, "Payload too large"},

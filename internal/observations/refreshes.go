@@ -37,6 +37,7 @@ const (
 	LoggerSourceSeen                  // a source's id
 	FlagEvaluated                     // a flag's key
 	KeyUsed                           // an API key's id
+	SessionUsed                       // a session's id
 )
 
 // Refresh moves one instant forward.

@@ -14,6 +14,9 @@ func AddFlags(fs *pflag.FlagSet) { addFlags(fs, func(setting) bool { return true
 // AddStoreFlags registers the flags of the settings that opening the store needs, and of logging. Load then reads only these.
 func AddStoreFlags(fs *pflag.FlagSet) { addFlags(fs, func(row setting) bool { return row.store }) }
 
+// AddLinkFlags registers the flags of the settings that links to the service start with.
+func AddLinkFlags(fs *pflag.FlagSet) { addFlags(fs, func(row setting) bool { return row.links }) }
+
 func addFlags(fs *pflag.FlagSet, wanted func(setting) bool) {
 	for _, row := range table {
 		if wanted(row) {

@@ -24,6 +24,7 @@ type setting struct {
 	note     string // describes the default when fallback cannot
 	help     string
 	store    bool // also for commands that only open the store
+	links    bool // also for commands that print links to the service
 	secret   bool // messages do not contain the value
 	set      func(*Settings, string) error
 }
@@ -65,13 +66,13 @@ var configSetting = setting{name: configName, value: "FILE", note: "none", store
 //nolint:gochecknoglobals // nothing changes it
 var table = []setting{
 	configSetting,
-	{name: "SIGNALBOX_LISTEN", value: "HOST:PORT", fallback: "127.0.0.1:8080",
+	{name: "SIGNALBOX_LISTEN", value: "HOST:PORT", fallback: "127.0.0.1:8080", links: true,
 		help: "address the service listens on; an empty host means all addresses",
 		set:  into(func(s *Settings) *string { return &s.Listen }, hostPort)},
 	{name: "SIGNALBOX_METRICS_LISTEN", value: "HOST:PORT", note: "on the main address",
 		help: "address of its own for /metrics",
 		set:  into(func(s *Settings) *string { return &s.MetricsListen }, hostPort)},
-	{name: "SIGNALBOX_PUBLIC_URL", value: "URL", note: "the request's Host",
+	{name: "SIGNALBOX_PUBLIC_URL", value: "URL", note: "the request's Host", links: true,
 		help: "absolute http or https URL that links in responses start with",
 		set:  into(func(s *Settings) *string { return &s.PublicURL }, publicURL)},
 	{name: "SIGNALBOX_TLS_CERT", value: "FILE", note: "plain HTTP",

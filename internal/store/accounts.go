@@ -65,31 +65,6 @@ func (tx *Tx) SetAccountSettings(ctx context.Context, account string, settings a
 		account, string(settings.Other), asJSON(append([]string{}, settings.Order...)))
 }
 
-const userColumns = `id, account_id, email, name, role, created_at, updated_at`
-
-func scanUser(r row) (u accounts.User, err error) {
-	err = r.Scan(&u.ID, &u.Account, &u.Email, &u.Name, &u.Role, asTime(&u.CreatedAt), asTime(&u.UpdatedAt))
-	return u, err
-}
-
-// User returns a user of an account.
-func (tx *ReadTx) User(ctx context.Context, account, id string) (accounts.User, error) {
-	return one(ctx, tx.conn, fault.Missing("user", id), scanUser,
-		`SELECT `+userColumns+` FROM users WHERE account_id = $1 AND id = $2`, account, id)
-}
-
-// FirstOwner returns the oldest owner of an account.
-func (tx *ReadTx) FirstOwner(ctx context.Context, account string) (accounts.User, error) {
-	return one(ctx, tx.conn, fault.Missing("user", "owner"), scanUser,
-		`SELECT `+userColumns+` FROM users WHERE account_id = $1 AND role = 'OWNER' ORDER BY created_at, id LIMIT 1`, account)
-}
-
-// InsertUser writes a new user without settings.
-func (tx *Tx) InsertUser(ctx context.Context, u accounts.User) error {
-	return tx.run(ctx, `INSERT INTO users (`+userColumns+`, settings, environment_order) VALUES ($1, $2, $3, $4, $5, $6, $7, '{}', NULL)`,
-		u.ID, u.Account, u.Email, u.Name, string(u.Role), micros(u.CreatedAt), micros(u.UpdatedAt))
-}
-
 // UserSettings returns the settings of a user; a nil Order is the account's.
 func (tx *ReadTx) UserSettings(ctx context.Context, account, user string) (accounts.Settings, error) {
 	return one(ctx, tx.conn, fault.Missing("user", user), scanSettings,

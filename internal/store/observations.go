@@ -28,6 +28,8 @@ func (tx *Tx) Refresh(ctx context.Context, account string, refreshes []observati
 			`WHERE account_id = v.column1 AND key = v.column2 AND COALESCE(last_evaluated, 0) < v.column3`},
 		observations.KeyUsed: {`UPDATE api_keys SET last_used_at = v.column3`,
 			`WHERE account_id || '' = v.column1 AND id = v.column2 AND COALESCE(last_used_at, 0) < v.column3`},
+		observations.SessionUsed: {`UPDATE sessions SET last_used_at = v.column3`,
+			`WHERE account_id || '' = v.column1 AND id = v.column2 AND last_used_at < v.column3`},
 	} {
 		if _, err := updates(ctx, tx, statement[0], statement[1]+` RETURNING account_id`, []string{"text", "text", "bigint"}, rows[what]); err != nil {
 			return err

@@ -23,8 +23,8 @@ func (h *Hub) maintain(ctx context.Context) {
 				s.cut(silent())
 			case now > s.expires.Load(): // before the key: a peer that never takes the close frame is cut
 				s.expire()
-			case !s.key.isValid(wall):
-				s.end(keyEnded())
+			case !s.credential.isValid(wall):
+				s.end(s.credential.ended())
 			case s.tick == tick:
 				s.send(ping)
 			}

@@ -125,8 +125,11 @@ func (h *Hub) Hear(change changes.Change) {
 	if subs == nil {
 		return
 	}
-	if change.Kind == accounts.KindKey {
+	switch {
+	case change.Kind == accounts.KindKey:
 		h.keyChanged(subs, change)
+	case change.Kind == accounts.KindSession && change.Action == changes.Deleted:
+		h.sessionEnded(subs, change.Key)
 	}
 	if subs.add(change, h.Queue) {
 		h.wake(subs)
@@ -150,26 +153,53 @@ func (h *Hub) Missed(account string, upTo int64) {
 	}
 }
 
-// keyChanged updates a key's expiry and closes its sockets when it no longer works.
+// keyChanged updates a key's expiry and closes its sockets when it no longer works, also those of its sessions.
 func (h *Hub) keyChanged(subs *subscribers, change changes.Change) {
-	h.mu.Lock()
-	key := subs.keys[change.Key]
-	h.mu.Unlock()
-	if key == nil {
-		return
-	}
 	var after struct {
 		Status    accounts.Status `json:"status"`
 		ExpiresAt *time.Time      `json:"expires_at"`
 	}
-	if change.After == nil || json.Unmarshal(change.After, &after) != nil || after.Status != accounts.Active {
-		key.revoked.Store(true)
+	works := change.After != nil && json.Unmarshal(change.After, &after) == nil && after.Status == accounts.Active
+	affected := h.credentials(subs, func(each *credential) bool { return each.key == change.Key })
+	for _, each := range affected {
+		if !works {
+			each.revoked.Store(true)
+		}
+		each.expires.Store(each.earlier(after.ExpiresAt))
 	}
-	key.expires.Store(after.ExpiresAt)
+	h.closeInvalid(subs, affected)
+}
+
+// sessionEnded closes the sockets of a session.
+func (h *Hub) sessionEnded(subs *subscribers, id string) {
+	affected := h.credentials(subs, func(each *credential) bool { return each.id == id })
+	for _, each := range affected {
+		each.revoked.Store(true)
+	}
+	h.closeInvalid(subs, affected)
+}
+
+// credentials returns those of an account that sockets were opened with and that match.
+func (h *Hub) credentials(subs *subscribers, match func(*credential) bool) (found []*credential) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, each := range subs.credentials {
+		if match(each) {
+			found = append(found, each)
+		}
+	}
+	return found
+}
+
+// closeInvalid closes the sockets of an account whose credentials no longer work, if any may have changed.
+func (h *Hub) closeInvalid(subs *subscribers, changed []*credential) {
+	if len(changed) == 0 {
+		return
+	}
 	now := h.now()
 	subs.each(func(s *socket) {
-		if !s.key.isValid(now) {
-			s.end(keyEnded())
+		if !s.credential.isValid(now) {
+			s.end(s.credential.ended())
 		}
 	})
 }
@@ -183,8 +213,8 @@ func (h *Hub) Rewound(seen map[string]int64) {
 		h.invalid[account] = max(h.invalid[account], last+int64(h.Replay))
 	}
 	for _, subs := range h.accounts {
-		for _, key := range subs.keys {
-			key.revoked.Store(false) // the revocation may be undone
+		for _, each := range subs.credentials {
+			each.revoked.Store(false) // the revocation may be undone
 		}
 	}
 	h.mu.Unlock()
@@ -220,7 +250,7 @@ func (h *Hub) EachConnection(visit func(connection *connections.Connection, seq 
 // reservation is the place of a socket that is being opened: events from now on are kept for it.
 type reservation struct {
 	subs       *subscribers
-	key        *credential
+	credential *credential
 	next       int64 // position in the log
 	lastSeq    int64 // the last number that the feed reported before
 	invalid    int64 // nobody can resume from numbers up to this; -1 is none
@@ -240,22 +270,21 @@ func (h *Hub) reserve(caller accounts.Caller) (reservation, error) {
 		subs = newSubscribers(caller.Account, len(h.workers))
 		h.accounts[caller.Account] = subs
 	}
-	key := subs.keys[caller.KeyID]
-	if key == nil {
-		key = &credential{id: caller.KeyID}
-		key.expires.Store(caller.ExpiresAt)
-		subs.keys[caller.KeyID] = key
+	used := subs.credentials[caller.Credential()]
+	if used == nil {
+		used = newCredential(caller)
+		subs.credentials[used.id] = used
 	}
 	h.sockets.Add(1)
 	h.count++
 	subs.count++
-	key.count++
+	used.count++
 	invalid, rewound := h.invalid[subs.account]
 	if !rewound {
 		invalid = -1
 	}
 	return reservation{
-		subs: subs, key: key, next: subs.log.Load().end(), lastSeq: h.lastSeq[subs.account],
+		subs: subs, credential: used, next: subs.log.Load().end(), lastSeq: h.lastSeq[subs.account],
 		invalid: invalid, reconnects: subs.reconnects.Load(), recent: subs.recent.Load(),
 	}, nil
 }
@@ -284,14 +313,14 @@ func tooMany(format string, limit int) error {
 }
 
 // release gives the place of a socket back.
-func (h *Hub) release(subs *subscribers, key *credential) {
+func (h *Hub) release(subs *subscribers, used *credential) {
 	defer h.sockets.Done()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.count--
 	subs.count--
-	if key.count--; key.count == 0 {
-		delete(subs.keys, key.id)
+	if used.count--; used.count == 0 {
+		delete(subs.credentials, used.id)
 	}
 	if subs.count == 0 {
 		delete(h.accounts, subs.account)
@@ -301,7 +330,7 @@ func (h *Hub) release(subs *subscribers, key *credential) {
 // remove removes a socket once its connection has ended.
 func (h *Hub) remove(s *socket) {
 	s.shard.remove(s)
-	h.release(s.subs, s.key)
+	h.release(s.subs, s.credential)
 	h.meter.SocketClosed(s.ending.metric)
 }
 

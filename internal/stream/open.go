@@ -34,16 +34,16 @@ func (h *Hub) Open(w http.ResponseWriter, r *http.Request, caller accounts.Calle
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(h.stopped, cancel)()
-	expires := reserved.key.expires.Load()
+	expires := reserved.credential.expires.Load()
 	caller, err = recheck(ctx)
 	if err == nil {
-		reserved.key.expires.CompareAndSwap(expires, caller.ExpiresAt) // a change that came meanwhile is newer
+		reserved.credential.expires.CompareAndSwap(expires, caller.ExpiresAt) // a change that came meanwhile is newer
 		err = h.open(ctx, w, r, reserved, wanted)
 	}
 	if err == nil {
 		return nil
 	}
-	h.release(reserved.subs, reserved.key)
+	h.release(reserved.subs, reserved.credential)
 	switch {
 	case errors.Is(err, errLeft): // nobody reads an answer
 		return nil
@@ -62,7 +62,7 @@ func (h *Hub) open(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 	if err != nil {
 		return err
 	}
-	s := &socket{hub: h, subs: reserved.subs, key: reserved.key, ws: ws, conn: newConnection(ws.NetConn()),
+	s := &socket{hub: h, subs: reserved.subs, credential: reserved.credential, ws: ws, conn: newConnection(ws.NetConn()),
 		next: begin.next, seq: begin.seq, unsent: begin.text, allTopics: wanted.AllTopics}
 	s.connection = connections.New(s.subs.account, wanted.Peer, h.now())
 	opened := h.opened.Add(1)
@@ -114,7 +114,7 @@ var errLeft = errors.New("the peer left during the handshake")
 func newUpgrader() websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second, ReadBufferSize: readBuffer, WriteBufferPool: &sync.Pool{},
-		CheckOrigin: func(*http.Request) bool { return true }, // the key authenticates, not a cookie
+		CheckOrigin: func(*http.Request) bool { return true }, // the API checks it where a cookie authenticates
 		Error:       func(http.ResponseWriter, *http.Request, int, error) {},
 	}
 }

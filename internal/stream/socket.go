@@ -46,16 +46,20 @@ func keyEnded() ending {
 	return ending{websocket.ClosePolicyViolation, "The API key has been revoked or has expired.", "key"}
 }
 
+func sessionEnded() ending {
+	return ending{websocket.ClosePolicyViolation, "The session has ended. Sign in again.", "session"}
+}
+
 // socket is one open connection.
 type socket struct {
-	hub   *Hub
-	subs  *subscribers
-	key   *credential
-	ws    *websocket.Conn
-	conn  connection
-	shard *shard
-	index int    // in the shard, guarded by its lock
-	tick  uint16 // of the heartbeat interval, on which its heartbeat is due
+	hub        *Hub
+	subs       *subscribers
+	credential *credential
+	ws         *websocket.Conn
+	conn       connection
+	shard      *shard
+	index      int    // in the shard, guarded by its lock
+	tick       uint16 // of the heartbeat interval, on which its heartbeat is due
 
 	allTopics  bool
 	connection *connections.Connection // as the list shows it

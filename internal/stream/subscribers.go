@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 )
 
@@ -43,15 +44,15 @@ type subscribers struct {
 	reconnects atomic.Int64
 
 	// Guarded by the hub's lock.
-	count int
-	keys  map[string]*credential
+	count       int
+	credentials map[string]*credential
 
 	mu    sync.Mutex // guards writes to the log, and floor
 	floor int64      // every event above this number is in the log
 }
 
 func newSubscribers(account string, shards int) *subscribers {
-	s := &subscribers{account: account, shards: make([]shard, shards), keys: map[string]*credential{}, floor: noFloor}
+	s := &subscribers{account: account, shards: make([]shard, shards), credentials: map[string]*credential{}, floor: noFloor}
 	for i := range s.shards {
 		s.shards[i].subs = s
 	}
@@ -149,12 +150,39 @@ func (s *subscribers) covers(since int64) (from int64, covered bool) {
 	return s.log.Load().first, since >= s.floor
 }
 
-// credential is a key that sockets of an account were opened with.
+// credential is a key or a session that sockets of an account were opened with.
 type credential struct {
 	id      string
-	count   int                       // of its sockets, guarded by the hub's lock
+	key     string     // the id of the key, also of one that a session was made with
+	session *time.Time // when the session ends; nil for a key
+	count   int        // of its sockets, guarded by the hub's lock
+
 	expires atomic.Pointer[time.Time] // nil is never
 	revoked atomic.Bool
+}
+
+func newCredential(caller accounts.Caller) *credential {
+	c := &credential{id: caller.Credential(), key: caller.KeyID}
+	if caller.SessionID != "" {
+		c.session = caller.ExpiresAt
+	}
+	c.expires.Store(caller.ExpiresAt)
+	return c
+}
+
+// earlier returns when a credential expires whose key now expires at an instant, or never if that is nil.
+func (c *credential) earlier(key *time.Time) *time.Time {
+	if key == nil || c.session != nil && c.session.Before(*key) {
+		return c.session
+	}
+	return key
+}
+
+func (c *credential) ended() ending {
+	if c.session != nil {
+		return sessionEnded()
+	}
+	return keyEnded()
 }
 
 func (c *credential) isValid(now time.Time) bool {

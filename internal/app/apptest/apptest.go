@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/app"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/internal/store/storetest"
@@ -81,6 +82,7 @@ func Quick(o *app.Options) {
 	o.ResealInterval = 50 * time.Millisecond
 	o.RefreshInterval = 50 * time.Millisecond
 	o.ConnectionInterval = 50 * time.Millisecond
+	o.PasswordCost = accounts.PasswordCost{Memory: 64, Passes: 1}
 }
 
 // Settings are those of a node on a free loopback port.
@@ -98,14 +100,14 @@ func loopback() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
-// accounts numbers the accounts that tests create.
-var accounts atomic.Int64 //nolint:gochecknoglobals // all tests of a package share nodes
+// created numbers the accounts that tests create.
+var created atomic.Int64 //nolint:gochecknoglobals // all tests of a package share nodes
 
 // Account creates another account on the given plans and returns its OWNER key.
 // A number makes its name unique.
 func (n *Node) Account(t testing.TB, name, plan string) string {
 	t.Helper()
-	_, key, err := n.App.Operator().CreateAccount(t.Context(), fmt.Sprint(name, " ", accounts.Add(1)), plan)
+	_, key, err := n.App.Operator().CreateAccount(t.Context(), fmt.Sprint(name, " ", created.Add(1)), plan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,51 +85,6 @@ func accountsByAge(t *testing.T, db *store.DB) {
 	same(t, found, []string{made[1], made[3], made[2], made[0]})
 }
 
-func newUser(t *testing.T, db *store.DB, account, email string, change func(*accounts.User)) accounts.User {
-	t.Helper()
-	user := accounts.User{ID: newID(), Account: account, Email: email, Name: oddText, Role: accounts.Owner, CreatedAt: at(3), UpdatedAt: at(4)}
-	if change != nil {
-		change(&user)
-	}
-	do(t, db, account, func(tx *store.Tx) error { return tx.InsertUser(t.Context(), user) })
-	return user
-}
-
-func users(t *testing.T, db *store.DB) {
-	ctx := t.Context()
-	account, other := newAccount(t, db).ID, newAccount(t, db).ID
-	user := newUser(t, db, account, "zoë@example.com", nil)
-	byID := func(account, id string) func(*store.ReadTx) (accounts.User, error) {
-		return func(tx *store.ReadTx) (accounts.User, error) { return tx.User(ctx, account, id) }
-	}
-	firstOwner := func(account string) func(*store.ReadTx) (accounts.User, error) {
-		return func(tx *store.ReadTx) (accounts.User, error) { return tx.FirstOwner(ctx, account) }
-	}
-	t.Run("find by id and as first owner", func(t *testing.T) {
-		same(t, get(t, db, byID(account, user.ID)), user)
-		same(t, get(t, db, firstOwner(account)), user)
-	})
-	t.Run("user of another account", func(t *testing.T) {
-		missing(t, db, byID(other, user.ID))
-		missing(t, db, firstOwner(other))
-	})
-	t.Run("duplicate id or address", func(t *testing.T) {
-		for _, duplicate := range []accounts.User{{ID: user.ID, Account: account, Email: "x"}, {ID: newID(), Account: account, Email: user.Email}} {
-			err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertUser(ctx, duplicate) })
-			refused(t, err, fault.AlreadyExists)
-		}
-		newUser(t, db, other, user.Email, nil)
-	})
-	t.Run("first owner is the oldest", func(t *testing.T) {
-		account := newAccount(t, db).ID
-		newUser(t, db, account, "admin", func(u *accounts.User) { u.Role, u.CreatedAt = accounts.Admin, at(0) })
-		newUser(t, db, account, "young", func(u *accounts.User) { u.CreatedAt = at(9) })
-		oldest := newUser(t, db, account, "old", func(u *accounts.User) { u.CreatedAt = at(5) })
-		newUser(t, db, account, "as old", func(u *accounts.User) { u.CreatedAt = at(5) })
-		same(t, get(t, db, firstOwner(account)), oldest)
-	})
-}
-
 func readSettings(ctx context.Context, account string) func(*store.ReadTx) (accounts.Settings, error) {
 	return func(tx *store.ReadTx) (accounts.Settings, error) { return tx.AccountSettings(ctx, account) }
 }

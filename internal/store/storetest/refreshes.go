@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/store"
@@ -19,6 +20,7 @@ func refreshes(t *testing.T, db *store.DB) {
 	saveSources(t, db, seenLogger)
 	flag, key := saveFlag(t, db, bareFlag(account, "f")), newKey(t, db, account, nil)
 	keptFlag, keptKey := saveFlag(t, db, bareFlag(account, "kept")), newKey(t, db, account, fullKey)
+	session := newSession(t, db, account, newID(), func(s *accounts.Session) { s.LastUsedAt = at(1) })
 	write := func(account string, refreshes ...observations.Refresh) {
 		t.Helper()
 		err := db.Refreshes().Write(ctx, account, func(tx observations.RefreshTx) error { return tx.Refresh(ctx, account, refreshes) })
@@ -28,6 +30,7 @@ func refreshes(t *testing.T, db *store.DB) {
 		return []observations.Refresh{
 			{What: observations.FlagSourceSeen, Key: seenFlag.ID, At: at(micros)}, {What: observations.LoggerSourceSeen, Key: seenLogger.ID, At: at(micros)},
 			{What: observations.FlagEvaluated, Key: "f", At: at(micros)}, {What: observations.KeyUsed, Key: key.ID, At: at(micros)},
+			{What: observations.SessionUsed, Key: session.ID, At: at(micros)},
 			{What: observations.FlagSourceSeen, Key: "nothing", At: at(micros)}, {What: observations.FlagEvaluated, Key: "nothing", At: at(micros)},
 		}
 	}
@@ -36,10 +39,12 @@ func refreshes(t *testing.T, db *store.DB) {
 		write(other, all(500)...) // not its own
 		seenFlag.LastSeen, seenLogger.LastSeen = at(each.want), at(each.want)
 		flag.LastEvaluated, flag.LastSeen, key.LastUsedAt = new(at(each.want)), new(at(each.want)), new(at(each.want))
+		session.LastUsedAt = at(each.want)
 		same(t, storedSources(t, db, account), bySource(seenFlag))
 		same(t, known(t, db, account, seenLogger), []logging.Source{seenLogger})
 		same(t, get(t, db, readFlag(ctx, account, "f")), flag)
 		same(t, get(t, db, readKey(ctx, account, key.ID)), key)
+		same(t, get(t, db, readSession(ctx, account, session.ID)), session)
 	}
 	write(account)
 	same(t, get(t, db, readFlag(ctx, account, "kept")), keptFlag)

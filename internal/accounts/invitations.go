@@ -1,0 +1,156 @@
+package accounts
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+// KindInvitation is the JSON:API type of an invitation.
+const KindInvitation = "invitation"
+
+const (
+	invitationAge = 7 * 24 * time.Hour
+	// maxInvitations bounds the invitations of an account that nobody has accepted.
+	maxInvitations = 1000
+)
+
+// Invitation lets somebody become a user of an account. It is gone once it is accepted.
+type Invitation struct {
+	ID      string `json:"-"`
+	Account string `json:"-"`
+	Email   string `json:"email"`
+	Address string `json:"-"` // the e-mail address as it is compared
+	// Token is the plaintext of the link, known only to the call that made it.
+	Token     string    `json:"-"`
+	Role      Role      `json:"role"`
+	CreatedBy string    `json:"created_by"` // a user's id
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// InvitationFilter narrows a list of invitations.
+type InvitationFilter struct {
+	Search  string // a part of the e-mail address or the id
+	Address string // the whole e-mail address as it is compared
+}
+
+// InvitationDraft is whom a caller wants to invite.
+type InvitationDraft struct {
+	Email optional.Value[string]
+	Role  optional.Value[string]
+	// Problems holds what reading the input already found.
+	Problems fault.Problems
+}
+
+// Invitations lists the invitations of the caller's account. ADMIN or OWNER.
+func (s *Service) Invitations(ctx context.Context, caller Caller, filter InvitationFilter, request page.Request) (page.List[Invitation], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Invitation], error) {
+		return tx.Invitations(ctx, caller.Account, filter, request)
+	})
+}
+
+// Invitation returns one invitation of the caller's account. ADMIN or OWNER.
+func (s *Service) Invitation(ctx context.Context, caller Caller, id string) (Invitation, error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Invitation, error) { return tx.Invitation(ctx, caller.Account, id) })
+}
+
+// Invite invites somebody with at most the caller's role. ADMIN or OWNER.
+func (s *Service) Invite(ctx context.Context, caller Caller, draft InvitationDraft) (Invitation, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Invitation, error) {
+		return Invite(ctx, tx, caller, caller.Actor(), draft)
+	})
+}
+
+// Invite creates an invitation and its link as caller would, on behalf of an actor.
+func Invite(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draft InvitationDraft) (Invitation, error) {
+	invitation, err := draft.invitation(tx, caller)
+	if err != nil {
+		return Invitation{}, err
+	}
+	if err := requireNew(ctx, tx, invitation); err != nil {
+		return Invitation{}, err
+	}
+	if err := tx.InsertInvitation(ctx, invitation); err != nil {
+		return Invitation{}, err
+	}
+	invitation.Token, err = saveLink(ctx, tx, Link{Account: caller.Account, Kind: JoinLink, Subject: invitation.ID, ExpiresAt: &invitation.ExpiresAt})
+	if err != nil {
+		return Invitation{}, err
+	}
+	return invitation, changes.Record(ctx, tx, caller.Account, actor, KindInvitation, invitation.ID, nil, &invitation)
+}
+
+// invitation returns what the draft describes, or refuses it.
+func (d InvitationDraft) invitation(tx Tx, caller Caller) (Invitation, error) {
+	problems, email := d.Problems, d.Email.Or("")
+	checkEmail(&problems, email)
+	role := parseRole(&problems, d.Role, Member)
+	if err := problems.Err(); err != nil {
+		return Invitation{}, err
+	}
+	now := tx.Now()
+	return Invitation{ID: newID(), Account: caller.Account, Email: email, Address: addressOf(email), Role: role,
+		CreatedBy: caller.UserID, CreatedAt: now, ExpiresAt: now.Add(invitationAge)}, caller.mayGive(role)
+}
+
+// requireNew refuses to invite somebody who is here or invited already. An invitation
+// that has expired makes room.
+func requireNew(ctx context.Context, tx Tx, invitation Invitation) error {
+	switch _, err := tx.UserByAddress(ctx, invitation.Address); {
+	case err == nil:
+		return errTaken(invitation.Email)
+	case !fault.Is(err, fault.NotFound):
+		return err
+	}
+	invited, err := tx.Invitations(ctx, invitation.Account, InvitationFilter{Address: invitation.Address}, page.First())
+	if err != nil {
+		return err
+	}
+	for _, earlier := range invited.Items {
+		if tx.Now().Before(earlier.ExpiresAt) {
+			return fault.New(fault.AlreadyExists, "There is an invitation for %q already. Delete it to make another.", earlier.Email).
+				At(fault.Attribute("email"))
+		}
+		if err := removeInvitation(ctx, tx, earlier); err != nil {
+			return err
+		}
+	}
+	return requireRoom(ctx, tx.CountInvitations, invitation.Account, "platform.invitation_rows", maxInvitations)
+}
+
+// requireRoom refuses one more row of an account when there are too many.
+func requireRoom(ctx context.Context, count func(context.Context, string) (int, error), account, limit string, maximum int) error {
+	rows, err := count(ctx, account)
+	if err == nil && rows >= maximum {
+		return fault.New(fault.RowLimitReached, "An account may have %d rows of %s. Delete some first.", maximum, limit).
+			With("limit_key", limit).With("maximum", maximum)
+	}
+	return err
+}
+
+// DeleteInvitation takes an invitation back: its link stops working. ADMIN or OWNER;
+// only an OWNER deletes that of an OWNER.
+func (s *Service) DeleteInvitation(ctx context.Context, caller Caller, id string, match changes.Match[Invitation]) error {
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		target := Target(ctx, caller, KindInvitation, id, match, tx.Invitation)
+		return changes.Delete(ctx, tx, target, func(invitation Invitation) error {
+			if !caller.Role.Covers(invitation.Role) {
+				return fault.New(fault.Forbidden, "To delete an invitation with the role %s needs that role; %s.", invitation.Role, caller.has())
+			}
+			return removeInvitation(ctx, tx, invitation)
+		})
+	})
+}
+
+func removeInvitation(ctx context.Context, tx Tx, invitation Invitation) error {
+	if err := tx.DeleteLinks(ctx, invitation.Account, invitation.ID); err != nil {
+		return err
+	}
+	return tx.DeleteInvitation(ctx, invitation.Account, invitation.ID)
+}

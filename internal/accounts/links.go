@@ -1,0 +1,299 @@
+package accounts
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+// resetAge is how long a link works that sets a new password.
+const resetAge = 24 * time.Hour
+
+// LinkKind is what a link is for. Its text is the path of the link.
+type LinkKind string
+
+// The kinds of link.
+const (
+	SetupLink LinkKind = "setup" // completes the account's first OWNER; the subject is the account
+	JoinLink  LinkKind = "join"  // accepts an invitation
+	ResetLink LinkKind = "reset" // sets a user's password
+)
+
+// Link works once. Only a hash of its token is stored.
+type Link struct {
+	Hash    string
+	Account string
+	Kind    LinkKind
+	Subject string // the id of what it is about
+	// ExpiresAt is when it stops working; nil is never.
+	ExpiresAt *time.Time
+}
+
+func (l Link) works(now time.Time) bool { return l.ExpiresAt == nil || now.Before(*l.ExpiresAt) }
+
+// saveLink makes a link and returns its token. One of the same kind and subject stops
+// working.
+func saveLink(ctx context.Context, tx Tx, link Link) (token string, err error) {
+	secret := newToken()
+	link.Hash = secret.Hash()
+	return secret.text, tx.SaveLink(ctx, link)
+}
+
+// errNoLink is the refusal of every link that does not work, whatever the reason.
+func errNoLink() error {
+	return fault.New(fault.NotFound, "This link does not work: it was used, has expired, or never existed. Ask for a new one.")
+}
+
+// MakeSetupLink returns the token of a link that completes the account's first OWNER.
+// It is refused once any OWNER can sign in.
+func MakeSetupLink(ctx context.Context, tx Tx, account string) (token string, err error) {
+	owners, err := tx.Owners(ctx, account)
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(owners, func(owner User) bool { return owner.CanSignIn }) {
+		return "", fault.New(fault.AlreadyExists,
+			"An OWNER of this account can sign in already, so there is no set-up link. Make a link for a new password with signalbox users reset-password.")
+	}
+	return saveLink(ctx, tx, Link{Account: account, Kind: SetupLink, Subject: account})
+}
+
+// Reset is a link that sets a user's password. Its token is shown once.
+type Reset struct {
+	User      User
+	Token     string
+	ExpiresAt time.Time
+}
+
+// ResetPassword makes a link that sets a user's password. ADMIN or OWNER; only an OWNER
+// makes one for an OWNER.
+func (s *Service) ResetPassword(ctx context.Context, caller Caller, id string) (Reset, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Reset, error) {
+		user, err := userTarget(ctx, tx, caller, id, nil).Load()
+		if err != nil {
+			return Reset{}, err
+		}
+		return MakeReset(ctx, tx, caller.Actor(), user)
+	})
+}
+
+// MakeReset makes a link that sets a user's password, on behalf of an actor.
+func MakeReset(ctx context.Context, tx Tx, actor changes.Actor, user User) (Reset, error) {
+	if user.Address == "" {
+		return Reset{}, fault.New(fault.Validation,
+			"This user has no e-mail address to sign in with: use the set-up link, or give the user one first.")
+	}
+	expires := tx.Now().Add(resetAge)
+	token, err := saveLink(ctx, tx, Link{Account: user.Account, Kind: ResetLink, Subject: user.ID, ExpiresAt: &expires})
+	if err != nil {
+		return Reset{}, err
+	}
+	return Reset{user, token, expires}, changes.RecordAs(ctx, tx, user.Account, actor, changes.ResetRequested, KindUser, user.ID, &user, &user)
+}
+
+// RedeemDraft is a link's token and what its user wants to be.
+type RedeemDraft struct {
+	Token, Email, Name, Password optional.Value[string]
+	Client                       string
+	Problems                     fault.Problems
+}
+
+// Redeem uses a link up and opens a session for its user. A link that does not work is
+// NotFound, whatever the reason.
+func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error) {
+	if _, sent := draft.Token.Get(); !sent {
+		draft.Problems.Attribute("token", "is required")
+		return Session{}, draft.Problems.Err()
+	}
+	hash := ParseSecret(draft.Token.Or("")).Hash()
+	link, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Link, error) { return workingLink(ctx, tx, hash) })
+	if err != nil {
+		return Session{}, err
+	}
+	if err := draft.validate(link.Kind); err != nil {
+		return Session{}, err
+	}
+	password, err := s.Passwords.Hash(ctx, draft.Password.Or(""))
+	if err != nil {
+		return Session{}, err
+	}
+	return transaction.Write(ctx, s.Store, link.Account, func(tx Tx) (Session, error) {
+		link, err := workingLink(ctx, tx, hash) // another request may have used it meanwhile
+		if err != nil {
+			return Session{}, err
+		}
+		user, err := draft.redeem(ctx, tx, link, password)
+		if err != nil {
+			return Session{}, err
+		}
+		if err := tx.DeleteLinks(ctx, link.Account, link.Subject); err != nil {
+			return Session{}, err
+		}
+		return openSession(ctx, tx, user.Actor(), sessionOf(user, draft.Client), SessionFilter{User: user.ID, Personal: true})
+	})
+}
+
+// workingLink returns the link whose token has a hash.
+func workingLink(ctx context.Context, tx ReadTx, hash string) (Link, error) {
+	link, err := tx.LinkByHash(ctx, hash)
+	if fault.Is(err, fault.NotFound) || err == nil && !link.works(tx.Now()) {
+		return Link{}, errNoLink()
+	}
+	if err != nil || link.Kind != SetupLink {
+		return link, err
+	}
+	owners, err := tx.Owners(ctx, link.Account)
+	if err == nil && slices.ContainsFunc(owners, func(owner User) bool { return owner.CanSignIn }) {
+		err = errNoLink()
+	}
+	return link, err
+}
+
+func (d *RedeemDraft) validate(kind LinkKind) error {
+	checkPassword(&d.Problems, d.Password)
+	naming.CheckName(&d.Problems, d.Name, maxName)
+	switch email, sent := d.Email.Get(); {
+	case kind == SetupLink:
+		checkEmail(&d.Problems, email)
+	case sent:
+		d.Problems.Attribute("email", "is for the set-up link only: the user has an address already, so leave it out")
+	}
+	return d.Problems.Err()
+}
+
+// redeem does what a link is for and returns the user, who has the password now.
+func (d *RedeemDraft) redeem(ctx context.Context, tx Tx, link Link, password string) (User, error) {
+	switch link.Kind {
+	case SetupLink:
+		return d.setUp(ctx, tx, link, password)
+	case JoinLink:
+		return d.join(ctx, tx, link, password)
+	}
+	return d.reset(ctx, tx, link, password)
+}
+
+func (d *RedeemDraft) setUp(ctx context.Context, tx Tx, link Link, password string) (User, error) {
+	before, err := FirstOwner(ctx, tx, link.Account)
+	if err != nil {
+		return User{}, err
+	}
+	after, email := before, d.Email.Or("")
+	after.Email, after.Address = email, addressOf(email)
+	return d.complete(ctx, tx, before, after, password)
+}
+
+func (d *RedeemDraft) reset(ctx context.Context, tx Tx, link Link, password string) (User, error) {
+	user, err := tx.User(ctx, link.Account, link.Subject)
+	if err != nil {
+		return User{}, err
+	}
+	if err := endSessions(ctx, tx, user.Actor(), user, ""); err != nil {
+		return User{}, err
+	}
+	return d.complete(ctx, tx, user, user, password)
+}
+
+// complete writes a user who chose a password, and perhaps a name.
+func (d *RedeemDraft) complete(ctx context.Context, tx Tx, before, after User, password string) (User, error) {
+	after.Name, after.PasswordHash, after.UpdatedAt = d.Name.Or(after.Name), password, tx.Now()
+	after = after.checked()
+	if err := updateUser(ctx, tx, before, after); err != nil {
+		return User{}, err
+	}
+	return after, changes.Record(ctx, tx, after.Account, after.Actor(), KindUser, after.ID, &before, &after)
+}
+
+func (d *RedeemDraft) join(ctx context.Context, tx Tx, link Link, password string) (User, error) {
+	invitation, err := tx.Invitation(ctx, link.Account, link.Subject)
+	if err != nil {
+		return User{}, err
+	}
+	if err := requireRoom(ctx, tx.CountUsers, link.Account, "platform.user_rows", maxUsers); err != nil {
+		return User{}, err
+	}
+	now := tx.Now()
+	user := User{ID: newID(), Account: link.Account, Email: invitation.Email, Address: invitation.Address, PasswordHash: password,
+		Name: d.Name.Or(invitation.Email), Role: invitation.Role, CreatedAt: now, UpdatedAt: now}.checked()
+	if err := taken(user.Email, tx.InsertUser(ctx, user)); err != nil {
+		return User{}, err
+	}
+	if err := removeInvitation(ctx, tx, invitation); err != nil {
+		return User{}, err
+	}
+	if err := changes.Record(ctx, tx, user.Account, user.Actor(), KindUser, user.ID, nil, &user); err != nil {
+		return User{}, err
+	}
+	return user, changes.Record(ctx, tx, user.Account, user.Actor(), KindInvitation, invitation.ID, &invitation, nil)
+}
+
+// PasswordDraft is a person's password and the one that takes its place.
+type PasswordDraft struct {
+	Current, Password optional.Value[string]
+	Peer              string
+	Problems          fault.Problems
+}
+
+// ChangePassword gives the person who calls another password, and ends their other
+// sessions and links. A key has none, and may not change its maker's.
+func (s *Service) ChangePassword(ctx context.Context, caller Caller, draft PasswordDraft, match changes.Match[User]) (User, error) {
+	if !caller.IsPerson() {
+		return User{}, fault.New(fault.Forbidden, "Only somebody who signed in with a password changes it; this is an API key.")
+	}
+	if err := draft.validate(); err != nil {
+		return User{}, err
+	}
+	user, err := s.CurrentUser(ctx, caller)
+	if err != nil {
+		return User{}, err
+	}
+	right, err := s.verify(ctx, user.Address, draft.Peer, draft.Current.Or(""), user.PasswordHash)
+	if err == nil && !right {
+		err = errWrongCurrent()
+	}
+	if err != nil {
+		return User{}, err
+	}
+	password, err := s.Passwords.Hash(ctx, draft.Password.Or(""))
+	if err != nil {
+		return User{}, err
+	}
+	return s.setPassword(ctx, caller, user, password, match)
+}
+
+func (d *PasswordDraft) validate() error {
+	if _, sent := d.Current.Get(); !sent {
+		d.Problems.Attribute("current_password", "is required")
+	}
+	checkPassword(&d.Problems, d.Password)
+	return d.Problems.Err()
+}
+
+func errWrongCurrent() error {
+	return fault.New(fault.Forbidden, "current_password is not your password.").At(fault.Attribute("current_password"))
+}
+
+// setPassword stores a new password, unless the one that was verified has changed.
+func (s *Service) setPassword(ctx context.Context, caller Caller, verified User, password string, match changes.Match[User]) (User, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (User, error) {
+		target := Target(ctx, caller, KindUser, caller.UserID, match, tx.User)
+		return changes.Replace(ctx, tx, target, func(user User) (User, error) {
+			if user.PasswordHash != verified.PasswordHash {
+				return User{}, errWrongCurrent()
+			}
+			user.PasswordHash, user.UpdatedAt = password, tx.Now()
+			if err := endSessions(ctx, tx, caller.Actor(), user, caller.SessionID); err != nil {
+				return User{}, err
+			}
+			if err := tx.DeleteLinks(ctx, user.Account, user.ID); err != nil {
+				return User{}, err
+			}
+			return user, tx.UpdateUser(ctx, user)
+		})
+	})
+}

@@ -1,0 +1,139 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/optional"
+)
+
+const (
+	minPassword = 10
+	maxPassword = 200
+
+	// passwordMemory bounds, in KiB, what all passwords that a node works on take.
+	passwordMemory = 64 << 10
+	// passwordWait is how long one waits for its turn.
+	passwordWait = 2 * time.Second
+
+	saltBytes, hashBytes = 16, 32
+)
+
+// PasswordCost is what hashing one password takes.
+type PasswordCost struct {
+	Memory uint32 // in KiB
+	Passes uint32
+}
+
+// DefaultPasswordCost is what OWASP recommends for argon2id.
+func DefaultPasswordCost() PasswordCost { return PasswordCost{Memory: 19 << 10, Passes: 2} }
+
+// Passwords hashes passwords with argon2id and verifies them. Hashing takes memory on
+// purpose, so only as many run at once as passwordMemory allows; others wait a moment
+// and are then RateLimited.
+type Passwords struct {
+	cost  PasswordCost
+	turns chan struct{}
+	// decoy is verified for people who do not exist: no password has this hash.
+	decoy string
+}
+
+// NewPasswords returns Passwords that hash at a cost.
+func NewPasswords(cost PasswordCost) *Passwords {
+	random := make([]byte, saltBytes+hashBytes)
+	_, _ = rand.Read(random) // never fails: it would end the process
+	return &Passwords{cost: cost, turns: make(chan struct{}, max(1, passwordMemory/cost.Memory)),
+		decoy: hashText(cost, random[:saltBytes], random[saltBytes:])}
+}
+
+// Hash returns what the store keeps of a password.
+func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
+	leave, err := p.enter(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	salt := make([]byte, saltBytes)
+	_, _ = rand.Read(salt) // never fails: it would end the process
+	return hashText(p.cost, salt, argon(password, salt, p.cost)), nil
+}
+
+// Verify reports whether a password has a hash. No hash costs as much as a wrong one.
+func (p *Passwords) Verify(ctx context.Context, password, hash string) (bool, error) {
+	leave, err := p.enter(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	exists := hash != ""
+	if !exists {
+		hash = p.decoy
+	}
+	cost, salt, want, err := parseHash(hash)
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(argon(password, salt, cost), want) == 1 && exists, nil
+}
+
+// enter waits for a turn and returns what ends it.
+func (p *Passwords) enter(ctx context.Context) (leave func(), err error) {
+	timeout := time.NewTimer(passwordWait)
+	defer timeout.Stop()
+	select {
+	case p.turns <- struct{}{}:
+		return func() { <-p.turns }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timeout.C:
+		refusal := fault.New(fault.RateLimited, "Many people are signing in at this moment. Try again shortly.")
+		refusal.RetryAfter = time.Second
+		return nil, refusal
+	}
+}
+
+func argon(password string, salt []byte, cost PasswordCost) []byte {
+	return argon2.IDKey([]byte(password), salt, cost.Passes, cost.Memory, 1, hashBytes)
+}
+
+// hashFormat is the notation that other programs use for argon2id too.
+const hashFormat = "$argon2id$v=19$m=%d,t=%d,p=1$"
+
+func hashText(cost PasswordCost, salt, hash []byte) string {
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf(hashFormat, cost.Memory, cost.Passes) + encode(salt) + "$" + encode(hash)
+}
+
+// parseHash is the opposite of hashText.
+func parseHash(text string) (cost PasswordCost, salt, hash []byte, err error) {
+	parts := strings.Split(text, "$")
+	if len(parts) != 6 {
+		return cost, nil, nil, fmt.Errorf("a stored password has %d parts", len(parts))
+	}
+	if _, err = fmt.Sscanf(text, hashFormat, &cost.Memory, &cost.Passes); err == nil {
+		salt, err = base64.RawStdEncoding.DecodeString(parts[4])
+	}
+	if err == nil {
+		hash, err = base64.RawStdEncoding.DecodeString(parts[5])
+	}
+	if err != nil {
+		return cost, nil, nil, fmt.Errorf("reading a stored password: %w", err)
+	}
+	return cost, salt, hash, nil
+}
+
+// checkPassword notes a problem with a new password.
+func checkPassword(problems *fault.Problems, password optional.Value[string]) {
+	if text, sent := password.Get(); !sent || !naming.Fits(text, minPassword, maxPassword) {
+		problems.Attribute("password", "is required and must have %d to %d characters", minPassword, maxPassword)
+	}
+}

@@ -1,0 +1,320 @@
+package accounts
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+// KindSession is the JSON:API type of a session.
+const KindSession = "session"
+
+const (
+	// SessionIdle is how long a session lasts that is not used.
+	SessionIdle = 12 * time.Hour
+	// SessionAge is how long a session lasts at most.
+	SessionAge = 7 * 24 * time.Hour
+	// maxSessions bounds the sessions of a person, and those of a key. One more ends
+	// the one that was not used for longest.
+	maxSessions = 100
+	// maxClient bounds what is kept of a User-Agent.
+	maxClient = 200
+)
+
+// Session is a person, or somebody who holds a key, signed in with a browser. Its
+// plaintext, the cookie's value, is known only to the call that made it.
+type Session struct {
+	ID        string `json:"-"`
+	Account   string `json:"-"`
+	Hash      string `json:"-"`
+	Plaintext string `json:"-"`
+	// User is the person, or the user who made the key.
+	User string `json:"user"`
+	// Key is what the session was made with; nil is a password.
+	Key *string `json:"api_key"`
+	// Role and Scopes are those of the user or of the key, as they are now.
+	Role       Role      `json:"role"`
+	Scopes     Scopes    `json:"scopes"`
+	Client     string    `json:"client"` // the browser's User-Agent
+	CreatedAt  time.Time `json:"created_at"`
+	LastUsedAt time.Time `json:"last_used_at"`
+	ExpiresAt  time.Time `json:"expires_at"`
+}
+
+// Recorded returns what the history has of a session.
+func (s Session) Recorded() any {
+	return struct {
+		User      string    `json:"user"`
+		Key       *string   `json:"api_key"`
+		CreatedAt time.Time `json:"created_at"`
+		ExpiresAt time.Time `json:"expires_at"`
+	}{s.User, s.Key, s.CreatedAt, s.ExpiresAt}
+}
+
+// SessionFilter narrows a list of sessions. Those that have expired are never in it.
+type SessionFilter struct {
+	User     string // empty is any
+	Key      string // empty is any
+	Personal bool   // only those that were made with a password
+}
+
+// SignInDraft is an e-mail address and a password, and where they come from.
+type SignInDraft struct {
+	Email, Password optional.Value[string]
+	Peer, Client    string
+	Problems        fault.Problems
+}
+
+// SignIn opens a session for a person. Somebody who does not exist and a wrong
+// password are the same Unauthorized refusal after the same work.
+func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error) {
+	if err := draft.validate(); err != nil {
+		return Session{}, err
+	}
+	user, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) {
+		user, err := tx.UserByAddress(ctx, addressOf(draft.Email.Or("")))
+		if fault.Is(err, fault.NotFound) {
+			return User{}, nil
+		}
+		return user, err
+	})
+	if err != nil {
+		return Session{}, err
+	}
+	right, err := s.verify(ctx, addressOf(draft.Email.Or("")), draft.Peer, draft.Password.Or(""), user.PasswordHash)
+	if err == nil && !right {
+		err = errNotSignedIn()
+	}
+	if err != nil {
+		return Session{}, err
+	}
+	return transaction.Write(ctx, s.Store, user.Account, func(tx Tx) (Session, error) {
+		current, err := tx.User(ctx, user.Account, user.ID)
+		if fault.Is(err, fault.NotFound) || err == nil && current.PasswordHash != user.PasswordHash {
+			err = errNotSignedIn()
+		}
+		if err != nil {
+			return Session{}, err
+		}
+		return openSession(ctx, tx, current.Actor(), sessionOf(current, draft.Client), SessionFilter{User: user.ID, Personal: true})
+	})
+}
+
+func (d *SignInDraft) validate() error {
+	if email, sent := d.Email.Get(); !sent || len(email) > 4*maxEmail {
+		d.Problems.Attribute("email", "is required and must be the e-mail address that you sign in with")
+	}
+	if _, sent := d.Password.Get(); !sent {
+		d.Problems.Attribute("password", "is required")
+	}
+	return d.Problems.Err()
+}
+
+func errNotSignedIn() error {
+	return fault.New(fault.Unauthorized, "The e-mail address or the password is wrong.")
+}
+
+// verify reports whether a password has a hash. Somebody who failed often is refused
+// for a while.
+func (s *Service) verify(ctx context.Context, address, peer, password, hash string) (bool, error) {
+	who, err := s.attempts.admit(address, peer, s.Now())
+	if err != nil {
+		return false, err
+	}
+	right, err := s.Passwords.Verify(ctx, password, hash)
+	switch {
+	case err != nil:
+		s.attempts.withdraw(who)
+	case right:
+		s.attempts.succeeded(who)
+	}
+	return right, err
+}
+
+// SignInWithKey opens a session that is never more than the caller's key. A key that may
+// only evaluate gets none.
+func (s *Service) SignInWithKey(ctx context.Context, caller Caller, client string) (Session, error) {
+	if err := caller.RequireFullAccess(); err != nil {
+		return Session{}, err
+	}
+	session := Session{Account: caller.Account, User: caller.UserID, Key: &caller.KeyID, Role: caller.Role,
+		Scopes: Scopes{Environments: caller.Environments}, Client: client}
+	if caller.ExpiresAt != nil {
+		session.ExpiresAt = *caller.ExpiresAt
+	}
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Session, error) {
+		if key, err := tx.Key(ctx, caller.Account, caller.KeyID); err != nil || !key.Works(tx.Now()) {
+			return Session{}, fault.New(fault.Unauthorized, "This API key has been revoked or has expired.").Because(err)
+		}
+		return openSession(ctx, tx, caller.Actor(), session, SessionFilter{Key: caller.KeyID})
+	})
+}
+
+func sessionOf(user User, client string) Session {
+	return Session{Account: user.Account, User: user.ID, Role: user.Role, Client: client}
+}
+
+// openSession stores a session and ends the oldest of those like it when there are too
+// many.
+func openSession(ctx context.Context, tx Tx, actor changes.Actor, session Session, like SessionFilter) (Session, error) {
+	token, now := newToken(), tx.Now()
+	session.ID, session.Hash, session.Plaintext = newID(), token.Hash(), token.text
+	session.CreatedAt, session.LastUsedAt = now, now
+	if latest := now.Add(SessionAge); session.ExpiresAt.IsZero() || session.ExpiresAt.After(latest) {
+		session.ExpiresAt = latest
+	}
+	session.Client = cut(session.Client, maxClient)
+	if err := endExcess(ctx, tx, actor, session.Account, like); err != nil {
+		return Session{}, err
+	}
+	if err := tx.InsertSession(ctx, session); err != nil {
+		return Session{}, err
+	}
+	return session, changes.Record(ctx, tx, session.Account, actor, KindSession, session.ID, nil, &session)
+}
+
+// cut returns the beginning of a text that others sent, as the database can store it.
+func cut(text string, limit int) string {
+	runes := []rune(text)
+	for i, each := range runes {
+		if each == 0 {
+			runes[i] = ' '
+		}
+	}
+	return string(runes[:min(len(runes), limit)])
+}
+
+// leastUsed sorts sessions so that the one that was not used for longest is the last.
+func leastUsed() page.Request {
+	request := page.First()
+	request.Sort = []page.Order{{Field: "last_used_at", Descending: true}}
+	return request
+}
+
+func endExcess(ctx context.Context, tx Tx, actor changes.Actor, account string, like SessionFilter) error {
+	found, err := tx.Sessions(ctx, account, like, leastUsed())
+	if err != nil || len(found.Items) < maxSessions {
+		return err
+	}
+	return end(ctx, tx, actor, account, found.Items[maxSessions-1:])
+}
+
+// endSessions ends the sessions of a user but one.
+func endSessions(ctx context.Context, tx Tx, actor changes.Actor, user User, except string) error {
+	var ended []Session
+	for request := leastUsed(); ; request.Number++ {
+		found, err := tx.Sessions(ctx, user.Account, SessionFilter{User: user.ID}, request)
+		if err != nil {
+			return err
+		}
+		for _, session := range found.Items {
+			if session.ID != except {
+				ended = append(ended, session)
+			}
+		}
+		if len(found.Items) < request.Size {
+			return end(ctx, tx, actor, user.Account, ended)
+		}
+	}
+}
+
+// end deletes sessions and records it: that is how all nodes hear of it.
+func end(ctx context.Context, tx Tx, actor changes.Actor, account string, sessions []Session) error {
+	ids, edits := make([]string, len(sessions)), make([]changes.Edit[Session], len(sessions))
+	for i := range sessions {
+		ids[i] = sessions[i].ID
+		edits[i] = changes.Edit[Session]{Key: sessions[i].ID, Before: &sessions[i]}
+	}
+	if err := tx.DeleteSessions(ctx, account, ids...); err != nil {
+		return err
+	}
+	return changes.RecordEach(ctx, tx, account, actor, "", KindSession, edits)
+}
+
+// Sessions lists the caller's own sessions, or with a filter those of a user, which
+// needs ADMIN or OWNER for anybody else's.
+func (s *Service) Sessions(ctx context.Context, caller Caller, filter SessionFilter, request page.Request) (page.List[Session], error) {
+	if filter.User == "" || filter.User == caller.UserID && !caller.Role.Covers(Admin) {
+		filter = caller.ownSessions()
+	} else if err := caller.Require(Admin); err != nil {
+		return page.List[Session]{}, err
+	}
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Session], error) {
+		return tx.Sessions(ctx, caller.Account, filter, request)
+	})
+}
+
+func (c Caller) ownSessions() SessionFilter {
+	if c.IsPerson() {
+		return SessionFilter{User: c.UserID, Personal: true}
+	}
+	return SessionFilter{Key: c.KeyID}
+}
+
+// CurrentSession returns the session that the caller signed in with.
+func (s *Service) CurrentSession(ctx context.Context, caller Caller) (Session, error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Session, error) {
+		return tx.Session(ctx, caller.Account, caller.SessionID)
+	})
+}
+
+// EndSession ends a session: one's own, or as ADMIN or OWNER anybody's whose role is
+// not above one's own. To others it does not exist.
+func (s *Service) EndSession(ctx context.Context, caller Caller, id string, match changes.Match[Session]) error {
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		target := Target(ctx, caller, KindSession, id, match, func(ctx context.Context, account, id string) (Session, error) {
+			session, err := tx.Session(ctx, account, id)
+			if err == nil {
+				err = caller.mayEnd(session)
+			}
+			return session, err
+		})
+		return changes.Delete(ctx, tx, target, func(Session) error { return tx.DeleteSessions(ctx, caller.Account, id) })
+	})
+}
+
+func (c Caller) mayEnd(session Session) error {
+	own := c.IsPerson() && session.Key == nil && session.User == c.UserID ||
+		session.Key != nil && *session.Key == c.KeyID || session.ID == c.SessionID
+	switch {
+	case own:
+		return nil
+	case !c.Role.Covers(Admin) || c.RequireUnscoped() != nil:
+		return fault.Missing("session", session.ID)
+	case !c.Role.Covers(session.Role):
+		return fault.New(fault.Forbidden, "To end a session with the role %s needs that role; %s.", session.Role, c.has())
+	}
+	return nil
+}
+
+// SignedIn is a session with who it belongs to.
+type SignedIn struct {
+	Session Session
+	User    User // empty for a session that was made with a key
+	Key     *Key
+}
+
+// Caller returns the session as the rest of the domain sees it.
+func (s SignedIn) Caller() Caller {
+	if s.Key != nil {
+		caller := s.Key.Caller()
+		caller.SessionID = s.Session.ID
+		if caller.ExpiresAt == nil || caller.ExpiresAt.After(s.Session.ExpiresAt) {
+			caller.ExpiresAt = &s.Session.ExpiresAt
+		}
+		return caller
+	}
+	return Caller{Account: s.Session.Account, UserID: s.User.ID, UserName: s.User.Name, SessionID: s.Session.ID,
+		Role: s.User.Role, ExpiresAt: &s.Session.ExpiresAt}
+}
+
+// works reports whether the session may be used at an instant, if it was used last at
+// another.
+func (s SignedIn) works(now, used time.Time) bool {
+	return now.Before(s.Session.ExpiresAt) && now.Sub(used) < SessionIdle && (s.Key == nil || s.Key.Works(now))
+}

@@ -1,0 +1,135 @@
+package accounts
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// SessionDirectory is where the Authenticator looks sessions up.
+type SessionDirectory interface {
+	// SessionByHash returns the session with a hash, of any account, and versions of
+	// that account that are not newer.
+	SessionByHash(ctx context.Context, hash string) (SignedIn, Versions, error)
+	// Versions returns an account's versions, at least as new as every change that
+	// was acknowledged before the call.
+	Versions(ctx context.Context, account string) (Versions, error)
+}
+
+// sessionMemory holds the sessions that the Authenticator has seen. The zero value is
+// ready for use.
+type sessionMemory struct {
+	mu    sync.Mutex
+	known map[digest]*seenSession
+}
+
+// seenSession is a session that has been seen. It is as the database has it while the
+// account's access version is what it was.
+type seenSession struct {
+	SignedIn
+	caller Caller
+	access int64
+	used   atomic.Int64 // when it was used last on this node, in microseconds
+	noted  atomic.Int64 // when SessionUsed was told last, in microseconds
+}
+
+func (s *seenSession) lastUsed() time.Time {
+	if used := time.UnixMicro(s.used.Load()); used.After(s.Session.LastUsedAt) {
+		return used
+	}
+	return s.Session.LastUsedAt
+}
+
+func (m *sessionMemory) get(hash digest) *seenSession {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known[hash]
+}
+
+func (m *sessionMemory) put(hash digest, seen *seenSession) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known = limited(m.known, maxRemembered)
+	m.known[hash] = seen
+}
+
+func (m *sessionMemory) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known = nil
+}
+
+func errSessionEnded() error {
+	return fault.New(fault.Unauthorized, "This session has ended. Sign in again.")
+}
+
+// AuthenticateSession returns the caller behind a session's cookie, as Authenticate
+// does for a key.
+func (a *Authenticator) AuthenticateSession(ctx context.Context, token, peer string) (Caller, error) {
+	seen, version, result, err := a.findSession(ctx, ParseSecret(token), peer)
+	now := a.Now()
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Unauthorized) || err == nil && !seen.works(now, seen.lastUsed()) {
+		result, err = "refused", errSessionEnded()
+	}
+	a.Count(result)
+	if err != nil {
+		return Caller{}, err
+	}
+	a.noteSession(seen, now)
+	caller := seen.caller
+	caller.Version = version
+	return caller, nil
+}
+
+// findSession returns a session and the account's version: from memory if nothing that
+// decides on access has changed and it is still good, else from the database, because
+// another node may have seen it in use.
+func (a *Authenticator) findSession(ctx context.Context, secret Secret, peer string) (seen *seenSession, version int64, result string, err error) {
+	hash := secret.digest()
+	if seen := a.seen.get(hash); seen != nil {
+		current, err := a.Sessions.Versions(ctx, seen.Session.Account)
+		if err != nil {
+			return nil, 0, "miss", err
+		}
+		if current.Access == seen.access && seen.works(a.Now(), seen.lastUsed()) {
+			return seen, current.Changes, "hit", nil
+		}
+	}
+	_, generation := a.remembered(hash)
+	if err := a.refusals.admit(hash, peer, generation, a.Live(), a.Now()); err != nil {
+		return nil, 0, "refused", err
+	}
+	seen, version, err = a.lookUpSession(ctx, secret)
+	if fault.Is(err, fault.NotFound) {
+		err = errSessionEnded()
+	}
+	a.refusals.looked(hash, peer, generation, err, a.Now())
+	return seen, version, "miss", err
+}
+
+func (a *Authenticator) lookUpSession(ctx context.Context, secret Secret) (*seenSession, int64, error) {
+	found, versions, err := a.Sessions.SessionByHash(ctx, secret.Hash())
+	if err != nil {
+		return nil, 0, err
+	}
+	seen := &seenSession{SignedIn: found, caller: found.Caller(), access: versions.Access}
+	a.seen.put(secret.digest(), seen)
+	return seen, versions.Changes, nil
+}
+
+// noteSession remembers a use and tells of it, unless it did so shortly before.
+func (a *Authenticator) noteSession(seen *seenSession, now time.Time) {
+	at := now.UnixMicro()
+	seen.used.Store(at)
+	noted := seen.noted.Load()
+	if at-noted < usePrecision.Microseconds() || !seen.noted.CompareAndSwap(noted, at) {
+		return
+	}
+	a.SessionUsed(seen.Session.Account, seen.Session.ID, now)
+	if seen.Key != nil {
+		a.Used(seen.Session.Account, seen.Key.ID, now)
+	}
+}

@@ -1,0 +1,242 @@
+package accounts
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/transaction"
+)
+
+// KindUser is the JSON:API type of a user.
+const KindUser = "user"
+
+const (
+	// maxUsers bounds the users of an account.
+	maxUsers = 10_000
+	// maxEmail is the length that mail servers accept.
+	maxEmail = 254
+)
+
+// User is a person of an account. Keys remember who made them.
+type User struct {
+	ID      string `json:"-"`
+	Account string `json:"-"`
+	Email   string `json:"email"`
+	// Address is the e-mail address as it is compared. The owner that an account
+	// begins with has none until the set-up link is used.
+	Address string `json:"-"`
+	// PasswordHash is empty for a user without a password.
+	PasswordHash string `json:"-"`
+	Name         string `json:"name"`
+	Role         Role   `json:"role"`
+	// CanSignIn reports whether there is an address and a password.
+	CanSignIn bool      `json:"can_sign_in"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Actor returns the user as the history names them.
+func (u User) Actor() changes.Actor {
+	return changes.Actor{Type: changes.ActorUser, ID: u.ID, Name: u.Name}
+}
+
+// UserFilter narrows a list of users.
+type UserFilter struct {
+	Search string // a part of the e-mail address or the name
+	Role   Role   // empty is any
+}
+
+// UserDraft is what a caller wants a user to be. What is absent, but for the name,
+// stays as it is.
+type UserDraft struct {
+	Email optional.Value[string]
+	Name  optional.Value[string]
+	Role  optional.Value[string]
+	// Problems holds what reading the input already found.
+	Problems fault.Problems
+}
+
+// Users lists the users of the caller's account. ADMIN or OWNER.
+func (s *Service) Users(ctx context.Context, caller Caller, filter UserFilter, request page.Request) (page.List[User], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[User], error) {
+		return tx.Users(ctx, caller.Account, filter, request)
+	})
+}
+
+// User returns one user of the caller's account. ADMIN or OWNER.
+func (s *Service) User(ctx context.Context, caller Caller, id string) (User, error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return tx.User(ctx, caller.Account, id) })
+}
+
+// ReplaceUser changes a user's name, role or e-mail address. ADMIN or OWNER; only an
+// OWNER changes an OWNER, and one OWNER stays.
+func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, draft UserDraft, match changes.Match[User]) (User, error) {
+	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (User, error) {
+		return changes.Replace(ctx, tx, userTarget(ctx, tx, caller, id, match), func(before User) (User, error) {
+			user, err := draft.apply(tx, caller, before)
+			if err != nil {
+				return User{}, err
+			}
+			return user, updateUser(ctx, tx, before, user)
+		})
+	})
+}
+
+// DeleteUser removes a user, whose sessions and links end. Keys that the user made
+// stay. ADMIN or OWNER; only an OWNER deletes an OWNER, and one OWNER stays.
+func (s *Service) DeleteUser(ctx context.Context, caller Caller, id string, match changes.Match[User]) error {
+	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+		return changes.Delete(ctx, tx, userTarget(ctx, tx, caller, id, match), func(user User) error {
+			if err := keepOwner(ctx, tx, user); err != nil {
+				return err
+			}
+			if err := endSessions(ctx, tx, caller.Actor(), user, ""); err != nil {
+				return err
+			}
+			if err := tx.DeleteLinks(ctx, user.Account, user.ID); err != nil {
+				return err
+			}
+			return tx.DeleteUser(ctx, user.Account, user.ID)
+		})
+	})
+}
+
+// SetRole gives a user another role on behalf of the operator.
+func SetRole(ctx context.Context, tx Tx, user User, role Role) (User, error) {
+	after := user
+	after.Role, after.UpdatedAt = role, tx.Now()
+	if err := updateUser(ctx, tx, user, after); err != nil {
+		return User{}, err
+	}
+	return after, changes.Record(ctx, tx, user.Account, changes.Operator(), KindUser, user.ID, &user, &after)
+}
+
+// FirstOwner returns the account's oldest OWNER.
+func FirstOwner(ctx context.Context, tx ReadTx, account string) (User, error) {
+	owners, err := tx.Owners(ctx, account)
+	if err == nil && len(owners) == 0 {
+		err = fault.Missing("user", "owner")
+	}
+	if err != nil {
+		return User{}, err
+	}
+	return owners[0], nil
+}
+
+// userTarget describes the write of a user. Loading it refuses callers who may not
+// change it.
+func userTarget(ctx context.Context, tx Tx, caller Caller, id string, match changes.Match[User]) changes.Target[User] {
+	return Target(ctx, caller, KindUser, id, match, func(ctx context.Context, account, id string) (User, error) {
+		user, err := tx.User(ctx, account, id)
+		if err == nil && !caller.Role.Covers(user.Role) {
+			err = fault.New(fault.Forbidden, "To change a user with the role %s needs that role; %s.", user.Role, caller.has())
+		}
+		return user, err
+	})
+}
+
+// apply returns the user with what the draft says, or refuses it.
+func (d UserDraft) apply(tx Tx, caller Caller, user User) (User, error) {
+	problems := d.Problems
+	naming.RequireName(&problems, d.Name, maxName)
+	role := parseRole(&problems, d.Role, user.Role)
+	email := d.Email.Or(user.Email)
+	if email != user.Email {
+		checkEmail(&problems, email)
+	}
+	if err := problems.Err(); err != nil {
+		return User{}, err
+	}
+	if err := caller.mayGive(role); err != nil {
+		return User{}, err
+	}
+	if email != user.Email {
+		user.Email, user.Address = email, addressOf(email)
+	}
+	user.Name, user.Role, user.UpdatedAt = d.Name.Or(""), role, tx.Now()
+	return user.checked(), nil
+}
+
+// checked returns the user with CanSignIn as it follows from the rest.
+func (u User) checked() User {
+	u.CanSignIn = u.Address != "" && u.PasswordHash != ""
+	return u
+}
+
+// mayGive refuses to give somebody a role above the caller's own.
+func (c Caller) mayGive(role Role) error {
+	if c.Role.Covers(role) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "Nobody gives more than they have: %s, and this would give the role %s.", c.has(), role).
+		At(fault.Attribute("role"))
+}
+
+// updateUser writes a user and keeps the account an OWNER and addresses unique.
+func updateUser(ctx context.Context, tx Tx, before, after User) error {
+	if after.Role != Owner {
+		if err := keepOwner(ctx, tx, before); err != nil {
+			return err
+		}
+	}
+	return taken(after.Email, tx.UpdateUser(ctx, after))
+}
+
+// taken explains that an e-mail address is in use, if that is what err says.
+func taken(email string, err error) error {
+	if fault.Is(err, fault.AlreadyExists) {
+		return errTaken(email)
+	}
+	return err
+}
+
+func errTaken(email string) error {
+	return fault.New(fault.AlreadyExists, "Somebody on this server has the e-mail address %q already.", email).At(fault.Attribute("email"))
+}
+
+// keepOwner refuses to take a user away from the account's OWNERs, or from those of
+// them who can sign in, when nobody else would be left.
+func keepOwner(ctx context.Context, tx ReadTx, leaves User) error {
+	if leaves.Role != Owner {
+		return nil
+	}
+	owners, err := tx.Owners(ctx, leaves.Account)
+	if err != nil {
+		return err
+	}
+	for _, owner := range owners {
+		if owner.ID != leaves.ID && (owner.CanSignIn || !leaves.CanSignIn) {
+			return nil
+		}
+	}
+	return fault.New(fault.LastOwner, "This is the account's last OWNER who can sign in. Make somebody else an OWNER first.")
+}
+
+// checkEmail notes a problem with an e-mail address. It must look like one; that mail
+// arrives is not checked.
+func checkEmail(problems *fault.Problems, email string) {
+	local, domain, separated := strings.Cut(email, "@")
+	odd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '@' }
+	if !separated || local == "" || domain == "" || !naming.Fits(email, 3, maxEmail) || strings.ContainsFunc(local+domain, odd) {
+		problems.Attribute("email", "must be an e-mail address such as ada@example.com, of at most %d characters", maxEmail)
+	}
+}
+
+// addressOf returns an e-mail address as it is compared.
+func addressOf(email string) string { return strings.ToLower(email) }
+
+// FindByEmail returns the user with an e-mail address, of any account.
+func FindByEmail(ctx context.Context, tx ReadTx, email string) (User, error) {
+	user, err := tx.UserByAddress(ctx, addressOf(email))
+	if fault.Is(err, fault.NotFound) {
+		err = fault.Missing("user", email)
+	}
+	return user, err
+}

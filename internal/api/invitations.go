@@ -1,0 +1,50 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+)
+
+func invitationResource() resource[accounts.Invitation, accounts.InvitationDraft, accounts.InvitationFilter] {
+	return describe(accounts.KindInvitation, showInvitation, invitationFilter, invitationDraft)
+}
+
+func showInvitation(invitation accounts.Invitation) (id string, attributes any) {
+	return invitation.ID, invitation
+}
+
+func invitationFilter(c *call) accounts.InvitationFilter {
+	return accounts.InvitationFilter{Search: c.query.Search()}
+}
+
+func invitationDraft(envelope *jsonapi.Envelope) accounts.InvitationDraft {
+	draft := accounts.InvitationDraft{Email: envelope.Attributes.String("email"), Role: envelope.Attributes.String("role")}
+	draft.Problems = envelope.Done()
+	return draft
+}
+
+// newInvitation is an invitation as its creation answers.
+type newInvitation struct {
+	accounts.Invitation
+	Link string `json:"link"` // shown once
+}
+
+// Definition returns the invitation without what is shown once.
+func (n newInvitation) Definition() any { return n.Invitation }
+
+func (a *API) invite(c *call) (reply, error) {
+	envelope, err := c.envelopeOrBare(accounts.KindInvitation)
+	if err != nil {
+		return reply{}, err
+	}
+	envelope.Attributes.Know(invitationResource().shown()...)
+	envelope.Attributes.Know("link") // of the answer that created it
+	invitation, err := a.Accounts.Invite(c.ctx(), c.caller, invitationDraft(envelope))
+	if err != nil {
+		return reply{}, err
+	}
+	return one(http.StatusCreated, jsonapi.Resource{ID: invitation.ID, Type: accounts.KindInvitation,
+		Attributes: newInvitation{invitation, a.link(c, accounts.JoinLink, invitation.Token)}}, nil)
+}

@@ -1,0 +1,154 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+)
+
+// sessionCookie is the name of the cookie that stands for a session.
+const sessionCookie = "signalbox_session"
+
+// maxOpenBody bounds the bodies that anybody may send without a credential.
+const maxOpenBody = 64 << 10
+
+func sessionResource() resource[accounts.Session, none, accounts.SessionFilter] {
+	return describe(accounts.KindSession, showSession, sessionFilter, noDraft)
+}
+
+func showSession(session accounts.Session) (id string, attributes any) {
+	return session.ID, sessionAttributes{session}
+}
+
+// sessionAttributes is a session as callers see it.
+type sessionAttributes struct{ accounts.Session }
+
+// Definition returns the session without when it was used.
+func (s sessionAttributes) Definition() any {
+	s.LastUsedAt = time.Time{}
+	return s.Session
+}
+
+func sessionFilter(c *call) accounts.SessionFilter {
+	return accounts.SessionFilter{User: c.query.Filter("user").Or("")}
+}
+
+// sessionToken returns the value of the session's cookie, or "".
+func sessionToken(r *http.Request) string {
+	cookie, err := r.Cookie(sessionCookie)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// setCookie gives a browser its session, or with an empty token takes it away.
+func (a *API) setCookie(c *call, token string, expires time.Time) {
+	cookie := &http.Cookie{Name: sessionCookie, Value: token, Path: "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: a.secure || c.request.TLS != nil}
+	if token == "" {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(c.writer, cookie)
+	c.writer.set("Cache-Control", "no-store")
+}
+
+// openForm reads a body that anybody may send. Pages of other origins may not: they
+// would sign a browser in as somebody else.
+func (a *API) openForm(c *call, kind string) (*jsonapi.Envelope, error) {
+	if err := a.origins.check(c.request, false); err != nil {
+		return nil, err
+	}
+	if c.request.ContentLength > maxOpenBody {
+		return nil, fault.New(fault.PayloadTooLarge, "The body has more than %d bytes.", maxOpenBody)
+	}
+	c.request.Body = http.MaxBytesReader(c.writer, c.request.Body, maxOpenBody)
+	return c.envelopeOrBare(kind)
+}
+
+// signIn opens a session for a person or for whoever holds a key.
+func (a *API) signIn(c *call) (reply, error) {
+	envelope, err := a.openForm(c, accounts.KindSession)
+	if err != nil {
+		return reply{}, err
+	}
+	attributes, client := envelope.Attributes, c.request.UserAgent()
+	key, withKey := attributes.String("api_key").Get()
+	if !withKey {
+		attributes.Know(jsonapi.MemberNames(sessionAttributes{})...)
+		draft := accounts.SignInDraft{Email: attributes.String("email"), Password: attributes.Text("password"),
+			Peer: c.request.RemoteAddr, Client: client}
+		draft.Problems = envelope.Done()
+		session, err := a.Accounts.SignIn(c.ctx(), draft)
+		return a.signedIn(c, session, err)
+	}
+	if _, both := attributes.Text("password").Get(); both {
+		attributes.Refuse("api_key", "must be left out when there is a password")
+	}
+	attributes.Know("email")
+	if problems := envelope.Done(); problems.Err() != nil {
+		return reply{}, problems.Err()
+	}
+	caller, err := a.Auth.Authenticate(c.ctx(), key, c.request.RemoteAddr)
+	if err != nil {
+		return reply{}, err
+	}
+	session, err := a.Accounts.SignInWithKey(c.ctx(), caller, client)
+	return a.signedIn(c, session, err)
+}
+
+// signedIn replies with a new session and its cookie.
+func (a *API) signedIn(c *call, session accounts.Session, err error) (reply, error) {
+	if err == nil {
+		a.setCookie(c, session.Plaintext, session.ExpiresAt)
+	}
+	return sessionResource().answer(http.StatusCreated, session, err)
+}
+
+// redeem uses a link up.
+func (a *API) redeem(c *call) (reply, error) {
+	envelope, err := a.openForm(c, "link")
+	if err != nil {
+		return reply{}, err
+	}
+	attributes := envelope.Attributes
+	draft := accounts.RedeemDraft{Token: attributes.String("token"), Email: attributes.String("email"), Name: attributes.String("name"),
+		Password: attributes.Text("password"), Client: c.request.UserAgent()}
+	draft.Problems = envelope.Done()
+	session, err := a.Accounts.Redeem(c.ctx(), draft)
+	return a.signedIn(c, session, err)
+}
+
+func (a *API) currentSession(c *call) (reply, error) {
+	if err := requireSession(c); err != nil {
+		return reply{}, err
+	}
+	session, err := a.Accounts.CurrentSession(c.ctx(), c.caller)
+	return sessionResource().answer(http.StatusOK, session, err)
+}
+
+// signOut ends the session that the request came with.
+func (a *API) signOut(c *call) (reply, error) {
+	if err := requireSession(c); err != nil {
+		return reply{}, err
+	}
+	if err := a.Accounts.EndSession(c.ctx(), c.caller, c.caller.SessionID, ifMatch(c, sessionResource().document)); err != nil {
+		return reply{}, err
+	}
+	a.setCookie(c, "", time.Time{})
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// requireSession refuses a call that did not come with a session.
+func requireSession(c *call) error {
+	if err := c.checkQuery(); err != nil {
+		return err
+	}
+	if c.caller.SessionID == "" {
+		return fault.New(fault.NotFound, "There is no current session: this request came with an API key.")
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"net"
+	"net/url"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// Users lists the users of an account.
+func (o *Operator) Users(ctx context.Context, accountKey string) ([]accounts.User, error) {
+	id, err := o.account(ctx, accountKey)
+	if err != nil {
+		return nil, err
+	}
+	return everyPage(ctx, o.db, func(tx *store.ReadTx, request page.Request) (page.List[accounts.User], error) {
+		return tx.Users(ctx, id, accounts.UserFilter{}, request)
+	})
+}
+
+// SetupLink makes a link that completes the first owner of an account.
+func (o *Operator) SetupLink(ctx context.Context, accountKey string) (link string, err error) {
+	id, err := o.account(ctx, accountKey)
+	if err != nil {
+		return "", err
+	}
+	err = o.db.Write(ctx, id, func(tx *store.Tx) error {
+		token, err := accounts.MakeSetupLink(ctx, tx, id)
+		link = linkURL(o.settings, accounts.SetupLink, token)
+		return err
+	})
+	return link, err
+}
+
+// Invite invites somebody to an account on behalf of its first owner, and returns the
+// link.
+func (o *Operator) Invite(ctx context.Context, accountKey string, draft accounts.InvitationDraft) (invitation accounts.Invitation, link string, err error) {
+	id, err := o.account(ctx, accountKey)
+	if err != nil {
+		return invitation, "", err
+	}
+	err = o.db.Write(ctx, id, func(tx *store.Tx) error {
+		owner, err := accounts.FirstOwner(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		caller := accounts.Caller{Account: id, UserID: owner.ID, UserName: owner.Name, Role: accounts.Owner}
+		invitation, err = accounts.Invite(ctx, tx, caller, changes.Operator(), draft)
+		return err
+	})
+	return invitation, linkURL(o.settings, accounts.JoinLink, invitation.Token), err
+}
+
+// ResetPassword makes a link that sets the password of the user with an e-mail address.
+func (o *Operator) ResetPassword(ctx context.Context, email string) (reset accounts.Reset, link string, err error) {
+	user, err := o.user(ctx, email)
+	if err != nil {
+		return reset, "", err
+	}
+	err = o.db.Write(ctx, user.Account, func(tx *store.Tx) error {
+		reset, err = accounts.MakeReset(ctx, tx, changes.Operator(), user)
+		return err
+	})
+	return reset, linkURL(o.settings, accounts.ResetLink, reset.Token), err
+}
+
+// SetRole gives the user with an e-mail address another role.
+func (o *Operator) SetRole(ctx context.Context, email string, role accounts.Role) (user accounts.User, err error) {
+	found, err := o.user(ctx, email)
+	if err != nil {
+		return user, err
+	}
+	err = o.db.Write(ctx, found.Account, func(tx *store.Tx) error {
+		current, err := tx.User(ctx, found.Account, found.ID)
+		if err != nil {
+			return err
+		}
+		user, err = accounts.SetRole(ctx, tx, current, role)
+		return err
+	})
+	return user, err
+}
+
+func (o *Operator) user(ctx context.Context, email string) (user accounts.User, err error) {
+	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
+		user, err = accounts.FindByEmail(ctx, tx, email)
+		return err
+	})
+	return user, err
+}
+
+// linkURL returns a link as people open it: at the public URL, or where the service
+// listens.
+func linkURL(s settings.Settings, kind accounts.LinkKind, token string) string {
+	base := s.PublicURL
+	if base == "" {
+		base = "http://" + listening(s.Listen)
+		if s.TLSCert != "" {
+			base = "https://" + listening(s.Listen)
+		}
+	}
+	return base + "/" + string(kind) + "?token=" + url.QueryEscape(token)
+}
+
+// listening returns an address as a browser on the same machine reaches it.
+func listening(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}

@@ -1,0 +1,107 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+func newInvitation(t *testing.T, db *store.DB, account, email string, change func(*accounts.Invitation)) accounts.Invitation {
+	t.Helper()
+	invitation := accounts.Invitation{ID: newID(), Account: account, Email: email, Address: email, Role: accounts.Admin, CreatedBy: newID(),
+		CreatedAt: at(1), ExpiresAt: at(2)}
+	if change != nil {
+		change(&invitation)
+	}
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertInvitation(t.Context(), invitation) })
+	return invitation
+}
+
+func invitations(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	byID := func(account, id string) func(*store.ReadTx) (accounts.Invitation, error) {
+		return func(tx *store.ReadTx) (accounts.Invitation, error) { return tx.Invitation(ctx, account, id) }
+	}
+	invitation := newInvitation(t, db, account, oddText, nil)
+	same(t, get(t, db, byID(account, invitation.ID)), invitation)
+	missing(t, db, byID(other, invitation.ID))
+	t.Run("one for each address of an account", func(t *testing.T) {
+		again := accounts.Invitation{ID: newID(), Account: account, Address: oddText}
+		refused(t, db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertInvitation(ctx, again) }), fault.AlreadyExists)
+		newInvitation(t, db, other, oddText, nil)
+		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountInvitations(ctx, account) }), 1)
+		found := get(t, db, func(tx *store.ReadTx) (page.List[accounts.Invitation], error) {
+			return tx.Invitations(ctx, account, accounts.InvitationFilter{Address: oddText}, page.First())
+		})
+		same(t, found.Items, []accounts.Invitation{invitation})
+	})
+	t.Run("a deletion removes one of its account", func(t *testing.T) {
+		do(t, db, other, func(tx *store.Tx) error { return tx.DeleteInvitation(ctx, other, invitation.ID) })
+		same(t, get(t, db, byID(account, invitation.ID)), invitation)
+		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteInvitation(ctx, account, invitation.ID) })
+		missing(t, db, byID(account, invitation.ID))
+	})
+	t.Run("the list", func(t *testing.T) {
+		account := newAccount(t, db).ID
+		var written []accounts.Invitation
+		for i, email := range oddNames() {
+			written = append(written, newInvitation(t, db, account, email, func(each *accounts.Invitation) {
+				each.Role, each.CreatedAt, each.ExpiresAt = accounts.Roles()[i%4], at(i%3), at(i%5)
+			}))
+		}
+		listing[accounts.Invitation]{
+			byDefault: "email", id: func(each accounts.Invitation) string { return each.ID },
+			read: func(tx *store.ReadTx, request page.Request) (page.List[accounts.Invitation], error) {
+				return tx.Invitations(ctx, account, accounts.InvitationFilter{}, request)
+			},
+			fields: map[string]func(accounts.Invitation) any{
+				"email":      func(each accounts.Invitation) any { return each.Email },
+				"role":       func(each accounts.Invitation) any { return string(each.Role) },
+				"created_at": func(each accounts.Invitation) any { return each.CreatedAt.UnixMicro() },
+				"expires_at": func(each accounts.Invitation) any { return each.ExpiresAt.UnixMicro() },
+			},
+		}.check(t, db, written)
+	})
+}
+
+func readLink(ctx context.Context, hash string) func(*store.ReadTx) (accounts.Link, error) {
+	return func(tx *store.ReadTx) (accounts.Link, error) { return tx.LinkByHash(ctx, hash) }
+}
+
+func links(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	save := func(kind accounts.LinkKind, subject string, expires *time.Time) accounts.Link {
+		link := accounts.Link{Hash: newID(), Account: account, Kind: kind, Subject: subject, ExpiresAt: expires}
+		do(t, db, account, func(tx *store.Tx) error { return tx.SaveLink(ctx, link) })
+		return link
+	}
+	subject := newID()
+	first, unlimited := save(accounts.ResetLink, subject, new(at(1))), save(accounts.SetupLink, subject, nil)
+	same(t, get(t, db, readLink(ctx, first.Hash)), first)
+	same(t, get(t, db, readLink(ctx, unlimited.Hash)), unlimited)
+	second := save(accounts.ResetLink, subject, new(at(2)))
+	missing(t, db, readLink(ctx, first.Hash)) // one of each kind and subject
+	same(t, get(t, db, readLink(ctx, second.Hash)), second)
+	kept := save(accounts.ResetLink, newID(), new(at(3)))
+	do(t, db, other, func(tx *store.Tx) error { return tx.DeleteLinks(ctx, other, subject) })
+	same(t, get(t, db, readLink(ctx, second.Hash)), second)
+	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteLinks(ctx, account, subject) })
+	missing(t, db, readLink(ctx, second.Hash))
+	missing(t, db, readLink(ctx, unlimited.Hash))
+	same(t, get(t, db, readLink(ctx, kept.Hash)), kept)
+
+	never, past := save(accounts.SetupLink, newID(), nil), save(accounts.JoinLink, newID(), new(at(-1)))
+	if removed, err := db.RemoveLinks(ctx, at(3)); err != nil || removed < 1 {
+		t.Errorf("removed %d, %v", removed, err)
+	}
+	missing(t, db, readLink(ctx, past.Hash))
+	same(t, get(t, db, readLink(ctx, never.Hash)), never)
+	same(t, get(t, db, readLink(ctx, kept.Hash)), kept) // it expires at that very instant
+}

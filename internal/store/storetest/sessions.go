@@ -1,0 +1,135 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// lately is a little before now: lists of sessions leave out what has expired.
+func lately(micros int) time.Time {
+	return time.Now().UTC().Truncate(time.Hour).Add(time.Duration(micros) * time.Microsecond)
+}
+
+func newSession(t *testing.T, db *store.DB, account, user string, change func(*accounts.Session)) accounts.Session {
+	t.Helper()
+	session := accounts.Session{ID: newID(), Account: account, User: user, Hash: newID(), Client: oddText,
+		CreatedAt: lately(1), LastUsedAt: lately(2), ExpiresAt: lately(3).Add(24 * time.Hour)}
+	if change != nil {
+		change(&session)
+	}
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertSession(t.Context(), session) })
+	return session
+}
+
+func readSession(ctx context.Context, account, id string) func(*store.ReadTx) (accounts.Session, error) {
+	return func(tx *store.ReadTx) (accounts.Session, error) { return tx.Session(ctx, account, id) }
+}
+
+func sessions(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	user, key := newUser(t, db, account, "a", nil), newKey(t, db, account, fullKey)
+	personal := newSession(t, db, account, user.ID, nil)
+	ofKey := newSession(t, db, account, user.ID, func(s *accounts.Session) { s.Key = &key.ID })
+	personal.Role, ofKey.Role, ofKey.Scopes = user.Role, key.Role, key.Scopes
+	t.Run("find by id and hash", func(t *testing.T) {
+		for want, session := range map[*accounts.SignedIn]accounts.Session{{Session: personal, User: user}: personal, {Session: ofKey, Key: &key}: ofKey} {
+			same(t, get(t, db, readSession(ctx, account, session.ID)), session)
+			missing(t, db, readSession(ctx, other, session.ID))
+			found, versions, err := db.SessionByHash(ctx, session.Hash)
+			same(t, err, nil)
+			same(t, found, *want)
+			same(t, versions, accounts.Versions{})
+		}
+		_, _, err := db.SessionByHash(ctx, "unknown")
+		refused(t, err, fault.NotFound)
+	})
+	t.Run("duplicate hash", func(t *testing.T) {
+		again := personal
+		again.ID = newID()
+		refused(t, db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertSession(ctx, again) }), fault.AlreadyExists)
+	})
+	t.Run("gone with its user or key", func(t *testing.T) {
+		for _, orphan := range []accounts.Session{newSession(t, db, account, newID(), nil), newSession(t, db, account, user.ID, func(s *accounts.Session) { s.Key = new(newID()) })} {
+			_, _, err := db.SessionByHash(ctx, orphan.Hash)
+			refused(t, err, fault.NotFound)
+			same(t, get(t, db, readSession(ctx, account, orphan.ID)).Role, "")
+		}
+	})
+	t.Run("deletion of several of an account", func(t *testing.T) {
+		first, second, kept := newSession(t, db, account, user.ID, nil), newSession(t, db, account, user.ID, nil), newSession(t, db, account, user.ID, nil)
+		do(t, db, other, func(tx *store.Tx) error { return tx.DeleteSessions(ctx, other, first.ID) })
+		get(t, db, readSession(ctx, account, first.ID))
+		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteSessions(ctx, account, first.ID, second.ID) })
+		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteSessions(ctx, account) })
+		missing(t, db, readSession(ctx, account, first.ID))
+		missing(t, db, readSession(ctx, account, second.ID))
+		get(t, db, readSession(ctx, account, kept.ID))
+	})
+	t.Run("the list", func(t *testing.T) { sessionList(t, db) })
+	t.Run("removal of what has expired", func(t *testing.T) { sessionRemoval(t, db) })
+}
+
+func sessionList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	user, key := newUser(t, db, account, "a", nil), newKey(t, db, account, nil)
+	expired := func(s *accounts.Session) { s.ExpiresAt = time.Now().Add(-time.Second) }
+	unused := func(s *accounts.Session) { s.LastUsedAt = time.Now().Add(-accounts.SessionIdle - time.Second) }
+	for _, left := range []func(*accounts.Session){expired, unused} {
+		newSession(t, db, account, user.ID, left)
+	}
+	var written []accounts.Session
+	for i := range 8 {
+		session := newSession(t, db, account, user.ID, func(s *accounts.Session) {
+			s.CreatedAt, s.LastUsedAt, s.ExpiresAt = lately(i%3), lately(i%4), lately(i%5).Add(2*time.Hour)
+			if i%2 == 0 {
+				s.Key = &key.ID
+			}
+		})
+		if session.Role = user.Role; session.Key != nil {
+			session.Role = key.Role
+		}
+		written = append(written, session)
+	}
+	read := func(filter accounts.SessionFilter) func(*store.ReadTx, page.Request) (page.List[accounts.Session], error) {
+		return func(tx *store.ReadTx, request page.Request) (page.List[accounts.Session], error) {
+			return tx.Sessions(t.Context(), account, filter, request)
+		}
+	}
+	listing[accounts.Session]{
+		byDefault: "created_at", newestFirst: true, read: read(accounts.SessionFilter{}), id: func(s accounts.Session) string { return s.ID },
+		fields: map[string]func(accounts.Session) any{
+			"created_at":   func(s accounts.Session) any { return s.CreatedAt.UnixMicro() },
+			"last_used_at": func(s accounts.Session) any { return s.LastUsedAt.UnixMicro() },
+			"expires_at":   func(s accounts.Session) any { return s.ExpiresAt.UnixMicro() },
+		},
+	}.check(t, db, written)
+	for filter, want := range map[accounts.SessionFilter]int{{User: user.ID}: 8, {User: user.ID, Personal: true}: 4, {Key: key.ID}: 4, {User: "nobody"}: 0} {
+		found := get(t, db, func(tx *store.ReadTx) (page.List[accounts.Session], error) { return read(filter)(tx, page.First()) })
+		same(t, len(found.Items), want)
+	}
+}
+
+func sessionRemoval(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account := newAccount(t, db).ID
+	user := newUser(t, db, account, "a", nil)
+	longAgo := func(s *accounts.Session) {
+		s.ExpiresAt, s.LastUsedAt = at(10).AddDate(-20, 0, 0), at(10).AddDate(-20, 0, 0)
+	}
+	expired := newSession(t, db, account, user.ID, longAgo)
+	unused := newSession(t, db, account, user.ID, func(s *accounts.Session) { s.LastUsedAt = at(9).AddDate(-20, 0, 0).Add(-accounts.SessionIdle) })
+	kept := newSession(t, db, account, user.ID, nil)
+	if removed, err := db.RemoveSessions(ctx, at(11).AddDate(-20, 0, 0)); err != nil || removed != 2 {
+		t.Errorf("removed %d, %v", removed, err)
+	}
+	missing(t, db, readSession(ctx, account, expired.ID))
+	missing(t, db, readSession(ctx, account, unused.ID))
+	get(t, db, readSession(ctx, account, kept.ID))
+}

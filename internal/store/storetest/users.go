@@ -1,0 +1,126 @@
+package storetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+func newUser(t *testing.T, db *store.DB, account, email string, change func(*accounts.User)) accounts.User {
+	t.Helper()
+	user := accounts.User{ID: newID(), Account: account, Email: email, Name: oddText, Role: accounts.Owner, CreatedAt: at(3), UpdatedAt: at(4)}
+	if change != nil {
+		change(&user)
+	}
+	do(t, db, account, func(tx *store.Tx) error { return tx.InsertUser(t.Context(), user) })
+	return user
+}
+
+// signingIn has an address and a password.
+func signingIn(user *accounts.User) {
+	user.Address, user.PasswordHash, user.CanSignIn = strings.ToLower(user.Email), oddText, true
+}
+
+func readUser(ctx context.Context, account, id string) func(*store.ReadTx) (accounts.User, error) {
+	return func(tx *store.ReadTx) (accounts.User, error) { return tx.User(ctx, account, id) }
+}
+
+func users(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	user := newUser(t, db, account, "zoë@example.com", nil)
+	byAddress := func(address string) func(*store.ReadTx) (accounts.User, error) {
+		return func(tx *store.ReadTx) (accounts.User, error) { return tx.UserByAddress(ctx, address) }
+	}
+	t.Run("find by id and address", func(t *testing.T) {
+		same(t, get(t, db, readUser(ctx, account, user.ID)), user)
+		missing(t, db, readUser(ctx, other, user.ID))
+		missing(t, db, byAddress("zoë@example.com"))
+		missing(t, db, byAddress(""))
+		signs := newUser(t, db, account, "Ada-"+newID()+"@example.com", signingIn)
+		same(t, get(t, db, byAddress(signs.Address)), signs)
+		missing(t, db, byAddress(signs.Email))
+	})
+	t.Run("duplicate id, e-mail or address", func(t *testing.T) {
+		signs := newUser(t, db, other, newID()+"@example.com", signingIn)
+		for _, duplicate := range []accounts.User{{ID: user.ID, Account: account, Email: "x"}, {ID: newID(), Account: account, Email: user.Email},
+			{ID: newID(), Account: account, Email: "y", Address: signs.Address}} {
+			err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertUser(ctx, duplicate) })
+			refused(t, err, fault.AlreadyExists)
+		}
+		taken := user
+		taken.Address = signs.Address
+		refused(t, db.Write(ctx, account, func(tx *store.Tx) error { return tx.UpdateUser(ctx, taken) }), fault.AlreadyExists)
+		newUser(t, db, other, user.Email, nil) // no address: it cannot be confused
+	})
+	t.Run("owners, oldest first", func(t *testing.T) {
+		account := newAccount(t, db).ID
+		newUser(t, db, account, "admin", func(u *accounts.User) { u.Role, u.CreatedAt = accounts.Admin, at(0) })
+		young := newUser(t, db, account, "young", func(u *accounts.User) { u.CreatedAt = at(9) })
+		oldest := newUser(t, db, account, "old", func(u *accounts.User) { u.CreatedAt = at(5) })
+		asOld := newUser(t, db, account, "as old", func(u *accounts.User) { u.CreatedAt = at(5) })
+		same(t, get(t, db, func(tx *store.ReadTx) ([]accounts.User, error) { return tx.Owners(ctx, account) }), []accounts.User{oldest, asOld, young})
+		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountUsers(ctx, account) }), 4)
+	})
+	t.Run("an update and a deletion reach a user of their account", func(t *testing.T) { userWrites(t, db, account, other) })
+	t.Run("the list", func(t *testing.T) { userList(t, db) })
+}
+
+func userWrites(t *testing.T, db *store.DB, account, other string) {
+	ctx := t.Context()
+	before := newUser(t, db, account, "before-"+newID(), signingIn)
+	chosen := accounts.Settings{Order: []string{"b"}, Other: []byte(oddJSON)}
+	do(t, db, account, func(tx *store.Tx) error { return tx.SetUserSettings(ctx, account, before.ID, chosen) })
+	after := before
+	after.Email, after.Address, after.PasswordHash, after.CanSignIn = "after-"+newID(), "", "", false
+	after.Name, after.Role, after.UpdatedAt = "renamed", accounts.Viewer, at(99)
+	foreign := after
+	foreign.Account = other
+	do(t, db, other, func(tx *store.Tx) error { return tx.UpdateUser(ctx, foreign) })
+	same(t, get(t, db, readUser(ctx, account, before.ID)), before)
+	sent := after
+	sent.CreatedAt = at(1000)
+	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateUser(ctx, sent) })
+	same(t, get(t, db, readUser(ctx, account, before.ID)), after)
+	same(t, get(t, db, func(tx *store.ReadTx) (accounts.Settings, error) { return tx.UserSettings(ctx, account, before.ID) }), chosen)
+	do(t, db, other, func(tx *store.Tx) error { return tx.DeleteUser(ctx, other, before.ID) })
+	same(t, get(t, db, readUser(ctx, account, before.ID)), after)
+	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteUser(ctx, account, before.ID) })
+	missing(t, db, readUser(ctx, account, before.ID))
+}
+
+func userList(t *testing.T, db *store.DB) {
+	account := newAccount(t, db).ID
+	newUser(t, db, newAccount(t, db).ID, "another", nil) // of another account: never listed
+	roles := accounts.Roles()
+	var written []accounts.User
+	for i, name := range append(oddNames(), oddNames()...) {
+		written = append(written, newUser(t, db, account, newID(), func(user *accounts.User) {
+			user.Name, user.Role, user.CreatedAt, user.UpdatedAt = name, roles[i%len(roles)], at(i%4), at(i%5)
+		}))
+	}
+	read := func(filter accounts.UserFilter) func(*store.ReadTx, page.Request) (page.List[accounts.User], error) {
+		return func(tx *store.ReadTx, request page.Request) (page.List[accounts.User], error) {
+			return tx.Users(t.Context(), account, filter, request)
+		}
+	}
+	listing[accounts.User]{
+		byDefault: "name", read: read(accounts.UserFilter{}), id: func(user accounts.User) string { return user.ID },
+		fields: map[string]func(accounts.User) any{
+			"name":       func(user accounts.User) any { return user.Name },
+			"email":      func(user accounts.User) any { return user.Email },
+			"role":       func(user accounts.User) any { return string(user.Role) },
+			"created_at": func(user accounts.User) any { return user.CreatedAt.UnixMicro() },
+			"updated_at": func(user accounts.User) any { return user.UpdatedAt.UnixMicro() },
+		},
+	}.check(t, db, written)
+	for want, filter := range map[int]accounts.UserFilter{1: {Search: strings.ToUpper(written[0].Email)}, 10: {Role: accounts.Viewer}, 0: {Search: "nobody"}} {
+		found := get(t, db, func(tx *store.ReadTx) (page.List[accounts.User], error) { return read(filter)(tx, page.First()) })
+		same(t, len(found.Items), want)
+	}
+}

@@ -1,0 +1,97 @@
+package stream_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// signIn returns the cookie of a new session of the owner's key, and its id.
+func (w *world) signIn(t *testing.T) (cookie, id string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/api/v1/sessions", strings.NewReader(`{"api_key":"`+w.Key+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := w.http.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if len(response.Cookies()) != 1 {
+		t.Fatalf("got %d without a session", response.StatusCode)
+	}
+	for _, session := range w.sessions(t) {
+		id = max(id, session) // the newest
+	}
+	return response.Cookies()[0].String(), id
+}
+
+func (w *world) sessions(t *testing.T) (ids []string) {
+	t.Helper()
+	for _, part := range strings.Split(string(w.call(t, http.MethodGet, "/api/v1/sessions", "", http.StatusOK)), `{"id":"`)[1:] {
+		id, _, _ := strings.Cut(part, `"`)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// listen opens a socket with a session, as a browser does on our own pages.
+func (w *world) listen(t *testing.T, cookie string) *websocket.Conn {
+	t.Helper()
+	at, err := url.Parse(w.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.Scheme, at.Path = "ws", "/api/ws/v1/events"
+	conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), at.String(), http.Header{"Cookie": {cookie}, "Origin": {w.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	t.Cleanup(func() { _ = conn.Close() })
+	if _, text, err := conn.ReadMessage(); err != nil || !strings.Contains(string(text), "connected") {
+		t.Fatalf("got %s, %v", text, err)
+	}
+	return conn
+}
+
+// TestSession_EndClosesSockets on the node that ends the session and on another.
+func TestSession_EndClosesSockets(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		here := newWorld(t, database)
+		nodes := []*world{here}
+		if database.URL != "" { // several nodes share PostgreSQL
+			there := *here
+			there.Node = anotherNode(t, database)
+			nodes = append(nodes, &there)
+		}
+		cookie, id := here.signIn(t)
+		kept, _ := here.signIn(t)
+		var ended, open []*websocket.Conn
+		for _, node := range nodes {
+			ended, open = append(ended, node.listen(t, cookie)), append(open, node.listen(t, kept))
+		}
+		here.call(t, http.MethodDelete, "/api/v1/sessions/"+id, "", http.StatusNoContent)
+		for _, conn := range ended {
+			_, _, err := conn.ReadMessage()
+			if !websocket.IsCloseError(err, websocket.ClosePolicyViolation) || !strings.Contains(err.Error(), "session has ended") {
+				t.Errorf("got %v", err)
+			}
+		}
+		if err := here.write(t.Context(), flagChange("f")); err != nil {
+			t.Fatal(err)
+		}
+		for _, conn := range open {
+			if _, text, err := conn.ReadMessage(); err != nil || !strings.Contains(string(text), "flag_changed") {
+				t.Errorf("got %s, %v", text, err)
+			}
+		}
+	})
+}
