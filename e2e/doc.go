@@ -34,6 +34,8 @@
 //	wipe                         empties the PostgreSQL database
 //	outage [cut|over]            makes the PostgreSQL database unreachable, only cuts its
 //	                             connections, or ends the outage
+//	cookie NAME                  sets a variable to the session that the last request was given
+//	token NAME                   sets a variable to the token of the link in stdout
 //	everyroute [@NAME]           compares the routes that a server has answered on,
 //	                             by its log, with those that there are
 //

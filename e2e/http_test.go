@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,6 +108,32 @@ func (e *exchange) option(ts *testscript.TestScript, name, value string) {
 		err = errors.New(httpUsage)
 	}
 	ts.Check(err)
+}
+
+var (
+	setCookie = regexp.MustCompile(`(?m)^Set-Cookie: signalbox_session=([A-Za-z0-9_-]+);`)
+	linkToken = regexp.MustCompile(`/(?:setup|join|reset)\?token=([A-Za-z0-9_-]+)`)
+)
+
+// cookie sets a variable to the session that the last request was given.
+func cookie(ts *testscript.TestScript, _ bool, args []string) {
+	capture(ts, "cookie NAME", setCookie, ts.ReadFile("stderr"), args)
+}
+
+// token sets a variable to the token of the link in stdout.
+func token(ts *testscript.TestScript, _ bool, args []string) {
+	capture(ts, "token NAME", linkToken, ts.ReadFile("stdout"), args)
+}
+
+func capture(ts *testscript.TestScript, usage string, pattern *regexp.Regexp, text string, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: %s", usage)
+	}
+	match := pattern.FindStringSubmatch(text)
+	if match == nil {
+		ts.Fatalf("nothing matches %s", pattern)
+	}
+	ts.Setenv(args[0], match[1])
 }
 
 // settle repeats the request until its status is the expected one and its body

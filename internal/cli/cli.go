@@ -62,7 +62,7 @@ func (s *shell) root() *cobra.Command {
 	root.SetErr(s.stderr)
 	root.SetVersionTemplate("signalbox {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(s.serve(), s.migrate(), s.keys(), s.accounts(), s.keyring(), s.events())
+	root.AddCommand(s.serve(), s.migrate(), s.keys(), s.accounts(), s.users(), s.keyring(), s.events())
 	return root
 }
 
