@@ -3,6 +3,7 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
+	"time"
 )
 
 const (
@@ -36,7 +37,12 @@ type User struct {
 	Email string `json:"email"`
 	Name  string `json:"name"`
 	Role  Role   `json:"role"`
+	// CanSignIn reports whether the user has a password.
+	CanSignIn bool `json:"can_sign_in"`
 	Timestamps
+	// Link sets a new password and LinkExpiresAt is when it stops working. Only the response to ResetPassword has them.
+	Link          string     `json:"link"`
+	LinkExpiresAt *time.Time `json:"link_expires_at"`
 }
 
 // Settings are the preferences of an account or a user: any JSON object, of which the server interprets one member.
@@ -60,7 +66,7 @@ type SettingsDraft struct {
 // AccountAPI reads and changes the account that the key belongs to.
 type AccountAPI struct{ transport *transport }
 
-// UserAPI reads the user who created the key, and changes their settings.
+// UserAPI reads the user who created the key or signed in, and changes their settings.
 type UserAPI struct{ transport *transport }
 
 // Draft returns a draft of the account's current state.
@@ -136,4 +142,10 @@ func (a UserAPI) Settings(ctx context.Context) (Settings, error) {
 func (a UserAPI) ReplaceSettings(ctx context.Context, draft SettingsDraft, options ...WriteOption) (Settings, error) {
 	body := document("user_settings", current, draft)
 	return fetch[Settings](ctx, a.transport, put(body, "users", current, "settings").with(options))
+}
+
+// ChangePassword changes the password of the person who signed in and ends their other sessions. API keys may not.
+func (a UserAPI) ChangePassword(ctx context.Context, old, password string, options ...WriteOption) (User, error) {
+	body := document("password", "", map[string]string{"current_password": old, "password": password})
+	return fetch[User](ctx, a.transport, put(body, "users", current, "password").with(options))
 }

@@ -13,10 +13,13 @@ import (
 // DefaultTimeout is the timeout of one attempt of a request; [WithTimeout] changes it.
 const DefaultTimeout = 30 * time.Second
 
-// Client talks to one server with one API key. It is safe for concurrent use.
+// Client talks to one server with one API key, or as a person who signed in. It is safe for concurrent use.
 type Client struct {
 	Account      AccountAPI      // the account that the key belongs to
-	User         UserAPI         // the user who created the key
+	User         UserAPI         // the user who created the key, or who signed in
+	Users        UsersAPI        // people of the account
+	Invitations  InvitationsAPI  // people who may join it
+	Sessions     SessionsAPI     // people who are signed in
 	Keys         KeysAPI         // API keys
 	Environments EnvironmentsAPI // deployment targets
 	Services     ServicesAPI     // programs that report to the account
@@ -69,28 +72,38 @@ func WithRetry(policy RetryPolicy) Option {
 
 // New returns a client for the server at a base URL, such as http://127.0.0.1:8080. It sends nothing yet.
 func New(baseURL, key string, options ...Option) (*Client, error) {
+	key = strings.TrimSpace(key) // keys are read from files that end with a newline
+	t, err := newTransport(baseURL, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	t.authorization = "Bearer " + key
+	return newClient(t), nil
+}
+
+// newTransport returns a transport that sends no credential yet.
+func newTransport(baseURL string, options []Option) (*transport, error) {
 	base, err := parseBase(baseURL)
 	if err != nil {
 		return nil, err
 	}
-	key = strings.TrimSpace(key) // keys are read from files that end with a newline
-	if err := checkKey(key); err != nil {
-		return nil, err
-	}
-	t := &transport{
-		base: base, authorization: "Bearer " + key, userAgent: userAgent, timeout: DefaultTimeout,
-		retry: DefaultRetry(), wait: wait, random: rand.Float64,
-	}
+	t := &transport{base: base, userAgent: userAgent, timeout: DefaultTimeout, retry: DefaultRetry(), wait: wait, random: rand.Float64}
 	for _, option := range options {
 		option(t)
 	}
 	t.http = withoutRedirects(t.http)
-	return newClient(t), nil
+	return t, nil
 }
 
 func newClient(t *transport) *Client {
 	return &Client{
 		Account: AccountAPI{t}, User: UserAPI{t}, Usage: UsageAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t}, Snapshots: SnapshotsAPI{t},
+		Users:        UsersAPI{newReader[User, UserParams](t, "user", "users")},
+		Invitations:  InvitationsAPI{newReader[Invitation, InvitationParams](t, "invitation", "invitations")},
+		Sessions:     SessionsAPI{resources[Session](t, "session", "sessions")},
 		Keys:         KeysAPI{newReader[Key, KeyParams](t, "api_key", "api_keys")},
 		Environments: EnvironmentsAPI{newReader[Environment, EnvironmentParams](t, "environment", "environments")},
 		Services:     ServicesAPI{newReader[Service, ServiceParams](t, "service", "services")},

@@ -36,6 +36,7 @@ const (
 	CodeNotRevertible        Code = "not_revertible"
 	CodeRunFinished          Code = "run_finished"
 	CodeJobDeleted           Code = "job_deleted"
+	CodeLastOwner            Code = "last_owner"
 	CodeRowLimitReached      Code = "row_limit_reached"
 	CodeVersionMismatch      Code = "version_mismatch"
 	CodePayloadTooLarge      Code = "payload_too_large"
@@ -151,6 +152,9 @@ func IsVersionMismatch(err error) bool { return has(err, CodeVersionMismatch) }
 
 // IsLimitReached reports whether the plan allows no more; [APIError.Limit] says of what.
 func IsLimitReached(err error) bool { return has(err, CodeLimitReached) }
+
+// IsLastOwner reports that the account would have no OWNER left who can sign in.
+func IsLastOwner(err error) bool { return has(err, CodeLastOwner) }
 
 // IsRowLimitReached reports whether the account has as many resources as any account may have, whatever its plan.
 func IsRowLimitReached(err error) bool { return has(err, CodeRowLimitReached) }

@@ -237,7 +237,8 @@ func (t *transport) openStream(ctx context.Context, query url.Values, since *int
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}
-	header := http.Header{"Authorization": {t.authorization}, "User-Agent": {t.userAgent}}
+	header := http.Header{"User-Agent": {t.userAgent}}
+	t.authenticate(header)
 	conn, response, err := dialer.DialContext(ctx, target, header) //nolint:bodyclose // the library has read it
 	switch {
 	case err == nil:

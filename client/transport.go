@@ -26,7 +26,8 @@ const (
 // transport sends all requests of a client.
 type transport struct {
 	base          string // without a slash at its end
-	authorization string
+	authorization string // with an API key
+	session       string // of a person who signed in
 	userAgent     string
 	http          *http.Client
 	timeout       time.Duration
@@ -46,14 +47,16 @@ type request struct {
 	body       any     // encoded as JSON unless nil
 	ifMatch    *string // the precondition of a write, or nil
 	repeatable bool    // a POST that is safe to repeat
+	opens      *string // receives the session that the server opens, unless nil
 	// ifNoneMatch is the ETag of what the caller has; empty for none.
 	ifNoneMatch string
 }
 
 // answer is a successful response.
 type answer struct {
-	etag string
-	body []byte
+	etag    string
+	body    []byte
+	session string // that the server opened
 }
 
 // WriteOption configures one write.
@@ -129,6 +132,9 @@ func (t *transport) call(ctx context.Context, r request, result any) (etag strin
 		}
 	}
 	got, err := t.repeat(ctx, r, body)
+	if r.opens != nil {
+		*r.opens = got.session
+	}
 	if err != nil || result == nil {
 		return got.etag, err
 	}
@@ -188,7 +194,7 @@ func (t *transport) newRequest(ctx context.Context, r request, body []byte) (*ht
 	if err != nil {
 		return nil, err
 	}
-	sent.Header.Set("Authorization", t.authorization)
+	t.authenticate(sent.Header)
 	sent.Header.Set("User-Agent", t.userAgent)
 	sent.Header.Set("Accept", mediaType)
 	if body != nil {
@@ -206,6 +212,27 @@ func (t *transport) newRequest(ctx context.Context, r request, body []byte) (*ht
 	return sent, nil
 }
 
+// sessionCookie is the cookie of a session.
+const sessionCookie = "signalbox_session"
+
+// authenticate sets the headers that say who calls. The server's own origin shows that no other page is behind a session.
+func (t *transport) authenticate(header http.Header) {
+	if t.authorization != "" {
+		header.Set("Authorization", t.authorization)
+	}
+	if t.session != "" {
+		header.Set("Cookie", sessionCookie+"="+t.session)
+		header.Set("Origin", origin(t.base))
+	}
+}
+
+// origin returns a URL without its path.
+func origin(base string) string {
+	scheme, rest, _ := strings.Cut(base, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host
+}
+
 // receive reads a response; one that is not a success is an *APIError.
 func receive(r request, response *http.Response) (answer, error) {
 	var reader io.Reader = response.Body
@@ -220,7 +247,13 @@ func receive(r request, response *http.Response) (answer, error) {
 	case err != nil:
 		return answer{}, &connectionError{r.name(), fmt.Errorf("reading the response: %w", err)}
 	}
-	return answer{etag: response.Header.Get("ETag"), body: body}, nil
+	got := answer{etag: response.Header.Get("ETag"), body: body}
+	for _, cookie := range response.Cookies() {
+		if cookie.Name == sessionCookie {
+			got.session = cookie.Value
+		}
+	}
+	return got, nil
 }
 
 // connectionError is a request that got no complete response.

@@ -1,0 +1,97 @@
+package signalbox
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/url"
+	"time"
+)
+
+// Session is somebody who is signed in.
+type Session struct {
+	Resource
+	// User is the id of the person, or of the user who created the key.
+	User string `json:"user"`
+	// Key is the id of the API key that the session was opened with; nil is a password.
+	Key        *string   `json:"api_key"`
+	Role       Role      `json:"role"`
+	Scopes     KeyScopes `json:"scopes"`
+	Client     string    `json:"client"` // the User-Agent
+	CreatedAt  time.Time `json:"created_at"`
+	LastUsedAt time.Time `json:"last_used_at"`
+	// ExpiresAt is when it ends; without a request it ends 12 hours after the last one.
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// SessionParams select sessions and a page of them.
+type SessionParams struct {
+	Paging
+	// User is whose sessions are listed, by id; one's own when it is empty. Anybody else's need the role ADMIN.
+	User string
+}
+
+func (p SessionParams) query() url.Values { return filtered(p.Paging.query(), "user", p.User) }
+
+// SessionsAPI lists and ends sessions.
+type SessionsAPI struct{ collection[Session, *Session] }
+
+// SignIn opens a session with an e-mail address and a password and returns a client that acts as the person.
+func SignIn(ctx context.Context, baseURL, email, password string, options ...Option) (*Client, Session, error) {
+	return signIn(ctx, baseURL, options, document("session", "", map[string]string{"email": email, "password": password}), "sessions")
+}
+
+// SignInWithKey opens a session that is never more than an API key, and returns a client with it.
+func SignInWithKey(ctx context.Context, baseURL, key string, options ...Option) (*Client, Session, error) {
+	return signIn(ctx, baseURL, options, document("session", "", map[string]string{"api_key": key}), "sessions")
+}
+
+// Redemption uses a link of an invitation, a reset or the first start.
+type Redemption struct {
+	Token    string `json:"token"` // of the link
+	Email    string `json:"email,omitempty"`
+	Name     string `json:"name,omitempty"`
+	Password string `json:"password"`
+}
+
+// Redeem uses a link, which sets a password, and returns a client that acts as the person. Only a set-up link needs an
+// e-mail address. [IsNotFound] reports a link that was used, has expired or never existed.
+func Redeem(ctx context.Context, baseURL string, redemption Redemption, options ...Option) (*Client, Session, error) {
+	return signIn(ctx, baseURL, options, document("link", "", redemption), "links", "redeem")
+}
+
+func signIn(ctx context.Context, baseURL string, options []Option, body writeDocument, segments ...string) (*Client, Session, error) {
+	t, err := newTransport(baseURL, options)
+	if err != nil {
+		return nil, Session{}, err
+	}
+	session, err := fetch[Session](ctx, t, request{method: "POST", segments: segments, body: body, opens: &t.session})
+	if err == nil && t.session == "" {
+		err = errors.New("signalbox: the server opened no session")
+	}
+	if err != nil {
+		return nil, Session{}, err
+	}
+	return newClient(t), session, nil
+}
+
+// List returns one page.
+func (a SessionsAPI) List(ctx context.Context, params SessionParams) (Page[Session], error) {
+	return listPage[Session](ctx, a.transport, params.query(), a.path)
+}
+
+// All iterates over every session from the page of params on. It ends after the first error.
+func (a SessionsAPI) All(ctx context.Context, params SessionParams) iter.Seq2[Session, error] {
+	return allPages[Session](ctx, a.transport, params, a.path)
+}
+
+// Current returns the session of a client that signed in.
+func (a SessionsAPI) Current(ctx context.Context) (Session, error) { return a.get(ctx, current) }
+
+// SignOut ends the session of a client that signed in; it can do nothing more.
+func (a SessionsAPI) SignOut(ctx context.Context) error { return a.delete(ctx, current, nil) }
+
+// Delete ends a session: one's own, or with the role ADMIN that of anybody who is not above.
+func (a SessionsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
+	return a.delete(ctx, id, options)
+}

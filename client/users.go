@@ -1,0 +1,49 @@
+package signalbox
+
+import (
+	"context"
+	"net/url"
+)
+
+// UserDraft changes a user. Unlike other drafts it leaves out what is not to change: renaming somebody must not give them
+// more power.
+type UserDraft struct {
+	Name string `json:"name"`
+	// Email is not changed when it is empty.
+	Email string `json:"email,omitempty"`
+	// Role is not changed when it is empty.
+	Role Role `json:"role,omitempty"`
+}
+
+// UserParams select users and a page of them.
+type UserParams struct {
+	SearchParams
+	Role Role
+}
+
+func (p UserParams) query() url.Values {
+	return filtered(p.SearchParams.query(), "role", string(p.Role))
+}
+
+// UsersAPI manages the people of the account. It needs the role ADMIN, or OWNER for OWNERs.
+type UsersAPI struct {
+	reader[User, *User, UserParams]
+}
+
+// Draft returns a draft of the user's current state.
+func (u User) Draft() UserDraft { return UserDraft{Name: u.Name, Email: u.Email, Role: u.Role} }
+
+// Replace changes a user's name, e-mail address or role. [IsLastOwner] reports that the account would lose its last OWNER.
+func (a UsersAPI) Replace(ctx context.Context, id string, draft UserDraft, options ...WriteOption) (User, error) {
+	return a.replace(ctx, id, draft, options)
+}
+
+// Delete deletes a user, whose sessions end. API keys that the user created stay.
+func (a UsersAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
+	return a.delete(ctx, id, options)
+}
+
+// ResetPassword returns the user with a link that sets a new password, once.
+func (a UsersAPI) ResetPassword(ctx context.Context, id string) (User, error) {
+	return fetch[User](ctx, a.transport, post(nil, a.path, id, "actions", "reset_password"))
+}
