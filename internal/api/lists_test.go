@@ -157,7 +157,7 @@ func TestLists_FilterWithoutValue(t *testing.T) {
 	owner.discoverFlag("x")
 	owner.observe(attributes{"id": "x"}).want(200)
 	for template, item := range contract().Paths.Map() {
-		if item.Get == nil {
+		if item.Get == nil || template == "/api/v1/metrics" { // which filters by any dimension
 			continue
 		}
 		path := strings.ReplaceAll(template, "{id}", "x")
