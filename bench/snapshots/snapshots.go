@@ -92,7 +92,7 @@ func fetch(ctx context.Context, address string) (tag string, size int64, err err
 	}
 	request.Header.Set("Authorization", "Bearer "+servers.Key)
 	request.Header.Set("Accept-Encoding", "identity")
-	response, err := http.DefaultClient.Do(request)
+	response, err := new(http.Client).Do(request)
 	if err != nil {
 		return "", 0, err
 	}

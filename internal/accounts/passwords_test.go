@@ -109,10 +109,11 @@ func TestAttempts_GrowingDelay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, delay := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900} {
+	for _, seconds := range []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900} {
+		delay := time.Duration(seconds) * time.Second
 		refusals := fault.All(try("ada", "192.0.2.1:2"))
-		if len(refusals) != 1 || refusals[0].RetryAfter != delay*time.Second {
-			t.Fatalf("got %v, want a delay of %d s", refusals, delay)
+		if len(refusals) != 1 || refusals[0].RetryAfter != delay {
+			t.Fatalf("got %v, want a delay of %s", refusals, delay)
 		}
 		for _, other := range [][2]string{{"bob", "192.0.2.1:1"}, {"ada", "192.0.2.2:1"}} {
 			who, err := attempts.Admit(other[0], other[1], now)
@@ -121,7 +122,7 @@ func TestAttempts_GrowingDelay(t *testing.T) {
 			}
 			attempts.Succeeded(who)
 		}
-		now = now.Add(delay * time.Second)
+		now = now.Add(delay)
 		if err := try("ada", "192.0.2.1:1"); err != nil {
 			t.Fatal(err)
 		}

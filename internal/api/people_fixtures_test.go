@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -46,9 +47,7 @@ func tokenOf(t testing.TB, link string) string {
 func (c client) redeem(link string, more attributes) answer {
 	c.t.Helper()
 	sent := attributes{"token": tokenOf(c.t, link), "password": goodPassword}
-	for name, value := range more {
-		sent[name] = value
-	}
+	maps.Copy(sent, more)
 	return c.as("").post(redeemPath, bareBody(sent))
 }
 

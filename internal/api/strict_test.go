@@ -44,18 +44,18 @@ func TestStrict_UnknownMembers(t *testing.T) {
 			[]string{"/data/attributes/ttl", "/data/attributes/environments/production/ttl"},
 			[]string{"ttl is not a known member; known are environments, group, group_id, level, level_expires_at, level_ttl_seconds, managed, name. Did you mean level_ttl_seconds?",
 				"environments/production/ttl is not a known member; known are expires_at, level, ttl_seconds. Did you mean ttl_seconds?"}},
-		{"enable on a flag", "POST", flagsPath, `{"data":{"id":"f","attributes":{"type":"BOOLEAN","default":true,"environments":{"production":{"enable":false,"rules":[{"logic":{"==":[{"var":"a"},1]},"value":true,"descripton":"x"}]}}}}}`,
-			[]string{"/data/attributes/environments/production/enable", "/data/attributes/environments/production/rules/0/descripton"},
+		{"enable on a flag", "POST", flagsPath, `{"data":{"id":"f","attributes":{"type":"BOOLEAN","default":true,"environments":{"production":{"enable":false,"rules":[{"logic":{"==":[{"var":"a"},1]},"value":true,"descriptin":"x"}]}}}}}`,
+			[]string{"/data/attributes/environments/production/enable", "/data/attributes/environments/production/rules/0/descriptin"},
 			[]string{"environments/production/enable is not a known member; known are default, enabled, rules. Did you mean enabled?",
-				"environments/production/rules/0/descripton is not a known member; known are description, logic, value. Did you mean description?"}},
+				"environments/production/rules/0/descriptin is not a known member; known are description, logic, value. Did you mean description?"}},
 		{"expires_in on a key", "PUT", key, `{"data":{"attributes":{"name":"k","expires_in":60}}}`,
 			[]string{"/data/attributes/expires_in"}, []string{"expires_in is not a known member; known are access, expires_at, name, role, scopes. Did you mean expires_at?"}},
 		{"timezone on a job", "POST", jobsPath, envelope("job", "j", job(attributes{"timezone": "Europe/Warsaw"})),
 			[]string{"/data/attributes/timezone"},
 			[]string{"timezone is not a known member; known are concurrency_policy, configuration, description, enabled, name, schedule, type."}},
-		{"members outside of the attributes", "POST", configsPath, `{"dat":1,"data":{"id":"c","atributes":{},"attributes":{"items":{"a~/":{"value":1,"typ":"NUMBER"}}}},"meta":{"a":1},"links":{},"jsonapi":{},"included":[]}`,
-			[]string{"/dat", "/data/atributes", "/data/attributes/items/a~0~1/typ"},
-			[]string{"dat is not a known member; known are data. Did you mean data?", "data/atributes is not a known member; known are attributes, id, type. Did you mean attributes?",
+		{"members outside of the attributes", "POST", configsPath, `{"dat":1,"data":{"id":"c","attribute":{},"attributes":{"items":{"a~/":{"value":1,"typ":"NUMBER"}}}},"meta":{"a":1},"links":{},"jsonapi":{},"included":[]}`,
+			[]string{"/dat", "/data/attribute", "/data/attributes/items/a~0~1/typ"},
+			[]string{"dat is not a known member; known are data. Did you mean data?", "data/attribute is not a known member; known are attributes, id, type. Did you mean attributes?",
 				"items/a~0~1/typ is not a known member; known are description, schema, type, value. Did you mean type?"}},
 		{"an action", "POST", key + "/actions/revoke", `{"reason":"lost"}`,
 			[]string{"/reason"}, []string{"reason is not a known member; there are none here."}},
@@ -96,7 +96,7 @@ func TestStrict_Reports(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	const items = `[{"id":"a","type":"BOOLEAN","default":true},{"id":"b","type":"BOOLEAN","default":true,"env":"x"}]`
-	owner.post(flagsPath+"/bulk", `{"flags":`+items+`,"sevice":"s"}`, strictly).refused(400, invalid("/sevice"))
+	owner.post(flagsPath+"/bulk", `{"flags":`+items+`,"srvice":"s"}`, strictly).refused(400, invalid("/srvice"))
 	owner.get(flagsPath + "/a").want(404)
 	got := owner.post(flagsPath+"/bulk", `{"flags":`+items+`}`, strictly).want(200)
 	const want = `{"registered":1,"meta":{"rejected":[{"index":1,"detail":"env is not a known member; known are default, environment, id, service, type. Did you mean environment?"}]}}`

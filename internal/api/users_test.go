@@ -58,7 +58,7 @@ func TestUser_LastOwnerStays(t *testing.T) {
 
 func TestUser_AddressesAreUnique(t *testing.T) {
 	t.Parallel()
-	onBoth(t, "pro", func(t *testing.T, owner client) {
+	onBoth(t, "pro", func(_ *testing.T, owner client) {
 		ada := owner.join("ADMIN", "Ada")
 		elsewhere := owner.account("pro")
 		inUse := problem{code: "already_exists", source: "pointer /email"}
@@ -130,7 +130,7 @@ func TestUser_FirstOwnerHasNoAddress(t *testing.T) {
 // A role or a deletion counts on the next request, like that of a key.
 func TestUser_ChangeCountsAtOnce(t *testing.T) {
 	t.Parallel()
-	onBoth(t, "pro", func(t *testing.T, owner client) {
+	onBoth(t, "pro", func(_ *testing.T, owner client) {
 		ada := owner.join("MEMBER", "Ada")
 		create := func() answer { return ada.post(servicesPath, envelope("", unique("service"), attributes{})) }
 		for range 5 {

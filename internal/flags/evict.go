@@ -28,7 +28,8 @@ func (s *Snapshots) keep(account string, holder *held, updated *Snapshot) {
 	}
 	s.bytes += updated.flags.bytes - holder.bytes
 	holder.bytes = updated.flags.bytes
-	for s.bytes > s.maxBytes() && s.dropOldest(holder) {
+	for dropped := true; dropped && s.bytes > s.maxBytes(); {
+		dropped = s.dropOldest(holder)
 	}
 }
 

@@ -9,10 +9,10 @@ import (
 
 const (
 	// MaxOverrideBytes is what the overrides of an account's loggers and groups
-	// may take together: a list shows a thousand of them at once. Those of at most
-	// SmallBytes are not counted, so most writes do not ask.
+	// may take together: a list shows a thousand of them at once.
 	MaxOverrideBytes = 32 << 20
-	SmallBytes       = 8 << 10
+	// SmallBytes is up to where overrides are not counted, so that most writes do not ask.
+	SmallBytes = 8 << 10
 
 	overrideBytes = "logging.override_bytes"
 )

@@ -11,7 +11,7 @@ func TestNearest(t *testing.T) {
 	t.Parallel()
 	known := []string{"default", "enabled", "environments", "expires_at", "level_ttl_seconds", "name", "ttl_seconds"}
 	for name, want := range map[string]string{
-		"enable": "enabled", "Enabled": "enabled", "naem": "name", "expires_in": "expires_at", "ttl": "level_ttl_seconds", "enviroments": "environments",
+		"enable": "enabled", "Enabled": "enabled", "naem": "name", "expires_in": "expires_at", "ttl": "level_ttl_seconds", "envronments": "environments",
 		"environment": "environments", "default_value": "default", "timezone": "", "x": "", "": "", strings.Repeat("name", 100): "",
 	} {
 		if got := naming.Nearest(name, known); got != want {

@@ -59,8 +59,7 @@ func connectionConcept(t *testing.T, db *store.DB) {
 	})
 	t.Run("those of nodes that are gone are removed", func(t *testing.T) {
 		do(t, db, "", func(tx *store.Tx) error {
-			err := tx.RemoveLostConnections(ctx, 100)
-			if err != nil {
+			if err := tx.RemoveLostConnections(ctx, 100); err != nil {
 				return err
 			}
 			count, err := tx.CountConnections(ctx, dead)
