@@ -207,3 +207,23 @@ func withQuery(path, parameter string) string {
 	}
 	return path + "?" + parameter
 }
+
+// TestErrors_SayTheWayOut: what was probably meant, and where something is wrong.
+func TestErrors_SayTheWayOut(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	config := aConfig(owner)
+	for _, c := range []struct{ method, path, body, sentence string }{
+		{"POST", loggersPath, envelope("logger", "a", attributes{}), "This path supports GET. A logger is created by PUT /api/v1/loggers/{id}, or reported by POST /api/v1/loggers/bulk."},
+		{"PATCH", accountPath, "{}", "This path supports GET and PUT."},
+		{"POST", flagsPath, "{\n  \"data\": {\n    \"ü\" 1}}", "The body is not valid JSON: line 3, column 9: invalid character '1' after object key."},
+		{"PUT", loggersPath + "/a", envelope("", "", attributes{"environments": attributes{"prod": attributes{"level": "INFO"}}}), `The environment "prod" does not exist. Did you mean production?`},
+		{"GET", config + "/resolved?environment=stagin", "", `environment must be an environment of this account, or be left out: "stagin" does not exist. Did you mean staging?`},
+		{"POST", flagsPath, `{"data":{"id":"a"}}`, `data/attributes is required and must be an object such as {"name": "An example"}.`},
+	} {
+		got := owner.send(c.method, c.path, c.body)
+		if text, _ := json.Marshal(c.sentence); got.status < 400 || !got.contains(string(text)) {
+			t.Errorf("%s %s: no %q in %d, %s", c.method, c.path, c.sentence, got.status, got.body)
+		}
+	}
+}
