@@ -130,8 +130,14 @@ func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (k
 // Hear takes a change from the feed, and forgets the key that it is about. Sessions
 // are few, so all of them are forgotten.
 func (a *Authenticator) Hear(change changes.Change) {
-	if change.Kind == KindKey {
-		a.Forget(change.Key)
+	if change.Kind != KindKey {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.generation++
+	if known := a.byKey[change.Key]; known != nil && known.access < change.Seq { // else it was read after the change
+		a.drop(known)
 	}
 	if DecidesAccess(change.Kind) {
 		a.seen.forget()

@@ -179,7 +179,7 @@ func TestAuthenticator_ChangedKeyIsLookedUp(t *testing.T) {
 		lookups int
 	}{
 		"it is forgotten":           {func(g *gate) { g.Forget("key") }, 1},
-		"its change is heard":       {func(g *gate) { g.Hear(changes.Change{Kind: accounts.KindKey, Key: "key"}) }, 1},
+		"its change is heard":       {func(g *gate) { g.Hear(changes.Change{Kind: accounts.KindKey, Key: "key", Seq: 1}) }, 1},
 		"another key changes":       {func(g *gate) { g.Hear(changes.Change{Kind: accounts.KindKey, Key: "other"}) }, 0},
 		"something else of its id":  {func(g *gate) { g.Hear(changes.Change{Kind: "environment", Key: "key"}) }, 0},
 		"it is forgotten for twice": {func(g *gate) { g.Forget("key"); g.Forget("key") }, 1},

@@ -43,6 +43,11 @@ func TestOutage_EvaluationGoesOn(t *testing.T) {
 	tag := reader.get(snapshot).want(200).header.Get("Etag")
 	began := time.Now()
 	evaluate(reader).want(200)
+	there.put(revoked.path, envelope("", "", attributes{"name": "n"})).want(200)
+	for range 2 { // the first may meet the change of the key, and is then not remembered
+		evaluate(here.as(revoked.secret)).want(200)
+		evaluate(reader).want(200)
+	}
 
 	proxy.Down()
 	storetest.Wait(t, patience, "evaluation goes on from memory", func() bool { return evaluate(reader).want(200).isStale(began) })

@@ -21,7 +21,7 @@ func reads() access       { return access{role: accounts.Viewer, scoped: true} }
 func cachedReads() access { return access{role: accounts.Viewer, scoped: true, cached: true} }
 func reports() access     { return access{role: accounts.Viewer, scoped: true} }
 func evaluates() access {
-	return access{role: accounts.Viewer, scoped: true, anyHeader: true, evaluates: true}
+	return access{role: accounts.Viewer, scoped: true, anyHeader: true, evaluates: true, outlives: true}
 }
 func loads() access        { return access{role: accounts.Viewer, scoped: true, outlives: true} }
 func listens() access      { return access{role: accounts.Viewer, scoped: true, socket: true} }
