@@ -117,14 +117,16 @@ func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (k
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return nil, 0, "miss", err
 		}
-		a.forget(known)
 	}
 	if err := a.refusals.admit(hash, peer, generation, a.Live(), a.Now()); err != nil {
 		return nil, 0, "refused", err
 	}
-	known, version, err = a.lookUp(ctx, secret, generation)
+	found, version, err := a.lookUp(ctx, secret, generation)
 	a.refusals.looked(hash, peer, generation, err, a.Now())
-	return known, version, "miss", err
+	if known != nil && fault.Is(err, fault.Unauthorized) { // an outage says nothing of the key: Recall may need it
+		a.forget(known)
+	}
+	return found, version, "miss", err
 }
 
 // Hear takes a change from the feed, and forgets the key that it is about. Sessions
