@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,19 +22,9 @@ const (
 
 // Run measures on SQLite and, when a server is named, on PostgreSQL.
 func Run(ctx context.Context, out io.Writer) error {
-	folder, err := os.MkdirTemp("", "signalbox-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
 	fmt.Fprintf(out, "%d declarations in one request; the second is the median of %d identical ones\n%-9s %10s %10s %7s\n",
 		declarations, repetitions, "store", "first", "second", "ratio")
-	for _, store := range servers.Stores() {
-		if err := measure(ctx, out, filepath.Join(folder, store.Name), store); err != nil {
-			return err
-		}
-	}
-	return nil
+	return servers.Each(func(folder string, store servers.Store) error { return measure(ctx, out, folder, store) })
 }
 
 func measure(ctx context.Context, out io.Writer, folder string, store servers.Store) error {

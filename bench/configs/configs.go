@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -37,19 +35,9 @@ func shapes() []shape {
 
 // Run measures on SQLite and, when a server is named, on PostgreSQL.
 func Run(ctx context.Context, out io.Writer) error {
-	folder, err := os.MkdirTemp("", "signalbox-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
 	fmt.Fprintf(out, "a chain of %d; a quarter of the items are objects, which merge; median and best of %d each\n", depth, repetitions)
 	fmt.Fprintf(out, "%-27s %-9s %17s %17s %17s\n", "shape", "store", "computed", "over HTTP", "kept")
-	for _, store := range servers.Stores() {
-		if err := measure(ctx, out, filepath.Join(folder, store.Name), store); err != nil {
-			return err
-		}
-	}
-	return nil
+	return servers.Each(func(folder string, store servers.Store) error { return measure(ctx, out, folder, store) })
 }
 
 func measure(ctx context.Context, out io.Writer, folder string, store servers.Store) error {

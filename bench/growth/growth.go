@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -61,19 +60,9 @@ func post(path, body string) request { return request{http.MethodPost, path, bod
 
 // Run measures on SQLite and, when a server is named, on PostgreSQL.
 func Run(ctx context.Context, out io.Writer) error {
-	folder, err := os.MkdirTemp("", "signalbox-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
 	fmt.Fprintf(out, "creations over %d connections, in turns of %d; median of %d turns; goal: a ratio of at most %.1f\n", connections, turn, rounds, goal)
 	fmt.Fprintf(out, "%-9s %-22s %14s %14s %7s\n", "store", "what", fmt.Sprintf("after %d /s", few), fmt.Sprintf("after %d /s", many), "ratio")
-	for _, store := range servers.Stores() {
-		if err := measure(ctx, out, filepath.Join(folder, store.Name), store); err != nil {
-			return err
-		}
-	}
-	return nil
+	return servers.Each(func(folder string, store servers.Store) error { return measure(ctx, out, folder, store) })
 }
 
 func measure(ctx context.Context, out io.Writer, folder string, store servers.Store) error {

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -28,19 +26,9 @@ const (
 
 // Run measures on SQLite and, when a server is named, on PostgreSQL.
 func Run(ctx context.Context, out io.Writer) error {
-	folder, err := os.MkdirTemp("", "signalbox-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
 	fmt.Fprintf(out, "GET over %d kept-alive connections; median of %d turns of %s each, taken in turns\n", connections, rounds, turn)
 	fmt.Fprintf(out, "%-9s %-26s %8s %12s %12s %7s\n", "store", "request", "bytes", "bare /s", "signalbox /s", "ratio")
-	for _, store := range servers.Stores() {
-		if err := measure(ctx, out, filepath.Join(folder, store.Name), store); err != nil {
-			return err
-		}
-	}
-	return nil
+	return servers.Each(func(folder string, store servers.Store) error { return measure(ctx, out, folder, store) })
 }
 
 func measure(ctx context.Context, out io.Writer, folder string, store servers.Store) error {

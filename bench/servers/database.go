@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -23,6 +24,21 @@ func Stores() []Store {
 		stores = append(stores, Store{"postgres", server})
 	}
 	return stores
+}
+
+// Each measures on every store, with an empty folder for each.
+func Each(measure func(folder string, store Store) error) error {
+	folder, err := os.MkdirTemp("", "signalbox-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	for _, store := range Stores() {
+		if err := measure(filepath.Join(folder, store.Name), store); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // IsFile tells that databases are files: SQLite's.

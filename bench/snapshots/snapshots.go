@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/signalbox/signalbox/bench/load"
@@ -29,20 +27,10 @@ const (
 
 // Run measures on SQLite and, when a server is named, on PostgreSQL.
 func Run(ctx context.Context, out io.Writer) error {
-	folder, err := os.MkdirTemp("", "signalbox-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
 	fmt.Fprintf(out, "a snapshot of %d flags and %d loggers; 304s over %d kept-alive connections beside a bare handler, full ones over %d; median of %d turns of %s\n",
 		resources, resources, connections, full, rounds, turn)
 	fmt.Fprintf(out, "%-9s %8s %12s %12s %12s %7s %12s\n", "store", "MB", "first", "bare /s", "304 /s", "ratio", "full MB/s")
-	for _, store := range servers.Stores() {
-		if err := measure(ctx, out, filepath.Join(folder, store.Name), store); err != nil {
-			return err
-		}
-	}
-	return nil
+	return servers.Each(func(folder string, store servers.Store) error { return measure(ctx, out, folder, store) })
 }
 
 func measure(ctx context.Context, out io.Writer, folder string, store servers.Store) error {
