@@ -166,7 +166,7 @@ func checkChains(ctx context.Context, tx ReadTx, write write, written chain, pro
 	write.schemas.work = maxSteps // whatever compiling took before the lock
 	check := newCheck(write, written, problems)
 	check.own()
-	if !check.reachesBelow() {
+	if write.before == nil || !check.reachesBelow() { // nothing is below a new one
 		return nil
 	}
 	enough := errors.New("the work is spent")
