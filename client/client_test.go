@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
 func TestNew_InvalidArguments(t *testing.T) {
@@ -64,7 +64,7 @@ func TestReplace_Request(t *testing.T) {
 		}
 	}
 	want := `{"data":{"id":"staging","type":"environment","attributes":{"name":"Staging","color":null}}}`
-	if diff := cmp.Diff(want, got.body); diff != "" {
+	if diff := testenv.Diff(want, got.body); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
 func TestConfigsAPI_Server(t *testing.T) {
@@ -24,7 +23,7 @@ func TestConfigsAPI_Server(t *testing.T) {
 		t.Fatalf("made %+v, %v", made, err)
 	}
 	got, err := api.Get(ctx, "shop")
-	if diff := cmp.Diff(made, got); diff != "" || err != nil {
+	if diff := testenv.Diff(made, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	resolved, err := api.Resolve(ctx, "shop", "production")

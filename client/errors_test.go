@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
@@ -35,14 +33,14 @@ func TestAPIError_AllProblems(t *testing.T) {
 		{"400", CodeValidation, "Invalid request", "The body is odd.", ErrorSource{Pointer: &body}, map[string]any{"a": 1.0}},
 		{"400", CodeInvalidParameter, "Invalid parameter", "cascade must be true or false.", ErrorSource{Parameter: "cascade"}, map[string]any{}},
 	}
-	if diff := cmp.Diff(want, refusal.Errors); diff != "" {
+	if diff := testenv.Diff(want, refusal.Errors); diff != "" {
 		t.Error(diff)
 	}
 	if refusal.StatusCode != 400 || refusal.RequestID != "r-42" || !refusal.Has(CodeInvalidParameter) || refusal.Has(CodeNotFound) {
 		t.Errorf("got %+v", refusal)
 	}
 	message := "signalbox: POST /api/v1/environments: 400 validation_error: name is required. The body is odd. cascade must be true or false. (request r-42)"
-	if diff := cmp.Diff(message, err.Error()); diff != "" {
+	if diff := testenv.Diff(message, err.Error()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -104,7 +102,7 @@ func TestAPIError_IsFunctions(t *testing.T) {
 func TestCodes_MatchServer(t *testing.T) {
 	t.Parallel()
 	served := codes(t, "../internal/fault/fault.go")
-	if diff := cmp.Diff(served, codes(t, "errors.go")); diff != "" {
+	if diff := testenv.Diff(served, codes(t, "errors.go")); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
 
+	"github.com/signalbox/signalbox/client/internal/testenv"
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
@@ -123,7 +123,7 @@ func TestFollow_ResumesAfterDisconnect(t *testing.T) {
 		{Name: EventConnected, Seq: 9, Resumed: true}, {Name: EventLoggerChanged, ID: "l", Level: loglevel.Debug, Seq: 10}, {Name: EventFlagsChanged, Seq: 12},
 		{Name: EventConnected, Seq: 3}, // not resumed
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := testenv.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	if want := []string{"", "since=9", "since=9", "since=12"}; !slices.Equal(server.queries, want) {
@@ -153,7 +153,7 @@ func TestFollow_UnknownFrames(t *testing.T) {
 		{Name: EventLoggerChanged, ID: "l", Seq: 8}, {Name: EventLoggerChanged, ID: "l", Seq: 9}, {Name: EventLoggerChanged, ID: "l", Seq: 9},
 		{Name: EventConnected, Seq: 9}, {Name: EventConnected, Seq: 9, Resumed: true},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := testenv.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	if want := []string{"", "since=9", "since=9"}; !slices.Equal(server.queries, want) {

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
@@ -34,7 +33,7 @@ func TestFlagsAPI_Server(t *testing.T) {
 		t.Fatalf("made %+v, %v", made, err)
 	}
 	got, err := api.Get(ctx, made.ID)
-	if diff := cmp.Diff(made, got); diff != "" || err != nil {
+	if diff := testenv.Diff(made, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	if _, err := api.Create(ctx, made.ID, made.Draft()); !signalbox.IsAlreadyExists(err) {

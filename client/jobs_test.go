@@ -6,9 +6,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
 // newReceiver returns a server for jobs to call. It responds with what it was sent, and to /hold only when the caller has
@@ -41,7 +40,7 @@ func TestJobsAPI_Server(t *testing.T) {
 		t.Errorf("made %+v", made)
 	}
 	got, err := api.Get(ctx, made.ID)
-	if diff := cmp.Diff(made, got); diff != "" || err != nil {
+	if diff := testenv.Diff(made, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	if _, err := api.Create(ctx, made.ID, made.Draft()); !signalbox.IsAlreadyExists(err) {
@@ -57,7 +56,7 @@ func TestJobsAPI_Server(t *testing.T) {
 	if err != nil || changed.Enabled || changed.NextRunAt != nil || changed.Version != 2 || *changed.Description != "At night" {
 		t.Errorf("changed %+v, %v", changed, err)
 	}
-	if diff := cmp.Diff(made.Configuration, changed.Configuration); diff != "" {
+	if diff := testenv.Diff(made.Configuration, changed.Configuration); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := api.Replace(ctx, made.ID, draft, signalbox.IfMatch(made.ETag)); !signalbox.IsVersionMismatch(err) {
@@ -133,7 +132,7 @@ func TestRunsAPI_Server(t *testing.T) {
 	for _, run := range collect(t, client.Runs.All(ctx, signalbox.RunParams{Job: "greet", Size: 1, Status: signalbox.RunSucceeded})) {
 		ids = append(ids, run.ID)
 	}
-	if diff := cmp.Diff([]string{again.ID, run.ID}, ids); diff != "" {
+	if diff := testenv.Diff([]string{again.ID, run.ID}, ids); diff != "" {
 		t.Error(diff)
 	}
 	usage, err := client.Usage.Get(ctx, "")

@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
@@ -102,7 +101,7 @@ func TestAll_EndsWithFirstError(t *testing.T) {
 	for service, err := range client.Services.All(t.Context(), ServiceParams{Paging: Paging{Size: 1}}) {
 		got = append(got, fmt.Sprintf("%s %t", service.ID, IsUnauthorized(err)))
 	}
-	if diff := cmp.Diff([]string{"a false", " true"}, got); diff != "" {
+	if diff := testenv.Diff([]string{"a false", " true"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -144,7 +143,7 @@ func TestParams_Query(t *testing.T) {
 		{ChangeParams{To: from}.query(), url.Values{"filter[created_at]": {"[*,2030-01-01T12:00:00Z)"}}},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, test.got); diff != "" {
+		if diff := testenv.Diff(test.want, test.got); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -168,7 +167,7 @@ func TestChangesAPI_All_SendsCursorNotLink(t *testing.T) {
 		}
 		got = append(got, change.ID+string(change.Before)+string(change.After))
 	}
-	if diff := cmp.Diff([]string{`9null{"name":"X"}`, `8null{"name":"X"}`, `7null{"name":"X"}`}, got); diff != "" {
+	if diff := testenv.Diff([]string{`9null{"name":"X"}`, `8null{"name":"X"}`, `7null{"name":"X"}`}, got); diff != "" {
 		t.Error(diff)
 	}
 	var uris []string
@@ -177,7 +176,7 @@ func TestChangesAPI_All_SendsCursorNotLink(t *testing.T) {
 	}
 	const base = "/api/v1/changes?filter%5Bresource%5D=environment%3Ax&"
 	want := []string{base + "page%5Bsize%5D=1", base + "page%5Bafter%5D=9&page%5Bsize%5D=1", base + "page%5Bafter%5D=8&page%5Bsize%5D=1"}
-	if diff := cmp.Diff(want, uris); diff != "" {
+	if diff := testenv.Diff(want, uris); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -198,7 +197,7 @@ func TestChangesAPI_All_EndsEarlyOrWithFirstError(t *testing.T) {
 	for change, err := range client.Changes.All(t.Context(), ChangeParams{}) {
 		got = append(got, fmt.Sprintf("%s %t", change.ID, IsForbidden(err)))
 	}
-	if diff := cmp.Diff([]string{"9 false", "8 false", " true"}, got); diff != "" {
+	if diff := testenv.Diff([]string{"9 false", "8 false", " true"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

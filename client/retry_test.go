@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
 func busy(status int, retryAfter string) reply {
@@ -48,7 +48,7 @@ func TestRetry_Pauses(t *testing.T) {
 			if _, err := client.Environments.Get(t.Context(), "staging"); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, pauses.taken); diff != "" {
+			if diff := testenv.Diff(test.want, pauses.taken); diff != "" {
 				t.Error(diff)
 			}
 		})

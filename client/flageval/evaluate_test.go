@@ -4,8 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/signalbox/signalbox/client/internal/testenv"
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
@@ -84,18 +83,18 @@ func TestEvaluate_SixSteps(t *testing.T) {
 		{"an environment the flag does not know", "elsewhere", `{"user":{"key":"ada"}}`, outcome{`"base"`, "STATIC", NoRule, ""}},
 	} {
 		in := context(t, c.context)
-		if diff := cmp.Diff(c.want, outcomeOf(flag.Evaluate(c.environment, in))); diff != "" {
+		if diff := testenv.Diff(c.want, outcomeOf(flag.Evaluate(c.environment, in))); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
 		explained, _ := flag.Explain(c.environment, in)
-		if diff := cmp.Diff(c.want, outcomeOf(explained)); diff != "" {
+		if diff := testenv.Diff(c.want, outcomeOf(explained)); diff != "" {
 			t.Errorf("%s, explained (-want +got)\n%s", c.name, diff)
 		}
 		snapshot := NewSnapshot(flag)
-		if diff := cmp.Diff(c.want, outcomeOf(snapshot.Evaluate(c.environment, "checkout", in))); diff != "" {
+		if diff := testenv.Diff(c.want, outcomeOf(snapshot.Evaluate(c.environment, "checkout", in))); diff != "" {
 			t.Errorf("%s, snapshot (-want +got)\n%s", c.name, diff)
 		}
-		if diff := cmp.Diff(c.want, outcomeOf(snapshot.In(c.environment).Evaluate("checkout", in))); diff != "" {
+		if diff := testenv.Diff(c.want, outcomeOf(snapshot.In(c.environment).Evaluate("checkout", in))); diff != "" {
 			t.Errorf("%s, view (-want +got)\n%s", c.name, diff)
 		}
 	}
@@ -152,13 +151,13 @@ func TestFlag_Problems(t *testing.T) {
 		"/environments/a~1b~0c/default", "/environments/a~1b~0c/rules/0/logic/and/1/nope", "/environments/a~1b~0c/rules/1/value",
 		"/environments/a~1b~0c/rules/2/logic", "/environments/a~1b~0c/rules/3/logic", "/environments/z/rules/0/value", "/environments/z/rules/1/value",
 	}
-	if diff := cmp.Diff(want, pointers); diff != "" {
+	if diff := testenv.Diff(want, pointers); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(outcome{"5", "TARGETING_MATCH", 4, ""}, outcomeOf(flag.Evaluate("a/b~c", jsonlogic.Null()))); diff != "" {
+	if diff := testenv.Diff(outcome{"5", "TARGETING_MATCH", 4, ""}, outcomeOf(flag.Evaluate("a/b~c", jsonlogic.Null()))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(outcome{"1.50", "DEFAULT", NoRule, ""}, outcomeOf(flag.Evaluate("z", jsonlogic.Null()))); diff != "" {
+	if diff := testenv.Diff(outcome{"1.50", "DEFAULT", NoRule, ""}, outcomeOf(flag.Evaluate("z", jsonlogic.Null()))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -173,7 +172,7 @@ func TestEvaluate_NothingToServe(t *testing.T) {
 			t.Errorf("%s has no problem", attributes)
 		}
 		e := flag.Evaluate("production", jsonlogic.Null())
-		if diff := cmp.Diff(outcome{"", "ERROR", NoRule, "PARSE_ERROR"}, outcomeOf(e)); diff != "" {
+		if diff := testenv.Diff(outcome{"", "ERROR", NoRule, "PARSE_ERROR"}, outcomeOf(e)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", attributes, diff)
 		}
 	}
@@ -242,7 +241,7 @@ func TestExplain(t *testing.T) {
 		steps = append(steps, step)
 	}
 	want := []string{"never: empty logic never matches", "staff, evaluated", "fails, evaluated", "rollout, evaluated, matched", "plan or rollout"}
-	if diff := cmp.Diff(want, steps); diff != "" {
+	if diff := testenv.Diff(want, steps); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if !e.Configured || !e.Enabled || e.Environment != "production" {

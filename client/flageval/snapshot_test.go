@@ -6,8 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/signalbox/signalbox/client/internal/testenv"
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
@@ -60,11 +59,11 @@ func TestSnapshot_Immutable(t *testing.T) {
 	for i, s := range []*Snapshot{first, second, third} {
 		want := []map[string]string{{"a": `"1"`, "b": `"1"`, "c": ""}, {"a": `"2"`, "b": `"1"`, "c": ""}, {"a": `"2"`, "b": "", "c": `"3"`}}[i]
 		got := map[string]string{"a": value(s, "a"), "b": value(s, "b"), "c": value(s, "c")}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := testenv.Diff(want, got); diff != "" {
 			t.Errorf("snapshot %d (-want +got)\n%s", i, diff)
 		}
 	}
-	if diff := cmp.Diff([][]string{{"a", "b"}, {"a", "b"}, {"a", "c"}}, [][]string{first.Keys(), second.Keys(), third.In("e").Keys()}); diff != "" {
+	if diff := testenv.Diff([][]string{{"a", "b"}, {"a", "b"}, {"a", "c"}}, [][]string{first.Keys(), second.Keys(), third.In("e").Keys()}); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if f, ok := third.Flag("c"); !ok || f.Key() != "c" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
 func explained(t *testing.T, rule, data string) *Explanation {
@@ -40,7 +40,7 @@ func TestExplain_EveryNode(t *testing.T) {
 		{"pointer":"/and/2","operator":"!","evaluated":false,"arguments":[
 			{"pointer":"/and/2/!","operator":"var","evaluated":false,"arguments":[
 				{"pointer":"/and/2/!/var","evaluated":false}]}]}]}`
-	if diff := cmp.Diff(mustParse(t, want), mustParse(t, string(text))); diff != "" {
+	if diff := testenv.Diff(mustParse(t, want).json(), mustParse(t, string(text)).json()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -82,7 +82,7 @@ func TestExplain_SkippedNodes(t *testing.T) {
 	for _, arg := range e.Arguments {
 		seen = append(seen, arg.Evaluated)
 	}
-	if diff := cmp.Diff([]bool{true, false, true, true, false}, seen); diff != "" {
+	if diff := testenv.Diff([]bool{true, false, true, true, false}, seen); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -97,7 +97,7 @@ func TestExplain_Iterations(t *testing.T) {
 	for _, i := range body.Iterations {
 		results = append(results, i.Result.json()+" of "+i.Arguments[0].Result.json())
 	}
-	if diff := cmp.Diff([]string{"false of 1", "true of 2"}, results); diff != "" {
+	if diff := testenv.Diff([]string{"false of 1", "true of 2"}, results); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if none := explained(t, `{"map":[[],{"var":"x"}]}`, `null`).Arguments[1]; none.Evaluated || len(none.Arguments) != 1 {

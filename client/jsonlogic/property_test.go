@@ -8,13 +8,43 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"pgregory.net/rapid"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
+
+// tryMany tries a property with many generators; a failure names the seed of its own.
+func tryMany(t *testing.T, property func(t *testing.T, g generator)) {
+	t.Helper()
+	for seed := range uint64(testenv.Scale(300, 30_000)) {
+		if property(t, newGenerator(seed)); t.Failed() {
+			t.Fatalf("with the seed %d", seed)
+		}
+	}
+}
+
+// float returns any number, and often one of those on which implementations disagree.
+func (g generator) float() float64 {
+	if g.IntN(4) > 0 {
+		if f := math.Float64frombits(g.Uint64()); f == f {
+			return f
+		}
+	}
+	f, _ := strconv.ParseFloat(pick(g, numberLiterals()), 64)
+	return f
+}
+
+// text returns up to so many of the characters.
+func (g generator) text(limit int, characters []rune) string {
+	text := make([]rune, g.IntN(limit+1))
+	for i := range text {
+		text[i] = pick(g, characters)
+	}
+	return string(text)
+}
 
 // TestNumber_TextRoundTrip: a number's text is read back as the number, and is JSON.
 func TestNumber_TextRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		f := rapid.Float64().Draw(t, "f")
+	tryMany(t, func(t *testing.T, g generator) {
+		f := g.float()
 		text := Number(f).String()
 		if got := textToNumber(text); got != f {
 			t.Errorf("%s is %v, want %v", text, got, f)
@@ -28,16 +58,15 @@ func TestNumber_TextRoundTrip(t *testing.T) {
 	})
 }
 
-// edgeTexts are made of the characters at which UTF-8 and UTF-16 change their ways.
-func edgeTexts() *rapid.Generator[string] {
-	return rapid.StringOf(rapid.SampledFrom([]rune{'a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '\U00010000', '\U0010ffff'}))
+// edgeText is made of the characters at which UTF-8 and UTF-16 change their ways.
+func (g generator) edgeText() string {
+	return g.text(12, []rune{'a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '\U00010000', '\U0010ffff'})
 }
 
 // TestCompareText_UTF16Order: comparing UTF-8 gives the order of UTF-16.
 func TestCompareText_UTF16Order(t *testing.T) {
-	texts := edgeTexts()
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := texts.Draw(t, "a"), texts.Draw(t, "b")
+	tryMany(t, func(t *testing.T, g generator) {
+		a, b := g.edgeText(), g.edgeText()
 		want := slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
 		if got := compareText(a, b); (got < 0) != (want < 0) || (got > 0) != (want > 0) {
 			t.Errorf("%q and %q: %d, want %d", a, b, got, want)
@@ -47,14 +76,14 @@ func TestCompareText_UTF16Order(t *testing.T) {
 
 // TestUnitSlice_UTF16: lengths and cuts are those of UTF-16.
 func TestUnitSlice_UTF16(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := edgeTexts().Draw(t, "s")
+	tryMany(t, func(t *testing.T, g generator) {
+		s := g.edgeText()
 		units := utf16.Encode([]rune(s))
 		if unitLength(s) != len(units) {
 			t.Fatalf("%q has %d units, want %d", s, unitLength(s), len(units))
 		}
-		start := rapid.IntRange(0, len(units)).Draw(t, "start")
-		end := rapid.IntRange(start, len(units)).Draw(t, "end")
+		start := g.IntN(len(units) + 1)
+		end := start + g.IntN(len(units)-start+1)
 		if got, want := unitSlice(s, start, end), string(utf16.Decode(units[start:end])); got != want {
 			t.Errorf("%q[%d:%d] = %q, want %q", s, start, end, got, want)
 		}
@@ -63,9 +92,9 @@ func TestUnitSlice_UTF16(t *testing.T) {
 
 // TestTag_Equality: equal tags of strings up to seven bytes are equal strings; equal strings have equal tags.
 func TestTag_Equality(t *testing.T) {
-	texts := rapid.StringOfN(rapid.SampledFrom([]rune{'a', 'b', 0, 'é'}), 0, 9, 12)
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := texts.Draw(t, "a"), texts.Draw(t, "b")
+	characters := []rune{'a', 'b', 0, 'é'}
+	tryMany(t, func(t *testing.T, g generator) {
+		a, b := g.text(9, characters), g.text(9, characters)
 		if a == b && tagOf(a) != tagOf(b) {
 			t.Errorf("%q has two tags", a)
 		}
@@ -80,8 +109,8 @@ func TestTag_Equality(t *testing.T) {
 
 // TestValue_JSONRoundTrip: what is written reads back, by this parser and by encoding/json.
 func TestValue_JSONRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := newGenerator(rapid.Uint64().Draw(t, "seed")).datum(4)
+	tryMany(t, func(t *testing.T, g generator) {
+		text := g.datum(4)
 		v, err := Parse([]byte(text))
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -98,8 +127,7 @@ func TestValue_JSONRoundTrip(t *testing.T) {
 
 // TestEquality_Symmetric: so are == and ===, and === implies ==.
 func TestEquality_Symmetric(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		g := newGenerator(rapid.Uint64().Draw(t, "seed"))
+	tryMany(t, func(t *testing.T, g generator) {
 		a, _ := Parse([]byte(g.datum(2)))
 		b, _ := Parse([]byte(g.datum(2)))
 		if looseEqual(nil, a, b) != looseEqual(nil, b, a) || strictEqual(a, b) != strictEqual(b, a) || a.Equal(b) != b.Equal(a) {
@@ -117,8 +145,7 @@ func TestEquality_Symmetric(t *testing.T) {
 
 // TestSemVer_TotalOrder: comparing versions is a total order.
 func TestSemVer_TotalOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		g := newGenerator(rapid.Uint64().Draw(t, "seed"))
+	tryMany(t, func(t *testing.T, g generator) {
 		var list []version
 		for range 3 {
 			v, _ := Parse([]byte(g.version()))
@@ -136,8 +163,7 @@ func TestSemVer_TotalOrder(t *testing.T) {
 
 // TestRule_ReferencesAreComplete: data cut down to what the rule reads by name gives the same result.
 func TestRule_ReferencesAreComplete(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		g := newGenerator(rapid.Uint64().Draw(t, "seed"))
+	tryMany(t, func(t *testing.T, g generator) {
 		rule, err := Compile([]byte(g.rule(3)))
 		if err != nil {
 			t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
 func TestRule_References(t *testing.T) {
@@ -41,7 +41,7 @@ func TestRule_References(t *testing.T) {
 		`true`:                                                       nil,
 		`{"if":[{"var":"a~/b"},{"/":[{"var":"n"},2]},{"!":[true]}]}`: {{Path: "a~/b", Operator: "var", Pointer: "/if/0"}, {Path: "n", Operator: "var", Pointer: "/if/1/~1/0"}},
 	} {
-		if diff := cmp.Diff(want, mustCompile(t, rule).References()); diff != "" {
+		if diff := testenv.Diff(want, mustCompile(t, rule).References()); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", rule, diff)
 		}
 	}
@@ -101,8 +101,11 @@ func TestRule_Comparisons(t *testing.T) {
 		{Path: "a.key", Operator: "in", Literal: Number(1), Pointer: "/and/0"},
 		{Path: "b", Operator: "==", Literal: Null(), Pointer: "/and/1"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	same := func(a, b Comparison) bool {
+		return a.Path == b.Path && a.Operator == b.Operator && a.Pointer == b.Pointer && a.Literal.Equal(b.Literal)
+	}
+	if !slices.EqualFunc(want, got, same) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

@@ -3,14 +3,13 @@ package loglevel_test
 import (
 	"encoding/json"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
+	"github.com/signalbox/signalbox/client/internal/testenv"
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
@@ -63,8 +62,8 @@ func TestNormalize(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.String().Draw(t, "name")
+	tryMany(t, func(t *testing.T, g generator) {
+		name := g.text()
 		once := loglevel.Normalize(name)
 		if loglevel.Normalize(once) != once || utf8.RuneCountInString(once) != utf8.RuneCountInString(name) {
 			t.Fatalf("%q becomes %q, and that %q", name, once, loglevel.Normalize(once))
@@ -138,69 +137,88 @@ func (w world) naiveControls(name string) bool {
 
 var environments = []string{"production", "staging", "qa"}
 
-func levels() *rapid.Generator[loglevel.Level] {
-	return rapid.SampledFrom(append(loglevel.Levels(), loglevel.None, loglevel.None, loglevel.None, loglevel.None))
-}
+// generator makes random names, levels and worlds.
+type generator struct{ *rand.Rand }
 
-func overrides() *rapid.Generator[map[string]loglevel.Level] {
-	return rapid.MapOfN(rapid.SampledFrom(environments[:2]), levels(), 0, 2)
-}
-
-// names are dotted paths over few segments, so that trees are deep, in any spelling.
-func names() *rapid.Generator[string] {
-	return rapid.Custom(func(t *rapid.T) string {
-		segments := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "B", "c-d", "", "é"}), 1, 6).Draw(t, "segments")
-		name := segments[0]
-		for _, segment := range segments[1:] {
-			name += rapid.SampledFrom([]string{".", "/", ":"}).Draw(t, "separator") + segment
-		}
-		return name
-	})
-}
-
-func worlds(t *rapid.T) world {
-	w := world{loggers: map[string]loglevel.Logger{}, groups: map[string]loglevel.Group{}}
-	for _, key := range []string{"sql", "http", "a"} {
-		if rapid.Bool().Draw(t, "has "+key) {
-			w.groups[key] = loglevel.Group{Key: key, Level: levels().Draw(t, "level"), Environments: overrides().Draw(t, "overrides")}
+// tryMany tries a property with many generators; a failure names the seed of its own.
+func tryMany(t *testing.T, property func(t *testing.T, g generator)) {
+	t.Helper()
+	for seed := range uint64(testenv.Scale(300, 30_000)) {
+		if property(t, generator{rand.New(rand.NewPCG(seed, 0))}); t.Failed() {
+			t.Fatalf("with the seed %d", seed)
 		}
 	}
-	for _, name := range rapid.SliceOfN(names(), 0, 25).Draw(t, "loggers") {
-		key := loglevel.Normalize(name)
-		w.loggers[key] = loglevel.Logger{Key: key, Level: levels().Draw(t, "level"), Environments: overrides().Draw(t, "overrides"),
-			Group: rapid.SampledFrom([]string{"", "", "sql", "http", "a", "gone"}).Draw(t, "group"), Managed: rapid.Bool().Draw(t, "managed")}
+}
+
+func pick[T any](g generator, list []T) T { return list[g.IntN(len(list))] }
+
+// text returns any characters, most of them letters and separators in some script.
+func (g generator) text() string {
+	text := make([]rune, g.IntN(12))
+	for i := range text {
+		text[i] = pick(g, []rune{'a', 'Z', '.', '/', ':', ' ', 'É', 'ß', 'İ', 'ǅ', 'Σ', '日', 0, rune(g.IntN(0xd800)), rune(0x10000 + g.IntN(0x100000))})
+	}
+	return string(text)
+}
+
+func (g generator) level() loglevel.Level {
+	return pick(g, append(loglevel.Levels(), loglevel.None, loglevel.None, loglevel.None, loglevel.None))
+}
+
+func (g generator) overrides() map[string]loglevel.Level {
+	set := map[string]loglevel.Level{}
+	for range g.IntN(3) {
+		set[pick(g, environments[:2])] = g.level()
+	}
+	return set
+}
+
+// name is a dotted path over few segments, so that trees are deep, in any spelling.
+func (g generator) name() string {
+	segments := []string{"a", "B", "c-d", "", "é"}
+	name := pick(g, segments)
+	for range g.IntN(6) {
+		name += pick(g, []string{".", "/", ":"}) + pick(g, segments)
+	}
+	return name
+}
+
+func (g generator) world() world {
+	w := world{loggers: map[string]loglevel.Logger{}, groups: map[string]loglevel.Group{}}
+	for _, key := range []string{"sql", "http", "a"} {
+		if g.IntN(2) == 0 {
+			w.groups[key] = loglevel.Group{Key: key, Level: g.level(), Environments: g.overrides()}
+		}
+	}
+	for range g.IntN(26) {
+		key := loglevel.Normalize(g.name())
+		w.loggers[key] = loglevel.Logger{Key: key, Level: g.level(), Environments: g.overrides(),
+			Group: pick(g, []string{"", "", "sql", "http", "a", "gone"}), Managed: g.IntN(2) == 0}
 	}
 	return w
 }
 
-func (w world) tree(t *rapid.T) *loglevel.Tree {
-	var loggers []loglevel.Logger
-	for logger := range maps.Values(w.loggers) {
-		loggers = append(loggers, logger)
-	}
-	var groups []loglevel.Group
-	for group := range maps.Values(w.groups) {
-		groups = append(groups, group)
-	}
-	return loglevel.NewTree(rapid.Permutation(loggers).Draw(t, "order"), groups)
+// tree has the loggers in any order.
+func (w world) tree() *loglevel.Tree {
+	return loglevel.NewTree(slices.Collect(maps.Values(w.loggers)), slices.Collect(maps.Values(w.groups)))
 }
 
 func TestTree_Resolve_MatchesSpecification(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		w := worlds(t)
-		tree := w.tree(t)
+	tryMany(t, func(t *testing.T, g generator) {
+		w := g.world()
+		tree := w.tree()
 		for _, environment := range environments {
 			got := maps.Collect(tree.All(environment))
 			want := map[string]loglevel.Resolution{}
 			for key := range w.loggers {
 				want[key] = w.naive(key, environment)
 			}
-			if difference := cmp.Diff(want, got); difference != "" {
+			if difference := testenv.Diff(want, got); difference != "" {
 				t.Fatalf("all in %s (-want +got):\n%s", environment, difference)
 			}
-			name := loglevel.Normalize(names().Draw(t, "name"))
-			if difference := cmp.Diff(w.naive(name, environment), tree.Resolve(name, environment)); difference != "" {
+			name := loglevel.Normalize(g.name())
+			if difference := testenv.Diff(w.naive(name, environment), tree.Resolve(name, environment)); difference != "" {
 				t.Fatalf("%s in %s (-want +got):\n%s", name, environment, difference)
 			}
 			if got := tree.Controls(name); got != w.naiveControls(name) {

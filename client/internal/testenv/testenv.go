@@ -2,7 +2,10 @@
 package testenv
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
+	"reflect"
 	"testing"
 )
 
@@ -24,4 +27,22 @@ func Scale(short, long int) int {
 		return long
 	}
 	return short
+}
+
+// Diff returns "" if two values are deeply equal, else both of them. The module has no dependencies for tests alone, so
+// that programs which import the client do not see them.
+func Diff(want, got any) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return "-want " + show(want) + "\n+got  " + show(got)
+}
+
+// show returns a value as JSON, which follows pointers, and as Go where JSON does not tell the values apart.
+func show(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprintf("%+v", value)
+	}
+	return fmt.Sprintf("%s %+v", text, value)
 }
