@@ -87,10 +87,10 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 
 // serve starts a server.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
-	all, name, variable := nodesOf(ts), "", "URL"
+	all, name, suffix := nodesOf(ts), "", ""
 	if len(args) > 0 && strings.HasPrefix(args[0], "@") {
 		name, args = args[0][1:], args[1:]
-		variable += "_" + name
+		suffix = "_" + name
 	}
 	settings := slices.Clone(all.settings)
 	for len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -109,7 +109,8 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	case err != nil:
 		ts.Fatalf("%v", err)
 	default:
-		ts.Setenv(variable, started.url)
+		ts.Setenv("URL"+suffix, started.url)
+		ts.Setenv("ADDRESS"+suffix, strings.TrimPrefix(started.url, "http://"))
 	}
 }
 

@@ -113,6 +113,7 @@ func (e *exchange) option(ts *testscript.TestScript, name, value string) {
 var (
 	setCookie = regexp.MustCompile(`(?m)^Set-Cookie: signalbox_session=([A-Za-z0-9_-]+);`)
 	linkToken = regexp.MustCompile(`/(?:setup|join|reset)\?token=([A-Za-z0-9_-]+)`)
+	shownKey  = regexp.MustCompile(`(sk_api_[A-Za-z0-9_-]{43})`)
 )
 
 // cookie sets a variable to the session that the last request was given.
@@ -123,6 +124,11 @@ func cookie(ts *testscript.TestScript, _ bool, args []string) {
 // token sets a variable to the token of the link in stdout.
 func token(ts *testscript.TestScript, _ bool, args []string) {
 	capture(ts, "token NAME", linkToken, ts.ReadFile("stdout"), args)
+}
+
+// printedKey sets a variable to the key in stdout.
+func printedKey(ts *testscript.TestScript, _ bool, args []string) {
+	capture(ts, "printedkey NAME", shownKey, ts.ReadFile("stdout"), args)
 }
 
 func capture(ts *testscript.TestScript, usage string, pattern *regexp.Regexp, text string, args []string) {

@@ -86,7 +86,7 @@ func params(kind, folder string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"signalbox": runProgram, "exits": exits,
 			"serve": serve, "terminate": terminate, "crash": crash,
-			"http": sendHTTP, "json": compareJSON, "count": count, "let": let, "cookie": cookie, "token": token,
+			"http": sendHTTP, "json": compareJSON, "count": count, "let": let, "cookie": cookie, "token": token, "printedkey": printedKey,
 			"mode": mode, "certificate": certificate, "everyroute": everyRoute,
 			"sql": runSQL, "wipe": wipe, "outage": outage,
 		},

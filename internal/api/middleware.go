@@ -28,6 +28,7 @@ type recorder struct {
 	keyID  string
 	userID string // of a person who signed in
 	ofrep  bool   // the path is one of OFREP's
+	quiet  bool   // the route is called so often that success is logged for debugging only
 	strict bool   // the caller wants what nothing knows to be refused
 
 	values [10]string // of headers: responses rarely have more of ours
@@ -128,7 +129,7 @@ func (a *API) finished(w *recorder, r *http.Request, took time.Duration) {
 	}
 	a.Metrics.ObserveRequest(route, r.Method, w.status, took, w.bytes)
 	level := slog.LevelInfo
-	if w.ofrep && w.status < http.StatusBadRequest {
+	if (w.ofrep || w.quiet) && w.status < http.StatusBadRequest {
 		level = slog.LevelDebug
 	}
 	a.Log.LogAttrs(w.ctx, level, "request",
@@ -209,6 +210,7 @@ func (a *API) endpoint(route route) http.Handler {
 
 func (a *API) answer(route *route, w *recorder, r *http.Request) (reply, error) {
 	c := &call{request: r, writer: w}
+	w.quiet = route.access.quiet
 	if !route.access.open {
 		if err := a.authorize(route.access, c); err != nil {
 			return reply{}, err

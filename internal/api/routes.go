@@ -12,11 +12,13 @@ type access struct {
 	evaluates bool          // keys that only evaluate may call
 	outlives  bool          // it is answered from memory while the database is away
 	cached    bool          // only recorded changes can alter the response
+	quiet     bool          // success is logged for debugging only
 }
 
 // The kinds of access. Keys restricted to environments may read, report and
 // evaluate; with writesValues the domain decides what they may change.
 func open() access        { return access{open: true} }
+func probes() access      { return access{open: true, quiet: true} }
 func reads() access       { return access{role: accounts.Viewer, scoped: true} }
 func cachedReads() access { return access{role: accounts.Viewer, scoped: true, cached: true} }
 func reports() access     { return access{role: accounts.Viewer, scoped: true} }
@@ -48,8 +50,8 @@ func (a *API) routes() []route {
 	config, job := configResource(), jobResource()
 	user, invitation, session := userResource(), invitationResource(), sessionResource()
 	routes := []route{
-		{"GET /api/liveness", open(), a.liveness},
-		{"GET /api/readiness", open(), a.readiness},
+		{"GET /api/liveness", probes(), a.liveness},
+		{"GET /api/readiness", probes(), a.readiness},
 		{"GET /api/openapi.json", open(), a.openapi},
 
 		{"GET /api/v1/accounts/current", reads(), a.account},
@@ -173,7 +175,7 @@ func (a *API) routes() []route {
 		{"GET /api/v1/connections", reads(), a.connections},
 	}
 	if a.options.ServeMetrics {
-		routes = append(routes, route{"GET /metrics", open(), a.metrics})
+		routes = append(routes, route{"GET /metrics", probes(), a.metrics})
 	}
 	return routes
 }

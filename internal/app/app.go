@@ -43,16 +43,18 @@ type App struct {
 	metrics  *telemetry.Metrics
 	tracing  *telemetry.Tracing
 
-	folder   io.Closer // the lock of the data folder; nil on PostgreSQL
-	db       *store.DB
-	ring     *sealed.Ring
-	plans    plans.Table
-	feed     *changes.Feed
-	listener *store.Listener
-	auth     *accounts.Authenticator
-	resealer *resealer
-	removal  *retention
-	recount  *recounter
+	folder io.Closer // the lock of the data folder; nil on PostgreSQL
+	db     *store.DB
+	ring   *sealed.Ring
+	plans  plans.Table
+	// firstPlans are those of the account that the first start makes.
+	firstPlans plans.Held
+	feed       *changes.Feed
+	listener   *store.Listener
+	auth       *accounts.Authenticator
+	resealer   *resealer
+	removal    *retention
+	recount    *recounter
 	// refreshes writes when things were last seen, expirer removes levels in time.
 	refreshes    *observations.Refreshes
 	observations *observations.Service
@@ -71,26 +73,47 @@ type App struct {
 
 	api      *api.API
 	servers  []*server
+	stdout   io.Writer
 	stopping atomic.Bool
 }
 
 // New builds everything and prepares the store: after it, the schema is
 // current and there is an account. The first start writes its key to stdout.
 func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.Writer, change ...func(*Options)) (*App, error) {
-	a := &App{settings: s, options: serverOptions(), log: log, metrics: telemetry.NewMetrics(version)}
+	a := &App{settings: s, options: serverOptions(), log: log, metrics: telemetry.NewMetrics(version), stdout: stdout}
 	for _, each := range change {
 		each(&a.options)
 	}
-	if err := a.build(ctx, stdout); err != nil {
+	err := a.prepare(ctx)
+	if err == nil {
+		err = a.build(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.close(ctx))
 	}
 	return a, nil
 }
 
-func (a *App) build(ctx context.Context, stdout io.Writer) (err error) {
+// prepare checks the settings, reads the files that they name and binds the
+// addresses. It makes nothing, so that a start which fails here leaves nothing
+// behind.
+func (a *App) prepare(ctx context.Context) (err error) {
 	if a.plans, err = planTable(a.settings); err != nil {
 		return err
 	}
+	if a.firstPlans, err = a.plans.Held(a.settings.BootstrapPlan); err != nil {
+		return fmt.Errorf("SIGNALBOX_BOOTSTRAP_PLAN: %w", err)
+	}
+	if err := checkKeyFile(a.settings); err != nil {
+		return err
+	}
+	if a.ring, err = namedRing(a.settings); err != nil {
+		return err
+	}
+	return a.listen(ctx)
+}
+
+func (a *App) build(ctx context.Context) (err error) {
 	if a.tracing, err = telemetry.NewTracing(ctx, telemetry.TracingOptions{
 		Enabled: a.settings.TracesEnabled, ServiceName: "signalbox", Version: version, NodeName: a.settings.Name, Logger: a.log,
 	}); err != nil {
@@ -104,15 +127,16 @@ func (a *App) build(ctx context.Context, stdout io.Writer) (err error) {
 	if a.db, err = openStore(ctx, a.settings, a.options, a.log, a.metrics, a.tracing); err != nil {
 		return err
 	}
-	if a.ring, err = openRing(ctx, a.settings, a.db); err != nil {
+	if a.ring, err = openRing(ctx, a.settings, a.ring, a.db); err != nil {
 		return err
 	}
-	if err := bootstrap(ctx, a.db, a.plans, a.settings, stdout); err != nil {
+	if err := a.bootstrap(ctx); err != nil {
 		return err
 	}
 	a.db.SealWith(a.ring)
 	a.wire()
-	return a.listen(ctx)
+	a.serve()
+	return nil
 }
 
 // ready returns why this node should get no requests, or nil.
@@ -153,11 +177,14 @@ func (a *App) Start(ctx context.Context) error {
 	for _, server := range a.servers {
 		server.start()
 	}
-	facts := []any{"version", version, "address", a.Address(), "store", a.db.Name(), "node", a.settings.Name}
+	facts := []any{"version", version, "address", a.Address(), "url", baseURL(a.settings), "store", a.db.Name(), "node", a.settings.Name}
 	if len(a.servers) > 1 {
 		facts = append(facts, "metrics", a.servers[1].listener.Addr().String())
 	}
 	a.log.Info("Signalbox is ready.", facts...)
+	if telemetry.IsTerminal(a.stdout) {
+		return show(a.stdout, shownURL, baseURL(a.settings))
+	}
 	return nil
 }
 
@@ -241,12 +268,14 @@ func (a *App) Handler() http.Handler { return a.api }
 // MetricsHandler serves the metrics of the operator's own address.
 func (a *App) MetricsHandler() http.Handler { return a.metrics.OperatorHandler() }
 
+// listen binds the addresses and reads the certificate.
 func (a *App) listen(ctx context.Context) error {
-	main, err := newServer(ctx, a.settings.Listen, a.api, a.log)
+	main, err := newServer(ctx, "SIGNALBOX_LISTEN", a.settings.Listen, a.log)
 	if err != nil {
 		return err
 	}
 	a.servers = append(a.servers, main)
+	a.settings.Listen = bound(a.settings.Listen, main.listener)
 	if a.settings.TLSCert != "" {
 		if err := main.useTLS(a.settings.TLSCert, a.settings.TLSKey, a.log); err != nil {
 			return err
@@ -255,17 +284,26 @@ func (a *App) listen(ctx context.Context) error {
 	if a.settings.MetricsListen == "" {
 		return nil
 	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff") // as on the API's responses
-		a.MetricsHandler().ServeHTTP(w, r)
-	})
-	metrics, err := newServer(ctx, a.settings.MetricsListen, mux, a.log)
+	metrics, err := newServer(ctx, "SIGNALBOX_METRICS_LISTEN", a.settings.MetricsListen, a.log)
 	if err != nil {
 		return err
 	}
 	a.servers = append(a.servers, metrics)
 	return nil
+}
+
+// serve says what the bound addresses answer.
+func (a *App) serve() {
+	a.servers[0].http.Handler = a.api
+	if len(a.servers) == 1 {
+		return
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff") // as on the API's responses
+		a.MetricsHandler().ServeHTTP(w, r)
+	})
+	a.servers[1].http.Handler = mux
 }
 
 func (a *App) failed() <-chan error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/environments"
@@ -16,16 +17,12 @@ import (
 
 // bootstrap creates the first account of an empty store and shows its key once.
 // When several nodes start at once, one of them does it.
-func bootstrap(ctx context.Context, db *store.DB, table plans.Table, s settings.Settings, stdout io.Writer) error {
-	held, err := table.Held(s.BootstrapPlan)
-	if err != nil {
-		return fmt.Errorf("SIGNALBOX_BOOTSTRAP_PLAN: %w", err)
-	}
+func (a *App) bootstrap(ctx context.Context) error {
 	secret := accounts.NewSecret()
-	if s.BootstrapKey != "" {
-		secret = accounts.ParseSecret(s.BootstrapKey)
+	if a.settings.BootstrapKey != "" {
+		secret = accounts.ParseSecret(a.settings.BootstrapKey)
 	}
-	return db.Write(ctx, "", func(tx *store.Tx) error {
+	return a.db.Write(ctx, "", func(tx *store.Tx) error {
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}
@@ -33,7 +30,7 @@ func bootstrap(ctx context.Context, db *store.DB, table plans.Table, s settings.
 		if err != nil || len(existing) > 0 {
 			return err
 		}
-		account, key, err := found(ctx, tx, "Default", held, secret)
+		account, key, err := found(ctx, tx, "Default", a.firstPlans, secret)
 		if err != nil {
 			return err
 		}
@@ -41,17 +38,20 @@ func bootstrap(ctx context.Context, db *store.DB, table plans.Table, s settings.
 		if err != nil {
 			return err
 		}
-		return handOver(key.Plaintext, linkURL(s, accounts.SetupLink, token), s, stdout)
+		return handOver(key.Plaintext, linkURL(a.settings, accounts.SetupLink, token), a.settings, a.stdout)
 	})
 }
 
 // handOver writes the first key to the file or the terminal, and the set-up link to the
 // terminal, before the commit: an account whose key nobody has would be useless.
 func handOver(key, link string, s settings.Settings, stdout io.Writer) error {
-	if err := writeKeyFile(s.BootstrapKeyFile, key); err != nil {
-		return err
-	}
-	if s.BootstrapKey != "" { // whoever chose it knows it
+	switch {
+	case s.BootstrapKeyFile != "":
+		if err := writeKeyFile(s.BootstrapKeyFile, key); err != nil {
+			return err
+		}
+		return show(stdout, shownFile+shownLink, s.BootstrapKeyFile, link)
+	case s.BootstrapKey != "": // whoever chose it knows it
 		return show(stdout, shownLink, link)
 	}
 	return show(stdout, shownKey+shownLink, key, link)
@@ -75,6 +75,13 @@ const (
 
   It is shown only once. Make others with: signalbox keys create NAME
 `
+	shownFile = `
+  This is the first start. Your API key, with the role OWNER, is in the file
+
+      %s
+
+  Make others with: signalbox keys create NAME
+`
 	shownLink = `
   To sign in with a browser, first set up the account's owner at
 
@@ -85,6 +92,12 @@ const (
 `
 )
 
+// shownURL is what every start shows on a terminal.
+const shownURL = `
+  Signalbox is ready at %s
+
+`
+
 func show(stdout io.Writer, format string, values ...any) error {
 	if _, err := fmt.Fprintf(stdout, format, values...); err != nil {
 		return fmt.Errorf("showing what the first start made: %w", err)
@@ -92,11 +105,20 @@ func show(stdout io.Writer, format string, values ...any) error {
 	return nil
 }
 
-// writeKeyFile writes the key so that this user alone can read it.
-func writeKeyFile(path, key string) error {
-	if path == "" {
+// checkKeyFile refuses a key file without a folder before a first start on SQLite makes
+// anything. Later starts write no key.
+func checkKeyFile(s settings.Settings) error {
+	if s.BootstrapKeyFile == "" || s.Database != "" || exists(filepath.Join(s.Data, databaseFile)) {
 		return nil
 	}
+	if folder := filepath.Dir(s.BootstrapKeyFile); !isFolder(folder) {
+		return fmt.Errorf("writing the bootstrap key file: there is no folder %s: make it, or name another file with SIGNALBOX_BOOTSTRAP_KEY_FILE", folder)
+	}
+	return nil
+}
+
+// writeKeyFile writes the key so that this user alone can read it.
+func writeKeyFile(path, key string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("writing the bootstrap key file: %w", err)

@@ -31,7 +31,7 @@ func openStore(ctx context.Context, s settings.Settings, o Options, log *slog.Lo
 			metrics.ObserveTransaction(kind, took, outcome(err))
 		}
 	}
-	if s.Database == "" || s.Keyring == "" { // something is kept there
+	if s.Database == "" {
 		if err := makeDataFolder(s.Data); err != nil {
 			return nil, err
 		}
@@ -44,7 +44,10 @@ func openStore(ctx context.Context, s settings.Settings, o Options, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	if ringExists {
+	if s.Keyring == "" { // the ring is kept there, also with PostgreSQL
+		err = makeDataFolder(s.Data)
+	}
+	if err == nil && ringExists {
 		err = checkSealed(ctx, s, db)
 	}
 	if err == nil {
@@ -84,6 +87,11 @@ func exists(file string) bool {
 	return err == nil
 }
 
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 func errVanished(s settings.Settings) error {
 	return fmt.Errorf("there is a key ring, %s, but %s holds nothing that was sealed with it, as when a volume is not mounted or SIGNALBOX_DATABASE names another database: "+
 		"mount or restore the database; to start with a new one on purpose, move the key ring away or name it with SIGNALBOX_KEYRING",
@@ -114,17 +122,13 @@ func outcome(err error) string {
 	return "error"
 }
 
-// openRing opens the key ring that the settings name, or the one in the data
+// openRing returns the key ring that the settings name, or opens the one in the data
 // folder, and refuses one that is not the database's. The first start makes the
 // latter. Until the database holds a value sealed with it, the file has another
 // name, so that a start that is interrupted can be repeated.
-func openRing(ctx context.Context, s settings.Settings, db *store.DB) (*sealed.Ring, error) {
-	if s.Keyring != "" {
-		ring, err := sealed.Open(s.Keyring)
-		if err != nil {
-			return nil, err
-		}
-		return ring, db.CheckSeal(ctx, ring)
+func openRing(ctx context.Context, s settings.Settings, named *sealed.Ring, db *store.DB) (*sealed.Ring, error) {
+	if named != nil {
+		return named, db.CheckSeal(ctx, named)
 	}
 	path := filepath.Join(s.Data, keyringFile)
 	fresh := path + ".new"
@@ -155,6 +159,14 @@ func openPublished(path, fresh string) (*sealed.Ring, error) {
 		return nil, fmt.Errorf("the key ring %s is missing, and the database holds values sealed with it: restore the file, or name it with SIGNALBOX_KEYRING", path)
 	}
 	return ring, err
+}
+
+// namedRing opens the key ring that the settings name, or returns nil if they name none.
+func namedRing(s settings.Settings) (*sealed.Ring, error) {
+	if s.Keyring == "" {
+		return nil, nil //nolint:nilnil // the one in the data folder is meant
+	}
+	return sealed.Open(s.Keyring)
 }
 
 // planTable reads the plans that the settings name.

@@ -194,7 +194,10 @@ func (o *Operator) account(ctx context.Context, key string) (id string, err erro
 // secrets with it. A running server would do so within seconds, so an
 // interruption loses nothing.
 func (o *Operator) RotateKeyring(ctx context.Context) (keyID string, resealed store.Resealed, err error) {
-	ring, err := openRing(ctx, o.settings, o.db)
+	ring, err := namedRing(o.settings)
+	if err == nil {
+		ring, err = openRing(ctx, o.settings, ring, o.db)
+	}
 	if err != nil {
 		return "", resealed, err
 	}

@@ -94,17 +94,32 @@ func (o *Operator) user(ctx context.Context, email string) (user accounts.User, 
 	return user, err
 }
 
-// linkURL returns a link as people open it: at the public URL, or where the service
-// listens.
+// linkURL returns a link as people open it.
 func linkURL(s settings.Settings, kind accounts.LinkKind, token string) string {
-	base := s.PublicURL
-	if base == "" {
-		base = "http://" + listening(s.Listen)
-		if s.TLSCert != "" {
-			base = "https://" + listening(s.Listen)
-		}
+	return baseURL(s) + "/" + string(kind) + "?token=" + url.QueryEscape(token)
+}
+
+// baseURL returns where people reach the service: at the public URL, or where it
+// listens.
+func baseURL(s settings.Settings) string {
+	switch {
+	case s.PublicURL != "":
+		return s.PublicURL
+	case s.TLSCert != "":
+		return "https://" + listening(s.Listen)
 	}
-	return base + "/" + string(kind) + "?token=" + url.QueryEscape(token)
+	return "http://" + listening(s.Listen)
+}
+
+// bound returns an address with the port that a listener has, which the system chose if
+// the setting's is 0.
+func bound(address string, listener net.Listener) string {
+	host, _, err := net.SplitHostPort(address)
+	_, port, boundErr := net.SplitHostPort(listener.Addr().String())
+	if err != nil || boundErr != nil {
+		return address
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // listening returns an address as a browser on the same machine reaches it.

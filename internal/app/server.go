@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
+	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -18,17 +21,20 @@ type server struct {
 	failure  chan error // receives one value when serving ends
 }
 
-func newServer(ctx context.Context, address string, handler http.Handler, log *slog.Logger) (*server, error) {
+// newServer binds the address of a setting. What it serves is set before it starts.
+func newServer(ctx context.Context, setting, address string, log *slog.Logger) (*server, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listening on %s: %w", address, err)
+		if failed, ok := errors.AsType[*net.OpError](err); ok {
+			err = failed.Err // the rest repeats the address
+		}
+		return nil, fmt.Errorf("listening on %s: %w: %s", address, err, otherAddress(setting, address, err))
 	}
 	return &server{
 		listener: listener,
 		failure:  make(chan error, 1),
 		http: &http.Server{
-			Handler:           handler,
 			ReadHeaderTimeout: 10 * time.Second,
 			ReadTimeout:       60 * time.Second,
 			WriteTimeout:      60 * time.Second,
@@ -37,6 +43,23 @@ func newServer(ctx context.Context, address string, handler http.Handler, log *s
 			ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
 	}, nil
+}
+
+// otherAddress says what to do about an address that cannot be bound.
+func otherAddress(setting, address string, cause error) string {
+	host, port, _ := net.SplitHostPort(address) // it was read as a setting
+	next := "8081"
+	if number, err := strconv.Atoi(port); err == nil && number >= 1024 && number < math.MaxUint16 {
+		next = strconv.Itoa(number + 1)
+	}
+	if errors.Is(cause, syscall.EADDRNOTAVAIL) {
+		host = "127.0.0.1"
+	}
+	advice := "choose another address"
+	if errors.Is(cause, syscall.EADDRINUSE) {
+		advice = "stop the program that uses it, which may be another Signalbox, or " + advice
+	}
+	return advice + ", for example " + setting + "=" + net.JoinHostPort(host, next)
 }
 
 // useTLS makes the server speak TLS with the certificate of two files, which

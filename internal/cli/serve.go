@@ -16,8 +16,8 @@ func (s *shell) serve() *cobra.Command {
 		Short: "Start the server",
 		Long: `Start the server. Without settings it listens on 127.0.0.1:8080 and keeps everything in ./data.
 
-The first start makes an account and prints its API key, once. Every setting is a flag, a variable of the environment,
-or a line of a KEY=VALUE file, in this order of precedence.`,
+The first start makes an account and prints its API key and a set-up link, once. Every setting is a flag, a variable of
+the environment, or a line of a KEY=VALUE file, in this order of precedence.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, log, err := s.load(cmd)
 			if err != nil {

@@ -109,7 +109,7 @@ var table = []setting{
 		help: "OWNER key to install at the first start, 20 to 200 visible ASCII characters; without it one is made and printed once",
 		set:  into(func(s *Settings) *string { return &s.BootstrapKey }, visibleText(20, 200))},
 	{name: "SIGNALBOX_BOOTSTRAP_KEY_FILE", value: "FILE", note: "none",
-		help: "file of mode 0600 the first start writes the OWNER key to",
+		help: "file of mode 0600 the first start writes the OWNER key to, instead of printing it",
 		set:  into(func(s *Settings) *string { return &s.BootstrapKeyFile }, anyText)},
 	{name: "SIGNALBOX_BOOTSTRAP_PLAN", value: "PLAN", fallback: "pro",
 		help: "plan of the first account: free, standard, pro, or one per product such as jobs=pro,logging=free",

@@ -18,7 +18,7 @@ const timeLayout = "2006-01-02T15:04:05.000000Z07:00"
 // while a span is recording.
 func NewLogger(w io.Writer, level, format string) *slog.Logger {
 	options := &slog.HandlerOptions{Level: logLevel(level), ReplaceAttr: utcTimes}
-	if format == "text" || format != "json" && terminal(w) {
+	if format == "text" || format != "json" && IsTerminal(w) {
 		return slog.New(&contextHandler{root: slog.NewTextHandler(w, options)})
 	}
 	return slog.New(&contextHandler{root: slog.NewJSONHandler(w, options)})
@@ -40,7 +40,8 @@ func utcTimes(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-func terminal(w io.Writer) bool {
+// IsTerminal reports whether a person sees what is written to w.
+func IsTerminal(w io.Writer) bool {
 	file, ok := w.(interface{ Fd() uintptr })
 	return ok && (isatty.IsTerminal(file.Fd()) || isatty.IsCygwinTerminal(file.Fd()))
 }

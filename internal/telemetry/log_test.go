@@ -77,7 +77,7 @@ func TestLogger_AutoOnTerminal(t *testing.T) {
 	}
 	defer func() { _ = file.Close() }()
 	handler := NewLogger(tty, "info", "auto").Handler().(*contextHandler).root
-	if _, text := handler.(*slog.TextHandler); !text || terminal(file) || terminal(io.Discard) {
+	if _, text := handler.(*slog.TextHandler); !text || IsTerminal(file) || IsTerminal(io.Discard) {
 		t.Errorf("a terminal gets %T", handler)
 	}
 }

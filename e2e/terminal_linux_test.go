@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/signalbox/signalbox/internal/suite"
+)
+
+// openTerminal opens the two sides of a pseudo-terminal: what a program writes to
+// the second is read from the first.
+func openTerminal(t *testing.T) (screen, program *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		suite.Skip(t, "This needs a pseudo-terminal, and none can be opened: "+err.Error())
+	}
+	t.Cleanup(func() { _ = screen.Close() })
+	if err := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(number)), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return screen, program
+}
+
+// A person at a terminal sees where the server is and how to sign in, without
+// reading a log.
+func TestServe_OnTerminal(t *testing.T) {
+	t.Parallel()
+	screen, program := openTerminal(t)
+	command := exec.CommandContext(t.Context(), binary, "serve")
+	command.Dir, command.Env = t.TempDir(), []string{"SIGNALBOX_LISTEN=127.0.0.1:0"}
+	command.Stdout, command.Stderr = program, program
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Close() // the process has its own
+	var seen strings.Builder
+	where := regexp.MustCompile(`(?m)^  Signalbox is ready at (http://127\.0\.0\.1:[1-9][0-9]*)\r?$`)
+	for lines := bufio.NewScanner(screen); lines.Scan() && !where.MatchString(seen.String()); {
+		seen.WriteString(lines.Text() + "\n")
+	}
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if err := command.Wait(); err != nil {
+		t.Error(err)
+	}
+	found := where.FindStringSubmatch(seen.String())
+	if found == nil {
+		t.Fatalf("it showed\n%s", seen.String())
+	}
+	for _, line := range []string{`^ +sk_api_[A-Za-z0-9_-]{43}\r?$`, `^ +` + regexp.QuoteMeta(found[1]) + `/setup\?token=[A-Za-z0-9_-]{43}\r?$`} {
+		if !regexp.MustCompile(`(?m)` + line).MatchString(seen.String()) {
+			t.Errorf("no line is %s in\n%s", line, seen.String())
+		}
+	}
+}
