@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
+	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
@@ -56,25 +58,35 @@ func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, reported
 		sent[s.SourceKey()] = s
 	}
 	known := make(map[observations.SourceKey]flags.Source, len(reported))
-	note := func(r row) (source flags.Source, err error) {
-		var other *string
-		err = r.Scan(&source.ID, &source.Flag, &source.Service, &source.Environment, &source.DeclaredType, &other)
-		key := source.SourceKey()
-		if source.DeclaredDefault = sent[key].DeclaredDefault; other != nil {
-			source.DeclaredDefault = json.RawMessage(*other)
+	note := func(r row) (key observations.SourceKey, err error) {
+		var stored *string // nil: there is no such source
+		if err = r.Scan(&key.Name, &key.Service, &key.Environment, &stored); stored != nil {
+			known[key] = knownSource(sent[key], *stored)
 		}
-		known[key] = source
-		return source, err
+		return key, err
 	}
 	for chunk := range tx.dialect.pieces(rows) {
 		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text", "text"}, chunk)
-		if _, err := all(ctx, tx.conn, note, `SELECT id, flag, service, environment, declared_type,
-			CASE WHEN declared_default = v.column5 THEN NULL ELSE declared_default END FROM `+values+` CROSS JOIN flag_sources
-			WHERE account_id = v.column1 AND flag = v.column2 AND service = v.column3 AND environment = v.column4`, args...); err != nil {
+		// Not a join: for a table that is still small PostgreSQL plans one that reads it all, and keeps the plan.
+		if _, err := all(ctx, tx.conn, note, `SELECT v.column2, v.column3, v.column4, (
+			SELECT id || ' ' || declared_type || CASE WHEN declared_default = v.column5 THEN '' ELSE ' ' || declared_default END FROM flag_sources
+			WHERE account_id = v.column1 AND flag = v.column2 AND service = v.column3 AND environment = v.column4) FROM `+values, args...); err != nil {
 			return nil, err
 		}
 	}
 	return known, nil
+}
+
+// knownSource returns what is stored of a reported source: its id, its type and,
+// when it is another one, its default, in one text. Neither id nor type has a space.
+func knownSource(reported flags.Source, stored string) flags.Source {
+	parts := strings.SplitN(stored, " ", 3)
+	known := flags.Source{ID: parts[0], Flag: reported.Flag, Service: reported.Service, Environment: reported.Environment,
+		DeclaredType: flageval.Type(parts[1]), DeclaredDefault: reported.DeclaredDefault}
+	if len(parts) == 3 {
+		known.DeclaredDefault = json.RawMessage(parts[2])
+	}
+	return known
 }
 
 // SaveFlagSources writes sources of one account, new or not; those that exist
