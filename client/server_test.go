@@ -149,7 +149,7 @@ func collect[T any](t *testing.T, all iter.Seq2[T, error]) []T {
 // account creates another account on the server's command line and returns its key.
 func (s *server) account(t *testing.T, name, plan string) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), s.binary, "accounts", "create", name, "--plan", plan, "--json")
+	command := exec.CommandContext(t.Context(), s.binary, "admin", "accounts", "create", name, "--plan", plan, "--json")
 	command.Env = []string{"SIGNALBOX_DATA=" + s.data}
 	output, err := command.Output()
 	if err != nil {

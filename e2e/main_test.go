@@ -104,6 +104,7 @@ func prepare(env *testscript.Env, kind string) error {
 	env.Setenv("SIGNALBOX_DATA", "data")
 	env.Setenv("SIGNALBOX_DATABASE", database.URL)
 	env.Setenv("KEY", ownerKey)
+	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
 	nodes := &nodes{folder: env.WorkDir, running: map[string]*node{}, settings: []string{
 		"SIGNALBOX_LISTEN=127.0.0.1:0", "SIGNALBOX_DATA=data", "SIGNALBOX_DATABASE=" + database.URL, "SIGNALBOX_BOOTSTRAP_KEY=" + ownerKey,
 	}}

@@ -22,7 +22,7 @@ func TestScripts_TourIsReadmes(t *testing.T) {
 	}
 	tour := strings.ReplaceAll(string(readme), `\[`, "[")
 	tour = strings.ReplaceAll(tour, `\]`, "]")
-	shown := regexp.MustCompile(`http://127\.0\.0\.1:8080(/[^" ;]*)|-d '([^']*)'|bin/signalbox (accounts [^-]*--plan [a-z]+)`).FindAllStringSubmatch(tour, -1)
+	shown := regexp.MustCompile(`http://127\.0\.0\.1:8080(/[^" ;]*)|-d '([^']*)'|bin/signalbox (admin accounts [^-]*--plan [a-z]+)`).FindAllStringSubmatch(tour, -1)
 	if len(shown) < 5 {
 		t.Fatalf("the README shows %d requests only", len(shown))
 	}

@@ -93,7 +93,7 @@ func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft Accou
 func (d *AccountDraft) store(ctx context.Context, tx Tx, account Account) (Account, error) {
 	if held, sent := d.Plans.Get(); sent && !samePlans(held, account.Plans) {
 		return Account{}, fault.New(fault.Forbidden,
-			"Plans are changed by the operator of this server, with signalbox accounts plan.").At(fault.Attribute("plans"))
+			"Plans are changed by the operator of this server, with signalbox admin accounts plan.").At(fault.Attribute("plans"))
 	}
 	account.Name, account.Key, account.UpdatedAt = d.Name.Or(account.Name), d.Key.Or(account.Key), tx.Now()
 	err := tx.UpdateAccount(ctx, account)

@@ -59,7 +59,7 @@ func MakeSetupLink(ctx context.Context, tx Tx, account string) (token string, er
 	}
 	if slices.ContainsFunc(owners, func(owner User) bool { return owner.CanSignIn }) {
 		return "", fault.New(fault.AlreadyExists,
-			"An OWNER of this account can sign in already, so there is no set-up link. Make a link for a new password with signalbox users reset-password.")
+			"An OWNER of this account can sign in already, so there is no set-up link. Make a link for a new password with signalbox admin users reset-password.")
 	}
 	return saveLink(ctx, tx, Link{Account: account, Kind: SetupLink, Subject: account})
 }

@@ -73,21 +73,21 @@ const (
 
       %s
 
-  It is shown only once. Make others with: signalbox keys create NAME
+  It is shown only once. Make others with: signalbox admin keys create NAME
 `
 	shownFile = `
   This is the first start. Your API key, with the role OWNER, is in the file
 
       %s
 
-  Make others with: signalbox keys create NAME
+  Make others with: signalbox admin keys create NAME
 `
 	shownLink = `
   To sign in with a browser, first set up the account's owner at
 
       %s
 
-  The link works once and is shown only now. Make another with: signalbox users setup-link
+  The link works once and is shown only now. Make another with: signalbox admin users setup-link
 
 `
 )

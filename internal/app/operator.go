@@ -180,7 +180,7 @@ func (o *Operator) account(ctx context.Context, key string) (id string, err erro
 		case err != nil:
 			return err
 		case len(list) == 0:
-			return errors.New("there is no account yet: start the server once, or make one with signalbox accounts create")
+			return errors.New("there is no account yet: start the server once, or make one with signalbox admin accounts create")
 		case len(list) > 1:
 			return errors.New("there are several accounts: name one with --account")
 		}

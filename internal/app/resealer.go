@@ -11,7 +11,7 @@ import (
 )
 
 // resealer re-encrypts stored secrets when the key ring has a new primary key,
-// as after signalbox keyring rotate.
+// as after signalbox admin keyring rotate.
 type resealer struct {
 	db    *store.DB
 	ring  *sealed.Ring

@@ -20,11 +20,12 @@ type outcome struct {
 type terminal struct {
 	t       *testing.T
 	environ []string
+	input   string
 }
 
 func newTerminal(t *testing.T, environ ...string) *terminal {
 	t.Helper()
-	return &terminal{t, append([]string{"SIGNALBOX_DATA=" + t.TempDir()}, environ...)}
+	return &terminal{t: t, environ: append([]string{"SIGNALBOX_DATA=" + t.TempDir(), "XDG_CONFIG_HOME=" + t.TempDir()}, environ...)}
 }
 
 // run runs a command.
@@ -35,7 +36,7 @@ func (term *terminal) run(args ...string) outcome {
 
 func (term *terminal) runUntil(ctx context.Context, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
-	code := cli.Run(ctx, args, term.environ, &stdout, &stderr)
+	code := cli.Run(ctx, args, term.environ, strings.NewReader(term.input), &stdout, &stderr)
 	return outcome{code, stdout.String(), stderr.String()}
 }
 
@@ -74,26 +75,26 @@ func TestRun_UsageErrors(t *testing.T) {
 		"unknown flag":             {[]string{"serve", "--no-such-flag"}, "unknown flag: --no-such-flag"},
 		"unknown flag of the root": {[]string{"--no-such-flag"}, "unknown flag: --no-such-flag"},
 		"flag without a value":     {[]string{"serve", "--listen"}, "flag needs an argument: --listen"},
-		"not a duration":           {[]string{"keys", "create", "--expires-in", "soon"}, `invalid argument "soon" for "--expires-in" flag`},
+		"not a duration":           {[]string{"admin", "keys", "create", "--expires-in", "soon"}, `invalid argument "soon" for "--expires-in" flag`},
 		"serve with an argument":   {[]string{"serve", "now"}, "signalbox serve takes"},
-		"migrate with an argument": {[]string{"migrate", "now"}, "signalbox migrate takes"},
-		"a group alone":            {[]string{"keys"}, "signalbox keys needs a command; see signalbox keys --help"},
-		"another group alone":      {[]string{"keyring"}, "signalbox keyring needs a command; see signalbox keyring --help"},
-		"no key for a server":      {[]string{"events", "tail"}, "there is no API key; set SIGNALBOX_API_KEY or --api-key"},
+		"migrate with an argument": {[]string{"admin", "migrate", "now"}, "signalbox admin migrate takes"},
+		"a group alone":            {[]string{"admin", "keys"}, "signalbox admin keys needs a command; see signalbox admin keys --help"},
+		"another group alone":      {[]string{"admin", "keyring"}, "signalbox admin keyring needs a command; see signalbox admin keyring --help"},
+		"no key for a server":      {[]string{"events", "tail"}, "there is no API key for http://127.0.0.1:8080; run signalbox login, or set SIGNALBOX_API_KEY or --api-key"},
 		"no server at all":         {[]string{"events", "tail", "--api-key", "k", "--url", "nowhere"}, "is not an absolute http or https URL"},
-		"an argument is missing":   {[]string{"keys", "revoke"}, "see signalbox keys revoke --help"},
-		"one of two is missing":    {[]string{"accounts", "plan", "acme"}, "see signalbox accounts plan --help"},
-		"too many":                 {[]string{"accounts", "create", "a", "b"}, "see signalbox accounts create --help"},
-		"a wrong setting":          {[]string{"accounts", "list", "--log-level", "loud"}, `--log-level (SIGNALBOX_LOG_LEVEL): "loud" is not debug, info, warn or error`},
+		"an argument is missing":   {[]string{"admin", "keys", "revoke"}, "see signalbox admin keys revoke --help"},
+		"one of two is missing":    {[]string{"admin", "accounts", "plan", "acme"}, "see signalbox admin accounts plan --help"},
+		"too many":                 {[]string{"admin", "accounts", "create", "a", "b"}, "see signalbox admin accounts create --help"},
+		"a wrong setting":          {[]string{"admin", "accounts", "list", "--log-level", "loud"}, `--log-level (SIGNALBOX_LOG_LEVEL): "loud" is not debug, info, warn or error`},
 		"a wrong serve setting":    {[]string{"serve", "--listen", "here"}, `--listen (SIGNALBOX_LISTEN): "here" is not host:port`},
-		"a missing settings file":  {[]string{"migrate", "--config", "none.env"}, "SIGNALBOX_CONFIG: the file cannot be read"},
+		"a missing settings file":  {[]string{"admin", "migrate", "--config", "none.env"}, "SIGNALBOX_CONFIG: the file cannot be read"},
 
-		"too many names for a key":     {[]string{"keys", "create", "a", "b"}, "signalbox keys create"},
+		"too many names for a key":     {[]string{"admin", "keys", "create", "a", "b"}, "signalbox admin keys create"},
 		"no such command":              {[]string{"start"}, "start"},
-		"no such command of a group":   {[]string{"keys", "destroy"}, "destroy"},
-		"no such command of accounts":  {[]string{"accounts", "delete", "acme"}, "delete"},
-		"a flag of another command":    {[]string{"migrate", "--listen", ":1"}, "unknown flag: --listen"},
-		"a command after its argument": {[]string{"keys", "list", "all"}, "see signalbox keys list --help"},
+		"no such command of a group":   {[]string{"admin", "keys", "destroy"}, "destroy"},
+		"no such command of accounts":  {[]string{"admin", "accounts", "delete", "acme"}, "delete"},
+		"a flag of another command":    {[]string{"admin", "migrate", "--listen", ":1"}, "unknown flag: --listen"},
+		"a command after its argument": {[]string{"admin", "keys", "list", "all"}, "see signalbox admin keys list --help"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -115,18 +116,18 @@ func TestRun_UsageErrors(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	tests := map[string][]string{
-		"--help":                {"Usage:", "serve", "migrate", "keys", "accounts", "keyring", "events"},
-		"events tail --help":    {"--since NUMBER", "SIGNALBOX_URL", "SIGNALBOX_API_KEY", "--json"},
-		"serve --help":          {"--listen HOST:PORT", "SIGNALBOX_LISTEN, default: 127.0.0.1:8080", "--shutdown-timeout"},
-		"keys --help":           {"create", "list", "revoke"},
-		"keys create --help":    {"[NAME]", "--role", `(default "MEMBER")`, "--environment", "--expires-in", "--account", "--json", "--data DIRECTORY"},
-		"keys revoke --help":    {"revoke ID"},
-		"accounts --help":       {"create", "list", "plan"},
-		"accounts plan --help":  {"ACCOUNT PLAN", "keep their plan"},
-		"keyring rotate --help": {"Old keys stay in the ring"},
-		"migrate --help":        {"Bring the database schema up to date"},
-		"help accounts create":  {"create NAME", "--plan", "jobs=pro,logging=free"},
-		"completion bash":       {"signalbox"},
+		"--help":                      {"Usage:", "serve", "admin", "events"},
+		"events tail --help":          {"--since NUMBER", "SIGNALBOX_URL", "SIGNALBOX_API_KEY", "-o, --output FORMAT"},
+		"serve --help":                {"--listen HOST:PORT", "SIGNALBOX_LISTEN, default: 127.0.0.1:8080", "--shutdown-timeout"},
+		"admin keys --help":           {"create", "list", "revoke"},
+		"admin keys create --help":    {"[NAME]", "--role", `(default "MEMBER")`, "--environment", "--expires-in", "--account", "--json", "--data DIRECTORY"},
+		"admin keys revoke --help":    {"revoke ID"},
+		"admin accounts --help":       {"create", "list", "plan"},
+		"admin accounts plan --help":  {"ACCOUNT PLAN", "keep their plan"},
+		"admin keyring rotate --help": {"Old keys stay in the ring"},
+		"admin migrate --help":        {"Bring the database schema up to date"},
+		"help admin accounts create":  {"create NAME", "--plan", "jobs=pro,logging=free"},
+		"completion bash":             {"signalbox"},
 	}
 	for line, wants := range tests {
 		t.Run(line, func(t *testing.T) {
@@ -183,7 +184,7 @@ func TestSettings_EveryLineNamesProgram(t *testing.T) {
 
 func TestSettings_Warnings(t *testing.T) {
 	t.Parallel()
-	got := newTerminal(t, "SIGNALBOX_LISTN=secret").run("migrate", "--json")
+	got := newTerminal(t, "SIGNALBOX_LISTN=secret").run("admin", "migrate", "--json")
 	if got.code != 0 || got.stdout != "{\"migrated\":true}\n" {
 		t.Errorf("got %+v", got)
 	}

@@ -1,3 +1,4 @@
-// Package cli is the command line. serve, migrate, keys, accounts and keyring work on the store through package app,
-// events on a server through the public client. It prints results as text or as JSON.
+// Package cli is the command line. Its commands are of two worlds: serve and admin work on the store, and are in package
+// admin; all others speak to a server through the public client, and are here, in a file for each resource. What both share
+// is in package terminal.
 package cli

@@ -1,100 +1,57 @@
 package cli
 
 import (
-	"cmp"
-	"errors"
+	"context"
+	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
-
-const (
-	urlVariable = "SIGNALBOX_URL"
-	keyVariable = "SIGNALBOX_API_KEY" //nolint:gosec // the name of a variable, not a key
-	defaultURL  = "http://127.0.0.1:8080"
-)
-
-// remote is the server that a command connects to.
-type remote struct{ url, key string }
-
-// onServer adds the flags of a server and --json to a command.
-func (s *shell) onServer(cmd *cobra.Command, at *remote) *cobra.Command {
-	cmd.Args = argumentsOf(cmd.Use)
-	cmd.Flags().StringVar(&at.url, "url", "", "the server's base `URL` ("+urlVariable+", default: "+defaultURL+")")
-	cmd.Flags().StringVar(&at.key, "api-key", "", "the API `KEY` ("+keyVariable+")")
-	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON")
-	return cmd
-}
-
-// client returns a client for the server that flags or the environment name.
-func (s *shell) client(at remote) (*signalbox.Client, error) {
-	key := cmp.Or(at.key, s.variable(keyVariable))
-	if key == "" {
-		return nil, usageError{errors.New("there is no API key; set " + keyVariable + " or --api-key")}
-	}
-	client, err := signalbox.New(cmp.Or(at.url, s.variable(urlVariable), defaultURL), key, signalbox.WithUserAgent("signalbox-cli"))
-	if err != nil {
-		return nil, usageError{err}
-	}
-	return client, nil
-}
-
-// variable returns a variable of the environment.
-func (s *shell) variable(name string) string {
-	for _, entry := range slices.Backward(s.environ) {
-		if value, found := strings.CutPrefix(entry, name+"="); found {
-			return value
-		}
-	}
-	return ""
-}
 
 func (s *shell) events() *cobra.Command {
-	return group("events", "Follow what happens", s.tailEvents())
+	return terminal.Group("events", "Follow what happens", s.tailEvents())
 }
 
 func (s *shell) tailEvents() *cobra.Command {
-	var at remote
 	var since int64
 	var count int
-	cmd := s.onServer(&cobra.Command{
-		Use:   "tail",
-		Short: "Print the events of a server as they happen",
-		Long: "Print the events of a server as they happen: the number of the change, what happened, and to which resource.\n" +
+	return s.command(action{
+		use:   "tail",
+		short: "Print the events of a server as they happen",
+		long: "Print the events of a server as they happen: the number of the change, what happened, and to which resource.\n" +
 			"A connection that is lost is made again, and nothing is left out.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := s.client(at)
-			if err != nil {
-				return err
-			}
-			params := signalbox.EventParams{OnDisconnect: func(err error) { s.say(s.stderr, "signalbox: %v; connecting again\n", err) }}
-			if cmd.Flags().Changed("since") {
+		example: "signalbox events tail --since 0 --count 1\nsignalbox events tail --since 0 --count 1 -o json",
+		format:  terminal.FormatTable,
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().Int64Var(&since, "since", 0, "go on after the change with this `NUMBER`")
+			cmd.Flags().IntVar(&count, "count", 0, "end after this `NUMBER` of events; 0 goes on")
+		},
+		run: func(ctx context.Context, c *call) error {
+			params := signalbox.EventParams{OnDisconnect: func(err error) { c.Note("%v; connecting again", err) }}
+			if c.changed("since") {
 				params.Since = &since
 			}
-			return s.follow(cmd, client, params, count)
+			return c.follow(ctx, params, count)
 		},
-	}, &at)
-	cmd.Flags().Int64Var(&since, "since", 0, "go on after the change with this `NUMBER`")
-	cmd.Flags().IntVar(&count, "count", 0, "end after this `NUMBER` of events; 0 goes on")
-	return cmd
+	})
 }
 
 // follow prints events until there were count, or the context is canceled.
-func (s *shell) follow(cmd *cobra.Command, client *signalbox.Client, params signalbox.EventParams, count int) error {
+func (c *call) follow(ctx context.Context, params signalbox.EventParams, count int) error {
 	seen := 0
-	for event, err := range client.Events.Follow(cmd.Context(), params) {
+	for event, err := range c.client.Events.Follow(ctx, params) {
 		if err != nil {
-			if cmd.Context().Err() != nil {
+			if ctx.Err() != nil {
 				return nil
 			}
 			return err
 		}
-		if err := s.printEvent(event); err != nil {
+		if err := c.printEvent(event); err != nil {
 			return err
 		}
 		if event.Name != signalbox.EventConnected {
@@ -107,9 +64,15 @@ func (s *shell) follow(cmd *cobra.Command, client *signalbox.Client, params sign
 	return nil
 }
 
-func (s *shell) printEvent(event signalbox.Event) error {
-	if s.json {
-		return s.printJSON(event)
+// printEvent prints one line for an event; as JSON, so that programs can read line by line.
+func (c *call) printEvent(event signalbox.Event) error {
+	if c.format.String() == terminal.FormatJSON {
+		line, err := json.Marshal(event)
+		c.Say("%s\n", line)
+		return err
+	}
+	if !c.format.IsText() {
+		return c.PrintValue(c.format, event)
 	}
 	line := event.ID
 	if event.Level != loglevel.None {
@@ -118,6 +81,6 @@ func (s *shell) printEvent(event signalbox.Event) error {
 	if event.Resumed {
 		line = "nothing was missed"
 	}
-	s.say(s.stdout, "%s\n", strings.TrimRight(fmt.Sprintf("%8d  %-16s %s", event.Seq, event.Name, line), " "))
+	c.Say("%s\n", strings.TrimRight(fmt.Sprintf("%8d  %-16s %s", event.Seq, event.Name, line), " "))
 	return nil
 }

@@ -67,7 +67,7 @@ func misspelt(name string) bool {
 	switch {
 	case !strings.HasPrefix(name, prefix), strings.HasPrefix(name, prefix+"TEST_"):
 		return false
-	case name == prefix+"URL", name == prefix+"API_KEY": // the command-line client reads these
+	case name == prefix+"URL", name == prefix+"API_KEY", name == prefix+"PROFILE": // commands that speak to a server read these
 		return false
 	}
 	return !known(name)

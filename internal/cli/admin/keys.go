@@ -1,4 +1,4 @@
-package cli
+package admin
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
 	"github.com/signalbox/signalbox/internal/optional"
 )
 
@@ -19,8 +20,8 @@ type keyView struct {
 	accounts.Key
 }
 
-func (s *shell) keys() *cobra.Command {
-	return group("keys", "Manage API keys", s.createKey(), s.listKeys(), s.revokeKey())
+func (c *commands) keys() *cobra.Command {
+	return terminal.Group("keys", "Manage API keys", c.createKey(), c.listKeys(), c.revokeKey())
 }
 
 // keyFlags are the flags of keys create.
@@ -30,7 +31,7 @@ type keyFlags struct {
 	expiresIn             time.Duration
 }
 
-func (s *shell) createKey() *cobra.Command {
+func (c *commands) createKey() *cobra.Command {
 	var flags keyFlags
 	run := func(ctx context.Context, store *app.Operator, args []string) error {
 		name := "Made on the command line"
@@ -41,11 +42,11 @@ func (s *shell) createKey() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.print(createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
-			s.say(w, "The API key %q, with the role %s, is shown only now:\n\n    %s\n\n", key.Name, key.Role, key.Plaintext)
+		return c.print(createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
+			c.say(w, "The API key %q, with the role %s, is shown only now:\n\n    %s\n\n", key.Name, key.Role, key.Plaintext)
 		})
 	}
-	cmd := s.onStore(app.OpenOperator, "create [NAME]", "Make an API key and print it", run)
+	cmd := c.onStore(app.OpenOperator, "create [NAME]", "Make an API key and print it", run)
 	addAccountFlag(cmd, &flags.account)
 	cmd.Flags().StringVar(&flags.role, "role", "MEMBER", "OWNER, ADMIN, MEMBER or VIEWER")
 	cmd.Flags().StringSliceVar(&flags.environments, "environment", nil, "restrict writes to this environment; may be repeated")
@@ -70,7 +71,7 @@ func (f keyFlags) draft(name string) accounts.KeyDraft {
 	return draft
 }
 
-func (s *shell) listKeys() *cobra.Command {
+func (c *commands) listKeys() *cobra.Command {
 	var account string
 	run := func(ctx context.Context, store *app.Operator, _ []string) error {
 		keys, err := store.Keys(ctx, account)
@@ -81,21 +82,21 @@ func (s *shell) listKeys() *cobra.Command {
 		for i, key := range keys {
 			views[i] = keyView{ID: key.ID, Key: key}
 		}
-		return s.print(views, func(w io.Writer) { s.keyTable(w, keys) })
+		return c.print(views, func(w io.Writer) { c.keyTable(w, keys) })
 	}
-	cmd := s.onStore(app.OpenOperator, "list", "List the API keys of an account", run)
+	cmd := c.onStore(app.OpenOperator, "list", "List the API keys of an account", run)
 	addAccountFlag(cmd, &account)
 	return cmd
 }
 
-func (s *shell) keyTable(w io.Writer, keys []accounts.Key) {
-	s.say(w, "ID\tNAME\tROLE\tSTATUS\tENVIRONMENTS\tEXPIRES\tLAST USED\n")
+func (c *commands) keyTable(w io.Writer, keys []accounts.Key) {
+	c.say(w, "ID\tNAME\tROLE\tSTATUS\tENVIRONMENTS\tEXPIRES\tLAST USED\n")
 	for _, key := range keys {
 		scope := "all"
 		if key.Scopes.Environments != nil {
 			scope = fmt.Sprint(key.Scopes.Environments)
 		}
-		s.say(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Role, key.Status, scope,
+		c.say(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Role, key.Status, scope,
 			moment(key.ExpiresAt), moment(key.LastUsedAt))
 	}
 }
@@ -108,18 +109,18 @@ func moment(at *time.Time) string {
 	return at.Format("2006-01-02 15:04:05Z")
 }
 
-func (s *shell) revokeKey() *cobra.Command {
+func (c *commands) revokeKey() *cobra.Command {
 	var account string
 	run := func(ctx context.Context, store *app.Operator, args []string) error {
 		key, err := store.RevokeKey(ctx, account, args[0])
 		if err != nil {
 			return err
 		}
-		return s.print(keyView{ID: key.ID, Key: key}, func(w io.Writer) {
-			s.say(w, "The API key %q is revoked; every server refuses it within a second.\n", key.Name)
+		return c.print(keyView{ID: key.ID, Key: key}, func(w io.Writer) {
+			c.say(w, "The API key %q is revoked; every server refuses it within a second.\n", key.Name)
 		})
 	}
-	cmd := s.onStore(app.OpenOperator, "revoke ID", "Make an API key useless for ever", run)
+	cmd := c.onStore(app.OpenOperator, "revoke ID", "Make an API key useless for ever", run)
 	addAccountFlag(cmd, &account)
 	return cmd
 }

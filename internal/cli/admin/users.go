@@ -1,4 +1,4 @@
-package cli
+package admin
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/settings"
 )
@@ -25,12 +26,12 @@ type linkView struct {
 	Link  string `json:"link"`
 }
 
-func (s *shell) users() *cobra.Command {
-	return group("users", "Manage the people of an account, also when nobody can sign in",
-		s.listUsers(), s.setupLink(), s.inviteUser(), s.resetPassword(), s.setRole())
+func (c *commands) users() *cobra.Command {
+	return terminal.Group("users", "Manage the people of an account, also when nobody can sign in",
+		c.listUsers(), c.setupLink(), c.inviteUser(), c.resetPassword(), c.setRole())
 }
 
-func (s *shell) listUsers() *cobra.Command {
+func (c *commands) listUsers() *cobra.Command {
 	var account string
 	run := func(ctx context.Context, store *app.Operator, _ []string) error {
 		users, err := store.Users(ctx, account)
@@ -41,14 +42,14 @@ func (s *shell) listUsers() *cobra.Command {
 		for i, user := range users {
 			views[i] = userView{ID: user.ID, User: user}
 		}
-		return s.print(views, func(w io.Writer) {
-			s.say(w, "ID\tE-MAIL\tNAME\tROLE\tSIGNS IN\n")
+		return c.print(views, func(w io.Writer) {
+			c.say(w, "ID\tE-MAIL\tNAME\tROLE\tSIGNS IN\n")
 			for _, user := range users {
-				s.say(w, "%s\t%s\t%s\t%s\t%s\n", user.ID, user.Email, user.Name, user.Role, yesNo(user.CanSignIn))
+				c.say(w, "%s\t%s\t%s\t%s\t%s\n", user.ID, user.Email, user.Name, user.Role, yesNo(user.CanSignIn))
 			}
 		})
 	}
-	cmd := s.onStore(app.OpenOperator, "list", "List the users of an account", run)
+	cmd := c.onStore(app.OpenOperator, "list", "List the users of an account", run)
 	addAccountFlag(cmd, &account)
 	return cmd
 }
@@ -60,70 +61,70 @@ func yesNo(yes bool) string {
 	return "no"
 }
 
-func (s *shell) setupLink() *cobra.Command {
+func (c *commands) setupLink() *cobra.Command {
 	var account string
 	run := func(ctx context.Context, store *app.Operator, _ []string) error {
 		link, err := store.SetupLink(ctx, account)
 		if err != nil {
 			return err
 		}
-		return s.printLink(linkView{Link: link}, "Set up the account's owner at this link, which works once; earlier ones no longer do:")
+		return c.printLink(linkView{Link: link}, "Set up the account's owner at this link, which works once; earlier ones no longer do:")
 	}
-	cmd := s.onStore(app.OpenOperator, "setup-link", "Make the link that sets up an account's first owner", run)
+	cmd := c.onStore(app.OpenOperator, "setup-link", "Make the link that sets up an account's first owner", run)
 	addAccountFlag(cmd, &account)
 	settings.AddLinkFlags(cmd.Flags())
 	return cmd
 }
 
 // printLink prints a link that is shown only now.
-func (s *shell) printLink(view linkView, sentence string) error {
-	return s.print(view, func(w io.Writer) { s.say(w, "%s\n\n    %s\n\n", sentence, view.Link) })
+func (c *commands) printLink(view linkView, sentence string) error {
+	return c.print(view, func(w io.Writer) { c.say(w, "%s\n\n    %s\n\n", sentence, view.Link) })
 }
 
-func (s *shell) inviteUser() *cobra.Command {
+func (c *commands) inviteUser() *cobra.Command {
 	var account, role string
 	run := func(ctx context.Context, store *app.Operator, args []string) error {
 		invitation, link, err := store.Invite(ctx, account, accounts.InvitationDraft{Email: optional.Of(args[0]), Role: optional.Of(role)})
 		if err != nil {
 			return err
 		}
-		return s.printLink(linkView{invitation.Email, link},
+		return c.printLink(linkView{invitation.Email, link},
 			fmt.Sprintf("Give this link to %s, who joins with the role %s. It works once, for 7 days:", invitation.Email, invitation.Role))
 	}
-	cmd := s.onStore(app.OpenOperator, "invite EMAIL", "Invite somebody and print the link", run)
+	cmd := c.onStore(app.OpenOperator, "invite EMAIL", "Invite somebody and print the link", run)
 	addAccountFlag(cmd, &account)
 	settings.AddLinkFlags(cmd.Flags())
 	cmd.Flags().StringVar(&role, "role", "MEMBER", "OWNER, ADMIN, MEMBER or VIEWER")
 	return cmd
 }
 
-func (s *shell) resetPassword() *cobra.Command {
+func (c *commands) resetPassword() *cobra.Command {
 	run := func(ctx context.Context, store *app.Operator, args []string) error {
 		reset, link, err := store.ResetPassword(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		return s.printLink(linkView{reset.User.Email, link},
+		return c.printLink(linkView{reset.User.Email, link},
 			fmt.Sprintf("%s sets a new password at this link, which works once, for a day:", reset.User.Email))
 	}
-	cmd := s.onStore(app.OpenOperator, "reset-password EMAIL", "Make a link that sets a new password", run)
+	cmd := c.onStore(app.OpenOperator, "reset-password EMAIL", "Make a link that sets a new password", run)
 	settings.AddLinkFlags(cmd.Flags())
 	return cmd
 }
 
-func (s *shell) setRole() *cobra.Command {
+func (c *commands) setRole() *cobra.Command {
 	run := func(ctx context.Context, store *app.Operator, args []string) error {
 		role, known := accounts.ParseRole(args[1])
 		if !known {
-			return usageError{fmt.Errorf("the role must be OWNER, ADMIN, MEMBER or VIEWER, not %q", args[1])}
+			return terminal.Usage(fmt.Errorf("the role must be OWNER, ADMIN, MEMBER or VIEWER, not %q", args[1]))
 		}
 		user, err := store.SetRole(ctx, args[0], role)
 		if err != nil {
 			return err
 		}
-		return s.print(userView{ID: user.ID, User: user}, func(w io.Writer) {
-			s.say(w, "%s has the role %s now.\n", user.Email, user.Role)
+		return c.print(userView{ID: user.ID, User: user}, func(w io.Writer) {
+			c.say(w, "%s has the role %s now.\n", user.Email, user.Role)
 		})
 	}
-	return s.onStore(app.OpenOperator, "role EMAIL ROLE", "Give a user another role", run)
+	return c.onStore(app.OpenOperator, "role EMAIL ROLE", "Give a user another role", run)
 }

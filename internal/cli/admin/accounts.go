@@ -1,4 +1,4 @@
-package cli
+package admin
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
 	"github.com/signalbox/signalbox/internal/plans"
 )
 
@@ -26,28 +27,28 @@ type createdView struct {
 	KeyID   string `json:"key_id"`
 }
 
-func (s *shell) accounts() *cobra.Command {
-	return group("accounts", "Manage the accounts of this server", s.createAccount(), s.listAccounts(), s.planAccount())
+func (c *commands) accounts() *cobra.Command {
+	return terminal.Group("accounts", "Manage the accounts of this server", c.createAccount(), c.listAccounts(), c.planAccount())
 }
 
-func (s *shell) createAccount() *cobra.Command {
+func (c *commands) createAccount() *cobra.Command {
 	var plan string
 	run := func(ctx context.Context, store *app.Operator, args []string) error {
 		account, key, err := store.CreateAccount(ctx, args[0], plan)
 		if err != nil {
 			return err
 		}
-		return s.print(createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
-			s.say(w, "Account %s was made. Its API key, with the role OWNER, is shown only now:\n\n    %s\n\n", account.Key, key.Plaintext)
+		return c.print(createdView{Account: account.Key, Key: key.Plaintext, KeyID: key.ID}, func(w io.Writer) {
+			c.say(w, "Account %s was made. Its API key, with the role OWNER, is shown only now:\n\n    %s\n\n", account.Key, key.Plaintext)
 		})
 	}
-	cmd := s.onStore(app.MakeOperator, "create NAME", "Make an account and print its first key", run)
+	cmd := c.onStore(app.MakeOperator, "create NAME", "Make an account and print its first key", run)
 	cmd.Flags().StringVar(&plan, "plan", "pro", "free, standard or pro, or one per product: jobs=pro,logging=free")
 	return cmd
 }
 
-func (s *shell) listAccounts() *cobra.Command {
-	return s.onStore(app.OpenOperator, "list", "List the accounts", func(ctx context.Context, store *app.Operator, _ []string) error {
+func (c *commands) listAccounts() *cobra.Command {
+	return c.onStore(app.OpenOperator, "list", "List the accounts", func(ctx context.Context, store *app.Operator, _ []string) error {
 		list, err := store.Accounts(ctx)
 		if err != nil {
 			return err
@@ -56,26 +57,26 @@ func (s *shell) listAccounts() *cobra.Command {
 		for i, account := range list {
 			views[i] = accountView{ID: account.ID, Account: account}
 		}
-		return s.print(views, func(w io.Writer) {
-			s.say(w, "KEY\tNAME\tPLANS\tCREATED\n")
+		return c.print(views, func(w io.Writer) {
+			c.say(w, "KEY\tNAME\tPLANS\tCREATED\n")
 			for _, account := range list {
-				s.say(w, "%s\t%s\t%s\t%s\n", account.Key, account.Name, planText(account.Plans), account.CreatedAt.Format("2006-01-02"))
+				c.say(w, "%s\t%s\t%s\t%s\n", account.Key, account.Name, planText(account.Plans), account.CreatedAt.Format("2006-01-02"))
 			}
 		})
 	})
 }
 
-func (s *shell) planAccount() *cobra.Command {
+func (c *commands) planAccount() *cobra.Command {
 	run := func(ctx context.Context, store *app.Operator, args []string) error {
 		account, err := store.SetPlan(ctx, args[0], args[1])
 		if err != nil {
 			return err
 		}
-		return s.print(accountView{ID: account.ID, Account: account}, func(w io.Writer) {
-			s.say(w, "Account %s is now on %s.\n", account.Key, planText(account.Plans))
+		return c.print(accountView{ID: account.ID, Account: account}, func(w io.Writer) {
+			c.say(w, "Account %s is now on %s.\n", account.Key, planText(account.Plans))
 		})
 	}
-	cmd := s.onStore(app.OpenOperator, "plan ACCOUNT PLAN", "Put an account on another plan", run)
+	cmd := c.onStore(app.OpenOperator, "plan ACCOUNT PLAN", "Put an account on another plan", run)
 	cmd.Long = `Put an account on another plan: free, standard or pro for every product, or one per product, such as
 jobs=pro,logging=free. Products that are not named keep their plan.`
 	return cmd

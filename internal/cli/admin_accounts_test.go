@@ -45,15 +45,15 @@ func TestAccounts_Create(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	matches(t, `^Account acme-inc was made\. Its API key, with the role OWNER, is shown only now:\n\n    `+secretPattern+`\n\n$`,
-		term.must("accounts", "create", "Acme, Inc."))
+		term.must("admin", "accounts", "create", "Acme, Inc."))
 
-	globex := decode[made](term, "accounts", "create", "Globex", "--plan", "jobs=standard,logging=pro")
+	globex := decode[made](term, "admin", "accounts", "create", "Globex", "--plan", "jobs=standard,logging=pro")
 	matches(t, `^`+secretPattern+`$`, globex.Key)
 	matches(t, `^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$`, globex.KeyID)
 	if globex.Account != "globex" {
 		t.Errorf("got %+v", globex)
 	}
-	list := decode[[]account](term, "accounts", "list")
+	list := decode[[]account](term, "admin", "accounts", "list")
 	if len(list) != 2 || list[0].Name != "Acme, Inc." || list[1].Key != "globex" || list[1].ID == "" || list[1].CreatedAt.IsZero() {
 		t.Fatalf("got %+v", list)
 	}
@@ -68,19 +68,19 @@ func TestAccounts_Create(t *testing.T) {
 func TestAccounts_List(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
-	if got := term.run("accounts", "list"); got.code != 1 || !strings.Contains(got.stderr, "there is no database in ") {
+	if got := term.run("admin", "accounts", "list"); got.code != 1 || !strings.Contains(got.stderr, "there is no database in ") {
 		t.Errorf("a folder without a database: %+v", got)
 	}
-	term.must("migrate")
-	if text := term.must("accounts", "list", "--json"); text != "[]\n" {
+	term.must("admin", "migrate")
+	if text := term.must("admin", "accounts", "list", "--json"); text != "[]\n" {
 		t.Errorf("no account is %q", text)
 	}
-	if text := term.must("accounts", "list"); text != "KEY  NAME  PLANS  CREATED\n" {
+	if text := term.must("admin", "accounts", "list"); text != "KEY  NAME  PLANS  CREATED\n" {
 		t.Errorf("no account is %q", text)
 	}
-	term.must("accounts", "create", "A <b> & c", "--plan", "free")
-	matches(t, `^KEY +NAME +PLANS +CREATED\na-b-c +A <b> & c +jobs=free,flags=free,logging=free,config=free +\d{4}-\d\d-\d\d\n$`, term.must("accounts", "list"))
-	if text := term.must("accounts", "list", "--json"); !strings.Contains(text, `"name":"A <b> & c"`) {
+	term.must("admin", "accounts", "create", "A <b> & c", "--plan", "free")
+	matches(t, `^KEY +NAME +PLANS +CREATED\na-b-c +A <b> & c +jobs=free,flags=free,logging=free,config=free +\d{4}-\d\d-\d\d\n$`, term.must("admin", "accounts", "list"))
+	if text := term.must("admin", "accounts", "list", "--json"); !strings.Contains(text, `"name":"A <b> & c"`) {
 		t.Errorf("JSON for a terminal is escaped for a browser: %s", text)
 	}
 }
@@ -88,11 +88,11 @@ func TestAccounts_List(t *testing.T) {
 func TestAccounts_Plan(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
-	term.must("accounts", "create", "Acme", "--plan", "free")
-	if text := term.must("accounts", "plan", "acme", "flags=pro, jobs=standard"); text != "Account acme is now on jobs=standard,flags=pro,logging=free,config=free.\n" {
+	term.must("admin", "accounts", "create", "Acme", "--plan", "free")
+	if text := term.must("admin", "accounts", "plan", "acme", "flags=pro, jobs=standard"); text != "Account acme is now on jobs=standard,flags=pro,logging=free,config=free.\n" {
 		t.Errorf("got %q", text)
 	}
-	changed := decode[account](term, "accounts", "plan", "acme", "pro")
+	changed := decode[account](term, "admin", "accounts", "plan", "acme", "pro")
 	if diff := cmp.Diff(plansOf("pro"), changed.Plans); diff != "" || changed.Key != "acme" || changed.ID == "" {
 		t.Error(diff, changed)
 	}
@@ -101,34 +101,35 @@ func TestAccounts_Plan(t *testing.T) {
 func TestAccounts_Refusals(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
-	term.must("accounts", "create", "Acme")
+	term.must("admin", "accounts", "create", "Acme")
 	tests := map[string]struct {
 		args []string
+		code int
 		want string
 	}{
-		"the name is taken":    {[]string{"accounts", "create", "Acme"}, "signalbox: There is an account called \"Acme\" already.\n"},
-		"the key is taken":     {[]string{"accounts", "create", "ACME"}, "signalbox: There is an account called \"ACME\" already.\n"},
-		"no name":              {[]string{"accounts", "create", ""}, "signalbox: name must have 1 to 255 characters.\n"},
-		"a long name":          {[]string{"accounts", "create", strings.Repeat("ä", 256)}, "signalbox: name must have 1 to 255 characters.\n"},
-		"no such plan":         {[]string{"accounts", "create", "B", "--plan", "gold"}, "signalbox: there is no plan \"gold\"; the plans are free, pro, standard\n"},
-		"no plan":              {[]string{"accounts", "create", "B", "--plan", ""}, "signalbox: there is no plan \"\"; the plans are free, pro, standard\n"},
-		"no such product":      {[]string{"accounts", "plan", "acme", "cars=pro"}, "signalbox: there is no product \"cars\"; the products are jobs, flags, logging and config\n"},
-		"half a wish":          {[]string{"accounts", "plan", "acme", "jobs=pro,"}, "signalbox: there is no plan \"\"; the plans are free, pro, standard\n"},
-		"no such account":      {[]string{"accounts", "plan", "nobody", "pro"}, "signalbox: There is no account \"nobody\""},
-		"a plans file is gone": {[]string{"accounts", "list", "--plans", "none.json"}, "signalbox: opening the plans file: "},
+		"the name is taken":    {[]string{"admin", "accounts", "create", "Acme"}, 4, "signalbox: There is an account called \"Acme\" already.\n"},
+		"the key is taken":     {[]string{"admin", "accounts", "create", "ACME"}, 4, "signalbox: There is an account called \"ACME\" already.\n"},
+		"no name":              {[]string{"admin", "accounts", "create", ""}, 1, "signalbox: name must have 1 to 255 characters.\n"},
+		"a long name":          {[]string{"admin", "accounts", "create", strings.Repeat("ä", 256)}, 1, "signalbox: name must have 1 to 255 characters.\n"},
+		"no such plan":         {[]string{"admin", "accounts", "create", "B", "--plan", "gold"}, 1, "signalbox: there is no plan \"gold\"; the plans are free, pro, standard\n"},
+		"no plan":              {[]string{"admin", "accounts", "create", "B", "--plan", ""}, 1, "signalbox: there is no plan \"\"; the plans are free, pro, standard\n"},
+		"no such product":      {[]string{"admin", "accounts", "plan", "acme", "cars=pro"}, 1, "signalbox: there is no product \"cars\"; the products are jobs, flags, logging and config\n"},
+		"half a wish":          {[]string{"admin", "accounts", "plan", "acme", "jobs=pro,"}, 1, "signalbox: there is no plan \"\"; the plans are free, pro, standard\n"},
+		"no such account":      {[]string{"admin", "accounts", "plan", "nobody", "pro"}, 3, "signalbox: There is no account \"nobody\""},
+		"a plans file is gone": {[]string{"admin", "accounts", "list", "--plans", "none.json"}, 1, "signalbox: opening the plans file: "},
 	}
 	for name, test := range tests { // one after the other: they share a database
 		t.Run(name, func(t *testing.T) {
 			got := term.run(test.args...)
-			if got.code != 1 || got.stdout != "" || !strings.HasPrefix(got.stderr, test.want) {
+			if got.code != test.code || got.stdout != "" || !strings.HasPrefix(got.stderr, test.want) {
 				t.Errorf("got %+v", got)
 			}
-			if quiet := term.run(append(test.args, "--json")...); quiet.code != 1 || quiet.stdout != "" || quiet.stderr != got.stderr {
+			if quiet := term.run(append(test.args, "--json")...); quiet.code != test.code || quiet.stdout != "" || quiet.stderr != got.stderr {
 				t.Errorf("with --json got %+v", quiet)
 			}
 		})
 	}
-	if list := decode[[]account](term, "accounts", "list"); len(list) != 1 {
+	if list := decode[[]account](term, "admin", "accounts", "list"); len(list) != 1 {
 		t.Errorf("a refused command made %+v", list)
 	}
 }
@@ -143,10 +144,10 @@ func TestAccounts_PlansFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	term.environ = append(term.environ, "SIGNALBOX_PLANS="+file)
-	if text := term.must("accounts", "create", "Acme", "--plan", "huge"); !strings.HasPrefix(text, "Account acme was made.") {
+	if text := term.must("admin", "accounts", "create", "Acme", "--plan", "huge"); !strings.HasPrefix(text, "Account acme was made.") {
 		t.Errorf("got %q", text)
 	}
-	if got := term.run("accounts", "create", "Other"); got.code != 1 || !strings.Contains(got.stderr, "the plans are free, huge") {
+	if got := term.run("admin", "accounts", "create", "Other"); got.code != 1 || !strings.Contains(got.stderr, "the plans are free, huge") {
 		t.Errorf("the default plan is not in the operator's table: %+v", got)
 	}
 }

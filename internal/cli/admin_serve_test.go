@@ -41,7 +41,7 @@ func (term *terminal) serve(args ...string) *serving {
 	log, stderr := io.Pipe()
 	s := &serving{stdout: stdout, stop: stop, code: make(chan int, 1)}
 	go func() {
-		s.code <- cli.Run(ctx, append([]string{"serve"}, args...), append(term.environ, "SIGNALBOX_LISTEN=127.0.0.1:0"), stdout, stderr)
+		s.code <- cli.Run(ctx, append([]string{"serve"}, args...), append(term.environ, "SIGNALBOX_LISTEN=127.0.0.1:0"), strings.NewReader(""), stdout, stderr)
 		_ = stderr.Close()
 	}()
 	address := make(chan string, 1)
@@ -165,10 +165,10 @@ func TestServe_KeyCannotBeShown(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t, "SIGNALBOX_LISTEN=127.0.0.1:0")
 	var stderr bytes.Buffer
-	if code := cli.Run(t.Context(), []string{"serve"}, term.environ, broken{}, &stderr); code != 1 || !strings.Contains(stderr.String(), "the terminal is gone") {
+	if code := cli.Run(t.Context(), []string{"serve"}, term.environ, strings.NewReader(""), broken{}, &stderr); code != 1 || !strings.Contains(stderr.String(), "the terminal is gone") {
 		t.Fatalf("exit code %d, stderr %q", code, stderr.String())
 	}
-	if list := decode[[]account](term, "accounts", "list"); len(list) != 0 {
+	if list := decode[[]account](term, "admin", "accounts", "list"); len(list) != 0 {
 		t.Errorf("there is an account whose key nobody has: %+v", list)
 	}
 }
@@ -177,11 +177,11 @@ func TestMigrate(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
 	for range 2 { // the second changes nothing
-		if text := term.must("migrate"); text != "The schema is up to date.\n" {
+		if text := term.must("admin", "migrate"); text != "The schema is up to date.\n" {
 			t.Errorf("got %q", text)
 		}
 	}
-	if text := term.must("migrate", "--json"); text != "{\"migrated\":true}\n" {
+	if text := term.must("admin", "migrate", "--json"); text != "{\"migrated\":true}\n" {
 		t.Errorf("got %q", text)
 	}
 }
@@ -189,12 +189,12 @@ func TestMigrate(t *testing.T) {
 func TestKeyring_Rotate(t *testing.T) {
 	t.Parallel()
 	term := newTerminal(t)
-	term.must("migrate")
-	matches(t, `^The primary key is now [0-9a-f]{8}\. Values encrypted again: 1\.\n$`, term.must("keyring", "rotate"))
+	term.must("admin", "migrate")
+	matches(t, `^The primary key is now [0-9a-f]{8}\. Values encrypted again: 1\.\n$`, term.must("admin", "keyring", "rotate"))
 	rotated := decode[struct {
 		Key      string `json:"key"`
 		Resealed int    `json:"resealed"`
-	}](term, "keyring", "rotate")
+	}](term, "admin", "keyring", "rotate")
 	matches(t, `^[0-9a-f]{8}$`, rotated.Key)
 	if rotated.Resealed != 1 {
 		t.Errorf("got %+v", rotated)
@@ -207,7 +207,7 @@ func TestKeyring_Rotate(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "keyring")); err != nil {
 		t.Fatal(err)
 	}
-	got := term.run("keyring", "rotate")
+	got := term.run("admin", "keyring", "rotate")
 	if got.code != 1 || !strings.Contains(got.stderr, "is missing, and the database holds values sealed with it") || got.stdout != "" {
 		t.Errorf("got %+v", got)
 	}

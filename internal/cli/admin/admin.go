@@ -1,0 +1,96 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/telemetry"
+)
+
+// commands are the commands that work on the store.
+type commands struct {
+	*terminal.Terminal
+	json bool
+}
+
+// New returns the command that has all others of this package but serve.
+func New(t *terminal.Terminal) *cobra.Command {
+	c := &commands{Terminal: t}
+	cmd := terminal.Group("admin", "Look after a server: its accounts, keys, people, key ring and database",
+		c.accounts(), c.keys(), c.users(), c.keyring(), c.migrate())
+	cmd.Long = `Look after a server: its accounts, keys, people, key ring and database.
+
+These commands work on the store itself, beside a running server or without one, and need no API key: whoever can read
+the data folder, or the PostgreSQL database, may run them. All other commands speak to a server.`
+	return cmd
+}
+
+// say prints and ignores errors of the terminal.
+func (c *commands) say(to io.Writer, format string, args ...any) { fmt.Fprintf(to, format, args...) }
+
+// load reads the settings that a command has flags for.
+func (c *commands) load(cmd *cobra.Command) (settings.Settings, *slog.Logger, error) {
+	loaded, warnings, err := settings.Load(c.Environ, cmd.Flags())
+	for _, warning := range warnings {
+		c.Note("%s", warning)
+	}
+	if err != nil {
+		return settings.Settings{}, nil, terminal.Usage(err)
+	}
+	return loaded, telemetry.NewLogger(c.Err, loaded.LogLevel, loaded.LogFormat), nil
+}
+
+// openStore is app.OpenOperator, or app.MakeOperator for commands that may create the store.
+type openStore func(context.Context, settings.Settings, *slog.Logger) (*app.Operator, error)
+
+// runOnStore is what a command does with the opened store.
+type runOnStore func(ctx context.Context, store *app.Operator, args []string) error
+
+// onStore returns a command with the flags of the store and --json that opens the store and calls run.
+func (c *commands) onStore(open openStore, use, short string, run runOnStore) *cobra.Command {
+	return c.onSettings(use, short, func(cmd *cobra.Command, loaded settings.Settings, log *slog.Logger, args []string) (err error) {
+		store, err := open(cmd.Context(), loaded, log)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+		return run(cmd.Context(), store, args)
+	})
+}
+
+// onSettings returns a command with the flags of the store and --json that does not open the store.
+func (c *commands) onSettings(use, short string, run func(*cobra.Command, settings.Settings, *slog.Logger, []string) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: terminal.Arguments(use)}
+	settings.AddStoreFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		loaded, log, err := c.load(cmd)
+		if err != nil {
+			return err
+		}
+		return run(cmd, loaded, log, args)
+	}
+	return cmd
+}
+
+// print prints a value as JSON if --json is set, else as text.
+func (c *commands) print(value any, text func(io.Writer)) error {
+	if !c.json {
+		writer := tabwriter.NewWriter(c.Out, 0, 4, 2, ' ', 0)
+		text(writer)
+		return writer.Flush()
+	}
+	encoder := json.NewEncoder(c.Out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	signalbox "github.com/signalbox/signalbox/client"
+)
+
+// completion returns what an argument or flag may be on a server.
+type completion func(context.Context, *signalbox.Client) []string
+
+// completionPatience is how long somebody who pressed Tab waits.
+const completionPatience = 2 * time.Second
+
+// environmentIDs completes environments.
+func environmentIDs(ctx context.Context, client *signalbox.Client) (ids []string) {
+	for environment, err := range client.Environments.All(ctx, signalbox.EnvironmentParams{}) {
+		if err != nil {
+			break
+		}
+		ids = append(ids, environment.ID)
+	}
+	return ids
+}
+
+// completeArguments completes the arguments of a command; the last completion is for all further ones.
+func (s *shell) completeArguments(each []completion) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(each) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return s.complete(cmd, each[min(len(args), len(each)-1)])
+	}
+}
+
+func (s *shell) completeFlag(completes completion) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return s.complete(cmd, completes)
+	}
+}
+
+// complete asks the server that the command would speak to. Without an answer there is nothing to complete.
+func (s *shell) complete(cmd *cobra.Command, completes completion) ([]cobra.Completion, cobra.ShellCompDirective) {
+	flag := func(name string) string { return cmd.Flags().Lookup(name).Value.String() }
+	client, _, err := s.connect(connection{flag("url"), flag("api-key"), flag("profile")})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+	defer cancel()
+	return completes(ctx, client), cobra.ShellCompDirectiveNoFileComp
+}

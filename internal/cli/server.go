@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+)
+
+// shell makes the commands that speak to a server.
+type shell struct{ *terminal.Terminal }
+
+func (s *shell) commands() []*cobra.Command {
+	return []*cobra.Command{s.login(), s.logout(), s.profiles(), s.events()}
+}
+
+// need says whether a command takes something.
+type need int
+
+const (
+	without need = iota
+	optionally
+	required
+)
+
+// action describes a command that speaks to a server. The same description serves every resource.
+type action struct {
+	use, short, long string
+	// example has lines that work; the tests run them.
+	example string
+	// format is what the result is printed as unless -o says otherwise; without one there is no -o.
+	format string
+	// environment says whether there is a flag -e.
+	environment need
+	// writes adds --dry-run, and destroys adds --yes.
+	writes, destroys bool
+	// flags adds the command's own flags.
+	flags func(*cobra.Command)
+	// completes has what completes each argument; the last one completes all further arguments.
+	completes []completion
+	run       func(context.Context, *call) error
+}
+
+// call is one execution of an action.
+type call struct {
+	*terminal.Terminal
+	cmd         *cobra.Command
+	client      *signalbox.Client
+	url         string
+	args        []string
+	environment string
+	format      terminal.Format
+	dryRun, yes bool
+}
+
+// command returns the command of an action.
+func (s *shell) command(a action) *cobra.Command {
+	cmd := &cobra.Command{Use: a.use, Short: a.short, Long: a.long, Example: indent(a.example), Args: terminal.Arguments(a.use)}
+	var at connection
+	at.addFlags(cmd)
+	c := &call{Terminal: s.Terminal, cmd: cmd}
+	a.addFlags(s, cmd, c)
+	cmd.ValidArgsFunction = s.completeArguments(a.completes)
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if a.environment == required && c.environment == "" {
+			return terminal.Usagef("%s needs an environment: add -e, such as -e production", cmd.CommandPath())
+		}
+		c.args = args
+		if c.client, c.url, err = s.connect(at); err != nil {
+			return err
+		}
+		return a.run(cmd.Context(), c)
+	}
+	return cmd
+}
+
+func (a action) addFlags(s *shell, cmd *cobra.Command, c *call) {
+	if a.format != "" {
+		terminal.AddFormat(cmd, &c.format, a.format)
+	}
+	if a.environment != without {
+		cmd.Flags().StringVarP(&c.environment, "environment", "e", "", "the environment's `ID`")
+		_ = cmd.RegisterFlagCompletionFunc("environment", s.completeFlag(environmentIDs))
+	}
+	if a.writes {
+		cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "do everything but keep nothing: shows what would happen")
+	}
+	if a.destroys {
+		cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
+	}
+	if a.flags != nil {
+		a.flags(cmd)
+	}
+}
+
+// indent indents examples as cobra shows them.
+func indent(example string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ")
+}
+
+// changed reports whether a flag was given.
+func (c *call) changed(flag string) bool { return c.cmd.Flags().Changed(flag) }
+
+// connect returns a client for the server that flags, the environment or a profile name.
+func (s *shell) connect(at connection) (*signalbox.Client, string, error) {
+	target, err := s.target(at)
+	if err != nil {
+		return nil, "", err
+	}
+	client, err := signalbox.New(target.URL, target.APIKey, signalbox.WithUserAgent("signalbox-cli/"+app.Version()))
+	if err != nil {
+		return nil, "", terminal.Usage(err)
+	}
+	return client, target.URL, nil
+}

@@ -1,0 +1,30 @@
+package terminal
+
+// Colour is a colour of text on a terminal.
+type Colour string
+
+// The colours, named by what they are used for.
+const (
+	Plain Colour = ""
+	Bold  Colour = "1"
+	Faint Colour = "2"
+	Good  Colour = "32"
+	Warn  Colour = "33"
+	Bad   Colour = "31"
+)
+
+// Coloured reports whether results get colours: on a terminal, unless NO_COLOR is set (https://no-color.org).
+func (t *Terminal) Coloured() bool {
+	_, is := terminalOf(t.Out)
+	return is && t.Variable("NO_COLOR") == "" && t.Variable("TERM") != "dumb"
+}
+
+// Paint returns text in a colour, if results get colours.
+func (t *Terminal) Paint(colour Colour, text string) string { return paint(t.Coloured(), colour, text) }
+
+func paint(coloured bool, colour Colour, text string) string {
+	if !coloured || colour == Plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(colour) + "m" + text + "\x1b[0m"
+}

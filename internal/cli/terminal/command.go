@@ -1,0 +1,109 @@
+package terminal
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/signalbox/signalbox/internal/naming"
+)
+
+// Group returns a command that only has subcommands.
+func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return UnknownCommand(cmd, args)
+		}
+		return Usagef("%s needs a command; see %s --help", cmd.CommandPath(), cmd.CommandPath())
+	}}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// UnknownCommand reports an unknown command; without arguments it shows the help.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	var known []string
+	for _, each := range cmd.Commands() {
+		if each.IsAvailableCommand() {
+			known = append(known, each.Name())
+		}
+	}
+	return Usagef("there is no command %q; %s", cmd.CommandPath()+" "+args[0], hint(cmd, "", args[0], known))
+}
+
+// UnknownFlag returns an error about the flags of a command, with the nearest flag when one is unknown.
+func UnknownFlag(cmd *cobra.Command, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		return Usage(err)
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, flag.Name) })
+	return Usagef("unknown flag: --%s; %s", name, hint(cmd, "--", name, known))
+}
+
+// hint asks whether the nearest of the known names was meant, or names the help when none is near.
+func hint(cmd *cobra.Command, prefix, name string, known []string) string {
+	if nearest := naming.Nearest(name, known); nearest != "" {
+		return "did you mean " + prefix + nearest + "?"
+	}
+	return "see " + cmd.CommandPath() + " --help"
+}
+
+// Arguments accepts the arguments that a command's Use names: "create NAME", "create [NAME]", or "add GROUP LOGGER...".
+func Arguments(use string) cobra.PositionalArgs {
+	names := strings.Fields(use)[1:]
+	required := len(names) - strings.Count(use, "[")
+	endless := strings.Contains(use, "...")
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= required && (endless || len(args) <= len(names)) {
+			return nil
+		}
+		expected := cmp.Or(strings.Join(names, " "), "no arguments")
+		return Usagef("%s takes %s; see %s --help", cmd.CommandPath(), expected, cmd.CommandPath())
+	}
+}
+
+// Choice is the value of a flag that takes one of several words, in any case. It completes them.
+type Choice struct {
+	words []string
+	value *string
+}
+
+// AddChoice adds a flag that takes one of several words.
+func AddChoice(cmd *cobra.Command, value *string, name, fallback, usage string, words ...string) {
+	*value = fallback
+	cmd.Flags().Var(&Choice{words, value}, name, usage+": "+oneOf(words))
+	complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc(name, complete) // it fails for flags that do not exist
+}
+
+// String returns the chosen word.
+func (c *Choice) String() string { return *c.value }
+
+// Type returns the placeholder in help texts.
+func (c *Choice) Type() string { return "WORD" }
+
+// Set chooses a word.
+func (c *Choice) Set(text string) error {
+	for _, word := range c.words {
+		if strings.EqualFold(text, word) {
+			*c.value = word
+			return nil
+		}
+	}
+	return Usagef("it must be %s", oneOf(c.words))
+}
+
+// oneOf lists words as a sentence does.
+func oneOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}

@@ -1,0 +1,47 @@
+package terminal_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+func TestExitCode(t *testing.T) {
+	t.Parallel()
+	refused := func(status int, codes ...signalbox.Code) error {
+		apiErr := &signalbox.APIError{StatusCode: status}
+		for _, code := range codes {
+			apiErr.Errors = append(apiErr.Errors, signalbox.ErrorEntry{Code: code})
+		}
+		return fmt.Errorf("doing it: %w", apiErr)
+	}
+	tests := map[string]struct {
+		err  error
+		want int
+	}{
+		"nothing":             {nil, 0},
+		"any error":           {errors.New("x"), 1},
+		"usage":               {fmt.Errorf("x: %w", terminal.Usagef("y")), 2},
+		"silent":              {terminal.Silent(1), 1},
+		"not found":           {refused(404, signalbox.CodeNotFound), 3},
+		"a proxy's 404":       {refused(404), 1},
+		"taken":               {refused(409, signalbox.CodeAlreadyExists), 4},
+		"changed meanwhile":   {refused(412, signalbox.CodeVersionMismatch), 4},
+		"a new kind of 409":   {refused(409, "something_new"), 4},
+		"the plan":            {refused(402, signalbox.CodeLimitReached), 5},
+		"the rows":            {refused(409, signalbox.CodeRowLimitReached), 5},
+		"too fast":            {refused(429, signalbox.CodeRateLimited), 5},
+		"a rule":              {refused(400, signalbox.CodeValidation), 1},
+		"of the store":        {fault.New(fault.NotFound, "x"), 3},
+		"a rule of the store": {fault.New(fault.Validation, "x"), 1},
+	}
+	for name, test := range tests {
+		if got := terminal.ExitCode(test.err); got != test.want {
+			t.Errorf("%s: got %d, want %d", name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox/signalbox/internal/cli/yamljson"
+)
+
+// The formats of results.
+const (
+	FormatTable = "table"
+	FormatWide  = "wide"
+	FormatJSON  = "json"
+	FormatYAML  = "yaml"
+	FormatName  = "name"
+
+	templatePrefix = "go-template="
+)
+
+// Format is how a command prints its result. It is the value of the flag -o.
+type Format struct {
+	name     string
+	template *template.Template
+	given    bool
+}
+
+// AddFormat adds the flag -o.
+func AddFormat(cmd *cobra.Command, format *Format, fallback string) {
+	format.name = fallback
+	cmd.Flags().VarP(format, "output", "o", "`FORMAT` of the result: table, wide, json, yaml, name or go-template=TEMPLATE")
+	words := []string{FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName, templatePrefix}
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// String returns the format's name.
+func (f *Format) String() string { return f.name }
+
+// Type returns the placeholder in help texts.
+func (f *Format) Type() string { return "FORMAT" }
+
+// Set chooses a format.
+func (f *Format) Set(text string) (err error) {
+	source, isTemplate := strings.CutPrefix(text, templatePrefix)
+	switch {
+	case isTemplate:
+		if f.template, err = template.New("output").Option("missingkey=zero").Parse(source); err != nil {
+			return err
+		}
+		text = templatePrefix
+	case text != FormatTable && text != FormatWide && text != FormatJSON && text != FormatYAML && text != FormatName:
+		return fmt.Errorf("it must be table, wide, json, yaml, name or go-template=TEMPLATE")
+	}
+	f.name, f.given = text, true
+	return nil
+}
+
+// Given reports whether somebody chose the format.
+func (f *Format) Given() bool { return f.given }
+
+// IsText reports whether people read the result.
+func (f *Format) IsText() bool { return f.name == FormatTable || f.name == FormatWide }
+
+// Items is a result: what to print of it in every format.
+type Items[T any] struct {
+	Columns []Column[T]
+	// Name returns the id of an item, for -o name.
+	Name func(T) string
+	// JSON returns an item as a JSON object.
+	JSON func(T) (json.RawMessage, error)
+}
+
+// PrintAll prints a list.
+func PrintAll[T any](t *Terminal, format Format, items Items[T], list []T) error {
+	if documents, is, err := items.documents(format, list); err != nil || is {
+		if err != nil {
+			return err
+		}
+		all, err := json.Marshal(documents)
+		if err != nil {
+			return err
+		}
+		return t.printDocument(format, all)
+	}
+	return items.printText(t, format, list)
+}
+
+// PrintOne prints a single item.
+func PrintOne[T any](t *Terminal, format Format, items Items[T], item T) error {
+	if documents, is, err := items.documents(format, []T{item}); err != nil || is {
+		if err != nil {
+			return err
+		}
+		return t.printDocument(format, documents[0])
+	}
+	return items.printText(t, format, []T{item})
+}
+
+// documents returns the items as JSON, if the format needs that.
+func (i Items[T]) documents(format Format, list []T) (documents []json.RawMessage, is bool, err error) {
+	if format.IsText() || format.name == FormatName {
+		return nil, false, nil
+	}
+	documents = make([]json.RawMessage, len(list))
+	for at, item := range list {
+		if documents[at], err = i.JSON(item); err != nil {
+			return nil, false, err
+		}
+	}
+	return documents, true, nil
+}
+
+func (i Items[T]) printText(t *Terminal, format Format, list []T) error {
+	if format.name == FormatName {
+		for _, item := range list {
+			t.Say("%s\n", i.Name(item))
+		}
+		return nil
+	}
+	var columns []Column[T]
+	for _, column := range i.Columns {
+		if !column.Wide || format.name == FormatWide {
+			columns = append(columns, column)
+		}
+	}
+	return writeTable(t.Out, columns, list, t.width(), t.Coloured())
+}
+
+// PrintValue prints a value that has no table as JSON, as YAML or with a template.
+func (t *Terminal) PrintValue(format Format, value any) error {
+	document, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return t.printDocument(format, document)
+}
+
+// printDocument prints a JSON text.
+func (t *Terminal) printDocument(format Format, document json.RawMessage) error {
+	switch {
+	case format.template != nil:
+		return t.printTemplate(format.template, document)
+	case format.name == FormatYAML:
+		text, err := yamljson.FromJSON(document)
+		if err != nil {
+			return err
+		}
+		t.Say("%s", text)
+		return nil
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, document, "", "  "); err != nil {
+		return err
+	}
+	t.Say("%s\n", indented.String())
+	return nil
+}
+
+// printTemplate fills a template with a document; one for a list is filled once, with the list.
+func (t *Terminal) printTemplate(filled *template.Template, document json.RawMessage) error {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := filled.Execute(&text, value); err != nil {
+		return Usage(err)
+	}
+	t.Say("%s", text.String())
+	return nil
+}

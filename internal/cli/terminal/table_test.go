@@ -1,0 +1,33 @@
+package terminal
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWriteTable(t *testing.T) {
+	t.Parallel()
+	columns := []Column[[]string]{
+		{Title: "ID", Text: func(row []string) string { return row[0] }},
+		{Title: "DESCRIPTION", Text: func(row []string) string { return row[1] }, Colour: func([]string) Colour { return Good }},
+		{Title: "AT", Text: func(row []string) string { return row[2] }},
+	}
+	rows := [][]string{{"a", "a text that is\nrather long", "now"}, {"bcd", "", "ä"}}
+	tests := map[string]struct {
+		width    int
+		coloured bool
+		want     string
+	}{
+		"any width":  {0, false, "ID   DESCRIPTION                 AT\na    a text that is rather long  now\nbcd  -                           ä\n"},
+		"narrow":     {22, false, "ID   DESCRIPTION   AT\na    a text that…  now\nbcd  -             ä\n"},
+		"too narrow": {5, false, "ID   DESCRIP…  AT\na    a text …  now\nbcd  -         ä\n"},
+		"coloured": {0, true, "\x1b[1mID\x1b[0m   \x1b[1mDESCRIPTION\x1b[0m                 \x1b[1mAT\x1b[0m\n" +
+			"a    \x1b[32ma text that is rather long\x1b[0m  now\nbcd  \x1b[32m-\x1b[0m                           ä\n"},
+	}
+	for name, test := range tests {
+		var text strings.Builder
+		if err := writeTable(&text, columns, rows, test.width, test.coloured); err != nil || text.String() != test.want {
+			t.Errorf("%s:\n%s\n%q, %v", name, text.String(), text.String(), err)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package terminal
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Terminal is the input and output of a command. What is not a terminal gets no colours and is asked nothing.
+type Terminal struct {
+	Environ  []string
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Variable returns a variable of the environment; the last of a name wins.
+func (t *Terminal) Variable(name string) string {
+	for _, entry := range slices.Backward(t.Environ) {
+		if value, found := strings.CutPrefix(entry, name+"="); found {
+			return value
+		}
+	}
+	return ""
+}
+
+// Say prints a result.
+func (t *Terminal) Say(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
+
+// Note prints a line about a result to stderr, so that it does not mix with what programs read.
+func (t *Terminal) Note(format string, args ...any) {
+	fmt.Fprintf(t.Err, "signalbox: "+format+"\n", args...)
+}
+
+// width returns the columns of the terminal that results go to; 0 when it is none.
+func (t *Terminal) width() int {
+	file, is := t.Out.(*os.File)
+	if !is {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// terminalOf returns the descriptor of a stream that is a terminal.
+func terminalOf(stream any) (int, bool) {
+	file, is := stream.(*os.File)
+	if !is || !term.IsTerminal(int(file.Fd())) {
+		return 0, false
+	}
+	return int(file.Fd()), true
+}
+
+// Interactive reports whether there is somebody to ask.
+func (t *Terminal) Interactive() bool {
+	_, is := terminalOf(t.In)
+	return is
+}
+
+// Confirm asks a question after naming the consequences, and returns nil for yes. yes answers beforehand.
+func (t *Terminal) Confirm(yes bool, consequences string) error {
+	if yes {
+		return nil
+	}
+	if !t.Interactive() {
+		return Usage(fmt.Errorf("%s Say --yes to do it", consequences))
+	}
+	fmt.Fprintf(t.Err, "%s\nGo on? [y/N] ", consequences)
+	answer, err := t.line()
+	if err != nil {
+		return err
+	}
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+		return errors.New("nothing was changed")
+	}
+	return nil
+}
+
+// Secret asks for a text and does not show it. Without a terminal it is the first line of the input.
+func (t *Terminal) Secret(question string) (string, error) {
+	descriptor, is := terminalOf(t.In)
+	if !is {
+		return t.line()
+	}
+	fmt.Fprint(t.Err, question)
+	text, err := term.ReadPassword(descriptor)
+	fmt.Fprintln(t.Err)
+	if err != nil {
+		return "", fmt.Errorf("reading the answer: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// line reads one line of the input.
+func (t *Terminal) line() (string, error) {
+	line, err := bufio.NewReader(t.In).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("reading the answer: %w", err)
+	}
+	return strings.TrimSpace(line), nil
+}

@@ -1,0 +1,183 @@
+package yamljson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Document is one document of a file.
+type Document struct {
+	// JSON is the document as a JSON text.
+	JSON json.RawMessage
+	// Line is where it begins.
+	Line int
+}
+
+const (
+	// maxNodes bounds what aliases can expand to: a few lines of YAML may stand for gigabytes.
+	maxNodes = 1 << 20
+	// maxDepth ends an alias that contains itself.
+	maxDepth = 1000
+)
+
+// number is a number as JSON spells it.
+var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+// ToJSON returns the documents of a YAML text. Empty ones are left out. JSON is YAML, so it reads that too.
+func ToJSON(text []byte) (documents []Document, err error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	left := maxNodes
+	for {
+		var node yaml.Node
+		if err := decoder.Decode(&node); errors.Is(err, io.EOF) {
+			return documents, nil
+		} else if err != nil {
+			return nil, err
+		}
+		var converted bytes.Buffer
+		writer := &jsonWriter{to: &converted, left: &left}
+		if err := writer.write(&node); err != nil {
+			return nil, err
+		}
+		if converted.String() != "null" {
+			documents = append(documents, Document{converted.Bytes(), firstLine(&node)})
+		}
+	}
+}
+
+// firstLine returns where the content of a document begins.
+func firstLine(node *yaml.Node) int {
+	if node.Kind == yaml.DocumentNode && len(node.Content) > 0 {
+		return node.Content[0].Line
+	}
+	return node.Line
+}
+
+// jsonWriter writes nodes as JSON.
+type jsonWriter struct {
+	to    *bytes.Buffer
+	left  *int // nodes that may still be written
+	depth int
+}
+
+func (w *jsonWriter) write(node *yaml.Node) error {
+	*w.left--
+	w.depth++
+	defer func() { w.depth-- }()
+	if *w.left < 0 || w.depth > maxDepth {
+		return at(node, "there are more than %d values, or more than %d inside each other", maxNodes, maxDepth)
+	}
+	switch node.Kind {
+	case yaml.DocumentNode:
+		return w.write(node.Content[0])
+	case yaml.AliasNode:
+		return w.write(node.Alias)
+	case yaml.MappingNode:
+		return w.writeMapping(node)
+	case yaml.SequenceNode:
+		return w.writeSequence(node)
+	default:
+		return w.writeScalar(node)
+	}
+}
+
+func (w *jsonWriter) writeMapping(node *yaml.Node) error {
+	w.to.WriteByte('{')
+	seen := make(map[string]bool, len(node.Content)/2)
+	for i := 0; i < len(node.Content); i += 2 {
+		name := node.Content[i]
+		switch {
+		case name.Tag == "!!merge":
+			return at(name, "merge keys (<<) are not supported; write the members out or use an alias for a whole value")
+		case name.Kind != yaml.ScalarNode:
+			return at(name, "the name of a member must be a text")
+		case seen[name.Value]:
+			return at(name, "the member %q is here twice", name.Value)
+		}
+		seen[name.Value] = true
+		if i > 0 {
+			w.to.WriteByte(',')
+		}
+		if err := w.writeText(name.Value); err != nil {
+			return err
+		}
+		w.to.WriteByte(':')
+		if err := w.write(node.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	w.to.WriteByte('}')
+	return nil
+}
+
+func (w *jsonWriter) writeSequence(node *yaml.Node) error {
+	w.to.WriteByte('[')
+	for i, each := range node.Content {
+		if i > 0 {
+			w.to.WriteByte(',')
+		}
+		if err := w.write(each); err != nil {
+			return err
+		}
+	}
+	w.to.WriteByte(']')
+	return nil
+}
+
+// writeScalar writes a single value. What JSON has no type for, such as a date, is its text.
+func (w *jsonWriter) writeScalar(node *yaml.Node) error {
+	switch node.ShortTag() {
+	case "!!null":
+		w.to.WriteString("null")
+	case "!!bool":
+		var value bool
+		if err := node.Decode(&value); err != nil {
+			return err
+		}
+		fmt.Fprint(w.to, value)
+	case "!!int", "!!float":
+		return w.writeNumber(node)
+	default:
+		return w.writeText(node.Value)
+	}
+	return nil
+}
+
+// writeNumber keeps the spelling of a number that JSON can spell, and converts others, such as 0x1f.
+func (w *jsonWriter) writeNumber(node *yaml.Node) error {
+	if number.MatchString(node.Value) {
+		w.to.WriteString(node.Value)
+		return nil
+	}
+	var value any
+	if err := node.Decode(&value); err != nil {
+		return err
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return at(node, "%s is not a number that JSON has", node.Value)
+	}
+	w.to.Write(text)
+	return nil
+}
+
+func (w *jsonWriter) writeText(text string) error {
+	encoder := json.NewEncoder(w.to)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err != nil {
+		return err
+	}
+	w.to.Truncate(w.to.Len() - 1) // the line break
+	return nil
+}
+
+// at returns an error about a line.
+func at(node *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("line %d: %s", node.Line, fmt.Sprintf(format, args...))
+}
