@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	signalbox "github.com/signalbox/signalbox/client"
-	"github.com/signalbox/signalbox/client/flageval"
-	"github.com/signalbox/signalbox/client/internal/testenv"
 	"net/http"
 	"reflect"
 	"slices"
@@ -14,6 +11,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
 func TestEnvironmentsAPI_Server(t *testing.T) {
