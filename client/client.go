@@ -84,6 +84,9 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 	return newClient(t), nil
 }
 
+// CloseIdleConnections closes the connections that no request uses, when the client is no longer needed.
+func (c *Client) CloseIdleConnections() { c.Account.transport.http.CloseIdleConnections() }
+
 // newTransport returns a transport that sends no credential yet.
 func newTransport(baseURL string, options []Option) (*transport, error) {
 	base, err := parseBase(baseURL)

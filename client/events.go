@@ -77,6 +77,8 @@ type EventParams struct {
 	AllTopics bool
 	// OnDisconnect, if set, is called with the reason before every attempt to reconnect.
 	OnDisconnect func(error)
+	// Once ends the stream with its first connection, for callers that decide themselves when to reconnect.
+	Once bool
 }
 
 // EventsAPI streams the changes of the account.
@@ -84,7 +86,7 @@ type EventsAPI struct{ transport *transport }
 
 // Follow streams the changes of the account as they happen, every event once and in order. It reconnects and resumes
 // when the connection is lost; [EventConnected] says whether events were missed. It ends with an error when ctx is done or
-// the server rejects the request.
+// the server rejects the request, and with [EventParams.Once] when the connection is lost.
 func (a EventsAPI) Follow(ctx context.Context, params EventParams) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := &follower{transport: a.transport, since: params.Since, query: params.query(), yield: yield}
@@ -94,7 +96,7 @@ func (a EventsAPI) Follow(ctx context.Context, params EventParams) iter.Seq2[Eve
 			if f.stopped {
 				return
 			}
-			if ctx.Err() != nil || isFinal(err) {
+			if ctx.Err() != nil || params.Once || isFinal(err) {
 				yield(Event{}, errors.Join(context.Cause(ctx), err))
 				return
 			}

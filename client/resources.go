@@ -46,6 +46,8 @@ type Timestamps struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
+func (r Resource) id() string { return r.ID }
+
 func (r *Resource) identify(id, etag string, notes *Notes) { r.ID, r.ETag, r.Notes = id, etag, notes }
 
 // identified is a pointer to a type that embeds Resource.
@@ -194,6 +196,7 @@ func rangeEnd(at time.Time) string {
 // item is a resource as the server sends it.
 type item[T any] struct {
 	ID         string `json:"id"`
+	Type       string `json:"type"`
 	Attributes T      `json:"attributes"`
 }
 

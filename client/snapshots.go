@@ -74,21 +74,30 @@ func (a SnapshotsAPI) Get(ctx context.Context, environment string, params Snapsh
 
 // snapshotDocument is a snapshot as it is sent.
 type snapshotDocument struct {
-	Data struct {
-		ID         string `json:"id"`
-		Attributes struct {
-			Seq       int64            `json:"seq"`
-			Flags     []item[Flag]     `json:"flags"`
-			Loggers   []item[Logger]   `json:"loggers"`
-			LogGroups []item[LogGroup] `json:"log_groups"`
-			Configs   map[string]struct {
-				Values map[string]json.RawMessage `json:"values"`
-			} `json:"configs"`
-		} `json:"attributes"`
-	} `json:"data"`
-	Meta struct {
-		StaleSince *time.Time `json:"stale_since"`
-	} `json:"meta"`
+	Data snapshotData `json:"data"`
+	Meta snapshotMeta `json:"meta"`
+}
+
+type snapshotData struct {
+	ID         string             `json:"id"`
+	Type       string             `json:"type"`
+	Attributes snapshotAttributes `json:"attributes"`
+}
+
+type snapshotAttributes struct {
+	Seq       int64                     `json:"seq"`
+	Flags     []item[Flag]              `json:"flags"`
+	Loggers   []item[Logger]            `json:"loggers"`
+	LogGroups []item[LogGroup]          `json:"log_groups"`
+	Configs   map[string]snapshotConfig `json:"configs"`
+}
+
+type snapshotConfig struct {
+	Values map[string]json.RawMessage `json:"values"`
+}
+
+type snapshotMeta struct {
+	StaleSince *time.Time `json:"stale_since,omitempty"`
 }
 
 func (d snapshotDocument) snapshot(etag string) Snapshot {
@@ -99,4 +108,35 @@ func (d snapshotDocument) snapshot(etag string) Snapshot {
 		found.Configs[key] = config.Values
 	}
 	return found
+}
+
+// MarshalJSON writes the document that the server sends, without the ETag.
+func (s Snapshot) MarshalJSON() ([]byte, error) {
+	attributes := snapshotAttributes{Seq: s.Seq, Configs: make(map[string]snapshotConfig, len(s.Configs)), Flags: toItems(s.Flags, "flag"),
+		Loggers: toItems(s.Loggers, "logger"), LogGroups: toItems(s.LogGroups, "log_group")}
+	for key, values := range s.Configs {
+		attributes.Configs[key] = snapshotConfig{values}
+	}
+	return json.Marshal(snapshotDocument{Data: snapshotData{ID: s.ID, Type: "snapshot", Attributes: attributes}, Meta: snapshotMeta{s.StaleSince}})
+}
+
+// UnmarshalJSON reads the document that the server sends, such as one that was saved to a file.
+func (s *Snapshot) UnmarshalJSON(text []byte) error {
+	var read snapshotDocument
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	if read.Data.ID == "" {
+		return errNoResource
+	}
+	*s = read.snapshot("")
+	return nil
+}
+
+func toItems[T interface{ id() string }](list []T, kind string) []item[T] {
+	items := make([]item[T], len(list))
+	for i, each := range list {
+		items[i] = item[T]{ID: each.id(), Type: kind, Attributes: each}
+	}
+	return items
 }

@@ -150,9 +150,43 @@ func (f *Flag) Evaluate(environment string, context jsonlogic.Value) Evaluation 
 	return f.plan(environment).evaluate(context)
 }
 
+// In returns the flag in one environment.
+func (f *Flag) In(environment string) Bound { return Bound{f.plan(environment)} }
+
 func (f *Flag) plan(environment string) *plan {
 	if p, ok := f.plans[environment]; ok {
 		return p
 	}
 	return f.absent
+}
+
+// Bound is a flag in one environment. The zero Bound is a flag that does not exist.
+type Bound struct{ plan *plan }
+
+// Evaluate returns the flag's value for a context.
+func (b Bound) Evaluate(context jsonlogic.Value) Evaluation {
+	if b.plan == nil {
+		return failed(FlagNotFound)
+	}
+	return b.plan.evaluate(context)
+}
+
+// Rules returns how many rules the flag has there.
+func (b Bound) Rules() int {
+	if b.plan == nil {
+		return 0
+	}
+	return len(b.plan.rules)
+}
+
+// Serves returns the evaluation when the rule with an index decides, or with NoRule when none does, so that a reader can
+// prepare every value once.
+func (b Bound) Serves(rule int) Evaluation {
+	switch {
+	case b.plan == nil:
+		return failed(FlagNotFound)
+	case rule == NoRule:
+		return b.plan.serveFallback()
+	}
+	return b.plan.rules[rule].serve(rule, jsonlogic.Decision{})
 }
