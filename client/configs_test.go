@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/internal/servertest"
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
 func TestConfigsAPI_Server(t *testing.T) {
 	t.Parallel()
-	api, ctx := startServer(t).client(t).Configs, t.Context()
+	api, ctx := servertest.Start(t).Client().Configs, t.Context()
 	page, err := api.List(ctx, signalbox.ConfigParams{})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != signalbox.CommonConfig {
 		t.Fatalf("listed %+v, %v", page, err)

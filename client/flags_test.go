@@ -8,6 +8,7 @@ import (
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/internal/servertest"
 	"github.com/signalbox/signalbox/client/internal/testenv"
 	"github.com/signalbox/signalbox/client/jsonlogic"
 )
@@ -26,7 +27,7 @@ func forGold() signalbox.FlagDraft {
 
 func TestFlagsAPI_Server(t *testing.T) {
 	t.Parallel()
-	api, ctx := startServer(t).client(t).Flags, t.Context()
+	api, ctx := servertest.Start(t).Client().Flags, t.Context()
 	made, err := api.Create(ctx, "checkout-v2", forGold())
 	if err != nil || made.ID != "checkout-v2" || made.ETag == "" || made.Name == "" || !made.Managed || made.Type != flageval.String ||
 		string(made.Default) != `"old"` || len(made.Values) != 2 || len(made.Environments["production"].Rules) != 2 || made.LastSeen != nil {
@@ -73,7 +74,7 @@ func TestFlagsAPI_Server(t *testing.T) {
 
 func TestFlagsAPI_ServerFilters(t *testing.T) {
 	t.Parallel()
-	api, ctx := startServer(t).client(t).Flags, t.Context()
+	api, ctx := servertest.Start(t).Client().Flags, t.Context()
 	if _, err := api.Create(ctx, "checkout-v2", forGold()); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestFlagsAPI_ServerFilters(t *testing.T) {
 
 func TestFlagsAPI_ServerReport(t *testing.T) {
 	t.Parallel()
-	api, ctx := startServer(t).client(t).Flags, t.Context()
+	api, ctx := servertest.Start(t).Client().Flags, t.Context()
 	reported, err := api.Report(ctx, []signalbox.ReportedFlag{
 		{ID: "limit", Type: flageval.Numeric, Default: json.RawMessage(`1.50`), Service: "shop", Environment: "production"},
 		{ID: "limit", Type: flageval.String, Default: json.RawMessage(`"x"`), Service: "billing", Environment: "production"},
@@ -155,7 +156,7 @@ func TestFlagsAPI_ServerReport(t *testing.T) {
 
 func TestFlagsAPI_ServerEvaluate(t *testing.T) {
 	t.Parallel()
-	api, ctx := startServer(t).client(t).Flags, t.Context()
+	api, ctx := servertest.Start(t).Client().Flags, t.Context()
 	made, err := api.Create(ctx, "checkout-v2", forGold())
 	if err != nil {
 		t.Fatal(err)
@@ -211,8 +212,8 @@ func TestFlagsAPI_ServerEvaluate(t *testing.T) {
 
 func TestFlagsAPI_ServerRuleLimit(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	api := server.clientOf(t, server.account(t, "Poor", "free")).Flags
+	server := servertest.Start(t)
+	api := server.ClientOf(server.Account("Poor", "free")).Flags
 	draft := forGold()
 	production := draft.Environments["production"]
 	production.Rules = slices.Repeat(production.Rules, 3)

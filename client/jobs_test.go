@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/internal/servertest"
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
@@ -28,8 +29,8 @@ func newReceiver(t *testing.T) *httptest.Server {
 
 func TestJobsAPI_Server(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	api, ctx := server.client(t).Jobs, t.Context()
+	server := servertest.Start(t)
+	api, ctx := server.Client().Jobs, t.Context()
 	made, err := api.Create(ctx, "nightly", signalbox.JobDraft{Name: "Nightly", Schedule: "0 3 * * *", Configuration: signalbox.JobConfiguration{
 		URL: "http://10.0.0.1/", Headers: []signalbox.JobHeader{{Name: "Authorization", Value: "Bearer secret"}}}})
 	if err != nil {
@@ -78,7 +79,7 @@ func TestJobsAPI_Server(t *testing.T) {
 
 func TestJobsAPI_PreviewSchedule(t *testing.T) {
 	t.Parallel()
-	api, ctx := startServer(t).client(t).Jobs, t.Context()
+	api, ctx := servertest.Start(t).Client().Jobs, t.Context()
 	got, err := api.PreviewSchedule(ctx, "30 2 * * *", 3)
 	if err != nil || got.ID != "30 2 * * *" || got.Kind != signalbox.ScheduleKindCron || len(got.Next) != 3 || got.Next[0].Format("15:04") != "02:30" {
 		t.Errorf("got %+v, %v", got, err)
@@ -94,7 +95,7 @@ func TestJobsAPI_PreviewSchedule(t *testing.T) {
 func TestRunsAPI_Server(t *testing.T) {
 	t.Parallel()
 	receiver := newReceiver(t)
-	client, ctx := startServer(t, "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8").client(t), t.Context()
+	client, ctx := servertest.Start(t, "SIGNALBOX_ALLOW_NETWORKS=127.0.0.0/8").Client(), t.Context()
 	for id, path := range map[string]string{"greet": "/", "hold": "/hold"} {
 		if _, err := client.Jobs.Create(ctx, id, signalbox.JobDraft{Name: id, Schedule: "0 3 * * *", Enabled: new(false), Configuration: signalbox.JobConfiguration{
 			Method: "PUT", URL: receiver.URL + path, Body: new("world"), Headers: []signalbox.JobHeader{{Name: "X-Greeting", Value: "hello"}}}}); err != nil {

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/internal/servertest"
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
 func TestLoggersAPI_Server(t *testing.T) {
 	t.Parallel()
-	client, ctx := startServer(t).client(t), t.Context()
+	client, ctx := servertest.Start(t).Client(), t.Context()
 	reported, err := client.Loggers.Report(ctx, []signalbox.ReportedLogger{
 		{Name: "Com/Example:Shop", Level: loglevel.Warn, Service: "shop", Environment: "production"}, {Name: "com.example.shop.cart"}, {Name: ""},
 	})
@@ -71,7 +72,7 @@ func TestLoggersAPI_Server(t *testing.T) {
 
 func TestLogGroupsAPI_Server(t *testing.T) {
 	t.Parallel()
-	client, ctx := startServer(t).client(t), t.Context()
+	client, ctx := servertest.Start(t).Client(), t.Context()
 	at := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 	draft := signalbox.LogGroupDraft{Base: signalbox.LevelSetting{Level: loglevel.Trace, ExpiresAt: &at}}
 	group, err := client.LogGroups.Create(ctx, "a/b SQL", draft)

@@ -14,13 +14,14 @@ import (
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/internal/servertest"
 	"github.com/signalbox/signalbox/client/internal/testenv"
 )
 
 func TestEnvironmentsAPI_Server(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	api, ctx := server.client(t).Environments, t.Context()
+	server := servertest.Start(t)
+	api, ctx := server.Client().Environments, t.Context()
 
 	made, err := api.Create(ctx, "eu.prod-1", signalbox.EnvironmentDraft{Name: "Europe", Color: new("#0a7")})
 	if err != nil {
@@ -81,8 +82,8 @@ func TestEnvironmentsAPI_Server(t *testing.T) {
 
 func TestAPIError_Server(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	api, ctx := server.client(t).Environments, t.Context()
+	server := servertest.Start(t)
+	api, ctx := server.Client().Environments, t.Context()
 
 	_, err := api.Create(ctx, "no spaces", signalbox.EnvironmentDraft{Color: new("red")})
 	refusal, is := errors.AsType[*signalbox.APIError](err)
@@ -101,11 +102,11 @@ func TestAPIError_Server(t *testing.T) {
 	if refusal, is = errors.AsType[*signalbox.APIError](err); !is || refusal.Errors[0].Source.Parameter != "page[size]" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := server.clientOf(t, "sk_api_nobody").Account.Get(ctx); !signalbox.IsUnauthorized(err) {
+	if _, err := server.ClientOf("sk_api_nobody").Account.Get(ctx); !signalbox.IsUnauthorized(err) {
 		t.Errorf("got %v", err)
 	}
 
-	poor := server.clientOf(t, server.account(t, "Poor", "free")).Environments
+	poor := server.ClientOf(server.Account("Poor", "free")).Environments
 	if _, err := poor.Create(ctx, "two", signalbox.EnvironmentDraft{Name: "Two"}); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestAPIError_Server(t *testing.T) {
 
 func TestAPIError_ServerRateLimit(t *testing.T) {
 	t.Parallel()
-	client, err := signalbox.New(startServer(t, "SIGNALBOX_RATE_LIMIT=1").url, ownerKey, signalbox.WithRetry(signalbox.RetryPolicy{}))
+	client, err := signalbox.New(servertest.Start(t, "SIGNALBOX_RATE_LIMIT=1").URL, ownerKey, signalbox.WithRetry(signalbox.RetryPolicy{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,15 +138,15 @@ func TestAPIError_ServerRateLimit(t *testing.T) {
 
 func TestKeysAPI_Server(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	api, ctx := server.client(t).Keys, t.Context()
+	server := servertest.Start(t)
+	api, ctx := server.Client().Keys, t.Context()
 	expiry := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 	made, err := api.Create(ctx, signalbox.KeyDraft{Name: "Reader", Role: signalbox.RoleViewer,
 		Scopes: &signalbox.KeyScopes{Environments: []string{"staging"}}, ExpiresAt: &expiry})
 	if err != nil || !strings.HasPrefix(made.Secret, "sk_api_") || made.Status != signalbox.KeyActive || !made.ExpiresAt.Equal(expiry) {
 		t.Fatalf("made %+v, %v", made, err)
 	}
-	reader := server.clientOf(t, made.Secret)
+	reader := server.ClientOf(made.Secret)
 	if _, err := reader.Services.Create(ctx, "s", signalbox.ServiceDraft{}); !signalbox.IsForbidden(err) {
 		t.Errorf("got %v", err)
 	}
@@ -184,7 +185,7 @@ func TestKeysAPI_Server(t *testing.T) {
 
 func TestAccountAPI_Server(t *testing.T) {
 	t.Parallel()
-	client, ctx := startServer(t).client(t), t.Context()
+	client, ctx := servertest.Start(t).Client(), t.Context()
 	account, err := client.Account.Get(ctx)
 	if err != nil || account.Key != "default" || account.Plans["jobs"] != "pro" {
 		t.Fatalf("got %+v, %v", account, err)
@@ -230,7 +231,7 @@ func odd() []string {
 
 func TestServicesAPI_Server(t *testing.T) {
 	t.Parallel()
-	api, ctx := startServer(t).client(t).Services, t.Context()
+	api, ctx := servertest.Start(t).Client().Services, t.Context()
 	for _, id := range odd() {
 		made, err := api.Create(ctx, id, signalbox.ServiceDraft{})
 		if err != nil || made.ID != id || made.Name != id {
@@ -258,7 +259,7 @@ func TestServicesAPI_Server(t *testing.T) {
 
 func TestContextsAPI_Server(t *testing.T) {
 	t.Parallel()
-	client, ctx := startServer(t).client(t), t.Context()
+	client, ctx := servertest.Start(t).Client(), t.Context()
 	reported, err := client.Contexts.Report(ctx, []signalbox.ReportedContext{
 		{Type: "user", Key: "alice", Attributes: map[string]any{"plan": "gold", "age": 42}},
 		{Type: "user", Key: "a/b:c"},
@@ -318,7 +319,7 @@ func TestContextsAPI_Server(t *testing.T) {
 
 func TestChangesAPI_Server(t *testing.T) {
 	t.Parallel()
-	client, ctx := startServer(t, "SIGNALBOX_PUBLIC_URL=https://signalbox.example.com/base").client(t), t.Context()
+	client, ctx := servertest.Start(t, "SIGNALBOX_PUBLIC_URL=https://signalbox.example.com/base").Client(), t.Context()
 	for i := range 5 {
 		if _, err := client.Services.Create(ctx, fmt.Sprintf("s%d", i), signalbox.ServiceDraft{}); err != nil {
 			t.Fatal(err)
@@ -371,7 +372,7 @@ func TestChangesAPI_Server(t *testing.T) {
 
 func TestDraft_ServerKeepsResource(t *testing.T) {
 	t.Parallel()
-	client, ctx := startServer(t).client(t), t.Context()
+	client, ctx := servertest.Start(t).Client(), t.Context()
 	expiry := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 	key, err := client.Keys.Create(ctx, signalbox.KeyDraft{Name: "K", Scopes: &signalbox.KeyScopes{Environments: []string{"staging"}}, ExpiresAt: &expiry})
 	if err != nil {
@@ -424,7 +425,7 @@ func same[T any](t *testing.T, before, after T, err error) {
 
 func TestMetricsAPI_Server(t *testing.T) {
 	t.Parallel()
-	client := startServer(t).client(t)
+	client := servertest.Start(t).Client()
 	if err := client.Metrics.Report(t.Context(), []signalbox.Metric{
 		{Name: "flags.evaluations", Value: 17, Unit: "1", Period: time.Minute, Dimensions: map[string]string{"flag": "x"}, RecordedAt: time.Now()},
 		{Name: "flags.evaluations", Value: 3},
@@ -435,8 +436,8 @@ func TestMetricsAPI_Server(t *testing.T) {
 
 func TestEventsAPI_Server(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	client, ctx := server.client(t), t.Context()
+	server := servertest.Start(t)
+	client, ctx := server.Client(), t.Context()
 	declare := func(id string) {
 		if _, err := client.Flags.Report(ctx, []signalbox.ReportedFlag{{ID: id, Type: flageval.Boolean, Default: []byte("true")}}); err != nil {
 			t.Fatal(err)
@@ -470,7 +471,7 @@ func TestEventsAPI_Server(t *testing.T) {
 	if diff := testenv.Diff([]string{"connected true", "flags_changed false"}, names); diff != "" {
 		t.Error(diff)
 	}
-	for _, err := range server.clientOf(t, "sk_api_nobody").Events.Follow(ctx, signalbox.EventParams{}) {
+	for _, err := range server.ClientOf("sk_api_nobody").Events.Follow(ctx, signalbox.EventParams{}) {
 		if !signalbox.IsUnauthorized(err) {
 			t.Errorf("got %v", err)
 		}

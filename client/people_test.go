@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/internal/servertest"
 )
 
 func tokenOf(t *testing.T, link string) string {
@@ -18,8 +19,8 @@ func tokenOf(t *testing.T, link string) string {
 
 func TestPeople_Server(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	owner, ctx := server.client(t), t.Context()
+	server := servertest.Start(t)
+	owner, ctx := server.Client(), t.Context()
 	invited, err := owner.Invitations.Create(ctx, signalbox.InvitationDraft{Email: "ada@example.com", Role: signalbox.RoleOwner})
 	if err != nil || invited.Link == "" || invited.Role != signalbox.RoleOwner {
 		t.Fatalf("invited %+v, %v", invited, err)
@@ -28,11 +29,11 @@ func TestPeople_Server(t *testing.T) {
 		t.Errorf("got %+v, %v", page, err)
 	}
 	redemption := signalbox.Redemption{Token: tokenOf(t, invited.Link), Name: "Ada", Password: "correct horse battery"}
-	ada, session, err := signalbox.Redeem(ctx, server.url, redemption)
+	ada, session, err := signalbox.Redeem(ctx, server.URL, redemption)
 	if err != nil || session.Role != signalbox.RoleOwner || session.Key != nil {
 		t.Fatalf("got %+v, %v", session, err)
 	}
-	if _, _, err := signalbox.Redeem(ctx, server.url, redemption); !signalbox.IsNotFound(err) {
+	if _, _, err := signalbox.Redeem(ctx, server.URL, redemption); !signalbox.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}
 	if user, err := ada.User.Get(ctx); err != nil || user.ID != session.User || user.Name != "Ada" || !user.CanSignIn {
@@ -50,10 +51,10 @@ func TestPeople_Server(t *testing.T) {
 	if _, err := ada.User.ChangePassword(ctx, "correct horse battery", "another good one"); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := signalbox.SignIn(ctx, server.url, "ADA@example.com", "wrong"); !signalbox.IsUnauthorized(err) {
+	if _, _, err := signalbox.SignIn(ctx, server.URL, "ADA@example.com", "wrong"); !signalbox.IsUnauthorized(err) {
 		t.Errorf("got %v", err)
 	}
-	again, second, err := signalbox.SignIn(ctx, server.url, "ADA@example.com", "another good one")
+	again, second, err := signalbox.SignIn(ctx, server.URL, "ADA@example.com", "another good one")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,13 +77,13 @@ func TestPeople_Server(t *testing.T) {
 
 func TestUsersAPI_Server(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	owner, ctx := server.client(t), t.Context()
+	server := servertest.Start(t)
+	owner, ctx := server.Client(), t.Context()
 	invited, err := owner.Invitations.Create(ctx, signalbox.InvitationDraft{Email: "bob@example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, session, err := signalbox.Redeem(ctx, server.url, signalbox.Redemption{Token: tokenOf(t, invited.Link), Password: "correct horse battery"})
+	_, session, err := signalbox.Redeem(ctx, server.URL, signalbox.Redemption{Token: tokenOf(t, invited.Link), Password: "correct horse battery"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestUsersAPI_Server(t *testing.T) {
 	if _, err := owner.Invitations.Get(ctx, other.ID); !signalbox.IsNotFound(err) {
 		t.Errorf("got %v", err)
 	}
-	if _, viaKey, err := signalbox.SignInWithKey(ctx, server.url, ownerKey); err != nil || viaKey.Key == nil {
+	if _, viaKey, err := signalbox.SignInWithKey(ctx, server.URL, ownerKey); err != nil || viaKey.Key == nil {
 		t.Errorf("got %+v, %v", viaKey, err)
 	}
 }

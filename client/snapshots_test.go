@@ -6,11 +6,12 @@ import (
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/internal/servertest"
 )
 
 func TestSnapshotsAPI_Server(t *testing.T) {
 	t.Parallel()
-	client, ctx := startServer(t).client(t), t.Context()
+	client, ctx := servertest.Start(t).Client(), t.Context()
 	if _, err := client.Flags.Create(ctx, "made", signalbox.FlagDraft{Type: flageval.Boolean, Default: []byte("false"),
 		Environments: map[string]flageval.Environment{"production": {Enabled: true, Default: []byte("true")}}}); err != nil {
 		t.Fatal(err)
@@ -34,7 +35,7 @@ func TestSnapshotsAPI_Server(t *testing.T) {
 
 func TestConnectionsAPI_Server(t *testing.T) {
 	t.Parallel()
-	client, ctx := startServer(t).client(t), t.Context()
+	client, ctx := servertest.Start(t).Client(), t.Context()
 	follow := signalbox.EventParams{Service: "checkout", Environment: "production", AllTopics: true}
 	for event, err := range client.Events.Follow(ctx, follow) {
 		if err != nil {

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
 )
 
 // All reports whether SIGNALBOX_TEST_ALL is set, as make test does: no test may be skipped.
@@ -45,4 +48,47 @@ func show(value any) string {
 		return fmt.Sprintf("%+v", value)
 	}
 	return fmt.Sprintf("%s %+v", text, value)
+}
+
+// Wait waits until a condition holds.
+func Wait(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(30 * time.Second); !holds(); {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("waited 30 s for this: %s", what)
+		}
+	}
+}
+
+// Leaks returns the goroutines that still run code of a package a while after the tests ended, or "".
+func Leaks(code string) string {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(5 * time.Second); ; {
+		left := running(code)
+		if left == "" {
+			return ""
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			return left
+		}
+	}
+}
+
+func running(code string) string {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	var found []string
+	for each := range strings.SplitSeq(string(stacks), "\n\n") {
+		if strings.Contains(each, code) && !strings.Contains(each, "testenv.running(") {
+			found = append(found, each)
+		}
+	}
+	return strings.Join(found, "\n\n")
 }
