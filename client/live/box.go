@@ -1,0 +1,264 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/jsonlogic"
+)
+
+// closeTimeout is how long Close takes at most, and grace how long when its context has ended already.
+const (
+	closeTimeout = 5 * time.Second
+	grace        = time.Second
+)
+
+var errClosed = errors.New("live: the box is closed")
+
+// Box has the flags, levels and configs of a running service. It is safe for concurrent use.
+type Box struct {
+	settings  settings
+	noContext jsonlogic.Value // what rules read without a context
+	problems  *problems
+	callbacks *dispatcher
+	flags     *flagTable
+	levels    *levelTable
+	configs   *configTable
+	reports   *reporter
+	cache     *cache // nil keeps nothing
+	states    listeners
+
+	stop       context.CancelFunc
+	background sync.WaitGroup
+	closing    sync.Once
+
+	applying sync.Mutex
+	mu       sync.Mutex
+	world    *world
+	state    State
+	wasLive  bool
+	moved    chan struct{} // closed at the next change of the state
+}
+
+// Start returns a box that keeps itself in sync until ctx ends or it is closed. It does not wait for the server. The error
+// is about settings; the box is usable even then, with the values of the cache, the bootstrap file or the code.
+func Start(ctx context.Context, options ...Option) (*Box, error) {
+	s := newSettings(options)
+	client, err := s.client()
+	b := newBox(s, client)
+	err = errors.Join(err, b.begin())
+	if client == nil {
+		b.noteState(Refused, err, false)
+		return b, err
+	}
+	ctx, b.stop = context.WithCancel(ctx)
+	follower := &syncer{box: b, client: client, timing: s.timing, pending: newWork(), wake: make(chan struct{}, 1)}
+	b.background.Go(func() { follower.follow(ctx) })
+	b.background.Go(func() { follower.load(ctx) })
+	b.background.Go(func() { b.reports.run(ctx) })
+	if b.cache != nil {
+		b.background.Go(func() { b.cache.run(ctx, b.snapshot) })
+	}
+	return b, err
+}
+
+// Static returns a box without a server, and the function that gives it another snapshot. Package signalboxtest uses it; it
+// also serves programs that get their snapshots another way.
+func Static(snapshot signalbox.Snapshot) (*Box, func(signalbox.Snapshot)) {
+	s := newSettings([]Option{WithEnvironment(snapshot.ID), WithoutCache()})
+	b := newBox(s, nil)
+	set := func(snapshot signalbox.Snapshot) {
+		b.apply(newWorld(s.environment, snapshot), nil)
+		b.noteState(Live, nil, false)
+	}
+	set(snapshot)
+	return b, set
+}
+
+func newBox(s settings, client *signalbox.Client) *Box {
+	found := newProblems(s.log)
+	b := &Box{
+		settings: s, noContext: serviceContext(s.service), problems: found, callbacks: &dispatcher{problems: found},
+		flags: newFlagTable(s.environment), levels: newLevelTable(s.environment), stop: func() {}, moved: make(chan struct{}),
+		configs: &configTable{problems: found, declared: map[configIdentity]declaredConfig{}},
+		world:   &world{environment: s.environment}, state: State{Status: Starting, Since: time.Now()},
+	}
+	b.reports = newReporter(b, client)
+	return b
+}
+
+// begin applies the values to start with: those of the cache, else those of the bootstrap file.
+func (b *Box) begin() error {
+	b.cache = newCache(b.settings, b.problems)
+	if b.cache != nil {
+		if snapshot, at, found := b.cache.read(); found {
+			b.beginWith(snapshot, at)
+			return nil
+		}
+	}
+	if b.settings.bootstrap == "" {
+		return nil
+	}
+	snapshot, at, err := readSnapshot(b.settings.bootstrap)
+	if err != nil {
+		return fmt.Errorf("live: reading the bootstrap file: %w", err)
+	}
+	b.beginWith(snapshot, at)
+	return nil
+}
+
+func (b *Box) beginWith(snapshot signalbox.Snapshot, at time.Time) {
+	b.apply(newWorld(b.settings.environment, snapshot), nil)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.state.Since = at
+}
+
+// Ready waits until the values of the server are there. It returns an error when the server refuses the key, or ctx ends
+// first; the box goes on either way.
+func (b *Box) Ready(ctx context.Context) error {
+	for {
+		b.mu.Lock()
+		state, live, moved := b.state, b.wasLive, b.moved
+		b.mu.Unlock()
+		switch {
+		case live:
+			return nil
+		case state.Status == Refused:
+			return fmt.Errorf("live: the server refuses the service: %w", state.Err)
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return fmt.Errorf("live: the server has not answered (%s): %w", state, context.Cause(ctx))
+		}
+	}
+}
+
+// State returns how current the values are.
+func (b *Box) State() State {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	state := b.state
+	state.Seq = b.world.seq
+	return state
+}
+
+// OnState calls a function with the state when it has changed. The result ends the calls.
+func (b *Box) OnState(listener func(State)) (stop func()) {
+	last := b.State()
+	return b.states.add(b.callbacks, func() {
+		now := b.State()
+		if now.Status != last.Status || now.Polling != last.Polling {
+			last = now
+			listener(now)
+		}
+	})
+}
+
+// OnFlagChange calls a function with the keys of flags that were changed, created or deleted. The result ends the calls.
+func (b *Box) OnFlagChange(listener func(keys []string)) (stop func()) {
+	return b.flags.listeners.add(b.callbacks, listener)
+}
+
+// Close ends the synchronization and reports what was not reported yet, for five seconds at most. If ctx has ended already,
+// as that of a program that was told to stop, it takes a second at most. Values can still be read.
+func (b *Box) Close(ctx context.Context) error {
+	var err error
+	b.closing.Do(func() { err = b.close(ctx) })
+	return err
+}
+
+func (b *Box) close(ctx context.Context) error {
+	limit := closeTimeout
+	if ctx.Err() != nil {
+		limit = grace
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	b.stop()
+	ended := make(chan struct{})
+	go func() { b.background.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-ctx.Done(): // the disk under the cache hangs
+		return fmt.Errorf("live: closing: %w", ctx.Err())
+	}
+	err := b.reports.finish(ctx)
+	if b.cache != nil {
+		b.cache.finish(b.snapshot)
+	}
+	b.noteState(Stale, errClosed, false)
+	return err
+}
+
+// current returns what is known now.
+func (b *Box) current() *world {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.world
+}
+
+func (b *Box) snapshot() signalbox.Snapshot { return b.current().snapshot() }
+
+// apply makes a world the current one. changed are the keys of the flags that may differ; nil compares all.
+func (b *Box) apply(next *world, changed []string) {
+	b.applying.Lock()
+	defer b.applying.Unlock()
+	before := b.current()
+	if changed == nil {
+		changed = changedFlags(before.flags, next.flags)
+	}
+	b.mu.Lock()
+	b.world = next
+	b.mu.Unlock()
+	b.flags.replace(next.flags, changed)
+	if b.levels.replace(newTree(next.loggers, next.groups)) {
+		b.reports.levelsChanged()
+	}
+	b.configs.replace(next.configs)
+	if b.cache != nil {
+		b.cache.note()
+	}
+}
+
+// noteState changes the state if it is another one, and logs when the server comes and goes.
+func (b *Box) noteState(status Status, err error, polling bool) {
+	b.mu.Lock()
+	before := b.state
+	b.state = State{Status: status, Since: before.Since, Err: err, Polling: polling}
+	if before.Status != status && (before.Status != Starting || status == Live) {
+		b.state.Since = time.Now()
+	}
+	first := status == Live && !b.wasLive
+	b.wasLive = b.wasLive || status == Live
+	moved := before.Status != status || before.Polling != polling
+	if moved {
+		close(b.moved)
+		b.moved = make(chan struct{})
+	}
+	b.mu.Unlock()
+	if !moved {
+		return
+	}
+	if first {
+		b.reports.begin()
+	}
+	b.states.notify()
+	b.logState(before.Status, status, err)
+}
+
+func (b *Box) logState(before, now Status, err error) {
+	switch {
+	case errors.Is(err, errClosed) || before == now:
+	case now == Stale:
+		b.problems.warn("state", "Signalbox cannot be reached; the last known values are served until it can.", "error", err)
+	case now == Refused:
+		b.problems.warn("state", "Signalbox refuses the service's API key; the last known values are served. Give the service another key.", "error", err)
+	}
+}

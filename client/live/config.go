@@ -1,0 +1,162 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Configuration is a declared config. It is safe for concurrent use; reading it takes no lock.
+type Configuration[T any] struct {
+	box       *Box
+	key       string
+	defaults  json.RawMessage
+	current   atomic.Pointer[T]
+	listeners listeners
+
+	mu  sync.Mutex
+	err error
+}
+
+// Config declares a config whose values decode into a T, by the names in its json tags. Values that the account's config
+// does not have, with all that it inherits from, are those of defaults. If *T has a method Validate() error, values that it
+// rejects are not used.
+func Config[T any](b *Box, key string, defaults T) *Configuration[T] {
+	made := &Configuration[T]{box: b, key: key}
+	made.current.Store(&defaults)
+	var err error
+	if made.defaults, err = json.Marshal(defaults); err != nil {
+		made.defaults, made.err = nil, fmt.Errorf("live: config %s: the defaults do not encode as JSON: %w", key, err)
+	}
+	identity := configIdentity{key, fmt.Sprintf("%T", defaults), string(made.defaults)}
+	return b.configs.declare(identity, made).(*Configuration[T])
+}
+
+// Key returns the config's key.
+func (c *Configuration[T]) Key() string { return c.key }
+
+// Get returns the current values. Do not change what they point to.
+func (c *Configuration[T]) Get() T { return *c.current.Load() }
+
+// Err returns why the newest values are not used, in which case Get returns the last good ones; nil when they are.
+func (c *Configuration[T]) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// OnChange calls a function with the values before and after a change. Calls come one after the other, not on the goroutine
+// that applies changes. The result ends them.
+func (c *Configuration[T]) OnChange(listener func(before, after T)) (stop func()) {
+	last := c.current.Load()
+	return c.listeners.add(c.box.callbacks, func() {
+		before, after := last, c.current.Load()
+		last = after
+		if before != after {
+			listener(*before, *after)
+		}
+	})
+}
+
+// declaredConfig is a Configuration of any type.
+type declaredConfig interface {
+	Key() string
+	Err() error
+	update(values map[string]json.RawMessage) error
+}
+
+// update decodes values, and keeps the last good ones if that fails. A config that was deleted has the defaults.
+func (c *Configuration[T]) update(values map[string]json.RawMessage) error {
+	next, err := c.decode(values)
+	c.mu.Lock()
+	c.err = err
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if before := c.current.Load(); !reflect.DeepEqual(before, next) {
+		c.current.Store(next)
+		c.listeners.notify()
+	}
+	return nil
+}
+
+// decode decodes values over a new copy of the defaults, so that the maps in it are not shared.
+func (c *Configuration[T]) decode(values map[string]json.RawMessage) (*T, error) {
+	next := new(T)
+	if c.defaults != nil {
+		if err := json.Unmarshal(c.defaults, next); err != nil {
+			return nil, fmt.Errorf("live: config %s: the defaults do not decode: %w", c.key, err)
+		}
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return nil, fmt.Errorf("live: config %s: %w", c.key, err)
+	}
+	if err := json.Unmarshal(text, next); err != nil {
+		return nil, fmt.Errorf("live: config %s does not fit %T: %w", c.key, *next, err)
+	}
+	if checked, ok := any(next).(interface{ Validate() error }); ok {
+		if err := checked.Validate(); err != nil {
+			return nil, fmt.Errorf("live: config %s is not valid: %w", c.key, err)
+		}
+	}
+	return next, nil
+}
+
+// configTable has the declared configs and the values of all.
+type configTable struct {
+	problems *problems
+
+	mu       sync.Mutex
+	values   map[string]map[string]json.RawMessage
+	declared map[configIdentity]declaredConfig
+}
+
+// configIdentity tells declarations apart: one that is repeated returns the config of the first.
+type configIdentity struct{ key, kind, defaults string }
+
+func (t *configTable) declare(identity configIdentity, made declaredConfig) declaredConfig {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found, known := t.declared[identity]; known {
+		return found
+	}
+	t.declared[identity] = made
+	if t.values != nil {
+		t.update(made)
+	}
+	return made
+}
+
+// replace makes values the current ones of all configs.
+func (t *configTable) replace(values map[string]map[string]json.RawMessage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := t.values
+	t.values = values
+	for _, each := range t.declared {
+		if before == nil || !maps.EqualFunc(before[each.Key()], values[each.Key()], sameJSON) {
+			t.update(each)
+		}
+	}
+}
+
+func (t *configTable) update(each declaredConfig) {
+	if err := each.update(t.values[each.Key()]); err != nil {
+		t.problems.warn("config "+each.Key(), "A config cannot be used; the last good values stay.", "config", each.Key(), "error", err)
+	}
+}
+
+// all returns the declared configs.
+func (t *configTable) all() []declaredConfig {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Values(t.declared))
+}
+
+func sameJSON(a, b json.RawMessage) bool { return string(a) == string(b) }

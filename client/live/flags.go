@@ -1,0 +1,278 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/flageval"
+)
+
+const (
+	// maxFlags is how many flags a box keeps up to date; an account can have as many.
+	maxFlags = 10_000
+	// maxFlagValues is how many values of a flag are counted one by one.
+	maxFlagValues = 100
+)
+
+// Flag is a declared flag. It is safe for concurrent use; reading it takes no lock.
+type Flag[T any] struct {
+	box         *Box
+	declaration signalbox.ReportedFlag
+	fallback    T
+	read        func(flageval.Evaluation) (T, bool)
+	current     atomic.Pointer[served[T]]
+	listeners   listeners
+	// counters are by the text of the value. They outlive what is served, so that no count is lost.
+	counters map[string]*counter // guarded by flagTable.mu
+}
+
+// Detail is a flag's value for a context, and why.
+type Detail[T any] struct {
+	Value  T
+	Reason flageval.Reason
+	// Rule is the index of the rule that decided, or [flageval.NoRule].
+	Rule int
+	// Code is why the value is the code's default; None unless the reason is Error.
+	Code flageval.Code
+}
+
+// served is what a flag serves, with every value prepared.
+type served[T any] struct {
+	flag flageval.Bound
+	// outcomes are by the index of the rule that decides, plus one; the first is for no rule.
+	outcomes []outcome[T]
+}
+
+// outcome is one value that a flag may have.
+type outcome[T any] struct {
+	value T
+	code  flageval.Code // why it is the code's default
+	count *counter
+}
+
+// Bool declares a BOOLEAN flag. Get returns fallback while the account has no such flag of that type.
+func (b *Box) Bool(key string, fallback bool) *Flag[bool] {
+	return declare(b, flageval.Boolean, key, fallback, flageval.Evaluation.Bool)
+}
+
+// String declares a STRING flag.
+func (b *Box) String(key, fallback string) *Flag[string] {
+	return declare(b, flageval.String, key, fallback, flageval.Evaluation.Text)
+}
+
+// Number declares a NUMERIC flag.
+func (b *Box) Number(key string, fallback float64) *Flag[float64] {
+	return declare(b, flageval.Numeric, key, fallback, flageval.Evaluation.Number)
+}
+
+// JSON declares a JSON flag whose values decode into a T. Every value is decoded once, when it arrives: do not change what
+// Get returns. A value that does not decode is served as the fallback.
+func JSON[T any](b *Box, key string, fallback T) *Flag[T] {
+	return declare(b, flageval.JSON, key, fallback, func(e flageval.Evaluation) (T, bool) {
+		var value T
+		text, ok := e.JSON()
+		if !ok || json.Unmarshal(text, &value) != nil {
+			return value, false
+		}
+		return value, true
+	})
+}
+
+// Key returns the flag's key.
+func (f *Flag[T]) Key() string { return f.declaration.ID }
+
+// Get returns the flag's value for the contexts in ctx; see [WithContext].
+func (f *Flag[T]) Get(ctx context.Context) T {
+	found, _ := f.evaluate(ctx)
+	return found.value
+}
+
+// GetDetail returns the flag's value for the contexts in ctx, and why it has it.
+func (f *Flag[T]) GetDetail(ctx context.Context) Detail[T] {
+	found, e := f.evaluate(ctx)
+	if found.code != flageval.None {
+		return Detail[T]{Value: found.value, Reason: flageval.Error, Rule: flageval.NoRule, Code: found.code}
+	}
+	return Detail[T]{Value: found.value, Reason: e.Reason, Rule: e.Rule}
+}
+
+// OnChange calls a function whenever the flag's definition has changed, so that its value may be another one. Calls come one
+// after the other, not on the goroutine that applies changes. The result ends them.
+func (f *Flag[T]) OnChange(listener func()) (stop func()) {
+	return f.listeners.add(f.box.callbacks, listener)
+}
+
+func (f *Flag[T]) evaluate(ctx context.Context) (*outcome[T], flageval.Evaluation) {
+	now := f.current.Load()
+	e := now.flag.Evaluate(f.box.evaluated(ctx))
+	found := &now.outcomes[e.Rule+1]
+	found.count.add()
+	return found, e
+}
+
+// declaredFlag is a Flag of any type.
+type declaredFlag interface {
+	declared() signalbox.ReportedFlag
+	serve(flag flageval.Bound)
+	changed()
+	takeCounts(yield func(count))
+	summary() flagSummary
+}
+
+func (f *Flag[T]) declared() signalbox.ReportedFlag { return f.declaration }
+
+func (f *Flag[T]) changed() { f.listeners.notify() }
+
+// serve prepares every value that the flag may have.
+func (f *Flag[T]) serve(flag flageval.Bound) {
+	next := &served[T]{flag: flag, outcomes: make([]outcome[T], flag.Rules()+1)}
+	for i := range next.outcomes {
+		next.outcomes[i] = f.outcome(flag.Serves(i - 1))
+	}
+	f.current.Store(next)
+}
+
+func (f *Flag[T]) outcome(e flageval.Evaluation) outcome[T] {
+	if value, ok := f.read(e); ok {
+		return outcome[T]{value: value, count: f.counter(e.Raw())}
+	}
+	code := e.Code
+	if code == flageval.None {
+		code = flageval.TypeMismatch
+	}
+	return outcome[T]{value: f.fallback, code: code, count: f.counter(f.declaration.Default)}
+}
+
+// counter returns the counter for a value, the one for all others when there are many.
+func (f *Flag[T]) counter(value json.RawMessage) *counter {
+	const others = ""
+	text := string(value)
+	if _, known := f.counters[text]; !known && len(f.counters) >= maxFlagValues {
+		text = others
+	}
+	found := f.counters[text]
+	if found == nil {
+		found = newCounter()
+		f.counters[text] = found
+	}
+	return found
+}
+
+func (f *Flag[T]) takeCounts(yield func(count)) {
+	for value, each := range f.counters {
+		if n := each.take(); n > 0 {
+			yield(count{flag: f.declaration.ID, value: value, n: n, from: each})
+		}
+	}
+}
+
+// summary returns what the debug page shows.
+func (f *Flag[T]) summary() flagSummary {
+	now := f.current.Load()
+	shown := flagSummary{Key: f.declaration.ID, Type: f.declaration.Type, Default: f.declaration.Default, Rules: now.flag.Rules(), Code: now.outcomes[0].code}
+	if text, err := json.Marshal(now.outcomes[0].value); err == nil {
+		shown.Serves = text
+	}
+	return shown
+}
+
+// flagTable has the declared flags and the definitions of all.
+type flagTable struct {
+	environment string
+	listeners   keyListeners
+
+	mu          sync.Mutex
+	definitions map[string]signalbox.Flag
+	declared    map[flagIdentity]declaredFlag
+	byKey       map[string][]declaredFlag
+}
+
+// flagIdentity tells declarations apart: one that is repeated returns the flag of the first.
+type flagIdentity struct{ key, kind, fallback string }
+
+func newFlagTable(environment string) *flagTable {
+	return &flagTable{environment: environment, declared: map[flagIdentity]declaredFlag{}, byKey: map[string][]declaredFlag{}}
+}
+
+func declare[T any](b *Box, typ flageval.Type, key string, fallback T, read func(flageval.Evaluation) (T, bool)) *Flag[T] {
+	text, err := json.Marshal(fallback)
+	if err != nil {
+		text = []byte("null") // only a JSON flag can have such a fallback, and may be declared with null
+	}
+	made := &Flag[T]{box: b, fallback: fallback, read: read, counters: map[string]*counter{}, declaration: signalbox.ReportedFlag{
+		ID: key, Type: typ, Default: bytes.Clone(text), Service: b.settings.service, Environment: b.settings.environment}}
+	identity := flagIdentity{key, fmt.Sprintf("%s %T", typ, fallback), string(text)}
+	kept := b.flags.declare(identity, made)
+	if kept == declaredFlag(made) {
+		b.reports.newDeclaration()
+	}
+	return kept.(*Flag[T])
+}
+
+// declare adds a flag, unless it is declared already, and lets it serve. When there are too many, the flag serves what is
+// known now and is not kept.
+func (t *flagTable) declare(identity flagIdentity, made declaredFlag) declaredFlag {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found, known := t.declared[identity]; known {
+		return found
+	}
+	made.serve(t.compiled(identity.key))
+	if len(t.declared) < maxFlags {
+		t.declared[identity] = made
+		t.byKey[identity.key] = append(t.byKey[identity.key], made)
+	}
+	return made
+}
+
+// compiled returns a flag in the box's environment. Only declared flags are compiled.
+func (t *flagTable) compiled(key string) flageval.Bound {
+	definition, known := t.definitions[key]
+	if !known {
+		return flageval.Bound{}
+	}
+	return flageval.Compile(definition.Definition()).In(t.environment)
+}
+
+// replace makes definitions the current ones; those with the changed keys are other than before.
+func (t *flagTable) replace(definitions map[string]signalbox.Flag, changed []string) {
+	t.mu.Lock()
+	t.definitions = definitions
+	var affected []declaredFlag
+	for _, key := range changed {
+		for _, each := range t.byKey[key] {
+			each.serve(t.compiled(key))
+			affected = append(affected, each)
+		}
+	}
+	t.mu.Unlock()
+	for _, each := range affected {
+		each.changed()
+	}
+	t.listeners.notify(changed)
+}
+
+// all returns the declared flags.
+func (t *flagTable) all() []declaredFlag {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := make([]declaredFlag, 0, len(t.declared))
+	for _, each := range t.declared {
+		list = append(list, each)
+	}
+	return list
+}
+
+// takeCounts yields how often flags had which value since the last call.
+func (t *flagTable) takeCounts(yield func(count)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, each := range t.declared {
+		each.takeCounts(yield)
+	}
+}

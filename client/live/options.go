@@ -1,0 +1,112 @@
+package live
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"time"
+
+	signalbox "github.com/signalbox/signalbox/client"
+)
+
+// Option configures [Start].
+type Option func(*settings)
+
+// settings are what Start was told, and how long things take.
+type settings struct {
+	url, key, environment, service string
+	clientOptions                  []signalbox.Option
+	log                            *slog.Logger
+	cacheDir                       string
+	noCache                        bool
+	bootstrap                      string
+	noContexts                     bool
+	timing                         timing
+	createFile                     func(dir string) (*os.File, error) // of the cache
+}
+
+// timing is how long the box waits for what. Tests shorten it.
+type timing struct {
+	minBackoff, maxBackoff time.Duration // between attempts to reach the server
+	poll                   time.Duration // the longest pause between snapshots while no socket can be opened
+	settle                 time.Duration // how long changes are collected before everything is loaded
+	report                 time.Duration // between two reports of everything
+	applied                time.Duration // after a level changed, until it is reported
+	save                   time.Duration // between two writes of the cache
+}
+
+func defaultTiming() timing {
+	return timing{
+		minBackoff: time.Second, maxBackoff: time.Minute, poll: 30 * time.Second, settle: 10 * time.Millisecond,
+		report: time.Minute, applied: 500 * time.Millisecond, save: 5 * time.Second,
+	}
+}
+
+// WithURL sets the server's base URL, such as http://127.0.0.1:8080, instead of SIGNALBOX_URL.
+func WithURL(url string) Option { return func(s *settings) { s.url = url } }
+
+// WithKey sets the API key instead of SIGNALBOX_API_KEY. The role VIEWER is enough.
+func WithKey(key string) Option { return func(s *settings) { s.key = key } }
+
+// WithEnvironment sets the environment instead of SIGNALBOX_ENVIRONMENT.
+func WithEnvironment(name string) Option { return func(s *settings) { s.environment = name } }
+
+// WithService sets the name of the service instead of SIGNALBOX_SERVICE. Rules read it as service.key.
+func WithService(name string) Option { return func(s *settings) { s.service = name } }
+
+// WithClientOptions configures the requests, for a proxy or certificates of your own.
+func WithClientOptions(options ...signalbox.Option) Option {
+	return func(s *settings) { s.clientOptions = append(s.clientOptions, options...) }
+}
+
+// WithLogger sets where the box itself logs, instead of [slog.Default].
+func WithLogger(log *slog.Logger) Option { return func(s *settings) { s.log = log } }
+
+// WithCacheDir keeps the last known values in a directory instead of the user's cache directory.
+func WithCacheDir(dir string) Option { return func(s *settings) { s.cacheDir = dir } }
+
+// WithoutCache keeps nothing on disk.
+func WithoutCache() Option { return func(s *settings) { s.noCache = true } }
+
+// WithBootstrap names a file with the snapshot to begin with when there is no cache: the body of the response to
+// GET /api/v1/snapshots/{environment}.
+func WithBootstrap(file string) Option { return func(s *settings) { s.bootstrap = file } }
+
+// WithoutContextReports keeps the keys and attributes of users, and of other contexts, in the service.
+func WithoutContextReports() Option { return func(s *settings) { s.noContexts = true } }
+
+// newSettings applies options over the environment variables.
+func newSettings(options []Option) settings {
+	s := settings{
+		url: os.Getenv("SIGNALBOX_URL"), key: os.Getenv("SIGNALBOX_API_KEY"),
+		environment: os.Getenv("SIGNALBOX_ENVIRONMENT"), service: os.Getenv("SIGNALBOX_SERVICE"),
+		timing: defaultTiming(), createFile: createTemp,
+	}
+	for _, option := range options {
+		option(&s)
+	}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	return s
+}
+
+// client returns the client for the settings, or every setting that is missing or wrong.
+func (s settings) client() (*signalbox.Client, error) {
+	var problems []error
+	for _, each := range []struct{ value, text string }{
+		{s.url, "live: no server: set SIGNALBOX_URL or use WithURL"},
+		{s.key, "live: no API key: set SIGNALBOX_API_KEY or use WithKey"},
+		{s.environment, "live: no environment: set SIGNALBOX_ENVIRONMENT or use WithEnvironment"},
+	} {
+		if each.value == "" {
+			problems = append(problems, errors.New(each.text))
+		}
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	// The box waits between attempts itself: a request that fails must end.
+	options := append([]signalbox.Option{signalbox.WithUserAgent("signalbox-live"), signalbox.WithRetry(signalbox.RetryPolicy{})}, s.clientOptions...)
+	return signalbox.New(s.url, s.key, options...)
+}

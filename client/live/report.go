@@ -1,0 +1,280 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/jsonlogic"
+)
+
+const (
+	// manyPending is how many new declarations or contexts are reported at once instead of with the next report.
+	manyPending = 50
+	// maxPendingContexts is how many contexts wait for a report; others are forgotten.
+	maxPendingContexts = 1000
+	// maxSeenContexts is how many contexts are remembered as reported.
+	maxSeenContexts = 10_000
+	// reportSize is how many items one request has.
+	reportSize = 500
+	// maxValueText is how many bytes of a flag's value tell it apart from others in counts.
+	maxValueText = 100
+)
+
+// reporter tells the server what the service has. What it keeps is bounded, and nobody waits for it.
+type reporter struct {
+	box    *Box
+	client *signalbox.Client // nil reports nothing
+	wake   chan struct{}
+	ready  chan struct{} // closed when the server has answered
+
+	sending sync.Mutex
+	counted time.Time // of the last counts; guarded by sending
+
+	mu           sync.Mutex
+	declarations int // that are new
+	contexts     []signalbox.ReportedContext
+	seen         recentSet
+}
+
+func newReporter(b *Box, client *signalbox.Client) *reporter {
+	r := &reporter{box: b, client: client, wake: make(chan struct{}, 1), ready: make(chan struct{}), counted: time.Now()}
+	if b.settings.service != "" {
+		r.contexts = append(r.contexts, signalbox.ReportedContext{Type: "service", Key: b.settings.service})
+	}
+	r.contexts = append(r.contexts, signalbox.ReportedContext{Type: "environment", Key: b.settings.environment})
+	return r
+}
+
+// begin lets reports be sent: the server has answered.
+func (r *reporter) begin() { close(r.ready) }
+
+// newDeclaration counts a flag or logger that is not reported yet.
+func (r *reporter) newDeclaration() {
+	r.mu.Lock()
+	r.declarations++
+	many := r.declarations >= manyPending
+	r.mu.Unlock()
+	if many {
+		r.wakeUp()
+	}
+}
+
+// levelsChanged reports the levels soon, so that people see that they are applied.
+func (r *reporter) levelsChanged() {
+	if r.client != nil {
+		time.AfterFunc(r.box.settings.timing.applied, r.wakeUp)
+	}
+}
+
+func (r *reporter) wakeUp() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// sawContexts notes the contexts of a request. A context is reported once.
+func (r *reporter) sawContexts(contexts []Context) {
+	if r.client == nil || r.box.settings.noContexts {
+		return
+	}
+	r.mu.Lock()
+	for _, each := range contexts {
+		if each.typ == "" || each.key == "" || len(r.contexts) >= maxPendingContexts || !r.seen.add(each.typ+":"+each.key) {
+			continue
+		}
+		r.contexts = append(r.contexts, each.reported())
+	}
+	many := len(r.contexts) >= manyPending
+	r.mu.Unlock()
+	if many {
+		r.wakeUp()
+	}
+}
+
+// reported returns the context as the server reads it. Its strings are its own: those of requests may be parts of buffers.
+func (c Context) reported() signalbox.ReportedContext {
+	attributes := map[string]any{}
+	for _, each := range c.value.Members() {
+		if each.Key != "key" {
+			attributes[strings.Clone(each.Key)] = json.RawMessage(each.Value.AppendJSON(nil))
+		}
+	}
+	return signalbox.ReportedContext{Type: strings.Clone(c.typ), Key: strings.Clone(c.key), Attributes: attributes}
+}
+
+// run reports until ctx ends: soon after the start, then every minute, and when much is new.
+func (r *reporter) run(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-r.ready:
+	}
+	timing := r.box.settings.timing
+	due := time.NewTimer(timing.applied)
+	defer due.Stop()
+	for {
+		everything := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.wake:
+		case <-due.C:
+			everything = true
+			due.Reset(timing.report/2 + backoff(1, timing.report, timing.report)/2)
+		}
+		if err := r.send(ctx, everything); err != nil && ctx.Err() == nil {
+			r.box.problems.warn("report", "Reporting to Signalbox failed; it is tried again within a minute.", "error", err)
+		}
+	}
+}
+
+// finish sends what is left.
+func (r *reporter) finish(ctx context.Context) error {
+	if r.client == nil {
+		return nil
+	}
+	defer r.client.CloseIdleConnections()
+	return r.send(ctx, true)
+}
+
+// send sends what is new, or everything with the counts. A server that is away is not asked.
+func (r *reporter) send(ctx context.Context, everything bool) error {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	if r.box.State().Status != Live {
+		return nil
+	}
+	err := errors.Join(r.sendContexts(ctx), r.sendFlags(ctx, everything), r.sendLoggers(ctx, everything))
+	if everything {
+		err = errors.Join(err, r.sendCounts(ctx))
+	}
+	return err
+}
+
+func (r *reporter) sendContexts(ctx context.Context) error {
+	r.mu.Lock()
+	list := r.contexts
+	r.contexts = nil
+	r.mu.Unlock()
+	err := inChunks(list, func(some []signalbox.ReportedContext) error {
+		_, err := r.client.Contexts.Report(ctx, some)
+		return err
+	})
+	if err != nil {
+		r.mu.Lock()
+		r.contexts = append(list, r.contexts...)
+		r.contexts = r.contexts[:min(len(r.contexts), maxPendingContexts)]
+		r.mu.Unlock()
+	}
+	return err
+}
+
+func (r *reporter) sendFlags(ctx context.Context, everything bool) error {
+	r.mu.Lock()
+	declared := r.declarations
+	r.declarations = 0
+	r.mu.Unlock()
+	if declared == 0 && !everything {
+		return nil
+	}
+	var list []signalbox.ReportedFlag
+	for _, each := range r.box.flags.all() {
+		list = append(list, each.declared())
+	}
+	err := inChunks(list, func(some []signalbox.ReportedFlag) error {
+		_, err := r.client.Flags.Report(ctx, some)
+		return err
+	})
+	if err != nil {
+		r.mu.Lock()
+		r.declarations += declared
+		r.mu.Unlock()
+	}
+	return err
+}
+
+func (r *reporter) sendLoggers(ctx context.Context, everything bool) error {
+	loggers := r.box.levels.takeNews(everything)
+	list := make([]signalbox.ReportedLogger, len(loggers))
+	for i, each := range loggers {
+		list[i] = signalbox.ReportedLogger{Name: each.Name, Level: each.Level, ResolvedLevel: each.resolved(),
+			Service: r.box.settings.service, Environment: r.box.settings.environment}
+	}
+	err := inChunks(list, func(some []signalbox.ReportedLogger) error {
+		_, err := r.client.Loggers.Report(ctx, some)
+		return err
+	})
+	if err != nil {
+		r.box.levels.putBack(loggers)
+	}
+	return err
+}
+
+// sendCounts sends how often flags had which value. Counts that may have arrived are not sent again.
+func (r *reporter) sendCounts(ctx context.Context) error {
+	var counts []count
+	r.box.flags.takeCounts(func(each count) { counts = append(counts, each) })
+	now := time.Now()
+	period := now.Sub(r.counted)
+	r.counted = now
+	return inChunks(counts, func(some []count) error {
+		list := make([]signalbox.Metric, len(some))
+		for i, each := range some {
+			list[i] = signalbox.Metric{Name: "flags.evaluations", Unit: "evaluations", Value: float64(each.n), Period: period, RecordedAt: now,
+				Dimensions: map[string]string{"flag": each.flag, "value": valueText(each.value), "environment": r.box.settings.environment}}
+		}
+		err := r.client.Metrics.Report(ctx, list)
+		if _, refused := errors.AsType[*signalbox.APIError](err); refused {
+			for _, each := range some {
+				each.from.putBack(each.n)
+			}
+		}
+		return err
+	})
+}
+
+// valueText returns a value's JSON as counts name it: the text of a string, and the beginning of what is long.
+func valueText(value string) string {
+	if parsed, err := jsonlogic.Parse([]byte(value)); err == nil {
+		if text, ok := parsed.Text(); ok {
+			value = text
+		}
+	}
+	if len(value) > maxValueText {
+		return strings.ToValidUTF8(value[:maxValueText], "") + "…"
+	}
+	return value
+}
+
+// inChunks sends a list in several requests and stops at the first error.
+func inChunks[T any](list []T, send func([]T) error) error {
+	for some := range slices.Chunk(list, reportSize) {
+		if err := send(some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recentSet remembers texts. When it has many, the older half is forgotten.
+type recentSet struct{ newer, older map[string]bool }
+
+// add reports whether the text is new.
+func (s *recentSet) add(text string) bool {
+	if s.newer[text] {
+		return false
+	}
+	known := s.older[text]
+	if s.newer == nil || len(s.newer) >= maxSeenContexts/2 {
+		s.newer, s.older = map[string]bool{}, s.newer
+	}
+	s.newer[strings.Clone(text)] = true
+	return !known
+}

@@ -1,0 +1,213 @@
+// Package slogadapter lets Signalbox set the levels of log/slog loggers.
+//
+//	adapter := slogadapter.New(box, slog.NewJSONHandler(os.Stdout, nil))
+//	slog.SetDefault(slog.New(adapter))
+//	payments := adapter.Logger("shop.payments")
+//
+// A logger that Signalbox manages, or has an ancestor that it manages, uses the level of Signalbox; every other one asks the
+// wrapped handler, as without this package. Levels cost nothing per record: a level is one number that is read, and written
+// when it changes.
+//
+// The wrapped handler must not drop records by itself in Handle, as [slog.NewMultiHandler] does: wrap the handlers in it.
+package slogadapter
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/signalbox/signalbox/client/live"
+	"github.com/signalbox/signalbox/client/loglevel"
+)
+
+// The levels that slog has no names for.
+const (
+	LevelTrace  = slog.LevelDebug - 4
+	LevelFatal  = slog.LevelError + 4
+	LevelSilent = slog.Level(math.MaxInt32)
+)
+
+// byCode is in a LevelVar while the wrapped handler decides.
+const byCode = slog.Level(math.MinInt32)
+
+// maxNames is how many named loggers there may be; others use the level of records without a name.
+const maxNames = 10_000
+
+// NameKey is the key of the attribute that names a logger in its records.
+const NameKey = "logger"
+
+// Level returns the level for slog.
+func Level(level loglevel.Level) slog.Level {
+	switch level {
+	case loglevel.Trace:
+		return LevelTrace
+	case loglevel.Debug:
+		return slog.LevelDebug
+	case loglevel.Warn:
+		return slog.LevelWarn
+	case loglevel.Error:
+		return slog.LevelError
+	case loglevel.Fatal:
+		return LevelFatal
+	case loglevel.Silent:
+		return LevelSilent
+	case loglevel.None, loglevel.Info:
+	}
+	return slog.LevelInfo
+}
+
+// LevelOf returns the level that lets through what a slog level lets through, or a little less.
+func LevelOf(level slog.Level) loglevel.Level {
+	for _, each := range loglevel.Levels() {
+		if level <= Level(each) {
+			return each
+		}
+	}
+	return loglevel.Silent
+}
+
+// loggerName is the value of the attribute that Named returns.
+type loggerName string
+
+// Named returns an attribute that makes a logger a named one: slog.With(slogadapter.Named("shop.payments")).
+func Named(name string) slog.Attr { return slog.Any(NameKey, loggerName(name)) }
+
+// Adapter makes named loggers that share a handler. It is also the handler of records without a name.
+type Adapter struct {
+	handler
+
+	mu     sync.Mutex
+	names  []string
+	levels map[string]*slog.LevelVar
+	onNew  func(live.Logger)
+}
+
+// handler is a slog.Handler with a level that Signalbox can set.
+type handler struct {
+	inner   slog.Handler
+	level   *slog.LevelVar
+	adapter *Adapter
+	grouped bool // attributes are in a group: none of them is a name
+}
+
+// New returns an adapter over a handler, whose levels the box sets.
+func New(box *live.Box, inner slog.Handler) *Adapter {
+	adapter := &Adapter{levels: map[string]*slog.LevelVar{}}
+	adapter.handler = handler{inner: inner, level: newLevel(), adapter: adapter}
+	box.Adapt(adapter)
+	return adapter
+}
+
+func newLevel() *slog.LevelVar {
+	level := new(slog.LevelVar)
+	level.Set(byCode)
+	return level
+}
+
+// Logger returns the logger with a name, such as "shop.payments". Its records have the name as an attribute.
+func (a *Adapter) Logger(name string) *slog.Logger {
+	return slog.New(&a.handler).With(Named(name))
+}
+
+// Enabled reports whether a record of the level is handled.
+func (h *handler) Enabled(ctx context.Context, level slog.Level) bool {
+	if least := h.level.Level(); least != byCode {
+		return level >= least
+	}
+	return h.inner.Enabled(ctx, level)
+}
+
+// Handle passes a record to the wrapped handler.
+func (h *handler) Handle(ctx context.Context, record slog.Record) error {
+	return h.inner.Handle(ctx, record)
+}
+
+// WithAttrs returns a handler with attributes. [Named] among them makes it that of a named logger.
+func (h *handler) WithAttrs(attributes []slog.Attr) slog.Handler {
+	next := *h
+	for i, each := range attributes {
+		name, is := each.Value.Any().(loggerName)
+		if !is {
+			continue
+		}
+		attributes = slices.Clone(attributes)
+		attributes[i].Value = slog.StringValue(string(name))
+		if !h.grouped {
+			next.level = h.adapter.levelOf(string(name), h.inner)
+		}
+	}
+	next.inner = h.inner.WithAttrs(attributes)
+	return &next
+}
+
+// WithGroup returns a handler whose attributes are in a group.
+func (h *handler) WithGroup(name string) slog.Handler {
+	next := *h
+	next.inner, next.grouped = h.inner.WithGroup(name), true
+	return &next
+}
+
+// levelOf returns the level of a named logger. A new one is told to the box, which sets its level before it is returned.
+func (a *Adapter) levelOf(name string, inner slog.Handler) *slog.LevelVar {
+	a.mu.Lock()
+	level, known := a.levels[name]
+	switch {
+	case known:
+	case len(a.names) >= maxNames:
+		level, known = a.level, true
+	default:
+		level = newLevel()
+		a.levels[name] = level
+		a.names = append(a.names, name)
+	}
+	onNew := a.onNew
+	a.mu.Unlock()
+	if !known && onNew != nil {
+		onNew(live.Logger{Name: name, Uses: codeLevel(inner)})
+	}
+	return level
+}
+
+// codeLevel returns the least severe level that a handler lets through.
+func codeLevel(inner slog.Handler) loglevel.Level {
+	for _, each := range loglevel.Levels() {
+		if inner.Enabled(context.Background(), Level(each)) {
+			return each
+		}
+	}
+	return loglevel.Silent
+}
+
+// Loggers returns the named loggers.
+func (a *Adapter) Loggers() []live.Logger {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := make([]live.Logger, len(a.names))
+	for i, name := range a.names {
+		list[i] = live.Logger{Name: name, Uses: codeLevel(a.inner)}
+	}
+	return list
+}
+
+// SetLevel sets the level of a named logger; None lets the wrapped handler decide.
+func (a *Adapter) SetLevel(name string, level loglevel.Level) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	found := a.levels[name]
+	switch {
+	case found == nil:
+	case level == loglevel.None:
+		found.Set(byCode)
+	default:
+		found.Set(Level(level))
+	}
+}
+
+// OnNew sets the function to call with every new logger.
+func (a *Adapter) OnNew(call func(live.Logger)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.onNew = call
+}

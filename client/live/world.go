@@ -1,0 +1,128 @@
+package live
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/flageval"
+)
+
+// world is everything that is known of the account in the box's environment. It is immutable.
+type world struct {
+	environment string
+	seq         int64
+	flags       map[string]signalbox.Flag
+	loggers     map[string]signalbox.Logger
+	groups      map[string]signalbox.LogGroup
+	configs     map[string]map[string]json.RawMessage
+}
+
+// newWorld returns the world of a snapshot.
+func newWorld(environment string, s signalbox.Snapshot) *world {
+	return (&world{environment: environment}).with(s, parts{flags: true, levels: true, configs: true})
+}
+
+// parts are the parts of a world.
+type parts struct{ flags, levels, configs bool }
+
+func (p parts) any() bool { return p.flags || p.levels || p.configs }
+
+func (p parts) all() bool { return p.flags && p.levels && p.configs }
+
+// with returns a world with some parts replaced by those of a snapshot.
+func (w *world) with(s signalbox.Snapshot, replaced parts) *world {
+	next := *w
+	next.seq = s.Seq
+	if replaced.flags {
+		next.flags = make(map[string]signalbox.Flag, len(s.Flags))
+		for _, each := range s.Flags {
+			next.flags[each.ID] = next.trimmed(each)
+		}
+	}
+	if replaced.levels {
+		next.loggers = make(map[string]signalbox.Logger, len(s.Loggers))
+		for _, each := range s.Loggers {
+			next.loggers[each.ID] = each
+		}
+		next.groups = make(map[string]signalbox.LogGroup, len(s.LogGroups))
+		for _, each := range s.LogGroups {
+			next.groups[each.ID] = each
+		}
+	}
+	if replaced.configs {
+		next.configs = s.Configs
+	}
+	return &next
+}
+
+// trimmed returns a flag with what evaluation needs in the environment.
+func (w *world) trimmed(flag signalbox.Flag) signalbox.Flag {
+	kept := signalbox.Flag{Resource: signalbox.Resource{ID: flag.ID}, Type: flag.Type, Default: flag.Default, Managed: flag.Managed,
+		Environments: map[string]flageval.Environment{}}
+	if own, has := flag.Environments[w.environment]; has {
+		kept.Environments[w.environment] = own
+	}
+	return kept
+}
+
+// withResources returns a world with single resources changed; nil deletes one.
+func (w *world) withResources(seq int64, flags map[string]*signalbox.Flag, loggers map[string]*signalbox.Logger, groups map[string]*signalbox.LogGroup) *world {
+	next := *w
+	next.seq = max(w.seq, seq)
+	for key, flag := range flags {
+		if flag != nil {
+			flags[key] = new(w.trimmed(*flag))
+		}
+	}
+	next.flags = merged(w.flags, flags)
+	next.loggers = merged(w.loggers, loggers)
+	next.groups = merged(w.groups, groups)
+	return &next
+}
+
+// merged returns the same map when nothing changes.
+func merged[T any](before map[string]T, changes map[string]*T) map[string]T {
+	if len(changes) == 0 {
+		return before
+	}
+	after := maps.Clone(before)
+	if after == nil {
+		after = map[string]T{}
+	}
+	for key, value := range changes {
+		if value == nil {
+			delete(after, key)
+		} else {
+			after[key] = *value
+		}
+	}
+	return after
+}
+
+// snapshot returns the world as a snapshot, for the cache.
+func (w *world) snapshot() signalbox.Snapshot {
+	return signalbox.Snapshot{
+		Resource: signalbox.Resource{ID: w.environment}, Seq: w.seq, Configs: w.configs,
+		Flags: slices.Collect(maps.Values(w.flags)), Loggers: slices.Collect(maps.Values(w.loggers)), LogGroups: slices.Collect(maps.Values(w.groups)),
+	}
+}
+
+// changedFlags returns the keys of flags that are in one map only or not the same in both.
+func changedFlags(before, after map[string]signalbox.Flag) []string {
+	var changed []string
+	for key, flag := range after {
+		if old, known := before[key]; !known || !reflect.DeepEqual(old, flag) {
+			changed = append(changed, key)
+		}
+	}
+	for key := range before {
+		if _, still := after[key]; !still {
+			changed = append(changed, key)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
