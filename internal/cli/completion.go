@@ -15,15 +15,9 @@ type completion func(context.Context, *signalbox.Client) []string
 // completionPatience is how long somebody who pressed Tab waits.
 const completionPatience = 2 * time.Second
 
-// environmentIDs completes environments.
-func environmentIDs(ctx context.Context, client *signalbox.Client) (ids []string) {
-	for environment, err := range client.Environments.All(ctx, signalbox.EnvironmentParams{}) {
-		if err != nil {
-			break
-		}
-		ids = append(ids, environment.ID)
-	}
-	return ids
+// words completes fixed words.
+func words(fixed ...string) completion {
+	return func(context.Context, *signalbox.Client) []string { return fixed }
 }
 
 // completeArguments completes the arguments of a command; the last completion is for all further ones.

@@ -15,7 +15,11 @@ import (
 type shell struct{ *terminal.Terminal }
 
 func (s *shell) commands() []*cobra.Command {
-	return []*cobra.Command{s.login(), s.logout(), s.profiles(), s.events()}
+	return []*cobra.Command{
+		s.login(), s.logout(), s.profiles(),
+		s.flags(), s.loggers(), s.groups(), s.configs(), s.environments(), s.jobs(), s.runs(), s.usage(),
+		s.changes(), s.events(), s.keys(), s.connections(), s.open(), s.health(),
+	}
 }
 
 // need says whether a command takes something.
@@ -84,7 +88,7 @@ func (a action) addFlags(s *shell, cmd *cobra.Command, c *call) {
 	}
 	if a.environment != without {
 		cmd.Flags().StringVarP(&c.environment, "environment", "e", "", "the environment's `ID`")
-		_ = cmd.RegisterFlagCompletionFunc("environment", s.completeFlag(environmentIDs))
+		_ = cmd.RegisterFlagCompletionFunc("environment", s.completeFlag(environmentKind().ids))
 	}
 	if a.writes {
 		cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "do everything but keep nothing: shows what would happen")
@@ -100,6 +104,14 @@ func (a action) addFlags(s *shell, cmd *cobra.Command, c *call) {
 // indent indents examples as cobra shows them.
 func indent(example string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ")
+}
+
+// options returns the options of a write.
+func (c *call) options(more ...signalbox.WriteOption) []signalbox.WriteOption {
+	if c.dryRun {
+		return append(more, signalbox.DryRun())
+	}
+	return more
 }
 
 // changed reports whether a flag was given.

@@ -42,13 +42,13 @@ func (c *commands) createAccount() *cobra.Command {
 			c.say(w, "Account %s was made. Its API key, with the role OWNER, is shown only now:\n\n    %s\n\n", account.Key, key.Plaintext)
 		})
 	}
-	cmd := c.onStore(app.MakeOperator, "create NAME", "Make an account and print its first key", run)
+	cmd := c.onStore(app.MakeOperator, "create NAME", "Make an account and print its first key", `signalbox admin accounts create Acme --plan free`, run)
 	cmd.Flags().StringVar(&plan, "plan", "pro", "free, standard or pro, or one per product: jobs=pro,logging=free")
 	return cmd
 }
 
 func (c *commands) listAccounts() *cobra.Command {
-	return c.onStore(app.OpenOperator, "list", "List the accounts", func(ctx context.Context, store *app.Operator, _ []string) error {
+	return c.onStore(app.OpenOperator, "list", "List the accounts", `signalbox admin accounts list`, func(ctx context.Context, store *app.Operator, _ []string) error {
 		list, err := store.Accounts(ctx)
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (c *commands) planAccount() *cobra.Command {
 			c.say(w, "Account %s is now on %s.\n", account.Key, planText(account.Plans))
 		})
 	}
-	cmd := c.onStore(app.OpenOperator, "plan ACCOUNT PLAN", "Put an account on another plan", run)
+	cmd := c.onStore(app.OpenOperator, "plan ACCOUNT PLAN", "Put an account on another plan", `signalbox admin accounts plan acme jobs=pro,logging=free`, run)
 	cmd.Long = `Put an account on another plan: free, standard or pro for every product, or one per product, such as
 jobs=pro,logging=free. Products that are not named keep their plan.`
 	return cmd

@@ -57,8 +57,8 @@ type openStore func(context.Context, settings.Settings, *slog.Logger) (*app.Oper
 type runOnStore func(ctx context.Context, store *app.Operator, args []string) error
 
 // onStore returns a command with the flags of the store and --json that opens the store and calls run.
-func (c *commands) onStore(open openStore, use, short string, run runOnStore) *cobra.Command {
-	return c.onSettings(use, short, func(cmd *cobra.Command, loaded settings.Settings, log *slog.Logger, args []string) (err error) {
+func (c *commands) onStore(open openStore, use, short, example string, run runOnStore) *cobra.Command {
+	return c.onSettings(use, short, example, func(cmd *cobra.Command, loaded settings.Settings, log *slog.Logger, args []string) (err error) {
 		store, err := open(cmd.Context(), loaded, log)
 		if err != nil {
 			return err
@@ -69,8 +69,8 @@ func (c *commands) onStore(open openStore, use, short string, run runOnStore) *c
 }
 
 // onSettings returns a command with the flags of the store and --json that does not open the store.
-func (c *commands) onSettings(use, short string, run func(*cobra.Command, settings.Settings, *slog.Logger, []string) error) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: terminal.Arguments(use)}
+func (c *commands) onSettings(use, short, example string, run func(*cobra.Command, settings.Settings, *slog.Logger, []string) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: terminal.Arguments(use)}
 	settings.AddStoreFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

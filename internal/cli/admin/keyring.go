@@ -16,7 +16,7 @@ func (c *commands) keyring() *cobra.Command {
 
 func (c *commands) rotateKeyring() *cobra.Command {
 	const short = "Add a new key and encrypt everything again with it"
-	cmd := c.onStore(app.OpenOperator, "rotate", short, func(ctx context.Context, store *app.Operator, _ []string) error {
+	cmd := c.onStore(app.OpenOperator, "rotate", short, `signalbox admin keyring rotate`, func(ctx context.Context, store *app.Operator, _ []string) error {
 		id, resealed, err := store.RotateKeyring(ctx)
 		if err != nil {
 			return err

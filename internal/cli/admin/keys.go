@@ -46,7 +46,7 @@ func (c *commands) createKey() *cobra.Command {
 			c.say(w, "The API key %q, with the role %s, is shown only now:\n\n    %s\n\n", key.Name, key.Role, key.Plaintext)
 		})
 	}
-	cmd := c.onStore(app.OpenOperator, "create [NAME]", "Make an API key and print it", run)
+	cmd := c.onStore(app.OpenOperator, "create [NAME]", "Make an API key and print it", `signalbox admin keys create "Deploy bot" --role ADMIN --expires-in 720h`, run)
 	addAccountFlag(cmd, &flags.account)
 	cmd.Flags().StringVar(&flags.role, "role", "MEMBER", "OWNER, ADMIN, MEMBER or VIEWER")
 	cmd.Flags().StringSliceVar(&flags.environments, "environment", nil, "restrict writes to this environment; may be repeated")
@@ -84,7 +84,7 @@ func (c *commands) listKeys() *cobra.Command {
 		}
 		return c.print(views, func(w io.Writer) { c.keyTable(w, keys) })
 	}
-	cmd := c.onStore(app.OpenOperator, "list", "List the API keys of an account", run)
+	cmd := c.onStore(app.OpenOperator, "list", "List the API keys of an account", `signalbox admin keys list --account acme`, run)
 	addAccountFlag(cmd, &account)
 	return cmd
 }
@@ -120,7 +120,7 @@ func (c *commands) revokeKey() *cobra.Command {
 			c.say(w, "The API key %q is revoked; every server refuses it within a second.\n", key.Name)
 		})
 	}
-	cmd := c.onStore(app.OpenOperator, "revoke ID", "Make an API key useless for ever", run)
+	cmd := c.onStore(app.OpenOperator, "revoke ID", "Make an API key useless for ever", `signalbox admin keys revoke $KEY_ID`, run)
 	addAccountFlag(cmd, &account)
 	return cmd
 }

@@ -13,5 +13,5 @@ func (c *commands) migrate() *cobra.Command {
 	run := func(context.Context, *app.Operator, []string) error { // opening migrates
 		return c.print(map[string]bool{"migrated": true}, func(w io.Writer) { c.say(w, "The schema is up to date.\n") })
 	}
-	return c.onStore(app.MakeOperator, "migrate", "Bring the database schema up to date, and stop", run)
+	return c.onStore(app.MakeOperator, "migrate", "Bring the database schema up to date, and stop", `signalbox admin migrate`, run)
 }

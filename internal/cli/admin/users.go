@@ -49,7 +49,7 @@ func (c *commands) listUsers() *cobra.Command {
 			}
 		})
 	}
-	cmd := c.onStore(app.OpenOperator, "list", "List the users of an account", run)
+	cmd := c.onStore(app.OpenOperator, "list", "List the users of an account", `signalbox admin users list`, run)
 	addAccountFlag(cmd, &account)
 	return cmd
 }
@@ -70,7 +70,7 @@ func (c *commands) setupLink() *cobra.Command {
 		}
 		return c.printLink(linkView{Link: link}, "Set up the account's owner at this link, which works once; earlier ones no longer do:")
 	}
-	cmd := c.onStore(app.OpenOperator, "setup-link", "Make the link that sets up an account's first owner", run)
+	cmd := c.onStore(app.OpenOperator, "setup-link", "Make the link that sets up an account's first owner", `signalbox admin users setup-link`, run)
 	addAccountFlag(cmd, &account)
 	settings.AddLinkFlags(cmd.Flags())
 	return cmd
@@ -91,7 +91,7 @@ func (c *commands) inviteUser() *cobra.Command {
 		return c.printLink(linkView{invitation.Email, link},
 			fmt.Sprintf("Give this link to %s, who joins with the role %s. It works once, for 7 days:", invitation.Email, invitation.Role))
 	}
-	cmd := c.onStore(app.OpenOperator, "invite EMAIL", "Invite somebody and print the link", run)
+	cmd := c.onStore(app.OpenOperator, "invite EMAIL", "Invite somebody and print the link", `signalbox admin users invite ada@example.com --role ADMIN`, run)
 	addAccountFlag(cmd, &account)
 	settings.AddLinkFlags(cmd.Flags())
 	cmd.Flags().StringVar(&role, "role", "MEMBER", "OWNER, ADMIN, MEMBER or VIEWER")
@@ -107,7 +107,7 @@ func (c *commands) resetPassword() *cobra.Command {
 		return c.printLink(linkView{reset.User.Email, link},
 			fmt.Sprintf("%s sets a new password at this link, which works once, for a day:", reset.User.Email))
 	}
-	cmd := c.onStore(app.OpenOperator, "reset-password EMAIL", "Make a link that sets a new password", run)
+	cmd := c.onStore(app.OpenOperator, "reset-password EMAIL", "Make a link that sets a new password", `signalbox admin users reset-password ada@example.com`, run)
 	settings.AddLinkFlags(cmd.Flags())
 	return cmd
 }
@@ -126,5 +126,5 @@ func (c *commands) setRole() *cobra.Command {
 			c.say(w, "%s has the role %s now.\n", user.Email, user.Role)
 		})
 	}
-	return c.onStore(app.OpenOperator, "role EMAIL ROLE", "Give a user another role", run)
+	return c.onStore(app.OpenOperator, "role EMAIL ROLE", "Give a user another role", `signalbox admin users role ada@example.com ADMIN`, run)
 }

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+)
+
+func changeKind() kind[signalbox.Change] {
+	return kind[signalbox.Change]{
+		name: "change", noun: "change",
+		of: func(c signalbox.Change) signalbox.Resource { return c.Resource },
+		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Change, error] {
+			const completed = 50
+			return first(completed, c.Changes.All(ctx, signalbox.ChangeParams{Size: completed}))
+		},
+		columns: []terminal.Column[signalbox.Change]{
+			{Title: "NUMBER", Text: func(c signalbox.Change) string { return c.ID }},
+			{Title: "WHEN", Text: func(c signalbox.Change) string { return moment(&c.CreatedAt) }},
+			{Title: "WHAT", Text: func(c signalbox.Change) string { return c.Kind + ":" + c.Key }},
+			{Title: "ACTION", Text: func(c signalbox.Change) string { return c.Action }},
+			{Title: "BY", Text: func(c signalbox.Change) string { return c.Actor.Name }},
+			{Title: "REVERTS", Text: revertsText, Wide: true},
+		},
+	}
+}
+
+func revertsText(c signalbox.Change) string {
+	if c.Reverts == nil {
+		return ""
+	}
+	return fmt.Sprint(*c.Reverts)
+}
+
+func (s *shell) changes() *cobra.Command {
+	return terminal.Group("changes", "The history of the account", s.listChanges(), s.showChange(), s.revertChange())
+}
+
+func (s *shell) listChanges() *cobra.Command {
+	var resource, actor string
+	var limit int
+	return changeKind().list(s, action{
+		use: "list", short: "List changes, the newest first", example: "signalbox changes list --limit 10\nsignalbox changes list --resource flag:checkout-v2",
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&resource, "resource", "", "list the changes of one resource, as `KIND:ID`")
+			cmd.Flags().StringVar(&actor, "actor", "", "list the changes by the key or user with this `ID`")
+			addLimit(cmd, &limit)
+		},
+	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Change, error] {
+		return first(limit, c.client.Changes.All(ctx, signalbox.ChangeParams{Resource: resource, Actor: actor, Size: pageSize(limit)}))
+	})
+}
+
+// findChange returns the change that the command names by its number.
+func (c *call) findChange(ctx context.Context) (signalbox.Change, int64, error) {
+	number, err := strconv.ParseInt(c.args[0], 10, 64)
+	if err != nil {
+		return signalbox.Change{}, 0, terminal.Usagef("%q is not the number of a change; signalbox changes list shows them", c.args[0])
+	}
+	change, err := c.client.Changes.Get(ctx, number)
+	return change, number, err
+}
+
+func (s *shell) showChange() *cobra.Command {
+	return s.command(action{
+		use: "show NUMBER", short: "Show who changed what, as a diff", example: "signalbox changes show $CHANGE",
+		format: terminal.FormatTable, completes: []completion{changeKind().ids},
+		run: func(ctx context.Context, c *call) error {
+			change, _, err := c.findChange(ctx)
+			if err != nil {
+				return err
+			}
+			if !c.format.IsText() {
+				return terminal.PrintOne(c.Terminal, c.format, changeKind().items(), change)
+			}
+			c.Say("%s:%s %s by %s at %s\n", change.Kind, change.Key, change.Action, change.Actor.Name, moment(&change.CreatedAt))
+			for _, operation := range change.Diff {
+				c.printOperation(operation)
+			}
+			return nil
+		},
+	})
+}
+
+func (c *call) printOperation(operation signalbox.PatchOperation) {
+	mark, colour := "~", terminal.Warn
+	switch operation.Op {
+	case "add":
+		mark, colour = "+", terminal.Good
+	case "remove":
+		mark, colour = "-", terminal.Bad
+	}
+	line := mark + " " + operation.Path
+	if operation.Op != "remove" {
+		line += ": " + string(operation.Value)
+	}
+	c.Say("%s\n", c.Paint(colour, line))
+}
+
+func (s *shell) revertChange() *cobra.Command {
+	var force bool
+	return s.command(action{
+		use: "revert NUMBER", short: "Make a resource what it was before a change",
+		example: "signalbox changes revert $CHANGE --yes",
+		writes:  true, destroys: true, format: terminal.FormatYAML, completes: []completion{changeKind().ids},
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().BoolVar(&force, "force", false, "also if the resource was changed since; those changes are lost")
+		},
+		run: func(ctx context.Context, c *call) error {
+			change, number, err := c.findChange(ctx)
+			if err != nil {
+				return err
+			}
+			said := fmt.Sprintf("%s:%s will be what it was before it was %s at %s by %s.", change.Kind, change.Key, change.Action, moment(&change.CreatedAt), change.Actor.Name)
+			if err := c.Confirm(c.yes || c.dryRun, said); err != nil {
+				return err
+			}
+			revert := c.client.Changes.Revert
+			if force {
+				revert = c.client.Changes.ForceRevert
+			}
+			reverted, err := revert(ctx, number, c.options()...)
+			return changeKind().wrote(c, reverted, err, "%s:%s is what it was before change %d.", change.Kind, change.Key, number)
+		},
+	})
+}

@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+)
+
+func flagKind() kind[signalbox.Flag] {
+	return kind[signalbox.Flag]{
+		name: "flag", noun: "flag",
+		of: func(f signalbox.Flag) signalbox.Resource { return f.Resource },
+		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.Flag, error) {
+			return c.Flags.Get(ctx, id)
+		},
+		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Flag, error] {
+			return c.Flags.All(ctx, signalbox.FlagParams{})
+		},
+		columns: []terminal.Column[signalbox.Flag]{
+			{Title: "ID", Text: func(f signalbox.Flag) string { return f.ID }},
+			{Title: "TYPE", Text: func(f signalbox.Flag) string { return string(f.Type) }},
+			{Title: "DEFAULT", Text: func(f signalbox.Flag) string { return string(f.Default) }},
+			{Title: "ENVIRONMENTS", Text: flagEnvironments},
+			{Title: "NAME", Text: func(f signalbox.Flag) string { return f.Name }, Wide: true},
+			{Title: "MANAGED", Text: func(f signalbox.Flag) string { return yesNo(f.Managed) }, Wide: true},
+			{Title: "EVALUATED", Text: func(f signalbox.Flag) string { return moment(f.LastEvaluated) }, Wide: true},
+			{Title: "UPDATED", Text: func(f signalbox.Flag) string { return moment(&f.UpdatedAt) }, Wide: true},
+		},
+	}
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+// flagEnvironments returns what a flag does in its environments: "production: on, 2 rules".
+func flagEnvironments(f signalbox.Flag) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(f.Environments)) {
+		environment := f.Environments[name]
+		part := name + ": " + onOff(environment.Enabled)
+		if count := len(environment.Rules); count > 0 {
+			part += fmt.Sprintf(", %d %s", count, plural(count, "rule"))
+		}
+		if value := string(environment.Default); value != "" && value != "null" {
+			part += ", " + value
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+func plural(count int, noun string) string {
+	if count == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+func (s *shell) flags() *cobra.Command {
+	k := flagKind()
+	return terminal.Group("flags", "Feature flags", s.listFlags(), k.show(s, "signalbox flags get checkout-v2"), s.createFlag(),
+		s.switchFlag("on", true), s.switchFlag("off", false), s.setFlag(),
+		terminal.Group("rule", "The rules of a flag in an environment", s.addRule(), s.removeRule()),
+		s.whyFlag(),
+		k.remove(s, "signalbox flags delete checkout-v2 --yes", flagConsequences,
+			func(ctx context.Context, c *call, id string) error {
+				return c.client.Flags.Delete(ctx, id, c.options()...)
+			}))
+}
+
+// flagConsequences names what happens to those who use a flag that is deleted.
+func flagConsequences(ctx context.Context, c *call, f signalbox.Flag) (string, error) {
+	sources, err := c.client.Flags.Sources(ctx, f.ID, signalbox.SourceParams{Paging: signalbox.Paging{Size: 1, Total: true}})
+	if err != nil {
+		return "", err
+	}
+	rules := 0
+	for _, environment := range f.Environments {
+		rules += len(environment.Rules)
+	}
+	declared := value(sources.Total)
+	return fmt.Sprintf("The flag %s and its %d %s will be deleted; %d %s it in code and will get the default there.", f.ID,
+		rules, plural(rules, "rule"), declared, plural(declared, "place")+" declare"), nil
+}
+
+// searchFlags are the filters that most lists have.
+type searchFlags struct {
+	search              string
+	managed, discovered bool
+}
+
+func (f *searchFlags) add(cmd *cobra.Command) {
+	f.addSearch(cmd)
+	cmd.Flags().BoolVar(&f.managed, "managed", false, "list only what people control")
+	cmd.Flags().BoolVar(&f.discovered, "discovered", false, "list only what services reported and nobody controls")
+	cmd.MarkFlagsMutuallyExclusive("managed", "discovered")
+}
+
+func (f *searchFlags) addSearch(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.search, "search", "", "list what has this `TEXT` in its id or name")
+}
+
+// isManaged returns the filter; nil lists both.
+func (f *searchFlags) isManaged() *bool {
+	if f.managed == f.discovered {
+		return nil
+	}
+	return &f.managed
+}
+
+func (s *shell) listFlags() *cobra.Command {
+	var filter searchFlags
+	var kindOfValue string
+	return flagKind().list(s, action{
+		use: "list", short: "List flags",
+		example: "signalbox flags list\nsignalbox flags list --search checkout --managed -o wide",
+		flags: func(cmd *cobra.Command) {
+			filter.add(cmd)
+			terminal.AddChoice(cmd, &kindOfValue, "type", "", "list flags of one type", flagTypes()...)
+		},
+	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Flag, error] {
+		return c.client.Flags.All(ctx, signalbox.FlagParams{Search: filter.search, Managed: filter.isManaged(), Type: flageval.Type(kindOfValue)})
+	})
+}
+
+func flagTypes() []string {
+	return []string{string(flageval.Boolean), string(flageval.String), string(flageval.Numeric), string(flageval.JSON)}
+}
+
+func (s *shell) createFlag() *cobra.Command {
+	var name, description, kindOfValue, fallback string
+	var values []string
+	return s.command(action{
+		use: "create ID", short: "Create a flag", writes: true, format: terminal.FormatYAML,
+		example: "signalbox flags create new-search\n" +
+			"signalbox flags create theme --type STRING --default light --value light --value dark",
+		flags: func(cmd *cobra.Command) {
+			terminal.AddChoice(cmd, &kindOfValue, "type", string(flageval.Boolean), "the type of its values", flagTypes()...)
+			cmd.Flags().StringVar(&fallback, "default", "", "the `VALUE` that it serves unless an environment says otherwise (default: false for BOOLEAN)")
+			cmd.Flags().StringArrayVar(&values, "value", nil, "a `VALUE` that it may serve; repeat for each, leave out to allow all")
+			cmd.Flags().StringVar(&name, "name", "", "the `NAME` for people")
+			cmd.Flags().StringVar(&description, "description", "", "what it decides, as `TEXT`")
+		},
+		run: func(ctx context.Context, c *call) error {
+			draft := signalbox.FlagDraft{Name: name, Type: flageval.Type(kindOfValue)}
+			if description != "" {
+				draft.Description = &description
+			}
+			if fallback == "" && draft.Type == flageval.Boolean {
+				fallback = "false"
+			}
+			var err error
+			if draft.Default, err = flagValue(draft.Type, fallback); err != nil {
+				return err
+			}
+			for _, text := range values {
+				choice, err := flagValue(draft.Type, text)
+				if err != nil {
+					return err
+				}
+				draft.Values = append(draft.Values, signalbox.FlagChoice{Name: text, Value: choice})
+			}
+			created, err := c.client.Flags.Create(ctx, c.args[0], draft, c.options()...)
+			return flagKind().wrote(c, created, err, "The flag %s is created; it serves %s.", c.args[0], draft.Default)
+		},
+	})
+}
+
+// flagValue returns a value as JSON: the text itself for a STRING flag, and JSON for all others.
+func flagValue(kindOfValue flageval.Type, text string) (json.RawMessage, error) {
+	if kindOfValue == flageval.String {
+		return json.Marshal(text)
+	}
+	if !json.Valid([]byte(text)) {
+		return nil, terminal.Usagef("%q is not a %s value, such as %s", text, kindOfValue,
+			map[flageval.Type]string{flageval.Boolean: "true", flageval.Numeric: "1.5", flageval.JSON: `{"a": 1}`}[kindOfValue])
+	}
+	return json.RawMessage(text), nil
+}
+
+// editFlag changes a flag. One that was only discovered becomes managed.
+func editFlag(ctx context.Context, c *call, change func(signalbox.Flag, *signalbox.FlagDraft) error) (signalbox.Flag, error) {
+	return edited(ctx, c, flagKind(), c.args[0], signalbox.Flag.Draft, func(f signalbox.Flag, draft *signalbox.FlagDraft) error {
+		draft.Managed, draft.Environments = new(true), maps.Clone(f.Environments)
+		return change(f, draft)
+	}, c.client.Flags.Replace)
+}
+
+// editEnvironment changes a flag's configuration for the environment of the command.
+func editEnvironment(ctx context.Context, c *call, change func(signalbox.Flag, *flageval.Environment) error) (signalbox.Flag, error) {
+	return editFlag(ctx, c, func(f signalbox.Flag, draft *signalbox.FlagDraft) error {
+		environment, exists := f.Environments[c.environment]
+		if !exists {
+			environment = flageval.Environment{Enabled: true}
+		}
+		environment.Rules = slices.Clone(environment.Rules)
+		if err := change(f, &environment); err != nil {
+			return err
+		}
+		if draft.Environments == nil {
+			draft.Environments = map[string]flageval.Environment{}
+		}
+		if environment.Rules == nil {
+			environment.Rules = []flageval.Rule{}
+		}
+		draft.Environments[c.environment] = environment
+		return nil
+	})
+}
+
+func (s *shell) switchFlag(use string, on bool) *cobra.Command {
+	short := "Let a flag follow its rules in an environment"
+	if !on {
+		short = "Let a flag serve its default in an environment, whatever its rules say"
+	}
+	return s.command(action{
+		use: use + " ID", short: short, example: "signalbox flags " + use + " checkout-v2 -e production",
+		writes: true, format: terminal.FormatYAML, environment: required, completes: []completion{flagKind().ids},
+		run: func(ctx context.Context, c *call) error {
+			written, err := editEnvironment(ctx, c, func(_ signalbox.Flag, environment *flageval.Environment) error {
+				environment.Enabled = on
+				return nil
+			})
+			return flagKind().wrote(c, written, err, "The flag %s is %s in %s.", c.args[0], use, c.environment)
+		},
+	})
+}
+
+func (s *shell) setFlag() *cobra.Command {
+	return s.command(action{
+		use: "set ID VALUE", short: "Change what a flag serves by default, everywhere or in one environment",
+		example: "signalbox flags set checkout-v2 true -e staging\nsignalbox flags set checkout-v2 false",
+		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{flagKind().ids},
+		run: func(ctx context.Context, c *call) (err error) {
+			var written signalbox.Flag
+			where := "everywhere that nothing else is set"
+			if c.environment == "" {
+				written, err = editFlag(ctx, c, func(f signalbox.Flag, draft *signalbox.FlagDraft) (err error) {
+					draft.Default, err = flagValue(f.Type, c.args[1])
+					return err
+				})
+			} else {
+				where = "in " + c.environment
+				written, err = editEnvironment(ctx, c, func(f signalbox.Flag, environment *flageval.Environment) (err error) {
+					environment.Default, err = flagValue(f.Type, c.args[1])
+					return err
+				})
+			}
+			return flagKind().wrote(c, written, err, "The flag %s serves %s by default, %s.", c.args[0], c.args[1], where)
+		},
+	})
+}

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+)
+
+func (s *shell) health() *cobra.Command {
+	var base string
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "Ask a server whether it is ready; for health checks of containers",
+		Long: `Ask a server whether it is ready: the exit code is 0 when it is, and 1 when it is not or does not answer. It needs no
+API key.`,
+		Example: "  signalbox health",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			const patience = 5 * time.Second
+			target := cmp.Or(base, s.Variable(urlVariable), defaultURL)
+			if err := signalbox.Ready(cmd.Context(), target, signalbox.WithTimeout(patience), signalbox.WithRetry(signalbox.RetryPolicy{})); err != nil {
+				return err
+			}
+			s.Say("%s is ready.\n", target)
+			return nil
+		},
+	}
+	cmd.Args = terminal.Arguments(cmd.Use)
+	cmd.Flags().StringVar(&base, "url", "", "the server's base `URL` ("+urlVariable+", default: "+defaultURL+")")
+	return cmd
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+)
+
+func keyKind() kind[signalbox.Key] {
+	return kind[signalbox.Key]{
+		name: "api_key", noun: "API key",
+		of: func(k signalbox.Key) signalbox.Resource { return k.Resource },
+		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.Key, error) {
+			return c.Keys.Get(ctx, id)
+		},
+		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Key, error] {
+			return c.Keys.All(ctx, signalbox.KeyParams{})
+		},
+		columns: []terminal.Column[signalbox.Key]{
+			{Title: "ID", Text: func(k signalbox.Key) string { return k.ID }},
+			{Title: "NAME", Text: func(k signalbox.Key) string { return k.Name }},
+			{Title: "ROLE", Text: func(k signalbox.Key) string { return string(k.Role) }},
+			{Title: "STATUS", Text: func(k signalbox.Key) string { return string(k.Status) }},
+			{Title: "ENVIRONMENTS", Text: func(k signalbox.Key) string { return strings.Join(k.Scopes.Environments, ", ") }},
+			{Title: "EXPIRES", Text: func(k signalbox.Key) string { return moment(k.ExpiresAt) }},
+			{Title: "LAST USED", Text: func(k signalbox.Key) string { return moment(k.LastUsedAt) }},
+			{Title: "ACCESS", Text: func(k signalbox.Key) string { return string(k.Access) }, Wide: true},
+			{Title: "CREATED", Text: func(k signalbox.Key) string { return moment(&k.CreatedAt) }, Wide: true},
+		},
+	}
+}
+
+func (s *shell) keys() *cobra.Command {
+	return terminal.Group("keys", "API keys", s.createKey(), s.listKeys(), s.revokeKey(), s.rotateKey())
+}
+
+func (s *shell) listKeys() *cobra.Command {
+	return keyKind().list(s, action{use: "list", short: "List API keys", example: "signalbox keys list"},
+		func(ctx context.Context, c *call) iter.Seq2[signalbox.Key, error] {
+			return keyKind().all(ctx, c.client)
+		})
+}
+
+// keyFlags are the flags of keys create.
+type keyFlags struct {
+	role, access          string
+	environments, origins []string
+	lasts                 time.Duration
+}
+
+func (f *keyFlags) add(s *shell, cmd *cobra.Command) {
+	terminal.AddChoice(cmd, &f.role, "role", string(signalbox.RoleMember), "what it may do",
+		string(signalbox.RoleOwner), string(signalbox.RoleAdmin), string(signalbox.RoleMember), string(signalbox.RoleViewer))
+	terminal.AddChoice(cmd, &f.access, "access", string(signalbox.AccessFull), "what it may be used for; a web page may hold one that evaluates",
+		string(signalbox.AccessFull), string(signalbox.AccessEvaluate))
+	cmd.Flags().StringSliceVarP(&f.environments, "environment", "e", nil, "restrict writes to the environment with this `ID`; may be repeated")
+	_ = cmd.RegisterFlagCompletionFunc("environment", s.completeFlag(environmentKind().ids))
+	cmd.Flags().StringSliceVar(&f.origins, "origin", nil, "with --access evaluate, let only pages of this `ORIGIN` evaluate; may be repeated")
+	cmd.Flags().DurationVar(&f.lasts, "expires-in", 0, "make it expire after this `DURATION`, such as 720h")
+}
+
+func (f *keyFlags) draft(name string) signalbox.KeyDraft {
+	draft := signalbox.KeyDraft{Name: name, Role: signalbox.Role(f.role), Access: signalbox.KeyAccess(f.access)}
+	if len(f.environments)+len(f.origins) > 0 {
+		draft.Scopes = &signalbox.KeyScopes{Environments: f.environments, Origins: f.origins}
+	}
+	if f.lasts != 0 {
+		draft.ExpiresAt = new(time.Now().UTC().Add(f.lasts).Truncate(time.Second))
+	}
+	return draft
+}
+
+func (s *shell) createKey() *cobra.Command {
+	var flags keyFlags
+	return s.command(action{
+		use: "create NAME", short: "Create an API key and print it, once",
+		example: "signalbox keys create Pipeline --role MEMBER -e staging\nsignalbox keys create CI --expires-in 720h -o 'go-template={{.key}}'",
+		writes:  true, format: terminal.FormatYAML, flags: func(cmd *cobra.Command) { flags.add(s, cmd) },
+		run: func(ctx context.Context, c *call) error {
+			created, err := c.client.Keys.Create(ctx, flags.draft(c.args[0]), c.options()...)
+			return keyKind().wrote(c, created, err, "The API key %q, with the role %s, is shown only now:\n\n    %s\n", created.Name, created.Role, created.Secret)
+		},
+	})
+}
+
+// findKey returns a key by its id or by its name. Of several with a name only one may be active.
+func findKey(ctx context.Context, c *call, idOrName string) (signalbox.Key, error) {
+	key, err := c.client.Keys.Get(ctx, idOrName)
+	if !signalbox.IsNotFound(err) {
+		return key, err
+	}
+	var names []string
+	var found []signalbox.Key
+	for key, listErr := range keyKind().all(ctx, c.client) {
+		if listErr != nil {
+			return key, listErr
+		}
+		names = append(names, key.Name)
+		if key.Name == idOrName && key.Status == signalbox.KeyActive {
+			found = append(found, key)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return key, notFoundNear(err, idOrName, names)
+	case 1:
+		return found[0], nil
+	default:
+		return key, terminal.Usagef("%d active keys are called %q: name one by its id, which signalbox keys list shows", len(found), idOrName)
+	}
+}
+
+// keyNames completes the names of active keys.
+func keyNames(ctx context.Context, client *signalbox.Client) (names []string) {
+	for key, err := range keyKind().all(ctx, client) {
+		if err == nil && key.Status == signalbox.KeyActive {
+			names = append(names, key.Name)
+		}
+	}
+	return names
+}
+
+func (s *shell) revokeKey() *cobra.Command {
+	return s.command(action{
+		use: "revoke KEY", short: "Make an API key useless for ever; it is named by its id or its name",
+		example:  "signalbox keys revoke Deploy --yes",
+		destroys: true, format: terminal.FormatYAML, completes: []completion{keyNames},
+		run: func(ctx context.Context, c *call) error {
+			key, err := findKey(ctx, c, c.args[0])
+			if err != nil {
+				return err
+			}
+			used := "was never used"
+			if key.LastUsedAt != nil {
+				used = "was last used about " + moment(key.LastUsedAt)
+			}
+			if err := c.Confirm(c.yes, fmt.Sprintf("The API key %q, which %s, will be refused from now on and never work again.", key.Name, used)); err != nil {
+				return err
+			}
+			revoked, err := c.client.Keys.Revoke(ctx, key.ID)
+			return keyKind().wrote(c, revoked, err, "The API key %q is revoked.", key.Name)
+		},
+	})
+}
+
+func (s *shell) rotateKey() *cobra.Command {
+	var overlap time.Duration
+	return s.command(action{
+		use: "rotate KEY", short: "Replace an API key by a new one; the old one works for a while longer",
+		long: `Replace an API key by a new one with the same name, role and scopes, which is printed once. The old key expires after the
+overlap, so that every user of it can be given the new one first.`,
+		example: "signalbox keys rotate Deploy --overlap 1h",
+		format:  terminal.FormatYAML, completes: []completion{keyNames},
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "let the old key work for this `DURATION`")
+		},
+		run: func(ctx context.Context, c *call) error {
+			if overlap <= 0 {
+				return terminal.Usagef("--overlap must be longer than 0; signalbox keys revoke ends a key at once")
+			}
+			old, err := findKey(ctx, c, c.args[0])
+			if err != nil {
+				return err
+			}
+			return c.rotate(ctx, old, time.Now().UTC().Add(overlap).Truncate(time.Second))
+		},
+	})
+}
+
+// rotate makes a key like old, and lets old end.
+func (c *call) rotate(ctx context.Context, old signalbox.Key, ends time.Time) error {
+	draft := old.Draft()
+	created, err := c.client.Keys.Create(ctx, draft)
+	if err != nil {
+		return err
+	}
+	if old.ExpiresAt == nil || old.ExpiresAt.After(ends) {
+		draft.ExpiresAt = &ends
+		if _, err := c.client.Keys.Replace(ctx, old.ID, draft); err != nil {
+			c.Say("The new API key %q is shown only now:\n\n    %s\n\n", created.Name, created.Secret)
+			return fmt.Errorf("letting the old key %s end failed, revoke it once the new one is in use: %w", old.ID, err)
+		}
+	}
+	return keyKind().wrote(c, created, nil, "The new API key %q is shown only now; the old one, %s, works until %s:\n\n    %s\n",
+		created.Name, old.ID, moment(&ends), created.Secret)
+}

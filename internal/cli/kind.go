@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/naming"
+)
+
+// kind describes a kind of resource to the commands that all kinds share.
+type kind[T any] struct {
+	// name is the kind's name in documents, such as "log_group", and noun its name in sentences.
+	name, noun string
+	columns    []terminal.Column[T]
+	of         func(T) signalbox.Resource
+	all        func(context.Context, *signalbox.Client) iter.Seq2[T, error]
+	get        func(context.Context, *signalbox.Client, string) (T, error)
+}
+
+// items returns how the kind is printed.
+func (k kind[T]) items() terminal.Items[T] {
+	return terminal.Items[T]{
+		Columns: k.columns,
+		Name:    func(item T) string { return k.of(item).ID },
+		JSON:    k.document,
+	}
+}
+
+// document returns a resource as one JSON object that begins with its kind and its id, as files for apply do.
+func (k kind[T]) document(item T) (json.RawMessage, error) {
+	attributes, err := json.Marshal(item)
+	if err != nil {
+		return nil, err
+	}
+	identity, err := json.Marshal(map[string]string{"kind": k.name, "id": k.of(item).ID})
+	if err != nil {
+		return nil, err
+	}
+	if string(attributes) == "{}" {
+		return identity, nil
+	}
+	return append(append(identity[:len(identity)-1], ','), attributes[1:]...), nil
+}
+
+// ids completes the ids of the kind.
+func (k kind[T]) ids(ctx context.Context, client *signalbox.Client) (ids []string) {
+	for item, err := range k.all(ctx, client) {
+		if err != nil {
+			break
+		}
+		ids = append(ids, k.of(item).ID)
+	}
+	return ids
+}
+
+// find reads a resource. When there is none, the error names the nearest id.
+func (k kind[T]) find(ctx context.Context, c *call, id string) (T, error) {
+	item, err := k.get(ctx, c.client, id)
+	return item, k.suggest(ctx, c, id, err)
+}
+
+// suggest adds the nearest id to an error that says that there is none.
+func (k kind[T]) suggest(ctx context.Context, c *call, id string, err error) error {
+	if !signalbox.IsNotFound(err) {
+		return err
+	}
+	return notFoundNear(err, id, k.ids(ctx, c.client))
+}
+
+// notFoundNear adds the nearest of the known names to an error that says that there is none.
+func notFoundNear(err error, name string, known []string) error {
+	if nearest := naming.Nearest(name, known); nearest != "" {
+		return fmt.Errorf("%w Did you mean %q?", err, nearest)
+	}
+	return err
+}
+
+// list returns the command that lists resources; all reads them with the command's filters.
+func (k kind[T]) list(s *shell, a action, all func(context.Context, *call) iter.Seq2[T, error]) *cobra.Command {
+	a.format = terminal.FormatTable
+	a.run = func(ctx context.Context, c *call) error {
+		list, err := collect(all(ctx, c))
+		if err != nil {
+			return err
+		}
+		return terminal.PrintAll(c.Terminal, c.format, k.items(), list)
+	}
+	return s.command(a)
+}
+
+// collect reads a whole list.
+func collect[T any](all iter.Seq2[T, error]) (list []T, err error) {
+	for item, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	return list, nil
+}
+
+// first ends a list after some items; 0 is never.
+func first[T any](count int, all iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		left := count
+		for item, err := range all {
+			left--
+			if !yield(item, err) || left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// show returns the command that prints one resource, as YAML that apply understands.
+func (k kind[T]) show(s *shell, example string) *cobra.Command {
+	return s.command(action{
+		use: "get ID", short: "Print one " + k.noun, example: example,
+		format: terminal.FormatYAML, completes: []completion{k.ids},
+		run: func(ctx context.Context, c *call) error {
+			item, err := k.find(ctx, c, c.args[0])
+			if err != nil {
+				return err
+			}
+			return terminal.PrintOne(c.Terminal, c.format, k.items(), item)
+		},
+	})
+}
+
+// remove returns the command that deletes a resource after naming the consequences.
+func (k kind[T]) remove(s *shell, example string, consequences func(context.Context, *call, T) (string, error),
+	remove func(context.Context, *call, string) error) *cobra.Command {
+	return s.command(action{
+		use: "delete ID", short: "Delete a " + k.noun, example: example,
+		writes: true, destroys: true, completes: []completion{k.ids},
+		run: func(ctx context.Context, c *call) error {
+			item, err := k.find(ctx, c, c.args[0])
+			if err != nil {
+				return err
+			}
+			said, err := consequences(ctx, c, item)
+			if err != nil {
+				return err
+			}
+			if err := c.Confirm(c.yes || c.dryRun, said); err != nil {
+				return err
+			}
+			if err := remove(ctx, c, k.of(item).ID); err != nil {
+				return err
+			}
+			c.done(nil, "The %s %s is deleted.", k.noun, k.of(item).ID)
+			return nil
+		},
+	})
+}
+
+// wrote prints the result of a write: a sentence for people, the resource for programs.
+func (k kind[T]) wrote(c *call, item T, err error, format string, args ...any) error {
+	if err != nil {
+		return err
+	}
+	if c.format.Given() {
+		c.notes(k.of(item).Notes)
+		return terminal.PrintOne(c.Terminal, c.format, k.items(), item)
+	}
+	c.done(k.of(item).Notes, format, args...)
+	return nil
+}
+
+// done says what was done, and what the server noticed about it.
+func (c *call) done(notes *signalbox.Notes, format string, args ...any) {
+	sentence := fmt.Sprintf(format, args...)
+	if c.dryRun {
+		sentence = "Dry run, nothing was changed. It would be: " + sentence
+	}
+	c.Say("%s\n", sentence)
+	c.notes(notes)
+}
+
+// notes prints what the server noticed about a write.
+func (c *call) notes(notes *signalbox.Notes) {
+	if notes == nil {
+		return
+	}
+	for _, warning := range notes.Warnings {
+		c.Note("%s", c.Paint(terminal.Warn, warning.Detail))
+	}
+}
+
+// edited reads a resource, changes its draft and writes it back. When somebody else wrote meanwhile it begins again.
+func edited[T, D any](ctx context.Context, c *call, k kind[T], id string, draft func(T) D, change func(T, *D) error,
+	replace func(context.Context, string, D, ...signalbox.WriteOption) (T, error)) (T, error) {
+	const attempts = 5
+	for attempt := 1; ; attempt++ {
+		item, err := k.find(ctx, c, id)
+		if err != nil {
+			return item, err
+		}
+		changed := draft(item)
+		if err := change(item, &changed); err != nil {
+			return item, err
+		}
+		var unchanged []signalbox.WriteOption
+		if etag := k.of(item).ETag; etag != "" { // a new one has none
+			unchanged = append(unchanged, signalbox.IfMatch(etag))
+		}
+		written, err := replace(ctx, k.of(item).ID, changed, c.options(unchanged...)...)
+		if !signalbox.IsVersionMismatch(err) || attempt == attempts {
+			return written, err
+		}
+	}
+}
+
+// moment returns a time as tables show it; nil is "".
+func moment(at *time.Time) string {
+	if at == nil || at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format("2006-01-02 15:04:05Z")
+}
+
+// value returns what a pointer points to; nil is the zero value.
+func value[T any](pointer *T) (zero T) {
+	if pointer == nil {
+		return zero
+	}
+	return *pointer
+}

@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+)
+
+func loggerKind() kind[signalbox.Logger] {
+	return kind[signalbox.Logger]{
+		name: "logger", noun: "logger",
+		of: func(l signalbox.Logger) signalbox.Resource { return l.Resource },
+		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.Logger, error) {
+			return c.Loggers.Get(ctx, id)
+		},
+		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Logger, error] {
+			return c.Loggers.All(ctx, signalbox.LoggerParams{})
+		},
+		columns: []terminal.Column[signalbox.Logger]{
+			{Title: "ID", Text: func(l signalbox.Logger) string { return l.ID }},
+			{Title: "LEVEL", Text: func(l signalbox.Logger) string { return levelText(l.Level, l.LevelExpiresAt) }},
+			{Title: "ENVIRONMENTS", Text: func(l signalbox.Logger) string { return overridesText(l.Environments) }},
+			{Title: "GROUP", Text: func(l signalbox.Logger) string { return value(l.Group) }},
+			{Title: "MANAGED", Text: func(l signalbox.Logger) string { return yesNo(l.Managed) }},
+			{Title: "EFFECTIVE", Text: func(l signalbox.Logger) string { return resolvedText(l.Resolved) }, Wide: true},
+			{Title: "UPDATED", Text: func(l signalbox.Logger) string { return moment(&l.UpdatedAt) }, Wide: true},
+		},
+	}
+}
+
+// levelText returns a level and when it ends.
+func levelText(level loglevel.Level, expires *time.Time) string {
+	if expires == nil {
+		return level.String()
+	}
+	return level.String() + " until " + moment(expires)
+}
+
+// overridesText returns levels of environments: "production: DEBUG until …".
+func overridesText(overrides map[string]signalbox.LevelOverride) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(overrides)) {
+		parts = append(parts, name+": "+levelText(overrides[name].Level, overrides[name].ExpiresAt))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// resolvedText returns effective levels of environments.
+func resolvedText(resolved map[string]signalbox.ResolvedLevel) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(resolved)) {
+		parts = append(parts, name+": "+resolved[name].Level.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (s *shell) loggers() *cobra.Command {
+	return terminal.Group("loggers", "Log levels of running services", s.listLoggers(), s.treeLoggers(),
+		loggerKind().show(s, "signalbox loggers get shop.payments"), s.setLogger(), s.resetLogger())
+}
+
+func (s *shell) listLoggers() *cobra.Command {
+	var filter searchFlags
+	var group, service string
+	return loggerKind().list(s, action{
+		use: "list", short: "List loggers",
+		example: "signalbox loggers list\nsignalbox loggers list --search shop --managed -o wide",
+		flags: func(cmd *cobra.Command) {
+			filter.add(cmd)
+			cmd.Flags().StringVar(&group, "group", "", "list the members of the group with this `ID`")
+			_ = cmd.RegisterFlagCompletionFunc("group", s.completeFlag(groupKind().ids))
+			cmd.Flags().StringVar(&service, "service", "", "list what the service with this `ID` reports")
+		},
+	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Logger, error] {
+		return c.client.Loggers.All(ctx, signalbox.LoggerParams{Search: filter.search, Managed: filter.isManaged(), Group: group, Service: service})
+	})
+}
+
+func (s *shell) treeLoggers() *cobra.Command {
+	return s.command(action{
+		use: "tree [NAME]", short: "Show loggers as a tree, with the level that each has in an environment",
+		example:     "signalbox loggers tree -e production\nsignalbox loggers tree shop -e production",
+		environment: required, completes: []completion{loggerKind().ids},
+		run: func(ctx context.Context, c *call) error {
+			all, err := collect(loggerKind().all(ctx, c.client))
+			if err != nil {
+				return err
+			}
+			below := ""
+			if len(c.args) == 1 {
+				below = loglevel.Normalize(c.args[0])
+			}
+			c.printTree(all, below)
+			return nil
+		},
+	})
+}
+
+// printTree prints the loggers at and below a name, indented by their depth. Names between them are shown too.
+func (c *call) printTree(all []signalbox.Logger, below string) {
+	loggers := map[string]signalbox.Logger{}
+	for _, logger := range all {
+		if below != "" && logger.ID != below && !strings.HasPrefix(logger.ID, below+".") {
+			continue
+		}
+		loggers[logger.ID] = logger
+		for parent, is := loglevel.Parent(logger.ID); is && len(parent) >= len(below); parent, is = loglevel.Parent(parent) {
+			if _, known := loggers[parent]; !known {
+				loggers[parent] = signalbox.Logger{Resource: signalbox.Resource{ID: parent}}
+			}
+		}
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(loggers), compareDotted) {
+		c.printTreeLine(loggers[id])
+	}
+}
+
+// compareDotted sorts a name before those below it, and those before its neighbours.
+func compareDotted(a, b string) int {
+	return slices.Compare(strings.Split(a, "."), strings.Split(b, "."))
+}
+
+func (c *call) printTreeLine(logger signalbox.Logger) {
+	depth := strings.Count(logger.ID, ".")
+	name := strings.Repeat("  ", depth) + logger.ID[strings.LastIndexByte(logger.ID, '.')+1:]
+	resolved, known := logger.Resolved[c.environment]
+	if !known {
+		c.Say("%s\n", name)
+		return
+	}
+	origin := string(resolved.Origin)
+	if of := value(resolved.Of); of != "" && of != logger.ID {
+		origin += " of " + of
+	}
+	if expires := logger.Environments[c.environment].ExpiresAt; expires != nil {
+		origin += ", until " + moment(expires)
+	}
+	c.Say("%-40s %s  %s\n", name, c.Paint(levelColour(resolved.Level), fmt.Sprintf("%-6s", resolved.Level)), c.Paint(terminal.Faint, origin))
+}
+
+func levelColour(level loglevel.Level) terminal.Colour {
+	switch {
+	case level <= loglevel.Debug:
+		return terminal.Warn
+	case level >= loglevel.Error:
+		return terminal.Faint
+	default:
+		return terminal.Plain
+	}
+}
+
+// levels completes levels.
+func levels() completion {
+	var names []string
+	for _, level := range loglevel.Levels() {
+		names = append(names, level.String())
+	}
+	return words(names...)
+}
+
+// levelFlags are the arguments of commands that set a level.
+type levelFlags struct{ lasts time.Duration }
+
+func (f *levelFlags) add(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&f.lasts, "for", 0, "go back after this `DURATION`, such as 30m (default: stay)")
+}
+
+// setting returns the level to set.
+func (f *levelFlags) setting(text string) (signalbox.LevelSetting, error) {
+	level, known := loglevel.Parse(text)
+	if !known {
+		return signalbox.LevelSetting{}, terminal.Usagef("%q is not a level: TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT", text)
+	}
+	return signalbox.LevelSetting{Level: level, TTL: f.lasts, Permanent: f.lasts == 0}, nil
+}
+
+// text says what was set.
+func (f *levelFlags) text(c *call, level string) string {
+	text := strings.ToUpper(level)
+	if c.environment != "" {
+		text += " in " + c.environment
+	}
+	if f.lasts != 0 {
+		text += " for " + f.lasts.String()
+	}
+	return text
+}
+
+func (s *shell) setLogger() *cobra.Command {
+	var flags levelFlags
+	return s.command(action{
+		use: "set NAME LEVEL", short: "Set the level of a logger, everywhere or in one environment, for a while or to stay",
+		example: "signalbox loggers set shop.payments DEBUG -e production --for 30m\nsignalbox loggers set shop.payments WARN",
+		writes:  true, format: terminal.FormatYAML, environment: optionally, flags: flags.add,
+		completes: []completion{loggerKind().ids, levels()},
+		run: func(ctx context.Context, c *call) error {
+			setting, err := flags.setting(c.args[1])
+			if err != nil {
+				return err
+			}
+			written, err := editLogger(ctx, c, c.args[0], func(draft *signalbox.LoggerDraft) {
+				if c.environment == "" {
+					draft.Base = setting
+				} else {
+					draft.Environments[c.environment] = setting
+				}
+			})
+			return loggerKind().wrote(c, written, err, "The logger %s is at %s.", written.ID, flags.text(c, c.args[1]))
+		},
+	})
+}
+
+// editLogger changes a logger, or creates it. An unmanaged logger's level is what a service reported: nobody set it.
+func editLogger(ctx context.Context, c *call, name string, change func(*signalbox.LoggerDraft)) (signalbox.Logger, error) {
+	k := loggerKind()
+	k.get = func(ctx context.Context, client *signalbox.Client, id string) (signalbox.Logger, error) {
+		logger, err := client.Loggers.Get(ctx, id)
+		if signalbox.IsNotFound(err) {
+			return signalbox.Logger{Resource: signalbox.Resource{ID: id}}, nil
+		}
+		return logger, err
+	}
+	return edited(ctx, c, k, name, signalbox.Logger.Draft, func(logger signalbox.Logger, draft *signalbox.LoggerDraft) error {
+		if !logger.Managed {
+			*draft = signalbox.LoggerDraft{Name: logger.Name, Environments: map[string]signalbox.LevelSetting{}}
+		}
+		change(draft)
+		return nil
+	}, c.client.Loggers.Replace)
+}
+
+func (s *shell) resetLogger() *cobra.Command {
+	return s.command(action{
+		use: "reset NAME", short: "Remove the levels that were set for a logger, or the one of an environment",
+		example: "signalbox loggers reset shop.payments -e production\nsignalbox loggers reset shop.payments",
+		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{loggerKind().ids},
+		run: func(ctx context.Context, c *call) error {
+			if _, err := loggerKind().find(ctx, c, c.args[0]); err != nil {
+				return err
+			}
+			where := "anywhere"
+			written, err := editLogger(ctx, c, c.args[0], func(draft *signalbox.LoggerDraft) {
+				if c.environment != "" {
+					where = "in " + c.environment
+					delete(draft.Environments, c.environment)
+					return
+				}
+				draft.Base, draft.Environments = signalbox.LevelSetting{}, nil
+			})
+			return loggerKind().wrote(c, written, err, "The logger %s has no level of its own %s.", written.ID, where)
+		},
+	})
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"net/url"
+	"os/exec"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+)
+
+// consolePages returns the pages of the console that show one kind of thing each.
+func consolePages() map[string]string {
+	return map[string]string{
+		"flags": "flags", "loggers": "loggers", "configs": "configs", "jobs": "jobs", "environments": "environments",
+		"services": "services", "changes": "history", "keys": "keys", "people": "people", "settings": "settings",
+	}
+}
+
+func (s *shell) open() *cobra.Command {
+	var printOnly bool
+	pages := []string{"flags", "loggers", "configs", "jobs", "environments", "services", "changes", "keys", "people", "settings"}
+	return s.command(action{
+		use: "open [PAGE] [ID]", short: "Open the console in a browser, at a page or at one thing",
+		example: "signalbox open flags checkout-v2 --print", completes: []completion{words(pages...), words()},
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().BoolVar(&printOnly, "print", false, "print the URL and open nothing")
+		},
+		run: func(ctx context.Context, c *call) error {
+			target := c.url
+			if len(c.args) > 0 {
+				page, known := consolePages()[c.args[0]]
+				if !known {
+					return terminal.Usage(notFoundNear(terminal.Usagef("the console has no page %q.", c.args[0]), c.args[0], pages))
+				}
+				target += "/" + page
+			}
+			if len(c.args) > 1 {
+				target += "/" + url.PathEscape(c.args[1])
+			}
+			c.Say("%s\n", target)
+			if printOnly {
+				return nil
+			}
+			return browse(ctx, target)
+		},
+	})
+}
+
+// browse opens a URL in the user's browser.
+func browse(ctx context.Context, target string) error {
+	name, args := "xdg-open", []string{target}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", target}
+	}
+	if err := exec.CommandContext(ctx, name, args...).Run(); err != nil {
+		return terminal.Usagef("no browser could be opened (%v); open the URL yourself", err)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+)
+
+func runKind() kind[signalbox.Run] {
+	return kind[signalbox.Run]{
+		name: "run", noun: "run",
+		of: func(r signalbox.Run) signalbox.Resource { return r.Resource },
+		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.Run, error) {
+			return c.Runs.Get(ctx, id)
+		},
+		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Run, error] {
+			const completed = 50
+			return first(completed, c.Runs.All(ctx, signalbox.RunParams{Size: completed}))
+		},
+		columns: []terminal.Column[signalbox.Run]{
+			{Title: "ID", Text: func(r signalbox.Run) string { return r.ID }},
+			{Title: "JOB", Text: func(r signalbox.Run) string { return r.Job }},
+			{Title: "STATUS", Text: func(r signalbox.Run) string { return string(r.Status) },
+				Colour: func(r signalbox.Run) terminal.Colour { return statusColour(r.Status) }},
+			{Title: "RESULT", Text: runResult},
+			{Title: "CREATED", Text: func(r signalbox.Run) string { return moment(&r.CreatedAt) }},
+			{Title: "TOOK", Text: func(r signalbox.Run) string { return millis(r.RunMillis) }},
+			{Title: "TRIGGER", Text: func(r signalbox.Run) string { return string(r.Trigger) }, Wide: true},
+			{Title: "ERROR", Text: func(r signalbox.Run) string { return value(r.Error) }, Wide: true},
+		},
+	}
+}
+
+func runStatuses() []string {
+	return []string{string(signalbox.RunPending), string(signalbox.RunRunning), string(signalbox.RunSucceeded), string(signalbox.RunFailed), string(signalbox.RunCanceled)}
+}
+
+func statusColour(status signalbox.RunStatus) terminal.Colour {
+	switch status {
+	case signalbox.RunSucceeded:
+		return terminal.Good
+	case signalbox.RunFailed:
+		return terminal.Bad
+	case signalbox.RunCanceled:
+		return terminal.Faint
+	default:
+		return terminal.Plain
+	}
+}
+
+// runResult returns the status of the response, or why there is none.
+func runResult(r signalbox.Run) string {
+	if r.Result != nil {
+		return fmt.Sprint(r.Result.Status)
+	}
+	return string(value(r.FailureReason))
+}
+
+func millis(duration *int64) string {
+	if duration == nil {
+		return ""
+	}
+	return (time.Duration(*duration) * time.Millisecond).String()
+}
+
+func (s *shell) runs() *cobra.Command {
+	return terminal.Group("runs", "Executions of jobs", s.listRuns(), runKind().show(s, "signalbox runs get $RUN"), s.watchRun(), s.cancelRun(), s.rerunRun())
+}
+
+func (s *shell) listRuns() *cobra.Command {
+	var job, status string
+	var limit int
+	return runKind().list(s, action{
+		use: "list", short: "List runs, the newest first", example: "signalbox runs list\nsignalbox runs list --job nightly --status FAILED --limit 10",
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&job, "job", "", "list the runs of the job with this `ID`")
+			_ = cmd.RegisterFlagCompletionFunc("job", s.completeFlag(jobKind().ids))
+			terminal.AddChoice(cmd, &status, "status", "", "list runs with one status", runStatuses()...)
+			addLimit(cmd, &limit)
+		},
+	}, func(ctx context.Context, c *call) iter.Seq2[signalbox.Run, error] {
+		params := signalbox.RunParams{Job: job, Status: signalbox.RunStatus(status), Size: pageSize(limit)}
+		return first(limit, c.client.Runs.All(ctx, params))
+	})
+}
+
+// addLimit adds the flag of lists that grow for ever.
+func addLimit(cmd *cobra.Command, limit *int) {
+	cmd.Flags().IntVar(limit, "limit", 50, "list at most this `NUMBER`; 0 lists all")
+}
+
+// pageSize returns the size of the pages to read for a limit.
+func pageSize(limit int) int {
+	const largest = 1000
+	if limit <= 0 {
+		return largest
+	}
+	return min(limit, largest)
+}
+
+func (s *shell) watchRun() *cobra.Command {
+	return s.command(action{
+		use: "watch ID", short: "Wait for the end of a run; the exit code is 1 unless it succeeded",
+		example: "signalbox runs watch $RUN", format: terminal.FormatTable, completes: []completion{runKind().ids},
+		run: func(ctx context.Context, c *call) error { return c.watch(ctx, c.args[0]) },
+	})
+}
+
+// watch waits for a run and prints it. One that did not succeed makes the command fail.
+func (c *call) watch(ctx context.Context, id string) error {
+	run, err := c.client.Runs.Wait(ctx, id)
+	if err != nil {
+		return runKind().suggest(ctx, c, id, err)
+	}
+	if err := terminal.PrintOne(c.Terminal, c.format, runKind().items(), run); err != nil {
+		return err
+	}
+	if run.Status == signalbox.RunSucceeded {
+		return nil
+	}
+	if text := value(run.Error); text != "" {
+		c.Note("%s", text)
+	}
+	return terminal.Silent(terminal.ExitFailed)
+}
+
+func (s *shell) cancelRun() *cobra.Command {
+	return s.command(action{
+		use: "cancel ID", short: "Cancel a run: a pending one never starts, the request of a running one is aborted",
+		example: "signalbox runs cancel $PENDING", format: terminal.FormatTable, completes: []completion{runKind().ids},
+		run: func(ctx context.Context, c *call) error {
+			run, err := c.client.Runs.Cancel(ctx, c.args[0])
+			return runKind().wrote(c, run, err, "The run %s is canceled.", c.args[0])
+		},
+	})
+}
+
+func (s *shell) rerunRun() *cobra.Command {
+	var wait bool
+	return s.command(action{
+		use: "rerun ID", short: "Run the job of a run again", example: "signalbox runs rerun $RUN",
+		format: terminal.FormatTable, completes: []completion{runKind().ids},
+		flags: func(cmd *cobra.Command) { cmd.Flags().BoolVar(&wait, "wait", false, "wait for the result") },
+		run: func(ctx context.Context, c *call) error {
+			run, err := c.client.Runs.Rerun(ctx, c.args[0])
+			if err != nil {
+				return err
+			}
+			if wait {
+				return c.watch(ctx, run.ID)
+			}
+			return terminal.PrintOne(c.Terminal, c.format, runKind().items(), run)
+		},
+	})
+}
