@@ -233,3 +233,14 @@ func TestFollow_TLS(t *testing.T) {
 		t.Error("a certificate of nobody is trusted")
 	}
 }
+
+// TestFollow_Once: the stream ends with its connection, and nobody waits.
+func TestFollow_Once(t *testing.T) {
+	t.Parallel()
+	server := newEventServer(t, connection{frames: []string{`{"type":"connected","seq":7}`, `{"event":"flags_changed","seq":8}`}})
+	client, recorded := server.client(t)
+	got, err := follow(t.Context(), client, EventParams{Once: true}, 3)
+	if len(got) != 2 || err == nil || len(recorded.taken) != 0 || len(server.queries) != 1 {
+		t.Errorf("got %v, %v after %d connections", got, err, len(server.queries))
+	}
+}

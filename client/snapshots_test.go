@@ -1,6 +1,7 @@
 package signalbox_test
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 
@@ -30,6 +31,36 @@ func TestSnapshotsAPI_Server(t *testing.T) {
 	part := signalbox.SnapshotParams{Include: []signalbox.SnapshotPart{signalbox.SnapshotLevels, signalbox.SnapshotConfigs}, ETag: got.ETag}
 	if got, err := client.Snapshots.Get(ctx, "nowhere", part); err != nil || len(got.Flags) != 0 || len(got.Configs) == 0 {
 		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// TestSnapshot_JSON: what is written is read back, and is what the server sends.
+func TestSnapshot_JSON(t *testing.T) {
+	t.Parallel()
+	const sent = `{"data":{"id":"production","type":"snapshot","attributes":{"seq":7,
+		"flags":[{"id":"f","type":"flag","attributes":{"type":"BOOLEAN","default":true,"managed":true,"environments":{"production":{"enabled":false}}}}],
+		"loggers":[{"id":"shop","type":"logger","attributes":{"level":"DEBUG","managed":true,"group":"g"}}],
+		"log_groups":[{"id":"g","type":"log_group","attributes":{"level":null}}],
+		"configs":{"checkout":{"values":{"n":1.50}}}}},"meta":{}}`
+	var read, again signalbox.Snapshot
+	if err := json.Unmarshal([]byte(sent), &read); err != nil {
+		t.Fatal(err)
+	}
+	if read.ID != "production" || read.Seq != 7 || read.Flags[0].ID != "f" || *read.Loggers[0].Group != "g" || string(read.Configs["checkout"]["n"]) != "1.50" {
+		t.Errorf("read %+v", read)
+	}
+	text, err := json.Marshal(read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	if again.Seq != 7 || len(again.Flags) != 1 || again.Loggers[0].Level != read.Loggers[0].Level || string(again.Configs["checkout"]["n"]) != "1.50" {
+		t.Errorf("read again %+v", again)
+	}
+	if err := json.Unmarshal([]byte(`{"errors":[]}`), &again); err == nil {
+		t.Error("a document without a snapshot is read")
 	}
 }
 

@@ -100,6 +100,26 @@ func TestEvaluate_SixSteps(t *testing.T) {
 	}
 }
 
+// TestBound_Serves: every value that an environment can serve is known before a context is.
+func TestBound_Serves(t *testing.T) {
+	flag := Compile(decode(t, "checkout", checkout))
+	here := flag.In("production")
+	var served []string
+	for rule := NoRule; rule < here.Rules(); rule++ {
+		served = append(served, string(here.Serves(rule).Raw()))
+	}
+	if diff := testenv.Diff([]string{`"prod"`, `"empty"`, `"staff"`, `"failed"`, `"trial"`, `"pro"`}, served); diff != "" {
+		t.Error(diff)
+	}
+	in := context(t, `{"user":{"key":"ada"}}`)
+	if here.Evaluate(in) != flag.Evaluate("production", in) {
+		t.Error("the flag is another one in its environment")
+	}
+	if none := (Bound{}); none.Rules() != 0 || none.Evaluate(in).Code != FlagNotFound || none.Serves(NoRule).Code != FlagNotFound {
+		t.Error("a flag that does not exist serves something")
+	}
+}
+
 // TestReason_Names are OpenFeature's.
 func TestReason_Names(t *testing.T) {
 	text, err := json.Marshal(map[string]any{

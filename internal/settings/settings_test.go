@@ -212,7 +212,7 @@ func TestLoad_UnknownVariables(t *testing.T) {
 	_, warnings, err := settings.Load([]string{
 		"SIGNALBOX_LISTN=secret", "SIGNALBOX_BOOTSTRAP_KEYS=secret", "SIGNALBOX_XYZZY=1", "SIGNALBOX_PORT=8080",
 		// Not ours to judge:
-		"SIGNALBOX_TEST_POSTGRES=x", "SIGNALBOX_URL=x", "SIGNALBOX_API_KEY=x", "PATH=/bin", "=C:=x", "odd",
+		"SIGNALBOX_TEST_POSTGRES=x", "SIGNALBOX_URL=x", "SIGNALBOX_API_KEY=x", "SIGNALBOX_ENVIRONMENT=x", "SIGNALBOX_SERVICE=x", "PATH=/bin", "=C:=x", "odd",
 		// What Kubernetes adds for Services named signalbox and signalbox-db:
 		"SIGNALBOX_SERVICE_HOST=10.0.0.1", "SIGNALBOX_SERVICE_PORT=80", "SIGNALBOX_SERVICE_PORT_HTTP=80",
 		"SIGNALBOX_PORT_80_TCP=tcp://10.0.0.1:80", "SIGNALBOX_PORT_80_TCP_ADDR=10.0.0.1", "SIGNALBOX_DB_PORT=tcp://10.0.0.1:5432",

@@ -69,6 +69,8 @@ func misspelt(name string) bool {
 		return false
 	case name == prefix+"URL", name == prefix+"API_KEY", name == prefix+"PROFILE": // commands that speak to a server read these
 		return false
+	case name == prefix+"ENVIRONMENT", name == prefix+"SERVICE": // and so do services
+		return false
 	}
 	return !known(name)
 }
