@@ -140,6 +140,11 @@ func (a ConfigsAPI) Replace(ctx context.Context, id string, draft ConfigDraft, o
 	return a.replace(ctx, id, draft, options)
 }
 
+// Apply replaces a config, or creates it if there is none. It needs the role MEMBER.
+func (a ConfigsAPI) Apply(ctx context.Context, id string, draft ConfigDraft, options ...WriteOption) (Config, error) {
+	return a.apply(ctx, id, draft, options)
+}
+
 // Delete deletes a config that no other inherits from: see [IsConfigInUse]. It needs the role MEMBER.
 func (a ConfigsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.delete(ctx, id, options)

@@ -87,9 +87,19 @@ func (p ContextParams) query() url.Values {
 	return filtered(p.Paging.query(), "context_type", p.Type, "search", p.Search)
 }
 
+// Create creates a context type before a context of it is reported. It needs the role MEMBER.
+func (a ContextTypesAPI) Create(ctx context.Context, id string, draft ContextTypeDraft, options ...WriteOption) (ContextType, error) {
+	return a.create(ctx, id, draft, options)
+}
+
 // Replace replaces a context type. It needs the role MEMBER.
 func (a ContextTypesAPI) Replace(ctx context.Context, id string, draft ContextTypeDraft, options ...WriteOption) (ContextType, error) {
 	return a.replace(ctx, id, draft, options)
+}
+
+// Apply replaces a context type, or creates it if there is none. It needs the role MEMBER.
+func (a ContextTypesAPI) Apply(ctx context.Context, id string, draft ContextTypeDraft, options ...WriteOption) (ContextType, error) {
+	return a.apply(ctx, id, draft, options)
 }
 
 // Delete deletes a context type and all its contexts. It needs the role MEMBER.

@@ -12,7 +12,7 @@
 //	}
 //
 // A [Client] has one member per kind of resource, and their methods have the same names: List returns one page, All
-// iterates over every item, Get, Create, Replace and Delete work on one resource. Report sends what a running service
+// iterates over every item, Get, Create, Replace, Apply (create or replace) and Delete work on one resource. Report sends what a running service
 // has observed and returns what the server rejected.
 //
 // # Replacing

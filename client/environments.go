@@ -84,6 +84,11 @@ func (a EnvironmentsAPI) Replace(ctx context.Context, id string, draft Environme
 	return a.replace(ctx, id, draft, options)
 }
 
+// Apply replaces an environment, or creates it if there is none. It needs the role ADMIN.
+func (a EnvironmentsAPI) Apply(ctx context.Context, id string, draft EnvironmentDraft, options ...WriteOption) (Environment, error) {
+	return a.apply(ctx, id, draft, options)
+}
+
 // Delete deletes an environment. The values of flags, loggers and configs for it stay, and are used again if an
 // environment with this id is created. It needs the role ADMIN.
 func (a EnvironmentsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {

@@ -142,6 +142,15 @@ func (a FlagsAPI) Replace(ctx context.Context, id string, draft FlagDraft, optio
 	return a.replace(ctx, id, draft, options)
 }
 
+// Apply replaces a flag, or creates it if there is none. The flag is managed afterwards, also one that only services had
+// declared. It needs the role MEMBER.
+func (a FlagsAPI) Apply(ctx context.Context, id string, draft FlagDraft, options ...WriteOption) (Flag, error) {
+	if draft.Managed == nil {
+		draft.Managed = new(true)
+	}
+	return a.apply(ctx, id, draft, options)
+}
+
 // Delete deletes a flag until a service declares it again. It needs the role MEMBER.
 func (a FlagsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.delete(ctx, id, options)

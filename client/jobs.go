@@ -115,6 +115,11 @@ func (a JobsAPI) Replace(ctx context.Context, id string, draft JobDraft, options
 	return a.replace(ctx, id, draft, options)
 }
 
+// Apply replaces a job, or creates it if there is none. It needs the role MEMBER.
+func (a JobsAPI) Apply(ctx context.Context, id string, draft JobDraft, options ...WriteOption) (Job, error) {
+	return a.apply(ctx, id, draft, options)
+}
+
 // Delete deletes a job. Pending runs are canceled, running ones finish, and all stay in the list of runs. It needs the
 // role MEMBER.
 func (a JobsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {

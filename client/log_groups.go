@@ -61,6 +61,11 @@ func (a LogGroupsAPI) Replace(ctx context.Context, id string, draft LogGroupDraf
 	return a.replace(ctx, id, draft, options)
 }
 
+// Apply replaces a log group, or creates it if there is none. It needs the role MEMBER.
+func (a LogGroupsAPI) Apply(ctx context.Context, id string, draft LogGroupDraft, options ...WriteOption) (LogGroup, error) {
+	return a.apply(ctx, id, draft, options)
+}
+
 // Delete deletes a log group; its members leave it. It needs the role MEMBER.
 func (a LogGroupsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.delete(ctx, id, options)

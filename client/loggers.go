@@ -198,6 +198,11 @@ func (a LoggersAPI) Replace(ctx context.Context, name string, draft LoggerDraft,
 	return a.replace(ctx, name, draft, options)
 }
 
+// Apply is Replace, which creates a logger if there is none, under the name that other resources have for it.
+func (a LoggersAPI) Apply(ctx context.Context, name string, draft LoggerDraft, options ...WriteOption) (Logger, error) {
+	return a.Replace(ctx, name, draft, options...)
+}
+
 // Delete deletes a logger until a service reports it again. It needs the role MEMBER.
 func (a LoggersAPI) Delete(ctx context.Context, name string, options ...WriteOption) error {
 	return a.delete(ctx, name, options)

@@ -79,6 +79,24 @@ func (c collection[T, P]) replace(ctx context.Context, id string, draft any, opt
 	return fetch[T, P](ctx, c.transport, put(document(c.kind, id, draft), c.path, id).with(options))
 }
 
+// apply replaces a resource, or creates it if there is none. Somebody else may create it in between; if nobody did, the id is
+// taken by another kind of resource, which the error of creating says.
+func (c collection[T, P]) apply(ctx context.Context, id string, draft any, options []WriteOption) (T, error) {
+	applied, err := c.replace(ctx, id, draft, options)
+	if !IsNotFound(err) {
+		return applied, err
+	}
+	applied, taken := c.create(ctx, id, draft, options)
+	if !IsAlreadyExists(taken) {
+		return applied, taken
+	}
+	applied, err = c.replace(ctx, id, draft, options)
+	if IsNotFound(err) {
+		err = taken
+	}
+	return applied, err
+}
+
 func (c collection[T, P]) delete(ctx context.Context, id string, options []WriteOption) error {
 	_, err := c.transport.call(ctx, request{method: http.MethodDelete, segments: []string{c.path, id}}.with(options), nil)
 	return err

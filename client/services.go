@@ -38,6 +38,11 @@ func (a ServicesAPI) Replace(ctx context.Context, id string, draft ServiceDraft,
 	return a.replace(ctx, id, draft, options)
 }
 
+// Apply renames a service, or creates it if there is none. It needs the role MEMBER.
+func (a ServicesAPI) Apply(ctx context.Context, id string, draft ServiceDraft, options ...WriteOption) (Service, error) {
+	return a.apply(ctx, id, draft, options)
+}
+
 // Delete deletes a service until it reports itself again. It needs the role MEMBER.
 func (a ServicesAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
 	return a.delete(ctx, id, options)

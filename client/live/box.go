@@ -166,14 +166,13 @@ func (b *Box) OnFlagChange(listener func(keys []string)) (stop func()) {
 }
 
 // Close ends the synchronization and reports what was not reported yet, for five seconds at most. If ctx has ended already,
-// as that of a program that was told to stop, it takes a second at most. Values can still be read.
-func (b *Box) Close(ctx context.Context) error {
-	var err error
-	b.closing.Do(func() { err = b.close(ctx) })
-	return err
+// as that of a program that was told to stop, it takes a second at most. Values can still be read. What could not be
+// reported is logged: nobody could do more about it.
+func (b *Box) Close(ctx context.Context) {
+	b.closing.Do(func() { b.close(ctx) })
 }
 
-func (b *Box) close(ctx context.Context) error {
+func (b *Box) close(ctx context.Context) {
 	limit := closeTimeout
 	if ctx.Err() != nil {
 		limit = grace
@@ -187,14 +186,13 @@ func (b *Box) close(ctx context.Context) error {
 	select {
 	case <-ended:
 	case <-ctx.Done(): // the disk under the cache hangs
-		return fmt.Errorf("live: closing: %w", ctx.Err())
+		return
 	}
-	err := b.reports.finish(ctx)
+	b.reports.finish(ctx)
 	if b.cache != nil {
 		b.cache.finish(b.snapshot)
 	}
 	b.noteState(Stale, errClosed, false)
-	return err
 }
 
 // current returns what is known now.

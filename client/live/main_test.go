@@ -68,7 +68,7 @@ func startBox(t *testing.T, url string, options ...Option) *Box {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = box.Close(context.WithoutCancel(t.Context())) })
+	t.Cleanup(func() { box.Close(context.WithoutCancel(t.Context())) })
 	return box
 }
 

@@ -136,12 +136,14 @@ func (r *reporter) run(ctx context.Context) {
 }
 
 // finish sends what is left.
-func (r *reporter) finish(ctx context.Context) error {
+func (r *reporter) finish(ctx context.Context) {
 	if r.client == nil {
-		return nil
+		return
 	}
 	defer r.client.CloseIdleConnections()
-	return r.send(ctx, true)
+	if err := r.send(ctx, true); err != nil {
+		r.box.problems.warn("report", "The last report to Signalbox failed; it is lost.", "error", err)
+	}
 }
 
 // send sends what is new, or everything with the counts. A server that is away is not asked.
