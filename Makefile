@@ -17,10 +17,10 @@ GOLANGCI_VERSION := v2.14.0
 GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-fast soak lint bench fuzz fmt clean
+.PHONY: help run build test test-fast soak lint check-deploy bench fuzz fmt clean
 
 help: ## list the commands
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build, then serve on 127.0.0.1:8080 with ./data (SIGNALBOX_LISTEN, SIGNALBOX_DATA)
 	SIGNALBOX_LISTEN="$${SIGNALBOX_LISTEN:-127.0.0.1:8080}" SIGNALBOX_DATA="$${SIGNALBOX_DATA:-./data}" bin/signalbox serve
@@ -62,6 +62,9 @@ lint: $(GOLANGCI) ## check format, imports, vet, linters and go.mod of every mod
 	scripts/each-module $(MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
 	scripts/each-module $(MODULES) -- go mod tidy -diff
 	scripts/each-module $(MODULES) -- go mod verify
+
+check-deploy: ## check deploy/ and a release by the tools that read them, which are built once (many minutes)
+	scripts/check-deploy
 
 bench: build ## run the side-by-side benchmarks (BENCHFLAGS)
 	scripts/with-postgres go -C bench run . $(BENCHFLAGS)

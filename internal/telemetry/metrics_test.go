@@ -217,24 +217,54 @@ func TestMetrics_Documented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	names := metricNames()
+	for name := range names {
+		if !strings.Contains(string(manual), "`"+name+"`") {
+			t.Errorf("docs/operations.md does not mention %s", name)
+		}
+	}
+	if len(names) < 20 {
+		t.Errorf("only %d metrics were looked for", len(names))
+	}
+}
+
+// TestMetrics_Deployed looks for metrics in the alert rules and the dashboard that no server has.
+func TestMetrics_Deployed(t *testing.T) {
+	t.Parallel()
+	known := metricNames()
+	for _, file := range []string{"../../deploy/prometheus/alerts.yaml", "../../deploy/grafana/signalbox.json"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := regexp.MustCompile(`\bsignalbox_[a-z_]+`).FindAllString(string(text), -1)
+		for _, name := range used {
+			if !known[strings.TrimSuffix(name, "_bucket")] {
+				t.Errorf("%s asks for %s, which no server has", file, name)
+			}
+		}
+		if len(used) < 10 {
+			t.Errorf("%s has only %d metrics", file, len(used))
+		}
+	}
+}
+
+// metricNames returns the names of all metrics of ours.
+func metricNames() map[string]bool {
 	m := NewMetrics("1.2.3")
+	m.WatchWritable(func() bool { return true })
+	m.WatchPool("reads", func() sql.DBStats { return sql.DBStats{} })
 	described := make(chan *prometheus.Desc, 1000)
 	m.registry.Describe(described)
 	m.private.Describe(described)
 	close(described)
-	names := regexp.MustCompile(`fqName: "(signalbox_[a-z_]+)"`)
-	found := 0
+	pattern, names := regexp.MustCompile(`fqName: "(signalbox_[a-z_]+)"`), map[string]bool{}
 	for each := range described {
-		if name := names.FindStringSubmatch(each.String()); name != nil {
-			found++
-			if !strings.Contains(string(manual), "`"+name[1]+"`") {
-				t.Errorf("docs/operations.md does not mention %s", name[1])
-			}
+		if name := pattern.FindStringSubmatch(each.String()); name != nil {
+			names[name[1]] = true
 		}
 	}
-	if found < 20 {
-		t.Errorf("only %d metrics were looked for", found)
-	}
+	return names
 }
 
 func TestMetrics_Concurrent(t *testing.T) {
