@@ -17,7 +17,7 @@ GOLANGCI_VERSION := v2.14.0
 GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-fast soak lint check-deploy bench fuzz fmt clean
+.PHONY: help run build test test-web test-fast soak lint check-deploy bench fuzz fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +27,8 @@ run: build ## build, then serve on 127.0.0.1:8080 with ./data (SIGNALBOX_LISTEN,
 
 # The version is given, so Go asks version control nothing: the build works from a tarball and in a
 # checkout that belongs to another user.
-build: ## build bin/signalbox, one static file
+build: ## build bin/signalbox, one static file; with Node.js, the console too
+	scripts/build-console
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/signalbox/signalbox/internal/app.version=$(VERSION)" -o bin/signalbox ./cmd/signalbox
 
 # The race detector does not look into SQLite, which is C translated to Go: its races are not ours to
@@ -41,11 +42,18 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/l
 TEST := env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 scripts/with-postgres scripts/each-module $(TEST_MODULES) -- \
 	go test $(RACE) -vet=off -parallel 4 -timeout $(TEST_TIMEOUT)
 
-test: ## run every test, with the race detector, on SQLite and PostgreSQL (TESTFLAGS)
+test: ## run every test, with the race detector, on SQLite and PostgreSQL, and in Chromium (TESTFLAGS)
 	scripts/ensure-cc
 	scripts/ensure-node
 	$(TEST) $(TESTFLAGS) ./...
+	$(MAKE) --no-print-directory test-web
+
+test-web: ## build, then run the tests of the console alone, in Chromium
+	scripts/ensure-chromium
+	scripts/build-console --required
 	$(MAKE) --no-print-directory build
+	scripts/with-node npm --prefix web run --silent test
+	scripts/with-node npm --prefix web run --silent browser
 
 test-fast: ## run what needs no PostgreSQL and no Node, without the race detector (TESTFLAGS)
 	scripts/each-module $(TEST_MODULES) -- env -u SIGNALBOX_TEST_POSTGRES -u SIGNALBOX_TEST_ALL go test -parallel 4 $(TESTFLAGS) ./...
@@ -55,13 +63,15 @@ soak: ## the same as make test with the long forms of kills, reconnects, sockets
 	scripts/ensure-node
 	SIGNALBOX_SOAK=1 $(TEST) $(TESTFLAGS) ./...
 
-lint: $(GOLANGCI) ## check format, imports, vet, linters and go.mod of every module
+lint: $(GOLANGCI) ## check format, imports, vet, linters and go.mod of every module, and the console's code
 	scripts/check-format
 	$(GOLANGCI) config verify
 	scripts/each-module $(MODULES) -- go vet ./...
 	scripts/each-module $(MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
 	scripts/each-module $(MODULES) -- go mod tidy -diff
 	scripts/each-module $(MODULES) -- go mod verify
+	scripts/with-node scripts/install-web
+	scripts/with-node npm --prefix web run --silent check
 
 check-deploy: ## check deploy/ and a release by the tools that read them, which are built once (many minutes)
 	scripts/check-deploy
@@ -72,11 +82,14 @@ bench: build ## run the side-by-side benchmarks (BENCHFLAGS)
 fuzz: ## run every fuzz target for FUZZTIME, one after the other
 	FUZZTIME=$(FUZZTIME) scripts/with-postgres scripts/fuzz $(TEST_MODULES)
 
-fmt: $(GOLANGCI) ## format the Go code and sort its imports
+fmt: $(GOLANGCI) ## format the code and sort its imports
 	scripts/each-module $(MODULES) -- "$(CURDIR)/$(GOLANGCI)" fmt ./...
+	scripts/with-node scripts/install-web
+	scripts/with-node npm --prefix web run --silent fix
 
 clean: ## remove what the other commands built; data stays
-	rm -rf bin coverage
+	rm -rf bin coverage web/node_modules
+	find internal/console/dist -mindepth 1 -not -name .gitkeep -delete
 
 $(GOLANGCI):
 	GOBIN="$(CURDIR)/bin/tools" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)

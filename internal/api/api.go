@@ -57,6 +57,12 @@ type SnapshotSource interface {
 	Snapshot(ctx context.Context, account, environment string, parts SnapshotParts, config func(configs.Resolved) error) (Snapshot, error)
 }
 
+// Console serves the web console beside the interface.
+type Console interface {
+	// Serve answers a request that no route answers, and reports whether it did.
+	Serve(w http.ResponseWriter, r *http.Request) bool
+}
+
 // Services is what the API is built from.
 type Services struct {
 	Accounts      *accounts.Service
@@ -73,6 +79,7 @@ type Services struct {
 	History       History
 	Auth          Authenticator
 	Events        EventStream
+	Console       Console
 	Live          func() bool                     // whether changes are heard of; nil is always
 	Ready         func(ctx context.Context) error // why the process cannot serve, or nil
 	OpenAPI       func() (json.RawMessage, error) // the interface description

@@ -155,10 +155,17 @@ func (a *API) recovered(w *recorder, r *http.Request, cause any) {
 // everything is the pattern that matches what no route does.
 const everything = "/"
 
+// consolePages stands for all files and addresses of the console in logs and metrics.
+const consolePages = "console"
+
 // unrouted answers paths without a route, and methods that a path does not have.
 func (a *API) unrouted(writer http.ResponseWriter, r *http.Request) {
 	w := writer.(*recorder) // ServeHTTP is the only way here
 	methods := a.allowed(r)
+	if len(methods) == 0 && a.Console.Serve(w, r) {
+		r.Pattern, w.quiet = consolePages, true
+		return
+	}
 	if len(methods) == 0 {
 		a.notFound(w, r)
 		return

@@ -13,7 +13,7 @@ func TestPaths_Unknown(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	for _, path := range []string{
-		"/", "/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/environments", "/favicon.ico", "/metrics/", "/api/liveness/",
+		"/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/environments", "/favicon.ico", "/metrics/", "/api/liveness/",
 		"//api/v1/environments", "/api//v1/environments", "/api/v1//environments", "/api/v1/environments//staging",
 		"/./api/v1/environments", "/api/v1/./environments", "/api/v1/services/../environments", "/../api/v1/environments",
 		"/api/v1/environments/", "/api/v1/environments/staging/", "/api/v1/environments/staging/.", "/api/v1/environments/staging/usage/",

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/connections"
+	"github.com/signalbox/signalbox/internal/console"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -83,7 +84,7 @@ func (a *App) services() api.Services {
 		Configs:     &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:        a.wireJobs(),
 		Connections: a.wireConnections(), Snapshots: snapshots{a.db},
-		History: a.db.History(), Auth: a.auth, Events: a.stream, Live: a.feed.Live, Ready: a.ready,
+		History: a.db.History(), Auth: a.auth, Events: a.stream, Console: console.New(), Live: a.feed.Live, Ready: a.ready,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}

@@ -1,0 +1,241 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, test as vitestTest } from "vitest";
+
+const program = fileURLToPath(new URL("../../bin/signalbox", import.meta.url));
+const results = fileURLToPath(new URL("../test-results/", import.meta.url));
+
+/** Server is a running signalbox with a folder and a port of its own. */
+export interface Server {
+  url: string;
+  key: string;
+  /** api makes a request as the owner, or with another key, and returns the document. */
+  api: <T = { data: { id: string; attributes: Record<string, unknown> } }>(
+    method: string,
+    path: string,
+    body?: unknown,
+    key?: string,
+  ) => Promise<T>;
+  /** command runs the program beside the server and returns what it prints. */
+  command: (...words: string[]) => string;
+  stop: () => Promise<void>;
+  /** restart starts the server again on the same folder and port. */
+  restart: () => Promise<void>;
+}
+
+/** startServer starts the program that `make build` built. */
+export async function startServer(settings: Record<string, string> = {}): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-console-"));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const keyFile = join(folder, "key");
+  const environment = {
+    ...process.env,
+    SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
+    SIGNALBOX_DATA: join(folder, "data"),
+    SIGNALBOX_BOOTSTRAP_KEY_FILE: keyFile,
+    SIGNALBOX_ALLOW_NETWORKS: "127.0.0.0/8",
+    ...settings,
+  };
+  let process_ = await run(environment, url);
+  const key = readFileSync(keyFile, "utf8").trim();
+  const end = () => endOf(process_);
+  return {
+    url,
+    key,
+    api: (method, path, body, as = key) => request(url, as, method, path, body),
+    command: (...words) => execFileSync(program, words, { env: environment, encoding: "utf8" }),
+    restart: async () => {
+      await end();
+      process_ = await run(environment, url);
+    },
+    stop: async () => {
+      await end();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function run(env: NodeJS.ProcessEnv, url: string): Promise<ChildProcess> {
+  let output = "";
+  const started = spawn(program, ["serve"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  started.stdout?.on("data", (text) => (output += text));
+  started.stderr?.on("data", (text) => (output = (output + text).slice(-20_000)));
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
+    if (started.exitCode !== null) break;
+    const ready = await fetch(`${url}/api/readiness`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ready) return started;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  started.kill("SIGKILL");
+  throw new Error(`the server did not start:\n${output}`);
+}
+
+function endOf(started: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (started.exitCode !== null) return resolve();
+    started.on("exit", () => resolve());
+    started.kill("SIGTERM");
+  });
+}
+
+async function request<T>(url: string, key: string, method: string, path: string, body?: unknown): Promise<T> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json", Prefer: "handling=strict" },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+/** envelope is the body of a write. */
+export const envelope = (type: string, id: string, attributes: Record<string, unknown>) => ({ data: { type, id, attributes } });
+
+/** World is what the tests of one file share: a server and a browser. */
+export interface World {
+  server: Server;
+  /** open returns a page of a new browser profile that is signed in as the owner, or with another key. */
+  open: (path?: string, options?: Opening) => Promise<Page>;
+}
+
+export interface Opening extends BrowserContextOptions {
+  /** key signs in; "" opens the page of a stranger. */
+  key?: string;
+}
+
+/** world starts a server and a browser for a file of tests; prepare fills the server. */
+export function world(prepare: (server: Server) => Promise<void> = async () => {}, settings: Record<string, string> = {}): World {
+  const made = { server: undefined as unknown as Server };
+  let browser: Browser;
+  const contexts: BrowserContext[] = [];
+  beforeAll(async () => {
+    [made.server, browser] = await Promise.all([startServer(settings), launch()]);
+    await prepare(made.server);
+  });
+  afterAll(async () => {
+    await Promise.all(contexts.map((context) => context.close().catch(() => {})));
+    await browser?.close();
+    await made.server?.stop();
+  });
+  const open = async (path = "/", { key = made.server.key, ...options }: Opening = {}) => {
+    const context = await browser.newContext({
+      baseURL: made.server.url,
+      reducedMotion: "reduce",
+      viewport: { width: 1360, height: 860 },
+      ...options,
+    });
+    contexts.push(context);
+    await context.tracing.start({ screenshots: true, snapshots: false });
+    if (key !== "") await signIn(context, key);
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    watch(page, running);
+    await page.goto(path);
+    return page;
+  };
+  return {
+    get server() {
+      return made.server;
+    },
+    open,
+  };
+}
+
+/** Running is what the test that runs has opened, and what its pages complained about. */
+interface Running {
+  pages: Set<Page>;
+  complaints: string[];
+}
+
+let running: Running = { pages: new Set(), complaints: [] };
+
+// watch fails a test when the page throws, or loads something that its policy forbids.
+function watch(page: Page, { pages, complaints }: Running): void {
+  pages.add(page);
+  page.on("pageerror", (error) => complaints.push(`the page threw: ${error.message}`));
+  page.on("console", (message) => {
+    if (/Content Security Policy|Refused to/.test(message.text())) complaints.push(message.text());
+  });
+}
+
+async function launch(): Promise<Browser> {
+  const executablePath = process.env.SIGNALBOX_TEST_CHROMIUM ?? which("chromium", "chromium-browser", "google-chrome");
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+function which(...names: string[]): string {
+  for (const name of names) {
+    try {
+      return execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim();
+    } catch {}
+  }
+  throw new Error("there is no Chromium; scripts/ensure-chromium installs it");
+}
+
+/** signIn gives a browser profile a session, as the sign-in with a key does. */
+export async function signIn(context: BrowserContext, key: string): Promise<void> {
+  const response = await context.request.post("/api/v1/sessions", { data: { api_key: key } });
+  if (!response.ok()) throw new Error(`signing in: ${response.status()} ${await response.text()}`);
+}
+
+/** test is Vitest's, and keeps a screenshot and a trace of every page when it fails. */
+export function test(name: string, body: () => Promise<void>, timeout = 30_000): void {
+  vitestTest(
+    name,
+    async () => {
+      const own: Running = { pages: new Set(), complaints: [] };
+      running = own;
+      try {
+        await body();
+        if (own.complaints.length > 0) throw new Error(own.complaints.join("\n"));
+      } catch (failure) {
+        await keep(name, own.pages);
+        throw failure;
+      } finally {
+        await Promise.all(
+          [...own.pages].map((page) =>
+            page
+              .context()
+              .close()
+              .catch(() => {}),
+          ),
+        );
+      }
+    },
+    timeout,
+  );
+}
+
+async function keep(name: string, pages: Set<Page>): Promise<void> {
+  mkdirSync(results, { recursive: true });
+  const file = name.replace(/[^\w]+/g, "-").slice(0, 80);
+  for (const [index, page] of [...pages].entries()) {
+    const path = join(results, `${file}-${index + 1}`);
+    await page.screenshot({ path: `${path}.png` }).catch(() => {});
+    await page
+      .context()
+      .tracing.stop({ path: `${path}.zip` })
+      .catch(() => {});
+  }
+}

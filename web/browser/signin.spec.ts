@@ -1,0 +1,60 @@
+import { expect } from "vitest";
+import { expectAccessible } from "./axe";
+import { test, world } from "./harness";
+
+const w = world();
+
+test("the set-up link makes the owner, who signs out and in again", async () => {
+  const link = /\S+\/setup\?token=\S+/.exec(w.server.command("admin", "users", "setup-link"))?.[0] as string;
+  const page = await w.open(new URL(link).pathname + new URL(link).search, { key: "" });
+  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByRole("textbox", { name: "Password" }).fill("correct horse battery");
+  await page.getByRole("button", { name: "Create the owner" }).click();
+  await page.getByRole("button", { name: "Signed in as Ada Lovelace" }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+
+  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByRole("textbox", { name: "Password" }).fill("wrong password");
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByRole("textbox", { name: "Password" }).fill("correct horse battery");
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
+});
+
+test("a stranger is sent to the sign-in and comes back to where they were going", async () => {
+  const page = await w.open("/flags?env=production", { key: "" });
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Sign in with an API key" }).click();
+  await page.getByLabel("API key").fill(w.server.key);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("heading", { name: "Flags" }).waitFor();
+  expect(new URL(page.url()).search).toBe("?env=production");
+});
+
+test("the reference asks nothing of another origin", async () => {
+  const page = await w.open("/", { key: "" });
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.goto("/docs");
+  await page.waitForFunction(() => document.querySelector("rapi-doc")?.shadowRoot?.textContent?.includes("/api/v1/flags"), undefined, {
+    timeout: 50_000,
+  });
+  expect(asked.filter((url) => !url.startsWith(w.server.url) && !url.startsWith("data:"))).toEqual([]);
+}, 60_000);
+
+test("palette and keys work from anywhere", async () => {
+  const page = await w.open("/");
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search everything" }).fill("environ");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Environments" }).waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("g");
+  await page.keyboard.press("l");
+  await page.getByRole("heading", { name: "Log levels" }).waitFor();
+});

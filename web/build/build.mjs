@@ -1,0 +1,28 @@
+// Builds the console into the folder that the server embeds. The first pass only tells which of
+// Mantine's components are used, so that the second has no styles of others.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+import { finish } from "./finish.mjs";
+import { lighten, usedClasses } from "./styles.mjs";
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+const dist = at("../../internal/console/dist/");
+const lean = at("../node_modules/.cache/mantine.css");
+
+const [first] = [await build({ root: at(".."), logLevel: "error", build: { write: false, minify: false } })].flat();
+const scripts = first.output.filter((file) => file.type === "chunk").map((chunk) => chunk.code);
+mkdirSync(at("../node_modules/.cache"), { recursive: true });
+writeFileSync(
+  lean,
+  lighten(readFileSync(at("../node_modules/@mantine/core/styles.css"), "utf8").replace(/\/\*[\s\S]*?\*\//g, ""), usedClasses(scripts)),
+);
+
+for (const name of readdirSync(dist)) if (name !== ".gitkeep") rmSync(dist + name, { recursive: true });
+await build({
+  root: at(".."),
+  logLevel: "error",
+  resolve: { alias: { "@mantine/core/styles.css": lean } },
+  build: { chunkSizeWarningLimit: 1000 },
+});
+finish();

@@ -1,0 +1,112 @@
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+/** Kinds are the resources with their attributes, by their JSON:API type. */
+export interface Kinds {
+  flag: Schemas["FlagAttributes"];
+  flag_source: Schemas["FlagSource"]["attributes"];
+  logger: Schemas["LoggerAttributes"];
+  logger_source: Schemas["LoggerSource"]["attributes"];
+  log_group: Schemas["LogGroup"]["attributes"];
+  config: Schemas["Config"]["attributes"];
+  job: Schemas["Job"]["attributes"];
+  run: Schemas["Run"]["attributes"];
+  environment: Schemas["EnvironmentAttributes"];
+  service: Schemas["Service"]["attributes"];
+  context_type: Schemas["ContextType"]["attributes"];
+  context: Schemas["Context"]["attributes"];
+  api_key: Schemas["ApiKeyAttributes"];
+  user: Schemas["UserAttributes"];
+  invitation: Schemas["InvitationAttributes"];
+  session: Schemas["SessionAttributes"];
+  change: Schemas["Change"]["attributes"];
+  connection: Schemas["ConnectionStream"]["data"][number]["attributes"];
+}
+
+export type Kind = keyof Kinds;
+export type Level = Schemas["Level"];
+export type Role = Schemas["Role"];
+
+export interface Resource<K extends Kind> {
+  id: string;
+  type: K;
+  attributes: Kinds[K];
+}
+
+export interface WriteMeta {
+  dry_run?: boolean;
+  ignored?: string[];
+  warnings?: { pointer: string; detail: string }[];
+}
+
+export interface Single<K extends Kind> {
+  data: Resource<K>;
+  meta?: WriteMeta;
+}
+
+export interface Collection<K extends Kind> {
+  data: Resource<K>[];
+  meta: { pagination: { page: number; size: number; total?: number; total_pages?: number } };
+}
+
+/** Stream is a list with a cursor: changes, runs, connections. */
+export interface Stream<K extends Kind> {
+  data: Resource<K>[];
+  links: { next: string | null };
+}
+
+const collections: Record<Kind, string> = {
+  flag: "flags",
+  flag_source: "flag_sources",
+  logger: "loggers",
+  logger_source: "logger_sources",
+  log_group: "log_groups",
+  config: "configs",
+  job: "jobs",
+  run: "runs",
+  environment: "environments",
+  service: "services",
+  context_type: "context_types",
+  context: "contexts",
+  api_key: "api_keys",
+  user: "users",
+  invitation: "invitations",
+  session: "sessions",
+  change: "changes",
+  connection: "connections",
+};
+
+/** pathOf returns the path of a list, or of one resource in it. */
+export function pathOf(kind: Kind, id?: string): string {
+  const list = `/api/v1/${collections[kind]}`;
+  return id === undefined ? list : `${list}/${encodeURIComponent(id)}`;
+}
+
+const words: Partial<Record<Kind, string>> = { api_key: "key", log_group: "log group", context_type: "context type" };
+
+/** wordFor returns what people call a kind. */
+export function wordFor(kind: string): string {
+  return words[kind as Kind] ?? kind.replaceAll("_", " ");
+}
+
+/** placeOf returns the console's address of a resource, or undefined when it has none of its own. */
+export function placeOf(kind: string, id: string): string | undefined {
+  const screens: Record<string, string> = {
+    flag: "/flags",
+    logger: "/loggers",
+    log_group: "/loggers/groups",
+    config: "/configs",
+    job: "/jobs",
+  };
+  if (id === "*") return screens[kind];
+  if (screens[kind]) return `${screens[kind]}/${encodeURIComponent(id)}`;
+  const lists: Record<string, string> = {
+    environment: "/environments",
+    service: "/services",
+    context: "/services",
+    user: "/people",
+    api_key: "/keys",
+  };
+  return lists[kind];
+}

@@ -1,0 +1,160 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { useSyncExternalStore } from "react";
+import type { Kind } from "./kinds";
+
+/** State is whether changes arrive: since is when the server was last heard. */
+export interface State {
+  status: "connecting" | "live" | "reconnecting" | "offline";
+  since: Date;
+}
+
+interface Message {
+  type?: string;
+  event?: string;
+  id?: string;
+  seq?: number;
+}
+
+/** offlineAfter is how long a lost connection may last before writes are disabled. */
+const offlineAfter = 10_000;
+
+/**
+ * Live keeps the event socket open and tells the queries which of them a change concerns. It resumes
+ * where it was, so nothing is missed; when the server cannot replay, it sends events for everything.
+ */
+export class Live {
+  private state: State = { status: "connecting", since: new Date() };
+  private readonly listeners = new Set<() => void>();
+  private readonly pending = new Map<string, readonly unknown[]>();
+  private socket?: WebSocket;
+  private seq?: number;
+  private attempts = 0;
+  private timer?: ReturnType<typeof setTimeout>;
+  private flushing?: ReturnType<typeof setTimeout>;
+  private stopped = true;
+  private readonly queries: QueryClient;
+  private readonly onRefused: () => void;
+
+  constructor(queries: QueryClient, onRefused: () => void = () => {}) {
+    this.queries = queries;
+    this.onRefused = onRefused;
+  }
+
+  start(): void {
+    if (!this.stopped) return;
+    this.stopped = false;
+    this.connect();
+    window.addEventListener("online", this.retryNow);
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    clearTimeout(this.flushing);
+    window.removeEventListener("online", this.retryNow);
+    this.socket?.close();
+  }
+
+  subscribe = (listener: () => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  snapshot = () => this.state;
+
+  private set(status: State["status"], since = this.state.since): void {
+    if (this.state.status === status && this.state.since === since) return;
+    this.state = { status, since };
+    for (const listener of this.listeners) listener();
+  }
+
+  private retryNow = () => {
+    if (this.stopped || this.state.status === "live") return;
+    clearTimeout(this.timer);
+    this.connect();
+  };
+
+  private connect(): void {
+    const url = new URL("/api/ws/v1/events", window.location.href);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    url.searchParams.set("topics", "all");
+    if (this.seq !== undefined) url.searchParams.set("since", String(this.seq));
+    this.socket?.close();
+    const socket = new WebSocket(url);
+    this.socket = socket;
+    socket.onmessage = ({ data }) => this.socket === socket && this.hear(String(data));
+    socket.onclose = () => this.socket === socket && this.lost();
+  }
+
+  private hear(text: string): void {
+    if (text === "ping") {
+      this.socket?.send("pong");
+      return;
+    }
+    const message = JSON.parse(text) as Message;
+    if (message.type === "connected") this.connected(message);
+    if (message.seq !== undefined) this.seq = message.seq;
+    if (message.event) this.invalidate(message.event, message.id);
+  }
+
+  private connected(message: Message): void {
+    // Whatever was read between the page's load and this moment may be older than the socket.
+    if (this.seq === undefined || this.seq !== message.seq) this.later(["change"]);
+    this.attempts = 0;
+    this.set("live", new Date());
+  }
+
+  private lost(): void {
+    if (this.stopped) return;
+    if (this.state.status === "live") this.set("reconnecting", new Date());
+    if (this.attempts === 0) setTimeout(() => this.state.status !== "live" && !this.stopped && this.set("offline"), offlineAfter);
+    if (this.attempts === 2) this.onRefused(); // perhaps the session ended: a request tells
+    const wait = Math.min(15_000, 300 * 2 ** this.attempts) * (0.7 + 0.6 * Math.random());
+    this.attempts++;
+    this.timer = setTimeout(() => this.connect(), wait);
+  }
+
+  private invalidate(event: string, id?: string): void {
+    for (const key of concerned(event, id)) this.later(key);
+  }
+
+  // later joins the events of a moment: a script that writes a hundred flags costs one reading.
+  private later(key: readonly unknown[]): void {
+    this.pending.set(JSON.stringify(key), key);
+    this.flushing ??= setTimeout(() => {
+      this.flushing = undefined;
+      const keys = [...this.pending.values()];
+      this.pending.clear();
+      for (const queryKey of keys) void this.queries.invalidateQueries({ queryKey });
+    }, 50);
+  }
+}
+
+/** concerned returns the beginnings of the query keys that an event makes stale. */
+export function concerned(event: string, id?: string): (readonly unknown[])[] {
+  const kind = event.replace(/s?_(changed|deleted)$/, "");
+  const changes = ["change"] as const;
+  const list = (of: Kind) => [of, "list"] as const;
+  switch (kind) {
+    case "logger": // its descendants inherit from it
+    case "group": // its members do
+      return [["logger"], ["log_group"], ["logger_source"], changes];
+    case "config": // its children do
+      return [["config"], changes];
+    case "environment":
+      return [["environment"], ["settings"], ["flag"], ["logger"], ["log_group"], ["config"], changes];
+    case "user":
+      return [["user"], ["invitation"], ["session"], ["settings"], changes];
+    case "job":
+      return [id ? ["job", "one", id] : ["job"], list("job"), ["usage"], changes];
+    case "flag":
+      return [id ? ["flag", "one", id] : ["flag"], list("flag"), ["flag_source"], changes];
+    default:
+      return [[kind], changes];
+  }
+}
+
+/** useLive returns whether changes arrive. */
+export function useLive(live: Live): State {
+  return useSyncExternalStore(live.subscribe, live.snapshot);
+}

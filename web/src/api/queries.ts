@@ -1,0 +1,70 @@
+import { keepPreviousData, QueryClient, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { asApiError, type Query, send } from "./client";
+import { type Collection, type Kind, pathOf, type Resource, type Single, type Stream } from "./kinds";
+
+/** newQueryClient keeps what was read until the live updates say that it changed. */
+export function newQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 60_000,
+        gcTime: 300_000,
+        refetchOnWindowFocus: false,
+        retry: (count, failure) => [0, 502, 503, 504].includes(asApiError(failure).status) && count < 3,
+      },
+    },
+  });
+}
+
+/** Loaded is one resource with the tag that a write of it sends back. */
+export interface Loaded<K extends Kind> {
+  resource: Resource<K>;
+  etag: string;
+}
+
+/** load reads one resource from the server. */
+export async function load<K extends Kind>(kind: K, id: string, signal?: AbortSignal): Promise<Loaded<K>> {
+  const answer = await send<Single<K>>("GET", pathOf(kind, id), { signal });
+  return { resource: answer.document.data, etag: answer.etag };
+}
+
+/*
+ * Query keys begin with the kind, because the live updates invalidate by it: [kind, "one", id],
+ * [kind, "list", query], [kind, "stream", query]. A query of something derived from a resource
+ * (a resolution, statistics) begins with the same kind: [kind, "one", id, "resolved", …].
+ */
+export const keyOf = {
+  one: (kind: Kind, id: string) => [kind, "one", id] as const,
+  list: (kind: Kind, query: Query) => [kind, "list", query] as const,
+  stream: (kind: Kind, query: Query) => [kind, "stream", query] as const,
+};
+
+/** oneOf describes the query of one resource. */
+export function oneOf<K extends Kind>(kind: K, id: string) {
+  return queryOptions({ queryKey: keyOf.one(kind, id), queryFn: ({ signal }) => load(kind, id, signal) });
+}
+
+/** listOf describes the query of one page of a list. */
+export function listOf<K extends Kind>(kind: K, query: Query = {}) {
+  return queryOptions({
+    queryKey: keyOf.list(kind, query),
+    queryFn: async ({ signal }) => (await send<Collection<K>>("GET", pathOf(kind), { query, signal })).document,
+  });
+}
+
+export const useOne = <K extends Kind>(kind: K, id: string) => useQuery(oneOf(kind, id));
+
+/** useList reads a list, and shows the previous one while another is on its way. */
+export const useList = <K extends Kind>(kind: K, query: Query = {}) =>
+  useQuery({ ...listOf(kind, query), placeholderData: keepPreviousData });
+
+/** useStream reads a list with a cursor, page by page. */
+export function useStream<K extends Kind>(kind: K, query: Query = {}) {
+  return useInfiniteQuery({
+    queryKey: keyOf.stream(kind, query),
+    initialPageParam: "",
+    queryFn: async ({ pageParam, signal }) =>
+      (await send<Stream<K>>("GET", pathOf(kind), { query: { ...query, "page[after]": pageParam }, signal })).document,
+    getNextPageParam: (last) => (last.links.next === null ? undefined : (last.data.at(-1)?.id ?? undefined)),
+  });
+}

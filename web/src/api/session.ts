@@ -1,0 +1,90 @@
+import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { ApiError, send } from "./client";
+import type { Role } from "./kinds";
+import { useList } from "./queries";
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export interface Me {
+  session: Schemas["Session"];
+  user: Schemas["User"];
+  account: Schemas["Account"];
+}
+
+/** meOptions describes the query of who is signed in; null is nobody. */
+export const meOptions = queryOptions({
+  queryKey: ["settings", "me"],
+  staleTime: Number.POSITIVE_INFINITY,
+  queryFn: async (): Promise<Me | null> => {
+    try {
+      const [session, user, account] = await Promise.all([
+        send<Schemas["SessionDocument"]>("GET", "/api/v1/sessions/current"),
+        send<Schemas["UserDocument"]>("GET", "/api/v1/users/current"),
+        send<Schemas["AccountDocument"]>("GET", "/api/v1/accounts/current"),
+      ]);
+      return { session: session.document.data, user: user.document.data, account: account.document.data };
+    } catch (failure) {
+      if (failure instanceof ApiError && failure.status === 401) return null;
+      throw failure;
+    }
+  },
+});
+
+/** useMe returns who is signed in. The frame is rendered for those only. */
+export function useMe(): Me {
+  const { data } = useSuspenseQuery(meOptions);
+  if (!data) throw new ApiError(401, "unauthorized", "Sign in first.", "");
+  return data;
+}
+
+const ranks: Record<Role, number> = { VIEWER: 0, MEMBER: 1, ADMIN: 2, OWNER: 3 };
+
+/** refusalFor returns why a session may not do something, or undefined when it may. */
+export function refusalFor(session: Schemas["SessionAttributes"], needs: Role, environment?: string): string | undefined {
+  if (ranks[session.role] < ranks[needs]) return `You are ${a(session.role)}; this needs ${a(needs)}.`;
+  const scope = session.scopes.environments;
+  if (!scope) return undefined;
+  if (environment === undefined) return `Your key may only write values of ${scope.join(", ")}.`;
+  return scope.includes(environment) ? undefined : `Your key may not write values of ${environment}.`;
+}
+
+const a = (role: Role) => (role === "OWNER" || role === "ADMIN" ? `an ${role.toLowerCase()}` : `a ${role.toLowerCase()}`);
+
+export interface Environment {
+  id: string;
+  name: string;
+  color: string | null;
+  managed: boolean;
+  classification: Schemas["Classification"];
+}
+
+const orderOptions = queryOptions({
+  queryKey: ["settings", "order"],
+  queryFn: async () => {
+    const { document } = await send<Schemas["UserSettingsDocument"]>("GET", "/api/v1/users/current/settings");
+    return (document.data.attributes.environment_order ?? []) as string[];
+  },
+});
+
+/** useEnvironments returns all environments: those of the user's order first, then by name. */
+export function useEnvironments(): Environment[] {
+  const { data: list } = useList("environment", { "page[size]": 1000 });
+  const { data: order = [] } = useQuery(orderOptions);
+  const environments = (list?.data ?? []).map(({ id, attributes }) => ({ id, ...attributes }));
+  return inOrder(environments, order);
+}
+
+/** inOrder sorts by a list of ids; what it does not name comes after, by name. */
+export function inOrder<E extends { id: string; name: string }>(environments: E[], order: string[]): E[] {
+  const rank = new Map(order.map((id, index) => [id, index]));
+  const of = (environment: E) => rank.get(environment.id) ?? order.length;
+  return environments.toSorted((one, other) => of(one) - of(other) || one.name.localeCompare(other.name));
+}
+
+/** columnsOf returns the environments that lists show: those in focus, else those that people arrange. */
+export function columnsOf(environments: Environment[], focus?: string): Environment[] {
+  const focused = environments.filter((environment) => environment.id === focus);
+  if (focused.length > 0) return focused;
+  return environments.filter((environment) => environment.managed || environment.classification === "STANDARD");
+}

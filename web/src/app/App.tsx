@@ -1,0 +1,31 @@
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { Live } from "../api/live";
+import { newQueryClient } from "../api/queries";
+import { meOptions } from "../api/session";
+import { AppContext } from "./context";
+import { newRouter } from "./router";
+import { theme } from "./theme";
+
+/** App puts together what the whole page shares. */
+export function App() {
+  const { queries, live, router } = useMemo(() => {
+    const queries = newQueryClient();
+    const router = newRouter(queries);
+    const live = new Live(queries, () => void queries.refetchQueries(meOptions));
+    return { queries, router, live };
+  }, []);
+  return (
+    <MantineProvider theme={theme} defaultColorScheme="auto">
+      <QueryClientProvider client={queries}>
+        <AppContext.Provider value={{ live }}>
+          <Notifications position="bottom-right" limit={4} />
+          <RouterProvider router={router} />
+        </AppContext.Provider>
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}

@@ -1,0 +1,44 @@
+import { Kbd, Modal, Table } from "@mantine/core";
+import { places } from "./places";
+
+const keys: [string[], string][] = [
+  [["Ctrl", "K"], "find anything: flags, loggers, configs, jobs, screens"],
+  [["/"], "filter the list"],
+  [["↑", "↓", "←", "→"], "move in a grid; → and ← open and close branches"],
+  [["Enter"], "use the cell, or open the row"],
+  [["Esc"], "close what is open"],
+  [["?"], "show these keys"],
+];
+
+/** KeyHelp lists the keys. */
+export default function KeyHelp({ close }: { close: () => void }) {
+  return (
+    <Modal opened onClose={close} title="Keyboard">
+      <Table withRowBorders={false} verticalSpacing={4}>
+        <Table.Tbody>
+          {keys.map(([combination, meaning]) => (
+            <Row key={meaning} combination={combination} meaning={meaning} />
+          ))}
+          {places.map(({ to, keys, label }) => (
+            <Row key={to} combination={["g", keys]} meaning={label} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Modal>
+  );
+}
+
+function Row({ combination, meaning }: { combination: string[]; meaning: string }) {
+  return (
+    <Table.Tr>
+      <Table.Td w={150}>
+        {combination.map((key) => (
+          <Kbd key={key} size="xs" mr={3}>
+            {key}
+          </Kbd>
+        ))}
+      </Table.Td>
+      <Table.Td>{meaning}</Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,122 @@
+import { Modal, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQueries } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { type KeyboardEvent, useEffect, useState } from "react";
+import { type Kind, placeOf, wordFor } from "../api/kinds";
+import { listOf } from "../api/queries";
+import styles from "./Palette.module.css";
+import { places } from "./places";
+
+interface Hit {
+  id: string;
+  label: string;
+  hint: string;
+  href: string;
+}
+
+const kinds = ["flag", "logger", "log_group", "config", "job"] as const satisfies Kind[];
+
+/** Palette finds resources by id or name, and screens. */
+export default function Palette({ close }: { close: () => void }) {
+  const router = useRouter();
+  const [text, setText] = useState("");
+  const [active, setActive] = useState(0);
+  const [search] = useDebouncedValue(text.trim(), 80);
+  const { hits, settled } = useHits(text.trim(), search);
+  const [entered, setEntered] = useState(false);
+  const chosen = Math.min(active, hits.length - 1);
+
+  const open = (hit: Hit | undefined) => {
+    if (!hit) return;
+    close();
+    if (hit.href === "/docs") window.location.assign(hit.href);
+    else router.history.push(hit.href);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setActive((chosen + step + hits.length) % Math.max(1, hits.length));
+    }
+    if (event.key === "Enter") setEntered(true);
+  };
+  // Enter means what was typed, not what is still shown from before.
+  useEffect(() => {
+    if (!entered || !settled) return;
+    setEntered(false);
+    open(hits[chosen]);
+  });
+
+  return (
+    <Modal opened onClose={close} withCloseButton={false} padding={0} yOffset="12vh" centered={false} size="lg" aria-label="Search">
+      <TextInput
+        data-autofocus
+        role="combobox"
+        aria-label="Search everything"
+        aria-expanded="true"
+        aria-controls="palette-hits"
+        aria-activedescendant={hits[chosen] && `hit-${chosen}`}
+        placeholder="Find a flag, logger, config, job or screen"
+        size="md"
+        variant="unstyled"
+        className={styles.input}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div role="listbox" id="palette-hits" aria-label="Results" className={styles.hits}>
+        {hits.map((hit, index) => (
+          <div
+            role="option"
+            tabIndex={-1}
+            id={`hit-${index}`}
+            key={hit.id}
+            aria-selected={index === chosen}
+            className={styles.hit}
+            onMouseMove={() => setActive(index)}
+            onClick={() => open(hit)}
+            onKeyDown={onKeyDown}
+          >
+            <span className="ellipsis">{hit.label}</span>
+            <span className={styles.hint}>{hit.hint}</span>
+          </div>
+        ))}
+        {hits.length === 0 && <p className={styles.none}>Nothing has “{text}” in its id or name.</p>}
+      </div>
+    </Modal>
+  );
+}
+
+// useHits returns the screens that fit the text at once, and the resources when the server has answered.
+function useHits(text: string, search: string): { hits: Hit[]; settled: boolean } {
+  const found = useQueries({
+    queries: kinds.map((kind) => ({
+      ...listOf(kind, { "filter[search]": search, "page[size]": 6 }),
+      enabled: search !== "",
+      placeholderData: keepPreviousData,
+    })),
+  });
+  const wanted = text.toLowerCase();
+  const screens: Hit[] = [...places.map(({ to, label }) => ({ to, label })), { to: "/docs", label: "Interface reference" }]
+    .filter(({ label }) => label.toLowerCase().includes(wanted))
+    .map(({ to, label }) => ({ id: to, label, hint: "screen", href: to }));
+  if (text === "") return { hits: screens, settled: true };
+  const settled = text === search && found.every(({ isFetching }) => !isFetching);
+  const resources = found.flatMap(({ data }, index) => {
+    const kind = kinds[index] as Kind;
+    return (data?.data ?? []).map(({ id, attributes }) => {
+      const name = "name" in attributes ? attributes.name : id;
+      return {
+        id: `${kind}:${id}`,
+        label: id,
+        hint: name === id ? wordFor(kind) : `${name} · ${wordFor(kind)}`,
+        href: placeOf(kind, id) ?? "/",
+      };
+    });
+  });
+  return { hits: [...resources, ...screens], settled };
+}

@@ -1,0 +1,19 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { createRootRouteWithContext, createRoute, lazyRouteComponent, Outlet, redirect, retainSearchParams } from "@tanstack/react-router";
+import { meOptions } from "../api/session";
+import { pick } from "./search";
+
+export const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component: Outlet });
+
+/** frame is the parent of every screen: who is not signed in is sent to the sign-in and back. */
+export const frame = createRoute({
+  getParentRoute: () => root,
+  id: "frame",
+  component: lazyRouteComponent(() => import("./Frame"), "Frame"),
+  validateSearch: pick("env"),
+  search: { middlewares: [retainSearchParams(["env"])] },
+  beforeLoad: async ({ context, location }) => {
+    const me = await context.queries.ensureQueryData(meOptions);
+    if (me === null) throw redirect({ to: "/sign-in", search: { next: location.href } });
+  },
+});

@@ -1,0 +1,54 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { createRouter } from "@tanstack/react-router";
+import { configRoutes } from "../configs/routes";
+import { environmentRoutes } from "../environments/routes";
+import { flagRoutes } from "../flags/routes";
+import { historyRoutes } from "../history/routes";
+import { homeRoutes } from "../home/routes";
+import { jobRoutes } from "../jobs/routes";
+import { keyRoutes } from "../keys/routes";
+import { loggerRoutes } from "../loggers/routes";
+import { peopleRoutes } from "../people/routes";
+import { planRoutes } from "../plan/routes";
+import { serviceRoutes } from "../services/routes";
+import { settingsRoutes } from "../settings/routes";
+import { signInRoutes } from "../signin/routes";
+import { Crash, Missing } from "./Fallbacks";
+import { frame, root } from "./roots";
+import { parse, stringify } from "./search";
+
+const tree = root.addChildren([
+  ...signInRoutes,
+  frame.addChildren([
+    ...homeRoutes,
+    ...flagRoutes,
+    ...loggerRoutes,
+    ...configRoutes,
+    ...jobRoutes,
+    ...historyRoutes,
+    ...environmentRoutes,
+    ...serviceRoutes,
+    ...peopleRoutes,
+    ...keyRoutes,
+    ...planRoutes,
+    ...settingsRoutes,
+  ]),
+]);
+
+export function newRouter(queries: QueryClient) {
+  return createRouter({
+    routeTree: tree,
+    context: { queries },
+    parseSearch: parse,
+    stringifySearch: stringify,
+    defaultPreload: "intent",
+    defaultErrorComponent: Crash,
+    defaultNotFoundComponent: Missing,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof newRouter>;
+  }
+}

@@ -1,0 +1,17 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { root } from "../app/roots";
+import { pick } from "../app/search";
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: pick("next", "error"),
+  component: lazyRouteComponent(() => import("./SignIn")),
+});
+
+const redeem = lazyRouteComponent(() => import("./RedeemLink"));
+const setup = createRoute({ getParentRoute: () => root, path: "/setup", validateSearch: pick("token"), component: redeem });
+const join = createRoute({ getParentRoute: () => root, path: "/join", validateSearch: pick("token"), component: redeem });
+const reset = createRoute({ getParentRoute: () => root, path: "/reset", validateSearch: pick("token"), component: redeem });
+
+export const signInRoutes = [signIn, setup, join, reset] as const;

@@ -1,0 +1,30 @@
+import { Button, Menu } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { asCurl, type Sent } from "./copyas";
+
+interface Forms extends Sent {
+  cli?: string;
+  go?: string;
+}
+
+/** CopyAs copies what a form is about to send, for a script. */
+export function CopyAs({ cli, go, ...sent }: Forms) {
+  const copy = async (what: string, text: string) => {
+    await navigator.clipboard.writeText(text);
+    notifications.show({ message: `Copied as ${what}.`, autoClose: 2000 });
+  };
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <Button size="compact-sm" variant="subtle">
+          Copy as…
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => copy("curl", asCurl(window.location.origin, sent))}>curl</Menu.Item>
+        {cli && <Menu.Item onClick={() => copy("a command", cli)}>signalbox command</Menu.Item>}
+        {go && <Menu.Item onClick={() => copy("Go", go)}>Go</Menu.Item>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

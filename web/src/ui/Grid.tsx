@@ -1,0 +1,138 @@
+import { useMediaQuery } from "@mantine/hooks";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import styles from "./Grid.module.css";
+import { type Cell, move } from "./gridkeys";
+
+export interface Column<T> {
+  key: string;
+  header: ReactNode;
+  /** width is a track of CSS grid, such as "minmax(220px, 2fr)". */
+  width: string;
+  cell: (row: T, index: number) => ReactNode;
+}
+
+export interface GridProps<T> {
+  label: string;
+  columns: Column<T>[];
+  count: number;
+  /** at returns a row, or undefined while it is on its way. */
+  at: (index: number) => T | undefined;
+  keyOf: (row: T) => string;
+  /** onOpen is Enter, or a click, on a row's first cell. */
+  onOpen?: (row: T) => void;
+  /** onKey handles keys that the grid does not, such as the arrows of a tree, and returns whether it did. */
+  onKey?: (event: KeyboardEvent, row: T, index: number) => boolean;
+  onRange?: (from: number, to: number) => void;
+  height?: (row: T) => number;
+  /** card shows a row on a narrow screen. */
+  card: (row: T) => ReactNode;
+  cardHeight?: number;
+  dimmed?: (row: T) => boolean;
+}
+
+const rowHeight = 32;
+
+/**
+ * Grid shows any number of rows and keeps only those in view. Arrows, Home, End and the page keys move
+ * between cells; Enter uses the control of a cell, or opens the row. On a phone each row is a card.
+ */
+export function Grid<T>(props: GridProps<T>) {
+  const { label, columns, count, at, keyOf, onRange, height, card, cardHeight = 96 } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const narrow = useMediaQuery("(max-width: 48em)") ?? false;
+  const [active, setActive] = useState<Cell>({ row: 0, column: 0 });
+  const sizeOf = (index: number) => {
+    const row = at(index);
+    if (narrow) return cardHeight;
+    return row && height ? height(row) : rowHeight;
+  };
+  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: sizeOf, overscan: 12 });
+  const items = virtual.getVirtualItems();
+  const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+
+  useEffect(() => onRange?.(from, to), [from, to, onRange]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: heights follow the form and the rows
+  useEffect(() => virtual.measure(), [narrow, count, at]);
+
+  const focus = (cell: Cell) => {
+    setActive(cell);
+    virtual.scrollToIndex(cell.row);
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-cell="${cell.row}:${cell.column}"]`)?.focus());
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const target = event.target as HTMLElement;
+    if (!target.dataset.cell || event.altKey || event.ctrlKey || event.metaKey) return;
+    const row = at(active.row);
+    if (row !== undefined && props.onKey?.(event, row, active.row)) return event.preventDefault();
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      const control = target.querySelector<HTMLElement>("button:not(:disabled), a, input:not(:disabled)");
+      if (control) control.click();
+      else if (row !== undefined) props.onOpen?.(row);
+      return;
+    }
+    const next = move(event.key, active, { rows: count, columns: narrow ? 1 : columns.length, page: Math.max(1, to - from - 24) });
+    if (!next) return;
+    event.preventDefault();
+    focus(next);
+  };
+
+  const template = columns.map((column) => column.width).join(" ");
+  const tabIndexOf = (row: number, column: number) => (row === Math.min(active.row, count - 1) && column === active.column ? 0 : -1);
+  return (
+    <div
+      role="grid"
+      aria-label={label}
+      aria-rowcount={count + 1}
+      aria-colcount={narrow ? 1 : columns.length}
+      className={styles.grid}
+      ref={scroller}
+      onKeyDown={onKeyDown}
+    >
+      {!narrow && (
+        <div role="row" tabIndex={-1} aria-rowindex={1} className={styles.head} style={{ gridTemplateColumns: template }}>
+          {columns.map((column) => (
+            <div role="columnheader" tabIndex={-1} key={column.key} className={styles.header}>
+              {column.header}
+            </div>
+          ))}
+        </div>
+      )}
+      <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: "relative" }}>
+        {items.map(({ index, start, size }) => {
+          const row = at(index);
+          return (
+            <div
+              role="row"
+              tabIndex={-1}
+              aria-rowindex={index + 2}
+              key={row === undefined ? `${index}` : keyOf(row)}
+              className={narrow ? styles.card : styles.row}
+              data-dimmed={(row !== undefined && props.dimmed?.(row)) || undefined}
+              data-loading={row === undefined || undefined}
+              style={{ transform: `translateY(${start}px)`, height: size, gridTemplateColumns: narrow ? undefined : template }}
+            >
+              {(narrow ? cardColumn(card) : columns).map((column, position) => (
+                <div
+                  role="gridcell"
+                  key={column.key}
+                  className={styles.cell}
+                  data-cell={`${index}:${position}`}
+                  tabIndex={tabIndexOf(index, position)}
+                  onFocus={() => setActive({ row: index, column: position })}
+                >
+                  {row === undefined ? <span className={styles.pending} /> : column.cell(row, index)}
+                </div>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function cardColumn<T>(card: (row: T) => ReactNode): Column<T>[] {
+  return [{ key: "card", header: null, width: "1fr", cell: card }];
+}

@@ -1,0 +1,117 @@
+import { Badge, Button, Group, Stack, Text } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type ApiError, asApiError, send } from "../api/client";
+import type { Kind, Resource, Role } from "../api/kinds";
+import { useStream } from "../api/queries";
+import { Diff } from "./Diff";
+import { RelativeTime } from "./RelativeTime";
+import { RoleGate } from "./RoleGate";
+import { EmptyState, ErrorState, Loading } from "./states";
+
+/** History shows the changes of one resource, newest first, each with its diff and a way back. */
+export default function History({ kind, id, needs = "MEMBER" }: { kind: Kind; id: string; needs?: Role }) {
+  const changes = useStream("change", { "filter[resource]": `${kind}:${id}`, "page[size]": 20 });
+  if (changes.isPending) return <Loading rows={4} />;
+  if (changes.error) return <ErrorState error={changes.error} retry={() => changes.refetch()} />;
+  const all = changes.data.pages.flatMap((page) => page.data);
+  if (all.length === 0)
+    return (
+      <EmptyState title="No changes yet">What people and scripts change here is listed with its diff, and can be reverted.</EmptyState>
+    );
+  return (
+    <Stack gap="md">
+      {all.map((change) => (
+        <ChangeEntry key={change.id} change={change} needs={needs} />
+      ))}
+      {changes.hasNextPage && (
+        <Button variant="default" size="compact-sm" onClick={() => changes.fetchNextPage()} loading={changes.isFetchingNextPage}>
+          Older changes
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+const revertible = new Set(["created", "updated", "deleted", "expired", "cascaded"]);
+
+/** ChangeEntry shows one change: who, when, what, and the way back. */
+export function ChangeEntry({ change, needs }: { change: Resource<"change">; needs: Role }) {
+  const { action, actor, before, after, created_at, reverts } = change.attributes;
+  return (
+    <Stack gap={4} component="article" aria-label={`Change ${change.id}`}>
+      <Group gap="xs" justify="space-between">
+        <Group gap="xs">
+          <Badge variant="light" size="sm" tt="none">
+            {action}
+          </Badge>
+          <Text size="sm" fw={500}>
+            {actor.name}
+          </Text>
+          <Text size="sm" className="muted">
+            <RelativeTime at={created_at} /> · change {change.id}
+            {reverts ? ` · reverts ${reverts}` : ""}
+          </Text>
+        </Group>
+        {revertible.has(action) && (
+          <RoleGate needs={needs}>
+            {(disabled) => <RevertButton seq={change.id} kind={change.attributes.kind as Kind} disabled={disabled} />}
+          </RoleGate>
+        )}
+      </Group>
+      <Diff before={before} after={after} />
+    </Stack>
+  );
+}
+
+/** RevertButton shows what a revert would do, and does it when it is pressed again. */
+export function RevertButton({ seq, kind, disabled }: { seq: string; kind: Kind; disabled: boolean }) {
+  const queries = useQueryClient();
+  const [preview, setPreview] = useState<Resource<"change">>();
+  const [failure, setFailure] = useState<ApiError>();
+  const [force, setForce] = useState(false);
+  const run = async (dryRun: boolean, forced: boolean) => {
+    setFailure(undefined);
+    try {
+      const query = { dry_run: dryRun || undefined, force: forced || undefined };
+      const { document } = await send<{ data: Resource<"change"> }>("POST", `/api/v1/changes/${seq}/actions/revert`, { query });
+      setForce(forced);
+      setPreview(dryRun ? document.data : undefined);
+      if (!dryRun)
+        await Promise.all([queries.invalidateQueries({ queryKey: [kind] }), queries.invalidateQueries({ queryKey: ["change"] })]);
+    } catch (problem) {
+      setFailure(asApiError(problem));
+    }
+  };
+  if (failure?.code === "changed_since" && !force) {
+    return (
+      <Group gap="xs">
+        <Text size="xs">{failure.message}</Text>
+        <Button size="compact-xs" variant="light" color="red" onClick={() => run(true, true)}>
+          Revert anyway…
+        </Button>
+      </Group>
+    );
+  }
+  if (failure) return <ErrorState error={failure} />;
+  if (!preview) {
+    return (
+      <Button size="compact-xs" variant="default" disabled={disabled} onClick={() => run(true, false)}>
+        Revert…
+      </Button>
+    );
+  }
+  return (
+    <Stack gap="xs" className="inset">
+      <Diff before={preview.attributes.before} after={preview.attributes.after} />
+      <Group gap="xs">
+        <Button size="compact-xs" onClick={() => run(false, force)}>
+          Revert
+        </Button>
+        <Button size="compact-xs" variant="default" onClick={() => setPreview(undefined)}>
+          Cancel
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

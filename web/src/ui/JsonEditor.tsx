@@ -1,0 +1,31 @@
+import { lazy, Suspense } from "react";
+import { Loading } from "./states";
+
+/** Problem is what is wrong with the text, and where. */
+export interface JsonProblem {
+  message: string;
+  /** pointer is the member inside the document, as the server names it. */
+  pointer?: string;
+}
+
+export interface JsonEditorProps {
+  label: string;
+  value: string;
+  onChange: (text: string) => void;
+  problems?: JsonProblem[];
+  readOnly?: boolean;
+  /** completions returns what may be written here, such as known attributes. */
+  completions?: string[];
+  minHeight?: number;
+}
+
+const CodeMirrorEditor = lazy(() => import("./CodeMirrorEditor"));
+
+/** JsonEditor edits a JSON document; the editor itself is loaded when it is first shown. */
+export function JsonEditor(props: JsonEditorProps) {
+  return (
+    <Suspense fallback={<Loading rows={3} />}>
+      <CodeMirrorEditor {...props} />
+    </Suspense>
+  );
+}

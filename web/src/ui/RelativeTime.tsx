@@ -1,0 +1,39 @@
+import { useSyncExternalStore } from "react";
+import { relative } from "./time";
+
+let now = Date.now();
+const listeners = new Set<() => void>();
+let ticking: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(listener: () => void) {
+  listeners.add(listener);
+  ticking ??= setInterval(() => {
+    now = Date.now();
+    for (const each of listeners) each();
+  }, 1000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(ticking);
+    ticking = undefined;
+  };
+}
+
+/** useNow returns the time, and renders again each time that `step` seconds have passed. */
+export function useNow(step = 1): number {
+  return useSyncExternalStore(subscribe, () => {
+    if (Math.abs(Date.now() - now) > 2000) now = Date.now(); // nobody was listening
+    return Math.floor(now / (step * 1000)) * step * 1000;
+  });
+}
+
+/** RelativeTime shows how long ago an instant was, or how soon it is; the title has it in full. */
+export function RelativeTime({ at, absent = "never" }: { at: string | null | undefined; absent?: string }) {
+  const current = useNow();
+  if (!at) return <span className="muted">{absent}</span>;
+  return (
+    <time dateTime={at} title={`${new Date(at).toLocaleString()} (${at})`} className="tabular">
+      {relative(new Date(at).getTime() - current)}
+    </time>
+  );
+}

@@ -1,0 +1,32 @@
+import { Tooltip } from "@mantine/core";
+import type { ReactElement } from "react";
+import type { Role } from "../api/kinds";
+import { useLive } from "../api/live";
+import { refusalFor, useMe } from "../api/session";
+import { useApp } from "../app/context";
+
+/** useRefusal returns why the user cannot write now, or undefined when they can. */
+export function useRefusal(needs: Role, environment?: string): string | undefined {
+  const { live } = useApp();
+  const me = useMe();
+  const { status } = useLive(live);
+  if (status === "offline") return "The server cannot be reached; nothing can be changed now.";
+  return refusalFor(me.session.attributes, needs, environment);
+}
+
+interface Gate {
+  needs: Role;
+  environment?: string;
+  children: (disabled: boolean) => ReactElement;
+}
+
+/** RoleGate renders a control, disabled with the reason when the user may not use it. */
+export function RoleGate({ needs, environment, children }: Gate) {
+  const refusal = useRefusal(needs, environment);
+  if (!refusal) return children(false);
+  return (
+    <Tooltip label={refusal}>
+      <span title={refusal}>{children(true)}</span>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,63 @@
+import { Alert, Button, Code, Group, Skeleton, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { asApiError } from "../api/client";
+import { CopyText } from "./CopyText";
+
+/** EmptyState says why there is nothing, and shows the lines that would fill it. */
+export function EmptyState({ title, children, code }: { title: string; children?: ReactNode; code?: string }) {
+  return (
+    <Stack gap="sm" className="empty">
+      <Text fw={600}>{title}</Text>
+      {children && (
+        <Text size="sm" className="muted" component="div">
+          {children}
+        </Text>
+      )}
+      {code && (
+        <div className="code-block">
+          <Code block>{code}</Code>
+          <CopyText text={code} />
+        </div>
+      )}
+    </Stack>
+  );
+}
+
+/** ErrorState shows a refusal with the id that finds it in the server's log. */
+export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
+  const failure = asApiError(error);
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      role="alert"
+      title={failure.code === "offline" ? "The server cannot be reached" : "That did not work"}
+    >
+      <Text size="sm">{failure.message}</Text>
+      <Group mt="xs" gap="sm">
+        {retry && (
+          <Button size="compact-sm" variant="default" onClick={retry}>
+            Try again
+          </Button>
+        )}
+        {failure.requestId && (
+          <Text size="xs" className="muted">
+            Request {failure.requestId}
+          </Text>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+/** Loading holds the place of rows that are on their way. */
+export function Loading({ rows = 8 }: { rows?: number }) {
+  return (
+    <Stack gap={8} p="sm" aria-busy="true" aria-label="Loading" role="status">
+      {Array.from({ length: rows }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike
+        <Skeleton key={index} height={18} width={`${92 - ((index * 17) % 40)}%`} />
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,29 @@
+const units: [number, string][] = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1000, "s"],
+];
+
+/** duration returns a length of time in its largest unit. */
+export function duration(ms: number): string {
+  const length = Math.abs(ms);
+  const [size, unit] = units.find(([size]) => length >= size) ?? [1000, "s"];
+  return `${Math.floor(length / size)} ${unit}`;
+}
+
+/** relative returns how far an instant is away: "4 s ago", "in 2 h". */
+export function relative(ms: number): string {
+  if (Math.abs(ms) < 1000) return "now";
+  return ms < 0 ? `${duration(ms)} ago` : `in ${duration(ms)}`;
+}
+
+/** clock returns the time left as people read it on a timer: 14:32, or 2 h 05 min from an hour on. */
+export function clock(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const minutes = Math.floor(seconds / 60);
+  const two = (value: number) => String(value).padStart(2, "0");
+  if (minutes >= 48 * 60) return `${Math.floor(minutes / 1440)} d`;
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
+  return `${minutes}:${two(seconds % 60)}`;
+}

@@ -1,0 +1,37 @@
+import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo, useState } from "react";
+import type { Query } from "../api/client";
+import type { Kind, Resource } from "../api/kinds";
+import { listOf } from "../api/queries";
+
+const size = 200;
+
+/** pagesAround returns the numbers of the pages that hold the rows from…to and those beside them; pages count from 1. */
+export function pagesAround(from: number, to: number, total: number): number[] {
+  const last = Math.max(1, Math.ceil(total / size));
+  const first = Math.max(1, Math.floor(from / size));
+  const end = Math.min(last, Math.floor(to / size) + 2);
+  return Array.from({ length: end - first + 1 }, (_, index) => first + index);
+}
+
+/** usePages reads the pages of a list that are in view, and the next ones before they are. */
+export function usePages<K extends Kind>(kind: K, query: Query) {
+  const page = (number: number): Query => ({ ...query, "page[number]": number, "page[size]": size, "meta[total]": true });
+  const [range, setRange] = useState({ from: 0, to: 0 });
+  const first = useQuery({ ...listOf(kind, page(1)), placeholderData: keepPreviousData });
+  const total = first.data?.meta.pagination.total ?? 0;
+  const numbers = pagesAround(range.from, range.to, total);
+  const rows = useQueries({
+    queries: numbers.map((number) =>
+      number === 1 ? { ...listOf(kind, page(1)), placeholderData: keepPreviousData } : listOf(kind, page(number)),
+    ),
+    combine: (results) =>
+      new Map(results.map((result, index) => [numbers[index] as number, result.data?.data as Resource<K>[] | undefined])),
+  });
+  const at = useMemo(() => (index: number) => rows.get(Math.floor(index / size) + 1)?.[index % size], [rows]);
+  const onRange = useCallback(
+    (from: number, to: number) => setRange((old) => (old.from === from && old.to === to ? old : { from, to })),
+    [],
+  );
+  return { total, at, onRange, isPending: first.isPending, error: first.error, refetch: first.refetch };
+}

@@ -1,0 +1,177 @@
+import type { QueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { ApiError, asApiError, send } from "../api/client";
+import { type Kind, type Kinds, pathOf, type Resource, type Single, type Stream } from "../api/kinds";
+import { keyOf, type Loaded, load } from "../api/queries";
+
+/** Write is a change of one resource, as a screen asks for it. */
+export interface Write<K extends Kind> {
+  kind: K;
+  id: string;
+  method?: "PUT" | "POST" | "DELETE";
+  /** title says what will be done: "Set shop.payments to DEBUG in production". */
+  title: string;
+  /** done says what was done: "shop.payments is DEBUG in production". */
+  done: string;
+  /** environments whose values change. production asks first. */
+  environments?: string[];
+  /** confirm asks first, whatever the environments. */
+  confirm?: boolean;
+  /** consequences say what else happens, with numbers. */
+  consequences?: ReactNode;
+  /** change returns the attributes to send. It is called again on top of what somebody else wrote meanwhile. */
+  change?: (current: Kinds[K] | undefined) => Record<string, unknown>;
+  /** etag is of the version that a form was opened with; without it the newest is changed. */
+  etag?: string;
+}
+
+/** Question is what people are asked before a write. */
+export interface Question {
+  title: string;
+  before: unknown;
+  after: unknown;
+  warnings: string[];
+  consequences?: ReactNode;
+  destructive: boolean;
+}
+
+/** Conflict is that somebody else wrote what a form was opened with. */
+export interface Conflict {
+  title: string;
+  who: string;
+  at: string;
+  theirs: unknown;
+  mine: unknown;
+}
+
+/** Dialogs are how a write talks with people. */
+export interface Dialogs {
+  confirm: (question: Question) => Promise<boolean>;
+  resolve: (conflict: Conflict) => Promise<boolean>;
+  succeeded: (message: string, undo?: () => Promise<void>) => void;
+  failed: (title: string, failure: ApiError) => void;
+}
+
+/** Writer performs writes: it asks where that is due, resolves conflicts, and offers to undo. */
+export class Writer {
+  private readonly queries: QueryClient;
+  private readonly dialogs: Dialogs;
+
+  constructor(queries: QueryClient, dialogs: Dialogs) {
+    this.queries = queries;
+    this.dialogs = dialogs;
+  }
+
+  /**
+   * perform returns the resource as it is after the write, or undefined when people thought better of
+   * it. A refusal is thrown, for the form to show beside its members; a write without a form uses attempt.
+   */
+  async perform<K extends Kind>(write: Write<K>): Promise<Resource<K> | undefined> {
+    for (let current = await this.current(write); ; current = await this.current({ ...write, etag: undefined })) {
+      const body = this.body(write, current);
+      try {
+        if (this.asks(write) && !(await this.confirmed(write, current, body))) return undefined;
+        return await this.commit(write, current, body);
+      } catch (failure) {
+        if (asApiError(failure).code !== "version_mismatch") throw failure;
+        if (!(await this.resolved(write, body))) return undefined;
+        write = { ...write, etag: undefined };
+      }
+    }
+  }
+
+  /** attempt is perform for what has no form: a refusal is shown as a message. It reports whether it was done. */
+  async attempt<K extends Kind>(write: Write<K>): Promise<boolean> {
+    try {
+      return (await this.perform(write)) !== undefined;
+    } catch (failure) {
+      this.dialogs.failed(write.title, asApiError(failure));
+      return false;
+    }
+  }
+
+  private asks(write: Pick<Write<Kind>, "confirm" | "method" | "environments">): boolean {
+    return write.confirm || write.method === "DELETE" || (write.environments ?? []).includes("production");
+  }
+
+  private async current<K extends Kind>(write: Write<K>): Promise<Loaded<K> | undefined> {
+    if (write.method === "POST") return undefined;
+    try {
+      const loaded = await load(write.kind, write.id);
+      return write.etag ? { ...loaded, etag: write.etag } : loaded;
+    } catch (failure) {
+      if (write.kind === "logger" && asApiError(failure).status === 404) return undefined; // a PUT makes it
+      throw failure;
+    }
+  }
+
+  private body<K extends Kind>(write: Write<K>, current?: Loaded<K>) {
+    if (write.method === "DELETE") return undefined;
+    return { data: { type: write.kind, id: write.id, attributes: write.change?.(current?.resource.attributes) ?? {} } };
+  }
+
+  private request<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown, dryRun: boolean) {
+    const method = write.method ?? "PUT";
+    const path = pathOf(write.kind, method === "POST" ? undefined : write.id);
+    return send<Single<K> | undefined>(method, path, { body, ifMatch: current?.etag, query: { dry_run: dryRun || undefined } });
+  }
+
+  private async confirmed<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<boolean> {
+    const { document } = await this.request(write, current, body, true);
+    return this.dialogs.confirm({
+      title: write.title,
+      before: current?.resource.attributes,
+      after: document?.data.attributes,
+      warnings: (document?.meta?.warnings ?? []).map((warning) => warning.detail),
+      consequences: write.consequences,
+      destructive: write.method === "DELETE",
+    });
+  }
+
+  private async commit<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<Resource<K>> {
+    const { document, etag } = await this.request(write, current, body, false);
+    const after = document?.data ?? (current?.resource as Resource<K>);
+    if (document) this.queries.setQueryData(keyOf.one(write.kind, after.id), { resource: after, etag });
+    void this.queries.invalidateQueries({ queryKey: [write.kind, "list"] });
+    this.dialogs.succeeded(write.done, this.undo(write.kind, after.id));
+    return after;
+  }
+
+  // undo remembers the change that was just made, and returns what reverts it.
+  private undo(kind: Kind, id: string): (() => Promise<void>) | undefined {
+    const made = newest(kind, id);
+    return async () => {
+      try {
+        const change = await made;
+        await send("POST", `/api/v1/changes/${change?.id}/actions/revert`);
+        void this.queries.invalidateQueries({ queryKey: [kind] });
+        this.dialogs.succeeded("Undone.");
+      } catch (failure) {
+        this.dialogs.failed("Undo", asApiError(failure));
+      }
+    };
+  }
+
+  private async resolved<K extends Kind>(write: Write<K>, body: ReturnType<Writer["body"]>): Promise<boolean> {
+    const [theirs, change] = await Promise.all([load(write.kind, write.id), newest(write.kind, write.id)]);
+    return this.dialogs.resolve({
+      title: write.title,
+      who: change?.attributes.actor.name ?? "Somebody",
+      at: change?.attributes.created_at ?? new Date().toISOString(),
+      theirs: theirs.resource.attributes,
+      mine: { ...theirs.resource.attributes, ...(body?.data.attributes ?? {}) },
+    });
+  }
+}
+
+async function newest(kind: Kind, id: string): Promise<Resource<"change"> | undefined> {
+  const { document } = await send<Stream<"change">>("GET", "/api/v1/changes", {
+    query: { "filter[resource]": `${kind}:${id}`, "page[size]": 1 },
+  });
+  return document.data[0];
+}
+
+/** isRefusal reports whether a failure is the server's answer about the body, which a form shows. */
+export function isRefusal(failure: unknown): failure is ApiError {
+  return failure instanceof ApiError && failure.status >= 400 && failure.status < 500;
+}

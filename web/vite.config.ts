@@ -1,0 +1,39 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+// The server that `npm run dev` passes the interface's requests on to.
+const server = process.env.SIGNALBOX_URL ?? "http://127.0.0.1:8080";
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    outDir: "../internal/console/dist",
+    emptyOutDir: false, // build/build.mjs keeps .gitkeep
+    manifest: true,
+    target: "es2022",
+    cssTarget: ["chrome123", "firefox120", "safari17.5"], // which know light-dark()
+    rolldownOptions: { input: { index: "index.html", docs: "docs.html" } },
+  },
+  server: {
+    proxy: {
+      "/api": { target: server, ws: true, changeOrigin: false },
+      "/auth": server,
+    },
+  },
+  test: {
+    projects: [
+      { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "src/**/*.test.tsx"], environment: "node" } },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: ["browser/**/*.spec.ts"],
+          environment: "node",
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+});
