@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/bench/configs"
 	"github.com/signalbox/signalbox/bench/growth"
 	"github.com/signalbox/signalbox/bench/jobs"
+	"github.com/signalbox/signalbox/bench/live"
 	"github.com/signalbox/signalbox/bench/logging"
 	"github.com/signalbox/signalbox/bench/ofrep"
 	"github.com/signalbox/signalbox/bench/reads"
@@ -46,6 +47,9 @@ func benchmarks() []benchmark {
 		{"jobs-latency", jobs.Latency},
 		{"jobs-storm", jobs.Storm},
 		{"jobs-scan", jobs.Scan},
+		{"live-flags", live.Flags},
+		{"live-logs", live.Logs},
+		{"live-replaced", live.Replaced},
 		{"rules", func(_ context.Context, out io.Writer) error { return rules.Run(out) }},
 	}
 }

@@ -13,8 +13,8 @@ func TestRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range figures {
-			if (f.contender == ours || f.contender == typed) && f.allocs != 0 {
-				t.Errorf("%s, rule %q: %v allocations", f.contender, s.name, f.allocs)
+			if (f.Name == ours || f.Name == typed) && f.Allocs != 0 {
+				t.Errorf("%s, rule %q: %v allocations", f.Name, s.name, f.Allocs)
 			}
 		}
 		var table strings.Builder

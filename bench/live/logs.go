@@ -1,0 +1,53 @@
+package live
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/signalbox/signalbox/bench/compare"
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/live"
+	"github.com/signalbox/signalbox/client/live/slogadapter"
+	"github.com/signalbox/signalbox/client/loglevel"
+)
+
+// Logs writes what a suppressed and an enabled record cost, beside a bare handler with a LevelVar.
+func Logs(ctx context.Context, w io.Writer) error {
+	bare, ours, unmanaged := bareLogger(), managedLogger("shop"), managedLogger("other")
+	suppressed := func(log *slog.Logger) func() { // without attributes, which would cost all alike
+		return func() { log.LogAttrs(ctx, slog.LevelDebug, "Serving a checkout.") }
+	}
+	enabled := func(log *slog.Logger) func() {
+		return func() {
+			log.LogAttrs(ctx, slog.LevelWarn, "Serving a checkout.", slog.String("user", "alice"), slog.Int("items", 3))
+		}
+	}
+	for _, each := range []struct {
+		title  string
+		record func(*slog.Logger) func()
+	}{{"a suppressed record", suppressed}, {"an enabled record", enabled}} {
+		figures := compare.Measure([]compare.Contender{
+			{Name: "bare handler with a LevelVar", Call: each.record(bare)},
+			{Name: "signalbox, managed", Call: each.record(ours)},
+			{Name: "signalbox, not managed", Call: each.record(unmanaged)},
+		})
+		if err := compare.Report(w, each.title, figures); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func handler() slog.Handler {
+	return slog.NewJSONHandler(io.Discard, &slog.HandlerOptions{Level: new(slog.LevelVar)})
+}
+
+func bareLogger() *slog.Logger { return slog.New(handler()).With(slogadapter.NameKey, "shop.payments") }
+
+// managedLogger is a logger where "shop" and what is below it is managed.
+func managedLogger(name string) *slog.Logger {
+	box, _ := live.Static(signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"},
+		Loggers: []signalbox.Logger{{Resource: signalbox.Resource{ID: "shop"}, Level: loglevel.Info, Managed: true}}})
+	return slogadapter.New(box, handler()).Logger(name + ".payments")
+}
