@@ -87,7 +87,7 @@ func params(kind, folder string) testscript.Params {
 			"signalbox": runProgram, "exits": exits,
 			"serve": serve, "terminate": terminate, "crash": crash,
 			"http": sendHTTP, "json": compareJSON, "count": count, "let": let, "cookie": cookie, "token": token, "printedkey": printedKey,
-			"mode": mode, "certificate": certificate, "everyroute": everyRoute,
+			"mode": mode, "certificate": certificate, "everyroute": everyRoute, "assistant": assistant,
 			"sql": runSQL, "wipe": wipe, "outage": outage,
 		},
 	}

@@ -18,7 +18,7 @@ func (s *shell) commands() []*cobra.Command {
 	return []*cobra.Command{
 		s.login(), s.logout(), s.profiles(),
 		s.flags(), s.loggers(), s.groups(), s.configs(), s.environments(), s.jobs(), s.runs(), s.usage(),
-		s.changes(), s.events(), s.keys(), s.connections(), s.open(), s.health(),
+		s.changes(), s.events(), s.keys(), s.connections(), s.open(), s.mcp(), s.health(),
 	}
 }
 

@@ -1,0 +1,9 @@
+package assistant_test
+
+import (
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/app/apptest"
+)
+
+func TestMain(m *testing.M) { apptest.Main(m) }

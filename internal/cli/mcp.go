@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/cli/assistant"
+)
+
+func (s *shell) mcp() *cobra.Command {
+	var allowWrites bool
+	return s.command(action{
+		use:   "mcp",
+		short: "Let an assistant look and act, over the Model Context Protocol",
+		long: `Let an assistant look and act: a server of the Model Context Protocol that speaks over stdin and stdout, as assistants
+start it. It can do what the API key can, and only reads unless --allow-writes is given. Then it can also set a level for
+a limited time, run a job and revert a change, each shown as a dry run first.`,
+		example: "signalbox mcp\nsignalbox mcp --allow-writes",
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().BoolVar(&allowWrites, "allow-writes", false, "offer the tools that change something too")
+		},
+		run: func(ctx context.Context, c *call) error {
+			streams := &mcp.IOTransport{Reader: io.NopCloser(c.In), Writer: noClose{c.Out}}
+			err := assistant.New(c.client, app.Version(), allowWrites).Run(ctx, streams)
+			if errors.Is(err, context.Canceled) { // whoever started it stops it
+				return nil
+			}
+			return err
+		},
+	})
+}
+
+// noClose keeps the output open when a session ends.
+type noClose struct{ io.Writer }
+
+// Close does nothing.
+func (noClose) Close() error { return nil }
