@@ -177,8 +177,9 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <button type="button" className={styles.user} aria-label={`Signed in as ${user.attributes.name}`}>
-          {initials(user.attributes.name)}
+        <button type="button" className={styles.user}>
+          <span aria-hidden="true">{initials(user.attributes.name)}</span>
+          <span className="visually-hidden">Signed in as {user.attributes.name}</span>
         </button>
       </Menu.Target>
       <Menu.Dropdown>

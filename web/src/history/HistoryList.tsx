@@ -1,5 +1,240 @@
-import { Placeholder } from "../ui/Placeholder";
+import { Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
+import { useSearch } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { type Resource, wordFor } from "../api/kinds";
+import { useStream } from "../api/queries";
+import { useSetSearch } from "../app/focus";
+import { differences, short, written } from "../ui/diff";
+import { type Column, Grid } from "../ui/Grid";
+import { RelativeTime } from "../ui/RelativeTime";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { Tag, type Tone } from "../ui/Tag";
+import { ChangePanel } from "./ChangePanel";
+import { type Filters, hoursAgo, kinds, nameOf, queryOf } from "./filters";
 
+type Change = Resource<"change">;
+
+/** HistoryList shows every change, newest first; a change opens beside it. */
 export default function HistoryList() {
-  return <Placeholder title="History" />;
+  const { change, ...filters } = useSearch({ from: "/frame/history" });
+  const setSearch = useSetSearch();
+  return (
+    <main className="screen">
+      <FilterBar filters={filters} />
+      <Changes filters={filters} open={(seq) => setSearch({ change: seq })} />
+      {change && <ChangePanel key={change} seq={change} close={() => setSearch({ change: undefined })} />}
+    </main>
+  );
+}
+
+function FilterBar({ filters }: { filters: Filters }) {
+  const setSearch = useSetSearch();
+  const actors = useActors(filters.actor);
+  const filtered = Object.values(filters).some(Boolean);
+  const choices = [{ value: "", label: "Any kind" }, ...kinds.map((kind) => ({ value: kind, label: wordFor(kind) }))];
+  return (
+    <header className="screen-head">
+      <h1>History</h1>
+      <span className="spring" />
+      <NativeSelect
+        size="xs"
+        aria-label="Kind"
+        data={choices}
+        value={filters.kind ?? ""}
+        onChange={(event) => setSearch({ kind: event.currentTarget.value || undefined, id: undefined })}
+      />
+      {filters.kind && <IdFilter key={`${filters.kind}:${filters.id}`} kind={filters.kind} id={filters.id} />}
+      <NativeSelect
+        size="xs"
+        aria-label="By whom"
+        data={[{ value: "", label: "By anybody" }, ...actors]}
+        value={filters.actor ?? ""}
+        onChange={(event) => setSearch({ actor: event.currentTarget.value || undefined })}
+      />
+      <TimeFilter from={filters.from} to={filters.to} />
+      {filtered && (
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          onClick={() => setSearch({ kind: undefined, id: undefined, actor: undefined, from: undefined, to: undefined })}
+        >
+          Clear
+        </Button>
+      )}
+    </header>
+  );
+}
+
+const spans = [
+  { value: "1", label: "Last hour" },
+  { value: "24", label: "Last 24 hours" },
+  { value: "168", label: "Last 7 days" },
+];
+
+// TimeFilter begins with a span; its ends can then be set exactly.
+function TimeFilter({ from, to }: { from?: string; to?: string }) {
+  const setSearch = useSetSearch();
+  if (!from && !to)
+    return (
+      <NativeSelect
+        size="xs"
+        aria-label="When"
+        data={[{ value: "", label: "At any time" }, ...spans]}
+        value=""
+        onChange={(event) => setSearch({ from: hoursAgo(Number(event.currentTarget.value)) })}
+      />
+    );
+  return (
+    <Group gap={4}>
+      <TextInput
+        size="xs"
+        type="datetime-local"
+        aria-label="From"
+        value={from ?? ""}
+        onChange={(event) => setSearch({ from: event.currentTarget.value || undefined })}
+      />
+      <span className="muted">–</span>
+      <TextInput
+        size="xs"
+        type="datetime-local"
+        aria-label="Until"
+        value={to ?? ""}
+        onChange={(event) => setSearch({ to: event.currentTarget.value || undefined })}
+      />
+    </Group>
+  );
+}
+
+// IdFilter keeps what is typed until it is whole: the server finds a resource by its exact id.
+function IdFilter({ kind, id }: { kind: string; id?: string }) {
+  const setSearch = useSetSearch();
+  const [text, setText] = useState(id ?? "");
+  const apply = () => text !== (id ?? "") && setSearch({ id: text || undefined });
+  return (
+    <TextInput
+      size="xs"
+      data-search
+      aria-label="Id"
+      placeholder={`Id of the ${wordFor(kind)}, then Enter`}
+      w={220}
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={apply}
+      onKeyDown={(event) => event.key === "Enter" && apply()}
+    />
+  );
+}
+
+// useActors returns who made the last changes: the choice of the filter. Who is chosen stays in it.
+function useActors(chosen?: string): { value: string; label: string }[] {
+  const recent = useStream("change", queryOf({}));
+  const found = new Map<string, string>();
+  for (const { attributes } of recent.data?.pages.flatMap((page) => page.data) ?? [])
+    if (!found.has(attributes.actor.id)) found.set(attributes.actor.id, attributes.actor.name);
+  if (chosen && !found.has(chosen)) found.set(chosen, chosen);
+  return [...found].map(([value, label]) => ({ value, label }));
+}
+
+function Changes({ filters, open }: { filters: Filters; open: (seq: string) => void }) {
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useStream("change", queryOf(filters));
+  const all = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
+  const at = useCallback((index: number) => all[index], [all]);
+  const onRange = useCallback(
+    (_: number, to: number) => {
+      if (to >= all.length - 20 && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+    },
+    [all.length, hasNextPage, isFetchingNextPage, fetchNextPage],
+  );
+  if (isPending) return <Loading />;
+  if (error && all.length === 0) return <ErrorState error={error} retry={refetch} />;
+  if (all.length === 0) return <Nothing filtered={Object.values(filters).some(Boolean)} />;
+  return (
+    <Grid
+      label="Changes"
+      columns={columnsFor(open)}
+      count={all.length}
+      at={at}
+      keyOf={(change) => change.id}
+      onOpen={(change) => open(change.id)}
+      onRange={onRange}
+      card={(change) => <Card change={change} open={open} />}
+      cardHeight={80}
+    />
+  );
+}
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  if (filtered) return <EmptyState title="No change fits these filters">An id must be written exactly as it is.</EmptyState>;
+  return (
+    <EmptyState
+      title="Nothing was changed yet"
+      code={`curl '${window.location.origin}/api/v1/changes' -H "Authorization: Bearer $SIGNALBOX_KEY"`}
+    >
+      Whatever people, scripts and services change is listed here with its diff, and most of it can be reverted. Scripts read the same list:
+    </EmptyState>
+  );
+}
+
+const tones: Record<string, Tone> = { created: "good", deleted: "bad", revoked: "bad", expired: "warning" };
+
+function Action({ action }: { action: string }) {
+  return <Tag tone={tones[action]}>{action.replace("_", " ")}</Tag>;
+}
+
+/** gist returns what a change did in one line. */
+function gist({ attributes: { before, after, action } }: Change): string {
+  if (!before || !after || action === "cascaded") return short(written(after ?? before), 160);
+  const found = differences(written(before), written(after));
+  return found.map(({ path, before, after }) => `${path.join(".")}: ${short(before, 40)} → ${short(after, 40)}`).join(" · ") || "nothing";
+}
+
+function columnsFor(open: (seq: string) => void): Column<Change>[] {
+  return [
+    {
+      key: "what",
+      header: "What",
+      width: "minmax(240px, 1.4fr)",
+      cell: (change) => (
+        <button type="button" className="plain ellipsis" tabIndex={-1} onClick={() => open(change.id)}>
+          <span className="muted">{wordFor(change.attributes.kind)}</span> <span className="mono">{nameOf(change.attributes)}</span>
+        </button>
+      ),
+    },
+    { key: "action", header: "Action", width: "130px", cell: ({ attributes }) => <Action action={attributes.action} /> },
+    {
+      key: "gist",
+      header: "Change",
+      width: "minmax(260px, 3fr)",
+      cell: (change) => (
+        <span className="mono ellipsis muted" title={gist(change)}>
+          {gist(change)}
+        </span>
+      ),
+    },
+    {
+      key: "who",
+      header: "By",
+      width: "minmax(120px, 170px)",
+      cell: ({ attributes }) => <span className="ellipsis">{attributes.actor.name}</span>,
+    },
+    { key: "when", header: "When", width: "100px", cell: ({ attributes }) => <RelativeTime at={attributes.created_at} /> },
+  ];
+}
+
+function Card({ change, open }: { change: Change; open: (seq: string) => void }) {
+  const { kind, action, actor, created_at } = change.attributes;
+  return (
+    <button type="button" className="plain" style={{ display: "block", width: "100%" }} tabIndex={-1} onClick={() => open(change.id)}>
+      <Group gap="xs" wrap="nowrap">
+        <span className="ellipsis" style={{ flex: 1 }}>
+          <span className="muted">{wordFor(kind)}</span> <span className="mono">{nameOf(change.attributes)}</span>
+        </span>
+        <Action action={action} />
+      </Group>
+      <div className="mono muted ellipsis">{gist(change)}</div>
+      <Text size="xs" className="muted">
+        {actor.name} · <RelativeTime at={created_at} />
+      </Text>
+    </button>
+  );
 }

@@ -1,0 +1,26 @@
+import { CloseButton } from "@mantine/core";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import styles from "./SidePanel.module.css";
+
+/** SidePanel shows what a list has selected, beside the list, which stays usable. Escape closes it and goes back to the list. */
+export function SidePanel({ title, close, children }: { title: string; close: () => void; children: ReactNode }) {
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    panel.current?.focus();
+    return () => before?.focus?.();
+  }, []);
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    if (event.key !== "Escape" || event.defaultPrevented || !event.currentTarget.contains(event.target as Node)) return;
+    close();
+  };
+  return (
+    <section role="dialog" aria-label={title} tabIndex={-1} ref={panel} className={styles.panel} onKeyDown={onKeyDown}>
+      <div className={styles.head}>
+        <h2>{title}</h2>
+        <CloseButton aria-label="Close" onClick={close} />
+      </div>
+      <div className={styles.body}>{children}</div>
+    </section>
+  );
+}
