@@ -149,7 +149,7 @@ export function world(prepare: (server: Server) => Promise<void> = async () => {
     await context.tracing.start({ screenshots: true, snapshots: false });
     if (key !== "") await signIn(context, key);
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(20_000);
     watch(page, running);
     await page.goto(path);
     return page;
@@ -200,7 +200,7 @@ export async function signIn(context: BrowserContext, key: string): Promise<void
 }
 
 /** test is Vitest's, and keeps a screenshot and a trace of every page when it fails. */
-export function test(name: string, body: () => Promise<void>, timeout = 30_000): void {
+export function test(name: string, body: () => Promise<void>, timeout = 60_000): void {
   vitestTest(
     name,
     async () => {

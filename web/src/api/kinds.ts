@@ -95,7 +95,7 @@ export function placeOf(kind: string, id: string): string | undefined {
   const screens: Record<string, string> = {
     flag: "/flags",
     logger: "/loggers",
-    log_group: "/loggers/groups",
+    log_group: "/log-groups",
     config: "/configs",
     job: "/jobs",
   };

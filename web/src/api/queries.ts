@@ -52,11 +52,24 @@ export function listOf<K extends Kind>(kind: K, query: Query = {}) {
   });
 }
 
-export const useOne = <K extends Kind>(kind: K, id: string) => useQuery(oneOf(kind, id));
+/** useOne reads one resource. Reports of services send no events: refetchInterval polls for what they confirm. */
+export const useOne = <K extends Kind>(kind: K, id: string, { refetchInterval }: { refetchInterval?: number } = {}) =>
+  useQuery({ ...oneOf(kind, id), refetchInterval });
 
 /** useList reads a list, and shows the previous one while another is on its way. */
 export const useList = <K extends Kind>(kind: K, query: Query = {}) =>
   useQuery({ ...listOf(kind, query), placeholderData: keepPreviousData });
+
+/** useSources reads which services report a flag or a logger, and from where. */
+export function useSources<K extends "flag_source" | "logger_source">(kind: K, of: string) {
+  const owner = kind === "flag_source" ? "flag" : "logger";
+  return useQuery({
+    queryKey: [...keyOf.one(owner, of), "sources"],
+    refetchInterval: 5000,
+    queryFn: async ({ signal }) =>
+      (await send<Collection<K>>("GET", `${pathOf(owner, of)}/sources`, { query: { "page[size]": 200 }, signal })).document,
+  });
+}
 
 /** useStream reads a list with a cursor, page by page. */
 export function useStream<K extends Kind>(kind: K, query: Query = {}) {

@@ -1,5 +1,334 @@
-import { Placeholder } from "../ui/Placeholder";
+import { NativeSelect, SegmentedControl, TextInput } from "@mantine/core";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type KeyboardEvent, useDeferredValue, useMemo, useState } from "react";
+import { useList, useOne } from "../api/queries";
+import type { Environment } from "../api/session";
+import { useColumns, useSetSearch } from "../app/focus";
+import { EnvironmentName } from "../ui/EnvironmentDot";
+import { type Column, Grid } from "../ui/Grid";
+import { IconChevronDown, IconChevronRight } from "../ui/icons";
+import { levels } from "../ui/LevelPill";
+import { RoleGate } from "../ui/RoleGate";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { useWriter } from "../ui/WriteProvider";
+import { LevelCell } from "./LevelCell";
+import { LevelPicker, type Picking } from "./LevelPicker";
+import styles from "./LoggerList.module.css";
+import { base, effectiveIn, type Logger, withLevel } from "./levels";
+import { buildTree, flatRows, matches, type Row, rowsOf } from "./tree";
+import { useLoggers } from "./useLoggers";
 
+/** small is how many loggers are shown with all branches open. */
+const small = 80;
+
+/** LoggerList is the screen of log levels: a tree or a list, a column for each environment. */
 export default function LoggerList() {
-  return <Placeholder title="Log levels" />;
+  const search = useSearch({ from: "/frame/loggers" });
+  const environments = useColumns();
+  const loggers = useLoggers(search.service);
+  const { rows, toggle } = useRows(loggers.data ?? [], environments);
+  const [picking, setPicking] = useState<Picking>();
+  const [watched, setWatched] = useState<string>();
+  const columns = useMemo(() => columnsOf(environments, watched, setPicking, toggle), [environments, watched, toggle]);
+  const navigate = useNavigate();
+  const open = (row: Row) => navigate({ to: "/loggers/$id", params: { id: row.id } });
+
+  const onKey = (event: KeyboardEvent, row: Row) => {
+    const inName = (event.target as HTMLElement).dataset.cell?.endsWith(":0");
+    const wants = { ArrowRight: true, ArrowLeft: false }[event.key];
+    if (!inName || wants === undefined || row.below === 0 || row.open === wants) return false;
+    toggle(row.id, wants);
+    return true;
+  };
+
+  return (
+    <main className="screen">
+      <Filters />
+      {loggers.isPending && <Loading rows={14} />}
+      {loggers.error && <ErrorState error={loggers.error} retry={() => loggers.refetch()} />}
+      {loggers.data?.length === 0 && <NoLoggers />}
+      {loggers.data && loggers.data.length > 0 && rows.length === 0 && <EmptyState title="No logger passes the filter" />}
+      {rows.length > 0 && (
+        <Grid
+          label="Loggers"
+          columns={columns}
+          count={rows.length}
+          at={(index) => rows[index]}
+          keyOf={(row) => row.id}
+          onOpen={open}
+          onKey={onKey}
+          dimmed={(row) => row.logger === undefined || !row.logger.attributes.managed}
+          cardHeight={44 + environments.length * 30}
+          card={(row) => <Card row={row} environments={environments} watched={watched} pick={setPicking} toggle={toggle} />}
+        />
+      )}
+      {picking && <LevelPicker picking={picking} onClose={() => setPicking(undefined)} onWritten={setWatched} />}
+    </main>
+  );
+}
+
+/** useRows arranges the loggers as the address says. */
+function useRows(loggers: Logger[], environments: Environment[]) {
+  const search = useSearch({ from: "/frame/loggers" });
+  const setSearch = useSetSearch();
+  const { q, managed, group, level, only, view, open } = search;
+  const text = useDeferredValue(q);
+  const isFiltered = Boolean(text || managed || group || level || only);
+  const ids = environments.map(({ id }) => id).join(",");
+  const found = useMemo(
+    () =>
+      isFiltered
+        ? loggers.filter((logger) => matches(logger, { q: text, managed, group, level, only, environments: ids.split(",") }))
+        : loggers,
+    [loggers, isFiltered, text, managed, group, level, only, ids],
+  );
+  const tree = useMemo(() => buildTree(found), [found]);
+  const rows = useMemo(() => {
+    if (view === "list") return flatRows(found);
+    const opened = open === undefined ? undefined : new Set(open.split(","));
+    const isSmall = found.length <= small;
+    return rowsOf(tree, (id, depth) => (opened ? opened.has(id) : isFiltered || isSmall || (depth === 0 && tree.children.size < 5)));
+  }, [found, tree, view, open, isFiltered]);
+  const toggle = useMemo(
+    () => (id: string, wants: boolean) => {
+      const opened = new Set(rows.filter((row) => row.open).map((row) => row.id));
+      if (wants) opened.add(id);
+      else opened.delete(id);
+      setSearch({ open: [...opened].join(",") || "-" });
+    },
+    [rows, setSearch],
+  );
+  return { rows, toggle };
+}
+
+type Pick = (picking: Picking) => void;
+type Toggle = (id: string, open: boolean) => void;
+
+function columnsOf(environments: Environment[], watched: string | undefined, pick: Pick, toggle: Toggle): Column<Row>[] {
+  return [
+    { key: "name", header: "Logger", width: "minmax(260px, 2fr)", cell: (row) => <NameCell row={row} toggle={toggle} /> },
+    { key: "group", header: "Group", width: "minmax(80px, 130px)", cell: (row) => <GroupCell row={row} /> },
+    ...environments.map((environment) => ({
+      key: environment.id,
+      header: <EnvironmentName environment={environment} />,
+      width: "minmax(200px, 1fr)",
+      cell: (row: Row) => <Level row={row} environment={environment} watched={watched === row.id} pick={pick} />,
+    })),
+  ];
+}
+
+function NameCell({ row, toggle }: { row: Row; toggle: Toggle }) {
+  return (
+    <span className={styles.name} style={{ paddingLeft: row.depth * 18 }}>
+      {row.below > 0 ? (
+        <span className={styles.toggle} onClick={() => toggle(row.id, !row.open)} aria-hidden="true">
+          {row.open ? <IconChevronDown size={15} /> : <IconChevronRight size={15} />}
+        </span>
+      ) : (
+        <span className={styles.toggle} />
+      )}
+      {row.below > 0 && <span className="visually-hidden">{row.open ? "open" : "closed"}</span>}
+      {row.logger ? (
+        <Link to="/loggers/$id" params={{ id: row.id }} tabIndex={-1} className={styles.link}>
+          {row.label}
+        </Link>
+      ) : (
+        <span className={styles.label}>{row.label}</span>
+      )}
+      {row.below > 0 && <span className={styles.count}>{row.below}</span>}
+    </span>
+  );
+}
+
+function GroupCell({ row }: { row: Row }) {
+  const { logger } = row;
+  if (!logger) return null;
+  if (logger.attributes.managed) {
+    const { group } = logger.attributes;
+    return group ? (
+      <Link to="/log-groups/$id" params={{ id: group }} tabIndex={-1} className="ellipsis">
+        {group}
+      </Link>
+    ) : null;
+  }
+  return <Manage logger={logger} />;
+}
+
+/** Manage makes a discovered logger a managed one, with the level that it has. */
+function Manage({ logger }: { logger: Logger }) {
+  const writer = useWriter();
+  const manage = () =>
+    void writer.attempt({
+      kind: "logger",
+      id: logger.id,
+      title: `Manage ${logger.id}`,
+      done: `${logger.id} is managed: services follow its level.`,
+      change: (current) => ({ ...withLevel(current, base, { level: current?.level ?? null }), managed: true }),
+    });
+  return (
+    <RoleGate needs="MEMBER">
+      {(disabled) => (
+        <button
+          type="button"
+          tabIndex={-1}
+          className={`plain ${styles.manage}`}
+          disabled={disabled}
+          onClick={manage}
+          title="Services reported it; nobody steers it yet."
+        >
+          manage
+        </button>
+      )}
+    </RoleGate>
+  );
+}
+
+interface LevelProps {
+  row: Row;
+  environment: Environment;
+  watched: boolean;
+  pick: Pick;
+}
+
+function Level({ watched, ...props }: LevelProps) {
+  return watched ? <WatchedLevel {...props} /> : <PlainLevel {...props} />;
+}
+
+/** WatchedLevel follows what services confirm after a level was set here: reports send no events. */
+function WatchedLevel({ row, ...props }: Omit<LevelProps, "watched">) {
+  const { data } = useOne("logger", row.id, { refetchInterval: 2000 });
+  return <PlainLevel row={{ ...row, logger: data?.resource ?? row.logger }} {...props} />;
+}
+
+function PlainLevel({ row, environment, pick }: Omit<LevelProps, "watched">) {
+  const onPick = (anchor: HTMLElement) =>
+    pick({
+      anchor,
+      kind: "logger",
+      id: row.id,
+      environment,
+      level: row.logger && effectiveIn(row.logger.attributes, environment.id)?.level,
+      isSet: Boolean(row.logger?.attributes.environments[environment.id]),
+    });
+  return <LevelCell id={row.id} logger={row.logger} environment={environment} onPick={onPick} />;
+}
+
+interface CardProps {
+  row: Row;
+  environments: Environment[];
+  watched?: string;
+  pick: Pick;
+  toggle: Toggle;
+}
+
+function Card({ row, environments, watched, pick, toggle }: CardProps) {
+  return (
+    <>
+      <NameCell row={row} toggle={toggle} />
+      {environments.map((environment) => (
+        <div key={environment.id} className={styles.line}>
+          <span className={styles.where}>
+            <EnvironmentName environment={environment} />
+          </span>
+          <Level row={row} environment={environment} watched={watched === row.id} pick={pick} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Filters() {
+  const { q, view, managed, service, group, level, only } = useSearch({ from: "/frame/loggers" });
+  const setSearch = useSetSearch();
+  const services = useList("service", { "page[size]": 1000 });
+  const groups = useList("log_group", { "page[size]": 1000 });
+  const all = (label: string, values: string[]) => [{ value: "", label }, ...values.map((value) => ({ value, label: value }))];
+  return (
+    <header className="screen-head">
+      <h1>Log levels</h1>
+      <SegmentedControl
+        size="xs"
+        aria-label="View"
+        data={[
+          { value: "tree", label: "Tree" },
+          { value: "list", label: "List" },
+        ]}
+        value={view ?? "tree"}
+        onChange={(value) => setSearch({ view: value === "tree" ? undefined : value })}
+      />
+      <TextInput
+        size="xs"
+        data-search
+        w={150}
+        placeholder="Filter by name"
+        aria-label="Filter by name"
+        value={q ?? ""}
+        onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="Managed"
+        value={managed ?? ""}
+        onChange={(event) => setSearch({ managed: event.currentTarget.value || undefined })}
+        data={[
+          { value: "", label: "All loggers" },
+          { value: "true", label: "Managed" },
+          { value: "false", label: "Discovered" },
+        ]}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="Service"
+        value={service ?? ""}
+        onChange={(event) => setSearch({ service: event.currentTarget.value || undefined })}
+        data={all(
+          "Any service",
+          (services.data?.data ?? []).map(({ id }) => id),
+        )}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="Group"
+        value={group ?? ""}
+        onChange={(event) => setSearch({ group: event.currentTarget.value || undefined })}
+        data={all(
+          "Any group",
+          (groups.data?.data ?? []).map(({ id }) => id),
+        )}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="Level"
+        value={level ?? ""}
+        onChange={(event) => setSearch({ level: event.currentTarget.value || undefined })}
+        data={all("Any level", levels)}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="State"
+        value={only ?? ""}
+        onChange={(event) => setSearch({ only: event.currentTarget.value || undefined })}
+        data={[
+          { value: "", label: "Any state" },
+          { value: "overridden", label: "Overridden only" },
+          { value: "expiring", label: "Expiring" },
+        ]}
+      />
+      <Link to="/log-groups" className={styles.groups}>
+        Groups
+      </Link>
+    </header>
+  );
+}
+
+function NoLoggers() {
+  const code = `box, err := live.Start(ctx, live.WithURL("${window.location.origin}"), live.WithKey(key),
+	live.WithEnvironment("production"), live.WithService("checkout"))
+log := slogadapter.New(box, slog.NewJSONHandler(os.Stdout, nil)).Logger("shop.payments")`;
+  return (
+    <EmptyState title="No loggers yet" code={code}>
+      Services report their loggers when they start with a client. A reported logger is discovered: it is listed here and left alone until
+      you set a level. Click on its pill then, and every service that has it follows within a second.
+    </EmptyState>
+  );
 }

@@ -42,6 +42,7 @@ export function WriteProvider({ children }: { children: ReactNode }) {
           title: `${title}: that did not work`,
           message: `${failure.message}${failure.requestId ? ` (request ${failure.requestId})` : ""}`,
           autoClose: 12_000,
+          closeButtonProps: { "aria-label": "Close" },
         }),
     };
     return new Writer(queries, dialogs);
@@ -58,12 +59,14 @@ function showDone(message: string, undo?: () => Promise<void>) {
   const id = notifications.show({
     autoClose: undo ? 8000 : 3000,
     withBorder: true,
+    closeButtonProps: { "aria-label": "Close" },
     message: (
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm">{message}</Text>
         {undo && (
           <Button
             size="compact-sm"
+            flex="none"
             variant="light"
             onClick={() => {
               notifications.hide(id);

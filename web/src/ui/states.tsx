@@ -1,4 +1,4 @@
-import { Alert, Button, Code, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Button, Code, Group, Skeleton, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { asApiError } from "../api/client";
 import { CopyText } from "./CopyText";
@@ -27,12 +27,10 @@ export function EmptyState({ title, children, code }: { title: string; children?
 export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
   const failure = asApiError(error);
   return (
-    <Alert
-      color="red"
-      variant="light"
-      role="alert"
-      title={failure.code === "offline" ? "The server cannot be reached" : "That did not work"}
-    >
+    <div className="error" role="alert">
+      <Text size="sm" fw={600}>
+        {failure.code === "offline" ? "The server cannot be reached" : "That did not work"}
+      </Text>
       <Text size="sm">{failure.message}</Text>
       <Group mt="xs" gap="sm">
         {retry && (
@@ -46,7 +44,7 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
           </Text>
         )}
       </Group>
-    </Alert>
+    </div>
   );
 }
 

@@ -1,0 +1,132 @@
+import { expect } from "vitest";
+import { expectAccessible } from "./axe";
+import { envelope, test, world } from "./harness";
+
+const report = (id: string, service: string, resolved_level = "INFO") => ({
+  id,
+  service,
+  environment: "production",
+  level: "INFO",
+  resolved_level,
+});
+
+const w = world(async (server) => {
+  const ids = ["shop", "shop.payments", "shop.payments.gateway", "shop.catalogue", "shop.undone", "shop.keys", "shop.other"];
+  await server.api("POST", "/api/v1/loggers/bulk", { loggers: ids.flatMap((id) => [report(id, "checkout"), report(id, "web")]) });
+  await server.api("PUT", "/api/v1/loggers/shop", envelope("logger", "shop", { level: "INFO" }));
+  await server.api("PUT", "/api/v1/loggers/shop.payments", envelope("logger", "shop.payments", { level: "WARN" }));
+});
+
+const pill = (id: string) => `Level of ${id} in production`;
+
+test("DEBUG for 15 minutes takes four clicks, and services confirm it", async () => {
+  const page = await w.open("/loggers");
+  await page.getByRole("button", { name: pill("shop.payments.gateway") }).click();
+  await page.getByRole("radio", { name: "DEBUG" }).click();
+  await page.getByRole("button", { name: "Apply" }).click();
+  const question = page.getByRole("dialog", { name: "Set shop.payments.gateway to DEBUG in production for 15 min" });
+  await question.getByText("DEBUG", { exact: false }).last().waitFor();
+  await question.getByRole("button", { name: "Apply" }).click();
+  await page.getByText("shop.payments.gateway is DEBUG in production for 15 min.").waitFor();
+  await page.getByRole("button", { name: `${pill("shop.payments.gateway")}: DEBUG own` }).waitFor();
+  await page.getByText("0/2 applied").first().waitFor();
+  await w.server.api("POST", "/api/v1/loggers/bulk", {
+    loggers: [report("shop.payments.gateway", "web", "DEBUG"), report("shop.payments.gateway", "checkout", "DEBUG")],
+  });
+  await page.getByText("2/2 applied").first().waitFor();
+  await expectAccessible(page);
+});
+
+test("Undo brings back what was", async () => {
+  const page = await w.open("/loggers?q=undone");
+  await page.getByRole("button", { name: pill("shop.undone") }).click();
+  await page.getByRole("radio", { name: "ERROR" }).click();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Apply" }).click();
+  await page.getByRole("button", { name: `${pill("shop.undone")}: ERROR` }).waitFor();
+  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByText("Undone.").waitFor();
+  await page.getByRole("button", { name: `${pill("shop.undone")}: INFO reported` }).waitFor();
+});
+
+test("the keyboard alone sets and resets a level", async () => {
+  const page = await w.open("/loggers?q=shop.keys&view=list&env=production");
+  await page.getByRole("button", { name: pill("shop.keys") }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.press("Tab");
+  const cell = page.locator('[data-cell="0:0"]');
+  while (!(await cell.evaluate((element) => element === document.activeElement))) await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.getByRole("radio", { name: "INFO" }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "radio");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowLeft");
+  while (!(await page.getByRole("button", { name: "Apply" }).evaluate((element) => element === document.activeElement)))
+    await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  const question = page.getByRole("dialog", { name: "Set shop.keys to WARN in production" });
+  await question.waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: `${pill("shop.keys")}: WARN own` }).waitFor();
+});
+
+test("two browsers see each other's change within a second, and its end", async () => {
+  const [one, other] = await Promise.all([w.open("/loggers"), w.open("/loggers")]);
+  await Promise.all([one, other].map((page) => page.getByText("Live").waitFor()));
+  const name = `${pill("shop.catalogue")}: DEBUG`;
+  await w.server.api(
+    "PUT",
+    "/api/v1/loggers/shop.catalogue",
+    envelope("logger", "shop.catalogue", { environments: { production: { level: "DEBUG", ttl_seconds: 3 } } }),
+  );
+  await Promise.all([one, other].map((page) => page.getByRole("button", { name }).waitFor({ timeout: 5000 })));
+  await Promise.all([one, other].map((page) => page.getByRole("button", { name }).waitFor({ state: "detached" })));
+});
+
+test("a viewer sees everything and is told why nothing can be changed", async () => {
+  const made = await w.server.api<{ data: { attributes: { key: string } } }>("POST", "/api/v1/api_keys", {
+    data: { type: "api_key", attributes: { name: "viewer", role: "VIEWER" } },
+  });
+  const page = await w.open("/loggers", { key: made.data.attributes.key });
+  await page
+    .getByRole("button", { name: pill("shop.payments") })
+    .first()
+    .click();
+  await page.getByText("You are a viewer; this needs a member.").first().waitFor();
+  expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
+});
+
+test("a logger's page explains its level, and its history reverts", async () => {
+  await w.server.api(
+    "PUT",
+    "/api/v1/loggers/shop.other",
+    envelope("logger", "shop.other", { environments: { production: { level: "FATAL" } } }),
+  );
+  const page = await w.open("/loggers/shop.other");
+  await page.getByRole("listitem").filter({ hasText: "This logger in production" }).and(page.locator("[aria-current=step]")).waitFor();
+  await page.getByRole("cell", { name: "checkout" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("tab", { name: "History" }).click();
+  await page.getByRole("button", { name: "Revert…" }).first().click();
+  await page.getByRole("button", { name: "Revert", exact: true }).click();
+  await page.getByText("discovered", { exact: false }).first().waitFor();
+});
+
+test("a phone sets a level with a thumb", async () => {
+  const page = await w.open("/loggers?q=shop.payments&view=list", { viewport: { width: 390, height: 800 }, hasTouch: true });
+  await page
+    .getByRole("button", { name: pill("shop.payments") })
+    .first()
+    .tap();
+  await page.getByRole("radio", { name: "TRACE" }).tap();
+  await page.getByRole("button", { name: "Apply" }).tap();
+  await page
+    .getByRole("dialog", { name: "Set shop.payments to TRACE in production for 15 min" })
+    .getByRole("button", { name: "Apply" })
+    .tap();
+  await page.getByRole("button", { name: `${pill("shop.payments")}: TRACE own` }).waitFor();
+  await expectAccessible(page);
+});

@@ -1,0 +1,149 @@
+import { Button, Group, Text } from "@mantine/core";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { lazy, useState } from "react";
+import type { Level, Resource } from "../api/kinds";
+import { useList, useOne } from "../api/queries";
+import { useColumns } from "../app/focus";
+import { DetailHead } from "../ui/DetailHead";
+import { EnvironmentName } from "../ui/EnvironmentDot";
+import { LevelPill } from "../ui/LevelPill";
+import { RoleGate } from "../ui/RoleGate";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { TabbedPanel } from "../ui/TabbedPanel";
+import { useWriter } from "../ui/WriteProvider";
+import { TimeLeft } from "./LevelCell";
+import { LevelPicker, type Picking } from "./LevelPicker";
+import styles from "./LoggerDetail.module.css";
+
+const History = lazy(() => import("../ui/History"));
+
+/** GroupDetail is the page of a log group: its levels, its members, its history. */
+export default function GroupDetail() {
+  const { id } = useParams({ from: "/frame/log-groups/$id" });
+  const { data, error, isPending, refetch } = useOne("log_group", id);
+  if (isPending) return <Loading />;
+  if (error) {
+    return (
+      <main className="screen">
+        <ErrorState error={error} retry={() => refetch()} />
+      </main>
+    );
+  }
+  return <Page group={data.resource} />;
+}
+
+function Page({ group }: { group: Resource<"log_group"> }) {
+  const environments = useColumns();
+  const [picking, setPicking] = useState<Picking>();
+  const { level, environments: own, level_expires_at } = group.attributes;
+  const pick = (anchor: HTMLElement, environment: Picking["environment"], level: Level | undefined, isSet: boolean) =>
+    setPicking({ anchor, kind: "log_group", id: group.id, environment, level, isSet });
+  return (
+    <main className="screen detail">
+      <DetailHead list={{ to: "/log-groups", label: "Groups" }} title={group.id}>
+        <Delete id={group.id} />
+      </DetailHead>
+      <section className={styles.environments} aria-label="Levels">
+        <LevelPanel
+          name="All environments"
+          level={level ?? undefined}
+          expiresAt={level_expires_at}
+          onPick={(anchor) => pick(anchor, undefined, level ?? undefined, level !== null)}
+        />
+        {environments.map((environment) => (
+          <LevelPanel
+            key={environment.id}
+            name={<EnvironmentName environment={environment} />}
+            level={own[environment.id]?.level}
+            expiresAt={own[environment.id]?.expires_at}
+            onPick={(anchor) => pick(anchor, environment, own[environment.id]?.level, Boolean(own[environment.id]))}
+          />
+        ))}
+      </section>
+      <TabbedPanel
+        label="About this group"
+        tabs={[
+          { key: "members", label: "Members", body: () => <Members id={group.id} /> },
+          { key: "history", label: "History", body: () => <History kind="log_group" id={group.id} /> },
+        ]}
+      />
+      {picking && <LevelPicker picking={picking} onClose={() => setPicking(undefined)} />}
+    </main>
+  );
+}
+
+interface LevelPanelProps {
+  name: React.ReactNode;
+  level?: Level;
+  expiresAt?: string | null;
+  onPick: (anchor: HTMLElement) => void;
+}
+
+function LevelPanel({ name, level, expiresAt, onPick }: LevelPanelProps) {
+  return (
+    <div className="panel">
+      <Text size="sm" fw={600} mb={8}>
+        {name}
+      </Text>
+      <Group gap="xs">
+        <button type="button" className="plain" onClick={(event) => onPick(event.currentTarget)}>
+          {level ? <LevelPill level={level} /> : <span className="muted">not set; click to set</span>}
+        </button>
+        {expiresAt && <TimeLeft at={expiresAt} />}
+      </Group>
+    </div>
+  );
+}
+
+function Members({ id }: { id: string }) {
+  const { data, error, isPending, refetch } = useList("logger", { "filter[group]": id, "page[size]": 200, "meta[total]": true });
+  if (isPending) return <Loading rows={3} />;
+  if (error) return <ErrorState error={error} retry={() => refetch()} />;
+  if (data.data.length === 0) return <EmptyState title="No members yet">Choose this group on the page of a logger.</EmptyState>;
+  return (
+    <>
+      {data.data.map((logger) => (
+        <div key={logger.id}>
+          <Link to="/loggers/$id" params={{ id: logger.id }} className="mono">
+            {logger.id}
+          </Link>
+        </div>
+      ))}
+      {(data.meta.pagination.total ?? 0) > data.data.length && (
+        <Link to="/loggers" search={{ group: id }}>
+          All {data.meta.pagination.total}
+        </Link>
+      )}
+    </>
+  );
+}
+
+function Delete({ id }: { id: string }) {
+  const writer = useWriter();
+  const navigate = useNavigate();
+  const { data } = useList("logger", { "filter[group]": id, "page[size]": 1, "meta[total]": true });
+  const members = data?.meta.pagination.total ?? 0;
+  const remove = async () => {
+    const done = await writer.attempt({
+      kind: "log_group",
+      id,
+      method: "DELETE",
+      title: `Delete the group ${id}`,
+      done: `The group ${id} was deleted.`,
+      consequences:
+        members === 0
+          ? "It has no members."
+          : `${members} ${members === 1 ? "logger loses" : "loggers lose"} the levels of the group; those with nothing else set are released.`,
+    });
+    if (done) await navigate({ to: "/log-groups" });
+  };
+  return (
+    <RoleGate needs="MEMBER">
+      {(disabled) => (
+        <Button size="compact-sm" variant="default" disabled={disabled} onClick={remove}>
+          Delete
+        </Button>
+      )}
+    </RoleGate>
+  );
+}

@@ -1,0 +1,147 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { type ApiError, asApiError } from "../api/client";
+import type { Resource } from "../api/kinds";
+import { useList } from "../api/queries";
+import { useColumns } from "../app/focus";
+import { DetailHead } from "../ui/DetailHead";
+import { EnvironmentName } from "../ui/EnvironmentDot";
+import { Grid } from "../ui/Grid";
+import { LevelPill } from "../ui/LevelPill";
+import { RoleGate } from "../ui/RoleGate";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { useWriter } from "../ui/WriteProvider";
+import { TimeLeft } from "./LevelCell";
+
+type LogGroup = Resource<"log_group">;
+
+/** GroupList lists the log groups with their levels. */
+export default function GroupList() {
+  const groups = useList("log_group", { "page[size]": 1000 });
+  const environments = useColumns();
+  const navigate = useNavigate();
+  const [isNew, setNew] = useState(false);
+  const rows = groups.data?.data ?? [];
+  const open = (group: LogGroup) => navigate({ to: "/log-groups/$id", params: { id: group.id } });
+  return (
+    <main className="screen">
+      <DetailHead list={{ to: "/loggers", label: "Log levels" }} title="Groups">
+        <RoleGate needs="MEMBER">
+          {(disabled) => (
+            <Button size="compact-sm" disabled={disabled} onClick={() => setNew(true)}>
+              New group
+            </Button>
+          )}
+        </RoleGate>
+      </DetailHead>
+      {groups.isPending && <Loading />}
+      {groups.error && <ErrorState error={groups.error} retry={() => groups.refetch()} />}
+      {groups.data && rows.length === 0 && (
+        <EmptyState title="No groups yet">
+          A group gives loggers of many names one level, such as everything that speaks SQL. Make one, then choose it on the page of a
+          logger.
+        </EmptyState>
+      )}
+      {rows.length > 0 && (
+        <Grid
+          label="Log groups"
+          count={rows.length}
+          at={(index) => rows[index]}
+          keyOf={(group) => group.id}
+          onOpen={open}
+          columns={[
+            {
+              key: "name",
+              header: "Group",
+              width: "minmax(220px, 1fr)",
+              cell: (group) => (
+                <Link to="/log-groups/$id" params={{ id: group.id }} tabIndex={-1}>
+                  {group.id}
+                </Link>
+              ),
+            },
+            ...environments.map((environment) => ({
+              key: environment.id,
+              header: <EnvironmentName environment={environment} />,
+              width: "minmax(180px, 1fr)",
+              cell: (group: LogGroup) => <GroupLevel group={group} environment={environment.id} />,
+            })),
+          ]}
+          card={(group) => (
+            <>
+              <Link to="/log-groups/$id" params={{ id: group.id }}>
+                {group.id}
+              </Link>
+              {environments.map((environment) => (
+                <div key={environment.id}>
+                  <EnvironmentName environment={environment} /> <GroupLevel group={group} environment={environment.id} />
+                </div>
+              ))}
+            </>
+          )}
+        />
+      )}
+      {isNew && <NewGroup close={() => setNew(false)} />}
+    </main>
+  );
+}
+
+/** GroupLevel shows the level that a group gives its members in an environment. */
+export function GroupLevel({ group, environment }: { group: LogGroup; environment: string }) {
+  const own = group.attributes.environments[environment];
+  const level = own?.level ?? group.attributes.level;
+  const expiresAt = own ? own.expires_at : group.attributes.level_expires_at;
+  if (!level) return <span className="muted">none</span>;
+  return (
+    <>
+      <LevelPill level={level} faint={!own} />
+      <Text span size="xs" className="muted">
+        {own ? "own" : "all environments"}
+      </Text>
+      {expiresAt && <TimeLeft at={expiresAt} />}
+    </>
+  );
+}
+
+function NewGroup({ close }: { close: () => void }) {
+  const writer = useWriter();
+  const navigate = useNavigate();
+  const [id, setId] = useState("");
+  const [failure, setFailure] = useState<ApiError>();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      const made = await writer.perform({
+        kind: "log_group",
+        id,
+        method: "POST",
+        title: `Create the group ${id}`,
+        done: `The group ${id} was created.`,
+        change: () => ({}),
+      });
+      if (made) await navigate({ to: "/log-groups/$id", params: { id: made.id } });
+    } catch (problem) {
+      setFailure(asApiError(problem));
+    }
+  };
+  return (
+    <Modal opened onClose={close} title="New group">
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label="Id"
+            value={id}
+            onChange={(event) => setId(event.currentTarget.value)}
+            error={failure && (failure.at("/data/id") ?? failure.message)}
+            required
+            data-autofocus
+          />
+          <Group justify="flex-end">
+            <Button type="submit">Create</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

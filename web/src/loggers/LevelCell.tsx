@@ -1,0 +1,71 @@
+import { Tooltip } from "@mantine/core";
+import type { Environment } from "../api/session";
+import { IconHourglass } from "../ui/icons";
+import { LevelPill } from "../ui/LevelPill";
+import { RelativeTime, useNow } from "../ui/RelativeTime";
+import { clock } from "../ui/time";
+import styles from "./LevelCell.module.css";
+import { type Confirmation, confirmationIn, type Effective, effectiveIn, type Logger, originOf, originSentence } from "./levels";
+
+interface Cell {
+  id: string;
+  logger?: Logger;
+  environment: Environment;
+  onPick: (anchor: HTMLElement) => void;
+}
+
+/** LevelCell shows the level that services get in an environment, where it comes from, and what they confirm. */
+export function LevelCell({ id, logger, environment, onPick }: Cell) {
+  const effective = logger && effectiveIn(logger.attributes, environment.id);
+  const confirmation = logger && confirmationIn(logger.attributes, environment.id);
+  return (
+    <>
+      <button
+        type="button"
+        tabIndex={-1}
+        className={`plain ${styles.pick}`}
+        onClick={(event) => onPick(event.currentTarget)}
+        aria-label={`Level of ${id} in ${environment.name}: ${effective ? `${effective.level} ${originOf(effective)}` : "set…"}`}
+        title={effective ? originSentence(effective, environment.name) : "Nothing is known here. Click to set a level."}
+      >
+        {effective ? <LevelPill level={effective.level} faint={!isOwn(effective)} /> : <span className={styles.none}>set…</span>}{" "}
+        {effective && <span className={styles.origin}>{originOf(effective)}</span>}
+      </button>
+      {effective?.expiresAt && <TimeLeft at={effective.expiresAt} />}
+      {confirmation && <Confirmed confirmation={confirmation} watched={effective?.expiresAt !== undefined} />}
+    </>
+  );
+}
+
+const isOwn = ({ origin }: Effective) => origin === "environment" || origin === "base";
+
+/** TimeLeft counts down to the moment when a level is removed. */
+export function TimeLeft({ at }: { at: string }) {
+  const left = new Date(at).getTime() - useNow();
+  return (
+    <span className={styles.left} title={`Ends ${new Date(at).toLocaleString()}`}>
+      <IconHourglass size={13} aria-hidden="true" />
+      <span className="visually-hidden">ends in </span>
+      {clock(left)}
+    </span>
+  );
+}
+
+function Confirmed({ confirmation: { applied, total, others }, watched }: { confirmation: Confirmation; watched: boolean }) {
+  if (others.length === 0 && !watched) return null;
+  const label =
+    others.length === 0
+      ? `All ${total} services that report from here use it.`
+      : others.map(({ service, level, lastSeen }) => (
+          <div key={service}>
+            {service} still {level} (<RelativeTime at={lastSeen} />)
+          </div>
+        ));
+  return (
+    <Tooltip label={label}>
+      <span className={styles.confirmed} data-pending={others.length > 0 || undefined}>
+        {applied}/{total} applied
+      </span>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,142 @@
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { type KeyboardEvent, useState } from "react";
+import { type Level, pathOf } from "../api/kinds";
+import type { Environment } from "../api/session";
+import { CopyAs } from "../ui/CopyAs";
+import { LevelPill, levels } from "../ui/LevelPill";
+import { useRefusal } from "../ui/RoleGate";
+import { useWriter } from "../ui/WriteProvider";
+import styles from "./LevelForm.module.css";
+import { base, withLevel } from "./levels";
+
+const durations = [
+  { label: "15 min", seconds: 900, cli: "15m" },
+  { label: "1 h", seconds: 3600, cli: "1h" },
+  { label: "8 h", seconds: 28_800, cli: "8h" },
+  { label: "Until I change it", seconds: undefined, cli: "" },
+];
+
+export interface LevelFormProps {
+  kind: "logger" | "log_group";
+  id: string;
+  /** environment is undefined for the level of all environments. */
+  environment?: Environment;
+  level?: Level;
+  /** isSet is whether there is something to reset. */
+  isSet: boolean;
+  /** onClose is called before the write, whose question would be behind the form. */
+  onClose: () => void;
+  onWritten?: (id: string) => void;
+}
+
+/** LevelForm sets a level, for a while or for good. */
+export function LevelForm({ kind, id, environment, level, isSet, onClose, onWritten }: LevelFormProps) {
+  const writer = useWriter();
+  const key = environment?.id ?? base;
+  const where = environment ? `in ${environment.name}` : "in all environments";
+  const isProduction = environment?.id === "production";
+  const [chosen, setChosen] = useState<Level | undefined>(level);
+  const [length, setLength] = useState(isProduction ? 0 : 3);
+  const refusal = useRefusal("MEMBER", environment?.id);
+  const frozen = environment && !environment.managed ? `${environment.name} is not managed: its values are frozen.` : undefined;
+  const { seconds, label, cli } = durations[length] as (typeof durations)[number];
+
+  const write = async (to: Level | null) => {
+    onClose();
+    const forHowLong = seconds ? ` for ${label}` : "";
+    const written = await writer.attempt({
+      kind,
+      id,
+      title: to ? `Set ${id} to ${to} ${where}${forHowLong}` : `Reset ${id} ${where}`,
+      done: to ? `${id} is ${to} ${where}${forHowLong}.` : `${id} inherits its level again ${where}.`,
+      environments: environment ? [environment.id] : ["production"],
+      change: (current) => withLevel(current, key, { level: to, seconds: to ? seconds : undefined }),
+    });
+    if (written) onWritten?.(id);
+  };
+  const command = `signalbox ${kind === "logger" ? "loggers" : "groups"} set ${id} ${chosen ?? "LEVEL"}${environment ? ` -e ${environment.id}` : ""}${cli && ` --for ${cli}`}`;
+
+  return (
+    <Stack
+      gap="sm"
+      component="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (chosen) void write(chosen);
+      }}
+    >
+      <Text size="sm" fw={600} className="ellipsis">
+        {id} <span className="muted">{where}</span>
+      </Text>
+      <Choices label="Level" count={levels.length} at={chosen ? levels.indexOf(chosen) : -1} onChange={(index) => setChosen(levels[index])}>
+        {(index) => <LevelPill level={levels[index] as Level} faint={levels[index] !== chosen} />}
+      </Choices>
+      <Choices label="For how long" count={durations.length} at={length} onChange={setLength} outlined>
+        {(index) => durations[index]?.label}
+      </Choices>
+      {(frozen ?? refusal) && (
+        <Text size="xs" className="muted" role="note">
+          {frozen ?? refusal}
+        </Text>
+      )}
+      <Group justify="space-between" gap="xs">
+        <Group gap={4}>
+          {isSet && (
+            <Button size="compact-sm" variant="default" disabled={Boolean(frozen ?? refusal)} onClick={() => write(null)}>
+              Reset
+            </Button>
+          )}
+          <CopyAs
+            method="PUT"
+            path={pathOf(kind, id)}
+            body={{ data: { type: kind, attributes: withLevel(undefined, key, { level: chosen ?? null, seconds }) } }}
+            cli={command}
+          />
+        </Group>
+        <Button type="submit" size="compact-sm" disabled={!chosen || Boolean(frozen ?? refusal)}>
+          Apply
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+interface ChoicesProps {
+  label: string;
+  count: number;
+  at: number;
+  onChange: (index: number) => void;
+  outlined?: boolean;
+  children: (index: number) => React.ReactNode;
+}
+
+/** Choices are radio buttons in a strip: one stop of the Tab key, and arrows to choose. */
+function Choices({ label, count, at, onChange, outlined, children }: ChoicesProps) {
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = at < 0 ? 0 : (at + step + count) % count;
+    onChange(next);
+    event.currentTarget.querySelectorAll("button")[next]?.focus();
+  };
+  return (
+    <div role="radiogroup" aria-label={label} className={styles.choices} onKeyDown={onKeyDown} data-outlined={outlined || undefined}>
+      {Array.from({ length: count }, (_, index) => (
+        <button
+          // biome-ignore lint/suspicious/noArrayIndexKey: the choices never change
+          key={index}
+          type="button"
+          role="radio"
+          aria-checked={index === at}
+          tabIndex={index === Math.max(0, at) ? 0 : -1}
+          data-autofocus={(!outlined && index === Math.max(0, at)) || undefined}
+          className={styles.choice}
+          onClick={() => onChange(index)}
+        >
+          {children(index)}
+        </button>
+      ))}
+    </div>
+  );
+}

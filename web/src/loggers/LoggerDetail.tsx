@@ -1,0 +1,237 @@
+import { Badge, Button, NativeSelect, Table, Text } from "@mantine/core";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { lazy, useState } from "react";
+import { useList, useOne, useSources } from "../api/queries";
+import type { Environment } from "../api/session";
+import { useColumns } from "../app/focus";
+import { DetailHead } from "../ui/DetailHead";
+import { EnvironmentName } from "../ui/EnvironmentDot";
+import { LevelPill } from "../ui/LevelPill";
+import { RelativeTime } from "../ui/RelativeTime";
+import { RoleGate } from "../ui/RoleGate";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { TabbedPanel } from "../ui/TabbedPanel";
+import { useWriter } from "../ui/WriteProvider";
+import { LevelCell } from "./LevelCell";
+import { LevelPicker, type Picking } from "./LevelPicker";
+import styles from "./LoggerDetail.module.css";
+import { base, effectiveIn, type Logger, stepsOf, withLevel } from "./levels";
+
+const History = lazy(() => import("../ui/History"));
+
+/** LoggerDetail is the page of one logger: its levels and why, who has it, its group, its history. */
+export default function LoggerDetail() {
+  const { id } = useParams({ from: "/frame/loggers/$id" });
+  const { data, error, isPending, refetch } = useOne("logger", id, { refetchInterval: 5000 });
+  if (isPending) return <Loading />;
+  if (error) {
+    return (
+      <main className="screen">
+        <ErrorState error={error} retry={() => refetch()} />
+      </main>
+    );
+  }
+  return <Page logger={data.resource} />;
+}
+
+function Page({ logger }: { logger: Logger }) {
+  const environments = useColumns();
+  const [picking, setPicking] = useState<Picking>();
+  const { attributes } = logger;
+  return (
+    <main className="screen detail">
+      <DetailHead
+        list={{ to: "/loggers", label: "Log levels" }}
+        title={logger.id}
+        subtitle={attributes.name === logger.id ? undefined : attributes.name}
+      >
+        {!attributes.managed && (
+          <Badge variant="light" color="gray" tt="none">
+            discovered: services have it, nobody steers it
+          </Badge>
+        )}
+        <GroupSelect logger={logger} />
+        <Release logger={logger} />
+      </DetailHead>
+      <section className={styles.environments} aria-label="Levels">
+        <BaseLevel logger={logger} pick={setPicking} />
+        {environments.map((environment) => (
+          <Resolution key={environment.id} logger={logger} environment={environment} pick={setPicking} />
+        ))}
+      </section>
+      <TabbedPanel
+        label="About this logger"
+        tabs={[
+          { key: "sources", label: "Services", body: () => <Sources id={logger.id} /> },
+          { key: "history", label: "History", body: () => <History kind="logger" id={logger.id} /> },
+        ]}
+      />
+      {picking && <LevelPicker picking={picking} onClose={() => setPicking(undefined)} />}
+    </main>
+  );
+}
+
+function BaseLevel({ logger, pick }: { logger: Logger; pick: (picking: Picking) => void }) {
+  const { level, managed } = logger.attributes;
+  const own = managed ? level : null;
+  return (
+    <div className="panel">
+      <Text size="sm" fw={600} mb={8}>
+        All environments
+      </Text>
+      <button
+        type="button"
+        className="plain"
+        aria-label={`Level of ${logger.id} in all environments: ${own ?? "not set; click to set"}`}
+        onClick={(event) =>
+          pick({ anchor: event.currentTarget, kind: "logger", id: logger.id, level: own ?? undefined, isSet: own !== null })
+        }
+      >
+        {own ? <LevelPill level={own} /> : <span className="muted">not set; click to set</span>}
+      </button>
+    </div>
+  );
+}
+
+/** Resolution shows the five places where the server looks for a level, and the one that decided. */
+function Resolution({ logger, environment, pick }: { logger: Logger; environment: Environment; pick: (picking: Picking) => void }) {
+  const onPick = (anchor: HTMLElement) =>
+    pick({
+      anchor,
+      kind: "logger",
+      id: logger.id,
+      environment,
+      level: effectiveIn(logger.attributes, environment.id)?.level,
+      isSet: Boolean(logger.attributes.environments[environment.id]),
+    });
+  return (
+    <div className="panel">
+      <Text size="sm" fw={600} mb={8}>
+        <EnvironmentName environment={environment} />
+      </Text>
+      <div className={styles.cell}>
+        <LevelCell id={logger.id} logger={logger} environment={environment} onPick={onPick} />
+      </div>
+      {logger.attributes.managed && (
+        <ol className={styles.steps}>
+          {stepsOf(logger, environment.id).map((step) => (
+            <li key={step.title} data-decided={step.decided || undefined} aria-current={step.decided ? "step" : undefined}>
+              <span>
+                {step.title}
+                {step.decided && step.of && <span className="mono"> ({step.of})</span>}
+              </span>
+              <span>{step.level ? step.level : "–"}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}
+
+function GroupSelect({ logger }: { logger: Logger }) {
+  const writer = useWriter();
+  const { data } = useList("log_group", { "page[size]": 1000 });
+  const groups = (data?.data ?? []).map(({ id }) => id);
+  const assign = (group: string | null) =>
+    void writer.attempt({
+      kind: "logger",
+      id: logger.id,
+      title: group ? `Put ${logger.id} into the group ${group}` : `Take ${logger.id} out of its group`,
+      done: group ? `${logger.id} is in ${group}.` : `${logger.id} is in no group.`,
+      environments: ["production"],
+      change: (current) => ({
+        ...withLevel(current, base, { level: current?.managed ? current.level : null }),
+        level_expires_at: current?.level_expires_at,
+        group,
+      }),
+    });
+  return (
+    <RoleGate needs="MEMBER">
+      {(disabled) => (
+        <NativeSelect
+          size="xs"
+          aria-label="Group"
+          disabled={disabled}
+          value={logger.attributes.group ?? ""}
+          onChange={(event) => assign(event.currentTarget.value || null)}
+          data={[{ value: "", label: "No group" }, ...groups.map((id) => ({ value: id, label: `Group ${id}` }))]}
+        />
+      )}
+    </RoleGate>
+  );
+}
+
+function Release({ logger }: { logger: Logger }) {
+  const writer = useWriter();
+  const navigate = useNavigate();
+  if (!logger.attributes.managed) return null;
+  const release = async () => {
+    const done = await writer.attempt({
+      kind: "logger",
+      id: logger.id,
+      title: `Release ${logger.id}`,
+      done: `${logger.id} is left to its framework again.`,
+      environments: ["production"],
+      consequences: "Its levels, in all environments, and its group are removed. Services that have it use the level of their code again.",
+      change: () => ({ managed: false }),
+    });
+    if (done) await navigate({ to: "/loggers" });
+  };
+  return (
+    <RoleGate needs="MEMBER">
+      {(disabled) => (
+        <Button size="compact-sm" variant="default" disabled={disabled} onClick={release}>
+          Release
+        </Button>
+      )}
+    </RoleGate>
+  );
+}
+
+/** Sources lists which services have the logger, and the level that each uses now. */
+function Sources({ id }: { id: string }) {
+  const { data, error, isPending, refetch } = useSources("logger_source", id);
+  if (isPending) return <Loading rows={3} />;
+  if (error) return <ErrorState error={error} retry={() => refetch()} />;
+  if (data.data.length === 0)
+    return (
+      <EmptyState title="No service reports this logger">
+        It can have a level all the same: services that report it later follow it, and so do the loggers below it.
+      </EmptyState>
+    );
+  return (
+    <Table.ScrollContainer minWidth={500}>
+      <Table verticalSpacing={5} fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Service</Table.Th>
+            <Table.Th>Environment</Table.Th>
+            <Table.Th>Uses now</Table.Th>
+            <Table.Th>Its code says</Table.Th>
+            <Table.Th>Last seen</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {data.data.map(({ id, attributes }) => (
+            <Table.Tr key={id}>
+              <Table.Td>
+                <Link to="/loggers" search={{ service: attributes.service }}>
+                  {attributes.service}
+                </Link>
+              </Table.Td>
+              <Table.Td>{attributes.environment}</Table.Td>
+              <Table.Td>
+                <LevelPill level={attributes.resolved_level} />
+              </Table.Td>
+              <Table.Td>{attributes.level ?? <span className="muted">inherits</span>}</Table.Td>
+              <Table.Td>
+                <RelativeTime at={attributes.last_seen} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

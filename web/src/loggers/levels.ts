@@ -1,0 +1,145 @@
+import type { Kinds, Level, Resource } from "../api/kinds";
+
+export type Logger = Resource<"logger">;
+type Attributes = Kinds["logger"];
+
+/** Effective is the level in an environment as the server resolved it, and where it comes from. */
+export interface Effective {
+  level: Level;
+  origin: "environment" | "base" | "group" | "ancestor" | "default" | "reported";
+  of: string | null;
+  expiresAt?: string;
+}
+
+/**
+ * effectiveIn returns what a service gets in an environment. Nobody steers a discovered logger: there it
+ * is what services report, and undefined where they report nothing.
+ */
+export function effectiveIn(attributes: Attributes, environment: string): Effective | undefined {
+  if (!attributes.managed) {
+    const level = attributes.effective_levels[environment]?.[0];
+    return level && { level, origin: "reported", of: null };
+  }
+  const resolved = attributes.resolved?.[environment];
+  if (!resolved) return undefined;
+  const expiresAt = {
+    environment: attributes.environments[environment]?.expires_at,
+    base: attributes.level_expires_at ?? undefined,
+    group: undefined,
+    ancestor: undefined,
+    default: undefined,
+  }[resolved.origin];
+  return { ...resolved, expiresAt };
+}
+
+/** originOf says in a word where a level comes from. */
+export function originOf({ origin, of }: Effective): string {
+  const words = { environment: "own", base: "own", default: "default", reported: "reported" };
+  if (origin === "group") return `group ${of}`;
+  if (origin === "ancestor") return `↑ ${of}`;
+  return words[origin];
+}
+
+/** originSentence says the same in full. */
+export function originSentence({ origin, of }: Effective, environment: string): string {
+  switch (origin) {
+    case "environment":
+      return `Set on this logger for ${environment}.`;
+    case "base":
+      return "Set on this logger for all environments.";
+    case "group":
+      return `Comes from the group ${of}.`;
+    case "ancestor":
+      return `Inherited from ${of}.`;
+    case "default":
+      return "Nothing is set here or above: the default.";
+    case "reported":
+      return "Not managed: this is what services report; the framework decides.";
+  }
+}
+
+/** Confirmation is how many of the services that report from an environment use its level. */
+export interface Confirmation {
+  applied: number;
+  total: number;
+  /** others are the services that use another level. */
+  others: { service: string; level: Level; lastSeen: string | null }[];
+}
+
+/** confirmationIn compares what services report with the level that they should use. */
+export function confirmationIn(attributes: Attributes, environment: string): Confirmation | undefined {
+  const level = attributes.managed ? attributes.resolved?.[environment]?.level : undefined;
+  const sources = attributes.sources.filter((source) => source.environment === environment);
+  if (!level || sources.length === 0) return undefined;
+  const others = sources.filter((source) => source.resolved_level !== level);
+  return {
+    applied: sources.length - others.length,
+    total: sources.length,
+    others: others.map(({ service, resolved_level, last_seen }) => ({ service, level: resolved_level, lastSeen: last_seen })),
+  };
+}
+
+/** Setting is a level that somebody chose: for so many seconds, or for good. */
+export interface Setting {
+  level: Level | null;
+  seconds?: number;
+}
+
+/** base is the pseudo-environment of the level that holds in all of them. */
+export const base = "*";
+
+type Writable = Pick<Attributes, "level" | "level_expires_at" | "environments">;
+
+/** withLevel returns the attributes to write, with one environment's level, or the base level, set or removed. */
+export function withLevel(
+  current: (Writable & { name?: string; group?: string | null }) | undefined,
+  environment: string,
+  { level, seconds }: Setting,
+) {
+  const { name, group, level: baseLevel = null, level_expires_at = null, environments = {} } = current ?? {};
+  const rest = { name, group };
+  if (environment === base) {
+    const expiry = level !== null && seconds ? { level_ttl_seconds: seconds } : { level_expires_at: null };
+    return { ...rest, level, ...expiry, environments };
+  }
+  const { [environment]: _, ...others } = environments;
+  const entry = level === null ? {} : { [environment]: { level, ...(seconds ? { ttl_seconds: seconds } : { expires_at: null }) } };
+  return { ...rest, level: baseLevel, level_expires_at, environments: { ...others, ...entry } };
+}
+
+/** Step is one place where a level may be set, in the order in which the server looks. */
+export interface Step {
+  title: string;
+  level: Level | null;
+  decided: boolean;
+  of?: string;
+}
+
+/** stepsOf returns the five steps of a resolution. Levels of steps after the one that decided are not asked for. */
+export function stepsOf(logger: Logger, environment: string): Step[] {
+  const { attributes } = logger;
+  const resolved = attributes.resolved?.[environment];
+  const fromGroup = resolved?.origin === "group" ? resolved : undefined;
+  const fromAncestor = resolved?.origin === "ancestor" ? resolved : undefined;
+  return [
+    {
+      title: `This logger in ${environment}`,
+      level: attributes.environments[environment]?.level ?? null,
+      decided: resolved?.origin === "environment",
+    },
+    { title: "This logger in all environments", level: attributes.level, decided: resolved?.origin === "base" },
+    {
+      title: attributes.group ? `Its group ${attributes.group}` : "Its group (it has none)",
+      level: fromGroup?.level ?? null,
+      decided: fromGroup !== undefined,
+      of: attributes.group ?? undefined,
+    },
+    {
+      title: "The nearest ancestor with a level",
+      level: fromAncestor?.level ?? null,
+      decided: fromAncestor !== undefined,
+      of: fromAncestor?.of ?? undefined,
+    },
+    { title: "The default", level: "INFO", decided: resolved?.origin === "default" },
+  ];
+}

@@ -1,0 +1,25 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+interface Head {
+  list: { to: string; label: string };
+  title: string;
+  subtitle?: ReactNode;
+  children?: ReactNode;
+}
+
+/** DetailHead is the head of a resource's page: the way back, its id, its name, and what can be done. */
+export function DetailHead({ list, title, subtitle, children }: Head) {
+  return (
+    <header className="screen-head">
+      <Link to={list.to as never}>{list.label}</Link>
+      <span className="muted" aria-hidden="true">
+        /
+      </span>
+      <h1 className="mono ellipsis">{title}</h1>
+      {subtitle && <span className="muted">{subtitle}</span>}
+      <span className="spring" />
+      {children}
+    </header>
+  );
+}
