@@ -139,6 +139,9 @@ func (b *Box) Ready(ctx context.Context) error {
 	}
 }
 
+// Environment returns the environment that the values are of.
+func (b *Box) Environment() string { return b.settings.environment }
+
 // State returns how current the values are.
 func (b *Box) State() State {
 	b.mu.Lock()

@@ -24,13 +24,15 @@ func User(key string, attributes ...Attribute) Context {
 	return ContextOf("user", key, attributes...)
 }
 
-// ContextOf returns a context of any type, such as "account".
+// ContextOf returns a context of any type, such as "account". Without a key it is not reported.
 func ContextOf(typ, key string, attributes ...Attribute) Context {
 	members := make([]jsonlogic.Member, 0, len(attributes)+1)
 	for _, each := range attributes {
 		members = append(members, jsonlogic.Member{Key: each.name, Value: each.value})
 	}
-	members = append(members, jsonlogic.Member{Key: "key", Value: jsonlogic.String(key)}) // the last of a name wins
+	if key != "" {
+		members = append(members, jsonlogic.Member{Key: "key", Value: jsonlogic.String(key)}) // the last of a name wins
+	}
 	return Context{typ: typ, key: key, value: jsonlogic.Object(members...)}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/jsonlogic"
 )
 
 const (
@@ -37,6 +38,9 @@ type Detail[T any] struct {
 	Reason flageval.Reason
 	// Rule is the index of the rule that decided, or [flageval.NoRule].
 	Rule int
+	// Variant is the name of the value, if the flag's values have names, or where it comes from: "rule-0", "environment" or
+	// "default".
+	Variant string
 	// Code is why the value is the code's default; None unless the reason is Error.
 	Code flageval.Code
 }
@@ -50,9 +54,10 @@ type served[T any] struct {
 
 // outcome is one value that a flag may have.
 type outcome[T any] struct {
-	value T
-	code  flageval.Code // why it is the code's default
-	count *counter
+	value   T
+	variant string
+	code    flageval.Code // why it is the code's default
+	count   *counter
 }
 
 // Bool declares a BOOLEAN flag. Get returns fallback while the account has no such flag of that type.
@@ -98,7 +103,7 @@ func (f *Flag[T]) GetDetail(ctx context.Context) Detail[T] {
 	if found.code != flageval.None {
 		return Detail[T]{Value: found.value, Reason: flageval.Error, Rule: flageval.NoRule, Code: found.code}
 	}
-	return Detail[T]{Value: found.value, Reason: e.Reason, Rule: e.Rule}
+	return Detail[T]{Value: found.value, Reason: e.Reason, Rule: e.Rule, Variant: found.variant}
 }
 
 // OnChange calls a function whenever the flag's definition has changed, so that its value may be another one. Calls come one
@@ -118,7 +123,7 @@ func (f *Flag[T]) evaluate(ctx context.Context) (*outcome[T], flageval.Evaluatio
 // declaredFlag is a Flag of any type.
 type declaredFlag interface {
 	declared() signalbox.ReportedFlag
-	serve(flag flageval.Bound)
+	serve(flag flageval.Bound, choices []signalbox.FlagChoice)
 	changed()
 	takeCounts(yield func(count))
 	summary() flagSummary
@@ -129,23 +134,46 @@ func (f *Flag[T]) declared() signalbox.ReportedFlag { return f.declaration }
 func (f *Flag[T]) changed() { f.listeners.notify() }
 
 // serve prepares every value that the flag may have.
-func (f *Flag[T]) serve(flag flageval.Bound) {
+func (f *Flag[T]) serve(flag flageval.Bound, choices []signalbox.FlagChoice) {
 	next := &served[T]{flag: flag, outcomes: make([]outcome[T], flag.Rules()+1)}
 	for i := range next.outcomes {
-		next.outcomes[i] = f.outcome(flag.Serves(i - 1))
+		next.outcomes[i] = f.outcome(flag.Serves(i-1), choices)
 	}
 	f.current.Store(next)
 }
 
-func (f *Flag[T]) outcome(e flageval.Evaluation) outcome[T] {
+func (f *Flag[T]) outcome(e flageval.Evaluation, choices []signalbox.FlagChoice) outcome[T] {
 	if value, ok := f.read(e); ok {
-		return outcome[T]{value: value, count: f.counter(e.Raw())}
+		return outcome[T]{value: value, variant: variant(e, choices), count: f.counter(e.Raw())}
 	}
 	code := e.Code
 	if code == flageval.None {
 		code = flageval.TypeMismatch
 	}
 	return outcome[T]{value: f.fallback, code: code, count: f.counter(f.declaration.Default)}
+}
+
+// variant returns the name of a value, or where it comes from, as the server names it.
+func variant(e flageval.Evaluation, choices []signalbox.FlagChoice) string {
+	for _, each := range choices {
+		if each.Name != "" && sameValue(each.Value, e.Raw()) {
+			return each.Name
+		}
+	}
+	switch {
+	case e.Rule != flageval.NoRule:
+		return fmt.Sprint("rule-", e.Rule)
+	case e.EnvironmentDefault:
+		return "environment"
+	}
+	return "default"
+}
+
+// sameValue reports whether two JSON texts are the same value.
+func sameValue(a, b json.RawMessage) bool {
+	first, err := jsonlogic.Parse(a)
+	second, otherErr := jsonlogic.Parse(b)
+	return err == nil && otherErr == nil && bytes.Equal(first.AppendJSON(nil), second.AppendJSON(nil))
 }
 
 // counter returns the counter for a value, the one for all others when there are many.
@@ -222,7 +250,7 @@ func (t *flagTable) declare(identity flagIdentity, made declaredFlag) declaredFl
 	if found, known := t.declared[identity]; known {
 		return found
 	}
-	made.serve(t.compiled(identity.key))
+	t.serve(made, identity.key)
 	if len(t.declared) < maxFlags {
 		t.declared[identity] = made
 		t.byKey[identity.key] = append(t.byKey[identity.key], made)
@@ -230,13 +258,14 @@ func (t *flagTable) declare(identity flagIdentity, made declaredFlag) declaredFl
 	return made
 }
 
-// compiled returns a flag in the box's environment. Only declared flags are compiled.
-func (t *flagTable) compiled(key string) flageval.Bound {
+// serve lets a declared flag serve what is known of it. Only declared flags are compiled.
+func (t *flagTable) serve(declared declaredFlag, key string) {
 	definition, known := t.definitions[key]
 	if !known {
-		return flageval.Bound{}
+		declared.serve(flageval.Bound{}, nil)
+		return
 	}
-	return flageval.Compile(definition.Definition()).In(t.environment)
+	declared.serve(flageval.Compile(definition.Definition()).In(t.environment), definition.Values)
 }
 
 // replace makes definitions the current ones; those with the changed keys are other than before.
@@ -246,7 +275,7 @@ func (t *flagTable) replace(definitions map[string]signalbox.Flag, changed []str
 	var affected []declaredFlag
 	for _, key := range changed {
 		for _, each := range t.byKey[key] {
-			each.serve(t.compiled(key))
+			t.serve(each, key)
 			affected = append(affected, each)
 		}
 	}

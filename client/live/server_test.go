@@ -339,7 +339,7 @@ func TestBox_ServerNeverComes(t *testing.T) {
 	if err := box.Ready(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("Ready returns %v", err)
 	}
-	if detail := flag.GetDetail(t.Context()); detail != (Detail[string]{"blue", flageval.Error, flageval.NoRule, flageval.FlagNotFound}) {
+	if detail := flag.GetDetail(t.Context()); detail != (Detail[string]{Value: "blue", Reason: flageval.Error, Rule: flageval.NoRule, Code: flageval.FlagNotFound}) {
 		t.Errorf("got %+v", detail)
 	}
 	if lines := strings.Count(log.String(), "\n"); lines != 1 {

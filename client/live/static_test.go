@@ -34,12 +34,19 @@ const ofPro = `{"==":[{"var":"user.plan"},"pro"]}`
 
 func TestFlag_GetDetail(t *testing.T) {
 	t.Parallel()
-	box, _ := Static(snapshotOf(map[string]flageval.Definition{
+	snapshot := snapshotOf(map[string]flageval.Definition{
 		"bool":   ruled(flageval.Boolean, `false`, ofPro, `true`),
 		"text":   ruled(flageval.String, `"a"`, ofPro, `"b"`),
 		"number": ruled(flageval.Numeric, `1`, ofPro, `2.5`),
 		"json":   ruled(flageval.JSON, `{"n":1}`, ofPro, `{"n":"two"}`),
-	}))
+		"named":  ruled(flageval.String, `"a"`, ofPro, `"b"`),
+	})
+	for i := range snapshot.Flags {
+		if snapshot.Flags[i].ID == "named" {
+			snapshot.Flags[i].Values = []signalbox.FlagChoice{{Name: "off", Value: []byte(`"a"`)}, {Name: "on", Value: []byte(` "b"`)}}
+		}
+	}
+	box, _ := Static(snapshot)
 	pro := WithContext(t.Context(), User("alice", Attr("plan", "pro")))
 	check := func(name string, got, want any) {
 		t.Helper()
@@ -49,17 +56,18 @@ func TestFlag_GetDetail(t *testing.T) {
 	}
 	type object struct{ N int }
 	flag := box.Bool("bool", false)
-	check("no context", flag.GetDetail(t.Context()), Detail[bool]{false, flageval.Default, flageval.NoRule, flageval.None})
-	check("a match", flag.GetDetail(pro), Detail[bool]{true, flageval.TargetingMatch, 0, flageval.None})
+	check("no context", flag.GetDetail(t.Context()), Detail[bool]{Value: false, Reason: flageval.Default, Rule: flageval.NoRule, Variant: "default"})
+	check("a match", flag.GetDetail(pro), Detail[bool]{Value: true, Reason: flageval.TargetingMatch, Rule: 0, Variant: "rule-0"})
 	check("another context", flag.Get(WithContext(pro, User("bob"))), false)
 	check("one more context", flag.Get(WithContext(pro, ContextOf("account", "acme"))), true)
 	check("a nil context", flag.Get(nil), false) //nolint:staticcheck // it must not panic
 	check("text", box.String("text", "x").Get(pro), "b")
 	check("number", box.Number("number", 0).Get(pro), 2.5)
 	check("json", JSON(box, "json", object{7}).Get(t.Context()), object{1})
-	check("json that does not decode", JSON(box, "json", object{7}).GetDetail(pro), Detail[object]{object{7}, flageval.Error, flageval.NoRule, flageval.TypeMismatch})
-	check("another type", box.Number("text", 9).GetDetail(pro), Detail[float64]{9, flageval.Error, flageval.NoRule, flageval.TypeMismatch})
-	check("no flag", box.String("none", "d").GetDetail(pro), Detail[string]{"d", flageval.Error, flageval.NoRule, flageval.FlagNotFound})
+	check("json that does not decode", JSON(box, "json", object{7}).GetDetail(pro), Detail[object]{Value: object{7}, Reason: flageval.Error, Rule: flageval.NoRule, Code: flageval.TypeMismatch})
+	check("another type", box.Number("text", 9).GetDetail(pro), Detail[float64]{Value: 9, Reason: flageval.Error, Rule: flageval.NoRule, Code: flageval.TypeMismatch})
+	check("no flag", box.String("none", "d").GetDetail(pro), Detail[string]{Value: "d", Reason: flageval.Error, Rule: flageval.NoRule, Code: flageval.FlagNotFound})
+	check("a named value", box.String("named", "").GetDetail(pro).Variant, "on")
 	check("a repeated declaration", box.Bool("bool", false), flag)
 }
 

@@ -60,7 +60,7 @@ func (w *world) with(s signalbox.Snapshot, replaced parts) *world {
 
 // trimmed returns a flag with what evaluation needs in the environment.
 func (w *world) trimmed(flag signalbox.Flag) signalbox.Flag {
-	kept := signalbox.Flag{Resource: signalbox.Resource{ID: flag.ID}, Type: flag.Type, Default: flag.Default, Managed: flag.Managed,
+	kept := signalbox.Flag{Resource: signalbox.Resource{ID: flag.ID}, Type: flag.Type, Default: flag.Default, Values: flag.Values, Managed: flag.Managed,
 		Environments: map[string]flageval.Environment{}}
 	if own, has := flag.Environments[w.environment]; has {
 		kept.Environments[w.environment] = own

@@ -22,6 +22,7 @@ type Server struct {
 	URL string
 
 	t        testing.TB
+	stop     func()
 	mu       sync.Mutex
 	contents *contents
 	sockets  map[*websocket.Conn]bool
@@ -39,12 +40,16 @@ func NewServer(t testing.TB, values ...Values) *Server {
 	mux.HandleFunc("POST /api/v1/{kind}/bulk", s.report)
 	running := httptest.NewServer(mux)
 	s.URL = running.URL
-	t.Cleanup(func() {
+	s.stop = sync.OnceFunc(func() {
 		s.disconnect()
 		running.Close()
 	})
+	t.Cleanup(s.stop)
 	return s
 }
+
+// Close ends the server before the test ends, as an outage.
+func (s *Server) Close() { s.stop() }
 
 // Options connect a box to the server: live.Start(ctx, server.Options()...).
 func (s *Server) Options() []live.Option {

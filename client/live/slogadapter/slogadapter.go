@@ -16,9 +16,9 @@ import (
 	"log/slog"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/signalbox/signalbox/client/live"
+	"github.com/signalbox/signalbox/client/live/internal/named"
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
@@ -31,9 +31,6 @@ const (
 
 // byCode is in a LevelVar while the wrapped handler decides.
 const byCode = slog.Level(math.MinInt32)
-
-// maxNames is how many named loggers there may be; others use the level of records without a name.
-const maxNames = 10_000
 
 // NameKey is the key of the attribute that names a logger in its records.
 const NameKey = "logger"
@@ -75,35 +72,35 @@ type loggerName string
 func Named(name string) slog.Attr { return slog.Any(NameKey, loggerName(name)) }
 
 // Adapter makes named loggers that share a handler. It is also the handler of records without a name.
-type Adapter struct {
-	handler
-
-	mu     sync.Mutex
-	names  []string
-	levels map[string]*slog.LevelVar
-	onNew  func(live.Logger)
-}
+type Adapter struct{ handler }
 
 // handler is a slog.Handler with a level that Signalbox can set.
 type handler struct {
 	inner   slog.Handler
 	level   *slog.LevelVar
-	adapter *Adapter
+	levels  *named.Loggers[*slog.LevelVar]
 	grouped bool // attributes are in a group: none of them is a name
 }
 
 // New returns an adapter over a handler, whose levels the box sets.
 func New(box *live.Box, inner slog.Handler) *Adapter {
-	adapter := &Adapter{levels: map[string]*slog.LevelVar{}}
-	adapter.handler = handler{inner: inner, level: newLevel(), adapter: adapter}
-	box.Adapt(adapter)
-	return adapter
+	levels := named.New(newLevel, setLevel, func() loglevel.Level { return codeLevel(inner) })
+	box.Adapt(levels)
+	return &Adapter{handler{inner: inner, level: newLevel(""), levels: levels}}
 }
 
-func newLevel() *slog.LevelVar {
+func newLevel(string) *slog.LevelVar {
 	level := new(slog.LevelVar)
 	level.Set(byCode)
 	return level
+}
+
+func setLevel(of *slog.LevelVar, level loglevel.Level) {
+	if level == loglevel.None {
+		of.Set(byCode)
+		return
+	}
+	of.Set(Level(level))
 }
 
 // Logger returns the logger with a name, such as "shop.payments". Its records have the name as an attribute.
@@ -135,7 +132,7 @@ func (h *handler) WithAttrs(attributes []slog.Attr) slog.Handler {
 		attributes = slices.Clone(attributes)
 		attributes[i].Value = slog.StringValue(string(name))
 		if !h.grouped {
-			next.level = h.adapter.levelOf(string(name), h.inner)
+			next.level = h.levels.Get(string(name))
 		}
 	}
 	next.inner = h.inner.WithAttrs(attributes)
@@ -149,27 +146,6 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	return &next
 }
 
-// levelOf returns the level of a named logger. A new one is told to the box, which sets its level before it is returned.
-func (a *Adapter) levelOf(name string, inner slog.Handler) *slog.LevelVar {
-	a.mu.Lock()
-	level, known := a.levels[name]
-	switch {
-	case known:
-	case len(a.names) >= maxNames:
-		level, known = a.level, true
-	default:
-		level = newLevel()
-		a.levels[name] = level
-		a.names = append(a.names, name)
-	}
-	onNew := a.onNew
-	a.mu.Unlock()
-	if !known && onNew != nil {
-		onNew(live.Logger{Name: name, Uses: codeLevel(inner)})
-	}
-	return level
-}
-
 // codeLevel returns the least severe level that a handler lets through.
 func codeLevel(inner slog.Handler) loglevel.Level {
 	for _, each := range loglevel.Levels() {
@@ -178,36 +154,4 @@ func codeLevel(inner slog.Handler) loglevel.Level {
 		}
 	}
 	return loglevel.Silent
-}
-
-// Loggers returns the named loggers.
-func (a *Adapter) Loggers() []live.Logger {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	list := make([]live.Logger, len(a.names))
-	for i, name := range a.names {
-		list[i] = live.Logger{Name: name, Uses: codeLevel(a.inner)}
-	}
-	return list
-}
-
-// SetLevel sets the level of a named logger; None lets the wrapped handler decide.
-func (a *Adapter) SetLevel(name string, level loglevel.Level) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	found := a.levels[name]
-	switch {
-	case found == nil:
-	case level == loglevel.None:
-		found.Set(byCode)
-	default:
-		found.Set(Level(level))
-	}
-}
-
-// OnNew sets the function to call with every new logger.
-func (a *Adapter) OnNew(call func(live.Logger)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.onNew = call
 }
