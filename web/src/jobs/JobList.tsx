@@ -1,5 +1,207 @@
-import { Placeholder } from "../ui/Placeholder";
+import { Button, NativeSelect } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Resource } from "../api/kinds";
+import { useSetSearch } from "../app/focus";
+import { type Column, Grid } from "../ui/Grid";
+import { IconPlus } from "../ui/icons";
+import { RelativeTime } from "../ui/RelativeTime";
+import { RoleGate } from "../ui/RoleGate";
+import { SearchBox } from "../ui/SearchBox";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { usePages } from "../ui/usePages";
+import { EnabledSwitch } from "./EnabledSwitch";
+import { FireTime } from "./FireTime";
+import styles from "./jobs.module.css";
+import { lookAt, reasonWord } from "./runs";
+import { Sparkline } from "./Sparkline";
+import { Status } from "./Status";
+import { inWords, kindOf } from "./schedule";
+import { useLook } from "./useLook";
 
+type Job = Resource<"job">;
+
+/** JobList is the screen of scheduled jobs: when each fires next, and what became of it lately. */
 export default function JobList() {
-  return <Placeholder title="Jobs" />;
+  const { q, status, enabled, sort } = useSearch({ from: "/frame/jobs" });
+  const jobs = usePages("job", { "filter[search]": q, "filter[last_status]": status, "filter[enabled]": enabled, sort });
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const loaded = useMemo(
+    () => Array.from({ length: jobs.total }, (_, index) => jobs.at(index)?.attributes).filter((job) => job !== undefined),
+    [jobs.total, jobs.at],
+  );
+  useLook(lookAt(loaded), () => void queries.invalidateQueries({ queryKey: ["job", "list"] }));
+  const isFiltered = Boolean(q || status || enabled);
+  return (
+    <main className="screen">
+      <Filters />
+      {jobs.isPending && <Loading rows={14} />}
+      {jobs.error && <ErrorState error={jobs.error} retry={() => jobs.refetch()} />}
+      {!jobs.isPending && !jobs.error && jobs.total === 0 && (isFiltered ? <EmptyState title="No job passes the filter" /> : <NoJobs />)}
+      {jobs.total > 0 && (
+        <Grid
+          label="Jobs"
+          columns={columns}
+          count={jobs.total}
+          at={jobs.at}
+          keyOf={(job) => job.id}
+          onRange={jobs.onRange}
+          onOpen={(job) => navigate({ to: "/jobs/$id", params: { id: job.id } })}
+          dimmed={(job) => !job.attributes.enabled}
+          card={(job) => <Card job={job} />}
+          cardHeight={104}
+        />
+      )}
+    </main>
+  );
+}
+
+const columns: Column<Job>[] = [
+  { key: "name", header: "Job", width: "minmax(190px, 1.6fr)", cell: (job) => <Name job={job} /> },
+  { key: "schedule", header: "Schedule", width: "minmax(170px, 1.3fr)", cell: (job) => <Schedule job={job} /> },
+  { key: "next", header: "Next fire", width: "minmax(206px, 1fr)", cell: (job) => <Next job={job} /> },
+  { key: "last", header: "Last run", width: "minmax(210px, 1fr)", cell: (job) => <Last job={job} /> },
+  {
+    key: "recent",
+    header: "Last 30 runs",
+    width: "174px",
+    cell: (job) => <Sparkline id={job.id} last={job.attributes.last_run} />,
+  },
+  { key: "enabled", header: "Enabled", width: "74px", cell: (job) => <EnabledSwitch job={job} inGrid /> },
+];
+
+function Name({ job }: { job: Job }) {
+  return (
+    <>
+      <Link to="/jobs/$id" params={{ id: job.id }} tabIndex={-1} className={`${styles.name} ellipsis`}>
+        {job.attributes.name}
+      </Link>
+      {job.attributes.name !== job.id && <span className="mono muted ellipsis">{job.id}</span>}
+    </>
+  );
+}
+
+function Schedule({ job }: { job: Job }) {
+  return (
+    <span className="ellipsis" title={job.attributes.schedule}>
+      {inWords(job.attributes.schedule)}
+    </span>
+  );
+}
+
+function Next({ job }: { job: Job }) {
+  const { next_run_at: at, enabled, schedule } = job.attributes;
+  const absent = enabled || kindOf(schedule) === "cron" ? "paused" : "done";
+  return <FireTime at={at} absent={absent} />;
+}
+
+function Last({ job }: { job: Job }) {
+  const run = job.attributes.last_run;
+  if (!run) return <span className="muted">never ran</span>;
+  return (
+    <Link
+      to="/jobs/$id/runs/$run"
+      params={{ id: job.id, run: run.id }}
+      tabIndex={-1}
+      className={styles.name}
+      aria-label={`Last run of ${job.id}`}
+    >
+      <Status status={run.status} more={reasonWord(run.failure_reason)} />{" "}
+      <span className="muted">{(run.finished_at ?? run.started_at) && <RelativeTime at={run.finished_at ?? run.started_at} />}</span>
+    </Link>
+  );
+}
+
+function Card({ job }: { job: Job }) {
+  return (
+    <>
+      <div className={styles.cardhead}>
+        <Name job={job} />
+        <EnabledSwitch job={job} inGrid />
+      </div>
+      <div className={styles.cardline}>
+        <Schedule job={job} />
+        <Next job={job} />
+      </div>
+      <div className={styles.cardline}>
+        <Last job={job} />
+        <Sparkline id={job.id} last={job.attributes.last_run} />
+      </div>
+    </>
+  );
+}
+
+function Filters() {
+  const { status, enabled, sort } = useSearch({ from: "/frame/jobs" });
+  const setSearch = useSetSearch();
+  return (
+    <header className="screen-head">
+      <h1>Jobs</h1>
+      <SearchBox label="Search jobs" />
+      <NativeSelect
+        size="xs"
+        aria-label="Last run"
+        value={status ?? ""}
+        onChange={(event) => setSearch({ status: event.currentTarget.value || undefined })}
+        data={[
+          { value: "", label: "Any last run" },
+          { value: "FAILED", label: "Last run failed" },
+          { value: "SUCCEEDED", label: "Last run succeeded" },
+          { value: "RUNNING", label: "Running now" },
+          { value: "PENDING", label: "Pending" },
+          { value: "CANCELED", label: "Last run cancelled" },
+        ]}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="Enabled"
+        value={enabled ?? ""}
+        onChange={(event) => setSearch({ enabled: event.currentTarget.value || undefined })}
+        data={[
+          { value: "", label: "Enabled and paused" },
+          { value: "true", label: "Enabled" },
+          { value: "false", label: "Paused" },
+        ]}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label="Order"
+        value={sort ?? ""}
+        onChange={(event) => setSearch({ sort: event.currentTarget.value || undefined })}
+        data={[
+          { value: "", label: "Newest first" },
+          { value: "next_run_at", label: "Next fire first" },
+          { value: "name", label: "By name" },
+        ]}
+      />
+      <span className="spring" />
+      <NewJobButton />
+    </header>
+  );
+}
+
+function NewJobButton() {
+  const navigate = useNavigate();
+  return (
+    <RoleGate needs="MEMBER">
+      {(disabled) => (
+        <Button size="xs" leftSection={<IconPlus size={15} />} disabled={disabled} onClick={() => navigate({ to: "/jobs/new" })}>
+          New job
+        </Button>
+      )}
+    </RoleGate>
+  );
+}
+
+function NoJobs() {
+  const code = `signalbox jobs create nightly-report '30 2 * * *' https://reports.example.com/build \\
+  --header 'Authorization: env:TOKEN' --url ${window.location.origin}`;
+  return (
+    <EmptyState title="No jobs yet" code={code}>
+      A job sends one HTTP request when it is due: by five cron fields in UTC, once at an instant, or now. Every run is kept with what was
+      sent, what came back, and how long it took.
+    </EmptyState>
+  );
 }

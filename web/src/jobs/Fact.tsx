@@ -1,0 +1,12 @@
+import type { ReactNode } from "react";
+import styles from "./jobs.module.css";
+
+/** Fact is a member of a list of facts: what it is, and what is known. */
+export function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className={styles.fact}>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

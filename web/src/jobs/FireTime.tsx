@@ -1,0 +1,19 @@
+import { RelativeTime } from "../ui/RelativeTime";
+import { instant } from "./schedule";
+
+/** FireTime shows when a job fires next: how soon, and at which time in UTC; the title has the reader's own. */
+export function FireTime({ at, absent }: { at: string | null; absent: string }) {
+  if (!at) return <span className="muted">{absent}</span>;
+  const { utc, local } = instant(at);
+  return (
+    <span title={`${local} where you are, ${utc}`} className="tabular">
+      <RelativeTime at={at} /> <span className="muted">{shortly(at, utc)}</span>
+    </span>
+  );
+}
+
+// shortly leaves the date out when it is today's.
+function shortly(at: string, utc: string): string {
+  const today = new Date().toISOString().slice(0, 10);
+  return at.startsWith(today) ? utc.slice(11) : utc;
+}

@@ -1,0 +1,154 @@
+import { Button } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { lazy } from "react";
+import type { Resource } from "../api/kinds";
+import { type Loaded, useOne } from "../api/queries";
+import { DetailHead } from "../ui/DetailHead";
+import { IconPlayerPlay } from "../ui/icons";
+import { RelativeTime } from "../ui/RelativeTime";
+import { RoleGate } from "../ui/RoleGate";
+import { ErrorState, Loading } from "../ui/states";
+import { TabbedPanel } from "../ui/TabbedPanel";
+import { useWriter } from "../ui/WriteProvider";
+import { EnabledSwitch } from "./EnabledSwitch";
+import { Fact } from "./Fact";
+import { FireTime } from "./FireTime";
+import styles from "./jobs.module.css";
+import { Runs } from "./Runs";
+import { isInFlight, lookAt, milliseconds, reasonWord } from "./runs";
+import { Sparkline } from "./Sparkline";
+import { Status } from "./Status";
+import { inWords } from "./schedule";
+import { useLook } from "./useLook";
+import { useRunActions } from "./useRunActions";
+
+const EditJob = lazy(() => import("./EditJob"));
+const Statistics = lazy(() => import("./Statistics"));
+const History = lazy(() => import("../ui/History"));
+
+/** JobDetail is the page of one job: its runs, its form, its statistics, its history. */
+export default function JobDetail() {
+  const { id } = useParams({ from: "/frame/jobs/$id" });
+  const { data, error, isPending, refetch } = useOne("job", id);
+  if (isPending) return <Loading />;
+  if (error) {
+    return (
+      <main className="screen">
+        <DetailHead list={{ to: "/jobs", label: "Jobs" }} title={id} />
+        <ErrorState error={error} retry={() => refetch()} />
+      </main>
+    );
+  }
+  return <Page key={id} loaded={data} />;
+}
+
+function Page({ loaded }: { loaded: Loaded<"job"> }) {
+  const job = loaded.resource;
+  const { attributes } = job;
+  const queries = useQueryClient();
+  useLook(lookAt([attributes]), () => void queries.invalidateQueries({ queryKey: ["job", "one", job.id] }));
+  return (
+    <main className="screen detail">
+      <DetailHead list={{ to: "/jobs", label: "Jobs" }} title={job.id} subtitle={attributes.name === job.id ? undefined : attributes.name}>
+        <EnabledSwitch job={job} label="Enabled" />
+        <RunNow id={job.id} />
+        <Delete job={job} />
+      </DetailHead>
+      <Summary job={job} />
+      <TabbedPanel
+        label="About this job"
+        tabs={[
+          { key: "runs", label: "Runs", body: () => <Runs id={job.id} job={attributes} /> },
+          { key: "edit", label: "Edit", body: () => <EditJob loaded={loaded} /> },
+          {
+            key: "stats",
+            label: "Statistics",
+            body: () => <Statistics id={job.id} last={attributes.last_run?.finished_at ?? undefined} />,
+          },
+          { key: "history", label: "History", body: () => <History kind="job" id={job.id} /> },
+        ]}
+      />
+    </main>
+  );
+}
+
+function RunNow({ id }: { id: string }) {
+  const { runNow } = useRunActions();
+  return (
+    <RoleGate needs="MEMBER">
+      {(disabled) => (
+        <Button size="compact-sm" leftSection={<IconPlayerPlay size={14} />} disabled={disabled} onClick={() => runNow(id)}>
+          Run now
+        </Button>
+      )}
+    </RoleGate>
+  );
+}
+
+function Delete({ job }: { job: Resource<"job"> }) {
+  const writer = useWriter();
+  const navigate = useNavigate();
+  const remove = async () => {
+    const done = await writer.attempt({
+      kind: "job",
+      id: job.id,
+      method: "DELETE",
+      title: `Delete the job ${job.id}`,
+      done: `${job.id} is deleted.`,
+      consequences: isInFlight(job.attributes.last_run?.status)
+        ? "It never fires again. Runs that wait are cancelled; one that runs now finishes. The history of its runs stays."
+        : "It never fires again. The history of its runs stays, and the id may be used again.",
+    });
+    if (done) await navigate({ to: "/jobs" });
+  };
+  return (
+    <RoleGate needs="MEMBER">
+      {(disabled) => (
+        <Button size="compact-sm" variant="default" disabled={disabled} onClick={remove}>
+          Delete…
+        </Button>
+      )}
+    </RoleGate>
+  );
+}
+
+function Summary({ job }: { job: Resource<"job"> }) {
+  const { schedule, next_run_at, last_run, configuration, description, skipped_at } = job.attributes;
+  return (
+    <dl className={`panel ${styles.facts}`}>
+      <Fact label="Schedule">
+        {inWords(schedule)} <span className={`mono muted ${styles.cron}`}>{schedule}</span>
+      </Fact>
+      <Fact label="Next fire">
+        <FireTime at={next_run_at} absent="none: it is paused" />
+      </Fact>
+      <Fact label="Last run">
+        {last_run ? (
+          <>
+            <Status status={last_run.status} more={reasonWord(last_run.failure_reason)} />{" "}
+            <span className="muted">
+              {milliseconds(last_run.run_duration_ms)}, <RelativeTime at={last_run.finished_at ?? last_run.started_at} absent="waiting" />
+            </span>
+          </>
+        ) : (
+          <span className="muted">never ran</span>
+        )}
+      </Fact>
+      <Fact label="Last 30 runs">
+        <Sparkline id={job.id} last={last_run} />
+      </Fact>
+      <Fact label="Request">
+        <span className="mono">
+          {configuration.method} {configuration.url}
+        </span>
+      </Fact>
+      {description && <Fact label="Description">{description}</Fact>}
+      {skipped_at && (
+        <Fact label="Skipped">
+          The account had too many pending runs <RelativeTime at={skipped_at} />
+        </Fact>
+      )}
+    </dl>
+  );
+}

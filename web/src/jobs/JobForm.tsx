@@ -1,0 +1,201 @@
+import { Alert, Button, Checkbox, Group, NativeSelect, NumberInput, Stack, Switch, Text, Textarea, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { ApiError } from "../api/client";
+import { pathOf } from "../api/kinds";
+import { CopyAs } from "../ui/CopyAs";
+import { useRefusal } from "../ui/RoleGate";
+import { useDryRun } from "../ui/useDryRun";
+import { asCommand, attributesOf, type Draft, methods } from "./draft";
+import { HeaderRows } from "./HeaderRows";
+import styles from "./jobs.module.css";
+import { SchedulePreview } from "./SchedulePreview";
+import { examples } from "./schedule";
+
+interface Form {
+  draft: Draft;
+  onChange: (changes: Partial<Draft>) => void;
+  isNew?: boolean;
+  isChanged: boolean;
+  /** onSave throws the server's refusal, which is shown beside the members. */
+  onSave: (andRun: boolean) => Promise<void>;
+}
+
+/** JobForm edits a job. The server checks it while people type: nothing is accepted here that it would refuse. */
+export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
+  const refusal = useRefusal("MEMBER");
+  const [busy, setBusy] = useState<"save" | "run">();
+  const [refused, setRefused] = useState<ApiError>();
+  const [tried, setTried] = useState(false);
+  const attributes = attributesOf(draft);
+  const asked = !refusal && isChanged;
+  const { failure, warnings } = useDryRun(asked ? { kind: "job", id: draft.id, method: isNew ? "POST" : "PUT", attributes } : undefined);
+  const known = failure ?? refused;
+  // What is still empty in a new form is not a mistake yet.
+  const at = (pointer: string, value: unknown = "x") => (isNew && !tried && value === "" ? undefined : known?.at(pointer));
+  const of = (name: string, value?: unknown) => at(`/data/attributes/${name}`, value);
+
+  const save = async (andRun: boolean) => {
+    setBusy(andRun ? "run" : "save");
+    setTried(true);
+    setRefused(undefined);
+    try {
+      await onSave(andRun);
+    } catch (problem) {
+      setRefused(problem as ApiError);
+    } finally {
+      setBusy(undefined);
+    }
+  };
+  const text = (name: keyof Draft) => ({
+    value: draft[name] as string,
+    onChange: (event: React.ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => onChange({ [name]: event.currentTarget.value }),
+  });
+
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save(false);
+      }}
+    >
+      <fieldset disabled={Boolean(refusal)} className={styles.fieldset}>
+        <Stack gap="sm">
+          {refusal && <Alert variant="light">{refusal}</Alert>}
+          {isNew ? (
+            <div className={styles.pair}>
+              <TextInput label="Id" placeholder="nightly-report" required data-autofocus {...text("id")} error={at("/data/id", draft.id)} />
+              <TextInput label="Name" placeholder={draft.id || "Nightly report"} {...text("name")} error={of("name", draft.name)} />
+            </div>
+          ) : (
+            <TextInput label="Name" {...text("name")} error={of("name")} />
+          )}
+          <TextInput label="Description" {...text("description")} error={of("description")} />
+          <Group align="flex-end" gap="xs" wrap="nowrap">
+            <TextInput
+              label="Schedule"
+              description="Five cron fields in UTC, a date and time, or now"
+              placeholder="30 2 * * *"
+              required
+              flex={1}
+              classNames={{ input: "mono" }}
+              {...text("schedule")}
+              error={of("schedule", draft.schedule)}
+              inputWrapperOrder={["label", "description", "input", "error"]}
+            />
+            <NativeSelect
+              aria-label="Examples of schedules"
+              w={130}
+              value=""
+              data={[{ value: "", label: "Examples" }, ...examples]}
+              onChange={(event) => event.currentTarget.value && onChange({ schedule: event.currentTarget.value })}
+            />
+          </Group>
+          <div className={styles.request}>
+            <NativeSelect
+              label="Method"
+              data={methods}
+              value={draft.method}
+              onChange={(event) => onChange({ method: event.currentTarget.value as Draft["method"] })}
+            />
+            <TextInput
+              label="URL"
+              placeholder="https://reports.example.com/build"
+              required
+              {...text("url")}
+              error={of("configuration/url", draft.url)}
+            />
+          </div>
+          <Text size="sm" fw={500} mb={-6}>
+            Headers
+          </Text>
+          <HeaderRows
+            headers={draft.headers}
+            onChange={(headers) => onChange({ headers })}
+            problem={(index, member) => of(`configuration/headers/${index}/${member}`, draft.headers[index]?.[member])}
+            disabled={Boolean(refusal)}
+          />
+          <Textarea
+            label="Body"
+            description="Sent as it is; empty for none"
+            rows={5}
+            classNames={{ input: "mono" }}
+            {...text("body")}
+            error={of("configuration/body")}
+          />
+          <div className={styles.pair}>
+            <TextInput
+              label="Counts as a success"
+              description="A status, or a class such as 2xx"
+              {...text("success_status")}
+              error={of("configuration/success_status")}
+            />
+            <NumberInput
+              label="Timeout"
+              description="Seconds, from connecting to the last byte"
+              min={1}
+              value={draft.timeout}
+              onChange={(timeout) => onChange({ timeout })}
+              error={of("configuration/timeout")}
+            />
+          </div>
+          <Checkbox
+            label="Verify the receiver's certificate"
+            checked={draft.tls_verify}
+            onChange={(event) => onChange({ tls_verify: event.currentTarget.checked })}
+          />
+          {draft.tls_verify && (
+            <Textarea
+              label="CA certificate"
+              description="PEM, for receivers whose certificate is of your own authority"
+              rows={2}
+              classNames={{ input: "mono" }}
+              {...text("ca_cert")}
+              error={of("configuration/ca_cert")}
+            />
+          )}
+        </Stack>
+      </fieldset>
+      <Stack gap="md" className={styles.aside}>
+        <SchedulePreview schedule={failure?.at("/data/attributes/schedule") ? "" : draft.schedule.trim()} />
+        <Switch
+          label="Enabled"
+          description="A paused job can be run by hand"
+          disabled={Boolean(refusal)}
+          checked={draft.enabled}
+          onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
+        />
+        {warnings.map((warning) => (
+          <Alert key={warning} color="yellow" variant="light" role="status">
+            {warning}
+          </Alert>
+        ))}
+        {refused && <Refused failure={refused} />}
+        <Group gap="xs">
+          <Button type="submit" size="sm" disabled={Boolean(refusal) || !isChanged} loading={busy === "save"}>
+            {isNew ? "Create the job" : "Save"}
+          </Button>
+          <Button variant="default" size="sm" disabled={Boolean(refusal)} loading={busy === "run"} onClick={() => save(true)}>
+            {isNew || isChanged ? "Save and run now" : "Run now"}
+          </Button>
+        </Group>
+        <CopyAs
+          method={isNew ? "POST" : "PUT"}
+          path={pathOf("job", isNew ? undefined : draft.id)}
+          body={{ data: { type: "job", id: draft.id, attributes } }}
+          cli={isNew ? asCommand(draft) : undefined}
+        />
+      </Stack>
+    </form>
+  );
+}
+
+// Refused repeats the sentences of a refusal beside the button: a member may be out of sight.
+function Refused({ failure }: { failure: ApiError }) {
+  return (
+    <Alert color="red" variant="light" role="alert" title="Nothing was saved">
+      <Text size="sm">{failure.message}</Text>
+      {failure.status >= 500 && failure.requestId && <Text size="xs">Request {failure.requestId}</Text>}
+    </Alert>
+  );
+}

@@ -1,0 +1,42 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { DetailHead } from "../ui/DetailHead";
+import { useWriter } from "../ui/WriteProvider";
+import { attributesOf, emptyDraft } from "./draft";
+import { JobForm } from "./JobForm";
+import { useRunActions } from "./useRunActions";
+
+/** NewJob is the page that creates a job. */
+export default function NewJob() {
+  const writer = useWriter();
+  const navigate = useNavigate();
+  const { runNow } = useRunActions();
+  const [draft, setDraft] = useState(emptyDraft);
+  const save = async (andRun: boolean) => {
+    const made = await writer.perform({
+      kind: "job",
+      id: draft.id,
+      method: "POST",
+      title: `Create the job ${draft.id}`,
+      done: `${draft.id} is there.`,
+      change: () => attributesOf(draft),
+    });
+    if (!made) return;
+    if (andRun) await runNow(made.id);
+    else await navigate({ to: "/jobs/$id", params: { id: made.id } });
+  };
+  return (
+    <main className="screen detail">
+      <DetailHead list={{ to: "/jobs", label: "Jobs" }} title="New job" />
+      <div className="panel">
+        <JobForm
+          isNew
+          draft={draft}
+          isChanged={draft !== emptyDraft}
+          onChange={(changes) => setDraft((old) => ({ ...old, ...changes }))}
+          onSave={save}
+        />
+      </div>
+    </main>
+  );
+}

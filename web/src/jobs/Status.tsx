@@ -1,0 +1,12 @@
+import styles from "./jobs.module.css";
+import { type Status as RunStatus, statusWord } from "./runs";
+
+/** Status shows what became of a run: a dot in its colour, and the word. */
+export function Status({ status, more }: { status: RunStatus; more?: string }) {
+  return (
+    <span className={styles.status} data-status={status}>
+      {statusWord(status)}
+      {more && <span className="muted">{more}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,168 @@
+import type { Kinds, Resource } from "../api/kinds";
+
+export type Run = Resource<"run">;
+export type RunAttributes = Kinds["run"];
+export type Status = RunAttributes["status"];
+
+/** isInFlight reports whether a run has still to end. */
+export const isInFlight = (status: Status | undefined) => status === "PENDING" || status === "RUNNING";
+
+const words: Record<Status, string> = {
+  PENDING: "Pending",
+  RUNNING: "Running",
+  SUCCEEDED: "Succeeded",
+  FAILED: "Failed",
+  CANCELED: "Cancelled",
+};
+
+/** statusWord returns what people call a status. */
+export const statusWord = (status: Status) => words[status];
+
+const reasons: Record<NonNullable<RunAttributes["failure_reason"]>, string> = {
+  TIMEOUT: "took too long",
+  CONNECTION_ERROR: "no connection",
+  NON_SUCCESS_STATUS: "wrong status",
+  SSRF_BLOCKED: "address not allowed",
+  QUOTA_EXCEEDED: "no runs left",
+  WORKER_LOST: "server node lost",
+};
+
+/** outcome returns in a few words what became of a run: "HTTP 503", "took too long". */
+export function outcome({ failure_reason: reason, result }: Pick<RunAttributes, "failure_reason" | "result">): string {
+  if (result && (reason === null || reason === "NON_SUCCESS_STATUS")) return `HTTP ${result.status}`;
+  return reason ? reasons[reason] : "";
+}
+
+/** reasonWord returns a failure in a few words. */
+export const reasonWord = (reason: RunAttributes["failure_reason"]) => (reason ? reasons[reason] : "");
+
+/** milliseconds returns a duration as people read it: 12 ms, 1.4 s, 2 min 05 s. */
+export function milliseconds(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return "–";
+  if (ms < 1000) return `${Math.round(ms * 10) / 10 >= 10 ? Math.round(ms) : Math.round(ms * 10) / 10} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
+}
+
+/** Phase is a part of a run's time. */
+export interface Phase {
+  key: "pending" | "dns" | "connect" | "tls" | "wait" | "body" | "run";
+  label: string;
+  ms: number;
+}
+
+/** phasesOf returns where the time of a run went; one that got no answer has only its execution as a whole. */
+export function phasesOf(run: Pick<RunAttributes, "pending_duration_ms" | "run_duration_ms" | "result">): Phase[] {
+  const phases: Phase[] = [];
+  const add = (key: Phase["key"], label: string, ms: number | null | undefined) => {
+    if (ms !== null && ms !== undefined) phases.push({ key, label, ms: Math.max(0, ms) });
+  };
+  add("pending", "Pending", run.pending_duration_ms);
+  const timings = run.result?.timings;
+  if (!timings) {
+    add("run", "Running", run.run_duration_ms);
+    return phases;
+  }
+  const { dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms } = timings;
+  add("dns", "Look up the name", dns_ms);
+  add("connect", "Connect", connect_ms);
+  add("tls", "TLS", tls_ms);
+  add("wait", "Wait for the answer", first_byte_ms);
+  add("body", "Read the body", total_ms - dns_ms - connect_ms - tls_ms - first_byte_ms);
+  return phases;
+}
+
+export interface Explanation {
+  what: string;
+  todo: string;
+}
+
+/** explain says why a run did not succeed, and what to do about it. */
+export function explain(run: RunAttributes, wanted = "2xx"): Explanation | undefined {
+  if (run.status === "CANCELED") {
+    return {
+      what: run.error ?? "Somebody cancelled it.",
+      todo: run.started_at ? "The receiver may have got the request." : "Nothing was sent.",
+    };
+  }
+  switch (run.failure_reason) {
+    case "TIMEOUT":
+      return {
+        what: "The answer was not complete when the job's timeout ended.",
+        todo: "Raise the timeout, or let the receiver answer at once and do its work afterwards.",
+      };
+    case "CONNECTION_ERROR":
+      return {
+        what: `No answer came: ${run.error ?? "the connection failed"}.`.replace(/\.\.$/, "."),
+        todo: connectionAdvice(run.error ?? ""),
+      };
+    case "NON_SUCCESS_STATUS":
+      return {
+        what: `The receiver answered ${run.result?.status}; the job counts ${wanted} as a success.`,
+        todo: statusAdvice(run.result?.status ?? 0),
+      };
+    case "SSRF_BLOCKED":
+      return {
+        what: "The name leads to an address that is not public, and nothing was sent.",
+        todo: "Use a public address, or ask who runs this server to allow the network (SIGNALBOX_ALLOW_NETWORKS).",
+      };
+    case "QUOTA_EXCEEDED":
+      return {
+        what: "The runs of this month are used up, and nothing was sent.",
+        todo: "Run it again next month, or with a larger plan; pause jobs that need not run so often.",
+      };
+    case "WORKER_LOST":
+      return {
+        what: "The server node that executed the run stopped before the end.",
+        todo: "The receiver may have got the request: look there, then run it again if that is safe.",
+      };
+    default:
+      return undefined;
+  }
+}
+
+function connectionAdvice(error: string): string {
+  if (/certificate|x509|tls|handshake/i.test(error))
+    return "Check the receiver's certificate; for one of your own authority, add it to the job as CA certificate.";
+  if (/refused/i.test(error)) return "Nothing listens there: check host and port, and that the receiver runs.";
+  if (/no such host|lookup|dns/i.test(error)) return "The name is unknown: check the spelling of the host.";
+  return "Check that the receiver runs and that this server can reach it, then run it again.";
+}
+
+function statusAdvice(status: number): string {
+  if (status >= 300 && status < 400) return "Redirects are not followed: use the address that it leads to, or count 3xx as a success.";
+  if (status === 401 || status === 403) return "Check the credential in the job's headers.";
+  if (status === 404 || status === 410) return "Check the path of the URL.";
+  if (status === 405) return "Check the method.";
+  if (status === 429) return "The receiver is asked too often: let the job run less often.";
+  if (status >= 500) return "Look into the receiver's log; the header X-Signalbox-Run of the request has this run's id.";
+  if (status >= 400) return "Compare the request below with what the receiver expects.";
+  return "Change what the job counts as a success if this answer is fine.";
+}
+
+/** pretty returns a body as it is read best: JSON with indents, everything else as it came. */
+export function pretty(body: string): string {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null ? JSON.stringify(value, null, 2) : body;
+  } catch {
+    return body;
+  }
+}
+
+/** Look is when a list of jobs should be read again, because runs send no events. */
+export interface Look {
+  inFlight: boolean;
+  /** soonest is the next instant that a job fires for, in milliseconds. */
+  soonest: number | undefined;
+}
+
+/** lookAt returns when something will have happened to jobs. */
+export function lookAt(jobs: Pick<Kinds["job"], "next_run_at" | "last_run">[]): Look {
+  const instants = jobs.flatMap(({ next_run_at: at }) => (at ? [new Date(at).getTime()] : []));
+  return {
+    inFlight: jobs.some(({ last_run }) => isInFlight(last_run?.status)),
+    soonest: instants.length === 0 ? undefined : Math.min(...instants),
+  };
+}

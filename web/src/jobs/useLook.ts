@@ -1,0 +1,23 @@
+import { useEffect, useRef } from "react";
+import type { Look } from "./runs";
+
+const interval = 2000;
+
+/**
+ * useLook calls look every two seconds while a run is in flight, and from the next fire time on until something
+ * has happened. Runs send no events. Nothing is asked while the tab is hidden.
+ */
+export function useLook({ inFlight, soonest }: Look, look: () => void): void {
+  const latest = useRef(look);
+  latest.current = look;
+  useEffect(() => {
+    if (!inFlight && soonest === undefined) return;
+    const wait = inFlight ? interval : Math.max(interval, (soonest as number) - Date.now() + 500);
+    const tick = () => {
+      if (!document.hidden) latest.current();
+      timer = setTimeout(tick, interval);
+    };
+    let timer = setTimeout(tick, Math.min(wait, 86_400_000));
+    return () => clearTimeout(timer);
+  }, [inFlight, soonest]);
+}
