@@ -1,5 +1,178 @@
-import { Placeholder } from "../ui/Placeholder";
+import { Button } from "@mantine/core";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense, useMemo } from "react";
+import { useList } from "../api/queries";
+import type { Environment } from "../api/session";
+import { useColumns, useSetSearch } from "../app/focus";
+import { EnvironmentName } from "../ui/EnvironmentDot";
+import { type Column, Grid } from "../ui/Grid";
+import { IconPlus } from "../ui/icons";
+import { RelativeTime } from "../ui/RelativeTime";
+import { RoleGate } from "../ui/RoleGate";
+import { SearchBox } from "../ui/SearchBox";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { usePages } from "../ui/usePages";
+import styles from "./configs.module.css";
+import { type Branch, branches } from "./tree";
+import { levelOf, overridesIn } from "./values";
 
+const NewConfig = lazy(() => import("./ConfigForm").then(({ NewConfig }) => ({ default: NewConfig })));
+
+/** most is how many configs are shown as a tree; more are a list in pages, with their parents beside them. */
+const most = 1000;
+
+/** ConfigList is the screen of configs: who inherits from whom, and how much each environment overrides. */
 export default function ConfigList() {
-  return <Placeholder title="Config" />;
+  const { q, new: adding } = useSearch({ from: "/frame/configs" });
+  const setSearch = useSetSearch();
+  return (
+    <main className="screen">
+      <header className="screen-head">
+        <h1>Config</h1>
+        <SearchBox label="Search configs" />
+        <span className="spring" />
+        <RoleGate needs="MEMBER">
+          {(disabled) => (
+            <Button size="xs" leftSection={<IconPlus size={15} />} disabled={disabled} onClick={() => setSearch({ new: "1" })}>
+              New config
+            </Button>
+          )}
+        </RoleGate>
+      </header>
+      {q ? <Flat q={q} /> : <Tree />}
+      <Suspense>{adding && <NewConfig onClose={() => setSearch({ new: undefined })} />}</Suspense>
+    </main>
+  );
+}
+
+function Tree() {
+  const { data, error, isPending, refetch } = useList("config", { "page[size]": most, "meta[total]": true });
+  const rows = useMemo(() => branches((data?.data ?? []).map(levelOf)), [data]);
+  if (isPending) return <Loading rows={14} />;
+  if (error) return <ErrorState error={error} retry={() => refetch()} />;
+  if ((data.meta.pagination.total ?? 0) > most) return <Flat />;
+  const isFresh = rows.length === 1 && rows[0]?.id === "common" && Object.keys(rows[0].config.items).length === 0;
+  return (
+    <Rows count={rows.length} at={(index) => rows[index]}>
+      {isFresh && <NoConfigs />}
+    </Rows>
+  );
+}
+
+function Flat({ q }: { q?: string }) {
+  const configs = usePages("config", { "filter[search]": q });
+  if (configs.isPending) return <Loading rows={14} />;
+  if (configs.error) return <ErrorState error={configs.error} retry={() => configs.refetch()} />;
+  if (configs.total === 0) return <EmptyState title="No config has that in its id or name" />;
+  const at = (index: number): Branch | undefined => {
+    const config = configs.at(index);
+    return config && { ...levelOf(config), depth: 0 };
+  };
+  return <Rows count={configs.total} at={at} onRange={configs.onRange} withParent />;
+}
+
+interface RowsProps {
+  count: number;
+  at: (index: number) => Branch | undefined;
+  onRange?: (from: number, to: number) => void;
+  withParent?: boolean;
+  children?: ReactNode;
+}
+
+function Rows({ count, at, onRange, withParent, children }: RowsProps) {
+  const environments = useColumns();
+  const navigate = useNavigate();
+  const columns = useMemo(() => columnsOf(environments, withParent), [environments, withParent]);
+  return (
+    <>
+      <Grid
+        label="Configs"
+        columns={columns}
+        count={count}
+        at={at}
+        keyOf={({ id }) => id}
+        onRange={onRange}
+        onOpen={({ id }) => navigate({ to: "/configs/$id", params: { id } })}
+        card={(row) => <Card row={row} environments={environments} />}
+        cardHeight={72}
+      />
+      {children}
+    </>
+  );
+}
+
+function columnsOf(environments: Environment[], withParent?: boolean): Column<Branch>[] {
+  const parent: Column<Branch> = {
+    key: "parent",
+    header: "Inherits from",
+    width: "minmax(110px, 1fr)",
+    cell: ({ config }) => <span className="mono muted ellipsis">{config.parent ?? "none"}</span>,
+  };
+  return [
+    { key: "name", header: "Config", width: "minmax(240px, 2fr)", cell: (row) => <Name row={row} /> },
+    ...(withParent ? [parent] : []),
+    {
+      key: "items",
+      header: "Own items",
+      width: "minmax(80px, 110px)",
+      cell: ({ config }) => <Count count={Object.keys(config.items).length} />,
+    },
+    ...environments.map((environment) => ({
+      key: environment.id,
+      header: <EnvironmentName environment={environment} />,
+      width: "minmax(120px, 1fr)",
+      cell: ({ config }: Branch) => <Overrides count={overridesIn(config, environment.id)} />,
+    })),
+    { key: "updated", header: "Changed", width: "minmax(90px, 120px)", cell: ({ config }) => <RelativeTime at={config.updated_at} /> },
+  ];
+}
+
+function Name({ row: { id, config, depth } }: { row: Branch }) {
+  return (
+    <span className={styles.name} style={{ paddingLeft: Math.max(0, depth - 1) * 18 }}>
+      {depth > 0 && (
+        <span className={styles.branch} aria-hidden="true">
+          └
+        </span>
+      )}
+      <Link to="/configs/$id" params={{ id }} tabIndex={-1} className="ellipsis">
+        {config.name}
+      </Link>
+      {config.name !== id && <span className="mono muted ellipsis">{id}</span>}
+      {depth > 0 && <span className="visually-hidden">inherits from {config.parent}</span>}
+    </span>
+  );
+}
+
+const Count = ({ count }: { count: number }) => <span className={count === 0 ? styles.none : undefined}>{count}</span>;
+
+function Overrides({ count }: { count: number }) {
+  if (count === 0) return <span className={styles.none}>no overrides</span>;
+  return <span>{count === 1 ? "1 override" : `${count} overrides`}</span>;
+}
+
+function Card({ row, environments }: { row: Branch; environments: Environment[] }) {
+  const counts = environments.map(({ id, name }) => `${name} ${overridesIn(row.config, id)}`).join(" · ");
+  return (
+    <>
+      <Name row={row} />
+      <div className="muted ellipsis" style={{ fontSize: 12, marginTop: 6 }}>
+        {Object.keys(row.config.items).length} items · overrides: {counts}
+      </div>
+    </>
+  );
+}
+
+function NoConfigs() {
+  const code = `signalbox configs create checkout timeout_ms=1500 currency=EUR --url ${window.location.origin}
+signalbox configs set checkout timeout_ms=800 -e production
+
+settings := live.Config(box, "checkout", Checkout{TimeoutMS: 1500})
+settings.Get().TimeoutMS // 800 in production, and always current`;
+  return (
+    <EmptyState title="Nothing is configured yet" code={code}>
+      A config has typed items with a default, and other values for single environments. It inherits from another one, at the end from
+      common, so that what all services share is written once.
+    </EmptyState>
+  );
 }

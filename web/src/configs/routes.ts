@@ -1,6 +1,18 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { frame } from "../app/roots";
+import { pick } from "../app/search";
 
-const list = createRoute({ getParentRoute: () => frame, path: "/configs", component: lazyRouteComponent(() => import("./ConfigList")) });
+const list = createRoute({
+  getParentRoute: () => frame,
+  path: "/configs",
+  validateSearch: pick("q", "new"),
+  component: lazyRouteComponent(() => import("./ConfigList")),
+});
+const detail = createRoute({
+  getParentRoute: () => frame,
+  path: "/configs/$id",
+  validateSearch: pick("tab", "q", "edit", "item", "add", "settings", "from", "to", "all"),
+  component: lazyRouteComponent(() => import("./ConfigDetail")),
+});
 
-export const configRoutes = [list] as const;
+export const configRoutes = [list, detail] as const;

@@ -51,7 +51,7 @@ export default function JobList() {
           onOpen={(job) => navigate({ to: "/jobs/$id", params: { id: job.id } })}
           dimmed={(job) => !job.attributes.enabled}
           card={(job) => <Card job={job} />}
-          cardHeight={104}
+          cardHeight={128}
         />
       )}
     </main>
@@ -78,6 +78,7 @@ function Name({ job }: { job: Job }) {
       <Link to="/jobs/$id" params={{ id: job.id }} tabIndex={-1} className={`${styles.name} ellipsis`}>
         {job.attributes.name}
       </Link>
+      {job.attributes.name !== job.id && " "}
       {job.attributes.name !== job.id && <span className="mono muted ellipsis">{job.id}</span>}
     </>
   );
@@ -118,11 +119,15 @@ function Card({ job }: { job: Job }) {
   return (
     <>
       <div className={styles.cardhead}>
-        <Name job={job} />
+        <span className="ellipsis">
+          <Name job={job} />
+        </span>
         <EnabledSwitch job={job} inGrid />
       </div>
       <div className={styles.cardline}>
         <Schedule job={job} />
+      </div>
+      <div className={styles.cardline}>
         <Next job={job} />
       </div>
       <div className={styles.cardline}>

@@ -1,0 +1,180 @@
+import { Button } from "@mantine/core";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo } from "react";
+import { useList } from "../api/queries";
+import { useEnvironments } from "../api/session";
+import { useColumns, useSetSearch } from "../app/focus";
+import { DetailHead } from "../ui/DetailHead";
+import { IconPlus } from "../ui/icons";
+import { RoleGate } from "../ui/RoleGate";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { TabbedPanel } from "../ui/TabbedPanel";
+import { useWriter } from "../ui/WriteProvider";
+import { useChain, useResolved } from "./queries";
+import { ValueGrid } from "./ValueGrid";
+import { goType, type Level, rowsOf } from "./values";
+
+const Compare = lazy(() => import("./Compare").then(({ Compare }) => ({ default: Compare })));
+const History = lazy(() => import("../ui/History"));
+const ItemDialog = lazy(() => import("./ItemDialog").then(({ ItemDialog }) => ({ default: ItemDialog })));
+const EditConfig = lazy(() => import("./ConfigForm").then(({ EditConfig }) => ({ default: EditConfig })));
+
+/** ConfigDetail is the page of one config: its values in every environment, and where each comes from. */
+export default function ConfigDetail() {
+  const { id } = useParams({ from: "/frame/configs/$id" });
+  const { data, error, isPending, refetch } = useChain(id);
+  if (isPending) return <Loading />;
+  if (error) {
+    return (
+      <main className="screen">
+        <DetailHead list={{ to: "/configs", label: "Config" }} title={id} />
+        <ErrorState error={error} retry={() => refetch()} />
+      </main>
+    );
+  }
+  return <Page chain={data} />;
+}
+
+function Page({ chain }: { chain: Level[] }) {
+  const level = chain[0] as Level;
+  const { id, config } = level;
+  const environments = useEnvironments();
+  return (
+    <main className="screen detail">
+      <DetailHead list={{ to: "/configs", label: "Config" }} title={id} subtitle={config.name === id ? undefined : config.name}>
+        <Actions level={level} />
+      </DetailHead>
+      <Ancestors chain={chain} />
+      <TabbedPanel
+        label="About this config"
+        tabs={[
+          { key: "values", label: "Values", body: () => <Values chain={chain} /> },
+          { key: "compare", label: "Compare", body: () => <Compare chain={chain} environments={environments} /> },
+          { key: "code", label: "Code", body: () => <Code chain={chain} /> },
+          { key: "history", label: "History", body: () => <History kind="config" id={id} /> },
+        ]}
+      />
+      <Dialogs level={level} />
+    </main>
+  );
+}
+
+/** Ancestors shows what a config inherits from, and what it is for. */
+function Ancestors({ chain }: { chain: Level[] }) {
+  const { config } = chain[0] as Level;
+  return (
+    <p className="muted" style={{ margin: 0, fontSize: 13 }}>
+      {chain.length === 1 ? "It inherits from no other config." : "Inherits from "}
+      {chain.slice(1).map(({ id }, index) => (
+        <span key={id}>
+          {index > 0 && " ← "}
+          <Link to="/configs/$id" params={{ id }} className="mono">
+            {id}
+          </Link>
+        </span>
+      ))}
+      {config.description && <span> · {config.description}</span>}
+    </p>
+  );
+}
+
+function Values({ chain }: { chain: Level[] }) {
+  const level = chain[0] as Level;
+  const environments = useColumns();
+  const rows = useMemo(() => rowsOf(chain), [chain]);
+  const { of, error } = useResolved(
+    level.id,
+    environments.map(({ id }) => id),
+  );
+  if (error) return <ErrorState error={error} />;
+  return <ValueGrid level={level} rows={rows} environments={environments} resolved={of} />;
+}
+
+function Code({ chain }: { chain: Level[] }) {
+  const { id } = chain[0] as Level;
+  const [environment] = useColumns();
+  const where = environment?.id ?? "production";
+  return (
+    <>
+      <EmptyState title="In a Go service" code={goType(id, rowsOf(chain))}>
+        The values are those of the service's environment, with everything that is inherited. They change while the service runs.
+      </EmptyState>
+      <EmptyState
+        title="In a script"
+        code={`signalbox configs resolve ${id} -e ${where}\ncurl -H "Authorization: Bearer $SIGNALBOX_KEY" '${window.location.origin}/api/v1/configs/${encodeURIComponent(id)}/resolved?environment=${where}'`}
+      />
+    </>
+  );
+}
+
+function Actions({ level }: { level: Level }) {
+  const setSearch = useSetSearch();
+  return (
+    <>
+      <RoleGate needs="MEMBER">
+        {(disabled) => (
+          <Button size="compact-sm" leftSection={<IconPlus size={14} />} disabled={disabled} onClick={() => setSearch({ add: "1" })}>
+            New item
+          </Button>
+        )}
+      </RoleGate>
+      <RoleGate needs="MEMBER">
+        {(disabled) => (
+          <Button size="compact-sm" variant="default" disabled={disabled} onClick={() => setSearch({ settings: "1" })}>
+            Settings…
+          </Button>
+        )}
+      </RoleGate>
+      <Delete level={level} />
+    </>
+  );
+}
+
+function Delete({ level: { id, config } }: { level: Level }) {
+  const writer = useWriter();
+  const navigate = useNavigate();
+  const { data } = useList("config", { "filter[parent]": id, "page[size]": 5, "meta[total]": true });
+  const children = data?.meta.pagination.total ?? 0;
+  const names = (data?.data ?? []).map((child) => child.id).join(", ");
+  const kept =
+    id === "common"
+      ? "common is what configs inherit from that name no other; it stays."
+      : children > 0
+        ? `${children} ${children === 1 ? "config inherits" : "configs inherit"} from it (${names}${children > 5 ? ", …" : ""}): give them another parent first.`
+        : undefined;
+  const overrides = Object.values(config.environments).reduce((sum, values) => sum + Object.keys(values).length, 0);
+  const remove = async () => {
+    const done = await writer.attempt({
+      kind: "config",
+      id,
+      method: "DELETE",
+      title: `Delete the config ${id}`,
+      done: `${id} is deleted.`,
+      consequences: `${Object.keys(config.items).length} items and ${overrides} overrides go with it. Services that read it keep the defaults of their code.`,
+    });
+    if (done) await navigate({ to: "/configs" });
+  };
+  return (
+    <RoleGate needs="MEMBER">
+      {(disabled) => (
+        <Button size="compact-sm" variant="default" disabled={disabled || kept !== undefined} title={kept} onClick={remove}>
+          Delete…
+        </Button>
+      )}
+    </RoleGate>
+  );
+}
+
+function Dialogs({ level }: { level: Level }) {
+  const { add, item, settings } = useSearch({ from: "/frame/configs/$id" });
+  const setSearch = useSetSearch();
+  return (
+    <Suspense>
+      {add && <ItemDialog level={level} onClose={() => setSearch({ add: undefined })} />}
+      {item !== undefined && item in level.config.items && (
+        <ItemDialog key={item} level={level} itemKey={item} onClose={() => setSearch({ item: undefined })} />
+      )}
+      {settings && <EditConfig level={level} onClose={() => setSearch({ settings: undefined })} />}
+    </Suspense>
+  );
+}
