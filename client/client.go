@@ -37,6 +37,7 @@ type Client struct {
 	Metrics      MetricsAPI      // measurements of running services
 	Snapshots    SnapshotsAPI    // everything that a service needs, in one piece
 	Connections  ConnectionsAPI  // who follows the events
+	Documents    DocumentsAPI    // resources of any kind, as JSON
 }
 
 // Option configures a client.
@@ -103,7 +104,7 @@ func newTransport(baseURL string, options []Option) (*transport, error) {
 
 func newClient(t *transport) *Client {
 	return &Client{
-		Account: AccountAPI{t}, User: UserAPI{t}, Usage: UsageAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t}, Snapshots: SnapshotsAPI{t},
+		Account: AccountAPI{t}, User: UserAPI{t}, Usage: UsageAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t}, Snapshots: SnapshotsAPI{t}, Documents: DocumentsAPI{t},
 		Users:        UsersAPI{newReader[User, UserParams](t, "user", "users")},
 		Invitations:  InvitationsAPI{newReader[Invitation, InvitationParams](t, "invitation", "invitations")},
 		Sessions:     SessionsAPI{resources[Session](t, "session", "sessions")},

@@ -122,6 +122,7 @@ func newWorld(t *testing.T, onStore bool) *world {
 	}
 	w.fill(client)
 	w.addRuns(client)
+	w.variables = append(w.variables, "-f signalbox/", "-f "+w.file(w.must("export")))
 	return w
 }
 

@@ -109,6 +109,12 @@ func sentences(err error) (lines []string) {
 	if len(lines) > 0 {
 		return lines
 	}
+	if joined, is := err.(interface{ Unwrap() []error }); is && err.Error() == errors.Join(joined.Unwrap()...).Error() {
+		for _, each := range joined.Unwrap() {
+			lines = append(lines, sentences(each)...)
+		}
+		return lines
+	}
 	if refused, is := errors.AsType[*signalbox.APIError](err); is && len(refused.Errors) > 0 {
 		return serverSentences(err, refused)
 	}

@@ -1,0 +1,61 @@
+package signalbox_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/internal/servertest"
+)
+
+func TestDocuments_CarryResourcesOfEveryKind(t *testing.T) {
+	t.Parallel()
+	client := servertest.Start(t).Client()
+	bodies := map[string]string{
+		"environment": `{"name":"QA"}`, "service": `{}`, "context_type": `{"name":"People"}`, "log_group": `{"level":"WARN"}`, "logger": `{"level":"DEBUG"}`,
+		"config": `{"items":{"a":{"value":1.50}}}`, "flag": `{"type":"JSON","default":{"b":1,"a":2}}`,
+		"job": `{"name":"J","schedule":"0 1 * * *","configuration":{"url":"https://a.example"}}`,
+	}
+	for _, kind := range signalbox.DocumentKinds() {
+		write := client.Documents.Create
+		if kind == "logger" {
+			write = client.Documents.Replace
+		}
+		if _, err := write(t.Context(), kind, "x1", json.RawMessage(bodies[kind])); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		found := false
+		for document, err := range client.Documents.All(t.Context(), kind) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || document.ID == "x1" && json.Valid(document.Attributes)
+		}
+		if !found {
+			t.Errorf("%s: it is not listed", kind)
+		}
+		if err := client.Documents.Delete(t.Context(), kind, "x1", signalbox.DryRun()); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if err := client.Documents.Delete(t.Context(), kind, "x1"); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+func TestDocuments_UnknownKind(t *testing.T) {
+	t.Parallel()
+	client := servertest.Start(t).Client()
+	_, created := client.Documents.Create(t.Context(), "api_key", "x", nil)
+	_, replaced := client.Documents.Replace(t.Context(), "api_key", "x", nil)
+	errs := []error{created, replaced, client.Documents.Delete(t.Context(), "api_key", "x")}
+	for _, err := range client.Documents.All(t.Context(), "api_key") {
+		errs = append(errs, err)
+	}
+	for _, err := range errs {
+		if err == nil || !strings.Contains(err.Error(), `there are no documents of kind "api_key"; the kinds are environment, `) {
+			t.Errorf("got %v", err)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/loglevel"
+)
+
+// jsonValues generates JSON that YAML could read as something else.
+func jsonValues() *rapid.Generator[json.RawMessage] {
+	texts := rapid.OneOf(rapid.SampledFrom([]string{"", "yes", "null", "1e3", "a: b", " x", "two\nlines\n", "\ttab", "<b>", "\u2028", "2026-01-01", "{}"}), rapid.StringN(0, 20, 60))
+	return rapid.Custom(func(t *rapid.T) json.RawMessage {
+		text, err := json.Marshal(texts.Draw(t, "text"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch rapid.IntRange(0, 4).Draw(t, "shape") {
+		case 0:
+			return json.RawMessage(fmt.Sprintf(`{"b":%s,"a":[1.10,null,{"k":%s}]}`, text, text))
+		case 1:
+			return json.RawMessage(rapid.SampledFrom([]string{"0", "1.50", "-2e3", "12345678901234567890", "0.1"}).Draw(t, "number"))
+		case 2:
+			return json.RawMessage("true")
+		default:
+			return text
+		}
+	})
+}
+
+// rewrite gives the resources of an account other content. What the server refuses stays as it was.
+func rewrite(ctx context.Context, t *rapid.T, client *signalbox.Client) {
+	value := func() json.RawMessage { return jsonValues().Draw(t, "value") }
+	text := func() *string {
+		drawn := rapid.StringN(0, 20, 60).Draw(t, "text")
+		if drawn == "" {
+			return nil
+		}
+		return &drawn
+	}
+	levels := rapid.SampledFrom(append(loglevel.Levels(), loglevel.None))
+	setting := func() signalbox.LevelSetting {
+		set := signalbox.LevelSetting{Level: levels.Draw(t, "level"), Permanent: true}
+		if rapid.Bool().Draw(t, "for a while") {
+			set.TTL, set.Permanent = time.Hour, false
+		}
+		return set
+	}
+	write := func(what string, write func() error) {
+		if !rapid.Bool().Draw(t, what) {
+			return
+		}
+		if err := write(); err != nil && !signalbox.IsValidation(err) && !signalbox.IsEnvironmentUnmanaged(err) {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	write("environment", func() error {
+		_, err := client.Environments.Replace(ctx, "staging", signalbox.EnvironmentDraft{Name: "Staging " + fmt.Sprint(len(value())), Managed: new(rapid.Bool().Draw(t, "managed"))})
+		return err
+	})
+	write("group", func() error {
+		_, err := client.LogGroups.Replace(ctx, "g", signalbox.LogGroupDraft{Base: setting(), Environments: map[string]signalbox.LevelSetting{"production": setting()}})
+		return err
+	})
+	write("logger", func() error {
+		_, err := client.Loggers.Replace(ctx, "a.b", signalbox.LoggerDraft{Base: setting(), Group: rapid.SampledFrom([]string{"", "g"}).Draw(t, "group"),
+			Environments: map[string]signalbox.LevelSetting{"production": setting(), "staging": setting()}})
+		return err
+	})
+	write("flag", func() error {
+		_, err := client.Flags.Replace(ctx, "f", signalbox.FlagDraft{Type: flageval.JSON, Description: text(), Default: value(), Environments: map[string]flageval.Environment{
+			"production": {Enabled: rapid.Bool().Draw(t, "on"), Default: value(), Rules: []flageval.Rule{{Description: "r", Logic: json.RawMessage(`{"==":[{"var":"user.key"},"a"]}`), Value: value()}}}}})
+		return err
+	})
+	write("config", func() error {
+		_, err := client.Configs.Replace(ctx, "c", signalbox.ConfigDraft{Description: text(), Items: map[string]signalbox.ConfigItem{"x": {Value: value(), Type: signalbox.ConfigJSON, Description: text()}},
+			Standalone: rapid.Bool().Draw(t, "standalone"), Environments: map[string]signalbox.ConfigOverrides{"production": {"x": value()}}})
+		return err
+	})
+	write("job", func() error {
+		_, err := client.Jobs.Replace(ctx, "j", signalbox.JobDraft{Name: "J", Description: text(), Schedule: "0 3 * * *", Enabled: new(rapid.Bool().Draw(t, "enabled")),
+			Configuration: signalbox.JobConfiguration{URL: "https://a.example", Body: text(), Headers: []signalbox.JobHeader{{Name: "X-Token", Value: "secret"}, {Name: "Accept", Value: "text/plain"}}}})
+		return err
+	})
+}
+
+// What export prints is what the server has: to apply it, or its JSON, changes nothing.
+func TestExport_RoundTrip(t *testing.T) {
+	t.Parallel()
+	term, client := newAccount(t)
+	term.must("apply", "-f", term.file(`
+{kind: environment, id: staging, name: Staging, managed: true}
+---
+{kind: log_group, id: g}
+---
+{kind: flag, id: f, type: JSON, default: 1}
+---
+{kind: config, id: c}
+---
+{kind: job, id: j, name: J, schedule: 0 3 * * *, configuration: {url: "https://a.example"}}`))
+	rapid.Check(t, func(rt *rapid.T) {
+		rewrite(t.Context(), rt, client)
+		format := rapid.SampledFrom([]string{"yaml", "json"}).Draw(rt, "format")
+		secrets := rapid.SampledFrom([]string{"--secrets=true", "--secrets=false"}).Draw(rt, "secrets")
+		before := lastChange(t, client)
+		exported := term.run("export", "-o", format, secrets)
+		term.input = exported.stdout
+		got := term.run("apply", "-f", "-")
+		if exported.code != 0 || got.code != 0 || !strings.Contains(got.stdout, "0 to create, 0 to change, 0 to delete") || lastChange(t, client) != before {
+			rt.Fatalf("%s\n%+v", exported.stdout+exported.stderr, got)
+		}
+		if secrets == "--secrets=false" && strings.Contains(exported.stdout, "secret\"") {
+			rt.Fatalf("a secret is in\n%s", exported.stdout)
+		}
+	})
+}

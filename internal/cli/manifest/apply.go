@@ -1,0 +1,109 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	signalbox "github.com/signalbox/signalbox/client"
+)
+
+// Apply does what the plan says. When it fails, or is interrupted, what was written stays: a new plan goes on from there.
+func (p *Plan) Apply(ctx context.Context) (written int, err error) {
+	if err := p.claim(ctx); err != nil {
+		return 0, err
+	}
+	for _, stage := range p.stages() {
+		done, err := p.applyStage(ctx, stage)
+		if written += done; err != nil {
+			return written, err
+		}
+	}
+	return written, p.disclaim(ctx)
+}
+
+// stages returns the steps to do, those together that do not need each other: first what is written, in the order of need,
+// then what is deleted, in the opposite order.
+func (p *Plan) stages() (stages [][]*Step) {
+	kinds := signalbox.DocumentKinds()
+	for _, kind := range kinds {
+		stages = append(stages, p.stage(kind, func(s Step) bool { return s.Action == Create || s.Action == Update }))
+	}
+	slices.Reverse(kinds)
+	for _, kind := range kinds {
+		stages = append(stages, p.stage(kind, func(s Step) bool { return s.Action == Delete }))
+	}
+	return stages
+}
+
+func (p *Plan) stage(kind string, wanted func(Step) bool) (stage []*Step) {
+	for i := range p.Steps {
+		if p.Steps[i].Kind == kind && wanted(p.Steps[i]) {
+			stage = append(stage, &p.Steps[i])
+		}
+	}
+	return stage
+}
+
+// applyStage does the steps of one kind. Configs need each other: a parent has to declare what a child overrides, and a child
+// has to stop before a parent removes it. Those that are refused are tried again as long as others succeed.
+func (p *Plan) applyStage(ctx context.Context, stage []*Step) (written int, err error) {
+	for len(stage) > 0 {
+		refused, err := p.applyOnce(ctx, stage)
+		written += len(stage) - len(refused)
+		if err == nil {
+			return written, nil
+		}
+		if ctx.Err() != nil || len(refused) == len(stage) || stage[0].Kind != "config" {
+			return written, err
+		}
+		stage = refused
+	}
+	return written, nil
+}
+
+// applyOnce does steps, several at once, and returns those that failed.
+func (p *Plan) applyOnce(ctx context.Context, stage []*Step) (failed []*Step, err error) {
+	several(stage, func(step *Step) { step.refused = p.applyStep(ctx, step) })
+	var problems []error
+	for _, step := range stage {
+		if step.refused != nil {
+			failed, problems = append(failed, step), append(problems, step.refused)
+		}
+	}
+	return failed, errors.Join(problems...)
+}
+
+func (p *Plan) applyStep(ctx context.Context, step *Step) error {
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("%s: %w", step.label(), err)
+	}
+	_, err := p.write(ctx, step)
+	if err == nil && step.Kind == "environment" && step.Action == Create && (step.sent["managed"] != nil || step.sent["classification"] != nil) {
+		_, err = p.client.Documents.Replace(ctx, step.Kind, step.ID, step.sent)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", step.Source, step.label(), err)
+	}
+	return nil
+}
+
+// write sends a step.
+func (p *Plan) write(ctx context.Context, step *Step, options ...signalbox.WriteOption) (signalbox.Document, error) {
+	documents := p.client.Documents
+	switch {
+	case step.Action == Delete && step.Kind == "logger": // what services reported of it stays
+		return documents.Replace(ctx, step.Kind, step.ID, map[string]bool{"managed": false}, options...)
+	case step.Action == Delete:
+		err := documents.Delete(ctx, step.Kind, step.ID, options...)
+		if signalbox.IsNotFound(err) { // somebody else did it
+			err = nil
+		}
+		return signalbox.Document{}, err
+	case step.Action == Create && step.Kind != "logger":
+		return documents.Create(ctx, step.Kind, step.ID, step.sent, options...)
+	default:
+		return documents.Replace(ctx, step.Kind, step.ID, step.sent, options...)
+	}
+}

@@ -1,0 +1,141 @@
+package manifest
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	signalbox "github.com/signalbox/signalbox/client"
+)
+
+// Export returns the resources of some kinds as objects that Read reads. What is only discovered is left out, and so are
+// levels that end by themselves. Values of headers that may be secret are replaced by a reference unless secrets are wanted.
+func Export(ctx context.Context, client *signalbox.Client, kinds []string, secrets bool) (objects []json.RawMessage, err error) {
+	for _, kind := range kinds {
+		for document, err := range client.Documents.All(ctx, kind) {
+			if err != nil {
+				return nil, err
+			}
+			var all attributes
+			if err := json.Unmarshal(document.Attributes, &all); err != nil {
+				return nil, err
+			}
+			if exported := tidy(kind, document.ID, all, secrets); exported != nil {
+				objects = append(objects, object(kind, document.ID, exported))
+			}
+		}
+	}
+	return objects, nil
+}
+
+// object returns a resource with its kind and id first, and its members in the order of the definition.
+func object(kind, id string, members attributes) json.RawMessage {
+	parts := []string{`"kind":` + encode(kind), `"id":` + encode(id)}
+	for _, name := range definition(kind) {
+		if member, exists := members[name]; exists {
+			parts = append(parts, encode(name)+":"+string(member))
+		}
+	}
+	return json.RawMessage("{" + strings.Join(parts, ",") + "}")
+}
+
+// tidy returns what a file says about a resource; nil for nothing, because nobody decided anything.
+func tidy(kind, id string, all attributes, secrets bool) attributes {
+	kept := pick(kind, all)
+	switch kind {
+	case "environment":
+		if string(kept["managed"]) == "false" && string(kept["classification"]) == `"AD_HOC"` {
+			return nil
+		}
+	case "flag":
+		if string(kept["managed"]) == "false" {
+			return nil
+		}
+		delete(kept, "managed")
+		kept.tidyEach("environments", "default", "rules")
+	case "logger", "log_group":
+		if !tidyLevels(kind, kept) {
+			return nil
+		}
+	case "config":
+		kept.tidyEach("items", "description", "schema")
+	case "job":
+		tidyJob(kept, secrets)
+	}
+	if kept.text("name") == id && kind != "flag" && kind != "job" {
+		delete(kept, "name")
+	}
+	kept.dropEmpty(func(name string) bool { return name != "default" && name != "parent" })
+	if kind == "config" && id == signalbox.CommonConfig {
+		delete(kept, "parent")
+		if len(kept) == 0 { // nobody put anything into it
+			return nil
+		}
+	}
+	return kept
+}
+
+// dropEmpty removes members that are null or have nothing in them.
+func (a attributes) dropEmpty(may func(string) bool) {
+	maps.DeleteFunc(a, func(name string, member json.RawMessage) bool {
+		return may(name) && (empty(member) || string(member) == "{}" || string(member) == "[]")
+	})
+}
+
+// tidyEach removes empty members from every object of a member.
+func (a attributes) tidyEach(member string, names ...string) {
+	objects := a.objects(member)
+	if objects == nil {
+		return
+	}
+	for _, object := range objects {
+		object.dropEmpty(func(name string) bool { return slices.Contains(names, name) })
+	}
+	a[member] = raw(objects)
+}
+
+// tidyLevels removes levels that end by themselves, and reports whether anything is left of a logger.
+func tidyLevels(kind string, kept attributes) bool {
+	if kind == "logger" && string(kept["managed"]) == "false" {
+		return false
+	}
+	delete(kept, "managed")
+	if !empty(kept["level_expires_at"]) {
+		delete(kept, "level")
+	}
+	delete(kept, "level_expires_at")
+	levels := kept.objects("environments")
+	maps.DeleteFunc(levels, func(_ string, level attributes) bool { return !empty(level["expires_at"]) })
+	for _, level := range levels {
+		delete(level, "expires_at")
+	}
+	kept["environments"] = raw(levels)
+	return kind == "log_group" || len(levels) > 0 || !empty(kept["level"]) || !empty(kept["group"])
+}
+
+// tidyJob replaces the values of headers by references and removes what is empty.
+func tidyJob(kept attributes, secrets bool) {
+	configuration, headers, has := jobHeaders(kept)
+	if !has {
+		if json.Unmarshal(kept["configuration"], &configuration) != nil {
+			return
+		}
+	}
+	if has && !secrets {
+		for i := range headers {
+			if !harmless(headers[i].Name) {
+				headers[i].Value, headers[i].ValueFrom = nil, storedReference
+			}
+		}
+		configuration["headers"] = raw(headers)
+	}
+	configuration.dropEmpty(func(string) bool { return true })
+	kept["configuration"] = raw(configuration)
+}
+
+// harmless reports whether a header never has a secret.
+func harmless(name string) bool {
+	return slices.Contains([]string{"accept", "accept-language", "content-type", "host", "user-agent"}, strings.ToLower(name))
+}

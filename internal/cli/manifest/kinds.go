@@ -1,0 +1,136 @@
+package manifest
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+)
+
+// definition returns the members of a kind that somebody decides; all others are observed or computed.
+func definition(kind string) []string {
+	return map[string][]string{
+		"environment":  {"name", "color", "classification", "managed"},
+		"service":      {"name"},
+		"context_type": {"name"},
+		"log_group":    {"name", "level", "level_expires_at", "environments"},
+		"logger":       {"name", "level", "level_expires_at", "group", "environments", "managed"},
+		"config":       {"name", "description", "parent", "items", "environments"},
+		"flag":         {"name", "description", "type", "default", "values", "environments", "managed"},
+		"job":          {"name", "description", "enabled", "schedule", "configuration"},
+	}[kind]
+}
+
+// pick returns the members of a resource that define it.
+func pick(kind string, all attributes) attributes {
+	picked := attributes{}
+	for _, name := range definition(kind) {
+		if member, exists := all[name]; exists {
+			picked[name] = member
+		}
+	}
+	return picked
+}
+
+// complete returns the attributes to send for a resource: those of the file, with what a file need not say and what comes by
+// itself. current is what the server has; nil for nothing.
+func complete(kind, id string, declared, current attributes) attributes {
+	sent := maps.Clone(declared)
+	switch kind {
+	case "flag":
+		sent.fallback("managed", "true")
+	case "config":
+		completeConfig(id, sent, current)
+	case "logger", "log_group":
+		completeLevels(sent, current)
+	case "job":
+		completeJob(sent, current)
+	case "environment":
+		sent.fallback("name", encode(id))
+	case "context_type":
+		if observed, exists := current["attributes"]; exists && sent["attributes"] == nil {
+			sent["attributes"] = observed
+		}
+	}
+	return sent
+}
+
+// fallback sets a member that is not there.
+func (a attributes) fallback(name, text string) {
+	if _, exists := a[name]; !exists {
+		a[name] = json.RawMessage(text)
+	}
+}
+
+// completeConfig says what a server would take from what is stored: a file without a parent means the common one, and an item
+// without a schema has none.
+func completeConfig(id string, sent, current attributes) {
+	if id != "common" {
+		sent.fallback("parent", `"common"`)
+	}
+	stored := current.objects("items")
+	items := sent.objects("items")
+	for key, item := range items {
+		if _, had := stored[key]["schema"]; had {
+			item.fallback("schema", "null")
+		}
+	}
+	if items != nil {
+		sent["items"] = raw(items)
+	}
+}
+
+// completeLevels makes levels of the file permanent unless it says when they end, and keeps those on the server that end by
+// themselves where the file has none.
+func completeLevels(sent, current attributes) {
+	if !empty(sent["level"]) {
+		sent.fallback("level_expires_at", "null")
+	} else if !empty(current["level_expires_at"]) {
+		sent["level"], sent["level_expires_at"] = current["level"], current["level_expires_at"]
+	}
+	levels := sent.objects("environments")
+	for _, level := range levels {
+		level.fallback("expires_at", "null")
+	}
+	for environment, level := range current.objects("environments") {
+		if _, declared := levels[environment]; !declared && !empty(level["expires_at"]) {
+			if levels == nil {
+				levels = map[string]attributes{}
+			}
+			levels[environment] = level
+		}
+	}
+	if levels != nil {
+		sent["environments"] = raw(levels)
+	}
+}
+
+// completeJob keeps a job that runs once, and has run, from running again: it disabled itself.
+func completeJob(sent, current attributes) {
+	once := len(strings.Fields(sent.text("schedule"))) == 1
+	if once && sent.text("schedule") == current.text("schedule") && string(sent["enabled"]) != "false" && current["enabled"] != nil {
+		sent["enabled"] = current["enabled"]
+	}
+}
+
+// objects returns the objects in a member; nil when it is none.
+func (a attributes) objects(name string) map[string]attributes {
+	var objects map[string]attributes
+	if json.Unmarshal(a[name], &objects) != nil {
+		return nil
+	}
+	return objects
+}
+
+// empty reports whether a member is absent or null.
+func empty(member json.RawMessage) bool { return len(member) == 0 || string(member) == "null" }
+
+// raw encodes what was made of JSON, which cannot fail.
+func raw(value any) json.RawMessage {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func encode(text string) string { return string(raw(text)) }

@@ -1,0 +1,159 @@
+package manifest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	signalbox "github.com/signalbox/signalbox/client"
+)
+
+// ownersMember is the member of the account's settings that has the resources of every owner.
+const ownersMember = "owners"
+
+// owners has the names of resources by owner.
+type owners map[string][]string
+
+// ownersOf reads the owners from the account's settings.
+func ownersOf(settings signalbox.Settings) (owners, error) {
+	found := owners{}
+	text, exists := settings.Other[ownersMember]
+	if !exists {
+		return found, nil
+	}
+	if err := json.Unmarshal(text, &found); err != nil {
+		return nil, fmt.Errorf("the member %q of the account's settings does not have lists of resources by owner: %w", ownersMember, err)
+	}
+	return found, nil
+}
+
+// readOwners reads who owns what, and refuses resources of other owners.
+func (p *Plan) readOwners(ctx context.Context, resources []Resource) error {
+	if p.options.Owner == "" {
+		return nil
+	}
+	settings, err := p.client.Account.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	if p.owners, err = ownersOf(settings); err != nil || p.options.TakeOver {
+		return err
+	}
+	for _, resource := range resources {
+		for _, other := range slices.Sorted(maps.Keys(p.owners)) {
+			if other != p.options.Owner && slices.Contains(p.owners[other], resource.name()) {
+				return &OwnedError{resource, other}
+			}
+		}
+	}
+	return nil
+}
+
+// OwnedError is a resource that belongs to another owner.
+type OwnedError struct {
+	resource Resource
+	owner    string
+}
+
+func (e *OwnedError) Error() string {
+	return fmt.Sprintf("%s: the %s belongs to the owner %q; take it over with --take-over", e.resource.Source, e.resource.label(), e.owner)
+}
+
+// unlisted returns what the owner has and the files do not, if that is to be pruned.
+func (p *Plan) unlisted(resources []Resource) (unlisted []Resource) {
+	if !p.options.Prune {
+		return nil
+	}
+	for _, name := range p.owners[p.options.Owner] {
+		if slices.ContainsFunc(resources, func(r Resource) bool { return r.name() == name }) {
+			continue
+		}
+		kind, id, _ := strings.Cut(name, ":")
+		unlisted = append(unlisted, Resource{Kind: kind, ID: id, Source: "the owner " + p.options.Owner})
+	}
+	return unlisted
+}
+
+// names returns the resources that the files have.
+func (p *Plan) names() (names []string) {
+	for _, step := range p.Steps {
+		if step.Action != Delete {
+			names = append(names, step.name())
+		}
+	}
+	return names
+}
+
+// taken reports whether an owner gets resources that it did not have.
+func (o owners) taken(owner string, steps []Step) bool {
+	return owner != "" && slices.ContainsFunc(steps, func(s Step) bool { return s.Action != Delete && !slices.Contains(o[owner], s.name()) })
+}
+
+// claim records the resources of the files as the owner's, before any of them is written: one that was interrupted must not
+// leave resources that nobody prunes.
+func (p *Plan) claim(ctx context.Context) error {
+	return p.changeOwners(ctx, func(all owners) {
+		names := p.names()
+		for owner, listed := range all {
+			if owner != p.options.Owner {
+				all[owner] = slices.DeleteFunc(slices.Clone(listed), func(name string) bool { return slices.Contains(names, name) })
+			}
+		}
+		all[p.options.Owner] = append(names, all[p.options.Owner]...)
+	})
+}
+
+// disclaim forgets what was pruned, after it was.
+func (p *Plan) disclaim(ctx context.Context) error {
+	if !p.options.Prune {
+		return nil
+	}
+	return p.changeOwners(ctx, func(all owners) { all[p.options.Owner] = p.names() })
+}
+
+// changeOwners changes the account's settings. When somebody else does so too it begins again.
+func (p *Plan) changeOwners(ctx context.Context, change func(owners)) error {
+	if p.options.Owner == "" {
+		return nil
+	}
+	const attempts = 5
+	for attempt := 1; ; attempt++ {
+		settings, err := p.client.Account.Settings(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := ownersOf(settings)
+		if err != nil {
+			return err
+		}
+		before := string(raw(all.tidy()))
+		change(all)
+		if after := all.tidy(); string(raw(after)) != before {
+			draft := settings.Draft()
+			draft.Other = maps.Clone(draft.Other)
+			draft.Other[ownersMember] = raw(after)
+			_, err = p.client.Account.ReplaceSettings(ctx, draft, signalbox.IfMatch(settings.ETag))
+		}
+		if signalbox.IsVersionMismatch(err) && attempt < attempts {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("recording the resources of the owner %q in the account's settings: %w", p.options.Owner, err)
+		}
+		return nil
+	}
+}
+
+// tidy returns the owners sorted, without repetitions and without those that have nothing.
+func (o owners) tidy() owners {
+	tidied := owners{}
+	for owner, names := range o {
+		if names = slices.Compact(slices.Sorted(slices.Values(names))); len(names) > 0 {
+			tidied[owner] = names
+		}
+	}
+	return tidied
+}

@@ -1,0 +1,215 @@
+package manifest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	signalbox "github.com/signalbox/signalbox/client"
+)
+
+// Action is what a plan does with a resource.
+type Action int
+
+// The actions.
+const (
+	Keep Action = iota
+	Create
+	Update
+	Delete
+)
+
+// Step is one resource of a plan.
+type Step struct {
+	Resource
+	Action Action
+	// sent are the attributes to write.
+	sent attributes
+	// before and after define the resource; nil is none.
+	before, after attributes
+	// Warnings are what the server found odd about it.
+	Warnings []signalbox.Warning
+	// Late reports that the server can only check it once what it refers to is written.
+	Late bool
+	// refused is why the server did not accept the dry run.
+	refused error
+}
+
+// Options configure a plan.
+type Options struct {
+	// Owner is whose resources these are; empty for nobody's.
+	Owner string
+	// Prune deletes what the owner has and the files do not.
+	Prune bool
+	// TakeOver takes resources from other owners.
+	TakeOver bool
+	// Variable returns a variable of the environment, for secrets; "" is none.
+	Variable func(string) string
+}
+
+// Plan is what has to be done to make a server what files say.
+type Plan struct {
+	Steps   []Step
+	client  *signalbox.Client
+	options Options
+	owners  owners
+	stored  map[string]attributes // what the server has, by name
+}
+
+// workers is how many requests are made at once: enough to keep a server busy, and not more.
+const workers = 8
+
+// New compares resources with what a server has. Nothing is changed.
+func New(ctx context.Context, client *signalbox.Client, resources []Resource, options Options) (*Plan, error) {
+	plan := &Plan{client: client, options: options, stored: map[string]attributes{}}
+	if err := plan.readOwners(ctx, resources); err != nil {
+		return nil, err
+	}
+	pruned := plan.unlisted(resources)
+	if err := plan.readStored(ctx, append(slices.Clone(resources), pruned...)); err != nil {
+		return nil, err
+	}
+	for _, resource := range resources {
+		plan.Steps = append(plan.Steps, Step{Resource: resource})
+	}
+	for _, resource := range pruned {
+		if before, exists := plan.stored[resource.name()]; exists {
+			plan.Steps = append(plan.Steps, Step{Resource: resource, Action: Delete, before: pick(resource.Kind, before)})
+		}
+	}
+	if err := plan.prepare(); err != nil {
+		return nil, err
+	}
+	return plan, plan.try(ctx)
+}
+
+// readStored reads all resources of the kinds in question.
+func (p *Plan) readStored(ctx context.Context, resources []Resource) error {
+	for _, kind := range signalbox.DocumentKinds() {
+		if !slices.ContainsFunc(resources, func(r Resource) bool { return r.Kind == kind }) {
+			continue
+		}
+		for document, err := range p.client.Documents.All(ctx, kind) {
+			if err != nil {
+				return err
+			}
+			var members attributes
+			if err := json.Unmarshal(document.Attributes, &members); err != nil {
+				return fmt.Errorf("reading the %s %s of the server: %w", kind, document.ID, err)
+			}
+			p.stored[kind+":"+document.ID] = members
+		}
+	}
+	return nil
+}
+
+// prepare works out what to send for every step.
+func (p *Plan) prepare() error {
+	var problems []error
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		if step.Action == Delete {
+			continue
+		}
+		current := p.stored[step.name()]
+		step.Action = Create
+		if current != nil {
+			step.Action, step.before = Update, pick(step.Kind, current)
+		}
+		declared, err := p.withSecrets(step.Resource, current)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %s: %w", step.Source, step.label(), err))
+			continue
+		}
+		step.sent = complete(step.Kind, step.ID, declared, current)
+	}
+	return errors.Join(problems...)
+}
+
+// try sends every step as a dry run.
+func (p *Plan) try(ctx context.Context) error {
+	steps := make([]*Step, len(p.Steps))
+	for i := range p.Steps {
+		steps[i] = &p.Steps[i]
+	}
+	several(steps, func(step *Step) { step.refused = p.tryStep(ctx, step) })
+	return errors.Join(p.judge()...)
+}
+
+// several does something for every step, some at once.
+func several(steps []*Step, do func(*Step)) {
+	var group sync.WaitGroup
+	next := make(chan *Step)
+	for range min(workers, len(steps)) {
+		group.Go(func() {
+			for step := range next {
+				do(step)
+			}
+		})
+	}
+	for _, step := range steps {
+		next <- step
+	}
+	close(next)
+	group.Wait()
+}
+
+// judge tells refusals that end it all from those that what is written before will settle.
+func (p *Plan) judge() (problems []error) {
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		switch {
+		case step.refused == nil:
+		case p.isEarly(step, step.refused):
+			step.Late, step.after = true, pick(step.Kind, step.sent)
+		default:
+			problems = append(problems, fmt.Errorf("%s: %s: %w", step.Source, step.label(), step.refused))
+		}
+	}
+	return problems
+}
+
+// tryStep lets the server say what a step would come to.
+func (p *Plan) tryStep(ctx context.Context, step *Step) error {
+	document, err := p.write(ctx, step, signalbox.DryRun())
+	if err != nil || step.Action == Delete {
+		return err
+	}
+	var members attributes
+	if err := json.Unmarshal(document.Attributes, &members); err != nil {
+		return fmt.Errorf("reading the answer of the server: %w", err)
+	}
+	step.after = pick(step.Kind, members)
+	if step.Kind == "environment" && step.Action == Create { // which the server makes managed at first
+		for _, name := range []string{"managed", "classification"} {
+			if declared, exists := step.sent[name]; exists {
+				step.after[name] = declared
+			}
+		}
+	}
+	if document.Notes != nil {
+		step.Warnings = document.Notes.Warnings
+	}
+	if step.Action == Update && same(step.Kind, step.before, step.after) {
+		step.Action = Keep
+	}
+	return nil
+}
+
+// Different reports whether the plan changes anything.
+func (p *Plan) Different() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Action != Keep }) || p.owners.taken(p.options.Owner, p.Steps)
+}
+
+// Count returns how many steps have an action.
+func (p *Plan) Count(action Action) (count int) {
+	for _, step := range p.Steps {
+		if step.Action == action {
+			count++
+		}
+	}
+	return count
+}

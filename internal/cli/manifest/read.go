@@ -1,0 +1,194 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/cli/yamljson"
+	"github.com/signalbox/signalbox/internal/naming"
+)
+
+// Resource is a resource as a file has it.
+type Resource struct {
+	Kind, ID string
+	// Attributes are all other members.
+	Attributes attributes
+	// Source is the file and the line.
+	Source string
+}
+
+// attributes are the members of a resource.
+type attributes map[string]json.RawMessage
+
+// name identifies a resource in an account.
+func (r Resource) name() string { return r.Kind + ":" + r.ID }
+
+// label is the resource in sentences.
+func (r Resource) label() string { return r.Kind + " " + r.ID }
+
+// Read reads files, folders with all files below them that end in .yaml, .yml or .json, and the input for "-".
+func Read(sources []string, input io.Reader) ([]Resource, error) {
+	var all []Resource
+	for _, source := range sources {
+		files, err := filesOf(source)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			found, err := readFile(file, input)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+		}
+	}
+	return all, checkUnique(all)
+}
+
+// filesOf returns a file itself and the files of a folder, sorted.
+func filesOf(source string) (files []string, err error) {
+	if source == "-" {
+		return []string{source}, nil
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{source}, nil
+	}
+	err = filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("the folder %s has no file that ends in .yaml, .yml or .json", source)
+	}
+	return files, err
+}
+
+func readFile(file string, input io.Reader) ([]Resource, error) {
+	var text []byte
+	var err error
+	if file == "-" {
+		file = "the input"
+		text, err = io.ReadAll(input)
+	} else {
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	documents, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var found []Resource
+	for _, document := range documents {
+		resources, err := readDocument(document, fmt.Sprintf("%s:%d", file, document.Line))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, resources...)
+	}
+	return found, nil
+}
+
+// parse reads JSON as JSON, because YAML reads some of its escapes differently, and all else as YAML.
+func parse(text []byte) ([]yamljson.Document, error) {
+	trimmed := bytes.TrimSpace(text)
+	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
+		if documents, err := parseJSON(trimmed); err == nil {
+			return documents, nil
+		}
+	}
+	return yamljson.ToJSON(text)
+}
+
+func parseJSON(text []byte) (documents []yamljson.Document, err error) {
+	for decoder := json.NewDecoder(bytes.NewReader(text)); ; {
+		line := 1 + bytes.Count(text[:decoder.InputOffset()], []byte("\n"))
+		var document json.RawMessage
+		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+			return documents, nil
+		} else if err != nil {
+			return nil, err
+		}
+		documents = append(documents, yamljson.Document{JSON: document, Line: line})
+	}
+}
+
+// readDocument reads one resource, or a list of them.
+func readDocument(document yamljson.Document, source string) ([]Resource, error) {
+	texts := []json.RawMessage{document.JSON}
+	if bytes.HasPrefix(document.JSON, []byte("[")) {
+		if err := json.Unmarshal(document.JSON, &texts); err != nil {
+			return nil, fmt.Errorf("%s: %w", source, err)
+		}
+	}
+	resources := make([]Resource, len(texts))
+	for i, text := range texts {
+		resource, err := readResource(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", source, err)
+		}
+		resource.Source = source
+		resources[i] = resource
+	}
+	return resources, nil
+}
+
+func readResource(text json.RawMessage) (Resource, error) {
+	var members attributes
+	if err := json.Unmarshal(text, &members); err != nil || members == nil {
+		return Resource{}, errors.New("a resource must be an object such as {kind: flag, id: checkout-v2, type: BOOLEAN, default: false}")
+	}
+	resource := Resource{Kind: members.text("kind"), ID: members.text("id"), Attributes: members}
+	delete(members, "kind")
+	delete(members, "id")
+	switch {
+	case resource.Kind == "":
+		return resource, fmt.Errorf("kind must be one of %s", strings.Join(signalbox.DocumentKinds(), ", "))
+	case !slices.Contains(signalbox.DocumentKinds(), resource.Kind):
+		return resource, fmt.Errorf("there is no kind %q; the kinds are %s.%s", resource.Kind, strings.Join(signalbox.DocumentKinds(), ", "),
+			naming.DidYouMean(resource.Kind, signalbox.DocumentKinds()))
+	case resource.ID == "":
+		return resource, fmt.Errorf("the %s has no id, which must be a text", resource.Kind)
+	}
+	if resource.Kind == "logger" {
+		resource.ID = loglevel.Normalize(resource.ID)
+	}
+	return resource, nil
+}
+
+// text returns a member that is a text; else "".
+func (a attributes) text(name string) string {
+	var text string
+	if json.Unmarshal(a[name], &text) != nil {
+		return ""
+	}
+	return text
+}
+
+func checkUnique(all []Resource) error {
+	seen := map[string]string{}
+	for _, resource := range all {
+		if before, twice := seen[resource.name()]; twice {
+			return fmt.Errorf("%s: the %s is in %s already", resource.Source, resource.label(), before)
+		}
+		seen[resource.name()] = resource.Source
+	}
+	return nil
+}
