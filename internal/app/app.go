@@ -262,7 +262,10 @@ func (a *App) Operator() *Operator {
 	return &Operator{settings: a.settings, db: a.db, plans: a.plans}
 }
 
-// Handler returns the API, for tests that need no socket.
+// Store returns this server's store, for the demo, which writes a past that no request can make.
+func (a *App) Store() *store.DB { return a.db }
+
+// Handler returns the API, for those who need no socket.
 func (a *App) Handler() http.Handler { return a.api }
 
 // MetricsHandler serves the metrics of the operator's own address.

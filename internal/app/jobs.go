@@ -29,9 +29,9 @@ func (a *App) wireJobs() *jobs.Service {
 	a.egress = egress.New(egress.Options{Allow: a.settings.AllowNetworks, Self: a.ownAddresses, UserAgent: "signalbox/" + version, Idle: a.settings.RunsInFlight})
 	a.worker = &worker.Worker{
 		Store: a.db.Worker(), Sender: sender{a.egress}, Plans: a.plans, Limits: limits(a.settings.RunsInFlight), Log: a.log, Observe: runObserver{a},
-		Now: time.Now, Boot: uuid.NewString(),
+		Now: a.options.Now, Boot: uuid.NewString(),
 	}
-	backlog := &jobs.Backlog{Store: a.db.Jobs().ForLoops(), Limit: a.options.PendingRuns, Now: time.Now}
+	backlog := &jobs.Backlog{Store: a.db.Jobs().ForLoops(), Limit: a.options.PendingRuns, Now: a.options.Now}
 	a.scheduler = &scheduler.Scheduler{
 		Store: a.db.Scheduler(), Log: a.log, Backlog: backlog, Skipped: a.metrics.CountSkips, Queued: a.worker.Wake, Fired: a.metrics.ObserveScheduleLag, Ticked: a.metrics.SetLastTick,
 	}

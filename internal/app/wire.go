@@ -29,9 +29,9 @@ func (a *App) wire() {
 	a.feed = changes.NewFeed(a.db.FeedSource(), a.log, a.options.FeedInterval)
 	a.db.OnChange(a.feed.Wake)
 	a.listener = a.db.NewListener(a.feed.Wake)
-	a.auth = &accounts.Authenticator{Directory: a.db, Sessions: a.db, Live: a.feed.Live, Now: time.Now, Count: a.metrics.CountAuthentication,
+	a.auth = &accounts.Authenticator{Directory: a.db, Sessions: a.db, Live: a.feed.Live, Now: a.options.Now, Count: a.metrics.CountAuthentication,
 		Used: a.used, SessionUsed: a.sessionUsed}
-	a.stream = stream.New(a.db, a.metrics, time.Now, stream.Options{
+	a.stream = stream.New(a.db, a.metrics, a.options.Now, stream.Options{
 		Server: "signalbox/" + version, MaxAge: a.settings.StreamMaxAge,
 		Sockets: a.settings.StreamSockets, AccountSockets: a.settings.StreamAccountSockets,
 	})
@@ -67,7 +67,7 @@ func (a *App) wireLoops() {
 	a.evaluations = &observations.Evaluations{Metrics: a.observations, Interval: a.options.RefreshInterval, Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
 	a.snapshots = &flags.Snapshots{Store: a.db.Flags(), History: a.db.After}
-	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: time.Now, evict: a.snapshots.Evict}
+	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: a.options.Now, evict: a.snapshots.Evict}
 	a.recount = &recounter{db: a.db, log: a.log}
 	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log, every: a.options.ResealInterval}
 }
@@ -75,7 +75,7 @@ func (a *App) wireLoops() {
 // services are what the API calls.
 func (a *App) services() api.Services {
 	return api.Services{
-		Accounts:      &accounts.Service{Store: a.db.Accounts(), Passwords: accounts.NewPasswords(a.options.PasswordCost), Now: time.Now},
+		Accounts:      &accounts.Service{Store: a.db.Accounts(), Passwords: accounts.NewPasswords(a.options.PasswordCost), Now: a.options.Now},
 		Environments:  &environments.Service{Store: environmentTransactions(a.db), Plans: a.plans},
 		Observations:  a.observations,
 		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},

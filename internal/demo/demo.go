@@ -1,0 +1,147 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/settings"
+)
+
+// Password is what everybody in the demo signs in with.
+const Password = "signalbox-demo"
+
+// preferred is where the demo listens unless something else does.
+const preferred = "127.0.0.1:8080"
+
+// Options say how a demo runs.
+type Options struct {
+	// Out is where the programs and the demo print.
+	Out io.Writer
+	// Program starts one of the three programs; it is this binary.
+	Program string
+	// Listen is where the server listens; empty takes port 8080, or a free one when that is taken.
+	Listen string
+	// Ready is called with the URL of the server and an API key when everything runs; nil is allowed.
+	Ready func(url, key string)
+}
+
+// Run makes a demo in a temporary folder, runs it until ctx ends, and removes the folder.
+func Run(ctx context.Context, o Options) (err error) {
+	folder, err := os.MkdirTemp("", "signalbox-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if o.Listen == "" {
+		o.Listen = address(ctx)
+	}
+	receiver, err := startReceiver(ctx)
+	if err != nil {
+		return err
+	}
+	defer receiver.stop()
+	d := &demo{options: o, settings: configuration(folder, o.Listen), receiver: receiver.url, clock: &clock{}}
+	fmt.Fprintln(o.Out, "Making a month of history…")
+	if err := d.fill(ctx); err != nil {
+		return fmt.Errorf("filling the demo: %w", err)
+	}
+	return d.serve(ctx)
+}
+
+// demo is what its parts share.
+type demo struct {
+	options  Options
+	settings settings.Settings
+	receiver string // the URL that jobs call
+	clock    *clock
+	account  string // its id
+	key      string // of the programs
+}
+
+// address returns the preferred address if it is free, else one that is.
+func address(ctx context.Context) string {
+	for _, each := range []string{preferred, "127.0.0.1:0"} {
+		if listener, err := new(net.ListenConfig).Listen(ctx, "tcp", each); err == nil {
+			defer listener.Close()
+			return listener.Addr().String()
+		}
+	}
+	return preferred // the server will say what is wrong
+}
+
+func configuration(folder, listen string) settings.Settings {
+	s, _, err := settings.Load(nil, nil)
+	if err != nil {
+		panic(err) // the defaults are valid
+	}
+	s.Data = filepath.Join(folder, "data")
+	s.BootstrapKeyFile = filepath.Join(folder, "key")
+	s.Listen, s.PublicURL = listen, "http://"+listen
+	s.AllowNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} // where the receiver of the jobs listens
+	s.RateLimit, s.ShutdownTimeout = 0, 3*time.Second
+	return s
+}
+
+// serve runs the server and the programs until ctx ends.
+func (d *demo) serve(ctx context.Context) error {
+	log := slog.New(slog.NewTextHandler(d.options.Out, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	server, err := app.New(ctx, d.settings, log, io.Discard)
+	if err != nil {
+		return err
+	}
+	if err := server.Start(ctx); err != nil {
+		return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+	}
+	url := "http://" + server.Address()
+	programs, ended := d.startPrograms(ctx, url)
+	d.welcome(url)
+	if d.options.Ready != nil {
+		d.options.Ready(url, d.key)
+	}
+	select {
+	case <-ctx.Done():
+	case err = <-ended:
+	}
+	programs.Wait()
+	return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
+}
+
+func (d *demo) welcome(url string) {
+	fmt.Fprintf(d.options.Out, `
+  The console     %s
+  Sign in as      %s, with the password %s
+  The API key     %s
+
+  Three programs print below what their log levels let through. Open Log levels, set
+  shop.payments to DEBUG in production for 15 minutes, and see. Ctrl-C ends everything.
+
+`, url, people()[0].email, Password, d.key)
+}
+
+// clock is a clock that stands still until it is moved.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) set(to time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = to
+}
