@@ -17,7 +17,7 @@ GOLANGCI_VERSION := v2.14.0
 GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-web test-fast soak lint check-deploy bench fuzz fmt clean
+.PHONY: help run build demo screenshots test test-web test-fast soak lint check-deploy bench fuzz fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,15 @@ run: build ## build, then serve on 127.0.0.1:8080 with ./data (SIGNALBOX_LISTEN,
 build: ## build bin/signalbox, one static file; with Node.js, the console too
 	scripts/build-console
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/signalbox/signalbox/internal/app.version=$(VERSION)" -o bin/signalbox ./cmd/signalbox
+
+demo: build ## serve a month of made-up data, with three programs connected (SIGNALBOX_LISTEN)
+	go build -trimpath -o bin/demo ./cmd/demo
+	bin/demo
+
+screenshots: build ## take a picture of every screen of the console from the demo, into docs/screenshots
+	scripts/ensure-chromium
+	go build -trimpath -o bin/demo ./cmd/demo
+	scripts/with-node node web/build/screenshots.mjs bin/demo docs/screenshots
 
 # The race detector does not look into SQLite, which is C translated to Go: its races are not ours to
 # find, and it would run five times slower. This is safe for packages without generic code of others

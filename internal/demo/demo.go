@@ -123,7 +123,7 @@ func (d *demo) welcome(url string) {
   The API key     %s
 
   Three programs print below what their log levels let through. Open Log levels, set
-  shop.payments to DEBUG in production for 15 minutes, and see. Ctrl-C ends everything.
+  shop.checkout to DEBUG in production for 15 minutes, and see. Ctrl-C ends everything.
 
 `, url, people()[0].email, Password, d.key)
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -57,10 +58,10 @@ func (a *age) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &written); err != nil {
 		return err
 	}
-	var days int
-	if count, _ := fmt.Sscanf(written, "%dd", &days); count == 1 {
-		*a = age(time.Duration(days) * 24 * time.Hour)
-		return nil
+	if days, inDays := strings.CutSuffix(written, "d"); inDays {
+		count, err := strconv.Atoi(days)
+		*a = age(time.Duration(count) * 24 * time.Hour)
+		return err
 	}
 	duration, err := time.ParseDuration(written)
 	*a = age(duration)
@@ -96,7 +97,8 @@ func (d *demo) write(ctx context.Context, server *app.App, now time.Time) error 
 	if err != nil {
 		return err
 	}
-	if err := visitors["Ada"].report(ctx, now); err != nil {
+	d.clock.set(now.Add(-month))
+	if err := visitors["Ada"].discover(ctx); err != nil {
 		return err
 	}
 	for _, each := range writes {
@@ -105,8 +107,8 @@ func (d *demo) write(ctx context.Context, server *app.App, now time.Time) error 
 			return fmt.Errorf("%s %s: %w", each.kind, each.id, err)
 		}
 	}
-	d.clock.set(now)
-	return nil
+	d.clock.set(now.Add(-time.Minute))
+	return visitors["Ada"].confirm(ctx)
 }
 
 // readWrites returns what the files describe, the oldest first. What was written at the same time keeps its order: an
