@@ -146,17 +146,14 @@ func newWire(t *testing.T, url string) *wire {
 
 func (w *wire) forward(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
-	if w.isDown() {
-		return
-	}
 	server, err := new(net.Dialer).DialContext(ctx, "tcp", w.target)
 	if err != nil {
 		return
 	}
 	defer server.Close()
-	w.mu.Lock()
-	w.conns[conn], w.conns[server] = true, true
-	w.mu.Unlock()
+	if !w.register(conn, server) {
+		return
+	}
 	done := make(chan struct{}, 2)
 	for _, each := range [][2]net.Conn{{conn, server}, {server, conn}} {
 		go func() {
@@ -187,10 +184,14 @@ func (w *wire) copy(to, from net.Conn) {
 	}
 }
 
-func (w *wire) isDown() bool {
+// register keeps connections for cut, unless the wire is down.
+func (w *wire) register(conns ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.down
+	for _, conn := range conns {
+		w.conns[conn] = true
+	}
+	return !w.down
 }
 
 // cut breaks all connections.
