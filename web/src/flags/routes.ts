@@ -1,6 +1,18 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { frame } from "../app/roots";
+import { pick } from "../app/search";
 
-const list = createRoute({ getParentRoute: () => frame, path: "/flags", component: lazyRouteComponent(() => import("./FlagList")) });
+const list = createRoute({
+  getParentRoute: () => frame,
+  path: "/flags",
+  validateSearch: pick("q", "type", "managed", "references"),
+  component: lazyRouteComponent(() => import("./FlagList")),
+});
+const detail = createRoute({
+  getParentRoute: () => frame,
+  path: "/flags/$id",
+  validateSearch: pick("tab"),
+  component: lazyRouteComponent(() => import("./FlagDetail")),
+});
 
-export const flagRoutes = [list] as const;
+export const flagRoutes = [list, detail] as const;

@@ -22,7 +22,7 @@ export default function GroupDetail() {
   const { id } = useParams({ from: "/frame/log-groups/$id" });
   const { data, error, isPending, refetch } = useOne("log_group", id);
   if (isPending) return <Loading />;
-  if (error) {
+  if (!data) {
     return (
       <main className="screen">
         <ErrorState error={error} retry={() => refetch()} />
@@ -98,7 +98,7 @@ function LevelPanel({ name, level, expiresAt, onPick }: LevelPanelProps) {
 function Members({ id }: { id: string }) {
   const { data, error, isPending, refetch } = useList("logger", { "filter[group]": id, "page[size]": 200, "meta[total]": true });
   if (isPending) return <Loading rows={3} />;
-  if (error) return <ErrorState error={error} retry={() => refetch()} />;
+  if (!data) return <ErrorState error={error} retry={() => refetch()} />;
   if (data.data.length === 0) return <EmptyState title="No members yet">Choose this group on the page of a logger.</EmptyState>;
   return (
     <>

@@ -36,7 +36,7 @@ export default function GroupList() {
         </RoleGate>
       </DetailHead>
       {groups.isPending && <Loading />}
-      {groups.error && <ErrorState error={groups.error} retry={() => groups.refetch()} />}
+      {groups.error && !groups.data && <ErrorState error={groups.error} retry={() => groups.refetch()} />}
       {groups.data && rows.length === 0 && (
         <EmptyState title="No groups yet">
           A group gives loggers of many names one level, such as everything that speaks SQL. Make one, then choose it on the page of a

@@ -24,7 +24,7 @@ export default function LoggerDetail() {
   const { id } = useParams({ from: "/frame/loggers/$id" });
   const { data, error, isPending, refetch } = useOne("logger", id, { refetchInterval: 5000 });
   if (isPending) return <Loading />;
-  if (error) {
+  if (!data) {
     return (
       <main className="screen">
         <ErrorState error={error} retry={() => refetch()} />
@@ -193,7 +193,7 @@ function Release({ logger }: { logger: Logger }) {
 function Sources({ id }: { id: string }) {
   const { data, error, isPending, refetch } = useSources("logger_source", id);
   if (isPending) return <Loading rows={3} />;
-  if (error) return <ErrorState error={error} retry={() => refetch()} />;
+  if (!data) return <ErrorState error={error} retry={() => refetch()} />;
   if (data.data.length === 0)
     return (
       <EmptyState title="No service reports this logger">

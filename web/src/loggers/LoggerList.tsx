@@ -45,7 +45,7 @@ export default function LoggerList() {
     <main className="screen">
       <Filters />
       {loggers.isPending && <Loading rows={14} />}
-      {loggers.error && <ErrorState error={loggers.error} retry={() => loggers.refetch()} />}
+      {loggers.error && !loggers.data && <ErrorState error={loggers.error} retry={() => loggers.refetch()} />}
       {loggers.data?.length === 0 && <NoLoggers />}
       {loggers.data && loggers.data.length > 0 && rows.length === 0 && <EmptyState title="No logger passes the filter" />}
       {rows.length > 0 && (

@@ -1,13 +1,20 @@
 import { autocompletion, completeFromList } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
-import { bracketMatching, defaultHighlightStyle, foldGutter, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, foldGutter, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import type { JsonEditorProps, JsonProblem } from "./JsonEditor";
 import { locate } from "./pointer";
+
+const colours = HighlightStyle.define([
+  { tag: tags.propertyName, color: "light-dark(#1d5a9c, #a5cdf7)" },
+  { tag: tags.string, color: "light-dark(#206a3c, #a0dbb4)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "light-dark(#80530a, #f0cc8a)" },
+]);
 
 const look = EditorView.theme({
   "&": { fontSize: "12.5px", border: "1px solid var(--line)", borderRadius: "6px", backgroundColor: "var(--surface)" },
@@ -46,7 +53,7 @@ export default function CodeMirrorEditor({
           json(),
           lintGutter(),
           look,
-          syntaxHighlighting(defaultHighlightStyle),
+          syntaxHighlighting(colours),
           linter((view) => [...jsonParseLinter()(view), ...diagnostics(view, latest.current.problems)], { delay: 200 }),
           autocompletion({ override: [completeFromList(completions.map((label) => ({ label: JSON.stringify(label) })))] }),
           keymap.of([...defaultKeymap, ...historyKeymap]),

@@ -13,7 +13,7 @@ import { EmptyState, ErrorState, Loading } from "./states";
 export default function History({ kind, id, needs = "MEMBER" }: { kind: Kind; id: string; needs?: Role }) {
   const changes = useStream("change", { "filter[resource]": `${kind}:${id}`, "page[size]": 20 });
   if (changes.isPending) return <Loading rows={4} />;
-  if (changes.error) return <ErrorState error={changes.error} retry={() => changes.refetch()} />;
+  if (!changes.data) return <ErrorState error={changes.error} retry={() => changes.refetch()} />;
   const all = changes.data.pages.flatMap((page) => page.data);
   if (all.length === 0)
     return (

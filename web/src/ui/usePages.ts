@@ -33,5 +33,5 @@ export function usePages<K extends Kind>(kind: K, query: Query) {
     (from: number, to: number) => setRange((old) => (old.from === from && old.to === to ? old : { from, to })),
     [],
   );
-  return { total, at, onRange, isPending: first.isPending, error: first.error, refetch: first.refetch };
+  return { total, at, onRange, isPending: first.isPending, error: first.data ? null : first.error, refetch: first.refetch };
 }

@@ -1,0 +1,102 @@
+import { expect } from "vitest";
+import { expectAccessible } from "./axe";
+import { envelope, test, world } from "./harness";
+
+const off = { enabled: true, default: null, rules: [] };
+
+const w = world(async (server) => {
+  for (const id of ["checkout", "restarted", "contested", "keys"])
+    await server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
+  await server.api("POST", "/api/v1/contexts/bulk", { contexts: [{ type: "user", key: "alice", attributes: { plan: "pro" } }] });
+});
+
+test("a flag is created, targeted, explained, killed and reverted", async () => {
+  const page = await w.open("/flags");
+  await page.getByRole("button", { name: "New flag" }).click();
+  await page.getByRole("dialog").getByLabel("Id").fill("new-search");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "new-search" }).waitFor();
+
+  await page.getByRole("tab", { name: "Production" }).click();
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByRole("combobox", { name: "Attribute" }).fill("user.plan");
+  await page.getByRole("textbox", { name: "Value" }).fill("pro");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("dialog", { name: "Add a rule of new-search in Production" }).getByRole("button", { name: "Apply" }).click();
+  await page.getByRole("listitem", { name: "user.plan is pro" }).waitFor();
+  await expectAccessible(page);
+
+  await page.getByRole("tab", { name: "Why" }).click();
+  await page.getByRole("combobox", { name: "A context that services reported" }).fill("user:alice");
+  const answer = page.getByRole("region", { name: "Answer in Production" });
+  await answer.getByText("a rule matched").waitFor();
+  await answer.getByText("true", { exact: true }).first().waitFor();
+  await answer.getByText("How it was decided").click();
+  await answer
+    .getByText('"pro"', { exact: false })
+    .or(answer.getByText("pro", { exact: true }))
+    .first()
+    .waitFor();
+  await expectAccessible(page);
+
+  await page.getByRole("tab", { name: "Production" }).click();
+  await page.getByRole("switch", { name: /On:/ }).click({ force: true });
+  await page.getByRole("dialog", { name: "Switch new-search off in Production" }).getByRole("button", { name: "Apply" }).click();
+  await page.getByRole("switch", { name: /Off:/ }).waitFor();
+  await page.getByRole("tab", { name: "History" }).click();
+  await page.getByRole("button", { name: "Revert…" }).first().click();
+  await page.getByRole("button", { name: "Revert", exact: true }).click();
+  await page.getByRole("tab", { name: "Production" }).click();
+  await page.getByRole("switch", { name: /On:/ }).waitFor();
+}, 120_000);
+
+test("what is being typed survives a restart of the server", async () => {
+  const page = await w.open("/flags/restarted?tab=production");
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByRole("textbox", { name: "Description" }).fill("Typed before the restart");
+  await w.server.restart();
+  await page.getByText("Live").waitFor();
+  expect(await page.getByRole("textbox", { name: "Description" }).inputValue()).toBe("Typed before the restart");
+  await page.getByRole("textbox", { name: "Value" }).fill("alice");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page
+    .getByRole("dialog", { name: /^Add a rule/ })
+    .getByRole("button", { name: "Apply" })
+    .click();
+  await page.getByRole("listitem", { name: "Typed before the restart" }).waitFor();
+});
+
+test("who comes second sees both versions and decides", async () => {
+  const page = await w.open("/flags/contested?tab=production");
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByRole("textbox", { name: "Value" }).fill("mine");
+  await w.server.api(
+    "PUT",
+    "/api/v1/flags/contested",
+    envelope("flag", "contested", { type: "BOOLEAN", default: false, description: "theirs", environments: { production: off } }),
+  );
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  const conflict = page.getByRole("dialog", { name: "Somebody else changed this" });
+  await conflict.getByText("theirs", { exact: true }).first().waitFor();
+  await conflict.getByRole("button", { name: "Apply mine on top" }).click();
+  await page
+    .getByRole("dialog", { name: /^Add a rule/ })
+    .getByRole("button", { name: "Apply" })
+    .click();
+  await page.getByRole("listitem", { name: "user.key is mine" }).waitFor();
+  const { data } = await w.server.api("GET", "/api/v1/flags/contested");
+  expect(data.attributes.description).toBe("theirs");
+});
+
+test("a switch is one key in the list", async () => {
+  const page = await w.open("/flags?q=keys&env=production");
+  await page.getByRole("switch", { name: "keys in Production" }).waitFor();
+  await page.locator('[data-cell="0:0"]').focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Switch keys off in Production" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("keys is off in Production.").waitFor();
+  await expectAccessible(page);
+});

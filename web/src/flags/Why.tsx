@@ -1,0 +1,124 @@
+import { Autocomplete, Badge, Group, SimpleGrid, Stack, Text } from "@mantine/core";
+import { useQueries } from "@tanstack/react-query";
+import { useState } from "react";
+import { send } from "../api/client";
+import { keyOf, useList } from "../api/queries";
+import type { components } from "../api/schema";
+import type { Environment } from "../api/session";
+import { useColumns } from "../app/focus";
+import { EnvironmentName } from "../ui/EnvironmentDot";
+import { JsonEditor } from "../ui/JsonEditor";
+import { ErrorState, Loading } from "../ui/states";
+import { chipOf, type Flag, settingsIn } from "./flags";
+import { sentenceOf } from "./rules";
+import { Tree } from "./Tree";
+import styles from "./Why.module.css";
+
+type Evaluation = components["schemas"]["EvaluationDocument"]["data"]["attributes"];
+
+/** Why asks the server what a context gets in every environment, and shows how it decided. */
+export default function Why({ flag }: { flag: Flag }) {
+  const environments = useColumns();
+  const [search, setSearch] = useState("");
+  const [text, setText] = useState('{\n  "user": { "key": "alice" }\n}');
+  const { data } = useList("context", { "filter[search]": search, "page[size]": 20 });
+  const known = data?.data ?? [];
+  const choose = (id: string) => {
+    setSearch(id);
+    const found = known.find((each) => each.id === id);
+    if (!found) return;
+    const { context_type, key, attributes } = found.attributes;
+    setText(JSON.stringify({ [context_type]: { key, ...attributes } }, null, 2));
+  };
+  const context = read(text);
+  const answers = useQueries({
+    queries: environments.map(({ id }) => ({
+      queryKey: [...keyOf.one("flag", flag.id), "evaluate", id, context],
+      enabled: context !== undefined,
+      queryFn: async () =>
+        (
+          await send<{ data: { attributes: Evaluation } }>("POST", `/api/v1/flags/${encodeURIComponent(flag.id)}/actions/evaluate`, {
+            body: { environment: id, context },
+          })
+        ).document.data.attributes,
+    })),
+  });
+  return (
+    <Stack>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Autocomplete
+          label="A context that services reported"
+          placeholder="user:alice"
+          data={known.map(({ id }) => id)}
+          value={search}
+          onChange={choose}
+          limit={20}
+        />
+        <div>
+          <Text size="sm" fw={500} mb={4}>
+            The context
+          </Text>
+          <JsonEditor label="The context" value={text} onChange={setText} minHeight={70} />
+        </div>
+      </SimpleGrid>
+      {environments.map((environment, index) => {
+        const { data, error } = answers[index] ?? {};
+        if (error) return <ErrorState key={environment.id} error={error} />;
+        if (!data) return <Loading key={environment.id} rows={2} />;
+        return <Answer key={environment.id} flag={flag} environment={environment} answer={data} />;
+      })}
+    </Stack>
+  );
+}
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const reasons: Record<Evaluation["reason"], string> = {
+  STATIC: "nothing can change it",
+  TARGETING_MATCH: "a rule matched",
+  SPLIT: "a percentage decided",
+  DEFAULT: "no rule matched",
+  DISABLED: "the flag is off here",
+};
+
+function Answer({ flag, environment, answer }: { flag: Flag; environment: Environment; answer: Evaluation }) {
+  const rules = settingsIn(flag.attributes, environment.id).rules;
+  const decided = answer.rule === null ? undefined : rules[answer.rule];
+  return (
+    <section className={styles.answer} aria-label={`Answer in ${environment.name}`}>
+      <Group gap="md">
+        <Text size="sm" w={130}>
+          <EnvironmentName environment={environment} />
+        </Text>
+        <span className={styles.value}>{chipOf(answer.value)}</span>
+        <Badge variant="light" tt="none">
+          {reasons[answer.reason]}
+        </Badge>
+        {decided && (
+          <Text size="sm" className="muted">
+            rule {(answer.rule ?? 0) + 1}: {decided.description || sentenceOf(decided.logic)}
+          </Text>
+        )}
+      </Group>
+      {answer.explanation.rules.length > 0 && (
+        <details>
+          <summary>How it was decided</summary>
+          {answer.explanation.rules.map((rule, index) => (
+            <div key={JSON.stringify([index, rule])} className={styles.rule}>
+              <Text size="xs" fw={600}>
+                Rule {index + 1}
+              </Text>
+              <Tree rule={rule} logic={rules[index]?.logic} />
+            </div>
+          ))}
+        </details>
+      )}
+    </section>
+  );
+}
