@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
@@ -82,7 +81,8 @@ func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, reported
 func knownSource(reported flags.Source, stored string) flags.Source {
 	parts := strings.SplitN(stored, " ", 3)
 	known := flags.Source{ID: parts[0], Flag: reported.Flag, Service: reported.Service, Environment: reported.Environment,
-		DeclaredType: flageval.Type(parts[1]), DeclaredDefault: reported.DeclaredDefault}
+		DeclaredDefault: reported.DeclaredDefault}
+	setText(&known.DeclaredType, parts[1])
 	if len(parts) == 3 {
 		known.DeclaredDefault = json.RawMessage(parts[2])
 	}

@@ -98,3 +98,6 @@ func textOrNull(document json.RawMessage) *string {
 func scanInt(r row) (n int, err error) { err = r.Scan(&n); return n, err }
 
 func scanString(r row) (text string, err error) { err = r.Scan(&text); return text, err }
+
+// setText sets a value whose type is a text of its own, which this package need not know.
+func setText[T ~string](to *T, text string) { *to = T(text) }
