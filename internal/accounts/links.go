@@ -202,7 +202,7 @@ func (d *RedeemDraft) reset(ctx context.Context, tx Tx, link Link, password stri
 // complete writes a user who chose a password, and perhaps a name.
 func (d *RedeemDraft) complete(ctx context.Context, tx Tx, before, after User, password string) (User, error) {
 	after.Name, after.PasswordHash, after.UpdatedAt = d.Name.Or(after.Name), password, tx.Now()
-	after = after.checked()
+	after = after.Checked()
 	if err := updateUser(ctx, tx, before, after); err != nil {
 		return User{}, err
 	}
@@ -219,7 +219,7 @@ func (d *RedeemDraft) join(ctx context.Context, tx Tx, link Link, password strin
 	}
 	now := tx.Now()
 	user := User{ID: newID(), Account: link.Account, Email: invitation.Email, Address: invitation.Address, PasswordHash: password,
-		Name: d.Name.Or(invitation.Email), Role: invitation.Role, CreatedAt: now, UpdatedAt: now}.checked()
+		Name: d.Name.Or(invitation.Email), Role: invitation.Role, CreatedAt: now, UpdatedAt: now}.Checked()
 	if err := taken(user.Email, tx.InsertUser(ctx, user)); err != nil {
 		return User{}, err
 	}

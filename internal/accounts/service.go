@@ -24,6 +24,10 @@ type ReadTx interface {
 	Owners(ctx context.Context, account string) ([]User, error)
 	// UserByAddress returns the user who signs in with an address, of any account.
 	UserByAddress(ctx context.Context, address string) (User, error)
+	// UserByIdentity returns the user with an identity, of any account.
+	UserByIdentity(ctx context.Context, identity string) (User, error)
+	// FirstAccount returns the oldest account of the server.
+	FirstAccount(ctx context.Context) (Account, error)
 	Invitation(ctx context.Context, account, id string) (Invitation, error)
 	Invitations(ctx context.Context, account string, filter InvitationFilter, request page.Request) (page.List[Invitation], error)
 	CountInvitations(ctx context.Context, account string) (int, error)
@@ -71,6 +75,8 @@ type Tx interface {
 type Service struct {
 	Store     Store
 	Passwords *Passwords
+	// Identities decide who may sign in with an OpenID Connect provider.
+	Identities IdentityRules
 	// Now is the clock that failed attempts to sign in are delayed by.
 	Now func() time.Time
 

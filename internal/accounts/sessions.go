@@ -35,7 +35,7 @@ type Session struct {
 	Plaintext string `json:"-"`
 	// User is the person, or the user who made the key.
 	User string `json:"user"`
-	// Key is what the session was made with; nil is a password.
+	// Key is what the session was made with; nil is a password or an identity.
 	Key *string `json:"api_key"`
 	// Role and Scopes are those of the user or of the key, as they are now.
 	Role       Role      `json:"role"`
@@ -60,7 +60,7 @@ func (s Session) Recorded() any {
 type SessionFilter struct {
 	User     string // empty is any
 	Key      string // empty is any
-	Personal bool   // only those that were made with a password
+	Personal bool   // only those that were not made with a key
 }
 
 // SignInDraft is an e-mail address and a password, and where they come from.

@@ -34,9 +34,11 @@ type User struct {
 	Address string `json:"-"`
 	// PasswordHash is empty for a user without a password.
 	PasswordHash string `json:"-"`
-	Name         string `json:"name"`
-	Role         Role   `json:"role"`
-	// CanSignIn reports whether there is an address and a password.
+	// Identity is whom an OpenID Connect provider knows the user as; empty is unknown.
+	Identity string `json:"-"`
+	Name     string `json:"name"`
+	Role     Role   `json:"role"`
+	// CanSignIn reports whether there is an address, and a password or an identity.
 	CanSignIn bool      `json:"can_sign_in"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -161,12 +163,12 @@ func (d UserDraft) apply(tx Tx, caller Caller, user User) (User, error) {
 		user.Email, user.Address = email, addressOf(email)
 	}
 	user.Name, user.Role, user.UpdatedAt = d.Name.Or(""), role, tx.Now()
-	return user.checked(), nil
+	return user.Checked(), nil
 }
 
-// checked returns the user with CanSignIn as it follows from the rest.
-func (u User) checked() User {
-	u.CanSignIn = u.Address != "" && u.PasswordHash != ""
+// Checked returns the user with CanSignIn as it follows from the rest.
+func (u User) Checked() User {
+	u.CanSignIn = u.Address != "" && (u.PasswordHash != "" || u.Identity != "")
 	return u
 }
 

@@ -36,6 +36,12 @@ func (tx *ReadTx) AllAccounts(ctx context.Context) ([]accounts.Account, error) {
 	return all(ctx, tx.conn, scanAccount, `SELECT `+accountColumns+` FROM accounts ORDER BY created_at, id`)
 }
 
+// FirstAccount returns the oldest account of this server.
+func (tx *ReadTx) FirstAccount(ctx context.Context) (accounts.Account, error) {
+	return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no account yet."), scanAccount,
+		`SELECT `+accountColumns+` FROM accounts ORDER BY created_at, id LIMIT 1`)
+}
+
 // InsertAccount writes a new account without settings.
 func (tx *Tx) InsertAccount(ctx context.Context, a accounts.Account) error {
 	return tx.run(ctx, `INSERT INTO accounts (id, key, name, plans, settings, environment_order, change_seq, created_at, updated_at)

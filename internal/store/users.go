@@ -8,20 +8,19 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-const userColumns = `id, account_id, email, COALESCE(address, ''), password, name, role, created_at, updated_at`
+const userColumns = `id, account_id, email, COALESCE(address, ''), password, COALESCE(identity, ''), name, role, created_at, updated_at`
 
 func scanUser(r row) (u accounts.User, err error) {
-	err = r.Scan(&u.ID, &u.Account, &u.Email, &u.Address, &u.PasswordHash, &u.Name, &u.Role, asTime(&u.CreatedAt), asTime(&u.UpdatedAt))
-	u.CanSignIn = u.Address != "" && u.PasswordHash != ""
-	return u, err
+	err = r.Scan(&u.ID, &u.Account, &u.Email, &u.Address, &u.PasswordHash, &u.Identity, &u.Name, &u.Role, asTime(&u.CreatedAt), asTime(&u.UpdatedAt))
+	return u.Checked(), err
 }
 
-// addressOrNull returns how an address is stored: all users without one may have none.
-func addressOrNull(u accounts.User) any {
-	if u.Address == "" {
+// orNull returns how an address or an identity is stored: all users without one may have none.
+func orNull(text string) any {
+	if text == "" {
 		return nil
 	}
-	return u.Address
+	return text
 }
 
 // User returns a user of an account.
@@ -33,6 +32,11 @@ func (tx *ReadTx) User(ctx context.Context, account, id string) (accounts.User, 
 // UserByAddress returns the user who signs in with an address, of any account.
 func (tx *ReadTx) UserByAddress(ctx context.Context, address string) (accounts.User, error) {
 	return one(ctx, tx.conn, fault.Missing("user", address), scanUser, `SELECT `+userColumns+` FROM users WHERE address = $1`, address)
+}
+
+// UserByIdentity returns the user with an identity, of any account.
+func (tx *ReadTx) UserByIdentity(ctx context.Context, identity string) (accounts.User, error) {
+	return one(ctx, tx.conn, fault.Missing("user", identity), scanUser, `SELECT `+userColumns+` FROM users WHERE identity = $1`, identity)
 }
 
 // Owners returns the owners of an account, oldest first.
@@ -56,17 +60,18 @@ func (tx *ReadTx) CountUsers(ctx context.Context, account string) (int, error) {
 
 // InsertUser writes a new user without settings.
 func (tx *Tx) InsertUser(ctx context.Context, u accounts.User) error {
-	return tx.run(ctx, `INSERT INTO users (id, account_id, email, address, password, name, role, created_at, updated_at, search, settings, environment_order)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '{}', NULL)`,
-		u.ID, u.Account, u.Email, addressOrNull(u), u.PasswordHash, u.Name, string(u.Role), micros(u.CreatedAt), micros(u.UpdatedAt),
-		searchable(u.Email, u.Name))
+	return tx.run(ctx, `INSERT INTO users (id, account_id, email, address, password, name, role, created_at, updated_at, search, identity, settings, environment_order)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '{}', NULL)`,
+		u.ID, u.Account, u.Email, orNull(u.Address), u.PasswordHash, u.Name, string(u.Role), micros(u.CreatedAt), micros(u.UpdatedAt),
+		searchable(u.Email, u.Name), orNull(u.Identity))
 }
 
 // UpdateUser writes what may change of a user, but for the settings.
 func (tx *Tx) UpdateUser(ctx context.Context, u accounts.User) error {
-	return tx.run(ctx, `UPDATE users SET email = $3, address = $4, password = $5, name = $6, role = $7, updated_at = $8, search = $9
+	return tx.run(ctx, `UPDATE users SET email = $3, address = $4, password = $5, name = $6, role = $7, updated_at = $8, search = $9, identity = $10
 		WHERE account_id = $1 AND id = $2`,
-		u.Account, u.ID, u.Email, addressOrNull(u), u.PasswordHash, u.Name, string(u.Role), micros(u.UpdatedAt), searchable(u.Email, u.Name))
+		u.Account, u.ID, u.Email, orNull(u.Address), u.PasswordHash, u.Name, string(u.Role), micros(u.UpdatedAt), searchable(u.Email, u.Name),
+		orNull(u.Identity))
 }
 
 // DeleteUser removes a user and their settings.

@@ -83,6 +83,7 @@ func accountsByAge(t *testing.T, db *store.DB) {
 		}
 	}
 	same(t, found, []string{made[1], made[3], made[2], made[0]})
+	same(t, get(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.FirstAccount(ctx) }), all[0])
 }
 
 func readSettings(ctx context.Context, account string) func(*store.ReadTx) (accounts.Settings, error) {

@@ -46,6 +46,25 @@ func users(t *testing.T, db *store.DB) {
 		same(t, get(t, db, byAddress(signs.Address)), signs)
 		missing(t, db, byAddress(signs.Email))
 	})
+	t.Run("find by identity", func(t *testing.T) {
+		byIdentity := func(identity string) func(*store.ReadTx) (accounts.User, error) {
+			return func(tx *store.ReadTx) (accounts.User, error) { return tx.UserByIdentity(ctx, identity) }
+		}
+		missing(t, db, byIdentity(""))
+		identified := func(user *accounts.User) {
+			user.Address, user.Identity, user.CanSignIn = strings.ToLower(user.Email), "https://issuer "+newID(), true
+		}
+		one, two := newUser(t, db, account, newID()+"@example.com", identified), newUser(t, db, other, newID()+"@example.com", identified)
+		same(t, get(t, db, byIdentity(one.Identity)), one)
+		missing(t, db, byIdentity(one.Identity+"x"))
+		stolen := two
+		stolen.Identity = one.Identity
+		refused(t, db.Write(ctx, other, func(tx *store.Tx) error { return tx.UpdateUser(ctx, stolen) }), fault.AlreadyExists)
+		two.Identity = ""
+		two.CanSignIn = false
+		do(t, db, other, func(tx *store.Tx) error { return tx.UpdateUser(ctx, two) })
+		same(t, get(t, db, readUser(ctx, other, two.ID)), two)
+	})
 	t.Run("duplicate id, e-mail or address", func(t *testing.T) {
 		signs := newUser(t, db, other, newID()+"@example.com", signingIn)
 		for _, duplicate := range []accounts.User{{ID: user.ID, Account: account, Email: "x"}, {ID: newID(), Account: account, Email: user.Email},
