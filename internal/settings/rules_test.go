@@ -101,6 +101,18 @@ func TestLoad_Rules(t *testing.T) {
 		{"NODE=a b", "is not 1 to 200 visible ASCII"},
 		{"NODE=" + strings.Repeat("n", 201), "is not 1 to 200 visible ASCII"},
 		{"TLS_KEY=/k.pem", "only one is set"},
+		{"OIDC_ISSUER=http://login.example.com", "http is for localhost only"},
+		{"OIDC_ISSUER=login.example.com", "is not an https URL"},
+		{"OIDC_ISSUER=https://login.example.com?x", "has a query"},
+		{"OIDC_ROLES=admins", "is not VALUE=ROLE pairs"},
+		{"OIDC_ROLES=admins=KING", `gives "admins" the role "KING"; the roles are OWNER`},
+		{"OIDC_ROLES==ADMIN", "the roles are OWNER"},
+		{"OIDC_ROLES=a=ADMIN,a=OWNER", `gives "a" a role twice`},
+		{"OIDC_ROLES={\"a\":1}", "is not a JSON object of texts"},
+		{"OIDC_ROLES=a=ADMIN", "ROLE_CLAIM: it is not set"},
+		{"OIDC_ROLES=*=ADMIN", "set SIGNALBOX_OIDC_DOMAINS"},
+		{"OIDC_DOMAINS=@example.com,*.org", `("@example.com", "*.org")`},
+		{"OIDC_DOMAINS=*,example.com", "keep one or the other"},
 		{"CONFIG=/nowhere/at/all", "the file cannot be read"},
 	}
 	for _, tt := range tests {

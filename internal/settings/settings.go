@@ -12,32 +12,38 @@ import (
 
 // Settings are the validated settings of one process. Empty means the default that table.go describes.
 type Settings struct {
-	Config               string         // the KEY=VALUE file that was read; empty when there was none
-	Listen               string         // host:port of the service; an empty host means all addresses
-	MetricsListen        string         // host:port for /metrics; empty serves /metrics on Listen
-	Data                 string         // directory of the SQLite file and the key ring
-	Database             string         // PostgreSQL URL, possibly with several hosts; empty means SQLite; it may contain a password
-	BootstrapKey         string         // OWNER key to install at the first start; a secret
-	BootstrapKeyFile     string         // where the first start writes the OWNER key
-	BootstrapPlan        string         // plan of the first account, such as "free" or "jobs=pro,logging=free"; package plans parses it
-	PublicURL            string         // base of absolute links, without a slash at the end; empty means the request's Host
-	RateLimit            float64        // requests per second and key; 0 means no limit
-	StreamMaxAge         time.Duration  // how long an event socket may be open; 0 means forever
-	StreamSockets        int            // event sockets of this node; 0 means no limit
-	StreamAccountSockets int            // event sockets of one account on this node; 0 means half of StreamSockets
-	Plans                string         // file that replaces the built-in plans
-	AllowNetworks        []netip.Prefix // networks that jobs may reach although they are not public
-	Retention            time.Duration  // how long finished runs are kept
-	ChangesRetention     time.Duration  // how long the history of changes is kept
-	PendingLimit         time.Duration  // how long a run may be pending before it is canceled
-	RunsInFlight         int            // requests of runs that this node makes at once
-	TLSCert, TLSKey      string         // PEM files; both are empty for plain HTTP
-	Keyring              string         // file with the encryption keys, or the keys; a secret
-	LogLevel             string         // debug, info, warn or error
-	LogFormat            string         // auto, text or json
-	Name                 string         // this node's name; it must survive a restart, so that a node recognizes its own old work
-	ShutdownTimeout      time.Duration  // how long requests and runs may take to finish after a signal to stop
-	TracesEnabled        bool           // the environment names an OTLP endpoint, which the tracing library reads itself
+	Config               string            // the KEY=VALUE file that was read; empty when there was none
+	Listen               string            // host:port of the service; an empty host means all addresses
+	MetricsListen        string            // host:port for /metrics; empty serves /metrics on Listen
+	Data                 string            // directory of the SQLite file and the key ring
+	Database             string            // PostgreSQL URL, possibly with several hosts; empty means SQLite; it may contain a password
+	BootstrapKey         string            // OWNER key to install at the first start; a secret
+	BootstrapKeyFile     string            // where the first start writes the OWNER key
+	BootstrapPlan        string            // plan of the first account, such as "free" or "jobs=pro,logging=free"; package plans parses it
+	PublicURL            string            // base of absolute links, without a slash at the end; empty means the request's Host
+	RateLimit            float64           // requests per second and key; 0 means no limit
+	StreamMaxAge         time.Duration     // how long an event socket may be open; 0 means forever
+	StreamSockets        int               // event sockets of this node; 0 means no limit
+	StreamAccountSockets int               // event sockets of one account on this node; 0 means half of StreamSockets
+	Plans                string            // file that replaces the built-in plans
+	OIDCIssuer           string            // the OpenID Connect provider; empty means none
+	OIDCClientID         string            // of Signalbox at the provider
+	OIDCClientSecret     string            // a secret; empty for a public client
+	OIDCRoleClaim        string            // the claim that OIDCRoles are about
+	OIDCRoles            map[string]string // roles by values of the claim; nil means that the provider gives none
+	OIDCDomains          []string          // of e-mail addresses, in lower case; nil or "*" means any
+	AllowNetworks        []netip.Prefix    // networks that jobs may reach although they are not public
+	Retention            time.Duration     // how long finished runs are kept
+	ChangesRetention     time.Duration     // how long the history of changes is kept
+	PendingLimit         time.Duration     // how long a run may be pending before it is canceled
+	RunsInFlight         int               // requests of runs that this node makes at once
+	TLSCert, TLSKey      string            // PEM files; both are empty for plain HTTP
+	Keyring              string            // file with the encryption keys, or the keys; a secret
+	LogLevel             string            // debug, info, warn or error
+	LogFormat            string            // auto, text or json
+	Name                 string            // this node's name; it must survive a restart, so that a node recognizes its own old work
+	ShutdownTimeout      time.Duration     // how long requests and runs may take to finish after a signal to stop
+	TracesEnabled        bool              // the environment names an OTLP endpoint, which the tracing library reads itself
 }
 
 // Load reads the settings from flags, the environment (as os.Environ returns it) and the file that --config or SIGNALBOX_CONFIG names.
@@ -93,6 +99,24 @@ func (s Settings) conflicts() []error {
 	if s.MetricsListen != "" && s.MetricsListen == s.Listen && !anyPort(s.Listen) {
 		errs = append(errs, errors.New("SIGNALBOX_METRICS_LISTEN: it equals SIGNALBOX_LISTEN; leave it empty to serve /metrics there"))
 	}
+	return append(errs, s.openIDConflicts()...)
+}
+
+// openIDConflicts checks that what OpenID Connect needs is there, and that nobody opens the server to everybody by accident.
+func (s Settings) openIDConflicts() []error {
+	var errs []error
+	refuse := func(wrong bool, sentence string) {
+		if wrong {
+			errs = append(errs, errors.New(sentence))
+		}
+	}
+	_, anybody := s.OIDCRoles["*"]
+	named := len(s.OIDCRoles) > 1 || len(s.OIDCRoles) == 1 && !anybody
+	others := s.OIDCClientID != "" || s.OIDCClientSecret != "" || s.OIDCRoleClaim != "" || s.OIDCRoles != nil || s.OIDCDomains != nil
+	refuse(s.OIDCIssuer == "" && others, "SIGNALBOX_OIDC_ISSUER: it is not set, and other SIGNALBOX_OIDC settings are; set it, or remove those")
+	refuse(s.OIDCIssuer != "" && s.OIDCClientID == "", "SIGNALBOX_OIDC_CLIENT_ID: it is not set; register Signalbox at the provider and set it to the client's id")
+	refuse(named && s.OIDCRoleClaim == "", "SIGNALBOX_OIDC_ROLE_CLAIM: it is not set; name the claim that has the values of SIGNALBOX_OIDC_ROLES, for example groups")
+	refuse(anybody && s.OIDCDomains == nil, "SIGNALBOX_OIDC_ROLES: it gives a role to everybody whom the provider knows; set SIGNALBOX_OIDC_DOMAINS to the domains that may sign in, or to * if all may")
 	return errs
 }
 

@@ -82,6 +82,8 @@ func TestLoad_EverySettingFromEachSource(t *testing.T) {
 		"SIGNALBOX_STREAM_MAX_AGE=30m", "SIGNALBOX_STREAM_SOCKETS=7", "SIGNALBOX_STREAM_ACCOUNT_SOCKETS=3",
 		"SIGNALBOX_ALLOW_NETWORKS=10.1.2.3/8, 192.168.1.7,fd00::1,::ffff:172.16.0.0/108,", "SIGNALBOX_RETENTION=1d12h",
 		"SIGNALBOX_TLS_CERT=/c.pem", "SIGNALBOX_TLS_KEY=/k.pem", "SIGNALBOX_KEYRING=/etc/keys",
+		"SIGNALBOX_OIDC_ISSUER=https://login.example.com", "SIGNALBOX_OIDC_CLIENT_ID=box", "SIGNALBOX_OIDC_CLIENT_SECRET=s3cret",
+		"SIGNALBOX_OIDC_ROLE_CLAIM=groups", "SIGNALBOX_OIDC_ROLES=admins=ADMIN", "SIGNALBOX_OIDC_DOMAINS=example.com",
 		"SIGNALBOX_LOG_LEVEL=WARN", "SIGNALBOX_LOG_FORMAT=json", "SIGNALBOX_NODE=node-1", "SIGNALBOX_SHUTDOWN_TIMEOUT=0s",
 	}
 	want := settings.Settings{
@@ -93,6 +95,8 @@ func TestLoad_EverySettingFromEachSource(t *testing.T) {
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.1.7/32"),
 			netip.MustParsePrefix("fd00::1/128"), netip.MustParsePrefix("172.16.0.0/12")},
 		Retention: 36 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, PendingLimit: 24 * time.Hour, RunsInFlight: 2048, TLSCert: "/c.pem", TLSKey: "/k.pem", Keyring: "/etc/keys",
+		OIDCIssuer: "https://login.example.com", OIDCClientID: "box", OIDCClientSecret: "s3cret",
+		OIDCRoleClaim: "groups", OIDCRoles: map[string]string{"admins": "ADMIN"}, OIDCDomains: []string{"example.com"},
 		LogLevel: "warn", LogFormat: "json", Name: "node-1",
 	}
 	if diff := cmp.Diff(want, load(t, environ, nil), comparePrefixes); diff != "" {
