@@ -2,6 +2,7 @@ package signalbox_test
 
 import (
 	"net/url"
+	"slices"
 	"testing"
 
 	signalbox "github.com/signalbox/signalbox/client"
@@ -27,6 +28,9 @@ func TestPeople_Server(t *testing.T) {
 	}
 	if page, err := owner.Invitations.List(ctx, signalbox.InvitationParams{}); err != nil || len(page.Items) != 1 || page.Items[0].Link != "" {
 		t.Errorf("got %+v, %v", page, err)
+	}
+	if methods, err := signalbox.SignInMethods(ctx, server.url); err != nil || !slices.Equal(methods, []string{signalbox.MethodPassword, signalbox.MethodKey}) {
+		t.Errorf("got %v, %v", methods, err)
 	}
 	redemption := signalbox.Redemption{Token: tokenOf(t, invited.Link), Name: "Ada", Password: "correct horse battery"}
 	ada, session, err := signalbox.Redeem(ctx, server.URL, redemption)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"net/http"
 	"net/url"
 	"time"
 )
@@ -13,7 +14,7 @@ type Session struct {
 	Resource
 	// User is the id of the person, or of the user who created the key.
 	User string `json:"user"`
-	// Key is the id of the API key that the session was opened with; nil is a password.
+	// Key is the id of the API key that the session was opened with; nil is a password or OpenID Connect.
 	Key        *string   `json:"api_key"`
 	Role       Role      `json:"role"`
 	Scopes     KeyScopes `json:"scopes"`
@@ -44,6 +45,28 @@ func SignIn(ctx context.Context, baseURL, email, password string, options ...Opt
 // SignInWithKey opens a session that is never more than an API key, and returns a client with it.
 func SignInWithKey(ctx context.Context, baseURL, key string, options ...Option) (*Client, Session, error) {
 	return signIn(ctx, baseURL, options, document("session", "", map[string]string{"api_key": key}), "sessions")
+}
+
+// The ways to sign in that [SignInMethods] returns.
+const (
+	MethodPassword = "password"
+	MethodKey      = "api_key"
+	MethodOpenID   = "oidc" // with a browser, which begins at /auth/oidc/start
+)
+
+// SignInMethods returns how people can sign in to a server. It needs no credential.
+func SignInMethods(ctx context.Context, baseURL string, options ...Option) ([]string, error) {
+	t, err := newTransport(baseURL, options)
+	if err != nil {
+		return nil, err
+	}
+	var received struct {
+		Meta struct {
+			Methods []string `json:"methods"`
+		} `json:"meta"`
+	}
+	_, err = t.call(ctx, request{method: http.MethodGet, root: "/auth", segments: []string{"methods"}}, &received)
+	return received.Meta.Methods, err
 }
 
 // Redemption uses a link of an invitation, a reset or the first start.

@@ -93,6 +93,10 @@ func accessTable() []access {
 		{"GET /api/openapi.json", at("/api/openapi.json"), "                        200 200 200 200 200 200 200 200 200"},
 		{"GET /metrics", at("/metrics"), "                                          200 200 200 200 200 200 200 200 200"},
 
+		{"GET /auth/methods", at("/auth/methods"), "                                200 200 200 200 200 200 200 200 200"},
+		{"GET /auth/oidc/start", at("/auth/oidc/start"), "                          404 404 404 404 404 404 404 404 404"},
+		{"GET /auth/oidc/callback", at("/auth/oidc/callback"), "                    404 404 404 404 404 404 404 404 404"},
+
 		{"GET /api/v1/accounts/current", at(accountPath), "                         401 401 200 200 200 200 401 401 200"},
 		{"PUT /api/v1/accounts/current", sending(accountPath, named), "             401 401 403 403 200 200 401 401 403"},
 		{"GET /api/v1/accounts/current/settings", at(settingsPath), "               401 401 200 200 200 200 401 401 200"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -16,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/openid"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
@@ -63,6 +65,14 @@ type Console interface {
 	Serve(w http.ResponseWriter, r *http.Request) bool
 }
 
+// OpenID signs people in with an OpenID Connect provider.
+type OpenID interface {
+	// Start begins a sign-in that comes back to redirect and ends at a path.
+	Start(ctx context.Context, redirect, path string) (openid.Begun, error)
+	// Finish returns who signed in, and the path.
+	Finish(ctx context.Context, kept string, answer url.Values) (accounts.Identity, string, error)
+}
+
 // Services is what the API is built from.
 type Services struct {
 	Accounts      *accounts.Service
@@ -80,6 +90,7 @@ type Services struct {
 	Auth          Authenticator
 	Events        EventStream
 	Console       Console
+	OpenID        OpenID                          // nil is none
 	Live          func() bool                     // whether changes are heard of; nil is always
 	Ready         func(ctx context.Context) error // why the process cannot serve, or nil
 	OpenAPI       func() (json.RawMessage, error) // the interface description
@@ -93,6 +104,7 @@ type Options struct {
 	PublicURL    string  // the base of links; empty uses the request's host
 	RateLimit    float64 // how many requests per second a key may make; 0 is no limit
 	ServeMetrics bool    // whether the API's address serves /metrics
+	SignInPage   string  // the path that tells people why they could not sign in; empty is none
 }
 
 // API is the HTTP interface.

@@ -87,6 +87,10 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"GET /api/openapi.json": {"/api/openapi.json", "", 200},
 		"GET /metrics":          {"/metrics", "", 200},
 
+		"GET /auth/methods":       {"/auth/methods", "", 200},
+		"GET /auth/oidc/start":    {"/auth/oidc/start", "", 404}, // see openid_test.go
+		"GET /auth/oidc/callback": {"/auth/oidc/callback", "", 404},
+
 		"GET /api/v1/accounts/current":          {accountPath, "", 200},
 		"PUT /api/v1/accounts/current":          {accountPath, envelope("account", theirs.account, attributes{"name": "Mine"}), 400},
 		"GET /api/v1/accounts/current/settings": {settingsPath, "", 200},

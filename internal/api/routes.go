@@ -54,6 +54,10 @@ func (a *API) routes() []route {
 		{"GET /api/readiness", probes(), a.readiness},
 		{"GET /api/openapi.json", open(), a.openapi},
 
+		{"GET /auth/methods", open(), a.signInMethods},
+		{"GET /auth/oidc/start", open(), a.startOpenID},
+		{"GET /auth/oidc/callback", open(), a.finishOpenID},
+
 		{"GET /api/v1/accounts/current", reads(), a.account},
 		{"PUT /api/v1/accounts/current", manages(), a.replaceAccount},
 		{"GET /api/v1/accounts/current/settings", reads(), settings(accounts.KindAccountSettings, a.Accounts.AccountSettings)},

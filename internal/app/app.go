@@ -23,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs/worker"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/openid"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/settings"
@@ -64,6 +65,7 @@ type App struct {
 	snapshots   *flags.Snapshots
 	stream      *stream.Hub
 	connected   *connections.Recorder
+	openID      *openid.Provider // nil without a provider
 
 	egress    *egress.Client
 	scheduler *scheduler.Scheduler
@@ -219,6 +221,9 @@ func (a *App) Stop(ctx context.Context) error {
 	}
 	leaving.Wait()
 	a.egress.Close()
+	if a.openID != nil {
+		a.openID.Close()
+	}
 	a.servers = nil
 	a.resealer.Stop()
 	a.expirer.Stop()

@@ -36,8 +36,11 @@ func (a *App) wire() {
 		Sockets: a.settings.StreamSockets, AccountSockets: a.settings.StreamAccountSockets,
 	})
 	a.wireLoops()
-	a.api = api.New(a.services(), api.Options{
+	services, pages := a.services(), console.New()
+	services.Console = pages
+	a.api = api.New(services, api.Options{
 		PublicURL: a.settings.PublicURL, RateLimit: a.settings.RateLimit, ServeMetrics: a.settings.MetricsListen == "",
+		SignInPage: pages.SignInPage(),
 	})
 	a.wireFeed()
 }
@@ -75,7 +78,8 @@ func (a *App) wireLoops() {
 // services are what the API calls.
 func (a *App) services() api.Services {
 	return api.Services{
-		Accounts:      &accounts.Service{Store: a.db.Accounts(), Passwords: accounts.NewPasswords(a.options.PasswordCost), Now: a.options.Now},
+		Accounts: &accounts.Service{Store: a.db.Accounts(), Passwords: accounts.NewPasswords(a.options.PasswordCost), Now: a.options.Now,
+			Identities: identityRules(a.settings)},
 		Environments:  &environments.Service{Store: environmentTransactions(a.db), Plans: a.plans},
 		Observations:  a.observations,
 		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
@@ -84,7 +88,7 @@ func (a *App) services() api.Services {
 		Configs:     &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:        a.wireJobs(),
 		Connections: a.wireConnections(), Snapshots: snapshots{a.db},
-		History: a.db.History(), Auth: a.auth, Events: a.stream, Console: console.New(), Live: a.feed.Live, Ready: a.ready,
+		History: a.db.History(), Auth: a.auth, Events: a.stream, OpenID: a.wireOpenID(), Live: a.feed.Live, Ready: a.ready,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}

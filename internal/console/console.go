@@ -38,6 +38,15 @@ func serve(files fs.FS) *Console {
 	return &Console{files: files, built: err == nil}
 }
 
+// SignInPage returns the path of the page where people sign in, or "" if there is none.
+// It shows why a sign-in failed, by the parameter error.
+func (c *Console) SignInPage() string {
+	if !c.built {
+		return ""
+	}
+	return "/sign-in"
+}
+
 // Serve answers a request that no route of the interface answers, and reports whether
 // it did. What it leaves is not found.
 func (c *Console) Serve(w http.ResponseWriter, r *http.Request) bool {

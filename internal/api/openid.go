@@ -1,0 +1,148 @@
+package api
+
+import (
+	"cmp"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/openid"
+	"github.com/signalbox/signalbox/internal/telemetry"
+)
+
+const (
+	openIDPath = "/auth/oidc"
+	// openIDCookie keeps a sign-in that goes on at the provider.
+	openIDCookie = "signalbox_oidc"
+	// maxReturn bounds the path that a sign-in ends at.
+	maxReturn = 2000
+)
+
+// signInMethods is what a sign-in page offers.
+type signInMethods struct {
+	Meta struct {
+		Methods []string `json:"methods"`
+	} `json:"meta"`
+}
+
+func (a *API) signInMethods(c *call) (reply, error) {
+	var offered signInMethods
+	offered.Meta.Methods = []string{"password", "api_key"}
+	if a.OpenID != nil {
+		offered.Meta.Methods = append(offered.Meta.Methods, "oidc")
+	}
+	c.writer.set("Cache-Control", "no-store")
+	return ok(offered)
+}
+
+// startOpenID sends a browser to the provider.
+func (a *API) startOpenID(c *call) (reply, error) {
+	if err := a.requireOpenID(); err != nil {
+		return reply{}, err
+	}
+	path := cmp.Or(c.query.Text("return"), a.publicPath()+"/")
+	if !isOwnPath(path) {
+		c.query.Refuse("return", "must be a path of this server such as /flags, of at most 2000 characters")
+	}
+	if err := c.query.Err(); err != nil {
+		return reply{}, err
+	}
+	begun, err := a.OpenID.Start(c.ctx(), a.baseURL(c)+openIDPath+"/callback", path)
+	if err != nil {
+		return a.notSignedIn(c, err)
+	}
+	a.keepFlow(c, begun.Flow, int(openid.FlowAge.Seconds()))
+	return redirect(c, begun.Location)
+}
+
+// finishOpenID takes a browser back from the provider.
+func (a *API) finishOpenID(c *call) (reply, error) {
+	if err := a.requireOpenID(); err != nil {
+		return reply{}, err
+	}
+	kept := ""
+	if cookie, err := c.request.Cookie(openIDCookie); err == nil {
+		kept = cookie.Value
+	}
+	answer := c.request.URL.Query()
+	c.query.Know(slices.Collect(maps.Keys(answer))...) // providers add what they like
+	identity, path, err := a.OpenID.Finish(c.ctx(), kept, answer)
+	a.keepFlow(c, "", -1) // it works once
+	var session accounts.Session
+	if err == nil {
+		session, err = a.Accounts.SignInWithIdentity(c.ctx(), identity, c.request.UserAgent())
+	}
+	if err != nil {
+		return a.notSignedIn(c, err)
+	}
+	a.setCookie(c, session.Plaintext, session.ExpiresAt)
+	return redirect(c, path)
+}
+
+func (a *API) requireOpenID() error {
+	if a.OpenID != nil {
+		return nil
+	}
+	return fault.New(fault.NotFound, "This server has no sign-in by OpenID Connect: SIGNALBOX_OIDC_ISSUER is not set.")
+}
+
+// keepFlow gives a browser what it needs to finish a sign-in, or takes it away. The
+// cookie is Lax, because the browser comes back from another site.
+func (a *API) keepFlow(c *call, flow string, seconds int) {
+	http.SetCookie(c.writer, &http.Cookie{Name: openIDCookie, Value: flow, Path: a.publicPath() + openIDPath, MaxAge: seconds, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: a.secure || c.request.TLS != nil})
+	c.writer.set("Cache-Control", "no-store")
+}
+
+// publicPath returns the path of the public URL, which is not empty where a proxy serves
+// other things beside Signalbox.
+func (a *API) publicPath() string {
+	public, err := url.Parse(a.options.PublicURL)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(public.EscapedPath(), "/")
+}
+
+// isOwnPath reports whether a browser that is sent to path stays on this server. Browsers
+// take // and /\ for the beginning of a host, and skip control characters.
+func isOwnPath(path string) bool {
+	target, err := url.Parse(path)
+	odd := func(r rune) bool { return r == '\\' || unicode.IsControl(r) || unicode.IsSpace(r) }
+	return err == nil && target.Scheme == "" && target.Host == "" && len(path) <= maxReturn &&
+		strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsFunc(path, odd)
+}
+
+// redirect sends a browser to another address by GET.
+func redirect(c *call, location string) (reply, error) {
+	c.writer.set("Location", location)
+	return reply{status: http.StatusSeeOther}, nil
+}
+
+// notSignedIn tells a person why a sign-in failed: on the console's page, or as a text.
+func (a *API) notSignedIn(c *call, err error) (reply, error) {
+	reason := "failed"
+	for _, refusal := range fault.All(err) {
+		if text, named := refusal.Meta["reason"].(string); named {
+			reason = text
+		}
+	}
+	status, errs := jsonapi.Errors(err, telemetry.RequestID(c.ctx()))
+	level := slog.LevelInfo
+	if status >= http.StatusInternalServerError {
+		level = slog.LevelWarn
+	}
+	a.Log.Log(c.ctx(), level, "A sign-in by OpenID Connect failed; the person was told why.", "reason", reason, "status", status, "error", err)
+	if a.options.SignInPage != "" {
+		return redirect(c, a.publicPath()+a.options.SignInPage+"?error="+url.QueryEscape(reason))
+	}
+	text := "Signing in failed: " + errs.Errors[0].Detail + "\n"
+	return reply{status: status, body: []byte(text), mediaType: "text/plain; charset=utf-8"}, nil
+}

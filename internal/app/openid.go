@@ -1,0 +1,38 @@
+package app
+
+import (
+	"slices"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/openid"
+	"github.com/signalbox/signalbox/internal/settings"
+)
+
+// wireOpenID makes what signs people in with the provider of the settings, if there is
+// one. What browsers keep meanwhile is sealed with the key ring, which all nodes share.
+func (a *App) wireOpenID() api.OpenID {
+	if a.settings.OIDCIssuer == "" {
+		return nil
+	}
+	a.openID = openid.New(openid.Options{Issuer: a.settings.OIDCIssuer, ClientID: a.settings.OIDCClientID,
+		ClientSecret: a.settings.OIDCClientSecret, RoleClaim: a.settings.OIDCRoleClaim}, a.ring, a.options.Now)
+	return a.openID
+}
+
+// identityRules returns who may sign in with the provider, as the settings say it.
+func identityRules(s settings.Settings) accounts.IdentityRules {
+	rules := accounts.IdentityRules{Domains: s.OIDCDomains}
+	if slices.Contains(s.OIDCDomains, "*") {
+		rules.Domains = nil
+	}
+	for value, name := range s.OIDCRoles {
+		if role, known := accounts.ParseRole(name); known { // the settings have checked it
+			if rules.Roles == nil {
+				rules.Roles = map[string]accounts.Role{}
+			}
+			rules.Roles[value] = role
+		}
+	}
+	return rules
+}
