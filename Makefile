@@ -48,7 +48,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/l
 # What tests need besides Go comes from wrappers named scripts/with-…, which nest: one thing each.
 # Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. Some tests wait for others
 # to compute, hence two more of a package at once than there are processors on a small machine.
-TEST := env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 scripts/with-postgres scripts/each-module $(TEST_MODULES) -- \
+TEST := env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 scripts/with-postgres scripts/with-node scripts/each-module $(TEST_MODULES) -- \
 	go test $(RACE) -vet=off -parallel 4 -timeout $(TEST_TIMEOUT)
 
 test: ## run every test, with the race detector, on SQLite and PostgreSQL, and in Chromium (TESTFLAGS)

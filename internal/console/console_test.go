@@ -165,3 +165,13 @@ func TestConsole_Embedded(t *testing.T) {
 		t.Errorf("got %v, %d, %q", served, answer.Code, answer.Body)
 	}
 }
+
+func TestConsole_SignInPage(t *testing.T) {
+	t.Parallel()
+	if page := built().SignInPage(); page != "/sign-in" {
+		t.Errorf("a console signs people in at %q", page)
+	}
+	if page := serve(fstest.MapFS{}).SignInPage(); page != "" {
+		t.Errorf("without a console people sign in at %q", page)
+	}
+}

@@ -1,9 +1,26 @@
-import { expect, test } from "vitest";
-import { localPath } from "./signin";
+import { afterEach, expect, test, vi } from "vitest";
+import { localPath, oidcOffered, sentenceFor } from "./signin";
+
+afterEach(() => vi.unstubAllGlobals());
 
 test("a link never leads to another site", () => {
   expect(localPath("/flags?env=production")).toBe("/flags?env=production");
   for (const next of [undefined, "", "//evil.example", "/\\evil.example", "https://evil.example", "flags", "/sign-in?next=/"]) {
     expect(localPath(next)).toBe("/");
   }
+});
+
+test("OpenID Connect is offered if the server names it", async () => {
+  for (const [methods, offered] of [
+    [["password", "api_key"], false],
+    [["password", "api_key", "oidc"], true],
+  ] as const) {
+    vi.stubGlobal("fetch", async () => Response.json({ meta: { methods } }));
+    expect(await oidcOffered()).toBe(offered);
+  }
+});
+
+test("a failed sign-in is explained", () => {
+  expect(sentenceFor("no_role")).toContain("Ask an administrator");
+  expect(sentenceFor("anything else")).toBe("The sign-in failed. Please try again.");
 });

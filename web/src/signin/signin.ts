@@ -8,16 +8,22 @@ export function localPath(next: string | undefined): string {
 export async function oidcOffered(): Promise<boolean> {
   const response = await fetch("/auth/methods", { headers: { Accept: "application/json" } });
   if (!response.ok) return false;
-  const body = await response.json();
-  return Boolean(body?.oidc ?? body?.data?.attributes?.oidc);
+  const body: { meta?: { methods?: string[] } } = await response.json();
+  return body.meta?.methods?.includes("oidc") ?? false;
 }
 
 /** sentenceFor explains the code that a failed sign-in by OpenID Connect comes back with. */
 export function sentenceFor(code: string | undefined): string {
   const sentences: Record<string, string> = {
-    expired: "The sign-in took too long. Please try again.",
-    forbidden: "You have no access to this account. Ask an administrator to invite you.",
+    state: "The sign-in took too long, or was begun in another tab. Please try again.",
+    canceled: "You did not sign in at the provider.",
+    provider: "The sign-in service did not confirm who you are. Please try again.",
     unavailable: "The sign-in service cannot be reached. Please try again in a moment.",
+    email: "The sign-in service did not tell your e-mail address. Ask an administrator.",
+    email_unverified: "Your e-mail address is not verified. Verify it at the sign-in service, then try again.",
+    domain: "E-mail addresses of your domain may not sign in here.",
+    no_role: "You have no access yet. Ask an administrator for a role or an invitation.",
+    conflict: "Your e-mail address belongs to another user here. Ask an administrator.",
   };
   return sentences[code ?? ""] ?? "The sign-in failed. Please try again.";
 }
