@@ -3,10 +3,8 @@ package api
 import (
 	"cmp"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -44,14 +42,11 @@ func (a *API) signInMethods(c *call) (reply, error) {
 
 // startOpenID sends a browser to the provider.
 func (a *API) startOpenID(c *call) (reply, error) {
-	if err := a.requireOpenID(); err != nil {
-		return reply{}, err
-	}
 	path := cmp.Or(c.query.Text("return"), a.publicPath()+"/")
 	if !isOwnPath(path) {
 		c.query.Refuse("return", "must be a path of this server such as /flags, of at most 2000 characters")
 	}
-	if err := c.query.Err(); err != nil {
+	if err := a.requireOpenID(c); err != nil {
 		return reply{}, err
 	}
 	begun, err := a.OpenID.Start(c.ctx(), a.baseURL(c)+openIDPath+"/callback", path)
@@ -64,16 +59,15 @@ func (a *API) startOpenID(c *call) (reply, error) {
 
 // finishOpenID takes a browser back from the provider.
 func (a *API) finishOpenID(c *call) (reply, error) {
-	if err := a.requireOpenID(); err != nil {
+	c.query.Know("code", "state", "iss", "error", "error_description")
+	if err := a.requireOpenID(c); err != nil {
 		return reply{}, err
 	}
 	kept := ""
 	if cookie, err := c.request.Cookie(openIDCookie); err == nil {
 		kept = cookie.Value
 	}
-	answer := c.request.URL.Query()
-	c.query.Know(slices.Collect(maps.Keys(answer))...) // providers add what they like
-	identity, path, err := a.OpenID.Finish(c.ctx(), kept, answer)
+	identity, path, err := a.OpenID.Finish(c.ctx(), kept, c.request.URL.Query())
 	a.keepFlow(c, "", -1) // it works once
 	var session accounts.Session
 	if err == nil {
@@ -86,9 +80,10 @@ func (a *API) finishOpenID(c *call) (reply, error) {
 	return redirect(c, path)
 }
 
-func (a *API) requireOpenID() error {
-	if a.OpenID != nil {
-		return nil
+// requireOpenID refuses wrong parameters, and every sign-in without a provider.
+func (a *API) requireOpenID(c *call) error {
+	if err := c.query.Err(); err != nil || a.OpenID != nil {
+		return err
 	}
 	return fault.New(fault.NotFound, "This server has no sign-in by OpenID Connect: SIGNALBOX_OIDC_ISSUER is not set.")
 }
