@@ -25,8 +25,16 @@ export class ApiError extends Error {
 
   /** at returns the sentence about a member of the body, by its pointer. */
   at(pointer: string): string | undefined {
-    return this.problems.find((problem) => problem.source?.pointer === pointer)?.detail;
+    const found = this.problems.find((problem) => problem.source?.pointer === pointer);
+    return found && sentence(found);
   }
+}
+
+/** sentence returns what a problem says, without the name of the member that it is shown beside. */
+export function sentence({ detail, title, source }: Problem): string {
+  const member = `${source?.pointer?.replace(/^\/data\/(attributes\/)?/, "") ?? ""} `;
+  const text = detail ?? title;
+  return text.startsWith(member) ? text.slice(member.length) : text;
 }
 
 /** asApiError returns any failure as an ApiError, so that one component can show them all. */

@@ -1,4 +1,4 @@
-import type { ApiError } from "../api/client";
+import { type ApiError, sentence } from "../api/client";
 import type { JsonProblem } from "../ui/JsonEditor";
 
 /**
@@ -11,6 +11,6 @@ export function problemsAt(failure: ApiError | undefined, pointer: string): Json
   return failure.problems.map((problem) => {
     const at = problem.source?.pointer ?? "";
     const isInside = at === pointer || at.startsWith(`${pointer}/`);
-    return { message: problem.detail ?? problem.title, pointer: isInside ? at.slice(pointer.length) : undefined };
+    return { message: sentence(problem), pointer: isInside ? at.slice(pointer.length) : undefined };
   });
 }

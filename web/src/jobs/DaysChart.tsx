@@ -23,15 +23,30 @@ export default function DaysChart({ days, dark }: { days: Day[]; dark: boolean }
       chart.destroy();
     };
   }, [days, dark]);
+  const c = dark ? colours.dark : colours.light;
   return (
-    <div
-      ref={host}
-      className={styles.chart}
-      role="img"
-      aria-label="Runs of each day and their durations; the table below has the numbers"
-    />
+    <>
+      <div
+        ref={host}
+        className={styles.chart}
+        role="img"
+        aria-label="Runs of each day and their durations; the table below has the numbers"
+      />
+      <p className={styles.legend}>
+        <Swatch colour={c.succeeded} label="succeeded" />
+        <Swatch colour={c.failed} label="failed" />
+        <Swatch colour={c.canceled} label="cancelled" />
+        <span>line: median duration, dashed: 95 % took no longer</span>
+      </p>
+    </>
   );
 }
+
+const Swatch = ({ colour, label }: { colour: string; label: string }) => (
+  <span>
+    <span className="dot" style={{ background: colour }} aria-hidden="true" /> {label}
+  </span>
+);
 
 function data(days: Day[]): uPlot.AlignedData {
   const [all, attempted, succeeded] = stacked(days);
@@ -66,11 +81,12 @@ function options(dark: boolean, width: number): uPlot.Options {
     legend: { show: false },
     cursor: { show: false },
     scales: {
+      x: { range: (_, min, max) => [min - 43_200, max + 43_200] },
       runs: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] },
       ms: { range: (_, __, max) => [0, Math.max(1, (max ?? 1) * 1.15)] },
     },
     axes: [
-      { ...axis, grid: { show: false } },
+      { ...axis, grid: { show: false }, values: "{D} {MMM}" },
       { ...axis, scale: "runs", size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] },
       { ...axis, scale: "ms", side: 1, size: 64, grid: { show: false }, values: (_, values) => duration(values) },
     ],

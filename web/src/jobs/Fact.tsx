@@ -2,9 +2,9 @@ import type { ReactNode } from "react";
 import styles from "./jobs.module.css";
 
 /** Fact is a member of a list of facts: what it is, and what is known. */
-export function Fact({ label, children }: { label: string; children: ReactNode }) {
+export function Fact({ label, wide, children }: { label: string; wide?: boolean; children: ReactNode }) {
   return (
-    <div className={styles.fact}>
+    <div className={wide ? `${styles.fact} ${styles.wide}` : styles.fact}>
       <dt>{label}</dt>
       <dd>{children}</dd>
     </div>

@@ -138,12 +138,16 @@ function Summary({ job }: { job: Resource<"job"> }) {
       <Fact label="Last 30 runs">
         <Sparkline id={job.id} last={last_run} />
       </Fact>
-      <Fact label="Request">
+      <Fact label="Request" wide>
         <span className="mono">
           {configuration.method} {configuration.url}
         </span>
       </Fact>
-      {description && <Fact label="Description">{description}</Fact>}
+      {description && (
+        <Fact label="Description" wide>
+          {description}
+        </Fact>
+      )}
       {skipped_at && (
         <Fact label="Skipped">
           The account had too many pending runs <RelativeTime at={skipped_at} />

@@ -139,21 +139,7 @@ export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
               error={of("configuration/timeout")}
             />
           </div>
-          <Checkbox
-            label="Verify the receiver's certificate"
-            checked={draft.tls_verify}
-            onChange={(event) => onChange({ tls_verify: event.currentTarget.checked })}
-          />
-          {draft.tls_verify && (
-            <Textarea
-              label="CA certificate"
-              description="PEM, for receivers whose certificate is of your own authority"
-              rows={2}
-              classNames={{ input: "mono" }}
-              {...text("ca_cert")}
-              error={of("configuration/ca_cert")}
-            />
-          )}
+          {draft.url.startsWith("https:") && <Certificates draft={draft} onChange={onChange} error={of("configuration/ca_cert")} />}
         </Stack>
       </fieldset>
       <Stack gap="md" className={styles.aside}>
@@ -179,14 +165,39 @@ export function JobForm({ draft, onChange, isNew, isChanged, onSave }: Form) {
             {isNew || isChanged ? "Save and run now" : "Run now"}
           </Button>
         </Group>
-        <CopyAs
-          method={isNew ? "POST" : "PUT"}
-          path={pathOf("job", isNew ? undefined : draft.id)}
-          body={{ data: { type: "job", id: draft.id, attributes } }}
-          cli={isNew ? asCommand(draft) : undefined}
-        />
+        <Group>
+          <CopyAs
+            method={isNew ? "POST" : "PUT"}
+            path={pathOf("job", isNew ? undefined : draft.id)}
+            body={{ data: { type: "job", id: draft.id, attributes } }}
+            cli={isNew ? asCommand(draft) : undefined}
+          />
+        </Group>
       </Stack>
     </form>
+  );
+}
+
+function Certificates({ draft, onChange, error }: Pick<Form, "draft" | "onChange"> & { error?: string }) {
+  return (
+    <>
+      <Checkbox
+        label="Verify the receiver's certificate"
+        checked={draft.tls_verify}
+        onChange={(event) => onChange({ tls_verify: event.currentTarget.checked })}
+      />
+      {draft.tls_verify && (
+        <Textarea
+          label="CA certificate"
+          description="PEM, for receivers whose certificate is of your own authority"
+          rows={2}
+          classNames={{ input: "mono" }}
+          value={draft.ca_cert}
+          onChange={(event) => onChange({ ca_cert: event.currentTarget.value })}
+          error={error}
+        />
+      )}
+    </>
   );
 }
 

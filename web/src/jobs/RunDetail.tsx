@@ -120,7 +120,7 @@ function Facts({ run }: { run: Run }) {
       </Fact>
       <Fact label="From queue to end">{milliseconds(total_duration_ms)}</Fact>
       <Fact label="Version of the job">{job_version ?? "–"}</Fact>
-      <Fact label="Id">
+      <Fact label="Id" wide>
         <span className="mono">{run.id}</span>
       </Fact>
     </dl>

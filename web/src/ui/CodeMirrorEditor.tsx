@@ -24,6 +24,13 @@ const look = EditorView.theme({
   ".cm-tooltip": { backgroundColor: "var(--surface)", border: "1px solid var(--line)" },
 });
 
+// The default colours are for a light page only.
+const colours = HighlightStyle.define([
+  { tag: tags.propertyName, color: "light-dark(#1d5a9c, #a5cdf7)" },
+  { tag: tags.string, color: "light-dark(#206a3c, #a0dbb4)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "light-dark(#80530a, #f0cc8a)" },
+]);
+
 /** CodeMirrorEditor is the JSON editor itself. Tab leaves it, as people who use the keyboard expect. */
 export default function CodeMirrorEditor({
   label,
