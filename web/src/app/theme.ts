@@ -24,7 +24,14 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true, multiline: true, maw: 320, fz: "xs" } },
-    Modal: { defaultProps: { centered: true, transitionProps: { duration: 100 } } },
+    Modal: {
+      defaultProps: {
+        centered: true,
+        transitionProps: { duration: 100 },
+        closeButtonProps: { "aria-label": "Close" },
+        attributes: { header: { role: "presentation" } }, // it is not the head of the page
+      },
+    },
     Popover: { defaultProps: { shadow: "md", withinPortal: true, transitionProps: { duration: 80 } } },
     Menu: { defaultProps: { shadow: "md", transitionProps: { duration: 80 } } },
   },

@@ -51,8 +51,8 @@ function Differences({ chain, from, to, all }: { chain: Level[]; from: Environme
   const { id } = chain[0] as Level;
   const { of, isPending, error } = useResolved(id, [from.id, to.id]);
   const [left, right] = [of.get(from.id), of.get(to.id)];
-  if (error) return <ErrorState error={error} />;
-  if (isPending || !left || !right) return <Loading rows={4} />;
+  if (isPending) return <Loading rows={4} />;
+  if (!left || !right) return <ErrorState error={error} />;
   const found = compare(rowsOf(chain), left, right);
   const different = found.filter(({ differs }) => differs);
   if (different.length === 0 && !all)

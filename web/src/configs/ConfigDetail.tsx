@@ -7,14 +7,15 @@ import { useColumns, useSetSearch } from "../app/focus";
 import { DetailHead } from "../ui/DetailHead";
 import { IconPlus } from "../ui/icons";
 import { RoleGate } from "../ui/RoleGate";
-import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { ErrorState, Loading } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
 import { useWriter } from "../ui/WriteProvider";
 import { useChain, useResolved } from "./queries";
 import { ValueGrid } from "./ValueGrid";
-import { goType, type Level, rowsOf } from "./values";
+import { type Level, rowsOf } from "./values";
 
 const Compare = lazy(() => import("./Compare").then(({ Compare }) => ({ default: Compare })));
+const Code = lazy(() => import("./Code").then(({ Code }) => ({ default: Code })));
 const History = lazy(() => import("../ui/History"));
 const ItemDialog = lazy(() => import("./ItemDialog").then(({ ItemDialog }) => ({ default: ItemDialog })));
 const EditConfig = lazy(() => import("./ConfigForm").then(({ EditConfig }) => ({ default: EditConfig })));
@@ -24,7 +25,7 @@ export default function ConfigDetail() {
   const { id } = useParams({ from: "/frame/configs/$id" });
   const { data, error, isPending, refetch } = useChain(id);
   if (isPending) return <Loading />;
-  if (error) {
+  if (!data) {
     return (
       <main className="screen">
         <DetailHead list={{ to: "/configs", label: "Config" }} title={id} />
@@ -86,25 +87,8 @@ function Values({ chain }: { chain: Level[] }) {
     level.id,
     environments.map(({ id }) => id),
   );
-  if (error) return <ErrorState error={error} />;
+  if (error && of.get("") === undefined) return <ErrorState error={error} />;
   return <ValueGrid level={level} rows={rows} environments={environments} resolved={of} />;
-}
-
-function Code({ chain }: { chain: Level[] }) {
-  const { id } = chain[0] as Level;
-  const [environment] = useColumns();
-  const where = environment?.id ?? "production";
-  return (
-    <>
-      <EmptyState title="In a Go service" code={goType(id, rowsOf(chain))}>
-        The values are those of the service's environment, with everything that is inherited. They change while the service runs.
-      </EmptyState>
-      <EmptyState
-        title="In a script"
-        code={`signalbox configs resolve ${id} -e ${where}\ncurl -H "Authorization: Bearer $SIGNALBOX_KEY" '${window.location.origin}/api/v1/configs/${encodeURIComponent(id)}/resolved?environment=${where}'`}
-      />
-    </>
-  );
 }
 
 function Actions({ level }: { level: Level }) {
@@ -130,6 +114,8 @@ function Actions({ level }: { level: Level }) {
   );
 }
 
+const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
 function Delete({ level: { id, config } }: { level: Level }) {
   const writer = useWriter();
   const navigate = useNavigate();
@@ -150,7 +136,7 @@ function Delete({ level: { id, config } }: { level: Level }) {
       method: "DELETE",
       title: `Delete the config ${id}`,
       done: `${id} is deleted.`,
-      consequences: `${Object.keys(config.items).length} items and ${overrides} overrides go with it. Services that read it keep the defaults of their code.`,
+      consequences: `${plural(Object.keys(config.items).length, "item")} and ${plural(overrides, "override")} go with it. Services that read it keep the defaults of their code.`,
     });
     if (done) await navigate({ to: "/configs" });
   };

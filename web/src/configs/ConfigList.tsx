@@ -49,7 +49,7 @@ function Tree() {
   const { data, error, isPending, refetch } = useList("config", { "page[size]": most, "meta[total]": true });
   const rows = useMemo(() => branches((data?.data ?? []).map(levelOf)), [data]);
   if (isPending) return <Loading rows={14} />;
-  if (error) return <ErrorState error={error} retry={() => refetch()} />;
+  if (!data) return <ErrorState error={error} retry={() => refetch()} />;
   if ((data.meta.pagination.total ?? 0) > most) return <Flat />;
   const isFresh = rows.length === 1 && rows[0]?.id === "common" && Object.keys(rows[0].config.items).length === 0;
   return (
@@ -62,7 +62,7 @@ function Tree() {
 function Flat({ q }: { q?: string }) {
   const configs = usePages("config", { "filter[search]": q });
   if (configs.isPending) return <Loading rows={14} />;
-  if (configs.error) return <ErrorState error={configs.error} retry={() => configs.refetch()} />;
+  if (configs.error && configs.total === 0) return <ErrorState error={configs.error} retry={() => configs.refetch()} />;
   if (configs.total === 0) return <EmptyState title="No config has that in its id or name" />;
   const at = (index: number): Branch | undefined => {
     const config = configs.at(index);

@@ -53,6 +53,7 @@ function Form({ level: { id, config }, row, environment, effective, onClose, tit
   const place = { key: row.key, environment: environment?.id };
   const isOwn = isSet(config, place);
   const opened = textOf(isOwn ? storedAt(config, place) : effective, row.item.type);
+  const [first] = useState(opened);
   const [text, setText] = useState(opened);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<ApiError>();
@@ -60,7 +61,7 @@ function Form({ level: { id, config }, row, environment, effective, onClose, tit
   const refusal = frozen(environment) ?? denied;
   const read = readAs(text, row.item.type);
   const attributes = read.problem === undefined ? withValue(config, place, read.value, row.item) : undefined;
-  const isTried = attributes !== undefined && text !== opened && !refusal;
+  const isTried = attributes !== undefined && text !== first && !refusal;
   const { failure, warnings } = useDryRun(isTried ? { kind: "config", id, method: "PUT", attributes } : undefined);
   const problems: JsonProblem[] =
     read.problem !== undefined && row.item.type !== "JSON" ? [{ message: read.problem }] : problemsAt(failure ?? refused, pointerOf(place));
@@ -121,6 +122,11 @@ function Form({ level: { id, config }, row, environment, effective, onClose, tit
           <Text size="xs">{warning}</Text>
         </Alert>
       ))}
+      {opened !== first && (
+        <Alert color="yellow" variant="light" p="xs" role="status">
+          <Text size="xs">Somebody set this to {shown(effective, 60)} while you were typing.</Text>
+        </Alert>
+      )}
       {refusal && (
         <Text size="xs" className="muted" role="note">
           {refusal}

@@ -145,12 +145,11 @@ function Cell({ id, row, environment, resolved, edit }: CellProps) {
       data-edit={place}
       data-standing={standing(id, origin, environment?.id)}
       className={styles.cell}
-      aria-label={`${row.key} ${environment ? `in ${environment.name}` : "by default"}: ${value}${from ? `, ${from}` : ", set here"}`}
+      aria-label={`${row.key} ${environment ? `in ${environment.name}` : "by default"}: ${value} ${from || "set here"}`}
       title={shown(resolved?.values[row.key], 1000)}
       onClick={() => edit(place)}
     >
-      <span className={styles.value}>{value}</span>
-      {from && <span className={styles.origin}>{from}</span>}
+      <span className={styles.value}>{value}</span> {from && <span className={styles.origin}>{from}</span>}
     </button>
   );
 }

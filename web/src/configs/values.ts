@@ -218,7 +218,9 @@ function isInheritedAlike(key: string, { resolved }: Copying["from"], to: string
 export function goType(id: string, rows: Row[]): string {
   const name = goName(id);
   const kinds: Record<ItemType, string> = { STRING: "string", NUMBER: "float64", BOOLEAN: "bool", JSON: "json.RawMessage" };
-  const fields = rows.map(({ key, item }) => `\t${goName(key)} ${kinds[item.type]} \`json:"${key}"\``);
+  const names = Math.max(0, ...rows.map(({ key }) => goName(key).length));
+  const words = Math.max(0, ...rows.map(({ item }) => kinds[item.type].length));
+  const fields = rows.map(({ key, item }) => `\t${goName(key).padEnd(names)} ${kinds[item.type].padEnd(words)} \`json:"${key}"\``);
   return `type ${name} struct {\n${fields.join("\n")}\n}\n\nsettings := live.Config(box, "${id}", ${name}{})\nsettings.Get() // always current`;
 }
 

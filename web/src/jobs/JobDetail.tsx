@@ -32,7 +32,7 @@ export default function JobDetail() {
   const { id } = useParams({ from: "/frame/jobs/$id" });
   const { data, error, isPending, refetch } = useOne("job", id);
   if (isPending) return <Loading />;
-  if (error) {
+  if (!data) {
     return (
       <main className="screen">
         <DetailHead list={{ to: "/jobs", label: "Jobs" }} title={id} />

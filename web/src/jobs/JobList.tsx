@@ -38,7 +38,7 @@ export default function JobList() {
     <main className="screen">
       <Filters />
       {jobs.isPending && <Loading rows={14} />}
-      {jobs.error && <ErrorState error={jobs.error} retry={() => jobs.refetch()} />}
+      {jobs.error && jobs.total === 0 && <ErrorState error={jobs.error} retry={() => jobs.refetch()} />}
       {!jobs.isPending && !jobs.error && jobs.total === 0 && (isFiltered ? <EmptyState title="No job passes the filter" /> : <NoJobs />)}
       {jobs.total > 0 && (
         <Grid

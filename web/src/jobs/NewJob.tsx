@@ -1,10 +1,12 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { DetailHead } from "../ui/DetailHead";
+import { Loading } from "../ui/states";
 import { useWriter } from "../ui/WriteProvider";
 import { attributesOf, emptyDraft } from "./draft";
-import { JobForm } from "./JobForm";
 import { useRunActions } from "./useRunActions";
+
+const JobForm = lazy(() => import("./JobForm").then(({ JobForm }) => ({ default: JobForm })));
 
 /** NewJob is the page that creates a job. */
 export default function NewJob() {
@@ -29,13 +31,15 @@ export default function NewJob() {
     <main className="screen detail">
       <DetailHead list={{ to: "/jobs", label: "Jobs" }} title="New job" />
       <div className="panel">
-        <JobForm
-          isNew
-          draft={draft}
-          isChanged={draft !== emptyDraft}
-          onChange={(changes) => setDraft((old) => ({ ...old, ...changes }))}
-          onSave={save}
-        />
+        <Suspense fallback={<Loading rows={10} />}>
+          <JobForm
+            isNew
+            draft={draft}
+            isChanged={draft !== emptyDraft}
+            onChange={(changes) => setDraft((old) => ({ ...old, ...changes }))}
+            onSave={save}
+          />
+        </Suspense>
       </div>
     </main>
   );

@@ -22,7 +22,7 @@ export default function RunDetail() {
     refetchInterval: ({ state }) => (isInFlight(state.data?.resource.attributes.status) ? 2000 : false),
   });
   if (isPending) return <Loading />;
-  if (error) {
+  if (!data) {
     return (
       <main className="screen">
         <DetailHead list={{ to: "/jobs", label: "Jobs" }} title={id} />

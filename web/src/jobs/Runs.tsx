@@ -28,7 +28,7 @@ export function Runs({ id, job }: { id: string; job: Job }) {
     <>
       <Filters />
       {runs.isPending && <Loading rows={6} />}
-      {runs.error && <ErrorState error={runs.error} retry={() => runs.refetch()} />}
+      {runs.error && !runs.data && <ErrorState error={runs.error} retry={() => runs.refetch()} />}
       {runs.data && all.length === 0 && (
         <EmptyState title={status || trigger ? "No run passes the filter" : "It has not run yet"}>
           {!status && !trigger && "Run now sends the request at once, whatever the schedule, and shows what comes back."}

@@ -24,7 +24,7 @@ export default function Statistics({ id, last }: { id: string; last: string | un
   });
   const scheme = useComputedColorScheme("light");
   if (isPending) return <Loading rows={6} />;
-  if (error) return <ErrorState error={error} retry={() => refetch()} />;
+  if (!data) return <ErrorState error={error} retry={() => refetch()} />;
   const sum = totals(data);
   if (sum.runs === 0) return <EmptyState title="No run has ended in the last 30 days" />;
   return (

@@ -1,6 +1,6 @@
 import { Modal, Popover } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 
 interface Props {
   /** anchor is the cell; without one, and on a phone, the form is in the middle. */
@@ -14,20 +14,17 @@ interface Props {
 /** CellPopover shows a form beside the cell of a grid that was clicked, and gives the focus back to it. */
 export function CellPopover({ anchor, title, width, onClose, children }: Props) {
   const narrow = useMediaQuery("(max-width: 48em)") ?? false;
-  const close = () => {
-    onClose();
-    (anchor?.closest<HTMLElement>("[data-cell]") ?? anchor)?.focus();
-  };
+  useEffect(() => () => (anchor?.closest<HTMLElement>("[data-cell]") ?? anchor)?.focus(), [anchor]);
   if (narrow || !anchor) {
     return (
-      <Modal opened onClose={close} title={title} size={width + 32}>
+      <Modal opened onClose={onClose} title={title} size={width + 32}>
         {children}
       </Modal>
     );
   }
   const { left, top, width: wide, height } = anchor.getBoundingClientRect();
   return (
-    <Popover opened onDismiss={close} trapFocus position="bottom-start" width={width}>
+    <Popover opened onDismiss={onClose} trapFocus position="bottom-start" width={width}>
       <Popover.Target>
         <div style={{ position: "fixed", left, top, width: wide, height, pointerEvents: "none" }} />
       </Popover.Target>
