@@ -10,12 +10,6 @@ import { useEffect, useRef } from "react";
 import type { JsonEditorProps, JsonProblem } from "./JsonEditor";
 import { locate } from "./pointer";
 
-const colours = HighlightStyle.define([
-  { tag: tags.propertyName, color: "light-dark(#1d5a9c, #a5cdf7)" },
-  { tag: tags.string, color: "light-dark(#206a3c, #a0dbb4)" },
-  { tag: [tags.number, tags.bool, tags.null], color: "light-dark(#80530a, #f0cc8a)" },
-]);
-
 const look = EditorView.theme({
   "&": { fontSize: "12.5px", border: "1px solid var(--line)", borderRadius: "6px", backgroundColor: "var(--surface)" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-1px" },
