@@ -43,6 +43,9 @@ func TestExamples_Work(t *testing.T) {
 			if !strings.HasPrefix(lines[0], path) {
 				t.Fatalf("the first example is %q", lines[0])
 			}
+			if strings.HasPrefix(path, "signalbox import ") { // they need a file; TestImport_AcceptedByServer has some
+				return
+			}
 			switch path {
 			case "signalbox serve", "signalbox mcp": // they would not end; other tests start them
 				return

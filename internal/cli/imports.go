@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox/signalbox/internal/cli/terminal"
+	"github.com/signalbox/signalbox/internal/cli/yamljson"
+	"github.com/signalbox/signalbox/internal/imports"
+)
+
+func (s *shell) imports() *cobra.Command {
+	group := terminal.Group("import", "Translate what other systems export to files for apply")
+	group.Long = `Translate what other systems export to files for apply. The result goes to stdout; stderr says what could not be carried
+over and what to know before applying it. No server is asked.`
+	for _, format := range imports.Formats() {
+		group.AddCommand(s.importFormat(format))
+	}
+	return group
+}
+
+func (s *shell) importFormat(format imports.Format) *cobra.Command {
+	var options imports.Options
+	cmd := &cobra.Command{
+		Use:   format.Name + " FILE",
+		Short: "Import " + format.Short,
+		Long: "Import " + format.Short + `. FILE may be - for stdin.
+
+What cannot be said here is left out and reported on stderr, each with what that means.`,
+		Example: "  signalbox import " + format.Name + " " + exampleFile(format.Name) + " > imported.yaml",
+		RunE: func(_ *cobra.Command, args []string) error {
+			result, err := s.readImport(format, args[0], options)
+			if err != nil {
+				return err
+			}
+			return s.printImport(result)
+		},
+	}
+	cmd.Args = terminal.Arguments(cmd.Use)
+	cmd.Flags().StringVarP(&options.Environment, "environment", "e", "production", "the `ID` of the environment, for files that name none")
+	return cmd
+}
+
+// exampleFile returns the name of a file of a format.
+func exampleFile(format string) string {
+	switch format {
+	case "crontab":
+		return "/etc/crontab"
+	case "spring-logging":
+		return "application.yaml"
+	case "flipt":
+		return "features.yaml"
+	}
+	return "flags.json"
+}
+
+// readImport reads a file and translates it.
+func (s *shell) readImport(format imports.Format, file string, options imports.Options) (imports.Result, error) {
+	text, err := s.readFile(file)
+	if err != nil {
+		return imports.Result{}, err
+	}
+	documents := [][]byte{text}
+	if format.Text == nil || !format.Text(file) {
+		parsed, err := yamljson.ToJSON(text)
+		if err != nil {
+			return imports.Result{}, fmt.Errorf("%s is neither JSON nor YAML: %w", file, err)
+		}
+		documents = nil
+		for _, each := range parsed {
+			documents = append(documents, each.JSON)
+		}
+	}
+	result, err := format.Import(documents, options)
+	if err != nil {
+		return imports.Result{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return result, nil
+}
+
+// readFile reads a file, or the input for "-".
+func (s *shell) readFile(file string) ([]byte, error) {
+	if file == "-" {
+		return io.ReadAll(s.In)
+	}
+	return os.ReadFile(file)
+}
+
+// printImport prints the resources, and to stderr what became of the rest.
+func (s *shell) printImport(result imports.Result) error {
+	for i, document := range result.Documents {
+		text, err := yamljson.FromJSON(document)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			s.Say("---\n")
+		}
+		s.Say("%s", text)
+	}
+	for _, sentence := range result.Lost {
+		s.Note("%s", sentence)
+	}
+	for _, sentence := range result.Notes {
+		s.Note("%s", sentence)
+	}
+	s.Note("%d resources were translated, %d things could not be carried over", len(result.Documents), len(result.Lost))
+	return nil
+}

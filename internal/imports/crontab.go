@@ -1,0 +1,155 @@
+package imports
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// job is a job as apply reads it.
+type job struct {
+	Kind          string  `json:"kind"`
+	ID            string  `json:"id"`
+	Name          string  `json:"name"`
+	Description   string  `json:"description,omitempty"`
+	Schedule      string  `json:"schedule"`
+	Configuration request `json:"configuration"`
+}
+
+type request struct {
+	Method    string   `json:"method"`
+	URL       string   `json:"url"`
+	Headers   []header `json:"headers,omitempty"`
+	Body      *string  `json:"body,omitempty"`
+	Timeout   int      `json:"timeout,omitempty"`
+	TLSVerify *bool    `json:"tls_verify,omitempty"`
+}
+
+type header struct {
+	Name      string `json:"name"`
+	Value     string `json:"value,omitempty"`
+	ValueFrom string `json:"valueFrom,omitempty"`
+}
+
+// crontab imports the lines of a crontab that call a URL. Jobs have their times in UTC.
+func crontab(documents [][]byte, _ Options) (Result, error) {
+	c := &collector{}
+	taken, comment := map[string]int{}, ""
+	for i, line := range strings.Split(string(slices.Concat(documents...)), "\n") {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "":
+			comment = ""
+			continue
+		case strings.HasPrefix(line, "#"):
+			comment = strings.TrimSpace(strings.TrimLeft(line, "#"))
+			continue
+		}
+		if err := c.cronLine(line, comment, taken); err != nil {
+			c.lose("line %d: left out, because %v: %s", i+1, err, line)
+		}
+		comment = ""
+	}
+	if len(c.Documents) > 0 {
+		c.Notes = append(c.Notes, "Schedules are in UTC here; shift those that were meant in another time zone.")
+	}
+	return c.finish()
+}
+
+// assignment is a line that sets a variable.
+var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\s*=`)
+
+func (c *collector) cronLine(line, comment string, taken map[string]int) error {
+	if assignment.MatchString(line) {
+		return fmt.Errorf("variables are not known here")
+	}
+	schedule, command, err := cronSchedule(line)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(strings.ReplaceAll(command, `\%`, ""), "%") {
+		return fmt.Errorf("it has a %% that is a line break to cron")
+	}
+	sent, secrets, err := parseCall(strings.ReplaceAll(command, `\%`, "%"))
+	if err != nil {
+		return err
+	}
+	id := jobID(sent.URL, taken)
+	for i, secret := range secrets {
+		variable := strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(id + "_" + secret))
+		sent.hide(secret, "env:"+variable)
+		if i == 0 {
+			c.Notes = append(c.Notes, fmt.Sprintf("job %s: set %s where apply runs; the file does not have the credential.", id, variable))
+		}
+	}
+	name := comment
+	if name == "" {
+		name = sent.Method + " " + sent.URL
+	}
+	c.add("job", id, job{Kind: "job", ID: id, Name: cut(name, 200), Schedule: schedule, Configuration: sent})
+	return nil
+}
+
+// cronSchedule splits a line in its schedule and its command.
+func cronSchedule(line string) (schedule, command string, err error) {
+	words := strings.Fields(line)
+	if strings.HasPrefix(words[0], "@") {
+		known := map[string]string{"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",
+			"@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *"}
+		schedule = known[words[0]]
+		if schedule == "" {
+			return "", "", fmt.Errorf("%s is not known here", words[0])
+		}
+		return schedule, strings.TrimSpace(strings.TrimPrefix(line, words[0])), nil
+	}
+	const fields = 5
+	if len(words) <= fields {
+		return "", "", fmt.Errorf("it has no five fields and a command")
+	}
+	rest := line
+	for range fields {
+		_, rest, _ = strings.Cut(strings.TrimLeft(rest, " \t"), firstBlank(strings.TrimLeft(rest, " \t")))
+	}
+	return strings.Join(words[:fields], " "), strings.TrimSpace(rest), nil
+}
+
+// firstBlank returns the white space that ends the first word.
+func firstBlank(text string) string {
+	return text[strings.IndexAny(text, " \t"):][:1]
+}
+
+// notInID is what an id does not have.
+var notInID = regexp.MustCompile(`[^a-z0-9]+`)
+
+// jobID makes an id of a URL, and tells those that are alike apart by a number.
+func jobID(address string, taken map[string]int) string {
+	text := address
+	if parsed, err := url.Parse(address); err == nil {
+		text = parsed.Hostname() + parsed.Path
+	}
+	id := cut(strings.Trim(notInID.ReplaceAllString(strings.ToLower(text), "-"), "-"), 100)
+	taken[id]++
+	if taken[id] > 1 {
+		return fmt.Sprintf("%s-%d", id, taken[id])
+	}
+	return id
+}
+
+// cut shortens a text.
+func cut(text string, longest int) string {
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest])
+	}
+	return text
+}
+
+// hide replaces the value of a header by a reference.
+func (r *request) hide(name, reference string) {
+	for i := range r.Headers {
+		if strings.EqualFold(r.Headers[i].Name, name) {
+			r.Headers[i].Value, r.Headers[i].ValueFrom = "", reference
+		}
+	}
+}

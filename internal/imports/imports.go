@@ -1,0 +1,192 @@
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/naming"
+)
+
+// Options say what a format leaves open.
+type Options struct {
+	// Environment is the id of the environment for formats that know none.
+	Environment string
+}
+
+// Result is what became of an import.
+type Result struct {
+	// Documents are resources as apply reads them.
+	Documents []json.RawMessage
+	// Lost has a sentence for everything that could not be carried over.
+	Lost []string
+	// Notes has what to know before applying it.
+	Notes []string
+}
+
+// Format is something that can be imported.
+type Format struct {
+	Name, Short string
+	// Text says that the file is no JSON and no YAML: Import gets it as it is, else one JSON document after the other.
+	Text   func(name string) bool
+	Import func(documents [][]byte, options Options) (Result, error)
+}
+
+// Formats returns all formats.
+func Formats() []Format {
+	return []Format{
+		{Name: "launchdarkly", Short: "flags of LaunchDarkly, from GET /api/v2/flags/PROJECT?summary=0", Import: launchDarkly},
+		{Name: "unleash", Short: "an export of Unleash", Import: unleash},
+		{Name: "flagd", Short: "a flag definition of flagd", Import: flagd},
+		{Name: "flipt", Short: "an export of Flipt", Import: flipt},
+		{Name: "growthbook", Short: "features of GrowthBook, from GET /api/features/KEY", Import: growthBook},
+		{Name: "crontab", Short: "lines of a crontab that call a URL with curl or wget", Import: crontab, Text: func(string) bool { return true }},
+		{Name: "spring-logging", Short: "logging.level of Spring Boot, in application.yaml or application.properties", Import: springLogging,
+			Text: func(name string) bool { return strings.HasSuffix(name, ".properties") }},
+	}
+}
+
+// collector gathers a result.
+type collector struct {
+	Result
+	spread       bool // users are spread anew
+	environments map[string]bool
+}
+
+// lose reports what could not be carried over.
+func (c *collector) lose(format string, args ...any) {
+	c.Lost = append(c.Lost, fmt.Sprintf(format, args...))
+}
+
+// add adds a resource, unless its id is none.
+func (c *collector) add(kind, id string, resource any) {
+	if kind != "logger" && !naming.IsKey(id, naming.MaxKey) {
+		c.lose("%s %q: left out, because its id %s.", kind, id, naming.KeyRule(naming.MaxKey))
+		return
+	}
+	c.Documents = append(c.Documents, encode(resource))
+}
+
+// addFlag adds a flag.
+func (c *collector) addFlag(f flag) {
+	f.Kind = "flag"
+	for name, configured := range f.Environments {
+		c.environment(name)
+		if configured.Default != nil && same(configured.Default, f.Default) { // it follows the flag
+			configured.Default = nil
+			f.Environments[name] = configured
+		}
+	}
+	c.add(f.Kind, f.ID, f)
+}
+
+// environment remembers an environment that values are for.
+func (c *collector) environment(id string) {
+	if c.environments == nil {
+		c.environments = map[string]bool{}
+	}
+	c.environments[id] = true
+}
+
+// finish returns the result with its notes.
+func (c *collector) finish() (Result, error) {
+	if len(c.Documents) == 0 && len(c.Lost) == 0 {
+		return Result{}, fmt.Errorf("the file has nothing that can be imported")
+	}
+	if c.spread {
+		c.Notes = append(c.Notes, "Percentages stay the same, but other users get each value: every system spreads them by a hash of its own.")
+	}
+	if len(c.environments) > 0 {
+		c.Notes = append(c.Notes, "Values are for these environments, which must be managed: "+strings.Join(slices.Sorted(maps.Keys(c.environments)), ", ")+".")
+	}
+	return c.Result, nil
+}
+
+// flag is a flag as apply reads it.
+type flag struct {
+	Kind         string                 `json:"kind"`
+	ID           string                 `json:"id"`
+	Name         string                 `json:"name,omitempty"`
+	Description  string                 `json:"description,omitempty"`
+	Type         flageval.Type          `json:"type"`
+	Default      json.RawMessage        `json:"default"`
+	Values       []choice               `json:"values,omitempty"`
+	Environments map[string]environment `json:"environments,omitempty"`
+}
+
+type choice struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+}
+
+type environment struct {
+	Enabled bool            `json:"enabled"`
+	Default json.RawMessage `json:"default,omitempty"`
+	Rules   []rule          `json:"rules,omitempty"`
+}
+
+type rule struct {
+	Description string          `json:"description,omitempty"`
+	Logic       logic           `json:"logic"`
+	Value       json.RawMessage `json:"value"`
+}
+
+// typeOf returns the type of a flag with these values.
+func typeOf(values []json.RawMessage) flageval.Type {
+	found := flageval.Type("")
+	for _, value := range values {
+		one := typeOfValue(value)
+		if found != "" && found != one {
+			return flageval.JSON
+		}
+		found = one
+	}
+	if found == "" {
+		return flageval.JSON
+	}
+	return found
+}
+
+func typeOfValue(value json.RawMessage) flageval.Type {
+	switch first := bytes.TrimSpace(value)[0]; {
+	case first == 't' || first == 'f':
+		return flageval.Boolean
+	case first == '"':
+		return flageval.String
+	case first == '-' || '0' <= first && first <= '9':
+		return flageval.Numeric
+	default:
+		return flageval.JSON
+	}
+}
+
+// same reports whether two JSON texts are the same but for white space.
+func same(a, b json.RawMessage) bool {
+	var left, right bytes.Buffer
+	return json.Compact(&left, a) == nil && json.Compact(&right, b) == nil && left.String() == right.String()
+}
+
+// encode encodes what was made of JSON and text, which cannot fail.
+func encode(value any) json.RawMessage {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(err)
+	}
+	return bytes.TrimSpace(text.Bytes())
+}
+
+// decode decodes a JSON document of a format.
+func decode[T any](document []byte, what string) (decoded T, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber() // numbers keep their spelling
+	if err := decoder.Decode(&decoded); err != nil {
+		return decoded, fmt.Errorf("the file is no %s: %w", what, err)
+	}
+	return decoded, nil
+}

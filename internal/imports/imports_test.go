@@ -1,0 +1,379 @@
+package imports_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/internal/imports"
+)
+
+// imported is a result that tests ask.
+type imported struct {
+	t *testing.T
+	imports.Result
+}
+
+func run(t *testing.T, format string, documents ...string) imported {
+	t.Helper()
+	result, err := tryRun(format, documents...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imported{t, result}
+}
+
+func tryRun(format string, documents ...string) (imports.Result, error) {
+	formats := imports.Formats()
+	at := slices.IndexFunc(formats, func(f imports.Format) bool { return f.Name == format })
+	var texts [][]byte
+	for _, document := range documents {
+		texts = append(texts, []byte(document))
+	}
+	return formats[at].Import(texts, imports.Options{Environment: "production"})
+}
+
+// document returns a resource as JSON.
+func (i imported) document(id string) json.RawMessage {
+	i.t.Helper()
+	for _, document := range i.Documents {
+		var named struct{ ID string }
+		if err := json.Unmarshal(document, &named); err != nil {
+			i.t.Fatal(err)
+		}
+		if named.ID == id {
+			return document
+		}
+	}
+	i.t.Fatalf("there is no %q in %s", id, i.Documents)
+	return nil
+}
+
+// flag returns a flag that can be evaluated.
+func (i imported) flag(id string) *flageval.Flag {
+	i.t.Helper()
+	var definition flageval.Definition
+	if err := json.Unmarshal(i.document(id), &definition); err != nil {
+		i.t.Fatal(err)
+	}
+	definition.Key = id
+	flag := flageval.Compile(definition)
+	if problems := flag.Problems(); len(problems) > 0 {
+		i.t.Fatalf("%s: %v", id, problems)
+	}
+	return flag
+}
+
+// serves checks what a flag serves to contexts.
+func (i imported) serves(id, environment string, want map[string]string) {
+	i.t.Helper()
+	flag := i.flag(id)
+	for context, value := range want {
+		data, err := jsonlogic.Parse([]byte(context))
+		if err != nil {
+			i.t.Fatal(err)
+		}
+		if got := flag.Evaluate(environment, data).Raw(); string(got) != value {
+			i.t.Errorf("%s in %s for %s: got %s, want %s", id, environment, context, got, value)
+		}
+	}
+}
+
+// portion counts the users of a thousand that a flag serves a value to.
+func (i imported) portion(id, value string) (count int) {
+	i.t.Helper()
+	flag := i.flag(id)
+	for n := range 1000 {
+		key := fmt.Sprint("user-", n)
+		text, _ := json.Marshal(map[string]any{"user": map[string]any{"key": key, "company": key}})
+		data, err := jsonlogic.Parse(text)
+		if err != nil {
+			i.t.Fatal(err)
+		}
+		if string(flag.Evaluate("production", data).Raw()) == value {
+			count++
+		}
+	}
+	return count
+}
+
+func (i imported) about(id, value string, want int) {
+	i.t.Helper()
+	if got := i.portion(id, value); got < want-60 || got > want+60 {
+		i.t.Errorf("%s serves %s to %d of 1000 users, want about %d", id, value, got, want)
+	}
+}
+
+// lost checks that each of the parts is in a sentence of the report, and that there are no more sentences.
+func (i imported) lost(parts ...string) {
+	i.t.Helper()
+	if len(i.Lost) != len(parts) {
+		i.t.Errorf("%d sentences, want %d:\n%s", len(i.Lost), len(parts), strings.Join(i.Lost, "\n"))
+	}
+	for _, part := range parts {
+		if !slices.ContainsFunc(i.Lost, func(sentence string) bool { return strings.Contains(sentence, part) }) {
+			i.t.Errorf("nothing about %q:\n%s", part, strings.Join(i.Lost, "\n"))
+		}
+	}
+}
+
+// is compares a resource with JSON.
+func (i imported) is(id, want string) {
+	i.t.Helper()
+	if got := string(i.document(id)); got != want {
+		i.t.Errorf("%s is\n%s, want\n%s", id, got, want)
+	}
+}
+
+func TestFormats_RefuseOthers(t *testing.T) {
+	t.Parallel()
+	for _, format := range imports.Formats() {
+		for _, document := range []string{`[]`, `{}`, `7`, ``, `{"flags": 7, "features": 7, "items": 7}`} {
+			if format.Name == "crontab" && document != "" || format.Name == "spring-logging" && strings.HasPrefix(document, `{"`) {
+				continue // they say line by line what they cannot read, or have nothing to say
+			}
+			if result, err := tryRun(format.Name, document); err == nil {
+				t.Errorf("%s takes %q: %s", format.Name, document, result.Documents)
+			}
+		}
+	}
+}
+
+func TestLaunchDarkly_Rules(t *testing.T) {
+	t.Parallel()
+	i := run(t, "launchdarkly", `{"items": [
+	  {"key": "checkout", "name": "Checkout", "description": "New", "variations": [{"value": true}, {"value": false}],
+	   "environments": {
+	     "production": {"on": true, "offVariation": 1, "fallthrough": {"variation": 1},
+	       "targets": [{"values": ["alice", "bob"], "variation": 0}],
+	       "contextTargets": [{"values": ["acme"], "variation": 0, "contextKind": "company"}],
+	       "rules": [
+	         {"variation": 0, "clauses": [{"attribute": "email", "op": "endsWith", "values": ["@example.com"]}, {"attribute": "plan", "op": "in", "values": ["free"], "negate": true}]},
+	         {"variation": 0, "clauses": [{"attribute": "email", "op": "matches", "values": [".*"]}]},
+	         {"variation": 0, "clauses": [{"attribute": "/address/city", "op": "in", "values": ["Rome", "Oslo"]}]},
+	         {"variation": 0, "clauses": [{"attribute": "version", "op": "semVerGreaterThan", "values": ["2.0.0"]}]}]},
+	     "test": {"on": false, "offVariation": 1, "fallthrough": {"variation": 0}}}},
+	  {"key": "color", "variations": [{"name": "Red", "value": "red"}, {"name": "Blue", "value": "blue"}],
+	   "environments": {"production": {"on": true, "offVariation": 0, "prerequisites": [{"key": "checkout"}],
+	     "fallthrough": {"rollout": {"variations": [{"variation": 0, "weight": 80000}, {"variation": 1, "weight": 20000}]}}}}},
+	  {"key": "old", "archived": true, "variations": [{"value": 1}]},
+	  {"key": "no such id", "variations": [{"value": 1}]}]}`)
+	i.serves("checkout", "production", map[string]string{
+		`{"user": {"key": "alice"}}`:                              "true",
+		`{"user": {"key": "carl"}}`:                               "false",
+		`{"company": {"key": "acme"}}`:                            "true",
+		`{"user": {"email": "x@example.com", "plan": "pro"}}`:     "true",
+		`{"user": {"email": "x@example.com", "plan": "free"}}`:    "false",
+		`{"user": {"address": {"city": "Oslo"}}}`:                 "true",
+		`{"user": {"version": "2.1.0"}}`:                          "true",
+		`{"user": {"version": "1.9.0", "email": "x@other.test"}}`: "false",
+	})
+	i.serves("checkout", "test", map[string]string{`{}`: "false"})
+	i.about("color", `"blue"`, 200)
+	i.lost(`rule 2 is left out, because "matches" is not known`, "color in production: prerequisites", "old: left out", `"no such id"`)
+	if notes := strings.Join(i.Notes, " "); !strings.Contains(notes, "production, test") || !strings.Contains(notes, "Percentages") {
+		t.Error(notes)
+	}
+	if !strings.Contains(string(i.document("color")), `"values":[{"name":"Red","value":"red"},{"name":"Blue","value":"blue"}]`) {
+		t.Errorf("%s", i.document("color"))
+	}
+}
+
+// TestLaunchDarkly_Switches proves that switching an imported flag on does what it did there.
+func TestLaunchDarkly_Switches(t *testing.T) {
+	t.Parallel()
+	i := run(t, "launchdarkly", `{"items": [{"key": "a", "variations": [{"value": 12345678901234567890}, {"value": 2}],
+	  "environments": {"production": {"on": false, "offVariation": 1, "fallthrough": {"variation": 0}}}}]}`)
+	i.serves("a", "production", map[string]string{`{}`: "2"})
+	i.Documents[0] = json.RawMessage(strings.Replace(string(i.Documents[0]), `"enabled":false`, `"enabled":true`, 1))
+	i.serves("a", "production", map[string]string{`{}`: "12345678901234567890"})
+}
+
+func TestUnleash_Strategies(t *testing.T) {
+	t.Parallel()
+	i := run(t, "unleash", `{"features": [{"name": "a"}, {"name": "half"}, {"name": "on"}, {"name": "gone", "archived": true}],
+	  "featureEnvironments": [{"featureName": "a", "environment": "production", "enabled": true, "variants": [{"name": "x"}]},
+	    {"featureName": "half", "environment": "production", "enabled": true}, {"featureName": "on", "environment": "production", "enabled": true}],
+	  "featureStrategies": [
+	    {"featureName": "a", "name": "userWithId", "sortOrder": 2, "parameters": {"userIds": "alice, bob"}},
+	    {"featureName": "a", "name": "default", "sortOrder": 1, "constraints": [
+	      {"contextName": "region", "operator": "IN", "values": ["eu", "uk"]}, {"contextName": "age", "operator": "NUM_GTE", "value": "18"}]},
+	    {"featureName": "a", "name": "default", "constraints": [{"contextName": "email", "operator": "STR_ENDS_WITH", "values": ["@x.test"], "inverted": true},
+	      {"contextName": "beta", "operator": "IN", "values": ["yes"]}]},
+	    {"featureName": "a", "name": "remoteAddress", "parameters": {"IPs": "10.0.0.1"}},
+	    {"featureName": "a", "name": "default", "constraints": [{"contextName": "currentTime", "operator": "DATE_AFTER", "value": "2026-01-01"}]},
+	    {"featureName": "a", "name": "default", "disabled": true},
+	    {"featureName": "half", "name": "flexibleRollout", "parameters": {"rollout": "50", "stickiness": "company"}}]}`)
+	i.serves("a", "production", map[string]string{
+		`{"user": {"key": "bob", "email": "b@x.test"}}`:                    "true",
+		`{"user": {"key": "eve", "email": "e@x.test"}}`:                    "false",
+		`{"user": {"region": "uk", "age": 20, "email": "e@x.test"}}`:       "true",
+		`{"user": {"region": "uk", "age": 17, "email": "e@x.test"}}`:       "false",
+		`{"user": {"key": "eve", "email": "e@other.test", "beta": "yes"}}`: "true",
+	})
+	i.serves("on", "production", map[string]string{`{}`: "true"})
+	i.about("half", "true", 500)
+	i.lost("variants are a second value", "a strategy remoteAddress", "rules cannot read the time", "disabled", "gone: left out")
+}
+
+func TestFlagd_Targeting(t *testing.T) {
+	t.Parallel()
+	i := run(t, "flagd", `{"flags": {
+	  "header": {"state": "ENABLED", "variants": {"red": "#f00", "blue": "#00f", "green": "#0f0"}, "defaultVariant": "red",
+	    "targeting": {"if": [{"$ref": "staff"}, "blue", {"==": [{"var": "locale"}, "de"]}, "green"]}},
+	  "nested": {"state": "ENABLED", "variants": {"on": true, "off": false}, "defaultVariant": "off",
+	    "targeting": {"if": [{"var": ["plan", ""]}, {"if": [{"in": [{"var": "plan"}, ["pro"]]}, "on", "off"]}, null]}},
+	  "spread": {"state": "ENABLED", "variants": {"a": 1, "b": 2}, "defaultVariant": "a", "targeting": {"fractional": [["a", 30], ["b", 70]]}},
+	  "bools": {"state": "ENABLED", "variants": {"true": true, "false": false}, "defaultVariant": "false", "targeting": {"==": [{"var": "targetingKey"}, "alice"]}},
+	  "off": {"state": "DISABLED", "variants": {"a": {"x": 1}}, "defaultVariant": "a"},
+	  "timed": {"state": "ENABLED", "variants": {"a": "x"}, "defaultVariant": "a", "targeting": {"if": [{">": [{"var": "$flagd.timestamp"}, 5]}, "a"]}},
+	  "loop": {"state": "ENABLED", "variants": {"a": "x"}, "defaultVariant": "a", "targeting": {"if": [{"$ref": "loop"}, "a"]}},
+	  "code": {"state": "ENABLED", "variants": {"a": "x"}, "defaultVariant": null}},
+	  "$evaluators": {"staff": {"ends_with": [{"var": "email"}, "@x.test"]}, "loop": {"!": {"$ref": "loop"}}}}`)
+	i.serves("header", "production", map[string]string{
+		`{"user": {"email": "a@x.test", "locale": "de"}}`: `"#00f"`,
+		`{"user": {"locale": "de"}}`:                      `"#0f0"`,
+		`{}`:                                              `"#f00"`,
+	})
+	i.serves("nested", "production", map[string]string{`{"user": {"plan": "pro"}}`: "true", `{"user": {"plan": "free"}}`: "false", `{}`: "false"})
+	i.serves("bools", "production", map[string]string{`{"user": {"key": "alice"}}`: "true", `{"user": {"key": "bob"}}`: "false"})
+	i.serves("off", "production", map[string]string{`{}`: `{"x":1}`})
+	i.about("spread", "2", 700)
+	i.lost("timed: its targeting is left out, because rules cannot read the time", "loop: its targeting", "code: left out")
+}
+
+func TestFlipt_SegmentsAndRollouts(t *testing.T) {
+	t.Parallel()
+	i := run(t, "flipt", `{"version": "1.2", "flags": [
+	  {"key": "color", "name": "Color", "type": "VARIANT_FLAG_TYPE", "enabled": true,
+	   "variants": [{"key": "red", "default": true}, {"key": "blue", "attachment": {"hex": "00f"}}],
+	   "rules": [{"segment": "staff", "distributions": [{"variant": "blue", "rollout": 100}]},
+	     {"segment": {"keys": ["eu", "adult"], "operator": "AND_SEGMENT_OPERATOR"}, "distributions": [{"variant": "blue", "rollout": 100}]},
+	     {"segment": "nope", "distributions": []}]},
+	  {"key": "beta", "type": "BOOLEAN_FLAG_TYPE", "enabled": false, "rollouts": [
+	    {"segment": {"key": "eu", "value": true}}, {"threshold": {"percentage": 30, "value": true}}, {"segment": {"key": "dated", "value": true}}]},
+	  {"key": "off", "enabled": false, "variants": [{"key": "x"}]}],
+	  "segments": [
+	   {"key": "staff", "match_type": "ANY_MATCH_TYPE", "constraints": [
+	     {"type": "STRING_COMPARISON_TYPE", "property": "email", "operator": "suffix", "value": "@x.test"},
+	     {"type": "ENTITY_ID_COMPARISON_TYPE", "property": "entity", "operator": "isoneof", "value": "[\"alice\", \"bob\"]"}]},
+	   {"key": "eu", "match_type": "ALL_MATCH_TYPE", "constraints": [{"type": "STRING_COMPARISON_TYPE", "property": "region", "operator": "eq", "value": "eu"}]},
+	   {"key": "adult", "constraints": [{"type": "NUMBER_COMPARISON_TYPE", "property": "age", "operator": "gte", "value": "18"}]},
+	   {"key": "dated", "constraints": [{"type": "DATETIME_COMPARISON_TYPE", "property": "at", "operator": "lt", "value": "2026-01-01"}]}]}`)
+	i.serves("color", "production", map[string]string{
+		`{"user": {"key": "bob"}}`:                 `"blue"`,
+		`{"user": {"email": "a@x.test"}}`:          `"blue"`,
+		`{"user": {"region": "eu", "age": 20}}`:    `"blue"`,
+		`{"user": {"region": "eu", "age": 9}}`:     `"red"`,
+		`{"user": {"key": "eve", "region": "us"}}`: `"red"`,
+	})
+	i.serves("beta", "production", map[string]string{`{"user": {"region": "eu"}}`: "true"})
+	i.about("beta", "true", 300)
+	i.serves("off", "production", map[string]string{`{}`: `""`})
+	i.lost("attachment of the variant blue", `no segment "nope"`, "dates are compared")
+}
+
+func TestGrowthBook_Conditions(t *testing.T) {
+	t.Parallel()
+	i := run(t, "growthbook", `{"features": {
+	  "dark": {"defaultValue": false, "rules": [
+	    {"condition": {"country": {"$in": ["IT", "NO"]}, "premium": true}, "force": true},
+	    {"condition": {"$or": [{"id": "alice"}, {"version": {"$vgte": "2.0.0"}}]}, "force": true},
+	    {"condition": {"email": {"$regex": "x"}}, "force": true},
+	    {"condition": {"$not": {"tier": {"$exists": true}}, "age": {"$gt": 64}}, "force": true}]},
+	  "part": {"defaultValue": "a", "rules": [{"force": "b", "coverage": 0.25, "hashAttribute": "company"}]},
+	  "test": {"defaultValue": 0, "rules": [{"variations": [1, 2], "weights": [0.3, 0.7], "coverage": 1, "key": "exp"}]},
+	  "some": {"defaultValue": 0, "rules": [{"variations": [1, 2], "coverage": 0.5}, {"parentConditions": [{"id": "x"}], "force": 3}]}}}`)
+	i.serves("dark", "production", map[string]string{
+		`{"user": {"country": "IT", "premium": true, "tier": 1}}`:  "true",
+		`{"user": {"country": "IT", "premium": false, "tier": 1}}`: "false",
+		`{"user": {"key": "alice", "tier": 1}}`:                    "true",
+		`{"user": {"version": "2.0.1", "tier": 1}}`:                "true",
+		`{"user": {"email": "x", "tier": 1, "age": 70}}`:           "false",
+		`{"user": {"age": 70}}`:                                    "true",
+	})
+	i.about("part", `"b"`, 250)
+	i.about("test", "2", 700)
+	i.lost(`"$regex" is not known`, "covers a part", "depends on other flags")
+}
+
+func TestCrontab_Calls(t *testing.T) {
+	t.Parallel()
+	i := run(t, "crontab", `# m h dom mon dow command
+SHELL=/bin/sh
+
+# Nightly report
+30 2 * * *  /usr/bin/curl -fsS -X POST -H 'Authorization: Bearer s3cret' -H "X-Team: shop" -d '{"a": 1}' https://hooks.example.com/report >/dev/null 2>&1
+@hourly wget -q -O /dev/null --timeout=10 https://example.com/ping
+*/5 * * * * curl https://example.com/ping
+0 4 * * 1	curl -ksm 2.5 "https://example.com/a b"
+0 5 * * * curl $URL
+0 6 * * * curl https://a.test | grep x
+0 7 * * * /opt/backup.sh
+@reboot curl https://a.test
+0 8 * * * curl -F file=@x https://a.test
+0 9 * * * curl -I https://a.test
+1 2 3
+0 10 * * * curl 'https://a.test`)
+	i.is("hooks-example-com-report", `{"kind":"job","id":"hooks-example-com-report","name":"Nightly report","schedule":"30 2 * * *","configuration":`+
+		`{"method":"POST","url":"https://hooks.example.com/report","headers":[{"name":"Authorization","valueFrom":"env:HOOKS_EXAMPLE_COM_REPORT_AUTHORIZATION"},`+
+		`{"name":"X-Team","value":"shop"},{"name":"Content-Type","value":"application/x-www-form-urlencoded"}],"body":"{\"a\": 1}"}}`)
+	i.is("example-com-ping", `{"kind":"job","id":"example-com-ping","name":"GET https://example.com/ping","schedule":"0 * * * *","configuration":`+
+		`{"method":"GET","url":"https://example.com/ping","timeout":10}}`)
+	i.is("example-com-ping-2", `{"kind":"job","id":"example-com-ping-2","name":"GET https://example.com/ping","schedule":"*/5 * * * *","configuration":`+
+		`{"method":"GET","url":"https://example.com/ping"}}`)
+	i.is("example-com-a-b", `{"kind":"job","id":"example-com-a-b","name":"GET https://example.com/a b","schedule":"0 4 * * 1","configuration":`+
+		`{"method":"GET","url":"https://example.com/a b","timeout":3,"tls_verify":false}}`)
+	i.lost("line 2: left out, because variables", "line 9", "line 10", "line 11: left out, because it does not call", "line 12: left out, because @reboot",
+		"line 13: left out, because the option -F", "line 14: left out, because jobs cannot send HEAD", "line 15", "line 16: left out, because a quote")
+	if strings.Contains(string(slices.Concat(toBytes(i.Documents)...)), "s3cret") {
+		t.Error("a credential is in the file")
+	}
+}
+
+func toBytes(documents []json.RawMessage) (all [][]byte) {
+	for _, document := range documents {
+		all = append(all, document)
+	}
+	return all
+}
+
+func TestSpringLogging_Properties(t *testing.T) {
+	t.Parallel()
+	i := run(t, "spring-logging", `# levels
+server.port=8080
+logging.level.root=WARN
+logging.level.org.Hibernate = debug
+logging.level.com.example.Shop: OFF
+logging.level.bad=LOUD
+logging.level.web=DEBUG
+logging.group.tomcat=org.apache.catalina, org.apache.coyote
+logging.level.tomcat=TRACE
+#---
+spring.config.activate.on-profile=production
+logging.level.com.example.Shop=ERROR
+#---
+spring.config.activate.on-profile=a | b
+logging.level.x=ERROR
+`)
+	i.is("org.hibernate", `{"kind":"logger","id":"org.hibernate","name":"org.Hibernate","level":"DEBUG"}`)
+	i.is("com.example.shop", `{"kind":"logger","id":"com.example.shop","name":"com.example.Shop","level":"SILENT","environments":{"production":{"level":"ERROR"}}}`)
+	i.is("tomcat", `{"kind":"log_group","id":"tomcat","name":"tomcat","level":"TRACE"}`)
+	i.is("org.apache.coyote", `{"kind":"logger","id":"org.apache.coyote","name":"org.apache.coyote","group":"tomcat"}`)
+	i.lost("logging.level.root", `"LOUD" is no level`, "the group web", `"a | b"`)
+}
+
+func TestSpringLogging_YAML(t *testing.T) {
+	t.Parallel()
+	i := run(t, "spring-logging", `{"logging": {"level": {"org.hibernate.SQL": "DEBUG", "com": {"example": "warn"}}, "group": {"db": ["org.hibernate", "org.jooq"]}}}`,
+		`{"spring": {"config": {"activate": {"on-profile": "staging"}}}, "logging": {"level": {"db": "TRACE"}}}`)
+	i.is("org.hibernate.sql", `{"kind":"logger","id":"org.hibernate.sql","name":"org.hibernate.SQL","level":"DEBUG"}`)
+	i.is("com.example", `{"kind":"logger","id":"com.example","name":"com.example","level":"WARN"}`)
+	i.is("db", `{"kind":"log_group","id":"db","name":"db","environments":{"staging":{"level":"TRACE"}}}`)
+	i.is("org.jooq", `{"kind":"logger","id":"org.jooq","name":"org.jooq","group":"db"}`)
+	i.lost()
+}

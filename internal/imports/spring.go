@@ -1,0 +1,185 @@
+package imports
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/naming"
+)
+
+// logger is a logger or a log group as apply reads it.
+type logger struct {
+	Kind         string           `json:"kind"`
+	ID           string           `json:"id"`
+	Name         string           `json:"name"`
+	Level        string           `json:"level,omitempty"`
+	Group        string           `json:"group,omitempty"`
+	Environments map[string]level `json:"environments,omitempty"`
+}
+
+type level struct {
+	Level string `json:"level"`
+}
+
+// springFile is what one document sets: properties by their names.
+type springFile struct {
+	profile string
+	values  map[string]string
+}
+
+// springLogging imports levels and groups. A document for a profile has the values of the environment of that name.
+func springLogging(documents [][]byte, _ Options) (Result, error) {
+	c := &collector{}
+	groups, loggers := map[string]*logger{}, map[string]*logger{}
+	var files []springFile
+	for _, document := range documents {
+		read, err := readSpring(document)
+		if err != nil {
+			return Result{}, err
+		}
+		files = append(files, read...)
+	}
+	for _, file := range files { // groups first: levels may be theirs
+		for _, name := range slices.Sorted(maps.Keys(file.values)) {
+			if group, is := strings.CutPrefix(name, "logging.group."); is {
+				addGroup(groups, loggers, trimIndex(group), splitList(file.values[name]))
+			}
+		}
+	}
+	for _, file := range files {
+		if file.profile != "" && !naming.IsKey(file.profile, naming.MaxKey) {
+			c.lose("the levels for %q are left out, because that is not the name of one profile.", file.profile)
+			continue
+		}
+		c.springLevels(file, groups, loggers)
+	}
+	for _, all := range []map[string]*logger{groups, loggers} {
+		for _, id := range slices.Sorted(maps.Keys(all)) {
+			c.add(all[id].Kind, id, all[id])
+		}
+	}
+	return c.finish()
+}
+
+// trimIndex takes the index off an element of a list: web[0].
+func trimIndex(name string) string {
+	name, _, _ = strings.Cut(name, "[")
+	return name
+}
+
+func addGroup(groups, loggers map[string]*logger, name string, members []string) {
+	if groups[name] == nil {
+		groups[name] = &logger{Kind: "log_group", ID: name, Name: name}
+	}
+	for _, member := range members {
+		loggerOf(loggers, member).Group = name
+	}
+}
+
+func loggerOf(loggers map[string]*logger, name string) *logger {
+	id := loglevel.Normalize(name)
+	if loggers[id] == nil {
+		loggers[id] = &logger{Kind: "logger", ID: id, Name: name}
+	}
+	return loggers[id]
+}
+
+func (c *collector) springLevels(file springFile, groups, loggers map[string]*logger) {
+	for _, property := range slices.Sorted(maps.Keys(file.values)) {
+		name, is := strings.CutPrefix(property, "logging.level.")
+		name = strings.Trim(name, "[]") // a name in brackets is taken as it is
+		if !is {
+			continue
+		}
+		parsed, known := loglevel.Parse(strings.Replace(strings.ToUpper(file.values[property]), "OFF", "SILENT", 1))
+		switch {
+		case strings.EqualFold(name, "root"):
+			c.lose("%s: there is no root logger here; loggers without a level above them stay as the framework has them.", property)
+			continue
+		case !known:
+			c.lose("%s: %q is no level.", property, file.values[property])
+			continue
+		case (name == "web" || name == "sql") && groups[name] == nil:
+			c.lose("%s: the group %s of Spring Boot is not known here; name its loggers in logging.group.%s.", property, name, name)
+			continue
+		}
+		to := groups[name]
+		if to == nil {
+			to = loggerOf(loggers, name)
+		}
+		c.setLevel(to, file.profile, parsed.String())
+	}
+}
+
+func (c *collector) setLevel(to *logger, profile, text string) {
+	if profile == "" {
+		to.Level = text
+		return
+	}
+	if to.Environments == nil {
+		to.Environments = map[string]level{}
+	}
+	to.Environments[profile] = level{text}
+	c.environment(profile)
+}
+
+// readSpring reads a document: JSON of YAML, or properties.
+func readSpring(document []byte) ([]springFile, error) {
+	if json.Valid(document) {
+		values := map[string]string{}
+		tree, err := decode[map[string]any](document, "configuration of Spring Boot")
+		flatten("", tree, values)
+		return []springFile{{springProfile(values), values}}, err
+	}
+	var files []springFile
+	values := map[string]string{}
+	for line := range strings.SplitSeq(string(document)+"\n#---", "\n") {
+		line = strings.TrimSpace(line)
+		if line == "#---" || line == "!---" {
+			files = append(files, springFile{springProfile(values), values})
+			values = map[string]string{}
+		}
+		at := strings.IndexAny(line, "=:")
+		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "!") || at < 0 {
+			continue
+		}
+		values[strings.TrimSpace(line[:at])] = strings.TrimSpace(line[at+1:])
+	}
+	return files, nil
+}
+
+// springProfile returns the profile that a document is for.
+func springProfile(values map[string]string) string {
+	if profile := values["spring.config.activate.on-profile"]; profile != "" {
+		return profile
+	}
+	return values["spring.profiles"]
+}
+
+// flatten names the leaves of a tree by their paths; lists are joined by commas.
+func flatten(path string, value any, into map[string]string) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, below := range value {
+			if path != "" {
+				name = path + "." + name
+			}
+			flatten(name, below, into)
+		}
+	case []any:
+		var parts []string
+		for _, each := range value {
+			parts = append(parts, fmt.Sprint(each))
+		}
+		into[path] = strings.Join(parts, ",")
+	case bool: // OFF without quotes is false in YAML
+		into[path] = map[bool]string{true: "ON", false: "OFF"}[value]
+	case nil:
+	default:
+		into[path] = fmt.Sprint(value)
+	}
+}
