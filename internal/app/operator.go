@@ -8,12 +8,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/plans"
+	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/internal/store"
 )
@@ -32,7 +35,7 @@ type Operator struct {
 func OpenOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*Operator, error) {
 	if s.Database == "" {
 		if _, err := os.Stat(filepath.Join(s.Data, databaseFile)); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no database in %s: name the server's data folder with --data, or its PostgreSQL with --database", s.Data)
+			return nil, errNoDatabase(s)
 		}
 	}
 	return MakeOperator(ctx, s, log)
@@ -194,10 +197,7 @@ func (o *Operator) account(ctx context.Context, key string) (id string, err erro
 // secrets with it. A running server would do so within seconds, so an
 // interruption loses nothing.
 func (o *Operator) RotateKeyring(ctx context.Context) (keyID string, resealed store.Resealed, err error) {
-	ring, err := namedRing(o.settings)
-	if err == nil {
-		ring, err = openRing(ctx, o.settings, ring, o.db)
-	}
+	ring, err := o.openRing(ctx)
 	if err != nil {
 		return "", resealed, err
 	}
@@ -207,3 +207,59 @@ func (o *Operator) RotateKeyring(ctx context.Context) (keyID string, resealed st
 	resealed, err = o.db.Reseal(ctx, ring)
 	return keyID, resealed, err
 }
+
+func (o *Operator) openRing(ctx context.Context) (*sealed.Ring, error) {
+	ring, err := namedRing(o.settings)
+	if err != nil {
+		return nil, err
+	}
+	return openRing(ctx, o.settings, ring, o.db)
+}
+
+// RingKey is a key of the key ring.
+type RingKey struct {
+	ID string `json:"id"`
+	// Primary reports whether it seals new values.
+	Primary bool `json:"primary"`
+	// Values counts what it has sealed.
+	Values int `json:"values"`
+}
+
+// RingKeys returns the keys of the key ring, oldest first.
+func (o *Operator) RingKeys(ctx context.Context) ([]RingKey, error) {
+	ring, err := o.openRing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := ring.IDs()
+	keys := make([]RingKey, len(ids))
+	for i, id := range ids {
+		keys[i] = RingKey{ID: id, Primary: id == ring.Primary()}
+		if keys[i].Values, err = o.db.SealedWith(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// RetireKey removes a key that seals nothing any more from the key ring.
+func (o *Operator) RetireKey(ctx context.Context, id string) error {
+	ring, err := o.openRing(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(ring.IDs(), id) {
+		return fault.New(fault.NotFound, "There is no key %q in the key ring; its keys are %s.", id, strings.Join(ring.IDs(), ", "))
+	}
+	count, err := o.db.SealedWith(ctx, id)
+	if err != nil {
+		return err
+	}
+	if count > 0 {
+		return fmt.Errorf("the key %s still seals %d values: rotate the ring, which seals them with the new key", id, count)
+	}
+	return ring.Retire(id)
+}
+
+// GenerateKey returns a new key as a line of a key ring.
+func GenerateKey() string { return sealed.Generate() }

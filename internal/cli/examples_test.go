@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -111,7 +112,12 @@ func newWorld(t *testing.T, onStore bool) *world {
 		w := &world{terminal: newTerminal(t)}
 		made := decode[made](w.terminal, "admin", "accounts", "create", "Acme Corp")
 		decode[any](w.terminal, "admin", "accounts", "plan", made.Account, "pro")
-		w.variables = []string{"$KEY_ID", made.KeyID, "accounts plan acme ", "accounts plan acme-corp ", "--account acme", "--account acme-corp"}
+		backup := filepath.Join(t.TempDir(), "earlier.db")
+		w.must("admin", "backup", backup)
+		old := decode[[]struct{ ID string }](w.terminal, "admin", "keyring", "list")
+		w.must("admin", "keyring", "rotate")
+		w.variables = []string{"$KEY_ID", made.KeyID, "accounts plan acme ", "accounts plan acme-corp ", "--account acme", "--account acme-corp",
+			"signalbox-$(date +%F).db", filepath.Join(t.TempDir(), "backup.db"), "$BACKUP", backup, "$OLD_KEY", old[0].ID}
 		return w
 	}
 	node := apptest.Shared(t, "sqlite")

@@ -109,40 +109,49 @@ func (r *Ring) Reload() error {
 
 // Rotate appends a new primary key to the file and returns its id. An inline ring returns ErrInline.
 func (r *Ring) Rotate() (newID string, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("cannot rotate the key ring: %w", err)
-		}
-	}()
+	err = r.change(func(text string, keys *keySet) (string, error) {
+		id := keys.freshID()
+		newID = id.String()
+		return appendKey(text, id), nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("cannot rotate the key ring: %w", err)
+	}
+	return newID, nil
+}
+
+// change replaces the text of the file by what edit makes of it.
+func (r *Ring) change(edit func(text string, keys *keySet) (string, error)) error {
 	if r.path == "" {
-		return "", fmt.Errorf("%w: %s", ErrInline, inlineAdvice)
+		return fmt.Errorf("%w: %s", ErrInline, inlineAdvice)
 	}
 	// The lock comes first: waiting for another process must not block Reload.
 	file, err := lockFile(r.path, lockTries)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer file.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text, err := readAll(file.File) // other processes may have changed it
 	if err != nil {
-		return "", err
+		return err
 	}
 	keys, err := parse(text)
 	if err != nil {
-		return "", fmt.Errorf("key ring file %s: %w", r.path, err)
+		return fmt.Errorf("key ring file %s: %w", r.path, err)
 	}
-	id := keys.freshID()
-	text = appendKey(text, id)
+	if text, err = edit(text, keys); err != nil {
+		return err
+	}
 	if keys, err = parse(text); err != nil {
-		return "", fmt.Errorf("the changed key ring would be unreadable, so nothing was written: %w", err)
+		return fmt.Errorf("the changed key ring would be unreadable, so nothing was written: %w", err)
 	}
 	if err := file.replace(text); err != nil {
-		return "", err
+		return err
 	}
 	r.keys.Store(keys)
-	return id.String(), nil
+	return nil
 }
 
 // find returns the key with this id. Another process may have rotated the ring, so it reads the file again.

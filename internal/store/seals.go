@@ -186,3 +186,17 @@ func (db *DB) replaceSealed(ctx context.Context, column sealedColumn, changes []
 	})
 	return written, err
 }
+
+// SealedWith counts the values that a key of the ring has sealed.
+func (db *DB) SealedWith(ctx context.Context, keyID string) (count int, err error) {
+	prefix := sealed.KeyPrefix(keyID)
+	for _, column := range sealedColumns() {
+		query := fmt.Sprintf(`SELECT count(*) FROM %s WHERE substr(%s, 1, %d) = $1`, column.table, column.column, len(prefix))
+		found, err := fetch(ctx, db, forObservations, func(tx *ReadTx) (int, error) { return scalar(ctx, tx.conn, scanInt, query, prefix) })
+		if err != nil {
+			return 0, err
+		}
+		count += found
+	}
+	return count, nil
+}

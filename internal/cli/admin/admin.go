@@ -27,7 +27,8 @@ type commands struct {
 func New(t *terminal.Terminal) *cobra.Command {
 	c := &commands{Terminal: t}
 	cmd := terminal.Group("admin", "Look after a server: its accounts, keys, people, key ring and database",
-		c.accounts(), c.keys(), c.users(), c.keyring(), c.migrate())
+		c.accounts(), c.keys(), c.users(), c.keyring(), c.migrate(),
+		c.backup(), c.restore(), c.doctor())
 	cmd.Long = `Look after a server: its accounts, keys, people, key ring and database.
 
 These commands work on the store itself, beside a running server or without one, and need no API key: whoever can read

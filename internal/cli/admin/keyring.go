@@ -11,7 +11,8 @@ import (
 )
 
 func (c *commands) keyring() *cobra.Command {
-	return terminal.Group("keyring", "Manage the keys that secrets are encrypted with", c.rotateKeyring())
+	return terminal.Group("keyring", "Manage the keys that secrets are encrypted with",
+		c.generateKey(), c.listKeyring(), c.rotateKeyring(), c.retireKey())
 }
 
 func (c *commands) rotateKeyring() *cobra.Command {
@@ -30,5 +31,55 @@ func (c *commands) rotateKeyring() *cobra.Command {
 	})
 	cmd.Long = `Add a new primary key to the key ring and encrypt everything again with it. A running server notices the new key
 within seconds and does the same in the background. Old keys stay in the ring, so backups can still be read.`
+	return cmd
+}
+
+func (c *commands) generateKey() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "generate", Short: "Print a new key, for key rings that are part of deployment settings",
+		Long: `Print a new key, for key rings that are part of deployment settings (SIGNALBOX_KEYRING). Add it before the last key and
+restart every node, then move it to the end and restart every node again.`,
+		Example: "  signalbox admin keyring generate",
+		RunE: func(*cobra.Command, []string) error {
+			c.Say("%s\n", app.GenerateKey())
+			return nil
+		},
+	}
+	cmd.Args = terminal.Arguments(cmd.Use)
+	return cmd
+}
+
+func (c *commands) listKeyring() *cobra.Command {
+	return c.onStore(app.OpenOperator, "list", "List the keys of the ring, oldest first, and how much each has sealed", "signalbox admin keyring list",
+		func(ctx context.Context, store *app.Operator, _ []string) error {
+			keys, err := store.RingKeys(ctx)
+			if err != nil {
+				return err
+			}
+			return c.print(keys, func(w io.Writer) {
+				c.say(w, "ID\tPRIMARY\tVALUES\n")
+				for _, key := range keys {
+					c.say(w, "%s\t%s\t%d\n", key.ID, yesNo(key.Primary), key.Values)
+				}
+			})
+		})
+}
+
+func (c *commands) retireKey() *cobra.Command {
+	var yes bool
+	run := func(ctx context.Context, store *app.Operator, args []string) error {
+		said := "The key " + args[0] + " will be removed from the ring. Backups that hold values sealed with it can then no longer be read whole."
+		if err := c.Confirm(yes, said); err != nil {
+			return err
+		}
+		if err := store.RetireKey(ctx, args[0]); err != nil {
+			return err
+		}
+		return c.print(map[string]string{"retired": args[0]}, func(w io.Writer) { c.say(w, "The key %s is retired.\n", args[0]) })
+	}
+	cmd := c.onStore(app.OpenOperator, "retire KEY", "Remove a key that seals nothing any more", "signalbox admin keyring retire $OLD_KEY --yes", run)
+	cmd.Long = `Remove a key that seals nothing any more from the ring, some time after signalbox admin keyring rotate: every server must
+have noticed the new key, which takes ten seconds, and backups that are older need the old key.`
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do it without asking")
 	return cmd
 }

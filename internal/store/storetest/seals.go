@@ -61,6 +61,7 @@ func seals(t *testing.T, db *store.DB) {
 	reseal := func(want int) {
 		t.Helper()
 		same(t, resealed(t, db, ring), store.Resealed{Values: want})
+		sealedWith(t, db, ring)
 	}
 	same(t, hasSeal(), false)
 	for range 2 { // the first ring seals, and opens what it sealed
@@ -177,6 +178,17 @@ func overwrite(t testing.TB, raw *sql.DB, id string, value []byte) {
 	t.Helper()
 	if _, err := raw.ExecContext(t.Context(), `UPDATE job_requests SET sealed = $2 WHERE id = $1`, id, value); err != nil {
 		t.Error(err)
+	}
+}
+
+// sealedWith checks that the primary key has sealed everything, and the older ones nothing.
+func sealedWith(t testing.TB, db *store.DB, ring *sealed.Ring) {
+	t.Helper()
+	for _, id := range ring.IDs() {
+		count, err := db.SealedWith(t.Context(), id)
+		if err != nil || (count > 0) != (id == ring.Primary()) {
+			t.Errorf("the key %s has sealed %d values, %v; the primary is %s", id, count, err, ring.Primary())
+		}
 	}
 }
 

@@ -1,0 +1,208 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/sealed"
+	"github.com/signalbox/signalbox/internal/settings"
+	"github.com/signalbox/signalbox/internal/store"
+)
+
+// Verdict is the result of one check of a doctor.
+type Verdict string
+
+// The verdicts.
+const (
+	Healthy  Verdict = "ok"
+	Doubtful Verdict = "warning"
+	Broken   Verdict = "problem"
+)
+
+// Finding is what a doctor found about one thing, and what to do about it.
+type Finding struct {
+	Name    string  `json:"name"`
+	Verdict Verdict `json:"verdict"`
+	Detail  string  `json:"detail"`
+}
+
+const (
+	// littleSpace is what a server should have left on its disk.
+	littleSpace = 1 << 30
+	// tolerableOffset is how wrong a clock may be: nodes are given up after 14 s without a heartbeat.
+	tolerableOffset = 2 * time.Second
+	doctorPatience  = 5 * time.Second
+)
+
+// doctor collects findings. It changes nothing.
+type doctor struct {
+	settings settings.Settings
+	findings []Finding
+}
+
+// Examine looks at everything that a server with these settings needs. url is where it can be reached, as its users do; ""
+// is the public URL.
+func Examine(ctx context.Context, s settings.Settings, url string) []Finding {
+	d := &doctor{settings: s}
+	d.folder()
+	d.database(ctx)
+	d.port(ctx)
+	if url == "" {
+		url = s.PublicURL
+	}
+	if url != "" {
+		d.reach(ctx, url)
+	}
+	return d.findings
+}
+
+func (d *doctor) find(name string, verdict Verdict, format string, args ...any) {
+	d.findings = append(d.findings, Finding{name, verdict, fmt.Sprintf(format, args...)})
+}
+
+// folder looks at the data folder and the disk under it.
+func (d *doctor) folder() {
+	folder := d.settings.Data
+	probe, err := os.CreateTemp(folder, ".signalbox-doctor-*.tmp")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.find("data folder", Doubtful, "%s does not exist yet; the first start makes it", folder)
+		return
+	case err != nil:
+		d.find("data folder", Broken, "%s cannot be written (%v): give it to the user that the server runs as", folder, err)
+		return
+	}
+	_ = errors.Join(probe.Close(), os.Remove(probe.Name())) // it has done its part
+	free, known := freeSpace(folder)
+	switch {
+	case !known:
+		d.find("data folder", Healthy, "%s can be written", folder)
+	case free < littleSpace:
+		d.find("data folder", Doubtful, "%s has %d MiB left: make room, or keep less with SIGNALBOX_RETENTION", folder, free>>20)
+	default:
+		d.find("data folder", Healthy, "%s can be written and has %d GiB left", folder, free>>30)
+	}
+}
+
+// database looks at the database, its schema, the key ring and the clock.
+func (d *doctor) database(ctx context.Context) {
+	s := d.settings
+	if s.Database == "" && !HasDatabase(s) {
+		d.find("database", Doubtful, "there is none in %s yet; the first start makes it", s.Data)
+		return
+	}
+	db, err := store.Open(ctx, store.Options{Database: s.Database, File: filepath.Join(s.Data, databaseFile), Log: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		defer func() { _ = db.Close() }() // only read
+		err = db.Ping(ctx)
+	}
+	if err != nil {
+		d.find("database", Broken, "%s does not answer (%v): is it running, and is SIGNALBOX_DATABASE right?", databaseName(s), err)
+		return
+	}
+	d.find("database", Healthy, "%s answers", databaseName(s))
+	d.schema(ctx, db)
+	d.ring(ctx, db)
+	d.clock(ctx, db)
+}
+
+func (d *doctor) schema(ctx context.Context, db *store.DB) {
+	if err := db.Migrated(ctx); err != nil {
+		d.find("schema", Doubtful, "it is not up to date (%v): a start, or signalbox admin migrate, brings it up to date", err)
+		return
+	}
+	d.find("schema", Healthy, "it has what this program needs")
+}
+
+// ring checks that the key ring opens what the database holds.
+func (d *doctor) ring(ctx context.Context, db *store.DB) {
+	used, err := db.HasSeal(ctx)
+	if err == nil && !used {
+		d.find("key ring", Healthy, "nothing is sealed yet")
+		return
+	}
+	var ring *sealed.Ring
+	if err == nil {
+		ring, err = namedRing(d.settings)
+	}
+	if err == nil && ring == nil {
+		ring, err = sealed.OpenFile(filepath.Join(d.settings.Data, keyringFile))
+	}
+	if err == nil {
+		err = db.CheckSeal(ctx, ring)
+	}
+	if err != nil {
+		d.find("key ring", Broken, "%v: restore the ring of this database, or name it with SIGNALBOX_KEYRING", err)
+		return
+	}
+	d.find("key ring", Healthy, "it opens what the database holds; the primary key is %s", ring.Primary())
+}
+
+func (d *doctor) clock(ctx context.Context, db *store.DB) {
+	offset, err := db.ClockOffset(ctx)
+	switch {
+	case err != nil:
+		d.find("clock", Broken, "asking the database for the time failed: %v", err)
+	case offset.Abs() > tolerableOffset:
+		d.find("clock", Broken, "the database's clock differs by %s: synchronize both with NTP, or nodes give each other up", offset.Round(time.Millisecond))
+	default:
+		d.find("clock", Healthy, "it agrees with the database's")
+	}
+}
+
+// port looks at the address that the server listens on.
+func (d *doctor) port(ctx context.Context) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", d.settings.Listen)
+	if err == nil {
+		_ = listener.Close() // it was only tried
+		d.find("port", Healthy, "%s is free; no server runs there", d.settings.Listen)
+		return
+	}
+	scheme := "http"
+	if d.settings.TLSCert != "" {
+		scheme = "https"
+	}
+	if err := ready(ctx, scheme+"://"+d.settings.Listen); err != nil {
+		d.find("port", Broken, "%s is taken, and not by a server that is ready (%v): stop what is there, or listen elsewhere with SIGNALBOX_LISTEN", d.settings.Listen, err)
+		return
+	}
+	d.find("port", Healthy, "a server is ready on %s", d.settings.Listen)
+}
+
+// reach asks a server as its users do.
+func (d *doctor) reach(ctx context.Context, url string) {
+	if err := ready(ctx, url); err != nil {
+		d.find("reachability", Broken, "%s: %v: check the proxy, the name and the certificate", url, err)
+		return
+	}
+	d.find("reachability", Healthy, "a server is ready at %s", url)
+}
+
+// ready asks whether a server is ready.
+func ready(ctx context.Context, base string) error {
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/readiness", nil)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("it answers %s", response.Status)
+	}
+	return nil
+}

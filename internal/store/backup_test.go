@@ -1,0 +1,80 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+)
+
+// A copy beside an open database is whole, has its commits, and is its owner's alone.
+func TestBackup_BesideOpenDatabase(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "sqlite")
+	file := filepath.Join(database.Dir, "signalbox.db")
+	db, err := store.Open(t.Context(), store.Options{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	version, err := store.Backup(t.Context(), file, copied)
+	if err != nil || version == 0 {
+		t.Fatalf("version %d, %v", version, err)
+	}
+	if info, err := os.Stat(copied); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v", info, err)
+	}
+	if checked, err := store.CheckFile(t.Context(), copied); err != nil || checked != version {
+		t.Errorf("version %d, %v", checked, err)
+	}
+	if _, err := store.Backup(t.Context(), file, copied); err == nil || !strings.Contains(err.Error(), "exists already") {
+		t.Errorf("a file was replaced: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(copied), ".*.tmp")); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+func TestCheckFile_Refuses(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, content := range map[string]string{"text": "not a database at all, but long enough to have a header", "empty": ""} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.CheckFile(t.Context(), path); err == nil {
+			t.Errorf("%s is taken for a database", name)
+		}
+	}
+	if _, err := store.CheckFile(t.Context(), filepath.Join(folder, "none")); !os.IsNotExist(err) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := store.Backup(t.Context(), filepath.Join(folder, "none"), filepath.Join(folder, "copy")); err == nil {
+		t.Error("a copy of nothing was made")
+	}
+	if _, err := os.Stat(filepath.Join(folder, "copy")); !os.IsNotExist(err) {
+		t.Errorf("it left a file: %v", err)
+	}
+}
+
+func TestClockOffset(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db, err := store.Open(t.Context(), store.Options{Database: database.URL, File: filepath.Join(database.Dir, "signalbox.db")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		if offset, err := db.ClockOffset(t.Context()); err != nil || offset.Abs().Seconds() > 30 {
+			t.Errorf("got %s, %v", offset, err)
+		}
+	})
+}
