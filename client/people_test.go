@@ -29,7 +29,7 @@ func TestPeople_Server(t *testing.T) {
 	if page, err := owner.Invitations.List(ctx, signalbox.InvitationParams{}); err != nil || len(page.Items) != 1 || page.Items[0].Link != "" {
 		t.Errorf("got %+v, %v", page, err)
 	}
-	if methods, err := signalbox.SignInMethods(ctx, server.url); err != nil || !slices.Equal(methods, []string{signalbox.MethodPassword, signalbox.MethodKey}) {
+	if methods, err := signalbox.SignInMethods(ctx, server.URL); err != nil || !slices.Equal(methods, []string{signalbox.MethodPassword, signalbox.MethodKey}) {
 		t.Errorf("got %v, %v", methods, err)
 	}
 	redemption := signalbox.Redemption{Token: tokenOf(t, invited.Link), Name: "Ada", Password: "correct horse battery"}
