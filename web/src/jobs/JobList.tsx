@@ -102,13 +102,8 @@ function Last({ job }: { job: Job }) {
   const run = job.attributes.last_run;
   if (!run) return <span className="muted">never ran</span>;
   return (
-    <Link
-      to="/jobs/$id/runs/$run"
-      params={{ id: job.id, run: run.id }}
-      tabIndex={-1}
-      className={styles.name}
-      aria-label={`Last run of ${job.id}`}
-    >
+    <Link to="/jobs/$id/runs/$run" params={{ id: job.id, run: run.id }} tabIndex={-1} className={styles.name}>
+      <span className="visually-hidden">Last run of {job.id}: </span>
       <Status status={run.status} more={reasonWord(run.failure_reason)} />{" "}
       <span className="muted">{(run.finished_at ?? run.started_at) && <RelativeTime at={run.finished_at ?? run.started_at} />}</span>
     </Link>

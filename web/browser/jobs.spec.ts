@@ -1,0 +1,165 @@
+import { createServer, type Server as Receiver } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect } from "vitest";
+import { expectAccessible } from "./axe";
+import { envelope, test, world } from "./harness";
+
+let receiver: Receiver;
+let hook: string;
+
+beforeAll(async () => {
+  receiver = createServer((request, response) => {
+    if (request.url === "/never") return; // until the run is cancelled
+    response.writeHead(request.url === "/fail" ? 503 : 200, { "Content-Type": "application/json" });
+    response.end('{"rows":[1,2],"ok":true}');
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  receiver.closeAllConnections();
+  await new Promise((resolve) => receiver.close(resolve));
+});
+
+const w = world();
+
+const job = (id: string, path: string, attributes: Record<string, unknown> = {}) =>
+  w.server.api(
+    "POST",
+    "/api/v1/jobs",
+    envelope("job", id, { name: id, schedule: "30 2 * * *", configuration: { url: hook + path, method: "GET" }, ...attributes }),
+  );
+
+test("an empty list teaches, and a new job is checked while it is typed and run at once", async () => {
+  const page = await w.open("/jobs");
+  await page.getByText("No jobs yet").waitFor();
+  await page.getByText("signalbox jobs create", { exact: false }).waitFor();
+  await page.getByRole("button", { name: "New job" }).click();
+  await page.getByLabel("Id").fill("nightly");
+  await page.getByLabel("Schedule", { exact: false }).first().fill("30 2 * *");
+  await page.getByText("Five cron fields", { exact: false }).waitFor();
+  await page.getByLabel("URL").fill("nowhere");
+  await page.getByText("must be an absolute URL", { exact: false }).waitFor();
+  await page.getByLabel("Schedule", { exact: false }).first().fill("30 2 * * *");
+  await page.getByText("At 02:30, UTC").waitFor();
+  expect(await page.getByRole("list", { name: "Next fire times" }).getByRole("listitem").count()).toBe(5);
+  await page.getByLabel("URL").fill(`${hook}/ok`);
+  await page.getByRole("button", { name: "Add a header" }).click();
+  await page.getByLabel("Name of header 1").fill("Authorization");
+  await page.getByLabel("Value of header 1", { exact: true }).fill("Bearer secret");
+  expect(await page.getByLabel("Value of header 1", { exact: true }).getAttribute("type")).toBe("password");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Save and run now" }).click();
+  await page.getByRole("heading", { name: "Run" }).waitFor();
+  await page.getByText("HTTP 200").first().waitFor();
+  await page.getByRole("region", { name: "Response" }).getByText('"rows"', { exact: false }).waitFor();
+  expect(await page.getByText("Bearer secret").count()).toBe(0);
+  await expectAccessible(page);
+});
+
+test("a failure is explained and run again; one that hangs is cancelled", async () => {
+  await Promise.all([job("failing", "/fail"), job("hanging", "/never")]);
+  const page = await w.open("/jobs/failing");
+  await page.getByText("It has not run yet").waitFor();
+  await page.getByRole("button", { name: "Run now" }).click();
+  await page.getByText("The receiver answered 503; the job counts 2xx as a success.").waitFor();
+  const before = page.url();
+  await page.getByRole("button", { name: "Run again" }).click();
+  await page.waitForURL((url) => url.href !== before);
+  await page.getByText("this run").waitFor();
+  await page.getByText("The receiver answered 503", { exact: false }).waitFor();
+  await page.goto("/jobs/hanging");
+  await page.getByRole("button", { name: "Run now" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("Cancelled").first().waitFor();
+});
+
+test("the keyboard alone finds a job, pauses it, and opens its last run", async () => {
+  await job("by-keys", "/ok");
+  await w.server.api("POST", "/api/v1/jobs/by-keys/actions/run");
+  const page = await w.open("/jobs");
+  await page.getByRole("grid", { name: "Jobs" }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("by-keys");
+  await page.waitForURL(/q=by-keys/);
+  await page.waitForFunction(() => document.querySelectorAll("[data-cell$=':0']").length === 1);
+  const cell = page.locator('[data-cell="0:0"]');
+  while (!(await cell.evaluate((element) => element === document.activeElement))) await page.keyboard.press("Tab");
+  for (let column = 0; column < 5; column++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.getByText("by-keys is paused", { exact: false }).waitFor();
+  await page.getByText("paused", { exact: true }).waitFor();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await page.getByRole("link", { name: "Last run of by-keys" }).getByText("Succeeded").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Run" }).waitFor();
+});
+
+test("the list follows runs by itself, and the switch can be undone", async () => {
+  await job("watched", "/ok");
+  const page = await w.open("/jobs?q=watched");
+  await page.getByText("never ran").waitFor();
+  await page.getByRole("switch", { name: "watched is enabled" }).click({ force: true });
+  await page.getByText("watched is paused", { exact: false }).waitFor();
+  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByText("Undone.").waitFor();
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('input[aria-label="watched is enabled"]')?.checked);
+  await w.server.api("POST", "/api/v1/jobs/watched/actions/run");
+  await w.server.api("PUT", "/api/v1/jobs/watched", await touched("watched")); // an event, as any change of a job
+  await page.getByRole("link", { name: "Last run of watched" }).getByText("Succeeded").waitFor();
+  await page.getByRole("img", { name: "Last 1 run: 0 failed", exact: false }).waitFor();
+  await expectAccessible(page);
+});
+
+async function touched(id: string) {
+  const { data } = await w.server.api("GET", `/api/v1/jobs/${id}`);
+  return { data: { id, type: "job", attributes: { ...data.attributes, description: "touched" } } };
+}
+
+test("somebody else's change is shown, and mine goes on top of it", async () => {
+  await job("shared", "/ok");
+  const page = await w.open("/jobs/shared?tab=edit");
+  await page.getByText("Live").waitFor();
+  await page.getByLabel("URL").fill(`${hook}/mine`);
+  await w.server.api("PUT", "/api/v1/jobs/shared", await touched("shared"));
+  await page.getByText("Somebody changed this job while you were editing it.", { exact: false }).waitFor();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("dialog", { name: "Somebody else changed this" }).getByRole("button", { name: "Apply mine on top" }).click();
+  await page.getByText("shared is saved.").waitFor();
+  const { data } = await w.server.api<{ data: { attributes: { description: string; configuration: { url: string } } } }>(
+    "GET",
+    "/api/v1/jobs/shared",
+  );
+  expect(data.attributes.description).toBe("touched");
+  expect(data.attributes.configuration.url).toBe(`${hook}/mine`);
+});
+
+test("a viewer sees the form without secrets, and is told why it cannot be saved", async () => {
+  await job("secret", "/ok", { configuration: { url: `${hook}/ok`, headers: [{ name: "Authorization", value: "Bearer s3cret" }] } });
+  const made = await w.server.api<{ data: { attributes: { key: string } } }>("POST", "/api/v1/api_keys", {
+    data: { type: "api_key", attributes: { name: "viewer", role: "VIEWER" } },
+  });
+  const page = await w.open("/jobs/secret?tab=edit", { key: made.data.attributes.key });
+  await page.getByText("You are a viewer; this needs a member.").first().waitFor();
+  expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
+  expect(await page.getByLabel("Value of header 1", { exact: true }).inputValue()).toBe("<redacted>");
+});
+
+test("a phone shows statistics, and deletes a job after its consequences", async () => {
+  await job("gone", "/ok");
+  await w.server.api("POST", "/api/v1/jobs/gone/actions/run");
+  const page = await w.open("/jobs?q=gone", { viewport: { width: 390, height: 800 }, hasTouch: true });
+  await page.getByRole("link", { name: "gone", exact: true }).tap();
+  await page.getByRole("tab", { name: "Runs" }).waitFor();
+  await page.getByText("Succeeded").first().waitFor();
+  await page.getByRole("tab", { name: "Statistics" }).tap();
+  await page.getByRole("img", { name: "Runs of each day", exact: false }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Delete…" }).tap();
+  const question = page.getByRole("dialog", { name: "Delete the job gone" });
+  await question.getByText("The history of its runs stays", { exact: false }).waitFor();
+  await question.getByRole("button", { name: "Delete" }).tap();
+  await page.getByText("gone is deleted.").waitFor();
+});
