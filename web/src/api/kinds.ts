@@ -22,6 +22,9 @@ export interface Kinds {
   session: Schemas["SessionAttributes"];
   change: Schemas["Change"]["attributes"];
   connection: Schemas["ConnectionStream"]["data"][number]["attributes"];
+  account: Schemas["AccountAttributes"];
+  account_settings: Schemas["Settings"];
+  user_settings: Schemas["Settings"];
 }
 
 export type Kind = keyof Kinds;
@@ -75,12 +78,18 @@ const collections: Record<Kind, string> = {
   session: "sessions",
   change: "changes",
   connection: "connections",
+  account: "accounts/current",
+  account_settings: "accounts/current/settings",
+  user_settings: "users/current/settings",
 };
+
+/** only are the kinds of which the caller has one. */
+const only = new Set<Kind>(["account", "account_settings", "user_settings"]);
 
 /** pathOf returns the path of a list, or of one resource in it. */
 export function pathOf(kind: Kind, id?: string): string {
   const list = `/api/v1/${collections[kind]}`;
-  return id === undefined ? list : `${list}/${encodeURIComponent(id)}`;
+  return id === undefined || only.has(kind) ? list : `${list}/${encodeURIComponent(id)}`;
 }
 
 const words: Partial<Record<Kind, string>> = { api_key: "key", log_group: "log group", context_type: "context type" };

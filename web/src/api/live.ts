@@ -142,7 +142,17 @@ export function concerned(event: string, id?: string): (readonly unknown[])[] {
     case "config": // its children do
       return [["config"], changes];
     case "environment":
-      return [["environment"], ["settings"], ["flag"], ["logger"], ["log_group"], ["config"], changes];
+      return [
+        ["environment"],
+        ["settings"],
+        ["account_settings"],
+        ["user_settings"],
+        ["flag"],
+        ["logger"],
+        ["log_group"],
+        ["config"],
+        changes,
+      ];
     case "user":
       return [["user"], ["invitation"], ["session"], ["settings"], changes];
     case "job":

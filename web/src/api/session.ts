@@ -49,6 +49,11 @@ export function refusalFor(session: Schemas["SessionAttributes"], needs: Role, e
   return scope.includes(environment) ? undefined : `Your key may not write values of ${environment}.`;
 }
 
+/** rolesBelow returns the roles that somebody may give: up to their own. */
+export function rolesBelow(own: Role): Role[] {
+  return (Object.keys(ranks) as Role[]).filter((role) => ranks[role] <= ranks[own]);
+}
+
 const a = (role: Role) => (role === "OWNER" || role === "ADMIN" ? `an ${role.toLowerCase()}` : `a ${role.toLowerCase()}`);
 
 export interface Environment {

@@ -33,7 +33,7 @@ function Confirm({ question, answer }: { question: Question; answer: (yes: boole
           Cancel
         </Button>
         <Button color={question.destructive ? "red" : undefined} onClick={() => answer(true)} data-autofocus>
-          {question.destructive ? "Delete" : "Apply"}
+          {question.verb ?? (question.destructive ? "Delete" : "Apply")}
         </Button>
       </Group>
     </Stack>

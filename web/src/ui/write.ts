@@ -1,14 +1,23 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { ApiError, asApiError, send } from "../api/client";
+import { ApiError, asApiError, type Query, send } from "../api/client";
 import { type Kind, type Kinds, pathOf, type Resource, type Single, type Stream } from "../api/kinds";
 import { keyOf, type Loaded, load } from "../api/queries";
 
 /** Write is a change of one resource, as a screen asks for it. */
 export interface Write<K extends Kind> {
   kind: K;
+  /** id is "" for what the server names: keys, invitations. */
   id: string;
   method?: "PUT" | "POST" | "DELETE";
+  /** action is the name of an action on the resource, in place of a write of it. */
+  action?: string;
+  /** query has parameters of the write, such as cascade. */
+  query?: Query;
+  /** verb is on the button that confirms, in place of Apply or Delete. */
+  verb?: string;
+  /** final is that nothing takes it back: access is decided anew. */
+  final?: boolean;
   /** title says what will be done: "Set shop.payments to DEBUG in production". */
   title: string;
   /** done says what was done: "shop.payments is DEBUG in production". */
@@ -33,6 +42,7 @@ export interface Question {
   warnings: string[];
   consequences?: ReactNode;
   destructive: boolean;
+  verb?: string;
 }
 
 /** Conflict is that somebody else wrote what a form was opened with. */
@@ -95,7 +105,7 @@ export class Writer {
   }
 
   private async current<K extends Kind>(write: Write<K>): Promise<Loaded<K> | undefined> {
-    if (write.method === "POST") return undefined;
+    if (write.method === "POST" || write.kind === "session") return undefined; // a session is only listed
     try {
       const loaded = await load(write.kind, write.id);
       return write.etag ? { ...loaded, etag: write.etag } : loaded;
@@ -106,34 +116,37 @@ export class Writer {
   }
 
   private body<K extends Kind>(write: Write<K>, current?: Loaded<K>) {
-    if (write.method === "DELETE") return undefined;
-    return { data: { type: write.kind, id: write.id, attributes: write.change?.(current?.resource.attributes) ?? {} } };
+    if (write.method === "DELETE" || write.action) return undefined;
+    return { data: { type: write.kind, id: write.id || undefined, attributes: write.change?.(current?.resource.attributes) ?? {} } };
   }
 
   private request<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown, dryRun: boolean) {
+    const query = { ...write.query, dry_run: dryRun || undefined };
+    if (write.action) return send<Single<K> | undefined>("POST", `${pathOf(write.kind, write.id)}/actions/${write.action}`, { query });
     const method = write.method ?? "PUT";
     const path = pathOf(write.kind, method === "POST" ? undefined : write.id);
-    return send<Single<K> | undefined>(method, path, { body, ifMatch: current?.etag, query: { dry_run: dryRun || undefined } });
+    return send<Single<K> | undefined>(method, path, { body, ifMatch: current?.etag, query });
   }
 
   private async confirmed<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<boolean> {
-    const { document } = await this.request(write, current, body, true);
+    const { document } = write.action ? { document: undefined } : await this.request(write, current, body, true); // actions have no dry run
     return this.dialogs.confirm({
       title: write.title,
       before: current?.resource.attributes,
       after: document?.data.attributes,
       warnings: (document?.meta?.warnings ?? []).map((warning) => warning.detail),
       consequences: write.consequences,
-      destructive: write.method === "DELETE",
+      destructive: write.method === "DELETE" || write.action !== undefined,
+      verb: write.verb,
     });
   }
 
   private async commit<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<Resource<K>> {
     const { document, etag } = await this.request(write, current, body, false);
-    const after = document?.data ?? (current?.resource as Resource<K>);
+    const after = document?.data ?? current?.resource ?? ({ id: write.id, type: write.kind } as Resource<K>);
     if (document) this.queries.setQueryData(keyOf.one(write.kind, after.id), { resource: after, etag });
     void this.queries.invalidateQueries({ queryKey: [write.kind, "list"] });
-    this.dialogs.succeeded(write.done, this.undo(write.kind, after.id));
+    this.dialogs.succeeded(write.done, write.final ? undefined : this.undo(write.kind, after.id));
     return after;
   }
 

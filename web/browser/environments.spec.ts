@@ -1,0 +1,73 @@
+import { expect } from "vitest";
+import { expectAccessible } from "./axe";
+import { envelope, test, world } from "./harness";
+
+const w = world(async ({ api }) => {
+  await api("PUT", "/api/v1/environments/staging", envelope("environment", "staging", { name: "Staging", managed: true }));
+  await api("POST", "/api/v1/environments", envelope("environment", "test", { name: "Test", color: "#3f7fd1" }));
+  await api("PUT", "/api/v1/loggers/shop", envelope("logger", "shop", { managed: true, environments: { test: { level: "DEBUG" } } }));
+  await api("POST", "/api/v1/contexts/bulk", { contexts: [{ type: "environment", key: "ci-1" }] });
+});
+
+const order = async () =>
+  (await w.server.api<{ environment_order: string[] }>("GET", "/api/v1/accounts/current/settings")).environment_order;
+
+test("environments are put in order with the keyboard alone", async () => {
+  const page = await w.open("/environments");
+  const before = await order();
+  await page.getByRole("button", { name: "Move Test" }).focus();
+  await page.keyboard.press("Space");
+  for (const _ of before) await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Space");
+  await page.getByText("The order is test, ").waitFor();
+  expect((await order())[0]).toBe("test");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Undone.").waitFor();
+  expect(await order()).toEqual(before);
+});
+
+test("an environment is dragged to its place", async () => {
+  const page = await w.open("/environments");
+  const items = page.getByRole("list", { name: "Environments in order" }).getByRole("listitem");
+  await items.filter({ hasText: "Production" }).dragTo(items.first());
+  await page.getByText("The order is production, ").waitFor();
+  expect((await order())[0]).toBe("production");
+});
+
+test("one is frozen with its consequences", async () => {
+  const page = await w.open("/environments");
+  await page.getByText("Named by services").waitFor();
+  await page.getByRole("button", { name: /Test test/ }).click();
+  const panel = page.getByRole("dialog", { name: "Test" });
+  await panel.getByText("It stores 1 log level.").waitFor();
+  await expectAccessible(page);
+  await panel.getByRole("button", { name: "Freeze…" }).click();
+  await page.getByText("It has 1 log level. They stay").waitFor();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByText("test is frozen.").waitFor();
+  expect((await w.server.api("GET", "/api/v1/environments/test")).data.attributes.managed).toBe(false);
+});
+
+test("one is deleted with its values, and another is made", async () => {
+  const page = await w.open("/environments?id=test");
+  const panel = page.getByRole("dialog", { name: "Test" });
+  await panel.getByLabel("Delete 1 log level as well").check();
+  await panel.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("test is deleted.").waitFor();
+  expect((await w.server.api("GET", "/api/v1/loggers/shop")).data.attributes.environments).toEqual({});
+
+  await page.getByRole("button", { name: "New environment" }).click();
+  await page.getByRole("textbox", { name: "Id" }).fill("preview");
+  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("dialog", { name: "preview" }).getByText("Managed").waitFor();
+});
+
+test("a member reads, and sees why nothing can be changed", async () => {
+  const made = await w.server.api("POST", "/api/v1/api_keys", {
+    data: { type: "api_key", attributes: { name: "member", role: "MEMBER" } },
+  });
+  const page = await w.open("/environments?id=staging", { key: made.data.attributes.key as string, viewport: { width: 390, height: 780 } });
+  await page.getByTitle("You are a member; this needs an admin.").first().waitFor();
+  expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+});

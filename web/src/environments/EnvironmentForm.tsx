@@ -1,0 +1,117 @@
+import { Button, ColorInput, Group, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { type ApiError, asApiError } from "../api/client";
+import type { Resource } from "../api/kinds";
+import { CopyAs } from "../ui/CopyAs";
+import { RoleGate } from "../ui/RoleGate";
+import { ErrorState } from "../ui/states";
+import { useWriter } from "../ui/WriteProvider";
+
+const swatches = ["#c23b30", "#d98a1f", "#b5a11c", "#2b8a4b", "#2f8f89", "#3f7fd1", "#7a5bc0", "#6b7280"];
+
+/** EnvironmentForm changes what an environment is called and how it is shown. */
+export function EnvironmentForm({ environment, etag }: { environment: Resource<"environment">; etag: string }) {
+  const writer = useWriter();
+  const { id, attributes } = environment;
+  const [name, setName] = useState(attributes.name);
+  const [color, setColor] = useState(attributes.color ?? "");
+  const [classification, setClassification] = useState<string>(attributes.classification);
+  const [failure, setFailure] = useState<ApiError>();
+  const wanted = { name, color: color || null, classification };
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setFailure(undefined);
+    try {
+      await writer.perform({
+        kind: "environment",
+        id,
+        etag,
+        environments: [id],
+        title: `Change ${id}`,
+        done: `${id} is changed.`,
+        change: () => wanted,
+      });
+    } catch (problem) {
+      setFailure(asApiError(problem));
+    }
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <Text size="sm" className="mono muted">
+          {id}
+        </Text>
+        <NameAndColor name={name} setName={setName} color={color} setColor={setColor} failure={failure} />
+        <div>
+          <Text size="sm" fw={500} mb={4}>
+            Kind
+          </Text>
+          <SegmentedControl
+            size="xs"
+            aria-label="Kind"
+            value={classification}
+            onChange={setClassification}
+            data={[
+              { value: "STANDARD", label: "Standard" },
+              { value: "AD_HOC", label: "Ad hoc" },
+            ]}
+          />
+          <Text size="xs" className="muted" mt={4}>
+            Ad hoc ones come and go, such as those of test runs; lists show them only while they are managed.
+          </Text>
+        </div>
+        {failure && <ErrorState error={failure} />}
+        <Group>
+          <RoleGate needs="ADMIN">
+            {(disabled) => (
+              <Button type="submit" size="compact-sm" disabled={disabled}>
+                Save
+              </Button>
+            )}
+          </RoleGate>
+          <CopyAs
+            method="PUT"
+            path={`/api/v1/environments/${encodeURIComponent(id)}`}
+            body={{ data: { type: "environment", id, attributes: wanted } }}
+          />
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface Fields {
+  name: string;
+  setName: (name: string) => void;
+  color: string;
+  setColor: (color: string) => void;
+  failure?: ApiError;
+}
+
+/** NameAndColor are the fields that a new environment has too. */
+export function NameAndColor({ name, setName, color, setColor, failure }: Fields) {
+  return (
+    <Group align="flex-start" grow>
+      <TextInput
+        label="Name"
+        size="sm"
+        value={name}
+        required
+        maxLength={255}
+        error={failure?.at("/data/attributes/name")}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <ColorInput
+        label="Colour"
+        size="sm"
+        value={color}
+        swatches={swatches}
+        withPicker={false}
+        withEyeDropper={false}
+        placeholder="none"
+        error={failure?.at("/data/attributes/color")}
+        onChange={setColor}
+      />
+    </Group>
+  );
+}

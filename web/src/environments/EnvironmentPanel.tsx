@@ -1,0 +1,135 @@
+import { Button, Divider, Group, Radio, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import type { Resource } from "../api/kinds";
+import { useOne } from "../api/queries";
+import { DangerButton } from "../ui/DangerButton";
+import History from "../ui/History";
+import { RoleGate } from "../ui/RoleGate";
+import { SidePanel } from "../ui/SidePanel";
+import { ErrorState, Loading } from "../ui/states";
+import { useWriter } from "../ui/WriteProvider";
+import { EnvironmentForm } from "./EnvironmentForm";
+import { inWords, stored, type Usage } from "./usage";
+import { useUsage } from "./useUsage";
+
+/** EnvironmentPanel shows one environment: what it is called, whether it is managed, what it stores, and how to delete it. */
+export function EnvironmentPanel({ id, close }: { id: string; close: () => void }) {
+  const { data, error, refetch } = useOne("environment", id);
+  const { data: usage } = useUsage(id);
+  return (
+    <SidePanel title={data ? data.resource.attributes.name : id} close={close}>
+      {error && !data ? (
+        <ErrorState error={error} retry={refetch} />
+      ) : !data || !usage ? (
+        <Loading />
+      ) : (
+        <Stack gap="lg">
+          <EnvironmentForm key={data.etag} environment={data.resource} etag={data.etag} />
+          <Divider />
+          <Management environment={data.resource} usage={usage} />
+          <Divider />
+          <Deletion id={id} usage={usage} close={close} />
+          <Divider />
+          <Text fw={600} size="sm">
+            History
+          </Text>
+          <History kind="environment" id={id} needs="ADMIN" />
+        </Stack>
+      )}
+    </SidePanel>
+  );
+}
+
+function Management({ environment, usage }: { environment: Resource<"environment">; usage: Usage }) {
+  const writer = useWriter();
+  const { id, attributes } = environment;
+  const set = (managed: boolean) =>
+    writer.attempt({
+      kind: "environment",
+      id,
+      title: managed ? `Manage ${id}` : `Freeze ${id}`,
+      done: managed ? `${id} is managed.` : `${id} is frozen.`,
+      confirm: true,
+      consequences: managed
+        ? `Its values can be changed again. It takes one of the plan's managed environments; ${inWords(usage)} stored for it.`
+        : `It has ${inWords(usage)}. They stay and are served, and nobody can change them until it is managed again.`,
+      change: (current) => ({ name: current?.name, color: current?.color, managed }),
+    });
+  return (
+    <Stack gap="xs">
+      <Text fw={600} size="sm">
+        {attributes.managed ? "Managed" : "Frozen"}
+      </Text>
+      <Text size="sm" className="muted">
+        {attributes.managed
+          ? `People set values for it. It stores ${inWords(usage)}.`
+          : `Its values cannot be changed. It stores ${inWords(usage)}, which services still get.`}
+      </Text>
+      <div>
+        <RoleGate needs="ADMIN">
+          {(disabled) =>
+            attributes.managed ? (
+              <Button size="compact-sm" variant="default" disabled={disabled || id === "production"} onClick={() => set(false)}>
+                Freeze…
+              </Button>
+            ) : (
+              <Button size="compact-sm" disabled={disabled} onClick={() => set(true)}>
+                Manage…
+              </Button>
+            )
+          }
+        </RoleGate>
+      </div>
+      {id === "production" && (
+        <Text size="xs" className="muted">
+          production is always managed, and cannot be deleted.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function Deletion({ id, usage, close }: { id: string; usage: Usage; close: () => void }) {
+  const writer = useWriter();
+  const [values, setValues] = useState("keep");
+  const cascade = values === "delete";
+  const remove = async () => {
+    const done = await writer.attempt({
+      kind: "environment",
+      id,
+      method: "DELETE",
+      query: { cascade: cascade || undefined },
+      title: `Delete ${id}`,
+      done: `${id} is deleted.`,
+      consequences: cascade
+        ? `It leaves every order and list, and ${inWords(usage)} are deleted with it. Services that run there get what is set for all environments.`
+        : `It leaves every order and list. It has ${inWords(usage)}; what is stored stays, is served, and is frozen until an environment ${id} is made again.`,
+    });
+    if (done) close();
+  };
+  if (id === "production") return null;
+  return (
+    <Stack gap="xs">
+      <Text fw={600} size="sm">
+        Delete
+      </Text>
+      {stored(usage) > 0 && (
+        <Radio.Group value={values} onChange={setValues} aria-label="What happens to its values">
+          <Stack gap={6}>
+            <Radio size="xs" value="keep" label={`Keep ${inWords(usage)}, frozen`} />
+            <Radio size="xs" value="delete" label={`Delete ${inWords(usage)} as well`} />
+          </Stack>
+        </Radio.Group>
+      )}
+      <Group>
+        <RoleGate needs="ADMIN">
+          {(disabled) => (
+            <DangerButton disabled={disabled} onClick={remove}>
+              Delete…
+            </DangerButton>
+          )}
+        </RoleGate>
+      </Group>
+    </Stack>
+  );
+}

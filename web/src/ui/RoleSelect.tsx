@@ -1,0 +1,27 @@
+import { NativeSelect } from "@mantine/core";
+import type { Role } from "../api/kinds";
+import { rolesBelow, useMe } from "../api/session";
+
+export const roleWords: Record<Role, string> = {
+  VIEWER: "Viewer: reads everything",
+  MEMBER: "Member: also changes flags, levels, configs and jobs",
+  ADMIN: "Admin: also environments, people, keys and settings",
+  OWNER: "Owner: everything",
+};
+
+/** RoleSelect chooses a role that the caller may give: none above their own. */
+export function RoleSelect({ value, onChange, disabled }: { value: Role; onChange: (role: Role) => void; disabled?: boolean }) {
+  const { session } = useMe();
+  const roles = rolesBelow(session.attributes.role);
+  const data = (roles.includes(value) ? roles : [...roles, value]).map((role) => ({ value: role, label: roleWords[role] }));
+  return (
+    <NativeSelect
+      label="Role"
+      size="sm"
+      data={data}
+      value={value}
+      disabled={disabled}
+      onChange={(event) => onChange(event.currentTarget.value as Role)}
+    />
+  );
+}

@@ -1,0 +1,23 @@
+import { Code, Group, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { CopyText } from "./CopyText";
+
+/** ShownOnce shows a secret that the server never shows again. */
+export function ShownOnce({ label, secret, children }: { label: string; secret: string; children?: ReactNode }) {
+  return (
+    <Stack gap="xs" className="panel" role="status" aria-label={label}>
+      <Group justify="space-between">
+        <Text fw={600} size="sm">
+          {label}
+        </Text>
+        <CopyText text={secret} />
+      </Group>
+      <Code block style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
+        {secret}
+      </Code>
+      <Text size="sm" className="muted" component="div">
+        {children ?? "It is shown only now. Keep it where you keep secrets."}
+      </Text>
+    </Stack>
+  );
+}

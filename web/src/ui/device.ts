@@ -1,0 +1,25 @@
+/** device returns what people call the program that a User-Agent names. */
+export function device(agent: string): string {
+  const browser = [
+    ["Edg/", "Edge"],
+    ["Firefox/", "Firefox"],
+    ["Chrome/", "Chrome"],
+    ["Safari/", "Safari"],
+  ].find(([mark]) => agent.includes(mark as string))?.[1];
+  if (!browser) return agent.split(" ")[0] || "an unknown program";
+  const system = [
+    ["Android", "Android"],
+    ["iPhone", "iPhone"],
+    ["Windows", "Windows"],
+    ["Mac OS", "macOS"],
+    ["Linux", "Linux"],
+  ].find(([mark]) => agent.includes(mark as string))?.[1];
+  return system ? `${browser} on ${system}` : browser;
+}
+
+/** clientOf splits a User-Agent such as signalbox-go/1.4.0 (linux) into the library and its version. */
+export function clientOf(agent: string): { name: string; version: string } {
+  const [name = "", version = ""] = (agent.split(" ")[0] ?? "").split("/");
+  if (name === "Mozilla") return { name: device(agent), version: "" };
+  return { name: name || "unknown", version };
+}

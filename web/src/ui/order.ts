@@ -1,0 +1,6 @@
+/** moved returns a list with one of its members at another place. */
+export function moved(ids: string[], id: string, to: number): string[] {
+  const rest = ids.filter((each) => each !== id);
+  const place = Math.max(0, Math.min(rest.length, to));
+  return [...rest.slice(0, place), id, ...rest.slice(place)];
+}
