@@ -1,5 +1,147 @@
-import { Placeholder } from "../ui/Placeholder";
+import { Button, Text, TextInput } from "@mantine/core";
+import { useSearch } from "@tanstack/react-router";
+import type { Resource } from "../api/kinds";
+import { useList } from "../api/queries";
+import { useSetSearch } from "../app/focus";
+import { type Column, Grid } from "../ui/Grid";
+import { IconPlus } from "../ui/icons";
+import { RelativeTime } from "../ui/RelativeTime";
+import { RoleGate } from "../ui/RoleGate";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { Tag } from "../ui/Tag";
+import { stateOf } from "./draft";
+import { KeyPanel } from "./KeyPanel";
+import { NewKey } from "./NewKey";
 
+type Key = Resource<"api_key">;
+
+/** KeyList shows the keys that programs use. */
 export default function KeyList() {
-  return <Placeholder title="Keys" />;
+  const { id, q = "", new: making } = useSearch({ from: "/frame/keys" });
+  const setSearch = useSetSearch();
+  return (
+    <main className="screen">
+      <header className="screen-head">
+        <h1>Keys</h1>
+        <span className="spring" />
+        <TextInput
+          size="xs"
+          data-search
+          aria-label="Filter by name"
+          placeholder="Name"
+          value={q}
+          onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
+        />
+        <RoleGate needs="ADMIN">
+          {(disabled) => (
+            <Button
+              size="compact-sm"
+              leftSection={<IconPlus size={15} />}
+              disabled={disabled}
+              onClick={() => setSearch({ new: "1", id: undefined })}
+            >
+              New key
+            </Button>
+          )}
+        </RoleGate>
+      </header>
+      <List q={q} open={(key) => setSearch({ id: key.id, new: undefined })} />
+      {making && <NewKey close={() => setSearch({ new: undefined })} />}
+      {id && <KeyPanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
+    </main>
+  );
+}
+
+function List({ q, open }: { q: string; open: (key: Key) => void }) {
+  const { data, error, refetch } = useList("api_key");
+  if (error && !data) return <ErrorState error={error} retry={refetch} />;
+  if (!data) return <Loading />;
+  const rows = data.data.filter(({ attributes }) => attributes.name.toLowerCase().includes(q.toLowerCase()));
+  if (rows.length === 0 && q) return <EmptyState title={`No key has “${q}” in its name`} />;
+  if (rows.length === 0)
+    return (
+      <EmptyState
+        title="There are no keys yet"
+        code={`curl '${window.location.origin}/api/v1/flags' -H "Authorization: Bearer $SIGNALBOX_KEY"`}
+      >
+        Programs sign in with a key. Make one, and send it with every request:
+      </EmptyState>
+    );
+  return (
+    <Grid
+      label="Keys"
+      columns={columnsFor(open)}
+      count={rows.length}
+      at={(index) => rows[index]}
+      keyOf={(key) => key.id}
+      onOpen={open}
+      dimmed={(key) => stateOf(key.attributes) !== "active"}
+      card={(key) => <Card apiKey={key} open={open} />}
+      cardHeight={80}
+    />
+  );
+}
+
+function State({ apiKey }: { apiKey: Key }) {
+  const state = stateOf(apiKey.attributes);
+  return <Tag tone={state === "active" ? "good" : state === "expired" ? "warning" : "plain"}>{state}</Tag>;
+}
+
+/** scopeOf returns where a key may write or read, in words. */
+function scopeOf({ attributes: { access, scopes } }: Key): string {
+  const places = scopes.environments?.join(", ") ?? "all environments";
+  if (access === "full") return places;
+  return scopes.origins ? `${places} from ${scopes.origins.join(", ")}` : `${places} from any origin`;
+}
+
+const kindOf = ({ attributes }: Key) => (attributes.access === "evaluate" ? "evaluates flags" : attributes.role.toLowerCase());
+
+function columnsFor(open: (key: Key) => void): Column<Key>[] {
+  return [
+    {
+      key: "name",
+      header: "Name",
+      width: "minmax(180px, 1.4fr)",
+      cell: (key) => (
+        <button type="button" className="plain ellipsis" tabIndex={-1} onClick={() => open(key)}>
+          {key.attributes.name}
+        </button>
+      ),
+    },
+    { key: "state", header: "State", width: "100px", cell: (key) => <State apiKey={key} /> },
+    { key: "kind", header: "Role", width: "140px", cell: kindOf },
+    {
+      key: "scope",
+      header: "Where",
+      width: "minmax(180px, 1.6fr)",
+      cell: (key) => (
+        <span className="ellipsis" title={scopeOf(key)}>
+          {scopeOf(key)}
+        </span>
+      ),
+    },
+    { key: "used", header: "Last used", width: "120px", cell: ({ attributes }) => <RelativeTime at={attributes.last_used_at} /> },
+    {
+      key: "expires",
+      header: "Expires",
+      width: "120px",
+      cell: ({ attributes }) => <RelativeTime at={attributes.expires_at} absent="never" />,
+    },
+  ];
+}
+
+function Card({ apiKey, open }: { apiKey: Key; open: (key: Key) => void }) {
+  return (
+    <button type="button" className="plain" style={{ display: "block", width: "100%" }} tabIndex={-1} onClick={() => open(apiKey)}>
+      <div className="ellipsis">
+        <b>{apiKey.attributes.name}</b> <State apiKey={apiKey} />
+      </div>
+      <Text size="xs" className="muted ellipsis">
+        {kindOf(apiKey)} · {scopeOf(apiKey)}
+      </Text>
+      <Text size="xs" className="muted">
+        used <RelativeTime at={apiKey.attributes.last_used_at} />
+      </Text>
+    </button>
+  );
 }

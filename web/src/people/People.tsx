@@ -1,5 +1,150 @@
-import { Placeholder } from "../ui/Placeholder";
+import { Button, Text, TextInput } from "@mantine/core";
+import { Link, useSearch } from "@tanstack/react-router";
+import type { Resource } from "../api/kinds";
+import { useList } from "../api/queries";
+import { refusalFor, useMe } from "../api/session";
+import { useSetSearch } from "../app/focus";
+import { type Column, Grid } from "../ui/Grid";
+import { IconPlus } from "../ui/icons";
+import { RelativeTime } from "../ui/RelativeTime";
+import { RoleGate } from "../ui/RoleGate";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { Tag } from "../ui/Tag";
+import { Invite } from "./Invite";
+import { PersonPanel } from "./PersonPanel";
 
+/** Row is a person, or somebody who was invited and did not come yet. */
+export type Row = Resource<"user"> | Resource<"invitation">;
+
+/** People shows who has access, and who was invited. */
 export default function People() {
-  return <Placeholder title="People" />;
+  const { id, new: inviting } = useSearch({ from: "/frame/people" });
+  const setSearch = useSetSearch();
+  const { session } = useMe();
+  const refusal = refusalFor(session.attributes, "ADMIN");
+  return (
+    <main className="screen">
+      <header className="screen-head">
+        <h1>People</h1>
+        <span className="spring" />
+        <Search />
+        <RoleGate needs="ADMIN">
+          {(disabled) => (
+            <Button
+              size="compact-sm"
+              leftSection={<IconPlus size={15} />}
+              disabled={disabled}
+              onClick={() => setSearch({ new: "1", id: undefined })}
+            >
+              Invite
+            </Button>
+          )}
+        </RoleGate>
+      </header>
+      {refusal ? (
+        <EmptyState title="Who has access is for admins to see">
+          {refusal} Your own password and sessions are in <Link to="/settings">Settings</Link>.
+        </EmptyState>
+      ) : (
+        <List open={(row) => setSearch({ id: row.id, new: undefined })} />
+      )}
+      {inviting && <Invite close={() => setSearch({ new: undefined })} />}
+      {id && <PersonPanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
+    </main>
+  );
+}
+
+function Search() {
+  const { q } = useSearch({ from: "/frame/people" });
+  const setSearch = useSetSearch();
+  return (
+    <TextInput
+      size="xs"
+      data-search
+      aria-label="Filter by name or e-mail"
+      placeholder="Name or e-mail"
+      value={q ?? ""}
+      onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
+    />
+  );
+}
+
+/** fits reports whether a row has a text in its name or address. */
+const fits = (row: Row, text: string) =>
+  [row.type === "user" ? row.attributes.name : "", row.attributes.email].some((each) => each.toLowerCase().includes(text.toLowerCase()));
+
+function List({ open }: { open: (row: Row) => void }) {
+  const { q = "" } = useSearch({ from: "/frame/people" });
+  const users = useList("user");
+  const invitations = useList("invitation");
+  const error = users.error ?? invitations.error;
+  if (error && !users.data) return <ErrorState error={error} retry={() => Promise.all([users.refetch(), invitations.refetch()])} />;
+  if (!users.data || !invitations.data) return <Loading />;
+  const rows: Row[] = [...users.data.data, ...invitations.data.data].filter((row) => fits(row, q));
+  if (rows.length === 0) return <EmptyState title={`Nobody has “${q}” in their name or e-mail`} />;
+  return (
+    <Grid
+      label="People"
+      columns={columnsFor(open)}
+      count={rows.length}
+      at={(index) => rows[index]}
+      keyOf={(row) => row.id}
+      onOpen={open}
+      dimmed={(row) => row.type === "invitation"}
+      card={(row) => <Card row={row} open={open} />}
+      cardHeight={78}
+    />
+  );
+}
+
+const nameOf = (row: Row) => (row.type === "user" ? row.attributes.name : row.attributes.email);
+
+function State({ row }: { row: Row }) {
+  if (row.type === "invitation")
+    return (
+      <span>
+        <Tag tone="warning">invited</Tag> link ends <RelativeTime at={row.attributes.expires_at} />
+      </span>
+    );
+  return row.attributes.can_sign_in ? <Tag tone="good">can sign in</Tag> : <Tag>never signed in</Tag>;
+}
+
+function columnsFor(open: (row: Row) => void): Column<Row>[] {
+  return [
+    {
+      key: "name",
+      header: "Name",
+      width: "minmax(180px, 1.2fr)",
+      cell: (row) => (
+        <button type="button" className="plain ellipsis" tabIndex={-1} onClick={() => open(row)}>
+          {nameOf(row)}
+        </button>
+      ),
+    },
+    {
+      key: "email",
+      header: "E-mail",
+      width: "minmax(200px, 1.5fr)",
+      cell: (row) => <span className="ellipsis">{row.attributes.email || "–"}</span>,
+    },
+    { key: "role", header: "Role", width: "110px", cell: (row) => row.attributes.role.toLowerCase() },
+    { key: "state", header: "State", width: "minmax(200px, 1fr)", cell: (row) => <State row={row} /> },
+    { key: "since", header: "Since", width: "110px", cell: (row) => <RelativeTime at={row.attributes.created_at} /> },
+  ];
+}
+
+function Card({ row, open }: { row: Row; open: (row: Row) => void }) {
+  return (
+    <button type="button" className="plain" style={{ display: "block", width: "100%" }} tabIndex={-1} onClick={() => open(row)}>
+      <div className="ellipsis">
+        <b>{nameOf(row)}</b> <span className="muted">{row.attributes.role.toLowerCase()}</span>
+      </div>
+      <Text size="xs" className="muted ellipsis">
+        {row.attributes.email || "no e-mail"}
+      </Text>
+      <Text size="xs" component="div">
+        <State row={row} />
+      </Text>
+    </button>
+  );
 }

@@ -1,0 +1,78 @@
+import { expect } from "vitest";
+import { expectAccessible } from "./axe";
+import { test, world } from "./harness";
+
+const w = world();
+
+test("somebody is invited by a link, joins, gets another role and a reset link, and is removed", async () => {
+  const page = await w.open("/people");
+  await page.getByRole("button", { name: "Invite" }).click();
+  await page.getByRole("textbox", { name: "E-mail", exact: true }).fill("grace@example.com");
+  await page.getByRole("button", { name: "Make the link" }).click();
+  const shown = page.getByRole("status", { name: "The link for grace@example.com" });
+  const link = new URL((await shown.locator("code").textContent()) as string);
+  await expectAccessible(page);
+
+  const guest = await w.open(link.pathname + link.search, { key: "" });
+  await guest.getByLabel("Name").fill("Grace Hopper");
+  await guest.getByRole("textbox", { name: "Password" }).fill("correct horse battery");
+  await guest.getByRole("button", { name: "Join" }).click();
+  await guest.getByRole("navigation", { name: "Main" }).waitFor();
+
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "Grace Hopper" }).click();
+  const panel = page.getByRole("dialog", { name: "Grace Hopper" });
+  await panel.getByText("Chrome on Linux").waitFor();
+  await panel.getByLabel("Role").selectOption("VIEWER");
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByText("Grace Hopper is viewer.").waitFor();
+  await panel.getByRole("button", { name: "Make a reset link" }).click();
+  await panel.getByText("/reset?token=").waitFor();
+  await panel.getByRole("button", { name: "Remove…" }).click();
+  await page.getByRole("button", { name: "Remove", exact: true }).click();
+  await page.getByText("Grace Hopper has no access any more.").waitFor();
+});
+
+test("a key is made with the keyboard alone, shown once, and revoked", async () => {
+  const page = await w.open("/keys");
+  await page.getByRole("button", { name: "New key" }).focus();
+  await page.keyboard.press("Enter");
+  const panel = page.getByRole("dialog", { name: "New key" });
+  await panel.waitFor();
+  for (const key of ["Tab", "Tab"]) await page.keyboard.press(key);
+  await page.keyboard.type("checkout service");
+  await page.keyboard.press("Enter");
+  const shown = panel.getByRole("status", { name: "The key checkout service" });
+  const key = (await shown.locator("code").textContent()) as string;
+  expect(key).toMatch(/^sk_api_/);
+  await page.keyboard.press("Escape");
+  await panel.waitFor({ state: "detached" });
+
+  await page.getByRole("grid", { name: "Keys" }).getByRole("button", { name: "checkout service" }).click();
+  await page.getByRole("button", { name: "Revoke…" }).click();
+  await page.getByRole("button", { name: "Revoke", exact: true }).click();
+  await page.getByRole("dialog", { name: "checkout service" }).getByText("It does not work any more.").waitFor();
+  expect((await fetch(`${w.server.url}/api/v1/flags`, { headers: { Authorization: `Bearer ${key}` } })).status).toBe(401);
+});
+
+test("a browser's key has one environment, and the server's refusal is beside its member", async () => {
+  const page = await w.open("/keys?new=1");
+  await page.getByRole("textbox", { name: "Name" }).fill("web shop");
+  await page.getByText("A browser or an app").click();
+  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByLabel("Production").check();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("status", { name: "The key web shop" }).waitFor();
+  await page.getByText("/ofrep/v1/evaluate/flags").waitFor();
+});
+
+test("a member sees why people are not shown", async () => {
+  const made = await w.server.api("POST", "/api/v1/api_keys", {
+    data: { type: "api_key", attributes: { name: "member", role: "MEMBER" } },
+  });
+  const page = await w.open("/people", { key: made.data.attributes.key as string });
+  await page.getByText("Who has access is for admins to see").waitFor();
+  expect(await page.getByRole("button", { name: "Invite" }).isDisabled()).toBe(true);
+});

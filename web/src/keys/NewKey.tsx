@@ -1,0 +1,152 @@
+import { Button, Checkbox, Group, NativeSelect, SegmentedControl, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { type ApiError, asApiError } from "../api/client";
+import { useEnvironments } from "../api/session";
+import { CopyAs } from "../ui/CopyAs";
+import { RoleSelect } from "../ui/RoleSelect";
+import { ShownOnce } from "../ui/ShownOnce";
+import { SidePanel } from "../ui/SidePanel";
+import { EmptyState, ErrorState } from "../ui/states";
+import { useWriter } from "../ui/WriteProvider";
+import { attributesOf, type Draft, empty, exampleFor } from "./draft";
+
+/** NewKey makes a key and shows it once. */
+export function NewKey({ close }: { close: () => void }) {
+  const writer = useWriter();
+  const [draft, setDraft] = useState(empty);
+  const [key, setKey] = useState<string>();
+  const [failure, setFailure] = useState<ApiError>();
+  const change = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setFailure(undefined);
+    try {
+      const made = await writer.perform({
+        kind: "api_key",
+        id: "",
+        method: "POST",
+        title: `Make the key ${draft.name}`,
+        done: `The key ${draft.name} is made.`,
+        final: true,
+        change: () => attributesOf(draft),
+      });
+      setKey((made?.attributes as { key?: string } | undefined)?.key);
+    } catch (problem) {
+      setFailure(asApiError(problem));
+    }
+  };
+  return (
+    <SidePanel title="New key" close={close}>
+      {key ? (
+        <Stack>
+          <ShownOnce label={`The key ${draft.name}`} secret={key} />
+          <EmptyState title="Try it" code={exampleFor(window.location.origin, draft.access, key)} />
+        </Stack>
+      ) : (
+        <form onSubmit={submit}>
+          <Stack gap="md">
+            <TextInput
+              label="Name"
+              description="Who uses it, and where: “checkout service, production”."
+              size="sm"
+              value={draft.name}
+              required
+              maxLength={255}
+              error={failure?.at("/data/attributes/name")}
+              onChange={(event) => change({ name: event.currentTarget.value })}
+            />
+            <Access draft={draft} change={change} />
+            <Places draft={draft} change={change} error={failure?.at("/data/attributes/scopes/environments")} />
+            {draft.access === "evaluate" && (
+              <Textarea
+                label="Origins"
+                description="Pages that may use it, one per line, such as https://shop.example.com. Empty: any page."
+                size="sm"
+                autosize
+                minRows={2}
+                value={draft.origins}
+                error={failure?.at("/data/attributes/scopes/origins")}
+                onChange={(event) => change({ origins: event.currentTarget.value })}
+              />
+            )}
+            <NativeSelect
+              label="Expires"
+              size="sm"
+              data={[
+                { value: "", label: "Never" },
+                { value: "1", label: "In a day" },
+                { value: "30", label: "In 30 days" },
+                { value: "90", label: "In 90 days" },
+                { value: "365", label: "In a year" },
+              ]}
+              value={draft.days}
+              error={failure?.at("/data/attributes/expires_at")}
+              onChange={(event) => change({ days: event.currentTarget.value })}
+            />
+            {failure && <ErrorState error={failure} />}
+            <Group>
+              <Button type="submit" size="compact-sm">
+                Make the key
+              </Button>
+              <CopyAs method="POST" path="/api/v1/api_keys" body={{ data: { type: "api_key", attributes: attributesOf(draft) } }} />
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </SidePanel>
+  );
+}
+
+interface Part {
+  draft: Draft;
+  change: (changes: Partial<Draft>) => void;
+}
+
+function Access({ draft, change }: Part) {
+  return (
+    <Stack gap={6}>
+      <Text size="sm" fw={500}>
+        For
+      </Text>
+      <SegmentedControl
+        size="xs"
+        aria-label="For"
+        value={draft.access}
+        onChange={(access) => change({ access: access as Draft["access"], environments: draft.environments.slice(0, 1) })}
+        data={[
+          { value: "full", label: "A service or a script" },
+          { value: "evaluate", label: "A browser or an app" },
+        ]}
+      />
+      <Text size="xs" className="muted">
+        {draft.access === "full"
+          ? "Keep it secret. What it may do is its role."
+          : "It may only evaluate flags of one environment, so it may be public."}
+      </Text>
+      {draft.access === "full" && <RoleSelect value={draft.role} onChange={(role) => change({ role })} />}
+    </Stack>
+  );
+}
+
+function Places({ draft, change, error }: Part & { error?: string }) {
+  const environments = useEnvironments();
+  const one = draft.access === "evaluate";
+  const toggle = (id: string, checked: boolean) =>
+    change({
+      environments: one ? (checked ? [id] : []) : checked ? [...draft.environments, id] : draft.environments.filter((each) => each !== id),
+    });
+  return (
+    <Checkbox.Group
+      label={one ? "Environment" : "Environments"}
+      description={one ? "Exactly one." : "None: it may write everywhere. Some: it reads all, and writes only their values."}
+      error={error}
+      value={draft.environments}
+    >
+      <Group gap="md" mt={6}>
+        {environments.map(({ id, name }) => (
+          <Checkbox key={id} size="xs" value={id} label={name} onChange={(event) => toggle(id, event.currentTarget.checked)} />
+        ))}
+      </Group>
+    </Checkbox.Group>
+  );
+}

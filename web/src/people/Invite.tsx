@@ -1,0 +1,72 @@
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { type ApiError, asApiError } from "../api/client";
+import type { Role } from "../api/kinds";
+import { CopyAs } from "../ui/CopyAs";
+import { RoleSelect } from "../ui/RoleSelect";
+import { ShownOnce } from "../ui/ShownOnce";
+import { SidePanel } from "../ui/SidePanel";
+import { ErrorState } from "../ui/states";
+import { useWriter } from "../ui/WriteProvider";
+
+/** Invite makes a link with which somebody joins. No mail is sent. */
+export function Invite({ close }: { close: () => void }) {
+  const writer = useWriter();
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("MEMBER");
+  const [link, setLink] = useState<string>();
+  const [failure, setFailure] = useState<ApiError>();
+  const attributes = { email, role };
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setFailure(undefined);
+    try {
+      const made = await writer.perform({
+        kind: "invitation",
+        id: "",
+        method: "POST",
+        title: `Invite ${email}`,
+        done: `${email} is invited.`,
+        final: true,
+        change: () => attributes,
+      });
+      setLink((made?.attributes as { link?: string } | undefined)?.link);
+    } catch (problem) {
+      setFailure(asApiError(problem));
+    }
+  };
+  return (
+    <SidePanel title="Invite somebody" close={close}>
+      {link ? (
+        <ShownOnce label={`The link for ${email}`} secret={link}>
+          Send it to them yourself: the server sends no mail. It is shown only now, works once, and ends in 7 days.
+        </ShownOnce>
+      ) : (
+        <form onSubmit={submit}>
+          <Stack gap="sm">
+            <Text size="sm" className="muted">
+              You get a link to pass on; whoever opens it chooses a name and a password.
+            </Text>
+            <TextInput
+              label="E-mail"
+              type="email"
+              size="sm"
+              value={email}
+              required
+              error={failure?.at("/data/attributes/email")}
+              onChange={(event) => setEmail(event.currentTarget.value)}
+            />
+            <RoleSelect value={role} onChange={setRole} />
+            {failure && <ErrorState error={failure} />}
+            <Group>
+              <Button type="submit" size="compact-sm">
+                Make the link
+              </Button>
+              <CopyAs method="POST" path="/api/v1/invitations" body={{ data: { type: "invitation", attributes } }} />
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </SidePanel>
+  );
+}

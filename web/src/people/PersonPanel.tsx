@@ -1,0 +1,183 @@
+import { Button, Divider, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { type ApiError, asApiError } from "../api/client";
+import type { Resource, Role } from "../api/kinds";
+import { useList } from "../api/queries";
+import { useMe } from "../api/session";
+import { DangerButton } from "../ui/DangerButton";
+import { RelativeTime } from "../ui/RelativeTime";
+import { RoleGate } from "../ui/RoleGate";
+import { RoleSelect, roleWords } from "../ui/RoleSelect";
+import { Sessions } from "../ui/Sessions";
+import { ShownOnce } from "../ui/ShownOnce";
+import { SidePanel } from "../ui/SidePanel";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { useWriter } from "../ui/WriteProvider";
+
+/** PersonPanel shows somebody's role, sessions and ways to sign in, or an invitation. */
+export function PersonPanel({ id, close }: { id: string; close: () => void }) {
+  const users = useList("user");
+  const invitations = useList("invitation");
+  const user = users.data?.data.find((each) => each.id === id);
+  const invitation = invitations.data?.data.find((each) => each.id === id);
+  return (
+    <SidePanel title={user?.attributes.name ?? invitation?.attributes.email ?? "Somebody"} close={close}>
+      {user ? (
+        <Person user={user} close={close} />
+      ) : invitation ? (
+        <Invitation invitation={invitation} close={close} />
+      ) : users.isPending || invitations.isPending ? (
+        <Loading />
+      ) : (
+        <EmptyState title="Nobody here has this id">They may have been removed, or the invitation was used.</EmptyState>
+      )}
+    </SidePanel>
+  );
+}
+
+function Person({ user, close }: { user: Resource<"user">; close: () => void }) {
+  const writer = useWriter();
+  const me = useMe();
+  const { name, email, role } = user.attributes;
+  const setRole = (wanted: Role) =>
+    writer.attempt({
+      kind: "user",
+      id: user.id,
+      title: `Make ${name} ${wanted.toLowerCase()}`,
+      done: `${name} is ${wanted.toLowerCase()}.`,
+      confirm: true,
+      final: true,
+      consequences: roleWords[wanted],
+      change: (current) => ({ name: current?.name, role: wanted }),
+    });
+  const remove = async () => {
+    const done = await writer.attempt({
+      kind: "user",
+      id: user.id,
+      method: "DELETE",
+      title: `Remove ${name}`,
+      done: `${name} has no access any more.`,
+      consequences: "They are signed out everywhere at once. What they changed stays, and the history keeps their name.",
+      verb: "Remove",
+      final: true,
+    });
+    if (done) close();
+  };
+  return (
+    <Stack gap="lg">
+      <Text size="sm">
+        {email || <span className="muted">no e-mail yet</span>} <span className="muted">· since</span>{" "}
+        <RelativeTime at={user.attributes.created_at} />
+      </Text>
+      <RoleGate needs="ADMIN">{(disabled) => <RoleSelect value={role} onChange={setRole} disabled={disabled} />}</RoleGate>
+      <Divider />
+      <Text fw={600} size="sm">
+        Sessions
+      </Text>
+      <Sessions user={user.id} />
+      <Divider />
+      <ResetLink user={user} />
+      <Divider />
+      <Group>
+        <RoleGate needs="ADMIN">
+          {(disabled) => (
+            <DangerButton disabled={disabled || user.id === me.user.id} onClick={remove}>
+              Remove…
+            </DangerButton>
+          )}
+        </RoleGate>
+        {user.id === me.user.id && (
+          <Text size="xs" className="muted">
+            This is you; somebody else can remove you.
+          </Text>
+        )}
+      </Group>
+    </Stack>
+  );
+}
+
+function ResetLink({ user }: { user: Resource<"user"> }) {
+  const writer = useWriter();
+  const [link, setLink] = useState<string>();
+  const [failure, setFailure] = useState<ApiError>();
+  const { name } = user.attributes;
+  const make = async () => {
+    setFailure(undefined);
+    try {
+      const made = await writer.perform({
+        kind: "user",
+        id: user.id,
+        action: "reset_password",
+        title: `Make a reset link for ${name}`,
+        done: "The link is made.",
+        final: true,
+      });
+      setLink((made?.attributes as { link?: string } | undefined)?.link);
+    } catch (problem) {
+      setFailure(asApiError(problem));
+    }
+  };
+  if (link)
+    return (
+      <ShownOnce label={`The reset link for ${name}`} secret={link}>
+        Pass it on yourself. It is shown only now, works once, and ends in a day. Using it ends their sessions.
+      </ShownOnce>
+    );
+  return (
+    <Stack gap="xs">
+      <Text fw={600} size="sm">
+        Password
+      </Text>
+      <Text size="sm" className="muted">
+        When they forgot it, make a link with which they choose a new one. The old one works until the link is used.
+      </Text>
+      {failure && <ErrorState error={failure} />}
+      <div>
+        <RoleGate needs="ADMIN">
+          {(disabled) => (
+            <Button size="compact-sm" variant="default" disabled={disabled || user.attributes.email === ""} onClick={make}>
+              Make a reset link
+            </Button>
+          )}
+        </RoleGate>
+      </div>
+    </Stack>
+  );
+}
+
+function Invitation({ invitation, close }: { invitation: Resource<"invitation">; close: () => void }) {
+  const writer = useWriter();
+  const { email, role, created_at, expires_at } = invitation.attributes;
+  const withdraw = async () => {
+    const done = await writer.attempt({
+      kind: "invitation",
+      id: invitation.id,
+      method: "DELETE",
+      title: `Withdraw the invitation of ${email}`,
+      done: `The invitation of ${email} is withdrawn.`,
+      consequences: "The link stops working at once.",
+      verb: "Withdraw",
+      final: true,
+    });
+    if (done) close();
+  };
+  return (
+    <Stack>
+      <Text size="sm">
+        Invited as {role.toLowerCase()} <RelativeTime at={created_at} />. The link ends <RelativeTime at={expires_at} />.
+      </Text>
+      <Text size="sm" className="muted">
+        The link was shown when it was made. If it is lost, withdraw the invitation and invite again.
+      </Text>
+      <div>
+        <RoleGate needs="ADMIN">
+          {(disabled) => (
+            <DangerButton disabled={disabled} onClick={withdraw}>
+              Withdraw…
+            </DangerButton>
+          )}
+        </RoleGate>
+      </div>
+    </Stack>
+  );
+}
