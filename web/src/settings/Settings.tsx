@@ -1,5 +1,166 @@
-import { Placeholder } from "../ui/Placeholder";
+import { Button, Group, SegmentedControl, Stack, Text, TextInput, useMantineColorScheme } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { type ApiError, asApiError } from "../api/client";
+import { useOne } from "../api/queries";
+import { inOrder, useEnvironments, useMe } from "../api/session";
+import { EnvironmentDot } from "../ui/EnvironmentDot";
+import { OrderList } from "../ui/OrderList";
+import { RoleGate, useRefusal } from "../ui/RoleGate";
+import { Sessions } from "../ui/Sessions";
+import { ErrorState, Loading } from "../ui/states";
+import { useWriter } from "../ui/WriteProvider";
+import { Password } from "./Password";
+import styles from "./Settings.module.css";
 
+/** Settings has what belongs to the account, and what belongs to whoever is signed in. */
 export default function Settings() {
-  return <Placeholder title="Settings" />;
+  return (
+    <main className="screen detail">
+      <header className="screen-head">
+        <h1>Settings</h1>
+      </header>
+      <div className={styles.columns}>
+        <div className={styles.column}>
+          <Part title="Account" text="Everybody sees its name.">
+            <AccountName />
+          </Part>
+          <Part title="Theme" text="Kept in this browser.">
+            <Theme />
+          </Part>
+          <Part title="My order of environments" text="The columns that you see. Until you change it, you have the account's.">
+            <MyOrder />
+          </Part>
+        </div>
+        <div className={styles.column}>
+          <Part title="My password" text="Your other sessions stay; end them below if somebody knows the old one.">
+            <Password />
+          </Part>
+          <Part title="My sessions" text="Where you are signed in.">
+            <Sessions />
+          </Part>
+        </div>
+      </div>
+    </main>
+  );
+}
+
+function Part({ title, text, children }: { title: string; text: string; children: ReactNode }) {
+  return (
+    <section className="panel" aria-label={title}>
+      <h2 className={styles.title}>{title}</h2>
+      <Text size="sm" className="muted" mb="sm">
+        {text}
+      </Text>
+      {children}
+    </section>
+  );
+}
+
+function AccountName() {
+  const { account } = useMe();
+  const writer = useWriter();
+  const queries = useQueryClient();
+  const [name, setName] = useState(account.attributes.name);
+  const [failure, setFailure] = useState<ApiError>();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setFailure(undefined);
+    try {
+      await writer.perform({
+        kind: "account",
+        id: account.id,
+        title: "Rename the account",
+        done: `The account is called ${name}.`,
+        change: () => ({ name }),
+      });
+      await queries.invalidateQueries({ queryKey: ["settings"] });
+    } catch (problem) {
+      setFailure(asApiError(problem));
+    }
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <TextInput
+          label="Name"
+          size="sm"
+          required
+          maxLength={255}
+          value={name}
+          error={failure?.at("/data/attributes/name")}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        {failure && <ErrorState error={failure} />}
+        <div>
+          <RoleGate needs="ADMIN">
+            {(disabled) => (
+              <Button type="submit" size="compact-sm" disabled={disabled || name === account.attributes.name}>
+                Save
+              </Button>
+            )}
+          </RoleGate>
+        </div>
+      </Stack>
+    </form>
+  );
+}
+
+function Theme() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="Theme"
+      value={colorScheme}
+      onChange={(scheme) => setColorScheme(scheme as typeof colorScheme)}
+      data={[
+        { value: "auto", label: "As the system" },
+        { value: "light", label: "Light" },
+        { value: "dark", label: "Dark" },
+      ]}
+    />
+  );
+}
+
+function MyOrder() {
+  const environments = useEnvironments().filter(({ managed, classification }) => managed || classification === "STANDARD");
+  const { data, error, refetch } = useOne("user_settings", "current");
+  const writer = useWriter();
+  const queries = useQueryClient();
+  const refusal = useRefusal("VIEWER");
+  const put = async (order: string[] | null) => {
+    await writer.attempt({
+      kind: "user_settings",
+      id: "current",
+      title: "Put my environments in order",
+      done: order ? `Your order is ${order.join(", ")}.` : "You have the account's order again.",
+      final: true,
+      change: (current) => ({ ...current, environment_order: order ?? undefined }),
+    });
+    await queries.invalidateQueries({ queryKey: ["settings"] });
+  };
+  if (error && !data) return <ErrorState error={error} retry={refetch} />;
+  if (!data) return <Loading rows={3} />;
+  return (
+    <Stack gap="sm">
+      <OrderList
+        label="My environments in order"
+        items={inOrder(environments, data.resource.attributes.environment_order)}
+        disabled={refusal !== undefined}
+        onOrder={put}
+      >
+        {(environment) => (
+          <Group gap={8}>
+            <EnvironmentDot environment={environment} /> {environment.name}
+          </Group>
+        )}
+      </OrderList>
+      <div>
+        <Button size="compact-sm" variant="default" disabled={refusal !== undefined} onClick={() => put(null)}>
+          Use the account's order
+        </Button>
+      </div>
+    </Stack>
+  );
 }

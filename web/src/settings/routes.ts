@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { frame } from "../app/roots";
 
-const list = createRoute({ getParentRoute: () => frame, path: "/settings", component: lazyRouteComponent(() => import("./Settings")) });
+const screen = createRoute({ getParentRoute: () => frame, path: "/settings", component: lazyRouteComponent(() => import("./Settings")) });
 
-export const settingsRoutes = [list] as const;
+export const settingsRoutes = [screen] as const;

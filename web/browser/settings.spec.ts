@@ -1,0 +1,43 @@
+import { expect } from "vitest";
+import { expectAccessible } from "./axe";
+import { test, world } from "./harness";
+
+const w = world();
+const password = "correct horse battery";
+
+test("the account is renamed, my order changed, my password replaced and another session ended", async () => {
+  const link = /\S+\/setup\?token=(\S+)/.exec(w.server.command("admin", "users", "setup-link"))?.[1] as string;
+  await w.server.api("POST", "/api/v1/links/redeem", { token: link, email: "ada@example.com", name: "Ada", password });
+  const page = await w.open("/sign-in?next=/settings", { key: "" });
+  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByRole("textbox", { name: "Password" }).fill(password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+
+  const account = page.getByRole("region", { name: "Account" });
+  await account.getByLabel("Name").fill("Shop");
+  await account.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The account is called Shop.").waitFor();
+
+  await page.getByRole("button", { name: "Move Production" }).focus();
+  await page.keyboard.press("Space");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Space");
+  await page.getByText("Your order is production, staging.").waitFor();
+
+  await page.getByLabel("The one you have").fill(password);
+  await page.getByLabel("The new one").fill("another good password");
+  await page.getByRole("button", { name: "Change it" }).click();
+  await page.getByText("Your password is changed.").waitFor();
+
+  await page.getByRole("button", { name: "End…" }).first().click();
+  await page.getByRole("button", { name: "End it" }).click();
+  await page.getByText("The session is ended.").waitFor();
+  await page.getByText("Light", { exact: true }).click();
+  expect(await page.evaluate(() => document.documentElement.dataset.mantineColorScheme)).toBe("light");
+});
+
+test("the page is accessible, also on a phone", async () => {
+  const page = await w.open("/settings", { viewport: { width: 390, height: 780 } });
+  await page.getByText("You are signed in with a key").waitFor();
+  await expectAccessible(page);
+});

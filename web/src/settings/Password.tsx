@@ -1,0 +1,49 @@
+import { Button, PasswordInput, Stack, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { type FormEvent, useState } from "react";
+import { type ApiError, asApiError, send } from "../api/client";
+import { useMe } from "../api/session";
+import { ErrorState } from "../ui/states";
+
+/** Password changes the password of whoever is signed in. It is no resource: nothing of it is kept, so nothing can be undone. */
+export function Password() {
+  const { session } = useMe();
+  const [failure, setFailure] = useState<ApiError>();
+  if (session.attributes.api_key)
+    return <Text size="sm">You are signed in with a key, which has no password. Sign in with your e-mail address to change yours.</Text>;
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    setFailure(undefined);
+    try {
+      await send("PUT", "/api/v1/users/current/password", { body: Object.fromEntries(new FormData(form)) });
+      form.reset();
+      notifications.show({ message: "Your password is changed.", autoClose: 3000 });
+    } catch (problem) {
+      setFailure(asApiError(problem));
+    }
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <PasswordInput name="current_password" label="The one you have" size="sm" autoComplete="current-password" required />
+        <PasswordInput
+          name="password"
+          label="The new one"
+          description="10 to 200 characters."
+          size="sm"
+          autoComplete="new-password"
+          minLength={10}
+          maxLength={200}
+          required
+        />
+        {failure && <ErrorState error={failure} />}
+        <div>
+          <Button type="submit" size="compact-sm">
+            Change it
+          </Button>
+        </div>
+      </Stack>
+    </form>
+  );
+}
