@@ -1,5 +1,139 @@
-import { Placeholder } from "../ui/Placeholder";
+import { Text } from "@mantine/core";
+import { Link, useRouter } from "@tanstack/react-router";
+import type { MouseEvent } from "react";
+import { type Resource, wordFor } from "../api/kinds";
+import { useStream } from "../api/queries";
+import { RelativeTime } from "../ui/RelativeTime";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { Tag } from "../ui/Tag";
+import type { Matter } from "./attention";
+import styles from "./Home.module.css";
+import { type Group, useMatters } from "./useMatters";
 
+/** Home shows what needs somebody, and then what was changed last by whom. */
 export default function Home() {
-  return <Placeholder title="Home" />;
+  return (
+    <main className="screen detail">
+      <header className="screen-head">
+        <h1>Home</h1>
+      </header>
+      <div className={styles.columns}>
+        <section aria-label="What needs somebody">
+          <Matters />
+        </section>
+        <section className="panel" aria-label="Last changes">
+          <h2 className={styles.title}>Last changes</h2>
+          <LastChanges />
+        </section>
+      </div>
+    </main>
+  );
+}
+
+function Matters() {
+  const { groups, isPending, error, refetch } = useMatters();
+  if (error) return <ErrorState error={error} retry={refetch} />;
+  if (isPending) return <Loading rows={6} />;
+  if (groups.length === 0)
+    return (
+      <div className="panel">
+        <Text fw={600}>Nothing needs you</Text>
+        <Text size="sm" className="muted">
+          Jobs that fail or are late, levels that end soon, limits that are near, silent services, frozen values and stale flags appear
+          here.
+        </Text>
+      </div>
+    );
+  return (
+    <div className={styles.groups}>
+      {groups.map((group) => (
+        <GroupOf key={group.title} group={group} />
+      ))}
+    </div>
+  );
+}
+
+const shown = 6;
+
+function GroupOf({ group: { title, matters, more } }: { group: Group }) {
+  return (
+    <section className="panel">
+      <h2 className={styles.title}>
+        {title} <Tag>{matters.length}</Tag>
+      </h2>
+      <ul className={styles.list}>
+        {matters.slice(0, shown).map((matter) => (
+          <Line key={matter.id} matter={matter} />
+        ))}
+      </ul>
+      {matters.length > shown && (
+        <Text size="sm">
+          <Local href={more}>All {matters.length}</Local>
+        </Text>
+      )}
+    </section>
+  );
+}
+
+function Line({ matter: { title, reason, href, at } }: { matter: Matter }) {
+  return (
+    <li>
+      <Local href={href}>{title}</Local>{" "}
+      <span className="muted">
+        {reason} {at && <RelativeTime at={at} />}
+      </span>
+    </li>
+  );
+}
+
+// Local is a link to an address that was put together; the router follows it without a reload.
+function Local({ href, children }: { href: string; children: React.ReactNode }) {
+  const router = useRouter();
+  const follow = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    router.history.push(href);
+  };
+  return (
+    <a href={href} onClick={follow}>
+      {children}
+    </a>
+  );
+}
+
+function LastChanges() {
+  const { data, error, refetch } = useStream("change", { "page[size]": 15 });
+  if (error && !data) return <ErrorState error={error} retry={refetch} />;
+  if (!data) return <Loading rows={8} />;
+  const changes = data.pages[0]?.data ?? [];
+  if (changes.length === 0) return <EmptyState title="Nothing was changed yet" />;
+  return (
+    <>
+      <ul className={styles.list}>
+        {changes.map((change) => (
+          <Change key={change.id} change={change} />
+        ))}
+      </ul>
+      <Text size="sm">
+        <Link to="/history">All changes</Link>
+      </Text>
+    </>
+  );
+}
+
+function Change({ change: { id, attributes } }: { change: Resource<"change"> }) {
+  const { kind, key, action, actor, created_at, before, after } = attributes;
+  const named = (after ?? before ?? {}) as { name?: string; email?: string };
+  const label = /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(key) ? (named.name ?? named.email ?? "") : key;
+  return (
+    <li>
+      {actor.name} <span className="muted">{action.replace("_", " ")}</span>{" "}
+      <Link to="/history" search={{ change: id } as never}>
+        {wordFor(kind)} {label}
+      </Link>{" "}
+      <span className="muted">
+        <RelativeTime at={created_at} />
+      </span>
+    </li>
+  );
 }

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { frame } from "../app/roots";
 
-const list = createRoute({ getParentRoute: () => frame, path: "/", component: lazyRouteComponent(() => import("./Home")) });
+const home = createRoute({ getParentRoute: () => frame, path: "/", component: lazyRouteComponent(() => import("./Home")) });
 
-export const homeRoutes = [list] as const;
+export const homeRoutes = [home] as const;

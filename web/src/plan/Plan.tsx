@@ -1,5 +1,99 @@
-import { Placeholder } from "../ui/Placeholder";
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type Query, send } from "../api/client";
+import type { Kind } from "../api/kinds";
+import { useList } from "../api/queries";
+import type { components } from "../api/schema";
+import { useMe } from "../api/session";
+import { ErrorState, Loading } from "../ui/states";
+import { Tag } from "../ui/Tag";
+import styles from "./Plan.module.css";
+import { filled, type Limit, sentenceFor, toneOf } from "./usage";
 
+/** Plan shows the account's plans, and how much of each limit is used. */
 export default function Plan() {
-  return <Placeholder title="Plan" />;
+  const { account } = useMe();
+  const { limits, isPending, error, refetch } = useLimits();
+  return (
+    <main className="screen detail">
+      <header className="screen-head">
+        <h1>Plan</h1>
+        {Object.entries(account.attributes.plans).map(([product, plan]) => (
+          <span key={product} className="muted">
+            {product} <Tag>{plan}</Tag>
+          </span>
+        ))}
+      </header>
+      {error ? (
+        <ErrorState error={error} retry={refetch} />
+      ) : isPending ? (
+        <Loading />
+      ) : (
+        <ul className={`panel ${styles.limits}`} aria-label="Limits">
+          {limits.map((limit) => (
+            <Bar key={limit.name} limit={limit} />
+          ))}
+        </ul>
+      )}
+      <Text size="sm" className="muted">
+        Runs are counted by the calendar month in UTC. A write past a limit is refused with what is used and allowed; nothing that exists
+        stops. Plans are changed by whoever runs the server.
+      </Text>
+    </main>
+  );
+}
+
+function Bar({ limit }: { limit: Limit }) {
+  const percent = filled(limit);
+  return (
+    <li className={styles.limit}>
+      <span className={styles.name}>
+        {limit.name} <span className="muted">{limit.product}</span>
+      </span>
+      {percent === undefined ? (
+        <span className={styles.none} />
+      ) : (
+        <span
+          role="progressbar"
+          aria-label={limit.name}
+          aria-valuenow={percent}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          className={styles.bar}
+          data-tone={toneOf(percent)}
+        >
+          <span style={{ width: `${percent}%` }} />
+        </span>
+      )}
+      <span className={styles.used}>{sentenceFor(limit)}</span>
+    </li>
+  );
+}
+
+function useCount(kind: Kind, query: Query = {}): number | undefined {
+  return useList(kind, { ...query, "page[size]": 1, "meta[total]": true }).data?.meta.pagination.total;
+}
+
+// useLimits reads what the server counts. It tells the maximum of jobs and runs; that of others only in a refusal.
+function useLimits() {
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ["usage"],
+    queryFn: async ({ signal }) =>
+      (await send<components["schemas"]["UsageDocument"]>("GET", "/api/v1/usage", { signal })).document.data.attributes,
+  });
+  const counts: [string, Limit["product"], number | undefined][] = [
+    ["Managed environments", "platform", useCount("environment", { "filter[managed]": true })],
+    ["Managed loggers", "logging", useCount("logger", { "filter[managed]": true })],
+    ["Log groups", "logging", useCount("log_group")],
+    ["Flags", "flags", useCount("flag")],
+    ["Configs", "config", useCount("config")],
+  ];
+  const limits: Limit[] = data
+    ? [
+        { name: `Runs in ${data.period}`, product: "jobs", used: data.runs_used, maximum: data.runs_included },
+        { name: "Enabled jobs", product: "jobs", used: data.active_jobs, maximum: data.active_jobs_limit },
+        ...counts.flatMap(([name, product, used]) => (used === undefined ? [] : [{ name, product, used }])),
+      ]
+    : [];
+  return { limits, isPending, error: data ? undefined : error, refetch };
 }

@@ -1,5 +1,137 @@
-import { Placeholder } from "../ui/Placeholder";
+import { Text, TextInput } from "@mantine/core";
+import { useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Resource } from "../api/kinds";
+import { useSetSearch } from "../app/focus";
+import { type Column, Grid } from "../ui/Grid";
+import { RelativeTime } from "../ui/RelativeTime";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { Tag } from "../ui/Tag";
+import { usePages } from "../ui/usePages";
+import { byService, clientsOf, environmentsOf } from "./connected";
+import { ServicePanel } from "./ServicePanel";
+import { Tabs } from "./Tabs";
+import { useConnections, useLastReport } from "./useReports";
 
+type Service = Resource<"service">;
+type Connections = Map<string, Resource<"connection">[]>;
+
+/** ServiceList shows what reports to the server, and what is connected now. */
 export default function ServiceList() {
-  return <Placeholder title="Services" />;
+  const { id, q } = useSearch({ from: "/frame/services" });
+  const setSearch = useSetSearch();
+  return (
+    <main className="screen">
+      <header className="screen-head">
+        <h1>Services</h1>
+        <Tabs />
+        <span className="spring" />
+        <TextInput
+          size="xs"
+          data-search
+          aria-label="Filter services"
+          placeholder="Service"
+          value={q ?? ""}
+          onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
+        />
+      </header>
+      <List q={q} open={(service) => setSearch({ id: service })} />
+      {id && <ServicePanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
+    </main>
+  );
+}
+
+function List({ q, open }: { q?: string; open: (id: string) => void }) {
+  const { total, at, onRange, isPending, error, refetch } = usePages("service", { "filter[search]": q });
+  const { data } = useConnections();
+  const connected = useMemo(() => byService(data ?? []), [data]);
+  if (isPending) return <Loading />;
+  if (error && total === 0) return <ErrorState error={error} retry={refetch} />;
+  if (total === 0 && q) return <EmptyState title={`No service has “${q}” in its name`} />;
+  if (total === 0) return <Nothing />;
+  return (
+    <Grid
+      label="Services"
+      columns={columnsFor(connected, open)}
+      count={total}
+      at={at}
+      onRange={onRange}
+      keyOf={(service) => service.id}
+      onOpen={(service) => open(service.id)}
+      card={(service) => <Card service={service} connected={connected} open={open} />}
+      cardHeight={80}
+    />
+  );
+}
+
+function Nothing() {
+  return (
+    <EmptyState
+      title="No service has reported yet"
+      code={`curl -X POST '${window.location.origin}/api/v1/contexts/bulk' \\
+  -H "Authorization: Bearer $SIGNALBOX_KEY" \\
+  -d '{"contexts":[{"type":"service","key":"checkout"},{"type":"environment","key":"production"}]}'`}
+    >
+      A service appears here when its client reports loggers or flags, or connects for live changes. It takes one request:
+    </EmptyState>
+  );
+}
+
+function Connected({ connections }: { connections?: Resource<"connection">[] }) {
+  if (!connections?.length) return <Tag>not connected</Tag>;
+  return (
+    <span className="ellipsis" title={environmentsOf(connections)}>
+      <Tag tone="good">{connections.length} connected</Tag> <span className="muted">{environmentsOf(connections)}</span>
+    </span>
+  );
+}
+
+function LastReport({ service }: { service: string }) {
+  const { last, isPending } = useLastReport(service);
+  if (isPending) return <span className="muted">…</span>;
+  return (
+    <span className="ellipsis">
+      <RelativeTime at={last?.last_seen} /> {last && <span className="muted">from {last.environment}</span>}
+    </span>
+  );
+}
+
+function columnsFor(connected: Connections, open: (id: string) => void): Column<Service>[] {
+  return [
+    {
+      key: "service",
+      header: "Service",
+      width: "minmax(200px, 1.4fr)",
+      cell: ({ id, attributes }) => (
+        <button type="button" className="plain ellipsis" tabIndex={-1} onClick={() => open(id)}>
+          <span className="mono">{id}</span> {attributes.name !== id && <span className="muted">{attributes.name}</span>}
+        </button>
+      ),
+    },
+    {
+      key: "connected",
+      header: "Connected now",
+      width: "minmax(220px, 1.4fr)",
+      cell: ({ id }) => <Connected connections={connected.get(id)} />,
+    },
+    {
+      key: "client",
+      header: "Client",
+      width: "minmax(160px, 1fr)",
+      cell: ({ id }) => <span className="ellipsis">{clientsOf(connected.get(id) ?? []) || "–"}</span>,
+    },
+    { key: "last", header: "Last report", width: "minmax(180px, 1fr)", cell: ({ id }) => <LastReport service={id} /> },
+  ];
+}
+
+function Card({ service, connected, open }: { service: Service; connected: Connections; open: (id: string) => void }) {
+  return (
+    <button type="button" className="plain" style={{ display: "block", width: "100%" }} tabIndex={-1} onClick={() => open(service.id)}>
+      <div className="mono ellipsis">{service.id}</div>
+      <Connected connections={connected.get(service.id)} />
+      <Text size="xs" className="muted" component="div">
+        <LastReport service={service.id} />
+      </Text>
+    </button>
+  );
 }

@@ -1,0 +1,70 @@
+import { expect } from "vitest";
+import { expectAccessible } from "./axe";
+import { envelope, test, world } from "./harness";
+
+const w = world(async ({ api, url, key }) => {
+  await api("POST", "/api/v1/contexts/bulk", {
+    contexts: [
+      { type: "service", key: "checkout" },
+      { type: "service", key: "catalogue" },
+      { type: "user", key: "alice", attributes: { country: "DE" } },
+    ],
+  });
+  const logic = { "==": [{ var: "user.key" }, "alice"] };
+  const rules = [{ description: "Alice", logic, value: true }];
+  const environments = { production: { enabled: true, default: false, rules } };
+  await api("POST", "/api/v1/flags", envelope("flag", "beta", { name: "Beta", type: "BOOLEAN", default: false, environments }));
+  const job = { name: "Nightly", schedule: "0 3 * * *", enabled: true, configuration: { url: "http://127.0.0.1:1/", method: "GET" } };
+  await api("POST", "/api/v1/jobs", envelope("job", "nightly", job));
+  await api("POST", "/api/v1/jobs/nightly/actions/run");
+  await api("PUT", "/api/v1/loggers/shop", {
+    data: { attributes: { managed: true, environments: { production: { level: "DEBUG", ttl_seconds: 900 } } } },
+  });
+  const socket = new WebSocket(`${url.replace("http", "ws")}/api/ws/v1/events?service=checkout&environment=production&api_key=${key}`);
+  await new Promise((resolve, reject) => {
+    socket.onmessage = resolve;
+    socket.onerror = reject;
+  });
+});
+
+test("a service that is connected is shown so, with its client", async () => {
+  const page = await w.open("/services");
+  const row = page.getByRole("row", { name: /checkout/ });
+  await row.getByText("1 connected").waitFor();
+  await page
+    .getByRole("row", { name: /catalogue/ })
+    .getByText("not connected")
+    .waitFor();
+  await page.getByRole("gridcell").first().focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "checkout" }).getByText("It reported neither a logger nor a flag.").waitFor();
+  await expectAccessible(page);
+});
+
+test("a context has the flags that name it", async () => {
+  const page = await w.open("/services/contexts");
+  await page.getByRole("button", { name: "user alice" }).click();
+  const panel = page.getByRole("dialog", { name: "user:alice" });
+  await panel.getByRole("link", { name: "beta" }).waitFor();
+  await panel.getByText('"country": "DE"').waitFor();
+});
+
+test("home shows what needs somebody, and the last changes", async () => {
+  const page = await w.open("/");
+  const matters = page.getByRole("region", { name: "What needs somebody" });
+  await matters.getByText("failed: no connection could be made").waitFor();
+  await matters.getByText("DEBUG in production ends").waitFor();
+  await page.getByRole("region", { name: "Last changes" }).getByRole("link", { name: "flag beta" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "flag beta" }).click();
+  await page.getByRole("dialog").getByText("created the flag").waitFor();
+});
+
+test("the plan says how much of each limit is used", async () => {
+  const page = await w.open("/plan");
+  const limits = page.getByRole("list", { name: "Limits" });
+  await limits.getByRole("listitem").filter({ hasText: "Enabled jobs" }).getByText("1, without a limit").waitFor();
+  await expectAccessible(page);
+  expect(await limits.getByRole("listitem").count()).toBeGreaterThan(5);
+});

@@ -1,0 +1,114 @@
+import type { Resource } from "../api/kinds";
+
+/** Matter is something that needs somebody. */
+export interface Matter {
+  id: string;
+  title: string;
+  reason: string;
+  href: string;
+  /** at is when it happened, or will. */
+  at?: string | null;
+}
+
+const day = 86_400_000;
+const days = (ms: number) => `${Math.floor(ms / day)} days`;
+const age = (at: string, now: number) => now - new Date(at).getTime();
+
+const failures: Record<string, string> = {
+  TIMEOUT: "the answer took too long",
+  CONNECTION_ERROR: "no connection could be made",
+  NON_SUCCESS_STATUS: "the answer was no success",
+  SSRF_BLOCKED: "the address is not allowed",
+  QUOTA_EXCEEDED: "the plan's runs are used up",
+  WORKER_LOST: "the node that ran it was lost",
+};
+
+/** failingJobs are those whose last run failed. */
+export function failingJobs(jobs: Resource<"job">[]): Matter[] {
+  return jobs
+    .filter(({ attributes }) => attributes.last_run?.status === "FAILED")
+    .map(({ id, attributes }) => ({
+      id,
+      title: attributes.name,
+      reason: `failed: ${failures[attributes.last_run?.failure_reason ?? ""] ?? "see the run"}`,
+      href: `/jobs/${encodeURIComponent(id)}`,
+      at: attributes.last_run?.finished_at,
+    }));
+}
+
+/** lateJobs are those that should have run a minute ago, or whose last instant was skipped. */
+export function lateJobs(jobs: Resource<"job">[], now: number): Matter[] {
+  return jobs
+    .filter(({ attributes: { enabled, next_run_at } }) => enabled && next_run_at !== null && age(next_run_at, now) > 60_000)
+    .map(({ id, attributes }) => ({
+      id,
+      title: attributes.name,
+      reason: "is late",
+      href: `/jobs/${encodeURIComponent(id)}`,
+      at: attributes.next_run_at,
+    }));
+}
+
+/** expiringLevels are levels that end by themselves, the next one first. */
+export function expiringLevels(loggers: Resource<"logger">[]): Matter[] {
+  const found = loggers.flatMap(({ id, attributes }) => {
+    const href = `/loggers/${encodeURIComponent(id)}`;
+    const own = Object.entries(attributes.environments).flatMap(([environment, { level, expires_at }]) =>
+      expires_at ? [{ id: `${id}:${environment}`, title: id, reason: `${level} in ${environment} ends`, href, at: expires_at }] : [],
+    );
+    const { level, level_expires_at } = attributes;
+    return level_expires_at ? [...own, { id, title: id, reason: `${level} everywhere ends`, href, at: level_expires_at }] : own;
+  });
+  return found.toSorted((one, other) => one.at.localeCompare(other.at));
+}
+
+const staleAfter = 30 * day;
+
+/** staleFlags are managed flags that no service evaluated for 30 days. */
+export function staleFlags(flags: Resource<"flag">[], now: number): Matter[] {
+  return flags.flatMap(({ id, attributes: { name, managed, last_evaluated, created_at } }) => {
+    const idle = age(last_evaluated ?? created_at, now);
+    if (!managed || idle < staleAfter) return [];
+    const reason = last_evaluated ? `not evaluated for ${days(idle)}` : `never evaluated since it was made ${days(idle)} ago`;
+    return [{ id, title: name, reason, href: `/flags/${encodeURIComponent(id)}` }];
+  });
+}
+
+export interface Limit {
+  name: string;
+  used: number;
+  /** maximum is -1 for no limit. */
+  maximum: number;
+}
+
+/** share returns how much of a limit is used, from 0 to 1; undefined without a limit. */
+export const share = ({ used, maximum }: Limit): number | undefined => (maximum < 0 ? undefined : used / Math.max(1, maximum));
+
+/** tightLimits are those of which more than 80 % is used. */
+export function tightLimits(limits: Limit[]): Matter[] {
+  return limits
+    .filter((limit) => (share(limit) ?? 0) > 0.8)
+    .map(({ name, used, maximum }) => ({ id: name, title: name, reason: `${used} of ${maximum} are used`, href: "/plan" }));
+}
+
+interface Seen {
+  service: string;
+  last_seen: string;
+}
+
+const silentAfter = day;
+
+/** silentServices are those that reported once and not for a day, and are not connected. */
+export function silentServices(sources: Seen[], connected: Set<string>, now: number): Matter[] {
+  const last = new Map<string, string>();
+  for (const { service, last_seen } of sources) if ((last.get(service) ?? "") < last_seen) last.set(service, last_seen);
+  return [...last]
+    .filter(([service, at]) => !connected.has(service) && age(at, now) > silentAfter)
+    .map(([service, at]) => ({
+      id: service,
+      title: service,
+      reason: "last reported",
+      href: `/services?id=${encodeURIComponent(service)}`,
+      at,
+    }));
+}

@@ -1,0 +1,201 @@
+import { Code, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Link, useSearch } from "@tanstack/react-router";
+import type { Resource } from "../api/kinds";
+import { useList, useOne } from "../api/queries";
+import { useSetSearch } from "../app/focus";
+import { DangerButton } from "../ui/DangerButton";
+import { short } from "../ui/diff";
+import { type Column, Grid } from "../ui/Grid";
+import { RelativeTime } from "../ui/RelativeTime";
+import { RoleGate } from "../ui/RoleGate";
+import { SidePanel } from "../ui/SidePanel";
+import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { usePages } from "../ui/usePages";
+import { useWriter } from "../ui/WriteProvider";
+import { Tabs } from "./Tabs";
+
+type Context = Resource<"context">;
+
+/** ContextList shows whom and what flags were evaluated for. */
+export default function ContextList() {
+  const { id, q, type } = useSearch({ from: "/frame/services/contexts" });
+  const setSearch = useSetSearch();
+  const { data: types } = useList("context_type");
+  return (
+    <main className="screen">
+      <header className="screen-head">
+        <h1>Contexts</h1>
+        <Tabs />
+        <span className="spring" />
+        <NativeSelect
+          size="xs"
+          aria-label="Type"
+          data={[{ value: "", label: "Any type" }, ...(types?.data ?? []).map((each) => ({ value: each.id, label: each.attributes.name }))]}
+          value={type ?? ""}
+          onChange={(event) => setSearch({ type: event.currentTarget.value || undefined })}
+        />
+        <TextInput
+          size="xs"
+          data-search
+          aria-label="Filter contexts"
+          placeholder="Key or name"
+          value={q ?? ""}
+          onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
+        />
+      </header>
+      <List q={q} type={type} open={(context) => setSearch({ id: context })} />
+      {id && <ContextPanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
+    </main>
+  );
+}
+
+function List({ q, type, open }: { q?: string; type?: string; open: (id: string) => void }) {
+  const { total, at, onRange, isPending, error, refetch } = usePages("context", { "filter[search]": q, "filter[context_type]": type });
+  if (isPending) return <Loading />;
+  if (error && total === 0) return <ErrorState error={error} retry={refetch} />;
+  if (total === 0 && (q || type)) return <EmptyState title="No context fits these filters" />;
+  if (total === 0) return <Nothing />;
+  return (
+    <Grid
+      label="Contexts"
+      columns={columnsFor(open)}
+      count={total}
+      at={at}
+      onRange={onRange}
+      keyOf={(context) => context.id}
+      onOpen={(context) => open(context.id)}
+      card={(context) => <Card context={context} open={open} />}
+      cardHeight={70}
+    />
+  );
+}
+
+function Nothing() {
+  return (
+    <EmptyState
+      title="No contexts are known yet"
+      code={`curl -X POST '${window.location.origin}/api/v1/contexts/bulk' \\
+  -H "Authorization: Bearer $SIGNALBOX_KEY" \\
+  -d '{"contexts":[{"type":"user","key":"alice","attributes":{"country":"DE"}}]}'`}
+    >
+      A context is whom or what a flag is evaluated for: a user, a tenant, a device. Clients report those they saw, and rules are written
+      more easily with their attributes at hand:
+    </EmptyState>
+  );
+}
+
+function columnsFor(open: (id: string) => void): Column<Context>[] {
+  return [
+    {
+      key: "key",
+      header: "Context",
+      width: "minmax(200px, 1.2fr)",
+      cell: ({ id, attributes }) => (
+        <button type="button" className="plain ellipsis" tabIndex={-1} onClick={() => open(id)}>
+          <span className="muted">{attributes.context_type}</span> <span className="mono">{attributes.key}</span>
+        </button>
+      ),
+    },
+    {
+      key: "name",
+      header: "Name",
+      width: "minmax(140px, 1fr)",
+      cell: ({ attributes }) => <span className="ellipsis">{attributes.name}</span>,
+    },
+    {
+      key: "attributes",
+      header: "Attributes",
+      width: "minmax(240px, 2fr)",
+      cell: ({ attributes }) => <span className="mono muted ellipsis">{short(attributes.attributes, 160)}</span>,
+    },
+    { key: "seen", header: "Changed", width: "110px", cell: ({ attributes }) => <RelativeTime at={attributes.updated_at} /> },
+  ];
+}
+
+function Card({ context, open }: { context: Context; open: (id: string) => void }) {
+  const { context_type, key, attributes } = context.attributes;
+  return (
+    <button type="button" className="plain" style={{ display: "block", width: "100%" }} tabIndex={-1} onClick={() => open(context.id)}>
+      <div className="ellipsis">
+        <span className="muted">{context_type}</span> <span className="mono">{key}</span>
+      </div>
+      <div className="mono muted ellipsis">{short(attributes, 80)}</div>
+    </button>
+  );
+}
+
+function ContextPanel({ id, close }: { id: string; close: () => void }) {
+  const { data, error, refetch } = useOne("context", id);
+  const writer = useWriter();
+  const remove = async () => {
+    const done = await writer.attempt({
+      kind: "context",
+      id,
+      method: "DELETE",
+      title: `Forget ${id}`,
+      done: `${id} is forgotten.`,
+      consequences: "Flags that name it keep their rules. When a client reports it again, it is back.",
+      verb: "Forget",
+      final: true,
+    });
+    if (done) close();
+  };
+  return (
+    <SidePanel title={id} close={close}>
+      {error && !data ? (
+        <ErrorState error={error} retry={refetch} />
+      ) : !data ? (
+        <Loading />
+      ) : (
+        <Stack gap="lg">
+          <section>
+            <Text fw={600} size="sm" mb={4}>
+              Attributes
+            </Text>
+            <Code block>{JSON.stringify(data.resource.attributes.attributes, null, 2)}</Code>
+          </section>
+          <FlagsThatName id={id} />
+          <div>
+            <RoleGate needs="MEMBER">
+              {(disabled) => (
+                <DangerButton disabled={disabled} onClick={remove}>
+                  Forget…
+                </DangerButton>
+              )}
+            </RoleGate>
+          </div>
+        </Stack>
+      )}
+    </SidePanel>
+  );
+}
+
+function FlagsThatName({ id }: { id: string }) {
+  const { data, error, refetch } = useList("flag", { "filter[references_context]": id, "page[size]": 100 });
+  if (error && !data) return <ErrorState error={error} retry={refetch} />;
+  return (
+    <section>
+      <Text fw={600} size="sm" mb={4}>
+        Flags that name it
+      </Text>
+      {!data ? (
+        <Loading rows={2} />
+      ) : data.data.length === 0 ? (
+        <Text size="sm" className="muted">
+          No rule compares its key.
+        </Text>
+      ) : (
+        <Stack gap={4}>
+          {data.data.map((flag) => (
+            <Text size="sm" key={flag.id}>
+              <Link to={`/flags/${encodeURIComponent(flag.id)}` as "/flags"} className="mono">
+                {flag.id}
+              </Link>{" "}
+              <span className="muted">{flag.attributes.name}</span>
+            </Text>
+          ))}
+        </Stack>
+      )}
+    </section>
+  );
+}
