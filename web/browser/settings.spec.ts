@@ -18,9 +18,9 @@ test("the account is renamed, my order changed, my password replaced and another
   await account.getByRole("button", { name: "Save" }).click();
   await page.getByText("The account is called Shop.").waitFor();
 
-  await page.getByRole("button", { name: "Move Production" }).focus();
+  await page.getByRole("button", { name: "Move Staging" }).focus();
   await page.keyboard.press("Space");
-  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Space");
   await page.getByText("Your order is production, staging.").waitFor();
 

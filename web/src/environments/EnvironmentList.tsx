@@ -1,8 +1,9 @@
 import { Button, Group, Text } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useList, useOne } from "../api/queries";
 import { type Environment, inOrder } from "../api/session";
+import { storedOptions } from "../api/usage";
 import { useSetSearch } from "../app/focus";
 import { EnvironmentDot } from "../ui/EnvironmentDot";
 import { IconPlus } from "../ui/icons";
@@ -15,7 +16,6 @@ import styles from "./EnvironmentList.module.css";
 import { EnvironmentPanel } from "./EnvironmentPanel";
 import { NewEnvironment } from "./NewEnvironment";
 import { inWords } from "./usage";
-import { useUsage } from "./useUsage";
 
 /** EnvironmentList shows the environments in the account's order, and below them those that only services named. */
 export default function EnvironmentList() {
@@ -107,7 +107,7 @@ function Seen({ environments }: { environments: Environment[] }) {
 
 function Row({ environment }: { environment: Environment }) {
   const setSearch = useSetSearch();
-  const { data: usage } = useUsage(environment.id);
+  const { data: usage } = useQuery(storedOptions(environment.id));
   return (
     <button
       type="button"

@@ -1,7 +1,9 @@
 import { Button, Divider, Group, Radio, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Resource } from "../api/kinds";
 import { useOne } from "../api/queries";
+import { type Stored, storedOptions } from "../api/usage";
 import { DangerButton } from "../ui/DangerButton";
 import History from "../ui/History";
 import { RoleGate } from "../ui/RoleGate";
@@ -9,13 +11,12 @@ import { SidePanel } from "../ui/SidePanel";
 import { ErrorState, Loading } from "../ui/states";
 import { useWriter } from "../ui/WriteProvider";
 import { EnvironmentForm } from "./EnvironmentForm";
-import { inWords, stored, type Usage } from "./usage";
-import { useUsage } from "./useUsage";
+import { inWords, stored } from "./usage";
 
 /** EnvironmentPanel shows one environment: what it is called, whether it is managed, what it stores, and how to delete it. */
 export function EnvironmentPanel({ id, close }: { id: string; close: () => void }) {
   const { data, error, refetch } = useOne("environment", id);
-  const { data: usage } = useUsage(id);
+  const { data: usage } = useQuery(storedOptions(id));
   return (
     <SidePanel title={data ? data.resource.attributes.name : id} close={close}>
       {error && !data ? (
@@ -40,7 +41,7 @@ export function EnvironmentPanel({ id, close }: { id: string; close: () => void 
   );
 }
 
-function Management({ environment, usage }: { environment: Resource<"environment">; usage: Usage }) {
+function Management({ environment, usage }: { environment: Resource<"environment">; usage: Stored }) {
   const writer = useWriter();
   const { id, attributes } = environment;
   const set = (managed: boolean) =>
@@ -89,7 +90,7 @@ function Management({ environment, usage }: { environment: Resource<"environment
   );
 }
 
-function Deletion({ id, usage, close }: { id: string; usage: Usage; close: () => void }) {
+function Deletion({ id, usage, close }: { id: string; usage: Stored; close: () => void }) {
   const writer = useWriter();
   const [values, setValues] = useState("keep");
   const cascade = values === "delete";

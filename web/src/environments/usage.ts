@@ -1,8 +1,6 @@
-import type { components } from "../api/schema";
+import type { Stored } from "../api/usage";
 
-export type Usage = components["schemas"]["EnvironmentUsageDocument"]["data"]["attributes"];
-
-const words: [keyof Usage, string, string][] = [
+const words: [keyof Stored, string, string][] = [
   ["flag_rules", "flag rule", "flag rules"],
   ["flag_env_defaults", "flag default", "flag defaults"],
   ["config_overrides", "config value", "config values"],
@@ -10,10 +8,10 @@ const words: [keyof Usage, string, string][] = [
 ];
 
 /** stored returns how many values an environment has. */
-export const stored = (usage: Usage): number => words.reduce((sum, [name]) => sum + usage[name], 0);
+export const stored = (usage: Stored): number => words.reduce((sum, [name]) => sum + usage[name], 0);
 
 /** inWords lists what is stored for an environment. */
-export function inWords(usage: Usage): string {
+export function inWords(usage: Stored): string {
   const parts = words.filter(([name]) => usage[name] > 0).map(([name, one, many]) => `${usage[name]} ${usage[name] === 1 ? one : many}`);
   if (parts.length === 0) return "nothing";
   return parts.length === 1 ? (parts[0] as string) : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;

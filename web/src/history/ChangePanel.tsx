@@ -3,12 +3,13 @@ import { Link } from "@tanstack/react-router";
 import { type Kind, placeOf, type Resource, wordFor } from "../api/kinds";
 import { useOne } from "../api/queries";
 import { CopyText } from "../ui/CopyText";
+import { nameOf } from "../ui/changes";
 import { RevertButton } from "../ui/History";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
 import { SidePanel } from "../ui/SidePanel";
 import { ErrorState, Loading } from "../ui/states";
-import { nameOf, wayBack } from "./filters";
+import { wayBack } from "./filters";
 import { Sides } from "./Sides";
 
 /** ChangePanel shows one change in full, with its way back. */

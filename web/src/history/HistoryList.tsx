@@ -4,13 +4,14 @@ import { useCallback, useMemo, useState } from "react";
 import { type Resource, wordFor } from "../api/kinds";
 import { useStream } from "../api/queries";
 import { useSetSearch } from "../app/focus";
+import { nameOf } from "../ui/changes";
 import { differences, short, written } from "../ui/diff";
 import { type Column, Grid } from "../ui/Grid";
 import { RelativeTime } from "../ui/RelativeTime";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag, type Tone } from "../ui/Tag";
 import { ChangePanel } from "./ChangePanel";
-import { type Filters, hoursAgo, kinds, nameOf, queryOf } from "./filters";
+import { type Filters, hoursAgo, kinds, queryOf } from "./filters";
 
 type Change = Resource<"change">;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hoursAgo, nameOf, queryOf, wayBack } from "./filters";
+import { hoursAgo, queryOf, wayBack } from "./filters";
 import { folded, sideBySide } from "./sides";
 
 test("lines that are alike are beside each other", () => {
@@ -42,14 +42,6 @@ test("the filters of the address are the server's", () => {
 test("a span begins so many hours before now", () => {
   const now = new Date("2030-01-01T10:00");
   expect(hoursAgo(24, now)).toBe("2029-12-31T10:00");
-});
-
-test("a resource whose id is a number is called by its name", () => {
-  const key = "01a1e46d-7828-75e4-a2f2-c45d68d691b5";
-  expect(nameOf({ key, before: null, after: { name: "Owner key" } })).toBe("Owner key");
-  expect(nameOf({ key, before: { email: "ada@example.com" }, after: null })).toBe("ada@example.com");
-  expect(nameOf({ key, before: null, after: {} })).toBe(key);
-  expect(nameOf({ key: "checkout", before: null, after: { name: "Checkout" } })).toBe("checkout");
 });
 
 test("what never can be reverted says so", () => {

@@ -1,8 +1,9 @@
 import { Text } from "@mantine/core";
 import { Link, useRouter } from "@tanstack/react-router";
-import type { MouseEvent } from "react";
+import type { MouseEvent, ReactNode } from "react";
 import { type Resource, wordFor } from "../api/kinds";
 import { useStream } from "../api/queries";
+import { nameOf } from "../ui/changes";
 import { RelativeTime } from "../ui/RelativeTime";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag } from "../ui/Tag";
@@ -87,7 +88,7 @@ function Line({ matter: { title, reason, href, at } }: { matter: Matter }) {
 }
 
 // Local is a link to an address that was put together; the router follows it without a reload.
-function Local({ href, children }: { href: string; children: React.ReactNode }) {
+function Local({ href, children }: { href: string; children: ReactNode }) {
   const router = useRouter();
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -122,14 +123,12 @@ function LastChanges() {
 }
 
 function Change({ change: { id, attributes } }: { change: Resource<"change"> }) {
-  const { kind, key, action, actor, created_at, before, after } = attributes;
-  const named = (after ?? before ?? {}) as { name?: string; email?: string };
-  const label = /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(key) ? (named.name ?? named.email ?? "") : key;
+  const { kind, action, actor, created_at } = attributes;
   return (
     <li>
       {actor.name} <span className="muted">{action.replace("_", " ")}</span>{" "}
       <Link to="/history" search={{ change: id } as never}>
-        {wordFor(kind)} {label}
+        {wordFor(kind)} {nameOf(attributes)}
       </Link>{" "}
       <span className="muted">
         <RelativeTime at={created_at} />

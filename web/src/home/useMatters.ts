@@ -2,12 +2,10 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { send } from "../api/client";
 import { pathOf, type Stream } from "../api/kinds";
 import { useList } from "../api/queries";
-import type { components } from "../api/schema";
 import { useEnvironments } from "../api/session";
+import { storedOptions, type Usage, usageOptions } from "../api/usage";
 import { useNow } from "../ui/RelativeTime";
 import * as attention from "./attention";
-
-type Schemas = components["schemas"];
 
 /** Group is what needs somebody for the same reason. */
 export interface Group {
@@ -24,10 +22,7 @@ export function useMatters(): { groups: Group[]; isPending: boolean; error: unkn
   const due = useList("job", { "filter[enabled]": true, sort: "next_run_at", "page[size]": 50 });
   const loggers = useList("logger", { "filter[managed]": true, "page[size]": 1000 });
   const flags = useList("flag", { "filter[managed]": true, "page[size]": 1000 });
-  const usage = useQuery({
-    queryKey: ["usage"],
-    queryFn: async () => (await send<Schemas["UsageDocument"]>("GET", "/api/v1/usage")).document.data.attributes,
-  });
+  const usage = useQuery(usageOptions);
   const silent = useSilent(now);
   const frozen = useFrozen();
   const first = [failing, due, loggers, flags, usage];
@@ -48,7 +43,7 @@ export function useMatters(): { groups: Group[]; isPending: boolean; error: unkn
   };
 }
 
-const limitsOf = (usage: Schemas["UsageDocument"]["data"]["attributes"]): attention.Limit[] => [
+const limitsOf = (usage: Usage): attention.Limit[] => [
   { name: "Runs of this month", used: usage.runs_used, maximum: usage.runs_included },
   { name: "Enabled jobs", used: usage.active_jobs, maximum: usage.active_jobs_limit },
 ];
@@ -70,17 +65,13 @@ function useSilent(now: number): attention.Matter[] {
 
 // useFrozen counts what unmanaged environments store.
 function useFrozen(): attention.Matter[] {
-  const unmanaged = useEnvironments().filter(({ managed }) => !managed);
+  const unmanaged = useEnvironments()
+    .filter(({ managed }) => !managed)
+    .slice(0, 20);
   const counts = useQueries({
-    queries: unmanaged.slice(0, 20).map(({ id }) => ({
-      queryKey: ["environment", "one", id, "usage"],
-      queryFn: async () => {
-        const path = `${pathOf("environment", id)}/usage`;
-        return (await send<Schemas["EnvironmentUsageDocument"]>("GET", path)).document.data.attributes;
-      },
-    })),
+    queries: unmanaged.map(({ id }) => storedOptions(id)),
   });
-  return unmanaged.slice(0, 20).flatMap(({ id, name }, index) => {
+  return unmanaged.flatMap(({ id, name }, index) => {
     const usage = counts[index]?.data;
     const stored = usage ? Object.values(usage).reduce((sum, count) => sum + count, 0) : 0;
     if (stored === 0) return [];

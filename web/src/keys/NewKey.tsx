@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import { useEnvironments } from "../api/session";
 import { CopyAs } from "../ui/CopyAs";
+import { RoleGate } from "../ui/RoleGate";
 import { RoleSelect } from "../ui/RoleSelect";
 import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
@@ -85,9 +86,13 @@ export function NewKey({ close }: { close: () => void }) {
             />
             {failure && <ErrorState error={failure} />}
             <Group>
-              <Button type="submit" size="compact-sm">
-                Make the key
-              </Button>
+              <RoleGate needs="ADMIN">
+                {(disabled) => (
+                  <Button type="submit" size="compact-sm" disabled={disabled}>
+                    Make the key
+                  </Button>
+                )}
+              </RoleGate>
               <CopyAs method="POST" path="/api/v1/api_keys" body={{ data: { type: "api_key", attributes: attributesOf(draft) } }} />
             </Group>
           </Stack>

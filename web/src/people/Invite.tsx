@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import type { Role } from "../api/kinds";
 import { CopyAs } from "../ui/CopyAs";
+import { RoleGate } from "../ui/RoleGate";
 import { RoleSelect } from "../ui/RoleSelect";
 import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
@@ -59,9 +60,13 @@ export function Invite({ close }: { close: () => void }) {
             <RoleSelect value={role} onChange={setRole} />
             {failure && <ErrorState error={failure} />}
             <Group>
-              <Button type="submit" size="compact-sm">
-                Make the link
-              </Button>
+              <RoleGate needs="ADMIN">
+                {(disabled) => (
+                  <Button type="submit" size="compact-sm" disabled={disabled}>
+                    Make the link
+                  </Button>
+                )}
+              </RoleGate>
               <CopyAs method="POST" path="/api/v1/invitations" body={{ data: { type: "invitation", attributes } }} />
             </Group>
           </Stack>

@@ -1,10 +1,10 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type Query, send } from "../api/client";
+import type { Query } from "../api/client";
 import type { Kind } from "../api/kinds";
 import { useList } from "../api/queries";
-import type { components } from "../api/schema";
 import { useMe } from "../api/session";
+import { usageOptions } from "../api/usage";
 import { ErrorState, Loading } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import styles from "./Plan.module.css";
@@ -76,11 +76,7 @@ function useCount(kind: Kind, query: Query = {}): number | undefined {
 
 // useLimits reads what the server counts. It tells the maximum of jobs and runs; that of others only in a refusal.
 function useLimits() {
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: ["usage"],
-    queryFn: async ({ signal }) =>
-      (await send<components["schemas"]["UsageDocument"]>("GET", "/api/v1/usage", { signal })).document.data.attributes,
-  });
+  const { data, error, isPending, refetch } = useQuery(usageOptions);
   const counts: [string, Limit["product"], number | undefined][] = [
     ["Managed environments", "platform", useCount("environment", { "filter[managed]": true })],
     ["Managed loggers", "logging", useCount("logger", { "filter[managed]": true })],

@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { send } from "../api/client";
-import type { Kind, Stream } from "../api/kinds";
-import { pathOf } from "../api/kinds";
+import { pathOf, type Stream } from "../api/kinds";
 import { listOf } from "../api/queries";
 
 /** useConnections reads who is connected now. Nobody announces it, so it is read again every few seconds. */
@@ -16,12 +15,9 @@ export function useConnections() {
 
 /** useLastReport returns when a service last reported a logger or a flag, from where. */
 export function useLastReport(service: string) {
-  const newest = (kind: "logger_source" | "flag_source") => ({
-    ...listOf<Kind & typeof kind>(kind, { "filter[service]": service, sort: "-last_seen", "page[size]": 1 }),
-    refetchInterval: 30_000,
-  });
-  const loggers = useQuery(newest("logger_source"));
-  const flags = useQuery(newest("flag_source"));
+  const query = { "filter[service]": service, sort: "-last_seen", "page[size]": 1 };
+  const loggers = useQuery({ ...listOf("logger_source", query), refetchInterval: 30_000 });
+  const flags = useQuery({ ...listOf("flag_source", query), refetchInterval: 30_000 });
   const found = [loggers.data?.data[0], flags.data?.data[0]].flatMap((source) => (source ? [source.attributes] : []));
   const last = found.toSorted((one, other) => other.last_seen.localeCompare(one.last_seen))[0];
   return { last, isPending: loggers.isPending || flags.isPending };

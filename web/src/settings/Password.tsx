@@ -3,6 +3,7 @@ import { notifications } from "@mantine/notifications";
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError, send } from "../api/client";
 import { useMe } from "../api/session";
+import { RoleGate } from "../ui/RoleGate";
 import { ErrorState } from "../ui/states";
 
 /** Password changes the password of whoever is signed in. It is no resource: nothing of it is kept, so nothing can be undone. */
@@ -39,9 +40,13 @@ export function Password() {
         />
         {failure && <ErrorState error={failure} />}
         <div>
-          <Button type="submit" size="compact-sm">
-            Change it
-          </Button>
+          <RoleGate needs="VIEWER">
+            {(disabled) => (
+              <Button type="submit" size="compact-sm" disabled={disabled}>
+                Change it
+              </Button>
+            )}
+          </RoleGate>
         </div>
       </Stack>
     </form>

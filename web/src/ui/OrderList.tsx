@@ -12,8 +12,8 @@ interface Props<T extends Item> {
   label: string;
   items: T[];
   disabled?: boolean;
-  /** onOrder is called with the whole order when something was put down elsewhere. */
-  onOrder: (ids: string[]) => void;
+  /** onOrder writes the whole order when something was put down elsewhere; it is shown until that is done. */
+  onOrder: (ids: string[]) => Promise<void>;
   children: (item: T) => ReactNode;
 }
 
@@ -45,8 +45,8 @@ export function OrderList<T extends Item>({ label, items, disabled = false, onOr
     setOrder(undefined);
   };
   const put = () => {
-    if (order && order.join("\n") !== current.join("\n")) onOrder(order);
     setHeld(undefined);
+    if (order && order.join("\n") !== current.join("\n")) void onOrder(order).finally(() => setOrder(undefined));
     setSaid("Put down.");
   };
   const onKeyDown = (event: KeyboardEvent, item: T, index: number) => {
@@ -77,7 +77,7 @@ export function OrderList<T extends Item>({ label, items, disabled = false, onOr
               event.preventDefault();
               put();
             }}
-            onDragEnd={() => setHeld(undefined)}
+            onDragEnd={() => held && leave()}
           >
             <button
               type="button"

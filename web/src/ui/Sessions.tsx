@@ -4,6 +4,7 @@ import { useList } from "../api/queries";
 import { useMe } from "../api/session";
 import { device } from "./device";
 import { RelativeTime } from "./RelativeTime";
+import { RoleGate } from "./RoleGate";
 import { ErrorState, Loading } from "./states";
 import { Tag } from "./Tag";
 import { useWriter } from "./WriteProvider";
@@ -54,9 +55,13 @@ function Session({ session, own }: { session: Resource<"session">; own: boolean 
         </Text>
       </div>
       {!own && (
-        <Button size="compact-xs" variant="default" onClick={end}>
-          End…
-        </Button>
+        <RoleGate needs="VIEWER">
+          {(disabled) => (
+            <Button size="compact-xs" variant="default" disabled={disabled} onClick={end}>
+              End…
+            </Button>
+          )}
+        </RoleGate>
       )}
     </Group>
   );

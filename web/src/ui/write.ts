@@ -144,8 +144,8 @@ export class Writer {
   private async commit<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<Resource<K>> {
     const { document, etag } = await this.request(write, current, body, false);
     const after = document?.data ?? current?.resource ?? ({ id: write.id, type: write.kind } as Resource<K>);
-    if (document) this.queries.setQueryData(keyOf.one(write.kind, after.id), { resource: after, etag });
-    void this.queries.invalidateQueries({ queryKey: [write.kind, "list"] });
+    if (document && !write.final) this.queries.setQueryData(keyOf.one(write.kind, after.id), { resource: after, etag });
+    void this.queries.invalidateQueries({ queryKey: write.final ? [write.kind] : [write.kind, "list"] }); // a final answer may have a secret
     this.dialogs.succeeded(write.done, write.final ? undefined : this.undo(write.kind, after.id));
     return after;
   }
