@@ -60,7 +60,7 @@ test("one is deleted with its values, and another is made", async () => {
   await page.getByRole("button", { name: "New environment" }).click();
   await page.getByRole("textbox", { name: "Id" }).fill("preview");
   await page.getByRole("button", { name: "Make it" }).click();
-  await page.getByRole("dialog", { name: "preview" }).getByText("Managed").waitFor();
+  await page.getByRole("dialog", { name: "preview" }).getByText("Managed", { exact: true }).waitFor();
 });
 
 test("a member reads, and sees why nothing can be changed", async () => {

@@ -10,7 +10,7 @@ test("somebody is invited by a link, joins, gets another role and a reset link, 
   await page.getByRole("textbox", { name: "E-mail", exact: true }).fill("grace@example.com");
   await page.getByRole("button", { name: "Make the link" }).click();
   const shown = page.getByRole("status", { name: "The link for grace@example.com" });
-  const link = new URL((await shown.locator("code").textContent()) as string);
+  const link = new URL((await shown.locator("pre").textContent()) as string);
   await expectAccessible(page);
 
   const guest = await w.open(link.pathname + link.search, { key: "" });
@@ -43,7 +43,7 @@ test("a key is made with the keyboard alone, shown once, and revoked", async () 
   await page.keyboard.type("checkout service");
   await page.keyboard.press("Enter");
   const shown = panel.getByRole("status", { name: "The key checkout service" });
-  const key = (await shown.locator("code").textContent()) as string;
+  const key = (await shown.locator("pre").textContent()) as string;
   expect(key).toMatch(/^sk_api_/);
   await page.keyboard.press("Escape");
   await panel.waitFor({ state: "detached" });
@@ -57,7 +57,7 @@ test("a key is made with the keyboard alone, shown once, and revoked", async () 
 
 test("a browser's key has one environment, and the server's refusal is beside its member", async () => {
   const page = await w.open("/keys?new=1");
-  await page.getByRole("textbox", { name: "Name" }).fill("web shop");
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("web shop");
   await page.getByText("A browser or an app").click();
   await page.getByRole("button", { name: "Make the key" }).click();
   await page.getByRole("alert").waitFor();

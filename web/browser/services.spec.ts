@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { expectAccessible } from "./axe";
 import { envelope, test, world } from "./harness";
 
-const w = world(async ({ api, url, key }) => {
+const w = world(async ({ api }) => {
   await api("POST", "/api/v1/contexts/bulk", {
     contexts: [
       { type: "service", key: "checkout" },
@@ -20,15 +20,13 @@ const w = world(async ({ api, url, key }) => {
   await api("PUT", "/api/v1/loggers/shop", {
     data: { attributes: { managed: true, environments: { production: { level: "DEBUG", ttl_seconds: 900 } } } },
   });
-  const socket = new WebSocket(`${url.replace("http", "ws")}/api/ws/v1/events?service=checkout&environment=production&api_key=${key}`);
-  await new Promise((resolve, reject) => {
-    socket.onmessage = resolve;
-    socket.onerror = reject;
-  });
 });
 
 test("a service that is connected is shown so, with its client", async () => {
   const page = await w.open("/services");
+  await page.evaluate(() => {
+    Object.assign(window, { socket: new WebSocket("/api/ws/v1/events?service=checkout&environment=production") });
+  });
   const row = page.getByRole("row", { name: /checkout/ });
   await row.getByText("1 connected").waitFor();
   await page

@@ -24,14 +24,15 @@ test("the account is renamed, my order changed, my password replaced and another
   await page.keyboard.press("Space");
   await page.getByText("Your order is production, staging.").waitFor();
 
+  await page.getByRole("button", { name: "End…" }).first().click();
+  await page.getByRole("button", { name: "End it" }).click();
+  await page.getByText("The session is ended.").waitFor();
+
   await page.getByLabel("The one you have").fill(password);
   await page.getByLabel("The new one").fill("another good password");
   await page.getByRole("button", { name: "Change it" }).click();
   await page.getByText("Your password is changed.").waitFor();
 
-  await page.getByRole("button", { name: "End…" }).first().click();
-  await page.getByRole("button", { name: "End it" }).click();
-  await page.getByText("The session is ended.").waitFor();
   await page.getByText("Light", { exact: true }).click();
   expect(await page.evaluate(() => document.documentElement.dataset.mantineColorScheme)).toBe("light");
 });

@@ -1,13 +1,14 @@
-import { Button, Checkbox, Group, NativeSelect, SegmentedControl, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, Code, Group, NativeSelect, SegmentedControl, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import { useEnvironments } from "../api/session";
 import { CopyAs } from "../ui/CopyAs";
+import { CopyText } from "../ui/CopyText";
 import { RoleGate } from "../ui/RoleGate";
 import { RoleSelect } from "../ui/RoleSelect";
 import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
-import { EmptyState, ErrorState } from "../ui/states";
+import { ErrorState } from "../ui/states";
 import { useWriter } from "../ui/WriteProvider";
 import { attributesOf, type Draft, empty, exampleFor } from "./draft";
 
@@ -41,7 +42,13 @@ export function NewKey({ close }: { close: () => void }) {
       {key ? (
         <Stack>
           <ShownOnce label={`The key ${draft.name}`} secret={key} />
-          <EmptyState title="Try it" code={exampleFor(window.location.origin, draft.access, key)} />
+          <Text fw={600} size="sm">
+            Try it
+          </Text>
+          <div className="code-block">
+            <Code block>{exampleFor(window.location.origin, draft.access, key)}</Code>
+            <CopyText text={exampleFor(window.location.origin, draft.access, key)} />
+          </div>
         </Stack>
       ) : (
         <form onSubmit={submit}>

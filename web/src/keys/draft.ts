@@ -41,6 +41,9 @@ export function stateOf(
 /** exampleFor returns the first thing to do with a new key. */
 export function exampleFor(origin: string, access: string, key: string): string {
   if (access === "evaluate")
-    return `curl -X POST '${origin}/ofrep/v1/evaluate/flags' -H 'Authorization: Bearer ${key}' -d '{"context":{"targetingKey":"alice"}}'`;
-  return `curl '${origin}/api/v1/flags' -H 'Authorization: Bearer ${key}'`;
+    return `curl -X POST '${origin}/ofrep/v1/evaluate/flags' \\
+  -H 'Authorization: Bearer ${key}' \\
+  -d '{"context":{"targetingKey":"alice"}}'`;
+  return `curl '${origin}/api/v1/flags' \\
+  -H 'Authorization: Bearer ${key}'`;
 }

@@ -1,5 +1,6 @@
 import { Button, PasswordInput, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError, send } from "../api/client";
 import { useMe } from "../api/session";
@@ -9,6 +10,7 @@ import { ErrorState } from "../ui/states";
 /** Password changes the password of whoever is signed in. It is no resource: nothing of it is kept, so nothing can be undone. */
 export function Password() {
   const { session } = useMe();
+  const queries = useQueryClient();
   const [failure, setFailure] = useState<ApiError>();
   if (session.attributes.api_key)
     return <Text size="sm">You are signed in with a key, which has no password. Sign in with your e-mail address to change yours.</Text>;
@@ -19,6 +21,7 @@ export function Password() {
     try {
       await send("PUT", "/api/v1/users/current/password", { body: Object.fromEntries(new FormData(form)) });
       form.reset();
+      await queries.invalidateQueries({ queryKey: ["session"] });
       notifications.show({ message: "Your password is changed.", autoClose: 3000 });
     } catch (problem) {
       setFailure(asApiError(problem));

@@ -33,7 +33,7 @@ export default function Settings() {
           </Part>
         </div>
         <div className={styles.column}>
-          <Part title="My password" text="Your other sessions stay; end them below if somebody knows the old one.">
+          <Part title="My password" text="Changing it ends your other sessions.">
             <Password />
           </Part>
           <Part title="My sessions" text="Where you are signed in.">
