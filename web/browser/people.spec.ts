@@ -58,7 +58,7 @@ test("a key is made with the keyboard alone, shown once, and revoked", async () 
 test("a browser's key has one environment, and the server's refusal is beside its member", async () => {
   const page = await w.open("/keys?new=1");
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("web shop");
-  await page.getByText("A browser or an app").click();
+  await page.getByRole("combobox", { name: "For" }).selectOption("evaluate");
   await page.getByRole("button", { name: "Make the key" }).click();
   await page.getByRole("alert").waitFor();
   await page.getByLabel("Production").check();

@@ -33,7 +33,7 @@ test("the account is renamed, my order changed, my password replaced and another
   await page.getByRole("button", { name: "Change it" }).click();
   await page.getByText("Your password is changed.").waitFor();
 
-  await page.getByText("Light", { exact: true }).click();
+  await page.getByRole("combobox", { name: "Theme" }).selectOption("light");
   expect(await page.evaluate(() => document.documentElement.dataset.mantineColorScheme)).toBe("light");
 });
 

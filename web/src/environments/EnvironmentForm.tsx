@@ -1,4 +1,4 @@
-import { Button, ColorInput, Group, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import type { Resource } from "../api/kinds";
@@ -6,8 +6,6 @@ import { CopyAs } from "../ui/CopyAs";
 import { RoleGate } from "../ui/RoleGate";
 import { ErrorState } from "../ui/states";
 import { useWriter } from "../ui/WriteProvider";
-
-const swatches = ["#c23b30", "#d98a1f", "#b5a11c", "#2b8a4b", "#2f8f89", "#3f7fd1", "#7a5bc0", "#6b7280"];
 
 /** EnvironmentForm changes what an environment is called and how it is shown. */
 export function EnvironmentForm({ environment, etag }: { environment: Resource<"environment">; etag: string }) {
@@ -42,24 +40,17 @@ export function EnvironmentForm({ environment, etag }: { environment: Resource<"
           {id}
         </Text>
         <NameAndColor name={name} setName={setName} color={color} setColor={setColor} failure={failure} />
-        <div>
-          <Text size="sm" fw={500} mb={4}>
-            Kind
-          </Text>
-          <SegmentedControl
-            size="xs"
-            aria-label="Kind"
-            value={classification}
-            onChange={setClassification}
-            data={[
-              { value: "STANDARD", label: "Standard" },
-              { value: "AD_HOC", label: "Ad hoc" },
-            ]}
-          />
-          <Text size="xs" className="muted" mt={4}>
-            Ad hoc ones come and go, such as those of test runs; lists show them only while they are managed.
-          </Text>
-        </div>
+        <NativeSelect
+          label="Kind"
+          description="Ad hoc ones come and go, such as those of test runs; lists show them only while they are managed."
+          size="sm"
+          value={classification}
+          onChange={(event) => setClassification(event.currentTarget.value)}
+          data={[
+            { value: "STANDARD", label: "Standard" },
+            { value: "AD_HOC", label: "Ad hoc" },
+          ]}
+        />
         {failure && <ErrorState error={failure} />}
         <Group>
           <RoleGate needs="ADMIN">
@@ -101,16 +92,13 @@ export function NameAndColor({ name, setName, color, setColor, failure }: Fields
         error={failure?.at("/data/attributes/name")}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <ColorInput
+      <TextInput
         label="Colour"
         size="sm"
-        value={color}
-        swatches={swatches}
-        withPicker={false}
-        withEyeDropper={false}
-        placeholder="none"
+        type="color"
+        value={color || "#6b7280"}
         error={failure?.at("/data/attributes/color")}
-        onChange={setColor}
+        onChange={(event) => setColor(event.currentTarget.value)}
       />
     </Group>
   );

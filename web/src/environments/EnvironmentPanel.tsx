@@ -1,4 +1,4 @@
-import { Button, Divider, Group, Radio, Stack, Text } from "@mantine/core";
+import { Button, Checkbox, Divider, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Resource } from "../api/kinds";
@@ -92,8 +92,7 @@ function Management({ environment, usage }: { environment: Resource<"environment
 
 function Deletion({ id, usage, close }: { id: string; usage: Stored; close: () => void }) {
   const writer = useWriter();
-  const [values, setValues] = useState("keep");
-  const cascade = values === "delete";
+  const [cascade, setCascade] = useState(false);
   const remove = async () => {
     const done = await writer.attempt({
       kind: "environment",
@@ -115,12 +114,13 @@ function Deletion({ id, usage, close }: { id: string; usage: Stored; close: () =
         Delete
       </Text>
       {stored(usage) > 0 && (
-        <Radio.Group value={values} onChange={setValues} aria-label="What happens to its values">
-          <Stack gap={6}>
-            <Radio size="xs" value="keep" label={`Keep ${inWords(usage)}, frozen`} />
-            <Radio size="xs" value="delete" label={`Delete ${inWords(usage)} as well`} />
-          </Stack>
-        </Radio.Group>
+        <Checkbox
+          size="xs"
+          label={`Delete ${inWords(usage)} as well`}
+          description="Otherwise they stay, frozen."
+          checked={cascade}
+          onChange={(event) => setCascade(event.currentTarget.checked)}
+        />
       )}
       <Group>
         <RoleGate needs="ADMIN">

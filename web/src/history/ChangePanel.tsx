@@ -17,7 +17,7 @@ export function ChangePanel({ seq, close }: { seq: string; close: () => void }) 
   const { data, error, refetch } = useOne("change", seq);
   return (
     <SidePanel title={`Change ${seq}`} close={close}>
-      {error ? <ErrorState error={error} retry={refetch} /> : !data ? <Loading /> : <Details key={seq} change={data.resource} />}
+      {error && !data ? <ErrorState error={error} retry={refetch} /> : !data ? <Loading /> : <Details key={seq} change={data.resource} />}
     </SidePanel>
   );
 }

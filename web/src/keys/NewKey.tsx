@@ -1,4 +1,4 @@
-import { Button, Checkbox, Code, Group, NativeSelect, SegmentedControl, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, Code, Group, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import { useEnvironments } from "../api/session";
@@ -117,24 +117,21 @@ interface Part {
 function Access({ draft, change }: Part) {
   return (
     <Stack gap={6}>
-      <Text size="sm" fw={500}>
-        For
-      </Text>
-      <SegmentedControl
-        size="xs"
-        aria-label="For"
+      <NativeSelect
+        label="For"
+        description={
+          draft.access === "full"
+            ? "Keep it secret. What it may do is its role."
+            : "It may only evaluate flags of one environment, so it may be public."
+        }
+        size="sm"
         value={draft.access}
-        onChange={(access) => change({ access: access as Draft["access"], environments: draft.environments.slice(0, 1) })}
+        onChange={(event) => change({ access: event.currentTarget.value as Draft["access"], environments: draft.environments.slice(0, 1) })}
         data={[
           { value: "full", label: "A service or a script" },
           { value: "evaluate", label: "A browser or an app" },
         ]}
       />
-      <Text size="xs" className="muted">
-        {draft.access === "full"
-          ? "Keep it secret. What it may do is its role."
-          : "It may only evaluate flags of one environment, so it may be public."}
-      </Text>
       {draft.access === "full" && <RoleSelect value={draft.role} onChange={(role) => change({ role })} />}
     </Stack>
   );

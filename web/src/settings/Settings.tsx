@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Stack, Text, TextInput, useMantineColorScheme } from "@mantine/core";
+import { Button, Group, NativeSelect, Stack, Text, TextInput, useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
@@ -109,11 +109,11 @@ function AccountName() {
 function Theme() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
-    <SegmentedControl
-      size="xs"
+    <NativeSelect
+      size="sm"
       aria-label="Theme"
       value={colorScheme}
-      onChange={(scheme) => setColorScheme(scheme as typeof colorScheme)}
+      onChange={(event) => setColorScheme(event.currentTarget.value as typeof colorScheme)}
       data={[
         { value: "auto", label: "As the system" },
         { value: "light", label: "Light" },
