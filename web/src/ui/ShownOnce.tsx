@@ -1,11 +1,13 @@
 import { Code, Group, Stack, Text } from "@mantine/core";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { CopyText } from "./CopyText";
 
 /** ShownOnce shows a secret that the server never shows again. */
 export function ShownOnce({ label, secret, children }: { label: string; secret: string; children?: ReactNode }) {
+  const shown = useRef<HTMLDivElement>(null);
+  useEffect(() => shown.current?.focus(), []); // the form that had the focus is gone
   return (
-    <Stack gap="xs" className="panel" role="status" aria-label={label}>
+    <Stack gap="xs" className="panel" ref={shown} tabIndex={-1} role="status" aria-label={label}>
       <Group justify="space-between">
         <Text fw={600} size="sm">
           {label}

@@ -129,7 +129,8 @@ export class Writer {
   }
 
   private async confirmed<K extends Kind>(write: Write<K>, current: Loaded<K> | undefined, body: unknown): Promise<boolean> {
-    const { document } = write.action ? { document: undefined } : await this.request(write, current, body, true); // actions have no dry run
+    const dry = !write.action && write.kind !== "session"; // those have no dry run
+    const { document } = dry ? await this.request(write, current, body, true) : { document: undefined };
     return this.dialogs.confirm({
       title: write.title,
       before: current?.resource.attributes,
