@@ -147,6 +147,12 @@ func (a answer) refusedSignIn(reason string) answer {
 	if a.cookieOf("signalbox_session") != nil {
 		a.t.Errorf("%s: there is a session", a.what)
 	}
+	if location := a.header.Get("Location"); a.status == http.StatusSeeOther { // a console is built in
+		if !strings.HasSuffix(location, "/sign-in?error="+reason) {
+			a.t.Errorf("%s: got %s, want %s", a.what, location, reason)
+		}
+		return a
+	}
 	want := map[string]struct {
 		status int
 		says   string

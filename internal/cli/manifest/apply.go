@@ -102,7 +102,11 @@ func (p *Plan) write(ctx context.Context, step *Step, options ...signalbox.Write
 		}
 		return signalbox.Document{}, err
 	case step.Action == Create && step.Kind != "logger":
-		return documents.Create(ctx, step.Kind, step.ID, step.sent, options...)
+		made, err := documents.Create(ctx, step.Kind, step.ID, step.sent, options...)
+		if signalbox.IsAlreadyExists(err) { // somebody else made it meanwhile, or an apply that was interrupted
+			return documents.Replace(ctx, step.Kind, step.ID, step.sent, options...)
+		}
+		return made, err
 	default:
 		return documents.Replace(ctx, step.Kind, step.ID, step.sent, options...)
 	}
