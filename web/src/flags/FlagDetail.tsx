@@ -11,8 +11,8 @@ import { RoleGate } from "../ui/RoleGate";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
 import { useWriter } from "../ui/WriteProvider";
-import { ManageFlag } from "./FlagList";
 import { chipOf, type Flag } from "./flags";
+import { ManageFlag } from "./ManageFlag";
 
 const History = lazy(() => import("../ui/History"));
 const EnvironmentSettings = lazy(() => import("./EnvironmentSettings"));

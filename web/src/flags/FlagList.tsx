@@ -13,7 +13,7 @@ import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { usePages } from "../ui/usePages";
 import { useWriter } from "../ui/WriteProvider";
 import styles from "./FlagList.module.css";
-import { chipOf, defaultIn, type Flag, withDefinition, withSettings } from "./flags";
+import { chipOf, defaultIn, type Flag, withSettings } from "./flags";
 import { shareOf } from "./rules";
 
 const NewFlag = lazy(() => import("./NewFlag"));
@@ -226,28 +226,6 @@ function Filters({ onNew, total }: { onNew: () => void; total: number }) {
         )}
       </RoleGate>
     </header>
-  );
-}
-
-/** ManageFlag makes a discovered flag a managed one that serves what the code declared. */
-export function ManageFlag({ flag }: { flag: Flag }) {
-  const writer = useWriter();
-  const manage = () =>
-    void writer.attempt({
-      kind: "flag",
-      id: flag.id,
-      title: `Manage ${flag.id}`,
-      done: `${flag.id} is managed: services follow what is set here.`,
-      change: (current) => ({ ...withDefinition(current, {}), managed: true }),
-    });
-  return (
-    <RoleGate needs="MEMBER">
-      {(disabled) => (
-        <Button size="compact-sm" disabled={disabled} onClick={manage}>
-          Manage
-        </Button>
-      )}
-    </RoleGate>
   );
 }
 
