@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -34,12 +35,10 @@ func (d *Document) UnmarshalJSON(text []byte) error {
 
 // of returns the collection of a kind.
 func (a DocumentsAPI) of(kind string) (collection[Document, *Document], error) {
-	for _, known := range DocumentKinds() {
-		if kind == known {
-			return resources[Document](a.transport, kind, kind+"s"), nil
-		}
+	if !slices.Contains(DocumentKinds(), kind) {
+		return collection[Document, *Document]{}, fmt.Errorf("signalbox: there are no documents of kind %q; the kinds are %s", kind, strings.Join(DocumentKinds(), ", "))
 	}
-	return collection[Document, *Document]{}, fmt.Errorf("signalbox: there are no documents of kind %q; the kinds are %s", kind, strings.Join(DocumentKinds(), ", "))
+	return resources[Document](a.transport, kind, kind+"s"), nil
 }
 
 // All iterates over every resource of a kind. It ends after the first error.

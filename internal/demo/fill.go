@@ -108,6 +108,9 @@ func (d *demo) write(ctx context.Context, server *app.App, now time.Time) error 
 		}
 	}
 	d.clock.set(now.Add(-time.Minute))
+	if err := visitors["Ada"].arrange(ctx); err != nil {
+		return err
+	}
 	return visitors["Ada"].confirm(ctx)
 }
 

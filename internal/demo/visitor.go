@@ -57,13 +57,16 @@ func (d *demo) invite(ctx context.Context, server *app.App) (map[string]*visitor
 	if _, err := visitors["Ada"].send(ctx, http.MethodPut, "accounts/current", document("account", "", map[string]string{"name": "Acme Shop"})); err != nil {
 		return nil, err
 	}
-	order := document("account_settings", "", map[string]any{"environment_order": []string{"development", "staging", "production"}})
-	if _, err := visitors["Ada"].send(ctx, http.MethodPut, "accounts/current/settings", order); err != nil {
-		return nil, err
-	}
 	key, err := visitors["Ada"].send(ctx, http.MethodPost, "api_keys", document("api_key", "", map[string]string{"name": "Services", "role": "MEMBER"}))
 	d.key = key.Attributes.Key
 	return visitors, err
+}
+
+// arrange puts the environments in the order of deployments.
+func (v *visitor) arrange(ctx context.Context) error {
+	order := map[string]any{"environment_order": []string{"development", "staging", "production"}}
+	_, err := v.send(ctx, http.MethodPut, "accounts/current/settings", document("account_settings", "", order))
+	return err
 }
 
 // redeem sets the visitor's password with a link, which signs them in.
