@@ -99,11 +99,7 @@ func setFlag(t *testing.T, client *signalbox.Client, key string, value bool) {
 	t.Helper()
 	draft := signalbox.FlagDraft{Type: flageval.Boolean, Default: []byte("false"), Managed: new(true),
 		Environments: map[string]flageval.Environment{"production": {Enabled: true, Default: fmt.Append(nil, value)}}}
-	_, err := client.Flags.Replace(t.Context(), key, draft)
-	if signalbox.IsNotFound(err) {
-		_, err = client.Flags.Create(t.Context(), key, draft)
-	}
-	if err != nil {
+	if _, err := client.Flags.Apply(t.Context(), key, draft); err != nil { // the box may report it at the same time
 		t.Fatal(err)
 	}
 }
