@@ -29,7 +29,8 @@ export default defineConfig({
           name: "browser",
           include: ["browser/**/*.spec.ts"],
           environment: "node",
-          testTimeout: 30_000,
+          testTimeout: 60_000,
+          retry: 2, // for a machine that is busy with something else
           hookTimeout: 60_000,
           maxWorkers: 2,
         },

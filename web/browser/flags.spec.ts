@@ -96,6 +96,7 @@ test("a switch is one key in the list", async () => {
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Switch keys off in Production" }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.closest('[role="dialog"]'));
   await page.keyboard.press("Enter");
   await page.getByText("keys is off in Production.").waitFor();
   await expectAccessible(page);
