@@ -30,7 +30,6 @@ export default defineConfig({
           include: ["browser/**/*.spec.ts"],
           environment: "node",
           testTimeout: 60_000,
-          retry: 2, // for a machine that is busy with something else
           hookTimeout: 60_000,
           maxWorkers: 2,
         },

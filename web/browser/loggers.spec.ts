@@ -49,6 +49,31 @@ test("Undo brings back what was", async () => {
   await page.getByRole("button", { name: `${pill("shop.undone")}: INFO reported` }).waitFor();
 });
 
+test("the keyboard alone sets and resets a level", async () => {
+  const page = await w.open("/loggers?q=shop.keys&view=list&env=production");
+  await page.getByRole("button", { name: pill("shop.keys") }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.press("Tab");
+  const cell = page.locator('[data-cell="0:0"]');
+  while (!(await cell.evaluate((element) => element === document.activeElement))) await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.getByRole("radio", { name: "INFO" }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "radio");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowLeft");
+  while (!(await page.getByRole("button", { name: "Apply" }).evaluate((element) => element === document.activeElement)))
+    await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  const question = page.getByRole("dialog", { name: "Set shop.keys to WARN in production" });
+  await question.waitFor();
+  await page.waitForFunction(() => document.activeElement?.closest('[role="dialog"]')?.textContent?.includes("Set shop.keys to WARN"));
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: `${pill("shop.keys")}: WARN own` }).waitFor();
+});
+
 test("two browsers see each other's change within a second, and its end", async () => {
   const [one, other] = await Promise.all([w.open("/loggers"), w.open("/loggers")]);
   await Promise.all([one, other].map((page) => page.getByText("Live").waitFor()));

@@ -58,7 +58,8 @@ export function Grid<T>(props: GridProps<T>) {
   const focus = (cell: Cell) => {
     setActive(cell);
     virtual.scrollToIndex(cell.row);
-    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-cell="${cell.row}:${cell.column}"]`)?.focus());
+    // At once where it can be: the next key must not reach the cell before. A row out of view is drawn first.
+    if (!focusCell(scroller.current, cell)) requestAnimationFrame(() => focusCell(scroller.current, cell));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
@@ -131,6 +132,13 @@ export function Grid<T>(props: GridProps<T>) {
       </div>
     </div>
   );
+}
+
+/** focusCell gives a cell the focus and returns whether it is drawn. */
+function focusCell(grid: HTMLElement | null, { row, column }: Cell): boolean {
+  const cell = grid?.querySelector<HTMLElement>(`[data-cell="${row}:${column}"]`);
+  cell?.focus({ preventScroll: true });
+  return Boolean(cell);
 }
 
 function cardColumn<T>(card: (row: T) => ReactNode): Column<T>[] {
