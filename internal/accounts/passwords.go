@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -37,9 +38,10 @@ type PasswordCost struct {
 // DefaultPasswordCost is what OWASP recommends for argon2id.
 func DefaultPasswordCost() PasswordCost { return PasswordCost{Memory: 19 << 10, Passes: 2} }
 
-// Passwords hashes passwords with argon2id and verifies them. Hashing takes memory on
-// purpose, so only as many run at once as passwordMemory allows; others wait a moment
-// and are then RateLimited.
+// Passwords hashes passwords with argon2id and verifies them. Hashing takes memory and
+// time on purpose, so only as many run at once as passwordMemory allows, and on half of the
+// processors at most: the others serve all other requests. The rest waits a moment and is
+// then RateLimited.
 type Passwords struct {
 	cost  PasswordCost
 	turns chan struct{}
@@ -51,7 +53,8 @@ type Passwords struct {
 func NewPasswords(cost PasswordCost) *Passwords {
 	random := make([]byte, saltBytes+hashBytes)
 	_, _ = rand.Read(random) // never fails: it would end the process
-	return &Passwords{cost: cost, turns: make(chan struct{}, max(1, passwordMemory/cost.Memory)),
+	atOnce := min(passwordMemory/int(cost.Memory), runtime.GOMAXPROCS(0)/2)
+	return &Passwords{cost: cost, turns: make(chan struct{}, max(1, atOnce)),
 		decoy: hashText(cost, random[:saltBytes], random[saltBytes:])}
 }
 

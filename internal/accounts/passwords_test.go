@@ -3,6 +3,7 @@ package accounts_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,7 +49,10 @@ func TestPasswords_Bounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		passwords := accounts.NewPasswords(accounts.PasswordCost{Memory: 30 << 10, Passes: 1})
-		first, second := passwords.Occupy(t.Context()), passwords.Occupy(t.Context())
+		var leave []func()
+		for range passwords.Turns() {
+			leave = append(leave, passwords.Occupy(t.Context()))
+		}
 		began := time.Now()
 		_, err := passwords.Verify(t.Context(), "x", "")
 		if refusals := fault.All(err); len(refusals) != 1 || refusals[0].Code != fault.RateLimited || refusals[0].RetryAfter != time.Second {
@@ -62,8 +66,9 @@ func TestPasswords_Bounded(t *testing.T) {
 		if _, err := passwords.Verify(leaving, "x", ""); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
-		first()
-		second()
+		for _, each := range leave {
+			each()
+		}
 		if _, err := passwords.Verify(t.Context(), "x", ""); err != nil {
 			t.Error(err)
 		}
@@ -78,7 +83,7 @@ func TestPasswords_DefaultCost(t *testing.T) {
 		t.Errorf("got %+v", cost)
 	}
 	passwords := accounts.NewPasswords(cost)
-	if turns := passwords.Turns(); turns*int(cost.Memory) > 64<<10 || turns < 2 {
+	if turns := passwords.Turns(); turns*int(cost.Memory) > 64<<10 || turns > max(1, runtime.GOMAXPROCS(0)/2) {
 		t.Errorf("%d at once of %d KiB each", turns, cost.Memory)
 	}
 	var inFlight sync.WaitGroup
