@@ -14,7 +14,7 @@ import (
 
 // Logs writes what a suppressed and an enabled record cost, beside a bare handler with a LevelVar.
 func Logs(ctx context.Context, w io.Writer) error {
-	bare, ours, unmanaged := bareLogger(), managedLogger("shop"), managedLogger("other")
+	bare, ours, unmanaged, leveled := bareLogger(), managedLogger("shop"), managedLogger("other"), leveledLogger()
 	suppressed := func(log *slog.Logger) func() { // without attributes, which would cost all alike
 		return func() { log.LogAttrs(ctx, slog.LevelDebug, "Serving a checkout.") }
 	}
@@ -31,6 +31,8 @@ func Logs(ctx context.Context, w io.Writer) error {
 			{Name: "bare handler with a LevelVar", Call: each.record(bare)},
 			{Name: "signalbox, managed", Call: each.record(ours)},
 			{Name: "signalbox, not managed", Call: each.record(unmanaged)},
+			{Name: "signalbox, not managed, with NewLeveled", Call: each.record(leveled)},
+			{Name: "an empty wrapper of the bare handler", Call: each.record(slog.New(&wrapper{bare.Handler()}))},
 		})
 		if err := compare.Report(w, each.title, figures); err != nil {
 			return err
@@ -39,15 +41,29 @@ func Logs(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-func handler() slog.Handler {
-	return slog.NewJSONHandler(io.Discard, &slog.HandlerOptions{Level: new(slog.LevelVar)})
+// wrapper is what any handler around another costs at least.
+type wrapper struct{ slog.Handler }
+
+func handler(level slog.Leveler) slog.Handler {
+	return slog.NewJSONHandler(io.Discard, &slog.HandlerOptions{Level: level})
 }
 
-func bareLogger() *slog.Logger { return slog.New(handler()).With(slogadapter.NameKey, "shop.payments") }
+func bareLogger() *slog.Logger {
+	return slog.New(handler(new(slog.LevelVar))).With(slogadapter.NameKey, "shop.payments")
+}
 
-// managedLogger is a logger where "shop" and what is below it is managed.
-func managedLogger(name string) *slog.Logger {
-	box, _ := live.Static(signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"},
+// box manages "shop" and what is below it.
+func box() *live.Box {
+	made, _ := live.Static(signalbox.Snapshot{Resource: signalbox.Resource{ID: "production"},
 		Loggers: []signalbox.Logger{{Resource: signalbox.Resource{ID: "shop"}, Level: loglevel.Info, Managed: true}}})
-	return slogadapter.New(box, handler()).Logger(name + ".payments")
+	return made
+}
+
+func managedLogger(name string) *slog.Logger {
+	return slogadapter.New(box(), handler(new(slog.LevelVar))).Logger(name + ".payments")
+}
+
+func leveledLogger() *slog.Logger {
+	level := new(slog.LevelVar)
+	return slogadapter.NewLeveled(box(), handler(level), level).Logger("other.payments")
 }

@@ -77,6 +77,7 @@ type Adapter struct{ handler }
 // handler is a slog.Handler with a level that Signalbox can set.
 type handler struct {
 	inner   slog.Handler
+	code    slog.Leveler // the level of the code; nil asks inner
 	level   *slog.LevelVar
 	levels  *named.Loggers[*slog.LevelVar]
 	grouped bool // attributes are in a group: none of them is a name
@@ -84,9 +85,20 @@ type handler struct {
 
 // New returns an adapter over a handler, whose levels the box sets.
 func New(box *live.Box, inner slog.Handler) *Adapter {
-	levels := named.New(newLevel, setLevel, func() loglevel.Level { return codeLevel(inner) })
-	box.Adapt(levels)
-	return &Adapter{handler{inner: inner, level: newLevel(""), levels: levels}}
+	return adapt(box, handler{inner: inner})
+}
+
+// NewLeveled is New for a handler whose level is known, such as the [slog.LevelVar] of its options. Loggers that are not
+// managed compare with the level instead of asking the handler, which saves a suppressed record 2 ns.
+func NewLeveled(box *live.Box, inner slog.Handler, level slog.Leveler) *Adapter {
+	return adapt(box, handler{inner: inner, code: level})
+}
+
+func adapt(box *live.Box, root handler) *Adapter {
+	root.level = newLevel("")
+	root.levels = named.New(newLevel, setLevel, root.codeLevel)
+	box.Adapt(root.levels)
+	return &Adapter{root}
 }
 
 func newLevel(string) *slog.LevelVar {
@@ -112,6 +124,9 @@ func (a *Adapter) Logger(name string) *slog.Logger {
 func (h *handler) Enabled(ctx context.Context, level slog.Level) bool {
 	if least := h.level.Level(); least != byCode {
 		return level >= least
+	}
+	if h.code != nil {
+		return level >= h.code.Level()
 	}
 	return h.inner.Enabled(ctx, level)
 }
@@ -146,10 +161,13 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	return &next
 }
 
-// codeLevel returns the least severe level that a handler lets through.
-func codeLevel(inner slog.Handler) loglevel.Level {
+// codeLevel returns the least severe level that the code lets through.
+func (h *handler) codeLevel() loglevel.Level {
+	if h.code != nil {
+		return LevelOf(h.code.Level())
+	}
 	for _, each := range loglevel.Levels() {
-		if inner.Enabled(context.Background(), Level(each)) {
+		if h.inner.Enabled(context.Background(), Level(each)) {
 			return each
 		}
 	}

@@ -35,11 +35,38 @@ func enabled(log *slog.Logger) string {
 
 func TestAdapter_Levels(t *testing.T) {
 	t.Parallel()
+	t.Run("New", func(t *testing.T) {
+		t.Parallel()
+		checkLevels(t, func(box *live.Box, inner slog.Handler, _ slog.Leveler) *slogadapter.Adapter {
+			return slogadapter.New(box, inner)
+		})
+	})
+	t.Run("NewLeveled", func(t *testing.T) {
+		t.Parallel()
+		checkLevels(t, func(box *live.Box, inner slog.Handler, level slog.Leveler) *slogadapter.Adapter {
+			return slogadapter.NewLeveled(box, mute{inner}, level)
+		})
+	})
+}
+
+// mute is a handler that must not be asked for its level.
+type mute struct{ slog.Handler }
+
+func (mute) Enabled(context.Context, slog.Level) bool { panic("asked for the level") }
+
+func (m mute) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return mute{m.Handler.WithAttrs(attributes)}
+}
+
+func (m mute) WithGroup(name string) slog.Handler { return mute{m.Handler.WithGroup(name)} }
+
+func checkLevels(t *testing.T, adapt func(*live.Box, slog.Handler, slog.Leveler) *slogadapter.Adapter) {
+	t.Helper()
 	box, set := live.Static(levels(nil))
 	var out bytes.Buffer
 	code := new(slog.LevelVar)
 	code.Set(slog.LevelWarn)
-	adapter := slogadapter.New(box, slog.NewTextHandler(&out, &slog.HandlerOptions{Level: code}))
+	adapter := adapt(box, slog.NewTextHandler(&out, &slog.HandlerOptions{Level: code}), code)
 	payments := adapter.Logger("shop.payments")
 	shop := slog.New(adapter).With("a", 1, slogadapter.Named("Shop"), "b", 2)
 	const all = "TRACE DEBUG INFO WARN ERROR FATAL SILENT"
