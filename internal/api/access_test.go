@@ -220,7 +220,7 @@ func accessTable() []access {
 
 func TestAccess_EveryRouteAndRole(t *testing.T) {
 	t.Parallel()
-	onBoth(t, "pro", func(t *testing.T, owner client) {
+	onSQLite(t, "pro", func(t *testing.T, owner client) {
 		keys, sessions := everyCredential(owner), everySession(owner)
 		for _, row := range accessTable() {
 			t.Run(row.route, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // client speaks to one node with one key. Every exchange is checked against
@@ -40,7 +41,19 @@ func newOwner(t testing.TB, plan string) client {
 // either database.
 func onBoth(t *testing.T, plan string, run func(t *testing.T, owner client)) {
 	t.Helper()
-	for _, kind := range []string{"sqlite", "postgres"} {
+	onEach(t, []string{"sqlite", "postgres"}, plan, run)
+}
+
+// onSQLite is onBoth under make soak, and on SQLite alone under make test: for
+// long tests over every route of rules that no SQL decides.
+func onSQLite(t *testing.T, plan string, run func(t *testing.T, owner client)) {
+	t.Helper()
+	onEach(t, suite.Scale([]string{"sqlite"}, []string{"sqlite", "postgres"}), plan, run)
+}
+
+func onEach(t *testing.T, kinds []string, plan string, run func(t *testing.T, owner client)) {
+	t.Helper()
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			run(t, speakTo(t, apptest.Shared(t, kind)).account(plan))
