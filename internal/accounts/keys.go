@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -275,13 +276,14 @@ func (d KeyDraft) checkScopes(ctx context.Context, tx Tx, caller Caller, problem
 		problems.Attribute("scopes/environments", "must name at least one environment; leave it out for a key without restriction")
 		return nil
 	}
-	known, err := tx.KnownEnvironments(ctx, caller.Account, scopes.Environments)
+	known, err := tx.ManagedEnvironments(ctx, caller.Account)
 	if err != nil {
 		return err
 	}
-	unknown := slices.DeleteFunc(slices.Clone(scopes.Environments), func(key string) bool { return known[key] })
+	unknown := slices.DeleteFunc(slices.Clone(scopes.Environments), func(key string) bool { _, exists := known[key]; return exists })
 	if len(unknown) > 0 {
-		problems.Attribute("scopes/environments", "must name environments of this account; these do not exist: %s", strings.Join(unknown, ", "))
+		problems.Add(fault.New(fault.Validation, "scopes/environments must name environments of this account; these do not exist: %s.%s",
+			strings.Join(unknown, ", "), naming.DidYouMean(unknown[0], slices.Sorted(maps.Keys(known)))).At(fault.Attribute("scopes/environments")))
 	}
 	return nil
 }

@@ -148,6 +148,17 @@ func TestCreateKey_Rules(t *testing.T) {
 	}
 }
 
+func TestCreateKey_NearestEnvironment(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"))
+	scopes := optional.Of(accounts.Scopes{Environments: []string{"production", "prodution", "elsewhere"}})
+	_, err := h.CreateKey(t.Context(), h.owner, accounts.KeyDraft{Name: optional.Of("n"), Scopes: scopes})
+	want := "scopes/environments must name environments of this account; these do not exist: prodution, elsewhere. Did you mean production?"
+	if refusals := fault.All(err); len(refusals) != 1 || refusals[0].Detail != want {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestCreateKey_DefaultRole(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))

@@ -38,8 +38,8 @@ type ReadTx interface {
 	UserSettings(ctx context.Context, account, user string) (Settings, error)
 	Key(ctx context.Context, account, id string) (Key, error)
 	Keys(ctx context.Context, account string, filter KeyFilter, request page.Request) (page.List[Key], error)
-	// KnownEnvironments returns which of the given environments exist.
-	KnownEnvironments(ctx context.Context, account string, keys []string) (map[string]bool, error)
+	// ManagedEnvironments returns every environment of an account and whether it is managed.
+	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 }
 
 // FoundingTx is what creating an account writes.

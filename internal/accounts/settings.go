@@ -134,13 +134,13 @@ func (d SettingsDraft) settings(ctx context.Context, tx Tx, account string) (Set
 	if !sent {
 		return settings, nil
 	}
-	known, err := tx.KnownEnvironments(ctx, account, order)
+	known, err := tx.ManagedEnvironments(ctx, account)
 	if err != nil {
 		return Settings{}, err
 	}
 	settings.Order = []string{}
 	for _, key := range order {
-		if known[key] && !slices.Contains(settings.Order, key) {
+		if _, exists := known[key]; exists && !slices.Contains(settings.Order, key) {
 			settings.Order = append(settings.Order, key)
 		}
 	}

@@ -136,9 +136,9 @@ func writeGroup(ctx context.Context, db *store.DB, full bool) error {
 		}
 	}
 	return db.Read(ctx, func(tx *store.ReadTx) error {
-		known, err := tx.KnownEnvironments(ctx, "a", keys)
-		for _, exists := range known {
-			if exists == full {
+		known, err := tx.ManagedEnvironments(ctx, "a")
+		for _, key := range keys {
+			if _, exists := known[key]; exists == full {
 				return fmt.Errorf("one of the keys is there: %v", exists)
 			}
 		}

@@ -35,16 +35,6 @@ func (tx *ReadTx) ManagedEnvironments(ctx context.Context, account string) (map[
 	return mapOf[string, bool](ctx, tx.conn, `SELECT key, managed FROM environments WHERE account_id = $1`, account)
 }
 
-// KnownEnvironments reports which of the given environments exist.
-func (tx *ReadTx) KnownEnvironments(ctx context.Context, account string, keys []string) (map[string]bool, error) {
-	managed, err := tx.ManagedEnvironments(ctx, account)
-	known := make(map[string]bool, len(keys))
-	for _, key := range keys {
-		_, known[key] = managed[key]
-	}
-	return known, err
-}
-
 // CountManagedEnvironments counts the slots in use.
 func (tx *ReadTx) CountManagedEnvironments(ctx context.Context, account string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM environments WHERE account_id = $1 AND managed = TRUE`, account)

@@ -84,9 +84,9 @@ func count(t *testing.T, db *store.DB, account string, keys ...string) int {
 	t.Helper()
 	found := 0
 	err := db.Read(t.Context(), func(tx *store.ReadTx) error {
-		known, err := tx.KnownEnvironments(t.Context(), account, keys)
-		for _, exists := range known {
-			if exists {
+		known, err := tx.ManagedEnvironments(t.Context(), account)
+		for _, key := range keys {
+			if _, exists := known[key]; exists {
 				found++
 			}
 		}

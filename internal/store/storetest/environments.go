@@ -89,9 +89,6 @@ func managedEnvironments(t *testing.T, db *store.DB) {
 	same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountManagedEnvironments(ctx, "nobody") }), 0)
 	same(t, get(t, db, func(tx *store.ReadTx) (map[string]bool, error) { return tx.ManagedEnvironments(ctx, account) }),
 		map[string]bool{"a": true, "b": false, "c": true})
-	same(t, get(t, db, func(tx *store.ReadTx) (map[string]bool, error) {
-		return tx.KnownEnvironments(ctx, account, []string{"b", "d", "A", ""})
-	}), map[string]bool{"b": true, "d": false, "A": false, "": false})
 }
 
 func environmentList(t *testing.T, db *store.DB) {

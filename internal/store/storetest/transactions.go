@@ -74,8 +74,8 @@ func domainTransactions(t *testing.T, db *store.DB) {
 		t.Fatal(err)
 	}
 	err = db.Accounts().Read(ctx, func(tx accounts.ReadTx) error {
-		known, err := tx.KnownEnvironments(ctx, account.ID, []string{"e"})
-		same(t, known, map[string]bool{"e": true})
+		known, err := tx.ManagedEnvironments(ctx, account.ID)
+		same(t, known, map[string]bool{"e": false})
 		return err
 	})
 	if err != nil {
