@@ -5,8 +5,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/book"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/connections"
@@ -36,7 +38,7 @@ func (a *App) wire() {
 		Sockets: a.settings.StreamSockets, AccountSockets: a.settings.StreamAccountSockets,
 	})
 	a.wireLoops()
-	services, pages := a.services(), console.New()
+	services, pages := a.services(), console.New(book.New(signalbox.Documents()))
 	services.Console = pages
 	a.api = api.New(services, api.Options{
 		PublicURL: a.settings.PublicURL, RateLimit: a.settings.RateLimit, ServeMetrics: a.settings.MetricsListen == "",

@@ -1,5 +1,6 @@
 // Package console serves the web console, whose files are built from web/ and
-// embedded here. A binary that was built without them serves a page that says so.
+// embedded here, and the book. A binary that was built without the console serves a
+// page that says so.
 package console
 
 import (
@@ -7,6 +8,8 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/book"
 )
 
 // dist is empty but for .gitkeep until `make build` fills it.
@@ -19,23 +22,24 @@ const index = "index.html"
 
 // Console serves the files of the console.
 type Console struct {
+	book  *book.Book
 	files fs.FS
 	built bool
 	tags  tags
 }
 
-// New returns the console that was built into the binary.
-func New() *Console {
+// New returns the console that was built into the binary, with the book beside it.
+func New(documents *book.Book) *Console {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil { // only a path that is not valid fails
 		panic(err)
 	}
-	return serve(files)
+	return serve(files, documents)
 }
 
-func serve(files fs.FS) *Console {
+func serve(files fs.FS, documents *book.Book) *Console {
 	_, err := fs.Stat(files, index)
-	return &Console{files: files, built: err == nil}
+	return &Console{files: files, built: err == nil, book: documents}
 }
 
 // SignInPage returns the path of the page where people sign in, or "" if there is none.
@@ -52,6 +56,9 @@ func (c *Console) SignInPage() string {
 func (c *Console) Serve(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead || reserved(r.URL.Path) {
 		return false
+	}
+	if book.Has(r.URL.Path) && r.URL.Path != book.Reference {
+		return c.open(w, r)
 	}
 	if !c.built {
 		return explain(w, r)
@@ -82,7 +89,7 @@ func (c *Console) find(r *http.Request) (name string, found bool) {
 	switch {
 	case name == "":
 		return index, true
-	case name == "docs":
+	case r.URL.Path == book.Reference:
 		return "docs.html", true
 	case c.has(name):
 		return name, true

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/signalbox/signalbox/internal/book"
 )
 
 const page = "text/html,application/xhtml+xml,*/*;q=0.8" // as browsers open addresses
@@ -24,6 +26,14 @@ func built() *Console {
 		"assets/only-gz.js":    {Data: []byte("code")},
 		"assets/only-gz.js.gz": {Data: []byte("code in gzip")},
 		".gitkeep":             {},
+	}, pages())
+}
+
+// pages is a book of two pages.
+func pages() *book.Book {
+	return book.New(fstest.MapFS{
+		"docs/README.md": {Data: []byte("# Contents\n\n## Use\n\n- [Keys](keys.md)\n")},
+		"docs/keys.md":   {Data: []byte("# Keys\n\n" + strings.Repeat("A key opens a door. ", 50))},
 	})
 }
 
@@ -42,7 +52,7 @@ func TestConsole_Files(t *testing.T) {
 	for path, want := range map[string]struct{ content, media, caching string }{
 		"/":                    {"<html>index</html>", "text/html; charset=utf-8", "no-cache"},
 		"/index.html":          {"<html>index</html>", "text/html; charset=utf-8", "no-cache"},
-		"/docs":                {"<html>docs</html>", "text/html; charset=utf-8", "no-cache"},
+		"/docs/api":            {"<html>docs</html>", "text/html; charset=utf-8", "no-cache"},
 		"/favicon.svg":         {"<svg/>", "image/svg+xml", "no-cache"},
 		"/licences.txt":        {"licences", "text/plain; charset=utf-8", "no-cache"},
 		"/assets/app-1a2b.js":  {"code", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
@@ -139,7 +149,7 @@ func TestConsole_Unchanged(t *testing.T) {
 
 func TestConsole_NotBuilt(t *testing.T) {
 	t.Parallel()
-	missing := serve(fstest.MapFS{".gitkeep": {}})
+	missing := serve(fstest.MapFS{".gitkeep": {}}, pages())
 	answer, served := get(t, missing, http.MethodGet, "/flags", map[string]string{"Accept": page})
 	if !served || !strings.Contains(answer.Body.String(), "make build") || answer.Header().Get("Content-Security-Policy") == "" {
 		t.Errorf("a browser got %v, %q", served, answer.Body)
@@ -160,7 +170,7 @@ func TestConsole_NotBuilt(t *testing.T) {
 // TestConsole_Embedded holds whether or not the console was built.
 func TestConsole_Embedded(t *testing.T) {
 	t.Parallel()
-	answer, served := get(t, New(), http.MethodGet, "/", map[string]string{"Accept": page})
+	answer, served := get(t, New(pages()), http.MethodGet, "/", map[string]string{"Accept": page})
 	if !served || answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), "Signalbox") {
 		t.Errorf("got %v, %d, %q", served, answer.Code, answer.Body)
 	}
@@ -171,7 +181,7 @@ func TestConsole_SignInPage(t *testing.T) {
 	if page := built().SignInPage(); page != "/sign-in" {
 		t.Errorf("a console signs people in at %q", page)
 	}
-	if page := serve(fstest.MapFS{}).SignInPage(); page != "" {
+	if page := serve(fstest.MapFS{}, pages()).SignInPage(); page != "" {
 		t.Errorf("without a console people sign in at %q", page)
 	}
 }

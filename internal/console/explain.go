@@ -11,7 +11,7 @@ import (
 var missing []byte
 
 // missingJSON says the same to programs.
-const missingJSON = `{"meta":{"name":"Signalbox","api":"/api/v1","openapi":"/api/openapi.json",` +
+const missingJSON = `{"meta":{"name":"Signalbox","api":"/api/v1","openapi":"/api/openapi.json","docs":"/docs",` +
 	`"console":"not part of this build; run make build with Node.js 20.19 or newer installed"}}` + "\n"
 
 // explain says where the interface is and how to build the console. Programs get it
@@ -28,6 +28,6 @@ func explain(w http.ResponseWriter, r *http.Request) bool {
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Vary", "Accept")
 	w.Header().Set("Cache-Control", "no-cache")
-	write(w, r, page)
+	write(w, r, http.StatusOK, page)
 	return true
 }

@@ -50,17 +50,17 @@ func (c *Console) send(w http.ResponseWriter, r *http.Request, name string) {
 	if encoding != "" {
 		header.Set("Content-Encoding", encoding)
 	}
-	write(w, r, content)
+	write(w, r, http.StatusOK, content)
 }
 
 // write sends the content, or 304 to a caller that has it.
-func write(w http.ResponseWriter, r *http.Request, content []byte) {
+func write(w http.ResponseWriter, r *http.Request, status int, content []byte) {
 	if tag := w.Header().Get("ETag"); tag != "" && strings.Contains(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
-	w.WriteHeader(http.StatusOK)
+	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		w.Write(content)
 	}

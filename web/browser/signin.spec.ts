@@ -38,7 +38,7 @@ test("the reference asks nothing of another origin", async () => {
   const page = await w.open("/", { key: "" });
   const asked: string[] = [];
   page.on("request", (request) => asked.push(request.url()));
-  await page.goto("/docs");
+  await page.goto("/docs/api");
   await page.waitForFunction(() => document.querySelector("rapi-doc")?.shadowRoot?.textContent?.includes("/api/v1/flags"), undefined, {
     timeout: 100_000,
   });

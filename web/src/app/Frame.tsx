@@ -189,6 +189,9 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
         <Menu.Item onClick={() => navigate({ to: "/settings" })}>Settings</Menu.Item>
         <Menu.Item onClick={onKeys}>Keyboard</Menu.Item>
         <Menu.Item component="a" href="/docs">
+          The book
+        </Menu.Item>
+        <Menu.Item component="a" href="/docs/api">
           Interface reference
         </Menu.Item>
         <Menu.Divider />

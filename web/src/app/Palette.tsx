@@ -30,7 +30,7 @@ export default function Palette({ close }: { close: () => void }) {
   const open = (hit: Hit | undefined) => {
     if (!hit) return;
     close();
-    if (hit.href === "/docs") window.location.assign(hit.href);
+    if (hit.href.startsWith("/docs")) window.location.assign(hit.href);
     else router.history.push(hit.href);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -92,6 +92,12 @@ export default function Palette({ close }: { close: () => void }) {
 }
 
 // useHits returns the screens that fit the text at once, and the resources when the server has answered.
+/** documents are pages of their own, outside of the console. */
+const documents = [
+  { to: "/docs", label: "The book" },
+  { to: "/docs/api", label: "Interface reference" },
+];
+
 function useHits(text: string, search: string): { hits: Hit[]; settled: boolean } {
   const found = useQueries({
     queries: kinds.map((kind) => ({
@@ -101,7 +107,7 @@ function useHits(text: string, search: string): { hits: Hit[]; settled: boolean 
     })),
   });
   const wanted = text.toLowerCase();
-  const screens: Hit[] = [...places.map(({ to, label }) => ({ to, label })), { to: "/docs", label: "Interface reference" }]
+  const screens: Hit[] = [...places.map(({ to, label }) => ({ to, label })), ...documents]
     .filter(({ label }) => label.toLowerCase().includes(wanted))
     .map(({ to, label }) => ({ id: to, label, hint: "screen", href: to }));
   if (text === "") return { hits: screens, settled: true };

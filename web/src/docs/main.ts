@@ -33,7 +33,7 @@ const attributes: Record<string, string> = {
 for (const [name, value] of Object.entries(attributes)) reference.setAttribute(name, value);
 const back = document.createElement("a");
 back.slot = "nav-logo";
-back.href = "/";
-back.textContent = "← Console";
+back.href = "/docs";
+back.textContent = "← The book";
 reference.append(back);
 document.body.append(reference);

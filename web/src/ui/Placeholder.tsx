@@ -7,7 +7,7 @@ export function Placeholder({ title }: { title: string }) {
       <header className="screen-head">
         <h1>{title}</h1>
       </header>
-      <EmptyState title="This screen is not there yet">The interface has it: see the reference at /docs.</EmptyState>
+      <EmptyState title="This screen is not there yet">The interface has it: see the reference at /docs/api.</EmptyState>
     </main>
   );
 }

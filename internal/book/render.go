@@ -1,0 +1,145 @@
+package book
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed" // the frame of a page is part of the binary
+	"encoding/base64"
+	"html/template"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed book.css
+var styles []byte
+
+//go:embed book.js
+var script []byte
+
+const html = "text/html; charset=utf-8"
+
+// frame is what surrounds every page.
+type frame struct {
+	layout *template.Template
+	parts  []part
+}
+
+// view is what the layout shows.
+type view struct {
+	Title    string
+	Path     string
+	Parts    []part
+	Sections []section
+	Body     template.HTML
+	Before   *entry
+	After    *entry
+	Query    string
+	Searched bool
+	Results  []result
+}
+
+// Heading returns the title of a section, for the layout.
+func (s section) Heading() string { return s.heading }
+
+// Anchor returns the id of a section, for the layout.
+func (s section) Anchor() string { return s.anchor }
+
+// render makes all pages. A document that cannot be rendered is left out, which a test
+// would notice.
+func render(documents fs.FS) *content {
+	library := newLibrary(documents)
+	read := library.readAll()
+	made := &content{pages: library.others(), frame: frame{layout: template.Must(template.New("page").Parse(pageHTML))}}
+	made.pages[Root+"/book.css"] = newPage("text/css; charset=utf-8", styles)
+	made.pages[Root+"/book.js"] = newPage("text/javascript; charset=utf-8", script)
+	if first := read[contentsFile]; first != nil {
+		made.frame.parts = contents(first)
+	}
+	for _, file := range slices.Sorted(maps.Keys(read)) {
+		document := read[file]
+		made.pages[document.path] = made.frame.page(document)
+		made.index = append(made.index, document.hits()...)
+	}
+	made.missing = made.frame.fill(view{Title: "There is no such page", Searched: true})
+	return made
+}
+
+// readAll reads every text, by its file.
+func (l *library) readAll() map[string]*document {
+	read := map[string]*document{}
+	for file := range l.paths {
+		text, err := fs.ReadFile(l.files, file)
+		if path.Ext(file) != ".md" || err != nil {
+			continue
+		}
+		if document, err := l.read(file, text); err == nil {
+			read[file] = document
+		}
+	}
+	return read
+}
+
+// others returns the files that are no texts: pictures.
+func (l *library) others() map[string]Page {
+	pages := map[string]Page{}
+	for file, path := range l.paths {
+		content, err := fs.ReadFile(l.files, file)
+		if strings.HasSuffix(file, ".png") && err == nil {
+			pages[path] = newPage("image/png", content)
+		}
+	}
+	return pages
+}
+
+// page puts a document into the frame.
+func (f *frame) page(d *document) Page {
+	before, after := around(f.parts, d.path)
+	shown := view{Title: d.title, Path: d.path, Body: template.HTML(d.html), Before: before, After: after} //nolint:gosec // it is our own text, and the renderer leaves HTML out
+	for _, each := range d.sections {
+		if each.level == 2 && d.path != Root {
+			shown.Sections = append(shown.Sections, each)
+		}
+	}
+	return f.fill(shown)
+}
+
+// results is the page of a search.
+func (c *content) results(query string) Page {
+	query = strings.Join(words(query), " ")
+	title := "Search"
+	if query != "" {
+		title += ": " + query
+	}
+	return c.frame.fill(view{Title: title, Path: searchPath, Query: query, Searched: true, Results: c.index.find(query)})
+}
+
+// fill lets the layout show something.
+func (f *frame) fill(shown view) Page {
+	shown.Parts = f.parts
+	var page bytes.Buffer
+	if err := f.layout.Execute(&page, shown); err != nil {
+		panic(err) // the layout is ours, and a buffer takes everything
+	}
+	return newPage(html, page.Bytes())
+}
+
+// newPage returns some content with its tag, and compressed where that helps.
+func newPage(media string, content []byte) Page {
+	sum := sha256.Sum256(content)
+	made := Page{Type: media, Content: content, Tag: base64.RawURLEncoding.EncodeToString(sum[:12])}
+	var small bytes.Buffer
+	writer := gzip.NewWriter(&small)
+	_, _ = writer.Write(content) // a buffer takes everything
+	_ = writer.Close()
+	if small.Len() < len(content)*9/10 {
+		made.Gzip = small.Bytes()
+	}
+	return made
+}

@@ -1,0 +1,151 @@
+package book
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxQuery   = 100 // characters of a search that count
+	maxResults = 30
+	excerpt    = 110 // bytes of text on either side of a hit
+)
+
+// index is every section of the book. It is small enough to look through: a search
+// takes less than a millisecond.
+type index []hit
+
+// hit is a section as a search sees it.
+type hit struct {
+	title, heading, link, text string
+	folded                     string // the text in lower case
+	weight                     int    // of its kind of page
+}
+
+// result is what a search found.
+type result struct {
+	Title, Heading, Link string
+	Excerpt              []piece
+	score                int
+}
+
+// piece is text of an excerpt.
+type piece struct {
+	Text string
+	Hit  bool // whether it is one of the words
+}
+
+// hits returns the sections of a document for the index.
+func (d *document) hits() []hit {
+	found := make([]hit, 0, len(d.sections))
+	for _, each := range d.sections {
+		link, heading := d.path, ""
+		if each.anchor != "" {
+			link, heading = d.path+"#"+each.anchor, each.heading
+		}
+		found = append(found, hit{title: d.title, heading: heading, link: link, text: each.text, folded: strings.ToLower(each.text), weight: weight(d.file)})
+	}
+	return found
+}
+
+// weight puts what one reads to use Signalbox before what one reads to build it.
+func weight(file string) int {
+	switch {
+	case strings.HasPrefix(file, "docs/decisions/"), file == "CHANGELOG.md", file == contentsFile:
+		return 1
+	case file == "CONTRIBUTING.md", file == "docs/architecture.md", file == "docs/benchmarks.md":
+		return 2
+	}
+	return 4
+}
+
+// words returns the words of a query, as many as count.
+func words(query string) []string {
+	if len(query) > maxQuery {
+		query = strings.ToValidUTF8(query[:maxQuery], "")
+	}
+	return strings.Fields(strings.ToLower(query))
+}
+
+// find returns the sections that have all words of a query, the best first.
+func (i index) find(query string) []result {
+	wanted := words(query)
+	if len(wanted) == 0 {
+		return nil
+	}
+	pattern := marker(wanted)
+	var found []result
+	for _, each := range i {
+		if score := each.score(wanted); score > 0 {
+			found = append(found, result{Title: each.title, Heading: each.heading, Link: each.link, Excerpt: each.excerpt(pattern), score: score})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b result) int { return cmp.Compare(b.score, a.score) })
+	return found[:min(len(found), maxResults)]
+}
+
+// score returns how well a section fits, 0 if a word is missing. A heading says what a
+// section is about, so it counts for more than many words of text.
+func (h hit) score(wanted []string) int {
+	title, heading, total := strings.ToLower(h.title), strings.ToLower(h.heading), 0
+	for _, word := range wanted {
+		points := min(strings.Count(h.folded, word), 5)
+		if strings.Contains(heading, word) {
+			points += 12
+		}
+		if strings.Contains(title, word) {
+			points += 6
+		}
+		if points == 0 {
+			return 0
+		}
+		total += points
+	}
+	return total * h.weight
+}
+
+// marker matches any of the words, in any case.
+func marker(wanted []string) *regexp.Regexp {
+	quoted := make([]string, len(wanted))
+	for i, word := range wanted {
+		quoted[i] = regexp.QuoteMeta(word)
+	}
+	return regexp.MustCompile("(?i)" + strings.Join(quoted, "|"))
+}
+
+// excerpt returns the text around the first of the words, cut into pieces.
+func (h hit) excerpt(pattern *regexp.Regexp) []piece {
+	from, to := 0, 2*excerpt
+	if first := pattern.FindStringIndex(h.text); first != nil {
+		from, to = first[0]-excerpt, first[1]+excerpt
+	}
+	shown, pieces := window(h.text, from, to), []piece(nil)
+	end := 0
+	for _, each := range pattern.FindAllStringIndex(shown, -1) {
+		pieces = append(pieces, piece{Text: shown[end:each[0]]}, piece{Text: shown[each[0]:each[1]], Hit: true})
+		end = each[1]
+	}
+	return append(pieces, piece{Text: shown[end:]})
+}
+
+// window cuts a text at the borders of characters, with … where something is left out.
+func window(text string, from, to int) string {
+	from, to = max(from, 0), min(to, len(text))
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	shown := text[from:to]
+	if from > 0 {
+		shown = "…" + shown
+	}
+	if to < len(text) {
+		shown += "…"
+	}
+	return shown
+}

@@ -1,0 +1,31 @@
+package console
+
+import "net/http"
+
+// open answers with a page of the book, whether or not the console was built. Programs
+// that ask for a page which is not there hear so in their own format.
+func (c *Console) open(w http.ResponseWriter, r *http.Request) bool {
+	page, found := c.book.Page(r.URL.Path, r.URL.Query())
+	status := http.StatusOK
+	if !found {
+		if !wantsPage(r) {
+			return false
+		}
+		page, status = c.book.Missing(), http.StatusNotFound
+	}
+	header := w.Header()
+	protect(header)
+	header.Set("Content-Type", page.Type)
+	header.Set("Vary", "Accept, Accept-Encoding")
+	header.Set("Cache-Control", "no-cache")
+	content, tag := page.Content, page.Tag
+	if page.Gzip != nil && accepted(r.Header.Get("Accept-Encoding"), "gzip") {
+		content, tag = page.Gzip, page.Tag+"-gzip"
+		header.Set("Content-Encoding", "gzip")
+	}
+	if found {
+		header.Set("ETag", `"`+tag+`"`)
+	}
+	write(w, r, status, content)
+	return true
+}
