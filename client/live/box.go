@@ -30,6 +30,7 @@ type Box struct {
 	configs   *configTable
 	reports   *reporter
 	cache     *cache // nil keeps nothing
+	expiry    chan struct{}
 	states    listeners
 
 	stop       context.CancelFunc
@@ -59,6 +60,7 @@ func Start(ctx context.Context, options ...Option) (*Box, error) {
 	follower := &syncer{box: b, client: client, timing: s.timing, pending: newWork(), wake: make(chan struct{}, 1)}
 	b.background.Go(func() { follower.follow(ctx) })
 	b.background.Go(func() { follower.load(ctx) })
+	b.background.Go(func() { b.expireLevels(ctx) })
 	b.background.Go(func() { b.reports.run(ctx) })
 	if b.cache != nil {
 		b.background.Go(func() { b.cache.run(ctx, b.snapshot) })
@@ -83,7 +85,7 @@ func newBox(s settings, client *signalbox.Client) *Box {
 	found := newProblems(s.log)
 	b := &Box{
 		settings: s, noContext: serviceContext(s.service), problems: found, callbacks: &dispatcher{problems: found},
-		flags: newFlagTable(s.environment), levels: newLevelTable(s.environment), stop: func() {}, moved: make(chan struct{}),
+		flags: newFlagTable(s.environment), levels: newLevelTable(s.environment), stop: func() {}, moved: make(chan struct{}), expiry: make(chan struct{}, 1),
 		configs: &configTable{problems: found, declared: map[configIdentity]declaredConfig{}},
 		world:   &world{environment: s.environment}, state: State{Status: Starting, Since: time.Now()},
 	}
@@ -112,7 +114,9 @@ func (b *Box) begin() error {
 }
 
 func (b *Box) beginWith(snapshot signalbox.Snapshot, at time.Time) {
-	b.apply(newWorld(b.settings.environment, snapshot), nil)
+	known := newWorld(b.settings.environment, snapshot)
+	known.confirmed = false
+	b.apply(known, nil)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.state.Since = at
@@ -219,12 +223,23 @@ func (b *Box) apply(next *world, changed []string) {
 	b.world = next
 	b.mu.Unlock()
 	b.flags.replace(next.flags, changed)
-	if b.levels.replace(newTree(next.loggers, next.groups)) {
-		b.reports.levelsChanged()
+	if next.confirmed {
+		b.applyLevels(next)
+	} else {
+		left, _ := next.unexpired(time.Now())
+		b.applyLevels(left)
+		b.noteExpiry()
 	}
 	b.configs.replace(next.configs)
 	if b.cache != nil {
 		b.cache.note()
+	}
+}
+
+// applyLevels sets the levels of all loggers, and has them reported if one changed.
+func (b *Box) applyLevels(of *world) {
+	if b.levels.replace(newTree(of.loggers, of.groups)) {
+		b.reports.levelsChanged()
 	}
 }
 
@@ -250,6 +265,7 @@ func (b *Box) noteState(status Status, err error, polling bool) {
 	if first {
 		b.reports.begin()
 	}
+	b.noteExpiry()
 	b.states.notify()
 	b.logState(before.Status, status, err)
 }

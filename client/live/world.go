@@ -14,6 +14,7 @@ import (
 type world struct {
 	environment string
 	seq         int64
+	confirmed   bool // by the server, so that its levels count although their time may have come by the clock here
 	flags       map[string]signalbox.Flag
 	loggers     map[string]signalbox.Logger
 	groups      map[string]signalbox.LogGroup
@@ -35,7 +36,7 @@ func (p parts) all() bool { return p.flags && p.levels && p.configs }
 // with returns a world with some parts replaced by those of a snapshot.
 func (w *world) with(s signalbox.Snapshot, replaced parts) *world {
 	next := *w
-	next.seq = s.Seq
+	next.seq, next.confirmed = s.Seq, s.StaleSince == nil
 	if replaced.flags {
 		next.flags = make(map[string]signalbox.Flag, len(s.Flags))
 		for _, each := range s.Flags {
@@ -71,7 +72,7 @@ func (w *world) trimmed(flag signalbox.Flag) signalbox.Flag {
 // withResources returns a world with single resources changed; nil deletes one.
 func (w *world) withResources(seq int64, flags map[string]*signalbox.Flag, loggers map[string]*signalbox.Logger, groups map[string]*signalbox.LogGroup) *world {
 	next := *w
-	next.seq = max(w.seq, seq)
+	next.seq, next.confirmed = max(w.seq, seq), true
 	for key, flag := range flags {
 		if flag != nil {
 			flags[key] = new(w.trimmed(*flag))
