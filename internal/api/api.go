@@ -81,6 +81,7 @@ type Services struct {
 	Flags         *flags.Service
 	FlagSnapshots *flags.Snapshots // compiled flags, for evaluation
 	Evaluations   *observations.Evaluations
+	Turns         observations.Turns // of large reports
 	Logging       *logging.Service
 	Configs       *configs.Service
 	Jobs          *jobs.Service

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,10 +17,6 @@ import (
 // maxBulkItems bounds one bulk report, and so how long it may keep others
 // waiting.
 const maxBulkItems = 10_000
-
-// turn is after how many items of a report others get the processor. Left alone, every report of a fleet that starts
-// would take it for 10 ms, one after the other, and each small request that comes between waits for all of them.
-const turn = 100
 
 // rejectedItem is an item of a bulk report that was skipped.
 type rejectedItem struct {
@@ -41,13 +36,22 @@ type bulkMeta struct {
 
 // report hands the items of the body's array to a service. Items that cannot be
 // read, or that the service rejects, are skipped and listed in the answer.
-func report[T any](array string, read func(*jsonapi.Object) T, keep func(context.Context, accounts.Caller, []T) (observations.Outcome, error)) handler {
+func report[T any](turns observations.Turns, array string, read func(*jsonapi.Object) T, keep func(context.Context, accounts.Caller, []T) (observations.Outcome, error)) handler {
 	return func(c *call) (reply, error) {
 		texts, err := c.bulkItems(array)
 		if err != nil {
 			return reply{}, err
 		}
-		items, places, rejected := readItems(texts, read, c.writer.strict)
+		var items []T
+		var places []int
+		var rejected []rejectedItem
+		err = turns.Take(c.ctx(), len(texts), func() error {
+			items, places, rejected = readItems(texts, read, c.writer.strict)
+			return nil
+		})
+		if err != nil {
+			return reply{}, err
+		}
 		outcome, err := keep(c.ctx(), c.caller, items)
 		if err != nil {
 			return reply{}, err
@@ -70,9 +74,6 @@ func report[T any](array string, read func(*jsonapi.Object) T, keep func(context
 func readItems[T any](texts []json.RawMessage, read func(*jsonapi.Object) T, strict bool) (items []T, places []int, rejected []rejectedItem) {
 	items, places = make([]T, 0, len(texts)), make([]int, 0, len(texts))
 	for index, text := range texts {
-		if index%turn == turn-1 {
-			runtime.Gosched()
-		}
 		object, isObject := jsonapi.ParseItem(text)
 		if !isObject {
 			rejected = append(rejected, rejectedItem{Index: index, Detail: "The item must be an object."})

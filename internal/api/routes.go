@@ -111,7 +111,7 @@ func (a *API) routes() []route {
 		{"PUT /api/v1/context_types/{id}", configures(), contextType.replace(a.Observations.ReplaceContextType)},
 		{"DELETE /api/v1/context_types/{id}", configures(), contextType.remove(a.Observations.DeleteContextType)},
 
-		{"POST /api/v1/contexts/bulk", reports(), report("contexts", reportedContext, a.Observations.Report)},
+		{"POST /api/v1/contexts/bulk", reports(), report(a.Turns, "contexts", reportedContext, a.Observations.Report)},
 		{"GET /api/v1/contexts", reads(), context.list(a.Observations.Contexts)},
 		{"GET /api/v1/contexts/{id}", reads(), context.get(a.Observations.Context)},
 		{"PUT /api/v1/contexts/{id}", configures(), context.replace(a.Observations.RenameContext)},
@@ -122,7 +122,7 @@ func (a *API) routes() []route {
 
 		{"GET /api/v1/flags", reads(), flag.list(a.Flags.Flags)},
 		{"POST /api/v1/flags", configures(), flag.create(a.Flags.Create)},
-		{"POST /api/v1/flags/bulk", reports(), report("flags", flagDeclaration, a.Flags.Report)},
+		{"POST /api/v1/flags/bulk", reports(), report(a.Turns, "flags", flagDeclaration, a.Flags.Report)},
 		{"GET /api/v1/flags/{id}", reads(), flag.get(a.Flags.Flag)},
 		{"PUT /api/v1/flags/{id}", writesValues(), flag.replace(a.Flags.Replace)},
 		{"DELETE /api/v1/flags/{id}", configures(), flag.remove(a.Flags.Delete)},
@@ -131,7 +131,7 @@ func (a *API) routes() []route {
 		{"GET /api/v1/flag_sources", reads(), flagSource.list(a.Flags.Sources)},
 
 		{"GET /api/v1/loggers", reads(), logger.list(a.Logging.Loggers)},
-		{"POST /api/v1/loggers/bulk", reports(), report("loggers", loggerObservation, a.Logging.Report)},
+		{"POST /api/v1/loggers/bulk", reports(), report(a.Turns, "loggers", loggerObservation, a.Logging.Report)},
 		{"GET /api/v1/loggers/{id}", reads(), logger.get(a.Logging.Logger)},
 		{"PUT /api/v1/loggers/{id}", writesValues(), logger.replace(a.replaceLogger)},
 		{"DELETE /api/v1/loggers/{id}", configures(), logger.remove(a.deleteLogger)},

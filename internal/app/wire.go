@@ -79,14 +79,15 @@ func (a *App) wireLoops() {
 
 // services are what the API calls.
 func (a *App) services() api.Services {
+	turns := observations.NewTurns()
 	return api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts(), Passwords: accounts.NewPasswords(a.options.PasswordCost), Now: a.options.Now,
 			Identities: identityRules(a.settings)},
 		Environments:  &environments.Service{Store: environmentTransactions(a.db), Plans: a.plans},
 		Observations:  a.observations,
-		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
-		FlagSnapshots: a.snapshots, Evaluations: a.evaluations,
-		Logging:     &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes},
+		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes, Turns: turns},
+		FlagSnapshots: a.snapshots, Evaluations: a.evaluations, Turns: turns,
+		Logging:     &logging.Service{Store: a.db.Logging(), Reports: a.db.Logging().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes, Turns: turns},
 		Configs:     &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:        a.wireJobs(),
 		Connections: a.wireConnections(), Snapshots: snapshots{a.db},

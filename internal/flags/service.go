@@ -92,6 +92,8 @@ type Service struct {
 	Writable overrides.Writable
 	// Refreshes takes when sources were seen again.
 	Refreshes *observations.Refreshes
+	// Turns bounds how many reports are compared at once.
+	Turns observations.Turns
 
 	sources observations.Sources[ReadTx, Tx, Source]
 }

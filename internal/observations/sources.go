@@ -18,6 +18,7 @@ type Product[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] st
 	// Reading returns the reading part of a transaction that writes.
 	Reading   func(tx W) R
 	Refreshes *Refreshes
+	Turns     Turns
 	Seen      Refreshed // when a source is seen
 
 	Kind         string // of the resources that have sources
@@ -51,8 +52,12 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 	if len(report.latest) == 0 {
 		return Outcome{Rejected: report.rejected}, nil
 	}
-	found, err := transaction.Read(ctx, product.Store, func(tx R) (comparison[S], error) {
-		return product.compare(ctx, tx, caller.Account, report, s.full.of(caller.Account, tx.Now()))
+	var found comparison[S]
+	err := product.Turns.Take(ctx, len(report.latest), func() (err error) {
+		found, err = transaction.Read(ctx, product.Store, func(tx R) (comparison[S], error) {
+			return product.compare(ctx, tx, caller.Account, report, s.full.of(caller.Account, tx.Now()))
+		})
+		return err
 	})
 	if err != nil {
 		return Outcome{}, err
