@@ -13,7 +13,7 @@ import (
 const (
 	// sliceSize is how many items of a report one transaction writes. Nothing
 	// interrupts a transaction, and on SQLite everybody waits for it.
-	sliceSize = 500
+	sliceSize = 300
 	// maxWaiting bounds how many items of an account wait in memory.
 	maxWaiting = 100_000
 )
