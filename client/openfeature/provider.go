@@ -27,8 +27,13 @@ import (
 // Name is the provider's name.
 const Name = "Signalbox"
 
-// initTimeout is how long Init waits for the server when its context does not end earlier.
-const initTimeout = 10 * time.Second
+const (
+	// initTimeout is how long Init waits for the server when its context does not end earlier.
+	initTimeout = 10 * time.Second
+	// afterReady is how long after Init the provider says that it is not as good as ready: the SDK itself says that a provider
+	// is ready when Init has returned.
+	afterReady = 100 * time.Millisecond
+)
 
 // Provider evaluates the flags of a box. The box stays the caller's: shutting the provider down does not close it.
 type Provider struct {
@@ -38,7 +43,7 @@ type Provider struct {
 	events   chan of.Event
 
 	mu   sync.Mutex
-	stop func() // ends the events; nil before Init
+	stop context.CancelFunc // ends the events; nil before Init
 }
 
 // Option configures a provider.
@@ -73,48 +78,78 @@ func (p *Provider) Init(evaluationContext of.EvaluationContext) error {
 	return p.InitWithContext(context.Background(), evaluationContext)
 }
 
-// InitWithContext waits until the values of the server are there, for ten seconds at most. While the server is away it
-// succeeds with the last known values, if there are any, and the provider is stale.
+// InitWithContext waits until the values of the server are there, for ten seconds at most. When the server cannot be reached,
+// or refuses the key, it succeeds with the last known values if there are any, and the provider is stale or has an error.
 func (p *Provider) InitWithContext(ctx context.Context, _ of.EvaluationContext) error {
 	ctx, cancel := context.WithTimeout(ctx, initTimeout)
 	defer cancel()
-	err := p.box.Ready(ctx)
-	state := p.box.State()
-	switch {
-	case state.Status == live.Refused:
-		p.follow()
-		return &of.ProviderInitError{ErrorCode: of.ProviderFatalCode, Message: state.String()}
-	case err != nil && state.Seq == 0: // nothing is known
-		p.follow()
-		return &of.ProviderInitError{ErrorCode: of.ProviderNotReadyCode, Message: err.Error()}
-	}
+	err := p.wait(ctx)
 	p.follow()
-	if err != nil {
-		p.events <- event(of.ProviderStale, of.ProviderEventDetails{Message: state.String()}) // the channel is new and empty
+	state := p.box.State() // what changes from now on is an event
+	switch {
+	case err == nil, serves(state):
+		return nil
+	case state.Status == live.Refused:
+		return &of.ProviderInitError{ErrorCode: of.ProviderFatalCode, Message: state.String()}
 	}
-	return nil
+	return &of.ProviderInitError{ErrorCode: of.ProviderNotReadyCode, Message: err.Error()}
 }
 
-// follow sends events from now on.
+// wait returns when the values of the server are there, or when the last known ones have to do.
+func (p *Provider) wait(ctx context.Context) error {
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	check := func(state live.State) {
+		if state.Status != live.Starting && serves(state) {
+			enough()
+		}
+	}
+	defer p.box.OnState(check)()
+	check(p.box.State())
+	return p.box.Ready(ctx)
+}
+
+// serves reports whether there are values.
+func serves(state live.State) bool { return state.Status == live.Live || state.Seq > 0 }
+
+// follow sends events from now on, and soon the state unless it is what the SDK assumes.
 func (p *Provider) follow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stop != nil {
 		return
 	}
-	done := make(chan struct{})
+	p.drain()
+	ctx, cancel := context.WithCancel(context.Background())
 	send := func(kind of.EventType, details of.ProviderEventDetails) {
 		select {
 		case p.events <- event(kind, details):
-		case <-done:
+		case <-ctx.Done():
 		}
 	}
 	stopStates := p.box.OnState(func(state live.State) { send(stateEvent(state)) })
 	stopFlags := p.box.OnFlagChange(func(keys []string) { send(of.ProviderConfigChange, of.ProviderEventDetails{FlagChanges: keys}) })
+	soon := time.AfterFunc(afterReady, func() {
+		if state := p.box.State(); state.Status != live.Live {
+			send(stateEvent(state))
+		}
+	})
 	p.stop = func() {
 		stopStates()
 		stopFlags()
-		close(done)
+		soon.Stop()
+		cancel()
+	}
+}
+
+// drain forgets events from before a shutdown.
+func (p *Provider) drain() {
+	for {
+		select {
+		case <-p.events:
+		default:
+			return
+		}
 	}
 }
 
@@ -126,8 +161,8 @@ func stateEvent(state live.State) (of.EventType, of.ProviderEventDetails) {
 	switch state.Status {
 	case live.Live:
 		return of.ProviderReady, of.ProviderEventDetails{Message: state.String()}
-	case live.Refused:
-		return of.ProviderError, of.ProviderEventDetails{Message: state.String(), ErrorCode: of.ProviderFatalCode}
+	case live.Refused: // not fatal: the SDK would no longer ask for the last known values
+		return of.ProviderError, of.ProviderEventDetails{Message: state.String(), ErrorCode: of.GeneralCode}
 	case live.Starting, live.Stale:
 	}
 	return of.ProviderStale, of.ProviderEventDetails{Message: state.String()}

@@ -2,17 +2,27 @@ package openfeature_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	of "github.com/open-feature/go-sdk/openfeature"
 	"github.com/open-feature/go-sdk/openfeature/telemetry"
 
+	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/live"
 	"github.com/signalbox/signalbox/client/openfeature"
@@ -121,14 +131,15 @@ func TestProvider_Contexts(t *testing.T) {
 func TestProvider_Events(t *testing.T) {
 	t.Parallel()
 	server := signalboxtest.NewServer(t, flags())
-	box, err := live.Start(t.Context(), append(server.Options(), live.WithLogger(slog.New(slog.DiscardHandler)))...)
+	gate := newGate(t, server.URL)
+	box, err := live.Start(t.Context(), append(server.Options(), live.WithURL(gate.URL), live.WithLogger(slog.New(slog.DiscardHandler)))...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer box.Close(t.Context())
 	events := make(chan string, 100)
 	client := of.NewClient(t.Name())
-	for _, kind := range []of.EventType{of.ProviderReady, of.ProviderConfigChange, of.ProviderStale} {
+	for _, kind := range []of.EventType{of.ProviderReady, of.ProviderConfigChange, of.ProviderStale, of.ProviderError} {
 		callback := func(details of.EventDetails) { events <- fmt.Sprint(kind, " ", details.FlagChanges) }
 		client.AddHandler(kind, &callback)
 	}
@@ -139,11 +150,72 @@ func TestProvider_Events(t *testing.T) {
 	if client.Boolean(t.Context(), "bool", true, of.EvaluationContext{}) {
 		t.Error("the change is not served")
 	}
-	server.Close()
-	waitFor(t, events, "PROVIDER_STALE")
-	if state := client.State(); state != of.StaleState || client.Boolean(t.Context(), "bool", true, of.EvaluationContext{}) {
-		t.Errorf("in the state %s", state)
+	for _, each := range []struct {
+		status int
+		event  string
+		state  of.State
+	}{
+		{http.StatusServiceUnavailable, "PROVIDER_STALE", of.StaleState},
+		{http.StatusUnauthorized, "PROVIDER_ERROR", of.ErrorState},
+		{http.StatusOK, "PROVIDER_READY", of.ReadyState},
+	} {
+		gate.set(each.status)
+		waitFor(t, events, each.event)
+		value, err := client.BooleanValue(t.Context(), "bool", true, of.EvaluationContext{})
+		if state := client.State(); state != each.state || value || err != nil {
+			t.Errorf("with the status %d: %s, %v, %v", each.status, state, value, err)
+		}
 	}
+}
+
+// gate is a proxy that can answer with a status instead.
+type gate struct {
+	*httptest.Server
+	mu     sync.Mutex
+	status int
+	conns  map[net.Conn]bool
+}
+
+func newGate(t *testing.T, target string) *gate {
+	t.Helper()
+	to, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(to)
+	forward.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	codes := map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusServiceUnavailable: "unavailable"}
+	g := &gate{status: http.StatusOK, conns: map[net.Conn]bool{}}
+	g.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.mu.Lock()
+		status := g.status
+		g.mu.Unlock()
+		if status == http.StatusOK {
+			forward.ServeHTTP(w, r)
+			return
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"errors":[{"status":"%d","code":%q,"title":"On purpose"}]}`, status, codes[status])
+	}))
+	g.Config.ConnState = func(conn net.Conn, _ http.ConnState) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.conns[conn] = true
+	}
+	g.Start()
+	t.Cleanup(func() { g.set(http.StatusGone); g.Close() })
+	return g
+}
+
+// set cuts all connections and answers with a status from now on; 200 forwards.
+func (g *gate) set(status int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.status = status
+	for conn := range g.conns {
+		conn.Close()
+	}
+	clear(g.conns)
 }
 
 func waitFor(t *testing.T, events <-chan string, want string) {
@@ -183,16 +255,73 @@ func TestProvider_NotReady(t *testing.T) {
 	}
 }
 
+// TestProvider_LastKnownValues: with values from before, a provider is initialized at once, and stale.
+func TestProvider_LastKnownValues(t *testing.T) {
+	t.Parallel()
+	kept := filepath.Join(t.TempDir(), "kept.json")
+	text, err := json.Marshal(signalbox.Snapshot{Resource: signalbox.Resource{ID: "e"}, Seq: 7, Flags: []signalbox.Flag{
+		{Resource: signalbox.Resource{ID: "color"}, Type: flageval.String, Default: []byte(`"red"`)}}})
+	if err == nil {
+		err = os.WriteFile(kept, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := live.Start(t.Context(), live.WithURL("http://127.0.0.1:1"), live.WithKey("k"), live.WithEnvironment("e"), live.WithoutCache(),
+		live.WithBootstrap(kept), live.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close(t.Context())
+	stale, began := make(chan string, 10), time.Now()
+	client := newClient(t, openfeature.NewProvider(box))
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	callback := func(of.EventDetails) { stale <- "PROVIDER_STALE" }
+	client.AddHandler(of.ProviderStale, &callback)
+	waitFor(t, stale, "PROVIDER_STALE")
+	if color := client.String(t.Context(), "color", "blue", of.EvaluationContext{}); color != "red" || client.State() != of.StaleState {
+		t.Errorf("%s in the state %s", color, client.State())
+	}
+}
+
+// TestProvider_InitAgain: after a shutdown a provider can be used again, and says what changes.
+func TestProvider_InitAgain(t *testing.T) {
+	t.Parallel()
+	values := signalboxtest.New(t, flags())
+	provider := openfeature.NewProvider(values.Box)
+	for i := range 3 {
+		if err := provider.InitWithContext(t.Context(), of.EvaluationContext{}); err != nil {
+			t.Fatal(err)
+		}
+		values.Set(signalboxtest.Flags{"int": i})
+		if got := <-provider.EventChannel(); got.EventType != of.ProviderConfigChange || !slices.Equal(got.FlagChanges, []string{"int"}) {
+			t.Errorf("got %+v", got)
+		}
+		provider.Shutdown()
+		values.Set(signalboxtest.Flags{"bool": i%2 == 0})
+		provider.Shutdown() // again changes nothing
+	}
+}
+
 func TestProvider_EvaluationEvents(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	record := func(_ context.Context, event telemetry.EvaluationEvent) {
 		seen = append(seen, fmt.Sprint(event.Name, " ", event.Attributes[telemetry.FlagKey], " ", event.Attributes[telemetry.ResultVariantKey], " ",
-			event.Attributes[telemetry.ContextIDKey], " ", event.Attributes[telemetry.FlagSetIDKey], " ", event.Attributes[telemetry.ProviderNameKey]))
+			event.Attributes[telemetry.ContextIDKey], " ", event.Attributes[telemetry.FlagSetIDKey], " ", event.Attributes[telemetry.ProviderNameKey],
+			" ", event.Attributes[telemetry.ResultReasonKey], " ", event.Attributes[telemetry.ErrorTypeKey]))
 	}
 	client := newClient(t, openfeature.NewProvider(signalboxtest.New(t, flags()).Box, openfeature.WithEvaluationEvents(record)))
 	client.String(t.Context(), "keyed", "code", who("u-1", nil))
-	if want := []string{"feature_flag.evaluation keyed rule-0 u-1 test Signalbox"}; !slices.Equal(seen, want) {
+	client.String(t.Context(), "missing", "code", who("u-2", nil))
+	client.Int(t.Context(), "text", 1, who("", nil))
+	if want := []string{
+		"feature_flag.evaluation keyed rule-0 u-1 test Signalbox targeting_match <nil>",
+		"feature_flag.evaluation missing <nil> u-2 test Signalbox error flag_not_found",
+		"feature_flag.evaluation text <nil>  test Signalbox error type_mismatch",
+	}; !slices.Equal(seen, want) {
 		t.Errorf("got %q", seen)
 	}
 }
