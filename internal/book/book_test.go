@@ -43,7 +43,7 @@ func TestBook_Pages(t *testing.T) {
 		"/docs": {"<title>The book · Signalbox</title>", `<a href="/docs/readme#a-tour">Tour</a>`, `<a href="/docs/api">Interface</a>`},
 		"/docs/keys": {
 			"<em>secret</em>", `href="/docs/decisions/0001-a#why-this"`, `<h2 id="keys-for-browsers">`, `<h2 id="roles">`, `<h2 id="roles-1">`,
-			"<td>frobnicate</td>", `href="https://github.com/signalbox/signalbox/blob/main/docs/people.md"`, `<a href="/docs/keys" aria-current="page">`,
+			"<td>frobnicate</td>", `<pre tabindex="0"><code class="language-sh">`, `href="https://github.com/signalbox/signalbox/blob/main/docs/people.md"`, `<a href="/docs/keys" aria-current="page">`,
 			`rel="prev" href="/docs/readme#a-tour"`, `rel="next" href="/docs/api"`,
 		},
 		"/docs/decisions":        {`href="/docs/decisions/0001-a"`, `rel="prev" href="/docs/api"`},

@@ -45,7 +45,8 @@ func (l *library) read(file string, source []byte) (*document, error) {
 	if err := markdown.Renderer().Render(&html, source, tree); err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", file, err)
 	}
-	d.html = html.Bytes()
+	// Code that is wider than the page can be scrolled with the keyboard.
+	d.html = bytes.ReplaceAll(html.Bytes(), []byte("<pre>"), []byte(`<pre tabindex="0">`))
 	return d, nil
 }
 
