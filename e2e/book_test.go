@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// fence finds a fenced block of a document: what it is, and its text.
+var fence = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
+
+// TestBook_Commands runs the commands of every document of the book against a server,
+// in their order, and compares what they print with the block "text output" that
+// follows. Blocks "sh norun" are not run. The README's tour has a script, tour.txtar.
+func TestBook_Commands(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("..", "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, file := range files {
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(page, []byte("\n```sh\n")) {
+			continue
+		}
+		ran++
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			runCommands(t, string(page))
+		})
+	}
+	if ran < 5 {
+		t.Errorf("only %d documents have commands", ran)
+	}
+}
+
+// runCommands runs the blocks of one document as one script, each with its output in a
+// file, so that a variable of one block is there in the next.
+func runCommands(t *testing.T, page string) {
+	folder := t.TempDir()
+	server := serveBook(t, folder)
+	script, wanted := "set -euo pipefail\n", map[string]string{}
+	output := ""
+	for number, block := range fence.FindAllStringSubmatch(page, -1) {
+		switch block[1] {
+		case "sh":
+			output = filepath.Join(folder, fmt.Sprintf("output-%d", number))
+			script += "{\n" + strings.ReplaceAll(block[2], "http://127.0.0.1:8080", server.url) + "} > " + output + "\n"
+		case "text output":
+			wanted[output] = block[2]
+		}
+	}
+	command := exec.CommandContext(t.Context(), "bash", "-c", script)
+	command.Dir = folder
+	command.Env = []string{
+		"PATH=" + filepath.Dir(binary) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + folder, "XDG_CONFIG_HOME=" + folder,
+		"KEY=" + ownerKey, "SIGNALBOX_API_KEY=" + ownerKey, "SIGNALBOX_URL=" + server.url, "SIGNALBOX_DATA=data", "SIGNALBOX_LISTEN=127.0.0.1:0",
+	}
+	if printed, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("the commands end with %v:\n%s\n%s", err, printed, script)
+	}
+	for file, want := range wanted {
+		comparePrinted(t, file, want)
+	}
+}
+
+// serveBook starts a server on SQLite for one document.
+func serveBook(t *testing.T, folder string) *node {
+	t.Helper()
+	server, err := startNode(folder, []string{"SIGNALBOX_LISTEN=127.0.0.1:0", "SIGNALBOX_DATA=data", "SIGNALBOX_BOOTSTRAP_KEY=" + ownerKey}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.command.Process.Kill() // it may have ended
+		<-server.exited
+	})
+	return server
+}
+
+// comparePrinted compares what commands printed with what a document shows, where …
+// stands for anything.
+func comparePrinted(t *testing.T, file, want string) {
+	t.Helper()
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pattern := "(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(want)), "…", ".*") + "$"
+	if !regexp.MustCompile(pattern).MatchString(strings.TrimSpace(string(got))) {
+		t.Errorf("the commands print\n%s\nbut the document shows\n%s", got, want)
+	}
+}

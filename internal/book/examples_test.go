@@ -1,0 +1,121 @@
+package book
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/signalbox/signalbox"
+	"github.com/signalbox/signalbox/client/jsonlogic"
+)
+
+// cookbookRule finds a rule and the table of contexts that follows it.
+var cookbookRule = regexp.MustCompile("(?s)```json rule\n(.*?)```\n\n((?:\\|[^\n]*\n)+)")
+
+// cookbookCase finds a context of a table and whether the rule is true for it.
+var cookbookCase = regexp.MustCompile("(?m)^\\| `(.*)` \\| (true|false) \\|$")
+
+// textOf returns a document as it is in the repository.
+func textOf(t *testing.T, file string) string {
+	t.Helper()
+	page, err := fs.ReadFile(signalbox.Documents(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+// TestCookbook_Rules evaluates every rule of the cookbook for the contexts beside it.
+func TestCookbook_Rules(t *testing.T) {
+	t.Parallel()
+	page := textOf(t, "docs/rules.md")
+	rules := cookbookRule.FindAllStringSubmatch(page, -1)
+	if blocks := strings.Count(page, "```json rule"); blocks != len(rules) || blocks == 0 {
+		t.Fatalf("%d of %d rules have contexts", len(rules), blocks)
+	}
+	for _, rule := range rules {
+		compiled, err := jsonlogic.Compile([]byte(rule[1]), jsonlogic.FlagKey("checkout-v2"))
+		if err != nil {
+			t.Errorf("%s: %v", rule[1], err)
+			continue
+		}
+		cases := cookbookCase.FindAllStringSubmatch(rule[2], -1)
+		if len(cases) != strings.Count(rule[2], "\n")-2 {
+			t.Errorf("%s has contexts that cannot be read:\n%s", rule[1], rule[2])
+		}
+		for _, each := range cases {
+			data, err := jsonlogic.Parse([]byte(each[1]))
+			if err != nil {
+				t.Errorf("%s: %v", each[1], err)
+			}
+			if got := compiled.Decide(data).Matched; got != (each[2] == "true") {
+				t.Errorf("%s is %v for %s", rule[1], got, each[1])
+			}
+		}
+	}
+}
+
+// fragment is the program that the Go code of a document is a part of.
+const fragment = `package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+
+	of "github.com/open-feature/go-sdk/openfeature"
+
+	"github.com/signalbox/signalbox/client/live"
+	"github.com/signalbox/signalbox/client/live/slogadapter"
+	"github.com/signalbox/signalbox/client/openfeature"
+)
+
+type Checkout struct{ TimeoutMS int }
+
+func run(ctx context.Context) error {
+CODE
+	return err
+}
+
+func main() { _ = run(context.Background()) }
+`
+
+// goBlock finds Go code of a document.
+var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
+
+// TestDocuments_GoCompiles compiles the code of the Go client's page, in the module that
+// has everything it imports.
+func TestDocuments_GoCompiles(t *testing.T) {
+	t.Parallel()
+	var code strings.Builder
+	for _, block := range goBlock.FindAllStringSubmatch(textOf(t, "docs/go-client.md"), -1) {
+		code.WriteString(block[1])
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(strings.Replace(fragment, "CODE", code.String(), 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	module, err := filepath.Abs(filepath.Join("..", "..", "client", "openfeature"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The overlay puts the program into the module without writing there.
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(module, "page", "main.go"): file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := file + ".json"
+	if err := os.WriteFile(list, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "-overlay", list, "./page")
+	command.Dir = module
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("the code does not compile: %v\n%s", err, output)
+	}
+}
