@@ -18,10 +18,10 @@ GOLANGCI_VERSION := v2.14.0
 GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env GOVERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build demo screenshots test test-web test-fast soak lint check-deploy bench fuzz fmt clean
+.PHONY: help run build demo screenshots test test-web test-fast soak lint check-platforms check-deploy bench fuzz fmt clean
 
 help: ## list the commands
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## build, then serve on 127.0.0.1:8080 with ./data (SIGNALBOX_LISTEN, SIGNALBOX_DATA)
 	SIGNALBOX_LISTEN="$${SIGNALBOX_LISTEN:-127.0.0.1:8080}" SIGNALBOX_DATA="$${SIGNALBOX_DATA:-./data}" bin/signalbox serve
@@ -81,6 +81,10 @@ lint: $(GOLANGCI) ## check format, imports, vet, linters and go.mod of every mod
 	scripts/each-module $(MODULES) -- go mod tidy -diff
 	scripts/with-node scripts/install-web
 	scripts/with-node npm --prefix web run --silent check
+
+check-platforms: ## check that everything builds for Windows and macOS (minutes: each compiles the libraries anew)
+	scripts/each-module $(TEST_MODULES) -- env GOOS=windows go vet ./...
+	scripts/each-module $(TEST_MODULES) -- env GOOS=darwin go build ./...
 
 check-deploy: ## check deploy/ and a release by the tools that read them, which are built once (many minutes)
 	scripts/check-deploy

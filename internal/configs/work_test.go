@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -110,16 +109,6 @@ func TestWeight_StepsBoundTime(t *testing.T) { //nolint:paralleltest // it measu
 			t.Errorf("%s: a step takes %s", name, perStep)
 		}
 	}
-}
-
-// processorTime is not what other processes take, as the clock is.
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // manyMembers is an object with many equal members.
