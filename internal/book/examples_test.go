@@ -60,6 +60,30 @@ func TestCookbook_Rules(t *testing.T) {
 	}
 }
 
+// TestReliability_TestsExist: a promise names the test that holds it.
+func TestReliability_TestsExist(t *testing.T) {
+	t.Parallel()
+	var code strings.Builder
+	for _, folder := range []string{"internal", "e2e"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(file string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			code.Write(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range regexp.MustCompile("`(Test[A-Za-z]+_[A-Za-z]+)`").FindAllStringSubmatch(textOf(t, "docs/reliability.md"), -1) {
+		if !strings.Contains(code.String(), "func "+name[1]+"(t *testing.T)") {
+			t.Errorf("there is no test %s", name[1])
+		}
+	}
+}
+
 // fragment is the program that the Go code of a document is a part of.
 const fragment = `package main
 
