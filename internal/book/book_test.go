@@ -66,6 +66,7 @@ func TestBook_Pages(t *testing.T) {
 
 func TestBook_Search(t *testing.T) {
 	t.Parallel()
+	book := example()
 	for query, want := range map[string][]string{
 		"frobnicate":     {"/docs/keys#keys-for-browsers", "/docs/decisions/0001-a#why-this"},
 		"FROB key":       {"/docs/keys#keys-for-browsers"},
@@ -76,18 +77,18 @@ func TestBook_Search(t *testing.T) {
 		"(":              nil,
 	} {
 		var got []string
-		for _, each := range example().content().index.find(query) {
+		for _, each := range book.content().index.find(query) {
 			got = append(got, each.Link)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q finds %v, want %v", query, got, want)
 		}
 	}
-	page, _ := example().Page("/docs/search", url.Values{"q": {`<b>"roles`}})
+	page, _ := book.Page("/docs/search", url.Values{"q": {`<b>"roles`}})
 	if strings.Contains(string(page.Content), "<b>") {
 		t.Errorf("what was searched for is not escaped:\n%s", page.Content)
 	}
-	page, _ = example().Page("/docs/search", url.Values{"q": {strings.Repeat("é", 4000)}})
+	page, _ = book.Page("/docs/search", url.Values{"q": {strings.Repeat("é", 4000)}})
 	if len(page.Content) > 8000 {
 		t.Errorf("a long query makes a page of %d bytes", len(page.Content))
 	}
@@ -96,11 +97,17 @@ func TestBook_Search(t *testing.T) {
 // reference finds the targets of links and pictures.
 var reference = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
 
-// TestDocuments_Links follows every link of the book: to pages, to headings on them, and
-// to files of the repository.
-func TestDocuments_Links(t *testing.T) {
+// TestDocuments holds the book that a server shows to its rules.
+func TestDocuments(t *testing.T) {
 	t.Parallel()
 	book := New(signalbox.Documents())
+	t.Run("links lead somewhere", func(t *testing.T) { followAll(t, book) })
+	t.Run("contents are complete", func(t *testing.T) { compareContents(t, book.content()) })
+}
+
+// followAll follows every link of the book: to pages, to headings on them, and to files
+// of the repository.
+func followAll(t *testing.T, book *Book) {
 	for from, page := range book.content().pages {
 		if page.Type != html {
 			continue
@@ -139,10 +146,8 @@ func follow(book *Book, from, link string) string {
 	return ""
 }
 
-// TestDocuments_Contents: a page that the contents lack is found by nobody.
-func TestDocuments_Contents(t *testing.T) {
-	t.Parallel()
-	all := New(signalbox.Documents()).content()
+// compareContents looks for pages that the contents lack: nobody finds them.
+func compareContents(t *testing.T, all *content) {
 	listed := []string{Root}
 	for _, part := range all.frame.parts {
 		for _, page := range part.Pages {

@@ -84,8 +84,8 @@ func TestReliability_TestsExist(t *testing.T) {
 	}
 }
 
-// fragment is the program that the Go code of a document is a part of.
-const fragment = `package main
+// fragment is the package that the Go code of a document is a part of.
+const fragment = `package page
 
 import (
 	"context"
@@ -101,12 +101,10 @@ import (
 
 type Checkout struct{ TimeoutMS int }
 
-func run(ctx context.Context) error {
+func Run(ctx context.Context) error {
 CODE
 	return err
 }
-
-func main() { _ = run(context.Background()) }
 `
 
 // goBlock finds Go code of a document.
@@ -120,7 +118,7 @@ func TestDocuments_GoCompiles(t *testing.T) {
 	for _, block := range goBlock.FindAllStringSubmatch(textOf(t, "docs/go-client.md"), -1) {
 		code.WriteString(block[1])
 	}
-	file := filepath.Join(t.TempDir(), "main.go")
+	file := filepath.Join(t.TempDir(), "page.go")
 	if err := os.WriteFile(file, []byte(strings.Replace(fragment, "CODE", code.String(), 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +126,8 @@ func TestDocuments_GoCompiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The overlay puts the program into the module without writing there.
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(module, "page", "main.go"): file}})
+	// The overlay puts the package into the module without writing there.
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(module, "page", "page.go"): file}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +135,7 @@ func TestDocuments_GoCompiles(t *testing.T) {
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "-overlay", list, "./page")
+	command := exec.CommandContext(t.Context(), "go", "build", "-overlay", list, "./page")
 	command.Dir = module
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Errorf("the code does not compile: %v\n%s", err, output)
