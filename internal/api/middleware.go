@@ -94,8 +94,10 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 			a.recovered(w, r, cause)
 		}
 	}()
-	if !isClean(r.URL.EscapedPath()) {
-		a.notFound(w, r) // the mux would redirect
+	if !isClean(r.URL.EscapedPath()) { // the mux would redirect
+		if !a.servePage(w, r) {
+			a.notFound(w, r)
+		}
 		return
 	}
 	a.mux.ServeHTTP(w, r)
@@ -162,12 +164,10 @@ const consolePages = "console"
 func (a *API) unrouted(writer http.ResponseWriter, r *http.Request) {
 	w := writer.(*recorder) // ServeHTTP is the only way here
 	methods := a.allowed(r)
-	if len(methods) == 0 && a.Console.Serve(w, r) {
-		r.Pattern, w.quiet = consolePages, true
-		return
-	}
 	if len(methods) == 0 {
-		a.notFound(w, r)
+		if !a.servePage(w, r) {
+			a.notFound(w, r)
+		}
 		return
 	}
 	w.Header().Set("Allow", strings.Join(methods, ", "))
@@ -176,6 +176,15 @@ func (a *API) unrouted(writer http.ResponseWriter, r *http.Request) {
 		detail += " A logger is created by PUT " + loggersPath + "/{id}, or reported by POST " + loggersPath + "/bulk."
 	}
 	a.writeError(w, r, fault.New(fault.MethodNotAllowed, "%s", detail))
+}
+
+// servePage answers with a page of the console or the book, and reports whether it did.
+func (a *API) servePage(w *recorder, r *http.Request) bool {
+	if !a.Console.Serve(w, r) {
+		return false
+	}
+	r.Pattern, w.quiet = consolePages, true
+	return true
 }
 
 // loggersPath has no POST, unlike other lists, which callers expect.

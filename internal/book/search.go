@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
@@ -131,13 +130,13 @@ func (h hit) excerpt(pattern *regexp.Regexp) []piece {
 	return append(pieces, piece{Text: shown[end:]})
 }
 
-// window cuts a text at the borders of characters, with … where something is left out.
+// window cuts a text at the borders of words, with … where something is left out.
 func window(text string, from, to int) string {
 	from, to = max(from, 0), min(to, len(text))
-	for from > 0 && !utf8.RuneStart(text[from]) {
+	for from > 0 && text[from-1] != ' ' {
 		from--
 	}
-	for to < len(text) && !utf8.RuneStart(text[to]) {
+	for to < len(text) && text[to] != ' ' {
 		to++
 	}
 	shown := text[from:to]
