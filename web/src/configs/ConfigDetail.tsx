@@ -1,15 +1,16 @@
 import { Button } from "@mantine/core";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { useList } from "../api/queries";
 import { useEnvironments } from "../api/session";
 import { useColumns, useSetSearch } from "../app/focus";
+import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
-import { IconPlus } from "../ui/icons";
+import { LeaveButton } from "../ui/LeaveButton";
+import { NewButton } from "../ui/NewButton";
 import { RoleGate } from "../ui/RoleGate";
-import { ErrorState, Loading } from "../ui/states";
+import { ErrorState } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
-import { useWriter } from "../ui/WriteProvider";
 import { useChain, useResolved } from "./queries";
 import { ValueGrid } from "./ValueGrid";
 import { type Level, rowsOf } from "./values";
@@ -20,20 +21,16 @@ const History = lazy(() => import("../ui/History"));
 const ItemDialog = lazy(() => import("./ItemDialog").then(({ ItemDialog }) => ({ default: ItemDialog })));
 const EditConfig = lazy(() => import("./ConfigForm").then(({ EditConfig }) => ({ default: EditConfig })));
 
+const list = { to: "/configs", label: "Config" };
+
 /** ConfigDetail is the page of one config: its values in every environment, and where each comes from. */
 export default function ConfigDetail() {
   const { id } = useParams({ from: "/frame/configs/$id" });
-  const { data, error, isPending, refetch } = useChain(id);
-  if (isPending) return <Loading />;
-  if (!data) {
-    return (
-      <main className="screen">
-        <DetailHead list={{ to: "/configs", label: "Config" }} title={id} />
-        <ErrorState error={error} retry={() => refetch()} />
-      </main>
-    );
-  }
-  return <Page chain={data} />;
+  return (
+    <Detail query={useChain(id)} list={list} id={id}>
+      {(chain) => <Page chain={chain} />}
+    </Detail>
+  );
 }
 
 function Page({ chain }: { chain: Level[] }) {
@@ -42,7 +39,7 @@ function Page({ chain }: { chain: Level[] }) {
   const environments = useEnvironments();
   return (
     <main className="screen detail">
-      <DetailHead list={{ to: "/configs", label: "Config" }} title={id} subtitle={config.name === id ? undefined : config.name}>
+      <DetailHead list={list} title={id} subtitle={config.name === id ? undefined : config.name}>
         <Actions level={level} />
       </DetailHead>
       <Ancestors chain={chain} />
@@ -95,13 +92,7 @@ function Actions({ level }: { level: Level }) {
   const setSearch = useSetSearch();
   return (
     <>
-      <RoleGate needs="MEMBER">
-        {(disabled) => (
-          <Button size="compact-sm" leftSection={<IconPlus size={14} />} disabled={disabled} onClick={() => setSearch({ add: "1" })}>
-            New item
-          </Button>
-        )}
-      </RoleGate>
+      <NewButton onClick={() => setSearch({ add: "1" })}>New item</NewButton>
       <RoleGate needs="MEMBER">
         {(disabled) => (
           <Button size="compact-sm" variant="default" disabled={disabled} onClick={() => setSearch({ settings: "1" })}>
@@ -117,8 +108,6 @@ function Actions({ level }: { level: Level }) {
 const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 function Delete({ level: { id, config } }: { level: Level }) {
-  const writer = useWriter();
-  const navigate = useNavigate();
   const { data } = useList("config", { "filter[parent]": id, "page[size]": 5, "meta[total]": true });
   const children = data?.meta.pagination.total ?? 0;
   const names = (data?.data ?? []).map((child) => child.id).join(", ");
@@ -129,25 +118,21 @@ function Delete({ level: { id, config } }: { level: Level }) {
         ? `${children} ${children === 1 ? "config inherits" : "configs inherit"} from it (${names}${children > 5 ? ", …" : ""}): give them another parent first.`
         : undefined;
   const overrides = Object.values(config.environments).reduce((sum, values) => sum + Object.keys(values).length, 0);
-  const remove = async () => {
-    const done = await writer.attempt({
-      kind: "config",
-      id,
-      method: "DELETE",
-      title: `Delete the config ${id}`,
-      done: `${id} is deleted.`,
-      consequences: `${plural(Object.keys(config.items).length, "item")} and ${plural(overrides, "override")} go with it. Services that read it keep the defaults of their code.`,
-    });
-    if (done) await navigate({ to: "/configs" });
-  };
   return (
-    <RoleGate needs="MEMBER">
-      {(disabled) => (
-        <Button size="compact-sm" variant="default" disabled={disabled || kept !== undefined} title={kept} onClick={remove}>
-          Delete…
-        </Button>
-      )}
-    </RoleGate>
+    <LeaveButton
+      to={list.to}
+      kept={kept}
+      write={{
+        kind: "config",
+        id,
+        method: "DELETE",
+        title: `Delete the config ${id}`,
+        done: `${id} is deleted.`,
+        consequences: `${plural(Object.keys(config.items).length, "item")} and ${plural(overrides, "override")} go with it. Services that read it keep the defaults of their code.`,
+      }}
+    >
+      Delete…
+    </LeaveButton>
   );
 }
 

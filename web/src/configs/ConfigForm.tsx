@@ -1,10 +1,10 @@
 import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
 import { pathOf } from "../api/kinds";
 import { useList } from "../api/queries";
 import { CopyAs } from "../ui/CopyAs";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { type Config, type Level, writable } from "./values";
 
@@ -92,27 +92,13 @@ interface Form {
 
 function ConfigForm({ initial, isNew, onSave, footer }: Form) {
   const [draft, setDraft] = useState(initial);
-  const [failure, setFailure] = useState<ApiError>();
-  const [busy, setBusy] = useState(false);
+  const { submit, failure, busy } = useSubmit(() => onSave(draft));
   const { data } = useList("config", { "page[size]": 1000 });
   const parents = (data?.data ?? []).map(({ id }) => id).filter((id) => id !== initial.id);
   const change = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
   const at = (name: string) => failure?.at(`/data/attributes/${name}`);
-  const submit = async () => {
-    setBusy(true);
-    setFailure(undefined);
-    await onSave(draft).catch((problem) => setFailure(asApiError(problem)));
-    setBusy(false);
-  };
   return (
-    <Stack
-      component="form"
-      gap="sm"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <Stack component="form" gap="sm" onSubmit={submit}>
       {isNew && (
         <TextInput
           label="Id"

@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import { useList } from "../api/queries";
@@ -6,9 +5,8 @@ import type { Environment } from "../api/session";
 import { useColumns, useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { type Column, Grid } from "../ui/Grid";
-import { IconPlus } from "../ui/icons";
+import { NewButton } from "../ui/NewButton";
 import { RelativeTime } from "../ui/RelativeTime";
-import { RoleGate } from "../ui/RoleGate";
 import { SearchBox } from "../ui/SearchBox";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { usePages } from "../ui/usePages";
@@ -31,13 +29,7 @@ export default function ConfigList() {
         <h1>Config</h1>
         <SearchBox label="Search configs" />
         <span className="spring" />
-        <RoleGate needs="MEMBER">
-          {(disabled) => (
-            <Button size="xs" leftSection={<IconPlus size={15} />} disabled={disabled} onClick={() => setSearch({ new: "1" })}>
-              New config
-            </Button>
-          )}
-        </RoleGate>
+        <NewButton onClick={() => setSearch({ new: "1" })}>New config</NewButton>
       </header>
       {q ? <Flat q={q} /> : <Tree />}
       <Suspense>{adding && <NewConfig onClose={() => setSearch({ new: undefined })} />}</Suspense>

@@ -1,8 +1,8 @@
 import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
 import { JsonEditor } from "../ui/JsonEditor";
 import { RoleGate } from "../ui/RoleGate";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import styles from "./configs.module.css";
 import { problemsAt } from "./problems";
@@ -50,46 +50,29 @@ function Form({ level: { id, config }, itemKey, onClose }: { level: Level; itemK
   const writer = useWriter();
   const isNew = itemKey === undefined;
   const [draft, setDraft] = useState(() => draftOf(itemKey ?? "", config.items[itemKey ?? ""]));
-  const [failure, setFailure] = useState<ApiError>();
-  const [busy, setBusy] = useState(false);
   const change = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
   const read = itemOf(draft);
   const at = `/data/attributes/items/${draft.key}`;
   const taken = isNew && draft.key in config.items ? `${id} has this item already` : undefined;
 
-  const save = async () => {
+  const { submit, failure, busy } = useSubmit(async () => {
     if (read.problem !== undefined || taken) return;
-    setBusy(true);
-    setFailure(undefined);
-    try {
-      const done = await writer.perform({
-        kind: "config",
-        id,
-        title: `${isNew ? "Add" : "Change"} ${draft.key} of ${id}`,
-        done: `${draft.key} of ${id} is saved.`,
-        environments: isNew ? [] : ["production"],
-        change: (current) => {
-          const now = writable(current as unknown as Config);
-          return { ...now, items: { ...now.items, [draft.key]: read.item } };
-        },
-      });
-      if (done) onClose();
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    } finally {
-      setBusy(false);
-    }
-  };
+    const done = await writer.perform({
+      kind: "config",
+      id,
+      title: `${isNew ? "Add" : "Change"} ${draft.key} of ${id}`,
+      done: `${draft.key} of ${id} is saved.`,
+      environments: isNew ? [] : ["production"],
+      change: (current) => {
+        const now = writable(current as unknown as Config);
+        return { ...now, items: { ...now.items, [draft.key]: read.item } };
+      },
+    });
+    if (done) onClose();
+  });
 
   return (
-    <Stack
-      component="form"
-      gap="sm"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
+    <Stack component="form" gap="sm" onSubmit={submit}>
       <Group grow align="flex-start">
         {isNew && (
           <TextInput

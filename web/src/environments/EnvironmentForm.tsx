@@ -1,10 +1,11 @@
 import { Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
+import { useState } from "react";
+import type { ApiError } from "../api/client";
 import type { Resource } from "../api/kinds";
 import { CopyAs } from "../ui/CopyAs";
 import { RoleGate } from "../ui/RoleGate";
 import { ErrorState } from "../ui/states";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 
 /** EnvironmentForm changes what an environment is called and how it is shown. */
@@ -14,25 +15,18 @@ export function EnvironmentForm({ environment, etag }: { environment: Resource<"
   const [name, setName] = useState(attributes.name);
   const [color, setColor] = useState(attributes.color ?? "");
   const [classification, setClassification] = useState<string>(attributes.classification);
-  const [failure, setFailure] = useState<ApiError>();
   const wanted = { name, color: color || null, classification };
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setFailure(undefined);
-    try {
-      await writer.perform({
-        kind: "environment",
-        id,
-        etag,
-        environments: [id],
-        title: `Change ${id}`,
-        done: `${id} is changed.`,
-        change: () => wanted,
-      });
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    }
-  };
+  const { submit, failure } = useSubmit(async () => {
+    await writer.perform({
+      kind: "environment",
+      id,
+      etag,
+      environments: [id],
+      title: `Change ${id}`,
+      done: `${id} is changed.`,
+      change: () => wanted,
+    });
+  });
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">

@@ -1,4 +1,4 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Group, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useList, useOne } from "../api/queries";
@@ -6,9 +6,9 @@ import { type Environment, inOrder } from "../api/session";
 import { storedOptions } from "../api/usage";
 import { useSetSearch } from "../app/focus";
 import { EnvironmentDot } from "../ui/EnvironmentDot";
-import { IconPlus } from "../ui/icons";
+import { NewButton } from "../ui/NewButton";
 import { OrderList } from "../ui/OrderList";
-import { RoleGate, useRefusal } from "../ui/RoleGate";
+import { useRefusal } from "../ui/RoleGate";
 import { ErrorState, Loading } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import { useWriter } from "../ui/WriteProvider";
@@ -26,18 +26,9 @@ export default function EnvironmentList() {
       <header className="screen-head">
         <h1>Environments</h1>
         <span className="spring" />
-        <RoleGate needs="ADMIN">
-          {(disabled) => (
-            <Button
-              size="compact-sm"
-              leftSection={<IconPlus size={15} />}
-              disabled={disabled}
-              onClick={() => setSearch({ new: "1", id: undefined })}
-            >
-              New environment
-            </Button>
-          )}
-        </RoleGate>
+        <NewButton needs="ADMIN" onClick={() => setSearch({ new: "1", id: undefined })}>
+          New environment
+        </NewButton>
       </header>
       <Lists />
       {search.id && <EnvironmentPanel key={search.id} id={search.id} close={() => setSearch({ id: undefined })} />}

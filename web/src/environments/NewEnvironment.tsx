@@ -1,10 +1,10 @@
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
+import { useState } from "react";
 import { CopyAs } from "../ui/CopyAs";
 import { RoleGate } from "../ui/RoleGate";
 import { SidePanel } from "../ui/SidePanel";
 import { ErrorState } from "../ui/states";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { NameAndColor } from "./EnvironmentForm";
 
@@ -14,25 +14,18 @@ export function NewEnvironment({ close }: { close: (id?: string) => void }) {
   const [id, setId] = useState("");
   const [name, setName] = useState("");
   const [color, setColor] = useState("");
-  const [failure, setFailure] = useState<ApiError>();
   const attributes = { name: name || id, color: color || null };
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setFailure(undefined);
-    try {
-      const made = await writer.perform({
-        kind: "environment",
-        id,
-        method: "POST",
-        title: `Make the environment ${id}`,
-        done: `${id} is made.`,
-        change: () => attributes,
-      });
-      if (made) close(made.id);
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    }
-  };
+  const { submit, failure } = useSubmit(async () => {
+    const made = await writer.perform({
+      kind: "environment",
+      id,
+      method: "POST",
+      title: `Make the environment ${id}`,
+      done: `${id} is made.`,
+      change: () => attributes,
+    });
+    if (made) close(made.id);
+  });
   return (
     <SidePanel title="New environment" close={() => close()}>
       <form onSubmit={submit}>

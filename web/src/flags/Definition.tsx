@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
+import { useState } from "react";
 import { JsonEditor } from "../ui/JsonEditor";
 import { RoleGate } from "../ui/RoleGate";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { type Flag, withDefinition } from "./flags";
 import { ValueInput } from "./ValueInput";
@@ -16,31 +16,24 @@ export default function Definition({ flag, etag }: { flag: Flag; etag: string })
   const [value, setValue] = useState(attributes.default);
   const [values, setValues] = useState(() => JSON.stringify(attributes.values, null, 2));
   const [opened, setOpened] = useState(etag);
-  const [failure, setFailure] = useState<ApiError>();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setFailure(undefined);
-    try {
-      const changes = {
-        name,
-        description: description || null,
-        default: value,
-        ...(attributes.type !== "BOOLEAN" && { values: JSON.parse(values) }),
-      };
-      const written = await writer.perform({
-        kind: "flag",
-        id: flag.id,
-        etag: opened,
-        title: `Change ${flag.id}`,
-        done: `${flag.id} was changed.`,
-        environments: ["production"],
-        change: (current) => withDefinition(current, changes),
-      });
-      if (written) setOpened(""); // from here on, the newest
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    }
-  };
+  const { submit, failure } = useSubmit(async () => {
+    const changes = {
+      name,
+      description: description || null,
+      default: value,
+      ...(attributes.type !== "BOOLEAN" && { values: JSON.parse(values) }),
+    };
+    const written = await writer.perform({
+      kind: "flag",
+      id: flag.id,
+      etag: opened,
+      title: `Change ${flag.id}`,
+      done: `${flag.id} was changed.`,
+      environments: ["production"],
+      change: (current) => withDefinition(current, changes),
+    });
+    if (written) setOpened(""); // from here on, the newest
+  });
   return (
     <form onSubmit={submit}>
       <Stack maw={640}>

@@ -3,11 +3,11 @@ import { useState } from "react";
 import type { Environment } from "../api/session";
 import { useRefusal } from "../ui/RoleGate";
 import { useWriter } from "../ui/WriteProvider";
-import { Toggle } from "./FlagList";
 import { chipOf, type Flag, moveRule, type Rule, replaceRule, type Settings, settingsIn, withSettings } from "./flags";
 import { RuleEditor } from "./RuleEditor";
 import styles from "./Rules.module.css";
 import { sentenceOf } from "./rules";
+import { Toggle } from "./Toggle";
 import { ValueInput } from "./ValueInput";
 
 interface Props {

@@ -1,16 +1,18 @@
-import { Badge, Button, Code, Group, Stack, Table, Text } from "@mantine/core";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { Badge, Code, Group, Stack, Text } from "@mantine/core";
+import { useParams } from "@tanstack/react-router";
 import { lazy } from "react";
-import { useOne, useSources } from "../api/queries";
+import type { Kinds } from "../api/kinds";
+import { useOne } from "../api/queries";
 import { useColumns } from "../app/focus";
 import { CopyText } from "../ui/CopyText";
+import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
 import { EnvironmentName } from "../ui/EnvironmentDot";
+import { LeaveButton } from "../ui/LeaveButton";
 import { RelativeTime } from "../ui/RelativeTime";
-import { RoleGate } from "../ui/RoleGate";
-import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { Sources } from "../ui/Sources";
+import { EmptyState } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
-import { useWriter } from "../ui/WriteProvider";
 import { chipOf, type Flag } from "./flags";
 import { ManageFlag } from "./ManageFlag";
 
@@ -19,19 +21,16 @@ const EnvironmentSettings = lazy(() => import("./EnvironmentSettings"));
 const Definition = lazy(() => import("./Definition"));
 const Why = lazy(() => import("./Why"));
 
+const list = { to: "/flags", label: "Flags" };
+
 /** FlagDetail is the page of one flag. */
 export default function FlagDetail() {
   const { id } = useParams({ from: "/frame/flags/$id" });
-  const { data, error, isPending, refetch } = useOne("flag", id);
-  if (isPending) return <Loading />;
-  if (!data) {
-    return (
-      <main className="screen">
-        <ErrorState error={error} retry={() => refetch()} />
-      </main>
-    );
-  }
-  return <Page flag={data.resource} etag={data.etag} />;
+  return (
+    <Detail query={useOne("flag", id)} list={list} id={id}>
+      {({ resource, etag }) => <Page flag={resource} etag={etag} />}
+    </Detail>
+  );
 }
 
 function Page({ flag, etag }: { flag: Flag; etag: string }) {
@@ -39,7 +38,7 @@ function Page({ flag, etag }: { flag: Flag; etag: string }) {
   const { name, type, managed, description } = flag.attributes;
   return (
     <main className="screen detail">
-      <DetailHead list={{ to: "/flags", label: "Flags" }} title={flag.id} subtitle={name}>
+      <DetailHead list={list} title={flag.id} subtitle={name}>
         <Badge variant="light" color="gray" tt="none">
           {type.toLowerCase()}
         </Badge>
@@ -62,7 +61,7 @@ function Page({ flag, etag }: { flag: Flag; etag: string }) {
           })),
           { key: "values", label: "Values", body: () => <Definition flag={flag} etag={etag} /> },
           { key: "why", label: "Why", body: () => <Why flag={flag} /> },
-          { key: "sources", label: "Declared in", body: () => <Sources id={flag.id} /> },
+          { key: "sources", label: "Declared in", body: () => <DeclaredIn id={flag.id} /> },
           { key: "history", label: "History", body: () => <History kind="flag" id={flag.id} /> },
           { key: "code", label: "Code", body: () => <CodeTab flag={flag} /> },
         ]}
@@ -72,72 +71,43 @@ function Page({ flag, etag }: { flag: Flag; etag: string }) {
 }
 
 function Delete({ flag }: { flag: Flag }) {
-  const writer = useWriter();
-  const navigate = useNavigate();
   const { environments, last_evaluated } = flag.attributes;
   const count = Object.keys(environments).length;
-  const remove = async () => {
-    const done = await writer.attempt({
-      kind: "flag",
-      id: flag.id,
-      method: "DELETE",
-      title: `Delete ${flag.id}`,
-      done: `${flag.id} was deleted.`,
-      consequences: (
-        <>
-          Its settings of {count} {count === 1 ? "environment" : "environments"} are removed; services serve the default of their code. It
-          was evaluated last <RelativeTime at={last_evaluated} absent="never" />.
-        </>
-      ),
-    });
-    if (done) await navigate({ to: "/flags" });
-  };
+  const consequences = (
+    <>
+      Its settings of {count} {count === 1 ? "environment" : "environments"} are removed; services serve the default of their code. It was
+      evaluated last <RelativeTime at={last_evaluated} absent="never" />.
+    </>
+  );
   return (
-    <RoleGate needs="MEMBER">
-      {(disabled) => (
-        <Button size="compact-sm" variant="default" disabled={disabled} onClick={remove}>
-          Delete
-        </Button>
-      )}
-    </RoleGate>
+    <LeaveButton
+      to={list.to}
+      write={{
+        kind: "flag",
+        id: flag.id,
+        method: "DELETE",
+        title: `Delete ${flag.id}`,
+        done: `${flag.id} was deleted.`,
+        consequences,
+      }}
+    >
+      Delete
+    </LeaveButton>
   );
 }
 
-function Sources({ id }: { id: string }) {
-  const { data, error, isPending, refetch } = useSources("flag_source", id);
-  if (isPending) return <Loading rows={3} />;
-  if (!data) return <ErrorState error={error} retry={() => refetch()} />;
-  if (data.data.length === 0)
-    return (
+const declared = {
+  Type: ({ declared_type }: Kinds["flag_source"]) => declared_type.toLowerCase(),
+  "Default in the code": ({ declared_default }: Kinds["flag_source"]) => <span className="mono">{JSON.stringify(declared_default)}</span>,
+};
+
+function DeclaredIn({ id }: { id: string }) {
+  return (
+    <Sources kind="flag_source" of={id} columns={declared}>
       <EmptyState title="No service declares this flag">
         It was made here, or the services that declared it have not been seen since.
       </EmptyState>
-    );
-  return (
-    <Table.ScrollContainer minWidth={500}>
-      <Table verticalSpacing={5} fz="sm">
-        <Table.Thead>
-          <Table.Tr>
-            {["Service", "Environment", "Type", "Default in the code", "Last seen"].map((title) => (
-              <Table.Th key={title}>{title}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {data.data.map(({ id, attributes }) => (
-            <Table.Tr key={id}>
-              <Table.Td>{attributes.service}</Table.Td>
-              <Table.Td>{attributes.environment}</Table.Td>
-              <Table.Td>{attributes.declared_type.toLowerCase()}</Table.Td>
-              <Table.Td className="mono">{JSON.stringify(attributes.declared_default)}</Table.Td>
-              <Table.Td>
-                <RelativeTime at={attributes.last_seen} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    </Sources>
   );
 }
 

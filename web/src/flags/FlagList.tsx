@@ -1,33 +1,35 @@
-import { Badge, Button, NativeSelect, Switch, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
+import { Badge } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import type { Environment } from "../api/session";
-import { useColumns, useSetSearch } from "../app/focus";
+import { useColumns } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
-import { type Column, Grid } from "../ui/Grid";
+import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
+import { Filter, ManagedFilter } from "../ui/Filter";
+import type { Column } from "../ui/Grid";
 import { IconSnowflake } from "../ui/icons";
+import { NewButton } from "../ui/NewButton";
+import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime } from "../ui/RelativeTime";
-import { RoleGate } from "../ui/RoleGate";
-import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { SearchBox } from "../ui/SearchBox";
+import { EmptyState } from "../ui/states";
 import { usePages } from "../ui/usePages";
-import { useWriter } from "../ui/WriteProvider";
 import styles from "./FlagList.module.css";
-import { chipOf, defaultIn, type Flag, withSettings } from "./flags";
+import { chipOf, defaultIn, type Flag } from "./flags";
 import { shareOf } from "./rules";
+import { Toggle } from "./Toggle";
 
 const NewFlag = lazy(() => import("./NewFlag"));
 
 /** FlagList is the screen of flags: a row for each, a column for each environment. */
 export default function FlagList() {
   const { q, type, managed, references } = useSearch({ from: "/frame/flags" });
-  const [text] = useDebouncedValue(q, 120);
   const environments = useColumns();
   const navigate = useNavigate();
   const [isNew, setNew] = useState(false);
   const isOne = references?.includes(":");
   const pages = usePages("flag", {
-    "filter[search]": text,
+    "filter[search]": q,
     "filter[type]": type,
     "filter[managed]": managed,
     "filter[references_context]": isOne ? references : undefined,
@@ -38,38 +40,24 @@ export default function FlagList() {
   return (
     <main className="screen">
       <Filters onNew={() => setNew(true)} total={pages.total} />
-      {pages.isPending && <Loading rows={14} />}
-      {pages.error && <ErrorState error={pages.error} retry={() => pages.refetch()} />}
-      {!pages.isPending &&
-        !pages.error &&
-        pages.total === 0 &&
-        (isFiltered ? <EmptyState title="No flag passes the filter" /> : <NoFlags />)}
-      {pages.total > 0 && (
-        <Grid
-          label="Flags"
-          columns={columns}
-          count={pages.total}
-          at={pages.at}
-          onRange={pages.onRange}
-          keyOf={(flag) => flag.id}
-          onOpen={(flag) => navigate({ to: "/flags/$id", params: { id: flag.id } })}
-          dimmed={(flag) => !flag.attributes.managed}
-          cardHeight={44 + environments.length * 30}
-          card={(flag) => (
-            <>
-              <NameCell flag={flag} />
-              {environments.map((environment) => (
-                <div key={environment.id} className={styles.line}>
-                  <span className={styles.where}>
-                    <EnvironmentName environment={environment} />
-                  </span>
-                  <EnvironmentCell flag={flag} environment={environment} />
-                </div>
-              ))}
-            </>
-          )}
-        />
-      )}
+      <PagedGrid
+        label="Flags"
+        pages={pages}
+        empty={isFiltered ? <EmptyState title="No flag passes the filter" /> : <NoFlags />}
+        columns={columns}
+        keyOf={(flag) => flag.id}
+        onOpen={(flag) => navigate({ to: "/flags/$id", params: { id: flag.id } })}
+        dimmed={(flag) => !flag.attributes.managed}
+        cardHeight={heightWith(environments)}
+        card={(flag) => (
+          <>
+            <NameCell flag={flag} />
+            <EnvironmentLines of={environments}>
+              {(environment) => <EnvironmentCell flag={flag} environment={environment} />}
+            </EnvironmentLines>
+          </>
+        )}
+      />
       <Suspense>{isNew && <NewFlag close={() => setNew(false)} />}</Suspense>
     </main>
   );
@@ -98,7 +86,7 @@ function NameCell({ flag }: { flag: Flag }) {
   const { name, managed } = flag.attributes;
   return (
     <>
-      <Link to="/flags/$id" params={{ id: flag.id }} tabIndex={-1} className={styles.link} title={name}>
+      <Link to="/flags/$id" params={{ id: flag.id }} tabIndex={-1} className="row-link" title={name}>
         {flag.id}
       </Link>
       {!managed && (
@@ -139,92 +127,23 @@ function EnvironmentCell({ flag, environment }: { flag: Flag; environment: Envir
   );
 }
 
-/** Toggle switches a flag on or off in an environment. */
-export function Toggle({ flag, environment, label }: { flag: Flag; environment: Environment; label?: string }) {
-  const writer = useWriter();
-  const isOn = flag.attributes.environments[environment.id]?.enabled ?? true;
-  const toggle = () =>
-    void writer.attempt({
-      kind: "flag",
-      id: flag.id,
-      title: `Switch ${flag.id} ${isOn ? "off" : "on"} in ${environment.name}`,
-      done: `${flag.id} is ${isOn ? "off" : "on"} in ${environment.name}.`,
-      environments: [environment.id],
-      change: (current) => withSettings(current, environment.id, (settings) => ({ ...settings, enabled: !isOn })),
-    });
-  return (
-    <RoleGate needs="MEMBER" environment={environment.id}>
-      {(disabled) => (
-        <Switch
-          size="xs"
-          tabIndex={label ? 0 : -1}
-          checked={isOn}
-          disabled={disabled}
-          onChange={toggle}
-          label={label}
-          aria-label={label ?? `${flag.id} in ${environment.name}`}
-        />
-      )}
-    </RoleGate>
-  );
-}
-
 function Discovered({ flag }: { flag: Flag }) {
   return <span className="muted">code default {chipOf(flag.attributes.default)}</span>;
 }
 
 function Filters({ onNew, total }: { onNew: () => void; total: number }) {
-  const { q, type, managed, references } = useSearch({ from: "/frame/flags" });
-  const setSearch = useSetSearch();
   return (
     <header className="screen-head">
       <h1>Flags</h1>
       <Badge variant="light" color="gray">
         {total}
       </Badge>
-      <TextInput
-        size="xs"
-        w={180}
-        data-search
-        placeholder="Search by id or name"
-        aria-label="Search by id or name"
-        value={q ?? ""}
-        onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
-      />
-      <NativeSelect
-        size="xs"
-        aria-label="Type"
-        value={type ?? ""}
-        onChange={(event) => setSearch({ type: event.currentTarget.value || undefined })}
-        data={[{ value: "", label: "Any type" }, "BOOLEAN", "STRING", "NUMERIC", "JSON"]}
-      />
-      <NativeSelect
-        size="xs"
-        aria-label="Managed"
-        value={managed ?? ""}
-        onChange={(event) => setSearch({ managed: event.currentTarget.value || undefined })}
-        data={[
-          { value: "", label: "All flags" },
-          { value: "true", label: "Managed" },
-          { value: "false", label: "Discovered" },
-        ]}
-      />
-      <TextInput
-        size="xs"
-        w={170}
-        placeholder="References user:alice"
-        aria-label="Rules that reference a context, as type or type:key"
-        value={references ?? ""}
-        onChange={(event) => setSearch({ references: event.currentTarget.value || undefined })}
-      />
+      <SearchBox label="Search by id or name" />
+      <Filter name="type" label="Type" any="Any type" choices={["BOOLEAN", "STRING", "NUMERIC", "JSON"]} />
+      <ManagedFilter all="All flags" />
+      <SearchBox name="references" label="Rules that reference a context, as type or type:key" placeholder="References user:alice" />
       <span className="spring" />
-      <RoleGate needs="MEMBER">
-        {(disabled) => (
-          <Button size="compact-sm" disabled={disabled} onClick={onNew}>
-            New flag
-          </Button>
-        )}
-      </RoleGate>
+      <NewButton onClick={onNew}>New flag</NewButton>
     </header>
   );
 }

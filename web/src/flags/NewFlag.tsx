@@ -1,8 +1,8 @@
 import { Button, Group, Modal, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
+import { useState } from "react";
 import { CopyAs } from "../ui/CopyAs";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { type Attributes, exampleOf } from "./flags";
 import { ValueInput } from "./ValueInput";
@@ -15,24 +15,18 @@ export default function NewFlag({ close }: { close: () => void }) {
   const [type, setType] = useState<Attributes["type"]>("BOOLEAN");
   const [value, setValue] = useState<unknown>(false);
   const [description, setDescription] = useState("");
-  const [failure, setFailure] = useState<ApiError>();
   const attributes = { type, default: value, ...(description && { description }) };
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    try {
-      const made = await writer.perform({
-        kind: "flag",
-        id,
-        method: "POST",
-        title: `Create ${id}`,
-        done: `The flag ${id} was created.`,
-        change: () => attributes,
-      });
-      if (made) await navigate({ to: "/flags/$id", params: { id: made.id } });
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    }
-  };
+  const { submit, failure } = useSubmit(async () => {
+    const made = await writer.perform({
+      kind: "flag",
+      id,
+      method: "POST",
+      title: `Create ${id}`,
+      done: `The flag ${id} was created.`,
+      change: () => attributes,
+    });
+    if (made) await navigate({ to: "/flags/$id", params: { id: made.id } });
+  });
   return (
     <Modal opened onClose={close} title="New flag">
       <form onSubmit={submit}>

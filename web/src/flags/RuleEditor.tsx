@@ -1,8 +1,8 @@
 import { Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
+import { useState } from "react";
 import type { Environment } from "../api/session";
 import { JsonEditor } from "../ui/JsonEditor";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { Builder } from "./Builder";
 import { type Flag, type Rule, replaceRule, withSettings } from "./flags";
@@ -32,7 +32,6 @@ export function RuleEditor({ flag, environment, etag, rule, close }: Props) {
   const [value, setValue] = useState<unknown>(rule ? rule.value : type === "BOOLEAN" ? !fallback : fallback);
   const [description, setDescription] = useState(rule?.description ?? "");
   const [opened] = useState(etag); // what others write meanwhile is a conflict, not to be overwritten
-  const [failure, setFailure] = useState<ApiError>();
 
   const logic = () => (asJson ? JSON.parse(text) : build(model as Model));
   const switchTo = (json: boolean) => {
@@ -40,26 +39,20 @@ export function RuleEditor({ flag, environment, etag, rule, close }: Props) {
     if (!json) setModel(readable(text));
     setAsJson(json);
   };
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setFailure(undefined);
-    try {
-      const next: Rule = { description, logic: logic(), value };
-      const written = await writer.perform({
-        kind: "flag",
-        id: flag.id,
-        etag: opened,
-        title: `${rule ? "Change" : "Add"} a rule of ${flag.id} in ${environment.name}`,
-        done: `The rule of ${flag.id} was ${rule ? "changed" : "added"}.`,
-        environments: [environment.id],
-        change: (current) =>
-          withSettings(current, environment.id, (settings) => ({ ...settings, rules: replaceRule(settings.rules, rule, next) })),
-      });
-      if (written) close();
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    }
-  };
+  const { submit, failure } = useSubmit(async () => {
+    const next: Rule = { description, logic: logic(), value };
+    const written = await writer.perform({
+      kind: "flag",
+      id: flag.id,
+      etag: opened,
+      title: `${rule ? "Change" : "Add"} a rule of ${flag.id} in ${environment.name}`,
+      done: `The rule of ${flag.id} was ${rule ? "changed" : "added"}.`,
+      environments: [environment.id],
+      change: (current) =>
+        withSettings(current, environment.id, (settings) => ({ ...settings, rules: replaceRule(settings.rules, rule, next) })),
+    });
+    if (written) close();
+  });
   const problems = (failure?.problems ?? []).map(({ detail, title, source }) => ({
     message: detail ?? title,
     pointer: source?.pointer?.replace(/^.*\/logic/, ""),

@@ -6,8 +6,10 @@ import { useStream } from "../api/queries";
 import { useSetSearch } from "../app/focus";
 import { nameOf } from "../ui/changes";
 import { differences, short, written } from "../ui/diff";
+import { Filter } from "../ui/Filter";
 import { type Column, Grid } from "../ui/Grid";
 import { RelativeTime } from "../ui/RelativeTime";
+import { RowButton } from "../ui/RowButton";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag, type Tone } from "../ui/Tag";
 import { ChangePanel } from "./ChangePanel";
@@ -32,26 +34,14 @@ function FilterBar({ filters }: { filters: Filters }) {
   const setSearch = useSetSearch();
   const actors = useActors(filters.actor);
   const filtered = Object.values(filters).some(Boolean);
-  const choices = [{ value: "", label: "Any kind" }, ...kinds.map((kind) => ({ value: kind, label: wordFor(kind) }))];
+  const choices = kinds.map((kind) => ({ value: kind, label: wordFor(kind) }));
   return (
     <header className="screen-head">
       <h1>History</h1>
       <span className="spring" />
-      <NativeSelect
-        size="xs"
-        aria-label="Kind"
-        data={choices}
-        value={filters.kind ?? ""}
-        onChange={(event) => setSearch({ kind: event.currentTarget.value || undefined, id: undefined })}
-      />
+      <Filter name="kind" label="Kind" any="Any kind" choices={choices} clears={["id"]} />
       {filters.kind && <IdFilter key={`${filters.kind}:${filters.id}`} kind={filters.kind} id={filters.id} />}
-      <NativeSelect
-        size="xs"
-        aria-label="By whom"
-        data={[{ value: "", label: "By anybody" }, ...actors]}
-        value={filters.actor ?? ""}
-        onChange={(event) => setSearch({ actor: event.currentTarget.value || undefined })}
-      />
+      <Filter name="actor" label="By whom" any="By anybody" choices={actors} />
       <TimeFilter from={filters.from} to={filters.to} />
       {filtered && (
         <Button
@@ -196,9 +186,9 @@ function columnsFor(open: (seq: string) => void): Column<Change>[] {
       header: "What",
       width: "minmax(240px, 1.4fr)",
       cell: (change) => (
-        <button type="button" className="plain ellipsis" tabIndex={-1} onClick={() => open(change.id)}>
+        <RowButton onClick={() => open(change.id)}>
           <span className="muted">{wordFor(change.attributes.kind)}</span> <span className="mono">{nameOf(change.attributes)}</span>
-        </button>
+        </RowButton>
       ),
     },
     { key: "action", header: "Action", width: "130px", cell: ({ attributes }) => <Action action={attributes.action} /> },
@@ -225,7 +215,7 @@ function columnsFor(open: (seq: string) => void): Column<Change>[] {
 function Card({ change, open }: { change: Change; open: (seq: string) => void }) {
   const { kind, action, actor, created_at } = change.attributes;
   return (
-    <button type="button" className="plain" style={{ display: "block", width: "100%" }} tabIndex={-1} onClick={() => open(change.id)}>
+    <RowButton isCard onClick={() => open(change.id)}>
       <Group gap="xs" wrap="nowrap">
         <span className="ellipsis" style={{ flex: 1 }}>
           <span className="muted">{wordFor(kind)}</span> <span className="mono">{nameOf(change.attributes)}</span>
@@ -236,6 +226,6 @@ function Card({ change, open }: { change: Change; open: (seq: string) => void })
       <Text size="xs" className="muted">
         {actor.name} · <RelativeTime at={created_at} />
       </Text>
-    </button>
+    </RowButton>
   );
 }

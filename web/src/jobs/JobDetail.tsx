@@ -1,16 +1,16 @@
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { lazy } from "react";
 import type { Resource } from "../api/kinds";
 import { type Loaded, useOne } from "../api/queries";
+import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
 import { IconPlayerPlay } from "../ui/icons";
+import { LeaveButton } from "../ui/LeaveButton";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
-import { ErrorState, Loading } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
-import { useWriter } from "../ui/WriteProvider";
 import { EnabledSwitch } from "./EnabledSwitch";
 import { Fact } from "./Fact";
 import { FireTime } from "./FireTime";
@@ -27,20 +27,16 @@ const EditJob = lazy(() => import("./EditJob"));
 const Statistics = lazy(() => import("./Statistics"));
 const History = lazy(() => import("../ui/History"));
 
+const list = { to: "/jobs", label: "Jobs" };
+
 /** JobDetail is the page of one job: its runs, its form, its statistics, its history. */
 export default function JobDetail() {
   const { id } = useParams({ from: "/frame/jobs/$id" });
-  const { data, error, isPending, refetch } = useOne("job", id);
-  if (isPending) return <Loading />;
-  if (!data) {
-    return (
-      <main className="screen">
-        <DetailHead list={{ to: "/jobs", label: "Jobs" }} title={id} />
-        <ErrorState error={error} retry={() => refetch()} />
-      </main>
-    );
-  }
-  return <Page key={id} loaded={data} />;
+  return (
+    <Detail query={useOne("job", id)} list={list} id={id}>
+      {(loaded) => <Page key={id} loaded={loaded} />}
+    </Detail>
+  );
 }
 
 function Page({ loaded }: { loaded: Loaded<"job"> }) {
@@ -50,7 +46,7 @@ function Page({ loaded }: { loaded: Loaded<"job"> }) {
   useLook(lookAt([attributes]), () => void queries.invalidateQueries({ queryKey: ["job", "one", job.id] }));
   return (
     <main className="screen detail">
-      <DetailHead list={{ to: "/jobs", label: "Jobs" }} title={job.id} subtitle={attributes.name === job.id ? undefined : attributes.name}>
+      <DetailHead list={list} title={job.id} subtitle={attributes.name === job.id ? undefined : attributes.name}>
         <EnabledSwitch job={job} label="Enabled" />
         <RunNow id={job.id} />
         <Delete job={job} />
@@ -87,29 +83,22 @@ function RunNow({ id }: { id: string }) {
 }
 
 function Delete({ job }: { job: Resource<"job"> }) {
-  const writer = useWriter();
-  const navigate = useNavigate();
-  const remove = async () => {
-    const done = await writer.attempt({
-      kind: "job",
-      id: job.id,
-      method: "DELETE",
-      title: `Delete the job ${job.id}`,
-      done: `${job.id} is deleted.`,
-      consequences: isInFlight(job.attributes.last_run?.status)
-        ? "It never fires again. Runs that wait are cancelled; one that runs now finishes. The history of its runs stays."
-        : "It never fires again. The history of its runs stays, and the id may be used again.",
-    });
-    if (done) await navigate({ to: "/jobs" });
-  };
   return (
-    <RoleGate needs="MEMBER">
-      {(disabled) => (
-        <Button size="compact-sm" variant="default" disabled={disabled} onClick={remove}>
-          Delete…
-        </Button>
-      )}
-    </RoleGate>
+    <LeaveButton
+      to={list.to}
+      write={{
+        kind: "job",
+        id: job.id,
+        method: "DELETE",
+        title: `Delete the job ${job.id}`,
+        done: `${job.id} is deleted.`,
+        consequences: isInFlight(job.attributes.last_run?.status)
+          ? "It never fires again. Runs that wait are cancelled; one that runs now finishes. The history of its runs stays."
+          : "It never fires again. The history of its runs stays, and the id may be used again.",
+      }}
+    >
+      Delete…
+    </LeaveButton>
   );
 }
 

@@ -1,15 +1,14 @@
-import { Button, NativeSelect } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Resource } from "../api/kinds";
-import { useSetSearch } from "../app/focus";
-import { type Column, Grid } from "../ui/Grid";
-import { IconPlus } from "../ui/icons";
+import { Filter } from "../ui/Filter";
+import type { Column } from "../ui/Grid";
+import { NewButton } from "../ui/NewButton";
+import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime } from "../ui/RelativeTime";
-import { RoleGate } from "../ui/RoleGate";
 import { SearchBox } from "../ui/SearchBox";
-import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { EmptyState } from "../ui/states";
 import { usePages } from "../ui/usePages";
 import { EnabledSwitch } from "./EnabledSwitch";
 import { FireTime } from "./FireTime";
@@ -37,23 +36,17 @@ export default function JobList() {
   return (
     <main className="screen">
       <Filters />
-      {jobs.isPending && <Loading rows={14} />}
-      {jobs.error && jobs.total === 0 && <ErrorState error={jobs.error} retry={() => jobs.refetch()} />}
-      {!jobs.isPending && !jobs.error && jobs.total === 0 && (isFiltered ? <EmptyState title="No job passes the filter" /> : <NoJobs />)}
-      {jobs.total > 0 && (
-        <Grid
-          label="Jobs"
-          columns={columns}
-          count={jobs.total}
-          at={jobs.at}
-          keyOf={(job) => job.id}
-          onRange={jobs.onRange}
-          onOpen={(job) => navigate({ to: "/jobs/$id", params: { id: job.id } })}
-          dimmed={(job) => !job.attributes.enabled}
-          card={(job) => <Card job={job} />}
-          cardHeight={128}
-        />
-      )}
+      <PagedGrid
+        label="Jobs"
+        pages={jobs}
+        empty={isFiltered ? <EmptyState title="No job passes the filter" /> : <NoJobs />}
+        columns={columns}
+        keyOf={(job) => job.id}
+        onOpen={(job) => navigate({ to: "/jobs/$id", params: { id: job.id } })}
+        dimmed={(job) => !job.attributes.enabled}
+        card={(job) => <Card job={job} />}
+        cardHeight={128}
+      />
     </main>
   );
 }
@@ -134,19 +127,16 @@ function Card({ job }: { job: Job }) {
 }
 
 function Filters() {
-  const { status, enabled, sort } = useSearch({ from: "/frame/jobs" });
-  const setSearch = useSetSearch();
+  const navigate = useNavigate();
   return (
     <header className="screen-head">
       <h1>Jobs</h1>
       <SearchBox label="Search jobs" />
-      <NativeSelect
-        size="xs"
-        aria-label="Last run"
-        value={status ?? ""}
-        onChange={(event) => setSearch({ status: event.currentTarget.value || undefined })}
-        data={[
-          { value: "", label: "Any last run" },
+      <Filter
+        name="status"
+        label="Last run"
+        any="Any last run"
+        choices={[
           { value: "FAILED", label: "Last run failed" },
           { value: "SUCCEEDED", label: "Last run succeeded" },
           { value: "RUNNING", label: "Running now" },
@@ -154,44 +144,27 @@ function Filters() {
           { value: "CANCELED", label: "Last run cancelled" },
         ]}
       />
-      <NativeSelect
-        size="xs"
-        aria-label="Enabled"
-        value={enabled ?? ""}
-        onChange={(event) => setSearch({ enabled: event.currentTarget.value || undefined })}
-        data={[
-          { value: "", label: "Enabled and paused" },
+      <Filter
+        name="enabled"
+        label="Enabled"
+        any="Enabled and paused"
+        choices={[
           { value: "true", label: "Enabled" },
           { value: "false", label: "Paused" },
         ]}
       />
-      <NativeSelect
-        size="xs"
-        aria-label="Order"
-        value={sort ?? ""}
-        onChange={(event) => setSearch({ sort: event.currentTarget.value || undefined })}
-        data={[
-          { value: "", label: "Newest first" },
+      <Filter
+        name="sort"
+        label="Order"
+        any="Newest first"
+        choices={[
           { value: "next_run_at", label: "Next fire first" },
           { value: "name", label: "By name" },
         ]}
       />
       <span className="spring" />
-      <NewJobButton />
+      <NewButton onClick={() => navigate({ to: "/jobs/new" })}>New job</NewButton>
     </header>
-  );
-}
-
-function NewJobButton() {
-  const navigate = useNavigate();
-  return (
-    <RoleGate needs="MEMBER">
-      {(disabled) => (
-        <Button size="xs" leftSection={<IconPlus size={15} />} disabled={disabled} onClick={() => navigate({ to: "/jobs/new" })}>
-          New job
-        </Button>
-      )}
-    </RoleGate>
   );
 }
 

@@ -3,10 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { oneOf, useOne } from "../api/queries";
 import { CopyText } from "../ui/CopyText";
-import { DetailHead } from "../ui/DetailHead";
+import { Detail } from "../ui/Detail";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
-import { ErrorState, Loading } from "../ui/states";
 import { Fact } from "./Fact";
 import styles from "./jobs.module.css";
 import { explain, isInFlight, milliseconds, outcome, phasesOf, pretty, type Run, type RunAttributes } from "./runs";
@@ -17,20 +16,15 @@ import { useRunActions } from "./useRunActions";
 /** RunDetail is the page of one run: where its time went, what was sent, what came back, and why it failed. */
 export default function RunDetail() {
   const { id, run } = useParams({ from: "/frame/jobs/$id/runs/$run" });
-  const { data, error, isPending, refetch } = useQuery({
+  const query = useQuery({
     ...oneOf("run", run),
     refetchInterval: ({ state }) => (isInFlight(state.data?.resource.attributes.status) ? 2000 : false),
   });
-  if (isPending) return <Loading />;
-  if (!data) {
-    return (
-      <main className="screen">
-        <DetailHead list={{ to: "/jobs", label: "Jobs" }} title={id} />
-        <ErrorState error={error} retry={() => refetch()} />
-      </main>
-    );
-  }
-  return <Page run={data.resource} />;
+  return (
+    <Detail query={query} list={{ to: "/jobs", label: "Jobs" }} id={id}>
+      {({ resource }) => <Page run={resource} />}
+    </Detail>
+  );
 }
 
 function Page({ run }: { run: Run }) {

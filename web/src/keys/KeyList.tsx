@@ -1,12 +1,13 @@
-import { Button, Text, TextInput } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import type { Resource } from "../api/kinds";
 import { useList } from "../api/queries";
 import { useSetSearch } from "../app/focus";
 import { type Column, Grid } from "../ui/Grid";
-import { IconPlus } from "../ui/icons";
+import { NewButton } from "../ui/NewButton";
 import { RelativeTime } from "../ui/RelativeTime";
-import { RoleGate } from "../ui/RoleGate";
+import { RowButton } from "../ui/RowButton";
+import { SearchBox } from "../ui/SearchBox";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import { stateOf } from "./draft";
@@ -24,26 +25,10 @@ export default function KeyList() {
       <header className="screen-head">
         <h1>Keys</h1>
         <span className="spring" />
-        <TextInput
-          size="xs"
-          data-search
-          aria-label="Filter by name"
-          placeholder="Name"
-          value={q}
-          onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
-        />
-        <RoleGate needs="ADMIN">
-          {(disabled) => (
-            <Button
-              size="compact-sm"
-              leftSection={<IconPlus size={15} />}
-              disabled={disabled}
-              onClick={() => setSearch({ new: "1", id: undefined })}
-            >
-              New key
-            </Button>
-          )}
-        </RoleGate>
+        <SearchBox label="Filter by name" placeholder="Name" />
+        <NewButton needs="ADMIN" onClick={() => setSearch({ new: "1", id: undefined })}>
+          New key
+        </NewButton>
       </header>
       <List q={q} open={(key) => setSearch({ id: key.id, new: undefined })} />
       {making && <NewKey close={() => setSearch({ new: undefined })} />}
@@ -102,11 +87,7 @@ function columnsFor(open: (key: Key) => void): Column<Key>[] {
       key: "name",
       header: "Name",
       width: "minmax(180px, 1.4fr)",
-      cell: (key) => (
-        <button type="button" className="plain ellipsis" tabIndex={-1} onClick={() => open(key)}>
-          {key.attributes.name}
-        </button>
-      ),
+      cell: (key) => <RowButton onClick={() => open(key)}>{key.attributes.name}</RowButton>,
     },
     { key: "state", header: "State", width: "100px", cell: (key) => <State apiKey={key} /> },
     { key: "kind", header: "Role", width: "140px", cell: kindOf },
@@ -132,7 +113,7 @@ function columnsFor(open: (key: Key) => void): Column<Key>[] {
 
 function Card({ apiKey, open }: { apiKey: Key; open: (key: Key) => void }) {
   return (
-    <button type="button" className="plain" style={{ display: "block", width: "100%" }} tabIndex={-1} onClick={() => open(apiKey)}>
+    <RowButton isCard onClick={() => open(apiKey)}>
       <div className="ellipsis">
         <b>{apiKey.attributes.name}</b> <State apiKey={apiKey} />
       </div>
@@ -142,6 +123,6 @@ function Card({ apiKey, open }: { apiKey: Key; open: (key: Key) => void }) {
       <Text size="xs" className="muted">
         used <RelativeTime at={apiKey.attributes.last_used_at} />
       </Text>
-    </button>
+    </RowButton>
   );
 }

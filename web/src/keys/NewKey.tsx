@@ -1,6 +1,5 @@
 import { Button, Checkbox, Code, Group, NativeSelect, Stack, Text, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
+import { useState } from "react";
 import { useEnvironments } from "../api/session";
 import { CopyAs } from "../ui/CopyAs";
 import { CopyText } from "../ui/CopyText";
@@ -9,6 +8,7 @@ import { RoleSelect } from "../ui/RoleSelect";
 import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
 import { ErrorState } from "../ui/states";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { attributesOf, type Draft, empty, exampleFor } from "./draft";
 
@@ -17,26 +17,19 @@ export function NewKey({ close }: { close: () => void }) {
   const writer = useWriter();
   const [draft, setDraft] = useState(empty);
   const [key, setKey] = useState<string>();
-  const [failure, setFailure] = useState<ApiError>();
   const change = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setFailure(undefined);
-    try {
-      const made = await writer.perform({
-        kind: "api_key",
-        id: "",
-        method: "POST",
-        title: `Make the key ${draft.name}`,
-        done: `The key ${draft.name} is made.`,
-        final: true,
-        change: () => attributesOf(draft),
-      });
-      setKey((made?.attributes as { key?: string } | undefined)?.key);
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    }
-  };
+  const { submit, failure } = useSubmit(async () => {
+    const made = await writer.perform({
+      kind: "api_key",
+      id: "",
+      method: "POST",
+      title: `Make the key ${draft.name}`,
+      done: `The key ${draft.name} is made.`,
+      final: true,
+      change: () => attributesOf(draft),
+    });
+    setKey((made?.attributes as { key?: string } | undefined)?.key);
+  });
   return (
     <SidePanel title="New key" close={close}>
       {key ? (

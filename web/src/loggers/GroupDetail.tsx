@@ -1,35 +1,32 @@
-import { Button, Group, Text } from "@mantine/core";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Group, Text } from "@mantine/core";
+import { Link, useParams } from "@tanstack/react-router";
 import { lazy, useState } from "react";
 import type { Level, Resource } from "../api/kinds";
 import { useList, useOne } from "../api/queries";
 import { useColumns } from "../app/focus";
+import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
 import { EnvironmentName } from "../ui/EnvironmentDot";
+import { LeaveButton } from "../ui/LeaveButton";
 import { LevelPill } from "../ui/LevelPill";
-import { RoleGate } from "../ui/RoleGate";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
-import { useWriter } from "../ui/WriteProvider";
 import { TimeLeft } from "./LevelCell";
 import { LevelPicker, type Picking } from "./LevelPicker";
 import styles from "./LoggerDetail.module.css";
 
 const History = lazy(() => import("../ui/History"));
 
+const list = { to: "/log-groups", label: "Groups" };
+
 /** GroupDetail is the page of a log group: its levels, its members, its history. */
 export default function GroupDetail() {
   const { id } = useParams({ from: "/frame/log-groups/$id" });
-  const { data, error, isPending, refetch } = useOne("log_group", id);
-  if (isPending) return <Loading />;
-  if (!data) {
-    return (
-      <main className="screen">
-        <ErrorState error={error} retry={() => refetch()} />
-      </main>
-    );
-  }
-  return <Page group={data.resource} />;
+  return (
+    <Detail query={useOne("log_group", id)} list={list} id={id}>
+      {({ resource }) => <Page group={resource} />}
+    </Detail>
+  );
 }
 
 function Page({ group }: { group: Resource<"log_group"> }) {
@@ -40,7 +37,7 @@ function Page({ group }: { group: Resource<"log_group"> }) {
     setPicking({ anchor, kind: "log_group", id: group.id, environment, level, isSet });
   return (
     <main className="screen detail">
-      <DetailHead list={{ to: "/log-groups", label: "Groups" }} title={group.id}>
+      <DetailHead list={list} title={group.id}>
         <Delete id={group.id} />
       </DetailHead>
       <section className={styles.environments} aria-label="Levels">
@@ -119,31 +116,25 @@ function Members({ id }: { id: string }) {
 }
 
 function Delete({ id }: { id: string }) {
-  const writer = useWriter();
-  const navigate = useNavigate();
   const { data } = useList("logger", { "filter[group]": id, "page[size]": 1, "meta[total]": true });
   const members = data?.meta.pagination.total ?? 0;
-  const remove = async () => {
-    const done = await writer.attempt({
-      kind: "log_group",
-      id,
-      method: "DELETE",
-      title: `Delete the group ${id}`,
-      done: `The group ${id} was deleted.`,
-      consequences:
-        members === 0
-          ? "It has no members."
-          : `${members} ${members === 1 ? "logger loses" : "loggers lose"} the levels of the group; those with nothing else set are released.`,
-    });
-    if (done) await navigate({ to: "/log-groups" });
-  };
+  const consequences =
+    members === 0
+      ? "It has no members."
+      : `${members} ${members === 1 ? "logger loses" : "loggers lose"} the levels of the group; those with nothing else set are released.`;
   return (
-    <RoleGate needs="MEMBER">
-      {(disabled) => (
-        <Button size="compact-sm" variant="default" disabled={disabled} onClick={remove}>
-          Delete
-        </Button>
-      )}
-    </RoleGate>
+    <LeaveButton
+      to={list.to}
+      write={{
+        kind: "log_group",
+        id,
+        method: "DELETE",
+        title: `Delete the group ${id}`,
+        done: `The group ${id} was deleted.`,
+        consequences,
+      }}
+    >
+      Delete
+    </LeaveButton>
   );
 }

@@ -1,7 +1,6 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
+import { useState } from "react";
 import type { Resource } from "../api/kinds";
 import { useList } from "../api/queries";
 import { useColumns } from "../app/focus";
@@ -9,8 +8,9 @@ import { DetailHead } from "../ui/DetailHead";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { Grid } from "../ui/Grid";
 import { LevelPill } from "../ui/LevelPill";
-import { RoleGate } from "../ui/RoleGate";
+import { NewButton } from "../ui/NewButton";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { TimeLeft } from "./LevelCell";
 
@@ -27,13 +27,7 @@ export default function GroupList() {
   return (
     <main className="screen">
       <DetailHead list={{ to: "/loggers", label: "Log levels" }} title="Groups">
-        <RoleGate needs="MEMBER">
-          {(disabled) => (
-            <Button size="compact-sm" disabled={disabled} onClick={() => setNew(true)}>
-              New group
-            </Button>
-          )}
-        </RoleGate>
+        <NewButton onClick={() => setNew(true)}>New group</NewButton>
       </DetailHead>
       {groups.isPending && <Loading />}
       {groups.error && !groups.data && <ErrorState error={groups.error} retry={() => groups.refetch()} />}
@@ -108,23 +102,17 @@ function NewGroup({ close }: { close: () => void }) {
   const writer = useWriter();
   const navigate = useNavigate();
   const [id, setId] = useState("");
-  const [failure, setFailure] = useState<ApiError>();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    try {
-      const made = await writer.perform({
-        kind: "log_group",
-        id,
-        method: "POST",
-        title: `Create the group ${id}`,
-        done: `The group ${id} was created.`,
-        change: () => ({}),
-      });
-      if (made) await navigate({ to: "/log-groups/$id", params: { id: made.id } });
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    }
-  };
+  const { submit, failure } = useSubmit(async () => {
+    const made = await writer.perform({
+      kind: "log_group",
+      id,
+      method: "POST",
+      title: `Create the group ${id}`,
+      done: `The group ${id} was created.`,
+      change: () => ({}),
+    });
+    if (made) await navigate({ to: "/log-groups/$id", params: { id: made.id } });
+  });
   return (
     <Modal opened onClose={close} title="New group">
       <form onSubmit={submit}>

@@ -1,15 +1,18 @@
-import { Badge, Button, NativeSelect, Table, Text } from "@mantine/core";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Badge, NativeSelect, Text } from "@mantine/core";
+import { Link, useParams } from "@tanstack/react-router";
 import { lazy, useState } from "react";
-import { useList, useOne, useSources } from "../api/queries";
+import type { Kinds } from "../api/kinds";
+import { useList, useOne } from "../api/queries";
 import type { Environment } from "../api/session";
 import { useColumns } from "../app/focus";
+import { Detail } from "../ui/Detail";
 import { DetailHead } from "../ui/DetailHead";
 import { EnvironmentName } from "../ui/EnvironmentDot";
+import { LeaveButton } from "../ui/LeaveButton";
 import { LevelPill } from "../ui/LevelPill";
-import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
-import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { Sources } from "../ui/Sources";
+import { EmptyState } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
 import { useWriter } from "../ui/WriteProvider";
 import { LevelCell } from "./LevelCell";
@@ -19,19 +22,16 @@ import { base, effectiveIn, type Logger, stepsOf, withLevel } from "./levels";
 
 const History = lazy(() => import("../ui/History"));
 
+const list = { to: "/loggers", label: "Log levels" };
+
 /** LoggerDetail is the page of one logger: its levels and why, who has it, its group, its history. */
 export default function LoggerDetail() {
   const { id } = useParams({ from: "/frame/loggers/$id" });
-  const { data, error, isPending, refetch } = useOne("logger", id, { refetchInterval: 5000 });
-  if (isPending) return <Loading />;
-  if (!data) {
-    return (
-      <main className="screen">
-        <ErrorState error={error} retry={() => refetch()} />
-      </main>
-    );
-  }
-  return <Page logger={data.resource} />;
+  return (
+    <Detail query={useOne("logger", id, { refetchInterval: 5000 })} list={list} id={id}>
+      {({ resource }) => <Page logger={resource} />}
+    </Detail>
+  );
 }
 
 function Page({ logger }: { logger: Logger }) {
@@ -40,11 +40,7 @@ function Page({ logger }: { logger: Logger }) {
   const { attributes } = logger;
   return (
     <main className="screen detail">
-      <DetailHead
-        list={{ to: "/loggers", label: "Log levels" }}
-        title={logger.id}
-        subtitle={attributes.name === logger.id ? undefined : attributes.name}
-      >
+      <DetailHead list={list} title={logger.id} subtitle={attributes.name === logger.id ? undefined : attributes.name}>
         {!attributes.managed && (
           <Badge variant="light" color="gray" tt="none">
             discovered: services have it, nobody steers it
@@ -62,7 +58,7 @@ function Page({ logger }: { logger: Logger }) {
       <TabbedPanel
         label="About this logger"
         tabs={[
-          { key: "sources", label: "Services", body: () => <Sources id={logger.id} /> },
+          { key: "sources", label: "Services", body: () => <Services id={logger.id} /> },
           { key: "history", label: "History", body: () => <History kind="logger" id={logger.id} /> },
         ]}
       />
@@ -163,75 +159,43 @@ function GroupSelect({ logger }: { logger: Logger }) {
 }
 
 function Release({ logger }: { logger: Logger }) {
-  const writer = useWriter();
-  const navigate = useNavigate();
   if (!logger.attributes.managed) return null;
-  const release = async () => {
-    const done = await writer.attempt({
-      kind: "logger",
-      id: logger.id,
-      title: `Release ${logger.id}`,
-      done: `${logger.id} is left to its framework again.`,
-      environments: ["production"],
-      consequences: "Its levels, in all environments, and its group are removed. Services that have it use the level of their code again.",
-      change: () => ({ managed: false }),
-    });
-    if (done) await navigate({ to: "/loggers" });
-  };
   return (
-    <RoleGate needs="MEMBER">
-      {(disabled) => (
-        <Button size="compact-sm" variant="default" disabled={disabled} onClick={release}>
-          Release
-        </Button>
-      )}
-    </RoleGate>
+    <LeaveButton
+      to={list.to}
+      write={{
+        kind: "logger",
+        id: logger.id,
+        title: `Release ${logger.id}`,
+        done: `${logger.id} is left to its framework again.`,
+        environments: ["production"],
+        consequences:
+          "Its levels, in all environments, and its group are removed. Services that have it use the level of their code again.",
+        change: () => ({ managed: false }),
+      }}
+    >
+      Release
+    </LeaveButton>
   );
 }
 
-/** Sources lists which services have the logger, and the level that each uses now. */
-function Sources({ id }: { id: string }) {
-  const { data, error, isPending, refetch } = useSources("logger_source", id);
-  if (isPending) return <Loading rows={3} />;
-  if (!data) return <ErrorState error={error} retry={() => refetch()} />;
-  if (data.data.length === 0)
-    return (
+const reported = {
+  "Uses now": ({ resolved_level }: Kinds["logger_source"]) => <LevelPill level={resolved_level} />,
+  "Its code says": ({ level }: Kinds["logger_source"]) => level ?? <span className="muted">inherits</span>,
+};
+
+/** Services lists which services have the logger, and the level that each uses now. */
+function Services({ id }: { id: string }) {
+  const loggersOf = (service: string) => (
+    <Link to="/loggers" search={{ service }}>
+      {service}
+    </Link>
+  );
+  return (
+    <Sources kind="logger_source" of={id} columns={reported} service={loggersOf}>
       <EmptyState title="No service reports this logger">
         It can have a level all the same: services that report it later follow it, and so do the loggers below it.
       </EmptyState>
-    );
-  return (
-    <Table.ScrollContainer minWidth={500}>
-      <Table verticalSpacing={5} fz="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Service</Table.Th>
-            <Table.Th>Environment</Table.Th>
-            <Table.Th>Uses now</Table.Th>
-            <Table.Th>Its code says</Table.Th>
-            <Table.Th>Last seen</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {data.data.map(({ id, attributes }) => (
-            <Table.Tr key={id}>
-              <Table.Td>
-                <Link to="/loggers" search={{ service: attributes.service }}>
-                  {attributes.service}
-                </Link>
-              </Table.Td>
-              <Table.Td>{attributes.environment}</Table.Td>
-              <Table.Td>
-                <LevelPill level={attributes.resolved_level} />
-              </Table.Td>
-              <Table.Td>{attributes.level ?? <span className="muted">inherits</span>}</Table.Td>
-              <Table.Td>
-                <RelativeTime at={attributes.last_seen} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    </Sources>
   );
 }

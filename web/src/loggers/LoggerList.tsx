@@ -1,14 +1,17 @@
-import { NativeSelect, SegmentedControl, TextInput } from "@mantine/core";
+import { SegmentedControl } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type KeyboardEvent, useDeferredValue, useMemo, useState } from "react";
 import { useList, useOne } from "../api/queries";
 import type { Environment } from "../api/session";
 import { useColumns, useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
+import { EnvironmentLines, heightWith } from "../ui/EnvironmentLines";
+import { Filter, ManagedFilter } from "../ui/Filter";
 import { type Column, Grid } from "../ui/Grid";
 import { IconChevronDown, IconChevronRight } from "../ui/icons";
 import { levels } from "../ui/LevelPill";
 import { RoleGate } from "../ui/RoleGate";
+import { SearchBox } from "../ui/SearchBox";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { useWriter } from "../ui/WriteProvider";
 import { LevelCell } from "./LevelCell";
@@ -58,7 +61,7 @@ export default function LoggerList() {
           onOpen={open}
           onKey={onKey}
           dimmed={(row) => row.logger === undefined || !row.logger.attributes.managed}
-          cardHeight={44 + environments.length * 30}
+          cardHeight={heightWith(environments)}
           card={(row) => <Card row={row} environments={environments} watched={watched} pick={setPicking} toggle={toggle} />}
         />
       )}
@@ -129,7 +132,7 @@ function NameCell({ row, toggle }: { row: Row; toggle: Toggle }) {
       )}
       {row.below > 0 && <span className="visually-hidden">{row.open ? "open" : "closed"}</span>}
       {row.logger ? (
-        <Link to="/loggers/$id" params={{ id: row.id }} tabIndex={-1} className={styles.link}>
+        <Link to="/loggers/$id" params={{ id: row.id }} tabIndex={-1} className="row-link">
           {row.label}
         </Link>
       ) : (
@@ -225,24 +228,18 @@ function Card({ row, environments, watched, pick, toggle }: CardProps) {
   return (
     <>
       <NameCell row={row} toggle={toggle} />
-      {environments.map((environment) => (
-        <div key={environment.id} className={styles.line}>
-          <span className={styles.where}>
-            <EnvironmentName environment={environment} />
-          </span>
-          <Level row={row} environment={environment} watched={watched === row.id} pick={pick} />
-        </div>
-      ))}
+      <EnvironmentLines of={environments}>
+        {(environment) => <Level row={row} environment={environment} watched={watched === row.id} pick={pick} />}
+      </EnvironmentLines>
     </>
   );
 }
 
 function Filters() {
-  const { q, view, managed, service, group, level, only } = useSearch({ from: "/frame/loggers" });
+  const { view } = useSearch({ from: "/frame/loggers" });
   const setSearch = useSetSearch();
   const services = useList("service", { "page[size]": 1000 });
   const groups = useList("log_group", { "page[size]": 1000 });
-  const all = (label: string, values: string[]) => [{ value: "", label }, ...values.map((value) => ({ value, label: value }))];
   return (
     <header className="screen-head">
       <h1>Log levels</h1>
@@ -256,60 +253,16 @@ function Filters() {
         value={view ?? "tree"}
         onChange={(value) => setSearch({ view: value === "tree" ? undefined : value })}
       />
-      <TextInput
-        size="xs"
-        data-search
-        w={150}
-        placeholder="Filter by name"
-        aria-label="Filter by name"
-        value={q ?? ""}
-        onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
-      />
-      <NativeSelect
-        size="xs"
-        aria-label="Managed"
-        value={managed ?? ""}
-        onChange={(event) => setSearch({ managed: event.currentTarget.value || undefined })}
-        data={[
-          { value: "", label: "All loggers" },
-          { value: "true", label: "Managed" },
-          { value: "false", label: "Discovered" },
-        ]}
-      />
-      <NativeSelect
-        size="xs"
-        aria-label="Service"
-        value={service ?? ""}
-        onChange={(event) => setSearch({ service: event.currentTarget.value || undefined })}
-        data={all(
-          "Any service",
-          (services.data?.data ?? []).map(({ id }) => id),
-        )}
-      />
-      <NativeSelect
-        size="xs"
-        aria-label="Group"
-        value={group ?? ""}
-        onChange={(event) => setSearch({ group: event.currentTarget.value || undefined })}
-        data={all(
-          "Any group",
-          (groups.data?.data ?? []).map(({ id }) => id),
-        )}
-      />
-      <NativeSelect
-        size="xs"
-        aria-label="Level"
-        value={level ?? ""}
-        onChange={(event) => setSearch({ level: event.currentTarget.value || undefined })}
-        data={all("Any level", levels)}
-      />
-      <NativeSelect
-        size="xs"
-        aria-label="State"
-        value={only ?? ""}
-        onChange={(event) => setSearch({ only: event.currentTarget.value || undefined })}
-        data={[
-          { value: "", label: "Any state" },
+      <SearchBox label="Filter by name" />
+      <ManagedFilter all="All loggers" />
+      <Filter name="service" label="Service" any="Any service" choices={(services.data?.data ?? []).map(({ id }) => id)} />
+      <Filter name="group" label="Group" any="Any group" choices={(groups.data?.data ?? []).map(({ id }) => id)} />
+      <Filter name="level" label="Level" any="Any level" choices={levels} />
+      <Filter
+        name="only"
+        label="State"
+        any="Any state"
+        choices={[
           { value: "overridden", label: "Overridden only" },
           { value: "expiring", label: "Expiring" },
         ]}

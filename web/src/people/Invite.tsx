@@ -1,6 +1,5 @@
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
+import { useState } from "react";
 import type { Role } from "../api/kinds";
 import { CopyAs } from "../ui/CopyAs";
 import { RoleGate } from "../ui/RoleGate";
@@ -8,6 +7,7 @@ import { RoleSelect } from "../ui/RoleSelect";
 import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
 import { ErrorState } from "../ui/states";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 
 /** Invite makes a link with which somebody joins. No mail is sent. */
@@ -16,26 +16,19 @@ export function Invite({ close }: { close: () => void }) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("MEMBER");
   const [link, setLink] = useState<string>();
-  const [failure, setFailure] = useState<ApiError>();
   const attributes = { email, role };
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setFailure(undefined);
-    try {
-      const made = await writer.perform({
-        kind: "invitation",
-        id: "",
-        method: "POST",
-        title: `Invite ${email}`,
-        done: `${email} is invited.`,
-        final: true,
-        change: () => attributes,
-      });
-      setLink((made?.attributes as { link?: string } | undefined)?.link);
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    }
-  };
+  const { submit, failure } = useSubmit(async () => {
+    const made = await writer.perform({
+      kind: "invitation",
+      id: "",
+      method: "POST",
+      title: `Invite ${email}`,
+      done: `${email} is invited.`,
+      final: true,
+      change: () => attributes,
+    });
+    setLink((made?.attributes as { link?: string } | undefined)?.link);
+  });
   return (
     <SidePanel title="Invite somebody" close={close}>
       {link ? (

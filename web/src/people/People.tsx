@@ -1,13 +1,14 @@
-import { Button, Text, TextInput } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { Link, useSearch } from "@tanstack/react-router";
 import type { Resource } from "../api/kinds";
 import { useList } from "../api/queries";
 import { refusalFor, useMe } from "../api/session";
 import { useSetSearch } from "../app/focus";
 import { type Column, Grid } from "../ui/Grid";
-import { IconPlus } from "../ui/icons";
+import { NewButton } from "../ui/NewButton";
 import { RelativeTime } from "../ui/RelativeTime";
-import { RoleGate } from "../ui/RoleGate";
+import { RowButton } from "../ui/RowButton";
+import { SearchBox } from "../ui/SearchBox";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import { Invite } from "./Invite";
@@ -27,19 +28,10 @@ export default function People() {
       <header className="screen-head">
         <h1>People</h1>
         <span className="spring" />
-        <Search />
-        <RoleGate needs="ADMIN">
-          {(disabled) => (
-            <Button
-              size="compact-sm"
-              leftSection={<IconPlus size={15} />}
-              disabled={disabled}
-              onClick={() => setSearch({ new: "1", id: undefined })}
-            >
-              Invite
-            </Button>
-          )}
-        </RoleGate>
+        <SearchBox label="Filter by name or e-mail" placeholder="Name or e-mail" />
+        <NewButton needs="ADMIN" onClick={() => setSearch({ new: "1", id: undefined })}>
+          Invite
+        </NewButton>
       </header>
       {refusal ? (
         <EmptyState title="Who has access is for admins to see">
@@ -51,21 +43,6 @@ export default function People() {
       {inviting && <Invite close={() => setSearch({ new: undefined })} />}
       {id && <PersonPanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
     </main>
-  );
-}
-
-function Search() {
-  const { q } = useSearch({ from: "/frame/people" });
-  const setSearch = useSetSearch();
-  return (
-    <TextInput
-      size="xs"
-      data-search
-      aria-label="Filter by name or e-mail"
-      placeholder="Name or e-mail"
-      value={q ?? ""}
-      onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
-    />
   );
 }
 
@@ -115,11 +92,7 @@ function columnsFor(open: (row: Row) => void): Column<Row>[] {
       key: "name",
       header: "Name",
       width: "minmax(180px, 1.2fr)",
-      cell: (row) => (
-        <button type="button" className="plain ellipsis" tabIndex={-1} onClick={() => open(row)}>
-          {nameOf(row)}
-        </button>
-      ),
+      cell: (row) => <RowButton onClick={() => open(row)}>{nameOf(row)}</RowButton>,
     },
     {
       key: "email",
@@ -135,7 +108,7 @@ function columnsFor(open: (row: Row) => void): Column<Row>[] {
 
 function Card({ row, open }: { row: Row; open: (row: Row) => void }) {
   return (
-    <button type="button" className="plain" style={{ display: "block", width: "100%" }} tabIndex={-1} onClick={() => open(row)}>
+    <RowButton isCard onClick={() => open(row)}>
       <div className="ellipsis">
         <b>{nameOf(row)}</b> <span className="muted">{row.attributes.role.toLowerCase()}</span>
       </div>
@@ -145,6 +118,6 @@ function Card({ row, open }: { row: Row; open: (row: Row) => void }) {
       <Text size="xs" component="div">
         <State row={row} />
       </Text>
-    </button>
+    </RowButton>
   );
 }

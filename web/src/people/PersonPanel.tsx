@@ -1,6 +1,5 @@
 import { Button, Divider, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
 import type { Resource, Role } from "../api/kinds";
 import { useList } from "../api/queries";
 import { useMe } from "../api/session";
@@ -12,6 +11,7 @@ import { Sessions } from "../ui/Sessions";
 import { ShownOnce } from "../ui/ShownOnce";
 import { SidePanel } from "../ui/SidePanel";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 
 /** PersonPanel shows somebody's role, sessions and ways to sign in, or an invitation. */
@@ -99,24 +99,18 @@ function Person({ user, close }: { user: Resource<"user">; close: () => void }) 
 function ResetLink({ user }: { user: Resource<"user"> }) {
   const writer = useWriter();
   const [link, setLink] = useState<string>();
-  const [failure, setFailure] = useState<ApiError>();
   const { name } = user.attributes;
-  const make = async () => {
-    setFailure(undefined);
-    try {
-      const made = await writer.perform({
-        kind: "user",
-        id: user.id,
-        action: "reset_password",
-        title: `Make a reset link for ${name}`,
-        done: "The link is made.",
-        final: true,
-      });
-      setLink((made?.attributes as { link?: string } | undefined)?.link);
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    }
-  };
+  const { submit: make, failure } = useSubmit(async () => {
+    const made = await writer.perform({
+      kind: "user",
+      id: user.id,
+      action: "reset_password",
+      title: `Make a reset link for ${name}`,
+      done: "The link is made.",
+      final: true,
+    });
+    setLink((made?.attributes as { link?: string } | undefined)?.link);
+  });
   if (link)
     return (
       <ShownOnce label={`The reset link for ${name}`} secret={link}>

@@ -1,13 +1,17 @@
-import { Code, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Code, Stack, Text } from "@mantine/core";
 import { Link, useSearch } from "@tanstack/react-router";
 import type { Resource } from "../api/kinds";
 import { useList, useOne } from "../api/queries";
 import { useSetSearch } from "../app/focus";
 import { DangerButton } from "../ui/DangerButton";
 import { short } from "../ui/diff";
-import { type Column, Grid } from "../ui/Grid";
+import { Filter } from "../ui/Filter";
+import type { Column } from "../ui/Grid";
+import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime } from "../ui/RelativeTime";
 import { RoleGate } from "../ui/RoleGate";
+import { RowButton } from "../ui/RowButton";
+import { SearchBox } from "../ui/SearchBox";
 import { SidePanel } from "../ui/SidePanel";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { usePages } from "../ui/usePages";
@@ -27,21 +31,13 @@ export default function ContextList() {
         <h1>Contexts</h1>
         <Tabs />
         <span className="spring" />
-        <NativeSelect
-          size="xs"
-          aria-label="Type"
-          data={[{ value: "", label: "Any type" }, ...(types?.data ?? []).map((each) => ({ value: each.id, label: each.attributes.name }))]}
-          value={type ?? ""}
-          onChange={(event) => setSearch({ type: event.currentTarget.value || undefined })}
+        <Filter
+          name="type"
+          label="Type"
+          any="Any type"
+          choices={(types?.data ?? []).map((each) => ({ value: each.id, label: each.attributes.name }))}
         />
-        <TextInput
-          size="xs"
-          data-search
-          aria-label="Filter contexts"
-          placeholder="Key or name"
-          value={q ?? ""}
-          onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
-        />
+        <SearchBox label="Filter contexts" placeholder="Key or name" />
       </header>
       <List q={q} type={type} open={(context) => setSearch({ id: context })} />
       {id && <ContextPanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
@@ -50,18 +46,13 @@ export default function ContextList() {
 }
 
 function List({ q, type, open }: { q?: string; type?: string; open: (id: string) => void }) {
-  const { total, at, onRange, isPending, error, refetch } = usePages("context", { "filter[search]": q, "filter[context_type]": type });
-  if (isPending) return <Loading />;
-  if (error && total === 0) return <ErrorState error={error} retry={refetch} />;
-  if (total === 0 && (q || type)) return <EmptyState title="No context fits these filters" />;
-  if (total === 0) return <Nothing />;
+  const pages = usePages("context", { "filter[search]": q, "filter[context_type]": type });
   return (
-    <Grid
+    <PagedGrid
       label="Contexts"
+      pages={pages}
+      empty={q || type ? <EmptyState title="No context fits these filters" /> : <Nothing />}
       columns={columnsFor(open)}
-      count={total}
-      at={at}
-      onRange={onRange}
       keyOf={(context) => context.id}
       onOpen={(context) => open(context.id)}
       card={(context) => <Card context={context} open={open} />}
@@ -91,9 +82,9 @@ function columnsFor(open: (id: string) => void): Column<Context>[] {
       header: "Context",
       width: "minmax(200px, 1.2fr)",
       cell: ({ id, attributes }) => (
-        <button type="button" className="plain ellipsis" tabIndex={-1} onClick={() => open(id)}>
+        <RowButton onClick={() => open(id)}>
           <span className="muted">{attributes.context_type}</span> <span className="mono">{attributes.key}</span>
-        </button>
+        </RowButton>
       ),
     },
     {
@@ -115,12 +106,12 @@ function columnsFor(open: (id: string) => void): Column<Context>[] {
 function Card({ context, open }: { context: Context; open: (id: string) => void }) {
   const { context_type, key, attributes } = context.attributes;
   return (
-    <button type="button" className="plain" style={{ display: "block", width: "100%" }} tabIndex={-1} onClick={() => open(context.id)}>
+    <RowButton isCard onClick={() => open(context.id)}>
       <div className="ellipsis">
         <span className="muted">{context_type}</span> <span className="mono">{key}</span>
       </div>
       <div className="mono muted ellipsis">{short(attributes, 80)}</div>
-    </button>
+    </RowButton>
   );
 }
 

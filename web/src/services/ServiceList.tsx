@@ -1,11 +1,14 @@
-import { Text, TextInput } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Resource } from "../api/kinds";
 import { useSetSearch } from "../app/focus";
-import { type Column, Grid } from "../ui/Grid";
+import type { Column } from "../ui/Grid";
+import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime } from "../ui/RelativeTime";
-import { EmptyState, ErrorState, Loading } from "../ui/states";
+import { RowButton } from "../ui/RowButton";
+import { SearchBox } from "../ui/SearchBox";
+import { EmptyState } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import { usePages } from "../ui/usePages";
 import { byService, clientsOf, environmentsOf } from "./connected";
@@ -26,14 +29,7 @@ export default function ServiceList() {
         <h1>Services</h1>
         <Tabs />
         <span className="spring" />
-        <TextInput
-          size="xs"
-          data-search
-          aria-label="Filter services"
-          placeholder="Service"
-          value={q ?? ""}
-          onChange={(event) => setSearch({ q: event.currentTarget.value || undefined })}
-        />
+        <SearchBox label="Filter services" placeholder="Service" />
       </header>
       <List q={q} open={(service) => setSearch({ id: service })} />
       {id && <ServicePanel key={id} id={id} close={() => setSearch({ id: undefined })} />}
@@ -42,20 +38,15 @@ export default function ServiceList() {
 }
 
 function List({ q, open }: { q?: string; open: (id: string) => void }) {
-  const { total, at, onRange, isPending, error, refetch } = usePages("service", { "filter[search]": q });
+  const pages = usePages("service", { "filter[search]": q });
   const { data } = useConnections();
   const connected = useMemo(() => byService(data ?? []), [data]);
-  if (isPending) return <Loading />;
-  if (error && total === 0) return <ErrorState error={error} retry={refetch} />;
-  if (total === 0 && q) return <EmptyState title={`No service has “${q}” in its name`} />;
-  if (total === 0) return <Nothing />;
   return (
-    <Grid
+    <PagedGrid
       label="Services"
+      pages={pages}
+      empty={q ? <EmptyState title={`No service has “${q}” in its name`} /> : <Nothing />}
       columns={columnsFor(connected, open)}
-      count={total}
-      at={at}
-      onRange={onRange}
       keyOf={(service) => service.id}
       onOpen={(service) => open(service.id)}
       card={(service) => <Card service={service} connected={connected} open={open} />}
@@ -103,9 +94,9 @@ function columnsFor(connected: Connections, open: (id: string) => void): Column<
       header: "Service",
       width: "minmax(200px, 1.4fr)",
       cell: ({ id, attributes }) => (
-        <button type="button" className="plain ellipsis" tabIndex={-1} onClick={() => open(id)}>
+        <RowButton onClick={() => open(id)}>
           <span className="mono">{id}</span> {attributes.name !== id && <span className="muted">{attributes.name}</span>}
-        </button>
+        </RowButton>
       ),
     },
     {
@@ -126,12 +117,12 @@ function columnsFor(connected: Connections, open: (id: string) => void): Column<
 
 function Card({ service, connected, open }: { service: Service; connected: Connections; open: (id: string) => void }) {
   return (
-    <button type="button" className="plain" style={{ display: "block", width: "100%" }} tabIndex={-1} onClick={() => open(service.id)}>
+    <RowButton isCard onClick={() => open(service.id)}>
       <div className="mono ellipsis">{service.id}</div>
       <Connected connections={connected.get(service.id)} />
       <Text size="xs" className="muted" component="div">
         <LastReport service={service.id} />
       </Text>
-    </button>
+    </RowButton>
   );
 }

@@ -1,7 +1,6 @@
 import { Button, Group, NativeSelect, Stack, Text, TextInput, useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
-import { type ApiError, asApiError } from "../api/client";
+import { type ReactNode, useState } from "react";
 import { useOne } from "../api/queries";
 import { inOrder, useEnvironments, useMe } from "../api/session";
 import { EnvironmentDot } from "../ui/EnvironmentDot";
@@ -9,6 +8,7 @@ import { OrderList } from "../ui/OrderList";
 import { RoleGate, useRefusal } from "../ui/RoleGate";
 import { Sessions } from "../ui/Sessions";
 import { ErrorState, Loading } from "../ui/states";
+import { useSubmit } from "../ui/useSubmit";
 import { useWriter } from "../ui/WriteProvider";
 import { Password } from "./Password";
 import styles from "./Settings.module.css";
@@ -62,23 +62,16 @@ function AccountName() {
   const writer = useWriter();
   const queries = useQueryClient();
   const [name, setName] = useState(account.attributes.name);
-  const [failure, setFailure] = useState<ApiError>();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setFailure(undefined);
-    try {
-      await writer.perform({
-        kind: "account",
-        id: account.id,
-        title: "Rename the account",
-        done: `The account is called ${name}.`,
-        change: () => ({ name }),
-      });
-      await queries.invalidateQueries({ queryKey: ["settings"] });
-    } catch (problem) {
-      setFailure(asApiError(problem));
-    }
-  };
+  const { submit, failure } = useSubmit(async () => {
+    await writer.perform({
+      kind: "account",
+      id: account.id,
+      title: "Rename the account",
+      done: `The account is called ${name}.`,
+      change: () => ({ name }),
+    });
+    await queries.invalidateQueries({ queryKey: ["settings"] });
+  });
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">

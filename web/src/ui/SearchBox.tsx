@@ -5,16 +5,26 @@ import { useEffect, useRef, useState } from "react";
 import { useSetSearch } from "../app/focus";
 import { IconSearch } from "./icons";
 
-/** SearchBox is the text that a list is searched for; it is in the address, and / leads to it. */
-export function SearchBox({ label }: { label: string }) {
-  const { q = "" } = useSearch({ strict: false }) as { q?: string };
+interface Props {
+  label: string;
+  placeholder?: string;
+  /** name is the text's in the address. */
+  name?: string;
+}
+
+/** pause is how long typing must rest before the list is searched: shorter than between the keys of most people. */
+const pause = 60;
+
+/** SearchBox is the text that a list is searched for; it is in the address, and / leads to the one called q. */
+export function SearchBox({ label, placeholder = label, name = "q" }: Props) {
+  const { [name]: q = "" } = useSearch({ strict: false }) as Record<string, string | undefined>;
   const setSearch = useSetSearch();
   const [text, setText] = useState(q);
   const sent = useRef(q);
   const send = useDebouncedCallback((value: string) => {
     sent.current = value;
-    setSearch({ q: value || undefined });
-  }, 120);
+    setSearch({ [name]: value || undefined });
+  }, pause);
   useEffect(() => {
     if (q !== sent.current) setText(q); // the address was changed by something else
     sent.current = q;
@@ -22,9 +32,9 @@ export function SearchBox({ label }: { label: string }) {
   return (
     <TextInput
       size="xs"
-      data-search
+      data-search={name === "q" || undefined}
       aria-label={label}
-      placeholder={label}
+      placeholder={placeholder}
       leftSection={<IconSearch size={14} aria-hidden="true" />}
       value={text}
       onChange={(event) => {

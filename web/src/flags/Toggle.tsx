@@ -1,0 +1,35 @@
+import { Switch } from "@mantine/core";
+import type { Environment } from "../api/session";
+import { RoleGate } from "../ui/RoleGate";
+import { useWriter } from "../ui/WriteProvider";
+import { type Flag, withSettings } from "./flags";
+
+/** Toggle switches a flag on or off in an environment. */
+export function Toggle({ flag, environment, label }: { flag: Flag; environment: Environment; label?: string }) {
+  const writer = useWriter();
+  const isOn = flag.attributes.environments[environment.id]?.enabled ?? true;
+  const toggle = () =>
+    void writer.attempt({
+      kind: "flag",
+      id: flag.id,
+      title: `Switch ${flag.id} ${isOn ? "off" : "on"} in ${environment.name}`,
+      done: `${flag.id} is ${isOn ? "off" : "on"} in ${environment.name}.`,
+      environments: [environment.id],
+      change: (current) => withSettings(current, environment.id, (settings) => ({ ...settings, enabled: !isOn })),
+    });
+  return (
+    <RoleGate needs="MEMBER" environment={environment.id}>
+      {(disabled) => (
+        <Switch
+          size="xs"
+          tabIndex={label ? 0 : -1}
+          checked={isOn}
+          disabled={disabled}
+          onChange={toggle}
+          label={label}
+          aria-label={label ?? `${flag.id} in ${environment.name}`}
+        />
+      )}
+    </RoleGate>
+  );
+}

@@ -1,0 +1,40 @@
+import { type ComboboxItem, NativeSelect } from "@mantine/core";
+import { useSearch } from "@tanstack/react-router";
+import { useSetSearch } from "../app/focus";
+
+interface Props {
+  /** name is the filter's in the address. */
+  name: string;
+  label: string;
+  /** any is the choice that filters nothing. */
+  any: string;
+  choices: readonly (string | ComboboxItem)[];
+  /** clears are others in the address that mean nothing with another choice. */
+  clears?: string[];
+}
+
+/** Filter is one choice that narrows a list; it is in the address. */
+export function Filter({ name, label, any, choices, clears = [] }: Props) {
+  const search = useSearch({ strict: false }) as Record<string, string | undefined>;
+  const setSearch = useSetSearch();
+  return (
+    <NativeSelect
+      size="xs"
+      aria-label={label}
+      value={search[name] ?? ""}
+      onChange={(event) =>
+        setSearch({ ...Object.fromEntries(clears.map((each) => [each, undefined])), [name]: event.currentTarget.value || undefined })
+      }
+      data={[{ value: "", label: any }, ...choices]}
+    />
+  );
+}
+
+/** ManagedFilter narrows a list to what is steered here, or to what services only reported. */
+export function ManagedFilter({ all }: { all: string }) {
+  const choices = [
+    { value: "true", label: "Managed" },
+    { value: "false", label: "Discovered" },
+  ];
+  return <Filter name="managed" label="Managed" any={all} choices={choices} />;
+}

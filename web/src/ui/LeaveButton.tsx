@@ -1,0 +1,33 @@
+import { Button } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import type { Kind } from "../api/kinds";
+import { RoleGate } from "./RoleGate";
+import { useWriter } from "./WriteProvider";
+import type { Write } from "./write";
+
+interface Props<K extends Kind> {
+  write: Write<K>;
+  /** to is the list that is shown afterwards. */
+  to: string;
+  /** kept says why it cannot be done. */
+  kept?: string;
+  children: string;
+}
+
+/** LeaveButton attempts a write after which there is nothing left to see here, and goes to the list then. */
+export function LeaveButton<K extends Kind>({ write, to, kept, children }: Props<K>) {
+  const writer = useWriter();
+  const navigate = useNavigate();
+  const leave = async () => {
+    if (await writer.attempt(write)) await navigate({ to: to as never });
+  };
+  return (
+    <RoleGate needs="MEMBER">
+      {(disabled) => (
+        <Button size="compact-sm" variant="default" disabled={disabled || kept !== undefined} title={kept} onClick={leave}>
+          {children}
+        </Button>
+      )}
+    </RoleGate>
+  );
+}
