@@ -2,9 +2,8 @@ import "rapidoc/dist/rapidoc-min.js";
 import "./docs.css";
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
-const reference = document.createElement("rapi-doc");
+const reference = document.createElement("rapi-doc") as HTMLElement & { loadSpec: (document: object) => Promise<void> };
 const attributes: Record<string, string> = {
-  "spec-url": "/api/openapi.json",
   theme: dark ? "dark" : "light",
   "primary-color": dark ? "#6fb4ad" : "#2f6f6a",
   "bg-color": dark ? "#14161a" : "#ffffff",
@@ -26,7 +25,7 @@ const attributes: Record<string, string> = {
   "fetch-credentials": "same-origin",
   "server-url": window.location.origin,
   "default-api-server": window.location.origin,
-  "show-method-in-nav-bar": "as-colored-text",
+  "show-method-in-nav-bar": "as-plain-text",
   "use-path-in-nav-bar": "true",
   "nav-item-spacing": "compact",
 };
@@ -37,3 +36,9 @@ back.href = "/docs";
 back.textContent = "← The book";
 reference.append(back);
 document.body.append(reference);
+
+// The viewer resolves a document of OpenAPI 3.1 by a method that takes half a minute for ours; that for 3.0
+// takes a second, and what we use of 3.1 is drawn the same.
+void fetch("/api/openapi.json")
+  .then((answer) => answer.json())
+  .then((document) => reference.loadSpec({ ...document, openapi: "3.0.3" }));
