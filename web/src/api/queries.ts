@@ -60,6 +60,27 @@ export const useOne = <K extends Kind>(kind: K, id: string, { refetchInterval }:
 export const useList = <K extends Kind>(kind: K, query: Query = {}) =>
   useQuery({ ...listOf(kind, query), placeholderData: keepPreviousData });
 
+const most = 1000;
+
+/** useAll reads a whole list, for what the server cannot choose or arrange: an account has at most 10,000 rows of a kind. */
+export function useAll<K extends Kind>(kind: K, query: Query = {}, enabled = true) {
+  return useQuery({
+    queryKey: [...keyOf.list(kind, query), "all"],
+    enabled,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<Resource<K>[]> => {
+      const page = async (number: number) => {
+        const asked = { ...query, "page[number]": number, "page[size]": most, "meta[total]": true };
+        return (await send<Collection<K>>("GET", pathOf(kind), { query: asked, signal })).document;
+      };
+      const first = await page(1);
+      const pages = first.meta.pagination.total_pages ?? 1;
+      const rest = await Promise.all(Array.from({ length: Math.max(0, pages - 1) }, (_, index) => page(index + 2)));
+      return [first, ...rest].flatMap(({ data }) => data);
+    },
+  });
+}
+
 /** useSources reads which services report a flag or a logger, and from where. */
 export function useSources<K extends "flag_source" | "logger_source">(kind: K, of: string) {
   const owner = kind === "flag_source" ? "flag" : "logger";

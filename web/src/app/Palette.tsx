@@ -49,7 +49,17 @@ export default function Palette({ close }: { close: () => void }) {
   });
 
   return (
-    <Modal opened onClose={close} withCloseButton={false} padding={0} yOffset="12vh" centered={false} size="lg" aria-label="Search">
+    <Modal
+      opened
+      onClose={close}
+      title="Search"
+      classNames={{ header: "visually-hidden" }}
+      withCloseButton={false}
+      padding={0}
+      yOffset="12vh"
+      centered={false}
+      size="lg"
+    >
       <TextInput
         data-autofocus
         role="combobox"

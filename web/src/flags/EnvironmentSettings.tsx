@@ -1,9 +1,10 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Environment } from "../api/session";
+import { OrderList } from "../ui/OrderList";
 import { useRefusal } from "../ui/RoleGate";
 import { useWriter } from "../ui/WriteProvider";
-import { chipOf, type Flag, moveRule, type Rule, replaceRule, type Settings, settingsIn, withSettings } from "./flags";
+import { arranged, chipOf, type Flag, keysOf, type Rule, replaceRule, type Settings, settingsIn, withSettings } from "./flags";
 import { RuleEditor } from "./RuleEditor";
 import styles from "./Rules.module.css";
 import { sentenceOf } from "./rules";
@@ -65,28 +66,32 @@ export default function EnvironmentSettings({ flag, etag, environment }: Props) 
             No rules: everybody gets the default.
           </Text>
         )}
-        <ol className={styles.rules} data-off={!settings.enabled || undefined}>
-          {settings.rules.map((rule, index) => (
-            <RuleLine
-              // biome-ignore lint/suspicious/noArrayIndexKey: rules have no id, and two may be alike
-              key={index}
-              rule={rule}
+        {settings.rules.length > 0 && (
+          <div className={styles.rules} data-off={!settings.enabled || undefined}>
+            <OrderList
+              label="Rules in order"
+              items={itemsOf(settings.rules)}
               disabled={Boolean(reason)}
-              first={index === 0}
-              last={index === settings.rules.length - 1}
-              onEdit={() => setEditing({ rule })}
-              onMove={(by) =>
-                void write(`Move a rule ${where}`, "The rule was moved.", (old) => ({ ...old, rules: moveRule(old.rules, rule, by) }))
+              onOrder={(keys) =>
+                write(`Move a rule ${where}`, "The rule was moved.", (old) => ({ ...old, rules: arranged(old.rules, keys) })).then(() => {})
               }
-              onDelete={() =>
-                void write(`Delete a rule ${where}`, "The rule was deleted.", (old) => ({
-                  ...old,
-                  rules: replaceRule(old.rules, rule, undefined),
-                }))
-              }
-            />
-          ))}
-        </ol>
+            >
+              {({ rule }) => (
+                <RuleLine
+                  rule={rule}
+                  disabled={Boolean(reason)}
+                  onEdit={() => setEditing({ rule })}
+                  onDelete={() =>
+                    void write(`Delete a rule ${where}`, "The rule was deleted.", (old) => ({
+                      ...old,
+                      rules: replaceRule(old.rules, rule, undefined),
+                    }))
+                  }
+                />
+              )}
+            </OrderList>
+          </div>
+        )}
       </section>
       <DefaultValue
         key={JSON.stringify(settings.default)}
@@ -105,20 +110,23 @@ export default function EnvironmentSettings({ flag, etag, environment }: Props) 
   );
 }
 
+const nameOf = ({ description, logic }: Rule) => description || sentenceOf(logic);
+
+function itemsOf(rules: Rule[]) {
+  const keys = keysOf(rules);
+  return rules.map((rule, index) => ({ id: keys[index] as string, name: nameOf(rule), rule }));
+}
+
 interface LineProps {
   rule: Rule;
   disabled: boolean;
-  first: boolean;
-  last: boolean;
   onEdit: () => void;
-  onMove: (by: number) => void;
   onDelete: () => void;
 }
 
-function RuleLine({ rule, disabled, first, last, onEdit, onMove, onDelete }: LineProps) {
-  const name = rule.description || sentenceOf(rule.logic);
+function RuleLine({ rule, disabled, onEdit, onDelete }: LineProps) {
   return (
-    <li className={styles.rule} aria-label={name}>
+    <div className={styles.rule}>
       <div className={styles.text}>
         {rule.description && <div className={styles.description}>{rule.description}</div>}
         <div>
@@ -126,20 +134,14 @@ function RuleLine({ rule, disabled, first, last, onEdit, onMove, onDelete }: Lin
         </div>
       </div>
       <Group gap={4} wrap="nowrap">
-        <Button size="compact-xs" variant="subtle" disabled={disabled || first} onClick={() => onMove(-1)} aria-label={`Move up: ${name}`}>
-          ↑
-        </Button>
-        <Button size="compact-xs" variant="subtle" disabled={disabled || last} onClick={() => onMove(1)} aria-label={`Move down: ${name}`}>
-          ↓
-        </Button>
-        <Button size="compact-xs" variant="default" disabled={disabled} onClick={onEdit}>
+        <Button size="compact-xs" variant="default" disabled={disabled} onClick={onEdit} aria-label={`Edit ${nameOf(rule)}`}>
           Edit
         </Button>
-        <Button size="compact-xs" variant="default" disabled={disabled} onClick={onDelete}>
+        <Button size="compact-xs" variant="default" disabled={disabled} onClick={onDelete} aria-label={`Delete ${nameOf(rule)}`}>
           Delete
         </Button>
       </Group>
-    </li>
+    </div>
   );
 }
 

@@ -10,33 +10,29 @@ import type { Column } from "../ui/Grid";
 import { IconSnowflake } from "../ui/icons";
 import { NewButton } from "../ui/NewButton";
 import { PagedGrid } from "../ui/PagedGrid";
-import { RelativeTime } from "../ui/RelativeTime";
+import { RelativeTime, useNow } from "../ui/RelativeTime";
 import { SearchBox } from "../ui/SearchBox";
+import { staleness } from "../ui/stale";
 import { EmptyState } from "../ui/states";
-import { usePages } from "../ui/usePages";
+import { Tag } from "../ui/Tag";
 import styles from "./FlagList.module.css";
 import { chipOf, defaultIn, type Flag } from "./flags";
 import { shareOf } from "./rules";
 import { Toggle } from "./Toggle";
+import { useFlags } from "./useFlags";
 
 const NewFlag = lazy(() => import("./NewFlag"));
 
 /** FlagList is the screen of flags: a row for each, a column for each environment. */
 export default function FlagList() {
-  const { q, type, managed, references } = useSearch({ from: "/frame/flags" });
+  const search = useSearch({ from: "/frame/flags" });
   const environments = useColumns();
   const navigate = useNavigate();
   const [isNew, setNew] = useState(false);
-  const isOne = references?.includes(":");
-  const pages = usePages("flag", {
-    "filter[search]": q,
-    "filter[type]": type,
-    "filter[managed]": managed,
-    "filter[references_context]": isOne ? references : undefined,
-    "filter[references_context_type]": isOne ? undefined : references,
-  });
+  const pages = useFlags(search);
   const columns = useMemo(() => columnsOf(environments), [environments]);
-  const isFiltered = Boolean(q || type || managed || references);
+  const { q, type, managed, references, stale } = search;
+  const isFiltered = Boolean(q || type || managed || references || stale);
   return (
     <main className="screen">
       <Filters onNew={() => setNew(true)} total={pages.total} />
@@ -77,7 +73,7 @@ function columnsOf(environments: Environment[]): Column<Flag>[] {
       key: "evaluated",
       header: "Last evaluated",
       width: "130px",
-      cell: (flag) => <RelativeTime at={flag.attributes.last_evaluated} absent="not yet" />,
+      cell: (flag) => <Evaluated flag={flag} />,
     },
   ];
 }
@@ -127,6 +123,21 @@ function EnvironmentCell({ flag, environment }: { flag: Flag; environment: Envir
   );
 }
 
+/** Evaluated shows when a service asked for a flag last, and that this was long ago. */
+function Evaluated({ flag }: { flag: Flag }) {
+  const reason = staleness(flag.attributes, useNow(3600));
+  return (
+    <>
+      <RelativeTime at={flag.attributes.last_evaluated} absent="not yet" />
+      {reason && (
+        <span title={`Looks stale: ${reason}`}>
+          <Tag tone="warning">stale</Tag>
+        </span>
+      )}
+    </>
+  );
+}
+
 function Discovered({ flag }: { flag: Flag }) {
   return <span className="muted">code default {chipOf(flag.attributes.default)}</span>;
 }
@@ -141,6 +152,7 @@ function Filters({ onNew, total }: { onNew: () => void; total: number }) {
       <SearchBox label="Search by id or name" />
       <Filter name="type" label="Type" any="Any type" choices={["BOOLEAN", "STRING", "NUMERIC", "JSON"]} />
       <ManagedFilter all="All flags" />
+      <Filter name="stale" label="Use" any="Used or not" choices={[{ value: "1", label: "Look stale" }]} />
       <SearchBox name="references" label="Rules that reference a context, as type or type:key" placeholder="References user:alice" />
       <span className="spring" />
       <NewButton onClick={onNew}>New flag</NewButton>

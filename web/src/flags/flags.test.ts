@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Attributes, chipOf, defaultIn, moveRule, type Rule, replaceRule, withSettings } from "./flags";
+import { type Attributes, arranged, chipOf, defaultIn, keysOf, type Rule, replaceRule, withSettings } from "./flags";
 
 const rule = (value: unknown): Rule => ({ description: "", logic: { "==": [{ var: "a" }, value] }, value: true });
 const [a, b, c] = [rule(1), rule(2), rule(3)];
@@ -25,10 +25,16 @@ test("a rule is replaced where it is, also after others were added", () => {
   expect(replaceRule([], undefined, a)).toEqual([a]);
 });
 
-test("rules move and stop at the ends", () => {
-  expect(moveRule([a, b, c], c, -1)).toEqual([a, c, b]);
-  expect(moveRule([a, b, c], a, -1)).toEqual([a, b, c]);
-  expect(moveRule([a, b, c], a, 2)).toEqual([b, c, a]);
+test("rules are put in order by what they are, and new ones stay last", () => {
+  const [first, second, third] = keysOf([a, b, c]) as [string, string, string];
+  expect(arranged([a, b, c], [third, first, second])).toEqual([c, a, b]);
+  expect(arranged([a, b, rule(4)], [third, second, first])).toEqual([b, a, rule(4)]);
+});
+
+test("two rules that are alike keep apart", () => {
+  const keys = keysOf([a, b, a]);
+  expect(new Set(keys).size).toBe(3);
+  expect(arranged([a, b, a], keys.toReversed())).toEqual([a, b, a]);
 });
 
 test("an environment's settings change alone", () => {

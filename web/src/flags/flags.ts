@@ -45,14 +45,21 @@ export function replaceRule(rules: Rule[], old: Rule | undefined, rule: Rule | u
   return rules.flatMap((each, index) => (index === at ? (rule ? [rule] : []) : [each]));
 }
 
-/** moveRule moves a rule by some places. */
-export function moveRule(rules: Rule[], rule: Rule, by: number): Rule[] {
-  const at = rules.findIndex((each) => same(each, rule));
-  const to = at + by;
-  if (at < 0 || to < 0 || to >= rules.length) return rules;
-  const moved = rules.filter((_, index) => index !== at);
-  moved.splice(to, 0, rule);
-  return moved;
+/** keysOf names rules by what they are, since they have no id; of two that are alike, the second has a number. */
+export function keysOf(rules: Rule[]): string[] {
+  const seen = new Map<string, number>();
+  return rules.map((rule) => {
+    const text = JSON.stringify(rule);
+    seen.set(text, (seen.get(text) ?? 0) + 1);
+    return `${text}#${seen.get(text)}`;
+  });
+}
+
+/** arranged puts rules in the order of their keys; those that somebody added meanwhile come last. */
+export function arranged(rules: Rule[], keys: string[]): Rule[] {
+  const own = keysOf(rules);
+  const known = keys.flatMap((key) => rules[own.indexOf(key)] ?? []);
+  return [...known, ...rules.filter((_, index) => !keys.includes(own[index] as string))];
 }
 
 /** chipOf shows a value in a few characters. */

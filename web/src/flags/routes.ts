@@ -5,7 +5,7 @@ import { pick } from "../app/search";
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/flags",
-  validateSearch: pick("q", "type", "managed", "references"),
+  validateSearch: pick("q", "type", "managed", "references", "stale"),
   component: lazyRouteComponent(() => import("./FlagList")),
 });
 const detail = createRoute({

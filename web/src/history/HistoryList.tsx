@@ -1,6 +1,6 @@
 import { Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { type Resource, wordFor } from "../api/kinds";
 import { useStream } from "../api/queries";
 import { useSetSearch } from "../app/focus";
@@ -13,7 +13,7 @@ import { RowButton } from "../ui/RowButton";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag, type Tone } from "../ui/Tag";
 import { ChangePanel } from "./ChangePanel";
-import { type Filters, hoursAgo, kinds, queryOf } from "./filters";
+import { type Filters, hoursAgo, kinds, passes, queryOf } from "./filters";
 
 type Change = Resource<"change">;
 
@@ -42,12 +42,17 @@ function FilterBar({ filters }: { filters: Filters }) {
       <Filter name="kind" label="Kind" any="Any kind" choices={choices} clears={["id"]} />
       {filters.kind && <IdFilter key={`${filters.kind}:${filters.id}`} kind={filters.kind} id={filters.id} />}
       <Filter name="actor" label="By whom" any="By anybody" choices={actors} />
+      {!filters.kind && (
+        <Filter name="sessions" label="Sign-ins" any="Without sign-ins" choices={[{ value: "1", label: "With sign-ins" }]} />
+      )}
       <TimeFilter from={filters.from} to={filters.to} />
       {filtered && (
         <Button
           size="compact-sm"
           variant="subtle"
-          onClick={() => setSearch({ kind: undefined, id: undefined, actor: undefined, from: undefined, to: undefined })}
+          onClick={() =>
+            setSearch({ kind: undefined, id: undefined, actor: undefined, from: undefined, to: undefined, sessions: undefined })
+          }
         >
           Clear
         </Button>
@@ -126,9 +131,20 @@ function useActors(chosen?: string): { value: string; label: string }[] {
   return [...found].map(([value, label]) => ({ value, label }));
 }
 
+/** atLeast is how many changes are read before there is something to scroll: filters leave out many of a page. */
+const atLeast = 40;
+
 function Changes({ filters, open }: { filters: Filters; open: (seq: string) => void }) {
   const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useStream("change", queryOf(filters));
-  const all = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
+  const { kind, sessions } = filters;
+  const all = useMemo(
+    () => data?.pages.flatMap((page) => page.data).filter((change) => passes(change, { kind, sessions })) ?? [],
+    [data, kind, sessions],
+  );
+  const isShort = all.length < atLeast && hasNextPage;
+  useEffect(() => {
+    if (isShort && !isFetchingNextPage) void fetchNextPage();
+  }, [isShort, isFetchingNextPage, fetchNextPage]);
   const at = useCallback((index: number) => all[index], [all]);
   const onRange = useCallback(
     (_: number, to: number) => {
@@ -136,7 +152,7 @@ function Changes({ filters, open }: { filters: Filters; open: (seq: string) => v
     },
     [all.length, hasNextPage, isFetchingNextPage, fetchNextPage],
   );
-  if (isPending) return <Loading />;
+  if (isPending || (isShort && all.length === 0 && !error)) return <Loading />;
   if (error && all.length === 0) return <ErrorState error={error} retry={refetch} />;
   if (all.length === 0) return <Nothing filtered={Object.values(filters).some(Boolean)} />;
   return (

@@ -1,5 +1,6 @@
 import type { Query } from "../api/client";
 import type { Role } from "../api/kinds";
+import { isWorth } from "../ui/changes";
 
 /** Filters are what the address says about the list; times are those of a datetime-local field, in the reader's zone. */
 export interface Filters {
@@ -8,6 +9,8 @@ export interface Filters {
   actor?: string;
   from?: string;
   to?: string;
+  /** sessions lists sign-ins and sign-outs as well. */
+  sessions?: string;
 }
 
 /** kinds are those that the server records changes of, in the order of the rail. */
@@ -38,6 +41,11 @@ export function queryOf({ kind, id, actor, from, to }: Filters): Query {
     "filter[created_at]": from || to ? `[${instant(from)},${instant(to)})` : undefined,
     "page[size]": 100,
   };
+}
+
+/** passes reports whether a change is listed: what the server cannot filter by is left out here. */
+export function passes({ attributes }: { attributes: { kind: string } }, { kind, sessions }: Filters): boolean {
+  return kind ? attributes.kind === kind : isWorth({ attributes }) || sessions !== undefined;
 }
 
 function instant(local: string | undefined): string {

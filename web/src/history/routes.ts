@@ -5,7 +5,7 @@ import { pick } from "../app/search";
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/history",
-  validateSearch: pick("kind", "id", "actor", "from", "to", "change"),
+  validateSearch: pick("kind", "id", "actor", "from", "to", "sessions", "change"),
   component: lazyRouteComponent(() => import("./HistoryList")),
 });
 

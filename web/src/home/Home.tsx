@@ -3,7 +3,7 @@ import { Link, useRouter } from "@tanstack/react-router";
 import type { MouseEvent, ReactNode } from "react";
 import { type Resource, wordFor } from "../api/kinds";
 import { useStream } from "../api/queries";
-import { nameOf } from "../ui/changes";
+import { isWorth, nameOf } from "../ui/changes";
 import { RelativeTime } from "../ui/RelativeTime";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { Tag } from "../ui/Tag";
@@ -103,10 +103,10 @@ function Local({ href, children }: { href: string; children: ReactNode }) {
 }
 
 function LastChanges() {
-  const { data, error, refetch } = useStream("change", { "page[size]": 15 });
+  const { data, error, refetch } = useStream("change", { "page[size]": 100 });
   if (error && !data) return <ErrorState error={error} retry={refetch} />;
   if (!data) return <Loading rows={8} />;
-  const changes = data.pages[0]?.data ?? [];
+  const changes = (data.pages[0]?.data ?? []).filter(isWorth).slice(0, 15);
   if (changes.length === 0) return <EmptyState title="Nothing was changed yet" />;
   return (
     <>

@@ -32,6 +32,7 @@ test("levels that end are listed, the next one first", () => {
     attributes: { environments, level: null, level_expires_at: null },
   } as unknown as Resource<"logger">;
   expect(expiringLevels([logger]).map(({ reason }) => reason)).toEqual(["TRACE in staging ends", "DEBUG in production ends"]);
+  expect(expiringLevels([logger], "production").map(({ reason }) => reason)).toEqual(["DEBUG in production ends"]);
 });
 
 test("a flag that nobody evaluates is stale, with the reason", () => {

@@ -1,4 +1,5 @@
 import type { Resource } from "../api/kinds";
+import { day, staleness } from "../ui/stale";
 
 /** Matter is something that needs somebody. */
 export interface Matter {
@@ -10,8 +11,6 @@ export interface Matter {
   at?: string | null;
 }
 
-const day = 86_400_000;
-const days = (ms: number) => `${Math.floor(ms / day)} days`;
 const age = (at: string, now: number) => now - new Date(at).getTime();
 
 const failures: Record<string, string> = {
@@ -49,12 +48,14 @@ export function lateJobs(jobs: Resource<"job">[], now: number): Matter[] {
     }));
 }
 
-/** expiringLevels are levels that end by themselves, the next one first. */
-export function expiringLevels(loggers: Resource<"logger">[]): Matter[] {
+/** expiringLevels are levels that end by themselves, the next one first; with a focus, those that this environment has. */
+export function expiringLevels(loggers: Resource<"logger">[], focus?: string): Matter[] {
   const found = loggers.flatMap(({ id, attributes }) => {
     const href = `/loggers/${encodeURIComponent(id)}`;
     const own = Object.entries(attributes.environments).flatMap(([environment, { level, expires_at }]) =>
-      expires_at ? [{ id: `${id}:${environment}`, title: id, reason: `${level} in ${environment} ends`, href, at: expires_at }] : [],
+      expires_at && (focus ?? environment) === environment
+        ? [{ id: `${id}:${environment}`, title: id, reason: `${level} in ${environment} ends`, href, at: expires_at }]
+        : [],
     );
     const { level, level_expires_at } = attributes;
     return level_expires_at ? [...own, { id, title: id, reason: `${level} everywhere ends`, href, at: level_expires_at }] : own;
@@ -62,15 +63,11 @@ export function expiringLevels(loggers: Resource<"logger">[]): Matter[] {
   return found.toSorted((one, other) => one.at.localeCompare(other.at));
 }
 
-const staleAfter = 30 * day;
-
-/** staleFlags are managed flags that no service evaluated for 30 days. */
+/** staleFlags are managed flags that no service evaluated for long. */
 export function staleFlags(flags: Resource<"flag">[], now: number): Matter[] {
-  return flags.flatMap(({ id, attributes: { name, managed, last_evaluated, created_at } }) => {
-    const idle = age(last_evaluated ?? created_at, now);
-    if (!managed || idle < staleAfter) return [];
-    const reason = last_evaluated ? `not evaluated for ${days(idle)}` : `never evaluated since it was made ${days(idle)} ago`;
-    return [{ id, title: name, reason, href: `/flags/${encodeURIComponent(id)}` }];
+  return flags.flatMap(({ id, attributes }) => {
+    const reason = staleness(attributes, now);
+    return reason ? [{ id, title: attributes.name, reason, href: `/flags/${encodeURIComponent(id)}` }] : [];
   });
 }
 

@@ -4,6 +4,7 @@ import { pathOf, type Stream } from "../api/kinds";
 import { useList } from "../api/queries";
 import { useEnvironments } from "../api/session";
 import { storedOptions, type Usage, usageOptions } from "../api/usage";
+import { useFocus } from "../app/focus";
 import { useNow } from "../ui/RelativeTime";
 import * as attention from "./attention";
 
@@ -15,25 +16,26 @@ export interface Group {
   more: string;
 }
 
-/** useMatters gathers what needs somebody. It is live, because everything it reads is. */
+/** useMatters gathers what needs somebody, in the environment in focus if there is one. It is live, because everything it reads is. */
 export function useMatters(): { groups: Group[]; isPending: boolean; error: unknown; refetch: () => void } {
   const now = useNow(60);
+  const [focus] = useFocus();
   const failing = useList("job", { "filter[last_status]": "FAILED", "page[size]": 50 });
   const due = useList("job", { "filter[enabled]": true, sort: "next_run_at", "page[size]": 50 });
   const loggers = useList("logger", { "filter[managed]": true, "page[size]": 1000 });
   const flags = useList("flag", { "filter[managed]": true, "page[size]": 1000 });
   const usage = useQuery(usageOptions);
-  const silent = useSilent(now);
-  const frozen = useFrozen();
+  const silent = useSilent(now, focus);
+  const frozen = useFrozen(focus);
   const first = [failing, due, loggers, flags, usage];
   const groups = [
-    { title: "Jobs that fail", matters: attention.failingJobs(failing.data?.data ?? []), more: "/jobs" },
+    { title: "Jobs that fail", matters: attention.failingJobs(failing.data?.data ?? []), more: "/jobs?status=FAILED" },
     { title: "Jobs that are late", matters: attention.lateJobs(due.data?.data ?? [], now), more: "/jobs" },
-    { title: "Levels that end", matters: attention.expiringLevels(loggers.data?.data ?? []), more: "/loggers" },
+    { title: "Levels that end", matters: attention.expiringLevels(loggers.data?.data ?? [], focus), more: "/loggers?only=expiring" },
     { title: "Limits that are near", matters: attention.tightLimits(usage.data ? limitsOf(usage.data) : []), more: "/plan" },
     { title: "Services that are silent", matters: silent, more: "/services" },
     { title: "Values that are frozen", matters: frozen, more: "/environments" },
-    { title: "Flags that look stale", matters: attention.staleFlags(flags.data?.data ?? [], now), more: "/flags" },
+    { title: "Flags that look stale", matters: attention.staleFlags(flags.data?.data ?? [], now), more: "/flags?stale=1" },
   ];
   return {
     groups: groups.filter(({ matters }) => matters.length > 0),
@@ -49,8 +51,8 @@ const limitsOf = (usage: Usage): attention.Limit[] => [
 ];
 
 // useSilent reads the newest reports. When there are more than a page, a service that is not among them is not judged.
-function useSilent(now: number): attention.Matter[] {
-  const newest = { sort: "-last_seen", "page[size]": 1000 };
+function useSilent(now: number, focus?: string): attention.Matter[] {
+  const newest = { sort: "-last_seen", "page[size]": 1000, "filter[environment]": focus };
   const loggers = useList("logger_source", newest);
   const flags = useList("flag_source", newest);
   const connections = useQuery({
@@ -59,14 +61,18 @@ function useSilent(now: number): attention.Matter[] {
   });
   if (!loggers.data || !flags.data || !connections.data) return [];
   const sources = [...loggers.data.data, ...flags.data.data].map(({ attributes }) => attributes);
-  const connected = new Set(connections.data.flatMap(({ attributes }) => attributes.service ?? []));
+  const connected = new Set(
+    connections.data.flatMap(({ attributes }) =>
+      (focus ?? attributes.environment) === attributes.environment ? (attributes.service ?? []) : [],
+    ),
+  );
   return attention.silentServices(sources, connected, now);
 }
 
-// useFrozen counts what unmanaged environments store.
-function useFrozen(): attention.Matter[] {
+// useFrozen counts what unmanaged environments store, or the one in focus.
+function useFrozen(focus?: string): attention.Matter[] {
   const unmanaged = useEnvironments()
-    .filter(({ managed }) => !managed)
+    .filter(({ id, managed }) => !managed && (focus ?? id) === id)
     .slice(0, 20);
   const counts = useQueries({
     queries: unmanaged.map(({ id }) => storedOptions(id)),

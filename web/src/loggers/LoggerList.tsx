@@ -1,7 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type KeyboardEvent, useDeferredValue, useMemo, useState } from "react";
-import { useList, useOne } from "../api/queries";
+import { useAll, useList, useOne } from "../api/queries";
 import type { Environment } from "../api/session";
 import { useColumns, useSetSearch } from "../app/focus";
 import { EnvironmentName } from "../ui/EnvironmentDot";
@@ -19,7 +19,6 @@ import { LevelPicker, type Picking } from "./LevelPicker";
 import styles from "./LoggerList.module.css";
 import { base, effectiveIn, type Logger, withLevel } from "./levels";
 import { buildTree, flatRows, matches, type Row, rowsOf } from "./tree";
-import { useLoggers } from "./useLoggers";
 
 /** small is how many loggers are shown with all branches open. */
 const small = 80;
@@ -28,7 +27,7 @@ const small = 80;
 export default function LoggerList() {
   const search = useSearch({ from: "/frame/loggers" });
   const environments = useColumns();
-  const loggers = useLoggers(search.service);
+  const loggers = useAll("logger", { "filter[service]": search.service });
   const { rows, toggle } = useRows(loggers.data ?? [], environments);
   const [picking, setPicking] = useState<Picking>();
   const [watched, setWatched] = useState<string>();

@@ -65,6 +65,7 @@ export function OrderList<T extends Item>({ label, items, disabled = false, onOr
           <li
             key={item.id}
             className={styles.item}
+            aria-label={item.name}
             data-held={held === item.id || undefined}
             draggable={!disabled}
             onDragStart={() => take(item)}

@@ -5,3 +5,6 @@ export function nameOf({ key, before, after }: { key: string; before: object | n
   const known = [name, email, client].find((text) => typeof text === "string" && text !== "");
   return (known as string | undefined) ?? key;
 }
+
+/** isWorth reports whether a change is listed unasked: who signed in and out would hide the rest. */
+export const isWorth = ({ attributes }: { attributes: { kind: string } }) => attributes.kind !== "session";

@@ -6,11 +6,11 @@ import { listOf } from "../api/queries";
 
 const size = 200;
 
-/** pagesAround returns the numbers of the pages that hold the rows from…to and those beside them; pages count from 1. */
+/** pagesAround returns the numbers of the pages that hold the rows from…to, the one before and two after them, which people scroll to; pages count from 1. */
 export function pagesAround(from: number, to: number, total: number): number[] {
   const last = Math.max(1, Math.ceil(total / size));
   const first = Math.max(1, Math.floor(from / size));
-  const end = Math.min(last, Math.floor(to / size) + 2);
+  const end = Math.min(last, Math.floor(to / size) + 3);
   return Array.from({ length: end - first + 1 }, (_, index) => first + index);
 }
 

@@ -1,0 +1,33 @@
+import { useMemo } from "react";
+import { useAll } from "../api/queries";
+import { useNow } from "../ui/RelativeTime";
+import { staleness } from "../ui/stale";
+import { usePages } from "../ui/usePages";
+
+export interface Filters {
+  q?: string;
+  type?: string;
+  managed?: string;
+  references?: string;
+  stale?: string;
+}
+
+const nothing = () => {};
+
+/** useFlags reads the flags that pass the filters: page by page, and all of them to find those that look stale. */
+export function useFlags({ q, type, managed, references, stale }: Filters) {
+  const isOne = references?.includes(":");
+  const query = {
+    "filter[search]": q,
+    "filter[type]": type,
+    "filter[managed]": managed,
+    "filter[references_context]": isOne ? references : undefined,
+    "filter[references_context_type]": isOne ? undefined : references,
+  };
+  const pages = usePages("flag", query);
+  const { data, isPending, error, refetch } = useAll("flag", query, stale !== undefined);
+  const now = useNow(3600);
+  const rows = useMemo(() => (data ?? []).filter(({ attributes }) => staleness(attributes, now)), [data, now]);
+  const at = useMemo(() => (index: number) => rows[index], [rows]);
+  return stale === undefined ? pages : { total: rows.length, at, onRange: nothing, isPending, error: data ? null : error, refetch };
+}
