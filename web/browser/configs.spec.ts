@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, test, world } from "./harness";
+import { envelope, tabTo, test, world } from "./harness";
 
 const schema = { type: "object", required: ["port"], properties: { port: { type: "integer" } } };
 
@@ -91,8 +91,7 @@ test("the keyboard alone changes a value and resets it", async () => {
   const page = await w.open("/configs/keys?env=development&q=limit");
   await value(page, "limit", "Development").waitFor();
   await page.keyboard.press("/");
-  const cell = page.locator('[data-cell="0:0"]');
-  while (!(await cell.evaluate((element) => element === document.activeElement))) await page.keyboard.press("Tab");
+  await tabTo(page, page.locator('[data-cell="0:0"]'));
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
@@ -105,8 +104,7 @@ test("the keyboard alone changes a value and resets it", async () => {
   await page.waitForFunction(() => document.activeElement?.closest("[data-cell]")); // the form has given the focus back
   await page.keyboard.press("Enter");
   await input.waitFor();
-  const reset = page.getByRole("button", { name: "Reset" });
-  while (!(await reset.evaluate((element) => element === document.activeElement))) await page.keyboard.press("Tab");
+  await tabTo(page, page.getByRole("button", { name: "Reset" }));
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "limit in Development: 1 default" }).waitFor();
 });

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, test, world } from "./harness";
+import { answer, envelope, tabTo, test, world } from "./harness";
 
 const off = { enabled: true, default: null, rules: [] };
 
 const w = world(async (server) => {
-  for (const id of ["checkout", "restarted", "contested", "keys"])
+  for (const id of ["checkout", "restarted", "contested", "keys", "typed"])
     await server.api("POST", "/api/v1/flags", envelope("flag", id, { type: "BOOLEAN", default: false }));
   await server.api("POST", "/api/v1/contexts/bulk", { contexts: [{ type: "user", key: "alice", attributes: { plan: "pro" } }] });
 });
@@ -95,9 +95,81 @@ test("a switch is one key in the list", async () => {
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "Switch keys off in Production" }).waitFor();
-  await page.waitForFunction(() => document.activeElement?.closest('[role="dialog"]'));
-  await page.keyboard.press("Enter");
+  await answer(page, "Switch keys off in Production");
   await page.getByText("keys is off in Production.").waitFor();
   await expectAccessible(page);
+});
+
+const when = (key: string) => ({ description: "", logic: { "==": [{ var: "user.key" }, key] }, value: true });
+
+/** rulesOf returns whom the rules of a flag are about, in their order. */
+async function rulesOf(id: string): Promise<string[]> {
+  const { data } = await w.server.api<{ data: { attributes: { environments: { production: { rules: ReturnType<typeof when>[] } } } } }>(
+    "GET",
+    `/api/v1/flags/${id}`,
+  );
+  return data.attributes.environments.production.rules.map(({ logic }) => logic["=="][1] as string);
+}
+
+test("the keyboard alone adds a rule with the builder, and moves it to the front", async () => {
+  const page = await w.open("/flags/typed?tab=production");
+  for (const key of ["alice", "bob"]) {
+    await tabTo(page, page.getByRole("button", { name: "Add rule" }));
+    await page.keyboard.press("Enter");
+    await tabTo(page, page.getByRole("textbox", { name: "Value" }));
+    await page.keyboard.type(key);
+    await page.keyboard.press("Enter");
+    await answer(page, /^Add a rule of typed/);
+    await page.getByRole("listitem", { name: `user.key is ${key}` }).waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  }
+  await tabTo(page, page.getByRole("button", { name: "Move user.key is bob" }));
+  for (const key of ["Space", "ArrowUp", "Space"]) await page.keyboard.press(key);
+  await answer(page, /^Move a rule of typed/);
+  await page.getByText("The rule was moved.").waitFor();
+  expect(await rulesOf("typed")).toEqual(["bob", "alice"]);
+  await expectAccessible(page);
+});
+
+test("a rule is dragged to its place", async () => {
+  const environments = { production: { enabled: true, default: null, rules: [when("one"), when("two"), when("three")] } };
+  await w.server.api("POST", "/api/v1/flags", envelope("flag", "dragged", { type: "BOOLEAN", default: false, environments }));
+  const page = await w.open("/flags/dragged?tab=production");
+  const rules = page.getByRole("list", { name: "Rules in order" }).getByRole("listitem");
+  await rules.filter({ hasText: "three" }).dragTo(rules.first());
+  await answer(page, /^Move a rule of dragged/);
+  await page.getByText("The rule was moved.").waitFor();
+  expect(await rulesOf("dragged")).toEqual(["three", "one", "two"]);
+});
+
+test("flags that nobody asked for in a month look stale", async () => {
+  const page = await w.open("/flags?stale=1&q=checkout");
+  await page.getByText("No flag passes the filter").waitFor();
+  await page.clock.setFixedTime(Date.now() + 40 * 86_400_000);
+  await page.reload();
+  await page
+    .getByRole("row", { name: /checkout/ })
+    .getByText("stale")
+    .waitFor();
+  expect(await page.getByRole("combobox", { name: "Use" }).inputValue()).toBe("1");
+});
+
+test("while the server is away, what was read stays and nothing can be changed", async () => {
+  const page = await w.open("about:blank");
+  await page.clock.install();
+  await page.goto("/flags?q=checkout");
+  await page.getByText("Live").waitFor();
+  await page.getByRole("link", { name: "checkout" }).waitFor();
+  await w.server.leave();
+  await page.getByText("Reconnecting").waitFor();
+  await page.clock.fastForward(11_000);
+  await page.getByText("Offline").waitFor();
+  await page.getByTitle("The server cannot be reached; nothing can be changed now.").first().waitFor();
+  expect(await page.getByRole("button", { name: "New flag" }).isDisabled()).toBe(true);
+  expect(await page.getByRole("link", { name: "checkout" }).isVisible()).toBe(true);
+  await expectAccessible(page);
+  await w.server.restart();
+  await page.clock.fastForward(20_000);
+  await page.getByText("Live").waitFor();
+  expect(await page.getByRole("button", { name: "New flag" }).isEnabled()).toBe(true);
 });

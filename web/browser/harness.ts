@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, test as vitestTest } from "vitest";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
+import { afterAll, beforeAll, inject, test as vitestTest } from "vitest";
 
 const program = fileURLToPath(new URL("../../bin/signalbox", import.meta.url));
 const results = fileURLToPath(new URL("../test-results/", import.meta.url));
@@ -24,6 +24,8 @@ export interface Server {
   /** command runs the program beside the server and returns what it prints. */
   command: (...words: string[]) => string;
   stop: () => Promise<void>;
+  /** leave ends the program; restart starts it again. */
+  leave: () => Promise<void>;
   /** restart starts the server again on the same folder and port. */
   restart: () => Promise<void>;
 }
@@ -50,6 +52,7 @@ export async function startServer(settings: Record<string, string> = {}): Promis
     key,
     api: (method, path, body, as = key) => request(url, as, method, path, body),
     command: (...words) => execFileSync(program, words, { env: environment, encoding: "utf8" }),
+    leave: end,
     restart: async () => {
       await end();
       process_ = await run(environment, url);
@@ -92,7 +95,7 @@ async function run(env: NodeJS.ProcessEnv, url: string): Promise<ChildProcess> {
 
 function endOf(started: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
-    if (started.exitCode !== null) return resolve();
+    if (started.exitCode !== null || started.signalCode !== null) return resolve();
     started.on("exit", () => resolve());
     started.kill("SIGTERM");
   });
@@ -124,13 +127,13 @@ export interface Opening extends BrowserContextOptions {
   key?: string;
 }
 
-/** world starts a server and a browser for a file of tests; prepare fills the server. */
+/** world starts a server for a file of tests, in a browser that all files share; prepare fills the server. */
 export function world(prepare: (server: Server) => Promise<void> = async () => {}, settings: Record<string, string> = {}): World {
   const made = { server: undefined as unknown as Server };
   let browser: Browser;
   const contexts: BrowserContext[] = [];
   beforeAll(async () => {
-    [made.server, browser] = await Promise.all([startServer(settings), launch()]);
+    [made.server, browser] = await Promise.all([startServer(settings), chromium.connect(inject("browser"))]);
     await prepare(made.server);
   });
   afterAll(async () => {
@@ -146,7 +149,7 @@ export function world(prepare: (server: Server) => Promise<void> = async () => {
       ...options,
     });
     contexts.push(context);
-    await context.tracing.start({ screenshots: true, snapshots: false });
+    await context.tracing.start(); // a picture is taken when a test fails; one of every frame costs as much as the tests
     if (key !== "") await signIn(context, key);
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
@@ -177,20 +180,6 @@ function watch(page: Page, { pages, complaints }: Running): void {
   page.on("console", (message) => {
     if (/Content Security Policy|Refused to/.test(message.text())) complaints.push(message.text());
   });
-}
-
-async function launch(): Promise<Browser> {
-  const executablePath = process.env.SIGNALBOX_TEST_CHROMIUM ?? which("chromium", "chromium-browser", "google-chrome");
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
-}
-
-function which(...names: string[]): string {
-  for (const name of names) {
-    try {
-      return execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim();
-    } catch {}
-  }
-  throw new Error("there is no Chromium; scripts/ensure-chromium installs it");
 }
 
 /** signIn gives a browser profile a session, as the sign-in with a key does. */
@@ -238,4 +227,22 @@ async function keep(name: string, pages: Set<Page>): Promise<void> {
       .tracing.stop({ path: `${path}.zip` })
       .catch(() => {});
   }
+}
+
+/** tabTo presses Tab until a control has the focus, as people do who have no mouse. */
+export async function tabTo(page: Page, control: Locator): Promise<void> {
+  await control.waitFor();
+  for (let presses = 0; presses < 60; presses++) {
+    if (await control.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not lead to ${control}`);
+}
+
+/** answer presses Enter in a dialog once it has the focus. */
+export async function answer(page: Page, name: string | RegExp): Promise<void> {
+  const dialog = page.getByRole("dialog", { name });
+  await dialog.locator(":focus").waitFor();
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
 }

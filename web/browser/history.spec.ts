@@ -14,6 +14,10 @@ const w = world(async ({ api }) => {
 test("a change is found, compared and reverted after a look at what that does", async () => {
   const page = await w.open("/history");
   await page.getByRole("grid", { name: "Changes" }).getByRole("button", { name: "config web" }).waitFor();
+  const sessions = page.getByRole("grid", { name: "Changes" }).getByRole("button", { name: /^session/ });
+  expect(await sessions.count()).toBe(0);
+  await page.getByLabel("Sign-ins").selectOption("1");
+  await sessions.first().waitFor();
   await page.getByLabel("Kind").selectOption("flag");
   await page.getByLabel("Id", { exact: true }).fill("checkout");
   await page.getByLabel("Id", { exact: true }).press("Enter");

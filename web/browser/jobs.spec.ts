@@ -2,7 +2,7 @@ import { createServer, type Server as Receiver } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, test, world } from "./harness";
+import { envelope, tabTo, test, world } from "./harness";
 
 let receiver: Receiver;
 let hook: string;
@@ -67,7 +67,7 @@ test("a failure is explained and run again; one that hangs is cancelled", async 
   const before = page.url();
   await page.getByRole("button", { name: "Run again" }).click();
   await page.waitForURL((url) => url.href !== before);
-  await page.getByText("this run").waitFor();
+  await page.getByRole("link", { name: "this run" }).waitFor();
   await page.getByText("The receiver answered 503", { exact: false }).waitFor();
   await page.goto("/jobs/hanging");
   await page.getByRole("button", { name: "Run now" }).click();
@@ -84,8 +84,7 @@ test("the keyboard alone finds a job, pauses it, and opens its last run", async 
   await page.keyboard.type("by-keys");
   await page.waitForURL(/q=by-keys/);
   await page.waitForFunction(() => document.querySelectorAll("[data-cell$=':0']").length === 1);
-  const cell = page.locator('[data-cell="0:0"]');
-  while (!(await cell.evaluate((element) => element === document.activeElement))) await page.keyboard.press("Tab");
+  await tabTo(page, page.locator('[data-cell="0:0"]'));
   for (let column = 0; column < 5; column++) await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
   await page.getByText("by-keys is paused", { exact: false }).waitFor();
@@ -162,4 +161,21 @@ test("a phone shows statistics, and deletes a job after its consequences", async
   await question.getByText("The history of its runs stays", { exact: false }).waitFor();
   await question.getByRole("button", { name: "Delete" }).tap();
   await page.getByText("gone is deleted.").waitFor();
+});
+
+test("the keyboard alone makes a job and runs it", async () => {
+  const page = await w.open("/jobs");
+  await tabTo(page, page.getByRole("button", { name: "New job" }));
+  await page.keyboard.press("Enter");
+  for (const [label, text] of [
+    ["Id", "typed"],
+    ["Schedule", "0 4 * * *"],
+    ["URL", `${hook}/ok`],
+  ] as const) {
+    await tabTo(page, page.getByRole("textbox", { name: label }).first());
+    await page.keyboard.type(text);
+  }
+  await tabTo(page, page.getByRole("button", { name: "Save and run now" }));
+  await page.keyboard.press("Enter");
+  await page.getByText("HTTP 200").first().waitFor();
 });

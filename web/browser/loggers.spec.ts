@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { expectAccessible } from "./axe";
-import { envelope, test, world } from "./harness";
+import { answer, envelope, tabTo, test, world } from "./harness";
 
 const report = (id: string, service: string, resolved_level = "INFO") => ({
   id,
@@ -54,8 +54,7 @@ test("the keyboard alone sets and resets a level", async () => {
   await page.getByRole("button", { name: pill("shop.keys") }).waitFor();
   await page.keyboard.press("/");
   await page.keyboard.press("Tab");
-  const cell = page.locator('[data-cell="0:0"]');
-  while (!(await cell.evaluate((element) => element === document.activeElement))) await page.keyboard.press("Tab");
+  await tabTo(page, page.locator('[data-cell="0:0"]'));
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
@@ -64,13 +63,9 @@ test("the keyboard alone sets and resets a level", async () => {
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowLeft");
-  while (!(await page.getByRole("button", { name: "Apply" }).evaluate((element) => element === document.activeElement)))
-    await page.keyboard.press("Tab");
+  await tabTo(page, page.getByRole("button", { name: "Apply" }));
   await page.keyboard.press("Enter");
-  const question = page.getByRole("dialog", { name: "Set shop.keys to WARN in production" });
-  await question.waitFor();
-  await page.waitForFunction(() => document.activeElement?.closest('[role="dialog"]')?.textContent?.includes("Set shop.keys to WARN"));
-  await page.keyboard.press("Enter");
+  await answer(page, "Set shop.keys to WARN in production");
   await page.getByRole("button", { name: `${pill("shop.keys")}: WARN own` }).waitFor();
 });
 
@@ -130,4 +125,20 @@ test("a phone sets a level with a thumb", async () => {
     .tap();
   await page.getByRole("button", { name: `${pill("shop.payments")}: TRACE own` }).waitFor();
   await expectAccessible(page);
+});
+
+test("groups are listed with their levels, and one is deleted with the keyboard alone", async () => {
+  await w.server.api("POST", "/api/v1/log_groups", envelope("log_group", "sql", { level: "WARN" }));
+  const page = await w.open("/log-groups");
+  await page.getByRole("link", { name: "sql" }).waitFor();
+  await expectAccessible(page);
+  await tabTo(page, page.locator('[data-cell="0:0"]'));
+  await page.keyboard.press("Enter");
+  await page.getByText("No members yet").waitFor();
+  await expectAccessible(page);
+  await tabTo(page, page.getByRole("button", { name: "Delete" }));
+  await page.keyboard.press("Enter");
+  await answer(page, "Delete the group sql");
+  await page.getByText("The group sql was deleted.").waitFor();
+  await page.waitForURL(/log-groups$/);
 });

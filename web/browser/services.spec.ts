@@ -55,6 +55,9 @@ test("home shows what needs somebody, and the last changes", async () => {
   await matters.getByText("DEBUG in production ends").waitFor();
   await page.getByRole("region", { name: "Last changes" }).getByRole("link", { name: "flag beta" }).waitFor();
   await expectAccessible(page);
+  expect(await page.getByRole("region", { name: "Last changes" }).getByText("session").count()).toBe(0);
+  await page.getByLabel("Environment").selectOption("staging");
+  await matters.getByText("DEBUG in production ends").waitFor({ state: "detached" });
   await page.getByRole("link", { name: "flag beta" }).click();
   await page.getByRole("dialog").getByText("created the flag").waitFor();
 });

@@ -1,0 +1,27 @@
+import { execFileSync } from "node:child_process";
+import { chromium } from "playwright-core";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** browser is where the one Chromium of all tests is reached. */
+    browser: string;
+  }
+}
+
+/** setup starts the system's Chromium once for all files of tests. */
+export default async function setup(project: TestProject) {
+  const executablePath = process.env.SIGNALBOX_TEST_CHROMIUM ?? which("chromium", "chromium-browser", "google-chrome");
+  const server = await chromium.launchServer({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  project.provide("browser", server.wsEndpoint());
+  return () => server.close();
+}
+
+function which(...names: string[]): string {
+  for (const name of names) {
+    try {
+      return execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim();
+    } catch {}
+  }
+  throw new Error("there is no Chromium; scripts/ensure-chromium installs it");
+}
