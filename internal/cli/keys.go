@@ -85,7 +85,7 @@ func (s *shell) createKey() *cobra.Command {
 		writes:  true, format: terminal.FormatYAML, flags: func(cmd *cobra.Command) { flags.add(s, cmd) },
 		run: func(ctx context.Context, c *call) error {
 			created, err := c.client.Keys.Create(ctx, flags.draft(c.args[0]), c.options()...)
-			return keyKind().wrote(c, created, err, "The API key %q, with the role %s, is shown only now:\n\n    %s\n", created.Name, created.Role, created.Secret)
+			return keyKind().wrote(c, created, err, "The API key %q, with the role %s, is shown only now:\n\n    %s\n", created.Name, created.Role, c.secret(created))
 		},
 	})
 }
@@ -157,7 +157,7 @@ func (s *shell) rotateKey() *cobra.Command {
 		long: `Replace an API key by a new one with the same name, role and scopes, which is printed once. The old key expires after the
 overlap, so that every user of it can be given the new one first.`,
 		example: "signalbox keys rotate Deploy --overlap 1h",
-		format:  terminal.FormatYAML, completes: []completion{keyNames},
+		writes:  true, format: terminal.FormatYAML, completes: []completion{keyNames},
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "let the old key work for this `DURATION`")
 		},
@@ -177,17 +177,25 @@ overlap, so that every user of it can be given the new one first.`,
 // rotate makes a key like old, and lets old end.
 func (c *call) rotate(ctx context.Context, old signalbox.Key, ends time.Time) error {
 	draft := old.Draft()
-	created, err := c.client.Keys.Create(ctx, draft)
+	created, err := c.client.Keys.Create(ctx, draft, c.options()...)
 	if err != nil {
 		return err
 	}
 	if old.ExpiresAt == nil || old.ExpiresAt.After(ends) {
 		draft.ExpiresAt = &ends
-		if _, err := c.client.Keys.Replace(ctx, old.ID, draft); err != nil {
+		if _, err := c.client.Keys.Replace(ctx, old.ID, draft, c.options()...); err != nil {
 			c.Say("The new API key %q is shown only now:\n\n    %s\n\n", created.Name, created.Secret)
 			return fmt.Errorf("letting the old key %s end failed, revoke it once the new one is in use: %w", old.ID, err)
 		}
 	}
 	return keyKind().wrote(c, created, nil, "The new API key %q is shown only now; the old one, %s, works until %s:\n\n    %s\n",
-		created.Name, old.ID, moment(&ends), created.Secret)
+		created.Name, old.ID, moment(&ends), c.secret(created))
+}
+
+// secret returns the text of a new key. That of a dry run opens nothing, so it is not shown.
+func (c *call) secret(created signalbox.Key) string {
+	if c.dryRun {
+		return "sk_api_…"
+	}
+	return created.Secret
 }
