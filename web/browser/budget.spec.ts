@@ -13,7 +13,7 @@ const w = world(async ({ api }) => {
 });
 
 /** tries is how often a time is measured until it is within its budget: other programs may have the processor. */
-const tries = 5;
+const tries = 9;
 
 /** within measures until the figures are below their budgets. */
 async function within<T extends Record<string, number>>(budgets: T, measure: (attempt: number) => Promise<T>): Promise<void> {
@@ -95,7 +95,7 @@ for (const { label, path } of [
     expect(await blanks(page, label)).toEqual([]);
     await within({ milliseconds: 200 }, async (attempt) => ({ milliseconds: await answered(page, `-0${attempt}42`, 10) }));
     expect(await heap(page)).toBeLessThan(150);
-  });
+  }, 120_000);
 }
 
 test("the console is painted within a second on a slow processor", async () => {
