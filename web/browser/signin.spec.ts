@@ -34,6 +34,16 @@ test("a stranger is sent to the sign-in and comes back to where they were going"
   expect(new URL(page.url()).search).toBe("?env=production");
 });
 
+test("the book finds what one types, for a stranger too", async () => {
+  const page = await w.open("/docs", { key: "" });
+  await page.getByRole("heading", { name: "The Signalbox book" }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("rotate a key");
+  await page.getByRole("link", { name: "How-tos › Rotate a key" }).click();
+  await page.getByRole("heading", { name: "Rotate a key" }).waitFor();
+  expect(new URL(page.url()).hash).toBe("#rotate-a-key");
+});
+
 test("the reference asks nothing of another origin, in either theme", async () => {
   for (const colorScheme of ["light", "dark"] as const) {
     const page = await w.open("about:blank", { key: "", colorScheme });
