@@ -12,10 +12,13 @@ MODULES      := $(sort $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -p
 TEST_MODULES := $(filter-out ./bench ./bench/%,$(MODULES))
 
 # The name carries the versions of the linter and of Go: a new one of either builds the linter anew,
-# because it cannot read code for a newer Go than its own. It is built without debug information,
-# which takes a fifth less time: nobody looks into it, and a new machine waits for it.
+# because it cannot read code for a newer Go than its own.
 GOLANGCI_VERSION := v2.14.0
 GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env GOVERSION)
+
+# How everything is built that is not built for the race detector, linters included. One way for all:
+# on a new machine the standard library and what we use are compiled once.
+PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
 .PHONY: help run build demo screenshots test test-web test-fast soak lint check-platforms check-deploy bench fuzz fmt clean
@@ -30,15 +33,15 @@ run: build ## build, then serve on 127.0.0.1:8080 with ./data (SIGNALBOX_LISTEN,
 # checkout that belongs to another user.
 build: ## build bin/signalbox, one static file; with Node.js, the console too
 	scripts/build-console
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/signalbox/signalbox/internal/app.version=$(VERSION)" -o bin/signalbox ./cmd/signalbox
+	$(PLAIN) go build -buildvcs=false -ldflags "-s -w -X github.com/signalbox/signalbox/internal/app.version=$(VERSION)" -o bin/signalbox ./cmd/signalbox
 
 demo: build ## serve a month of made-up data, with three programs connected (SIGNALBOX_LISTEN)
-	go build -trimpath -o bin/demo ./cmd/demo
+	$(PLAIN) go build -o bin/demo ./cmd/demo
 	bin/demo
 
 screenshots: build ## take a picture of every screen of the console from the demo, into docs/screenshots
 	scripts/ensure-chromium
-	go build -trimpath -o bin/demo ./cmd/demo
+	$(PLAIN) go build -o bin/demo ./cmd/demo
 	scripts/with-node node web/build/screenshots.mjs bin/demo docs/screenshots
 
 # The race detector does not look into SQLite, which is C translated to Go, nor into the hashing of
@@ -77,7 +80,7 @@ soak: ## the same as make test with the long forms of kills, reconnects, sockets
 lint: $(GOLANGCI) ## check format, imports, vet, linters and go.mod of every module, and the console's code
 	scripts/check-format
 	$(GOLANGCI) config verify
-	scripts/each-module $(MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
+	$(PLAIN) scripts/each-module $(MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
 	scripts/each-module $(MODULES) -- go mod tidy -diff
 	scripts/with-node scripts/install-web
 	scripts/with-node npm --prefix web run --silent check
@@ -105,5 +108,5 @@ clean: ## remove what the other commands built; data stays
 	find internal/console/dist -mindepth 1 -not -name .gitkeep -delete
 
 $(GOLANGCI):
-	GOBIN="$(CURDIR)/bin/tools" CGO_ENABLED=0 go install -ldflags '-s -w' -gcflags all=-dwarf=false github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	GOBIN="$(CURDIR)/bin/tools" $(PLAIN) go install -ldflags '-s -w' github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv bin/tools/golangci-lint $@

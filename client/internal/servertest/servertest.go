@@ -63,8 +63,8 @@ func build() (string, error) {
 	}
 	folder.Store(&dir)
 	built := filepath.Join(dir, "signalbox")
-	command := exec.CommandContext(context.Background(), "go", "build", "-o", built, "./cmd/signalbox")
-	command.Dir = source
+	command := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-buildvcs=false", "-o", built, "./cmd/signalbox")
+	command.Dir, command.Env = source, append(os.Environ(), "CGO_ENABLED=0") // as make build, which has compiled nearly all of it
 	if output, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the server: %w\n%s", err, output)
 	}
