@@ -3,10 +3,8 @@ package logging_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/logging"
@@ -39,11 +37,13 @@ func TestReplace_TotalSizeOfLargeOverrides(t *testing.T) {
 					return err
 				}
 			}
-			frozen := strings.Repeat("x", logging.MaxOverrideBytes-15<<10) // two of nine thousand bytes do not fit
-			huge := logging.Logger{Account: h.owner.Account, Key: "huge", Name: "huge", Managed: true,
-				Levels: logging.Levels{Environments: map[string]logging.Override{frozen: {Level: loglevel.Info}}}}
-			return tx.SaveLoggers(ctx, []logging.Logger{huge})
+			return nil
 		})
+		// The total says that there are many; two of nine thousand bytes do not fit.
+		if _, err := database.Raw(t).ExecContext(t.Context(), `INSERT INTO account_totals (account_id, what, amount) VALUES ($1, 'large override bytes', $2)`,
+			h.owner.Account, logging.MaxOverrideBytes-15<<10); err != nil {
+			t.Fatal(err)
+		}
 		refused := func(err error) {
 			t.Helper()
 			if refusals := fault.All(err); len(refusals) != 1 || refusals[0].Code != fault.RowLimitReached || refusals[0].Meta["limit_key"] != "logging.override_bytes" {
