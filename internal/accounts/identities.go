@@ -120,7 +120,7 @@ func identified(ctx context.Context, tx ReadTx, identity Identity) (User, error)
 		return user, err
 	}
 	user, err = tx.UserByAddress(ctx, addressOf(identity.Email))
-	if err == nil && user.Identity != "" {
+	if err == nil && user.Identity != "" && user.Identity != identity.key() { // which it may have got since it was looked for
 		return User{}, errOtherIdentity(identity)
 	}
 	return user, err
