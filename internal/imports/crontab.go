@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // job is a job as apply reads it.
@@ -109,15 +110,11 @@ func cronSchedule(line string) (schedule, command string, err error) {
 		return "", "", fmt.Errorf("it has no five fields and a command")
 	}
 	rest := line
-	for range fields {
-		_, rest, _ = strings.Cut(strings.TrimLeft(rest, " \t"), firstBlank(strings.TrimLeft(rest, " \t")))
+	for range fields { // the command is kept as it is written
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+		rest = rest[strings.IndexFunc(rest, unicode.IsSpace):]
 	}
 	return strings.Join(words[:fields], " "), strings.TrimSpace(rest), nil
-}
-
-// firstBlank returns the white space that ends the first word.
-func firstBlank(text string) string {
-	return text[strings.IndexAny(text, " \t"):][:1]
 }
 
 // notInID is what an id does not have.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Options say what a format leaves open.
@@ -76,7 +77,7 @@ func (c *collector) addFlag(f flag) {
 	f.Kind = "flag"
 	for name, configured := range f.Environments {
 		c.environment(name)
-		if configured.Default != nil && same(configured.Default, f.Default) { // it follows the flag
+		if configured.Default != nil && rawjson.Same(configured.Default, f.Default) { // it follows the flag
 			configured.Default = nil
 			f.Environments[name] = configured
 		}
@@ -152,7 +153,11 @@ func typeOf(values []json.RawMessage) flageval.Type {
 }
 
 func typeOfValue(value json.RawMessage) flageval.Type {
-	switch first := bytes.TrimSpace(value)[0]; {
+	text := bytes.TrimSpace(value)
+	if len(text) == 0 {
+		return flageval.JSON // an absent value is null
+	}
+	switch first := text[0]; {
 	case first == 't' || first == 'f':
 		return flageval.Boolean
 	case first == '"':
@@ -162,12 +167,6 @@ func typeOfValue(value json.RawMessage) flageval.Type {
 	default:
 		return flageval.JSON
 	}
-}
-
-// same reports whether two JSON texts are the same but for white space.
-func same(a, b json.RawMessage) bool {
-	var left, right bytes.Buffer
-	return json.Compact(&left, a) == nil && json.Compact(&right, b) == nil && left.String() == right.String()
 }
 
 // encode encodes what was made of JSON and text, which cannot fail.

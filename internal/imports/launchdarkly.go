@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/client/flageval"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 type darklyFlag struct {
@@ -159,7 +160,7 @@ func (c *collector) darklyServe(place darklyPlace, to *environment, description 
 	switch {
 	case served.Variation != nil:
 		value, err := place.value(*served.Variation)
-		if err != nil || condition == logic(true) && same(value, to.Default) {
+		if err != nil || condition == logic(true) && rawjson.Same(value, to.Default) {
 			return
 		}
 		portions = []portion{{value, 1}}
