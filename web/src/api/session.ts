@@ -67,12 +67,16 @@ export interface Environment {
 const orderOptions = queryOptions({
   queryKey: ["settings", "order"],
   queryFn: async () => {
-    const { document } = await send<Schemas["UserSettingsDocument"]>("GET", "/api/v1/users/current/settings");
-    return (document.data.attributes.environment_order ?? []) as string[];
+    for (const owner of ["users", "accounts"]) {
+      const { document } = await send<Schemas["UserSettingsDocument"]>("GET", `/api/v1/${owner}/current/settings`);
+      const order = (document.data.attributes.environment_order ?? []) as string[];
+      if (order.length > 0) return order;
+    }
+    return [];
   },
 });
 
-/** useEnvironments returns all environments: those of the user's order first, then by name. */
+/** useEnvironments returns all environments: those of the user's order first, or of the account's if there is none, then by name. */
 export function useEnvironments(): Environment[] {
   const { data: list } = useList("environment", { "page[size]": 1000 });
   const { data: order = [] } = useQuery(orderOptions);
