@@ -49,7 +49,7 @@ screenshots: build ## take a picture of every screen of the console from the dem
 # passwords: their races are not ours to find, and they would run many times slower. This is safe for
 # packages without generic code of others alone: the linker keeps one copy of that, and one that is not
 # watched would hide locks from the detector.
-RACE := -race $(patsubst %,-gcflags=%=-race=false,modernc.org/sqlite/lib modernc.org/libc golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b)
+RACE := -race $(patsubst %,-gcflags=%=-race=false,modernc.org/sqlite modernc.org/sqlite/lib modernc.org/libc modernc.org/memory golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b)
 
 # What tests need besides Go comes from wrappers named scripts/with-…, which nest: one thing each.
 # Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. Some tests wait for others
