@@ -81,10 +81,11 @@ soak: ## the same as make test with the long forms of kills, reconnects, sockets
 # The linters read every library too: a larger heap spares them a seventh of their time.
 LINT := $(PLAIN) GOGC=400 scripts/each-module
 
-lint: $(GOLANGCI) ## check format, imports, vet, linters and go.mod of every module, and the console's code
+lint: $(GOLANGCI) ## check format, imports, linters, types on Windows and macOS, go.mod, and the console's code
 	scripts/check-format
 	$(GOLANGCI) config verify
 	$(LINT) $(TEST_MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
+	$(PLAIN) go run ./cmd/crosscheck windows/amd64,darwin/arm64 $(TEST_MODULES)
 	scripts/each-module $(MODULES) -- go mod tidy -diff
 	scripts/with-node scripts/install-web
 	scripts/with-node npm --prefix web run --silent check
@@ -92,7 +93,7 @@ lint: $(GOLANGCI) ## check format, imports, vet, linters and go.mod of every mod
 lint-bench: $(GOLANGCI) ## check the code of the benchmarks as make lint checks the rest
 	$(LINT) $(BENCH_MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
 
-check-platforms: ## check that everything builds for Windows and macOS (minutes: each compiles the libraries anew)
+check-platforms: ## vet for Windows and build for macOS (minutes: each compiles the libraries anew; make lint checks types)
 	scripts/each-module $(TEST_MODULES) -- env GOOS=windows go vet ./...
 	scripts/each-module $(TEST_MODULES) -- env GOOS=darwin go build ./...
 
