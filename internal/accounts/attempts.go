@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// What wrong passwords cost who sends them: after freeAttempts the next attempt waits,
+// What wrong passwords and codes cost who sends them: after freeAttempts the next attempt waits,
 // each time twice as long.
 const (
 	freeAttempts   = 5
@@ -27,7 +27,7 @@ type attempts struct {
 
 // attempt is who tries to sign in, and from where.
 type attempt struct {
-	address string // the e-mail address; it need not exist
+	address string // the e-mail address, or the beginning of a code; it need not exist
 	network netip.Prefix
 }
 
@@ -45,7 +45,7 @@ func (a *attempts) admit(address, peer string, now time.Time) (attempt, error) {
 	who := attempt{address, network(peer)}
 	before := a.failed[who]
 	if now.Before(before.until) {
-		refusal := fault.New(fault.RateLimited, "Too many wrong passwords came from this address. Wait before you try again.")
+		refusal := fault.New(fault.RateLimited, "Too many wrong passwords or codes came from this address. Wait before you try again.")
 		refusal.RetryAfter = before.until.Sub(now)
 		return who, refusal
 	}

@@ -33,7 +33,8 @@
 // the SHA-256 is stored; passwords are argon2id, and Passwords bounds the memory
 // that they take. A password is verified between two transactions, because it
 // takes long: the second checks that nothing has changed meanwhile. A session that
-// was made with a key is resolved to the key, so that it never is more.
+// was made with a key is resolved to the key, so that it never is more. A code is a
+// link of sixty bits that people can type: it gives a terminal a session of its own.
 //
 // Sessions are remembered like keys. Their ends are recorded changes, as those of
 // users are, and so the account's version tells that one must be looked up again.

@@ -15,7 +15,7 @@ import (
 // resetAge is how long a link works that sets a new password.
 const resetAge = 24 * time.Hour
 
-// LinkKind is what a link is for. Its text is the path of the link.
+// LinkKind is what a link is for. Its text is the path of the link; a code has none.
 type LinkKind string
 
 // The kinds of link.
@@ -23,6 +23,7 @@ const (
 	SetupLink LinkKind = "setup" // completes the account's first OWNER; the subject is the account
 	JoinLink  LinkKind = "join"  // accepts an invitation
 	ResetLink LinkKind = "reset" // sets a user's password
+	CodeLink  LinkKind = "code"  // signs in somewhere else; the subject is the session that it was made in
 )
 
 // Link works once. Only a hash of its token is stored.
@@ -139,10 +140,10 @@ func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error
 	})
 }
 
-// workingLink returns the link whose token has a hash.
+// workingLink returns the link whose token has a hash. A code is none: it sets no password.
 func workingLink(ctx context.Context, tx ReadTx, hash string) (Link, error) {
 	link, err := tx.LinkByHash(ctx, hash)
-	if fault.Is(err, fault.NotFound) || err == nil && !link.works(tx.Now()) {
+	if fault.Is(err, fault.NotFound) || err == nil && (link.Kind == CodeLink || !link.works(tx.Now())) {
 		return Link{}, errNoLink()
 	}
 	if err != nil || link.Kind != SetupLink {

@@ -26,8 +26,8 @@ const (
 	maxClient = 200
 )
 
-// Session is a person, or somebody who holds a key, signed in with a browser. Its
-// plaintext, the cookie's value, is known only to the call that made it.
+// Session is a person, or somebody who holds a key, signed in with a browser or the
+// command line. Its plaintext, the cookie's value, is known only to the call that made it.
 type Session struct {
 	ID        string `json:"-"`
 	Account   string `json:"-"`
@@ -35,12 +35,12 @@ type Session struct {
 	Plaintext string `json:"-"`
 	// User is the person, or the user who made the key.
 	User string `json:"user"`
-	// Key is what the session was made with; nil is a password or an identity.
+	// Key is what the session was made with; nil is a password, an identity or a code.
 	Key *string `json:"api_key"`
 	// Role and Scopes are those of the user or of the key, as they are now.
 	Role       Role      `json:"role"`
 	Scopes     Scopes    `json:"scopes"`
-	Client     string    `json:"client"` // the browser's User-Agent
+	Client     string    `json:"client"` // the User-Agent that signed in
 	CreatedAt  time.Time `json:"created_at"`
 	LastUsedAt time.Time `json:"last_used_at"`
 	ExpiresAt  time.Time `json:"expires_at"`

@@ -122,6 +122,7 @@ func accessTable() []access {
 		{"POST /api/v1/sessions", signingIn, "                                      201 201 201 201 201 201 201 201 201"},
 		{"GET /api/v1/sessions/current", at(sessionsPath + "/current"), "           401 401 404 404 404 404 401 401 404"},
 		{"DELETE /api/v1/sessions/current", at(sessionsPath + "/current"), "        401 401 404 404 404 404 401 401 404"},
+		{"POST /api/v1/sessions/current/codes", at(codesPath), "                    401 401 404 404 404 404 401 401 404"},
 		{"DELETE /api/v1/sessions/{id}", on(aSession, ""), "                        401 401 404 404 403 204 401 401 404"},
 
 		{"GET /api/v1/api_keys", at(keysPath), "                                    401 401 200 200 200 200 401 401 200"},

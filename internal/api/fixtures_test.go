@@ -38,6 +38,7 @@ const (
 	passwordPath     = "/api/v1/users/current/password"
 	invitationsPath  = "/api/v1/invitations"
 	sessionsPath     = "/api/v1/sessions"
+	codesPath        = "/api/v1/sessions/current/codes"
 	redeemPath       = "/api/v1/links/redeem"
 	accountPath      = "/api/v1/accounts/current"
 	settingsPath     = "/api/v1/accounts/current/settings"

@@ -114,6 +114,7 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"POST /api/v1/sessions":                          {sessionsPath, `{"email":"owner@` + marker + `","password":"x"}`, 401},
 		"GET /api/v1/sessions/current":                   {sessionsPath + "/current", "", 404},
 		"DELETE /api/v1/sessions/current":                {sessionsPath + "/current", "", 404},
+		"POST /api/v1/sessions/current/codes":            {codesPath, "", 404},
 		"DELETE /api/v1/sessions/{id}":                   {sessionsPath + "/" + theirs.session, "", 404},
 
 		"GET /api/v1/api_keys":                      {keysPath, "", 200},

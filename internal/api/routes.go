@@ -83,6 +83,7 @@ func (a *API) routes() []route {
 		{"POST /api/v1/sessions", open(), a.signIn},
 		{"GET /api/v1/sessions/current", reads(), a.currentSession},
 		{"DELETE /api/v1/sessions/current", reads(), a.signOut},
+		{"POST /api/v1/sessions/current/codes", reads(), a.makeCode},
 		{"DELETE /api/v1/sessions/{id}", reads(), session.remove(a.Accounts.EndSession)},
 
 		{"GET /api/v1/api_keys", reads(), key.list(a.Accounts.Keys)},

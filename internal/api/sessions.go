@@ -75,6 +75,9 @@ func (a *API) signIn(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if code, sent := envelope.Attributes.String("code").Get(); sent {
+		return a.signInWithCode(c, envelope, code)
+	}
 	attributes, client := envelope.Attributes, c.request.UserAgent()
 	key, withKey := attributes.String("api_key").Get()
 	if !withKey {
@@ -98,6 +101,35 @@ func (a *API) signIn(c *call) (reply, error) {
 	}
 	session, err := a.Accounts.SignInWithKey(c.ctx(), caller, client)
 	return a.signedIn(c, session, err)
+}
+
+// signInWithCode opens a session for the person who made a code.
+func (a *API) signInWithCode(c *call, envelope *jsonapi.Envelope, code string) (reply, error) {
+	for _, other := range []string{"email", "password", "api_key"} {
+		if _, both := envelope.Attributes.Text(other).Get(); both {
+			envelope.Attributes.Refuse(other, "must be left out when there is a code")
+		}
+	}
+	draft := accounts.CodeDraft{Code: code, Peer: c.request.RemoteAddr, Client: c.request.UserAgent(), Problems: envelope.Done()}
+	session, err := a.Accounts.SignInWithCode(c.ctx(), draft)
+	return a.signedIn(c, session, err)
+}
+
+// makeCode replies with a code that signs the person in once more, in a terminal. It has no ETag, which would tell something
+// of the code.
+func (a *API) makeCode(c *call) (reply, error) {
+	if err := requireSession(c); err != nil {
+		return reply{}, err
+	}
+	if _, err := c.objectOrNothing(); err != nil {
+		return reply{}, err
+	}
+	if problems := c.done(); problems.Err() != nil {
+		return reply{}, problems.Err()
+	}
+	code, err := a.Accounts.MakeCode(c.ctx(), c.caller)
+	c.writer.set("Cache-Control", "no-store")
+	return reply{status: http.StatusCreated, document: jsonapi.Single{Data: jsonapi.Resource{ID: code.Session, Type: accounts.KindCode, Attributes: code}}}, err
 }
 
 // signedIn replies with a new session and its cookie.
