@@ -1,7 +1,6 @@
 package signalbox
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -78,7 +77,7 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKey(key); err != nil {
+	if err := checkSecret("API key", key); err != nil {
 		return nil, err
 	}
 	t.authorization = "Bearer " + key
@@ -138,13 +137,13 @@ func parseBase(text string) (string, error) {
 	return strings.TrimRight(base.String(), "/"), nil
 }
 
-// checkKey rejects what a header cannot carry. Its errors do not contain the key.
-func checkKey(key string) error {
-	if key == "" {
-		return errors.New("signalbox: the API key is empty")
+// checkSecret rejects what a header cannot carry. Its errors do not contain the secret.
+func checkSecret(name, secret string) error {
+	if secret == "" {
+		return fmt.Errorf("signalbox: the %s is empty", name)
 	}
-	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("signalbox: the API key contains characters other than visible ASCII")
+	if strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("signalbox: the %s contains characters other than visible ASCII", name)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ type Session struct {
 	Resource
 	// User is the id of the person, or of the user who created the key.
 	User string `json:"user"`
-	// Key is the id of the API key that the session was opened with; nil is a password or OpenID Connect.
+	// Key is the id of the API key that the session was opened with; nil is a password, OpenID Connect or a code.
 	Key        *string   `json:"api_key"`
 	Role       Role      `json:"role"`
 	Scopes     KeyScopes `json:"scopes"`
@@ -23,6 +23,8 @@ type Session struct {
 	LastUsedAt time.Time `json:"last_used_at"`
 	// ExpiresAt is when it ends; without a request it ends 12 hours after the last one.
 	ExpiresAt time.Time `json:"expires_at"`
+	// Token is the secret that [Resume] takes. Only signing in returns it.
+	Token string `json:"-"`
 }
 
 // SessionParams select sessions and a page of them.
@@ -95,6 +97,7 @@ func signIn(ctx context.Context, baseURL string, options []Option, body writeDoc
 	if err != nil {
 		return nil, Session{}, err
 	}
+	session.Token = t.session
 	return newClient(t), session, nil
 }
 
