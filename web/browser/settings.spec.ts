@@ -37,6 +37,23 @@ test("the account is renamed, my order changed, my password replaced and another
   expect(await page.evaluate(() => document.documentElement.dataset.mantineColorScheme)).toBe("light");
 });
 
+test("a code signs a terminal in, which is listed and can be ended", async () => {
+  const link = /\S+\/join\?token=(\S+)/.exec(w.server.command("admin", "users", "invite", "grace@example.com"))?.[1] as string;
+  await w.server.api("POST", "/api/v1/links/redeem", { token: link, name: "Grace", password });
+  const page = await w.open("/terminal", { key: "" }); // as signalbox login says it, without a session
+  await page.getByLabel("E-mail").fill("grace@example.com");
+  await page.getByRole("textbox", { name: "Password" }).fill(password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("button", { name: "Show a code" }).click();
+  const code = (await page.getByRole("status", { name: "The code" }).locator("pre").textContent()) as string;
+  await expectAccessible(page);
+  const headers = { "Content-Type": "application/json", "User-Agent": "signalbox-cli/1.0 (laptop)" };
+  await fetch(`${w.server.url}/api/v1/sessions`, { method: "POST", headers, body: JSON.stringify({ code }) });
+  await page.getByRole("button", { name: "Signed in as Grace" }).click();
+  await page.getByRole("menuitem", { name: "Settings" }).click();
+  await page.getByText("Command line on laptop").waitFor();
+});
+
 test("the page is accessible, also on a phone", async () => {
   const page = await w.open("/settings", { viewport: { width: 390, height: 780 } });
   await page.getByText("You are signed in with a key").waitFor();

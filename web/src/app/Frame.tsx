@@ -187,6 +187,7 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
           {user.attributes.name} · {session.attributes.role.toLowerCase()} of {account.attributes.name}
         </Menu.Label>
         <Menu.Item onClick={() => navigate({ to: "/settings" })}>Settings</Menu.Item>
+        <Menu.Item onClick={() => navigate({ to: "/terminal" })}>Sign in a terminal</Menu.Item>
         <Menu.Item onClick={onKeys}>Keyboard</Menu.Item>
         <Menu.Item component="a" href="/docs">
           The book

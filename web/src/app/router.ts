@@ -12,7 +12,7 @@ import { peopleRoutes } from "../people/routes";
 import { planRoutes } from "../plan/routes";
 import { serviceRoutes } from "../services/routes";
 import { settingsRoutes } from "../settings/routes";
-import { signInRoutes } from "../signin/routes";
+import { signInRoutes, terminal } from "../signin/routes";
 import { Crash, Missing } from "./Fallbacks";
 import { frame, root } from "./roots";
 import { parse, stringify } from "./search";
@@ -32,6 +32,7 @@ const tree = root.addChildren([
     ...keyRoutes,
     ...planRoutes,
     ...settingsRoutes,
+    terminal,
   ]),
 ]);
 

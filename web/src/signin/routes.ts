@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { root } from "../app/roots";
+import { frame, root } from "../app/roots";
 import { pick } from "../app/search";
 
 const signIn = createRoute({
@@ -15,3 +15,10 @@ const join = createRoute({ getParentRoute: () => root, path: "/join", validateSe
 const reset = createRoute({ getParentRoute: () => root, path: "/reset", validateSearch: pick("token"), component: redeem });
 
 export const signInRoutes = [signIn, setup, join, reset] as const;
+
+/** terminal is for those who are signed in: signalbox login leads to it. */
+export const terminal = createRoute({
+  getParentRoute: () => frame,
+  path: "/terminal",
+  component: lazyRouteComponent(() => import("./Terminal")),
+});

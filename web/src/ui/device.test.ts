@@ -6,6 +6,8 @@ test("programs are called what people call them", () => {
     "Chrome on Linux",
   );
   expect(device("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15) Gecko/20100101 Firefox/120.0")).toBe("Firefox on macOS");
+  expect(device("signalbox-cli/0.1.0 (build-7) signalbox-go")).toBe("Command line on build-7");
+  expect(device("signalbox-cli/0.1.0 signalbox-go")).toBe("Command line");
   expect(device("curl/8.5.0")).toBe("curl/8.5.0");
   expect(device("")).toBe("an unknown program");
 });

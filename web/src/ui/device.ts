@@ -1,5 +1,7 @@
 /** device returns what people call the program that a User-Agent names. */
 export function device(agent: string): string {
+  const terminal = /^signalbox-cli\/\S+(?: \(([^)]+)\))?/.exec(agent);
+  if (terminal) return terminal[1] ? `Command line on ${terminal[1]}` : "Command line";
   const browser = [
     ["Edg/", "Edge"],
     ["Firefox/", "Firefox"],
