@@ -39,7 +39,11 @@ func (s *shell) completeFlag(completes completion) cobra.CompletionFunc {
 // complete asks the server that the command would speak to. Without an answer there is nothing to complete.
 func (s *shell) complete(cmd *cobra.Command, completes completion) ([]cobra.Completion, cobra.ShellCompDirective) {
 	flag := func(name string) string { return cmd.Flags().Lookup(name).Value.String() }
-	client, _, err := s.connect(connection{flag("url"), flag("api-key"), flag("profile")})
+	target, err := s.target(connection{flag("url"), flag("api-key"), flag("profile")})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	client, err := target.client()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,10 +36,28 @@ func (at *connection) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&at.profile, "profile", "", "the `NAME` of a profile that login saved ("+profileVariable+", default: the one in use)")
 }
 
-// profile is a server and the key for it.
+// profile is a server, and the key or the session of a person for it.
 type profile struct {
-	URL    string `json:"url"`
-	APIKey string `json:"api_key"`
+	URL     string `json:"url"`
+	APIKey  string `json:"api_key,omitempty"`
+	Session string `json:"session,omitempty"`
+}
+
+// client returns a client for the server.
+func (p profile) client() (*signalbox.Client, error) {
+	agent := signalbox.WithUserAgent("signalbox-cli/" + app.Version())
+	if p.Session != "" {
+		return signalbox.Resume(p.URL, p.Session, agent)
+	}
+	return signalbox.New(p.URL, p.APIKey, agent)
+}
+
+// explain returns err, or what to do about it when the session of a profile has ended.
+func (p profile) explain(err error) error {
+	if p.Session != "" && signalbox.IsUnauthorized(err) {
+		return fmt.Errorf("your session on %s has ended; sign in again with signalbox login %s", p.URL, p.URL)
+	}
+	return err
 }
 
 // profileFile is the file that keeps what login was told.
@@ -50,10 +67,10 @@ type profileFile struct {
 	Profiles map[string]profile `json:"profiles"`
 }
 
-// target returns the server and the key to use. Flags win over the environment, and that over the profile. The key of a
-// profile is for its server alone: it is never sent to another one.
+// target returns the server and the key to use. Flags win over the environment, and that over the profile. The key or
+// session of a profile is for its server alone: it is never sent to another one.
 func (s *shell) target(at connection) (profile, error) {
-	given := profile{cmp.Or(at.url, s.Variable(urlVariable)), cmp.Or(at.key, s.Variable(keyVariable))}
+	given := profile{URL: cmp.Or(at.url, s.Variable(urlVariable)), APIKey: cmp.Or(at.key, s.Variable(keyVariable))}
 	name := cmp.Or(at.profile, s.Variable(profileVariable))
 	if given.URL != "" && given.APIKey != "" && name == "" {
 		return given, nil
@@ -66,11 +83,11 @@ func (s *shell) target(at connection) (profile, error) {
 	if !exists && name != "" {
 		return profile{}, terminal.Usagef("there is no profile %q; signalbox profiles lists those that there are", name)
 	}
-	target := profile{cmp.Or(given.URL, saved.URL, defaultURL), given.APIKey}
+	target := profile{URL: cmp.Or(given.URL, saved.URL, defaultURL), APIKey: given.APIKey}
 	if target.APIKey == "" && target.URL == saved.URL {
-		target.APIKey = saved.APIKey
+		target = saved
 	}
-	if target.APIKey == "" {
+	if target.APIKey == "" && target.Session == "" {
 		return profile{}, terminal.Usagef("there is no API key for %s; run signalbox login, or set %s or --api-key", target.URL, keyVariable)
 	}
 	return target, nil
@@ -131,87 +148,6 @@ func (f profileFile) save() error {
 		return fmt.Errorf("saving the profiles: %w", err)
 	}
 	return os.Rename(temporary.Name(), f.path)
-}
-
-func (s *shell) login() *cobra.Command {
-	var at connection
-	cmd := &cobra.Command{
-		Use:   "login [URL]",
-		Short: "Save a server and an API key, for all other commands",
-		Long: `Save a server and an API key as a profile, and use it from now on. The key is asked for, or read from the input, or
-taken from SIGNALBOX_API_KEY; it is checked with the server and saved in a file that only you can read. SIGNALBOX_URL and
-SIGNALBOX_API_KEY win over profiles. Make a key with signalbox keys create, or in the console.`,
-		Example: "  signalbox login " + defaultURL + " < api-key.txt",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				at.url = args[0]
-			}
-			return s.saveLogin(cmd.Context(), at)
-		},
-	}
-	cmd.Args = terminal.Arguments(cmd.Use)
-	cmd.Flags().StringVar(&at.key, "api-key", "", "the API `KEY` ("+keyVariable+")")
-	cmd.Flags().StringVar(&at.profile, "profile", defaultProfile, "the `NAME` to save it as")
-	return cmd
-}
-
-func (s *shell) saveLogin(ctx context.Context, at connection) (err error) {
-	entry := profile{cmp.Or(at.url, s.Variable(urlVariable), defaultURL), cmp.Or(at.key, s.Variable(keyVariable))}
-	if entry.APIKey == "" {
-		if entry.APIKey, err = s.Secret("API key for " + entry.URL + ": "); err != nil {
-			return err
-		}
-	}
-	client, err := signalbox.New(entry.URL, entry.APIKey, signalbox.WithUserAgent("signalbox-cli/"+app.Version()))
-	if err != nil {
-		return terminal.Usage(err)
-	}
-	account, err := client.Account.Get(ctx)
-	if err != nil {
-		return err
-	}
-	file, err := s.readProfiles()
-	if err != nil {
-		return err
-	}
-	file.Current, file.Profiles[at.profile] = at.profile, entry
-	if err := file.save(); err != nil {
-		return err
-	}
-	s.Say("You use the account %s on %s now. It is saved as the profile %s in %s.\n", account.Key, entry.URL, at.profile, file.path)
-	return nil
-}
-
-func (s *shell) logout() *cobra.Command {
-	var name string
-	cmd := &cobra.Command{
-		Use:     "logout",
-		Short:   "Forget a server and its API key",
-		Long:    "Forget a server and its API key. The key itself still works: signalbox keys revoke ends it.",
-		Example: "  signalbox logout",
-		RunE: func(*cobra.Command, []string) error {
-			file, err := s.readProfiles()
-			if err != nil {
-				return err
-			}
-			name = cmp.Or(name, file.Current)
-			if _, exists := file.Profiles[name]; !exists {
-				return terminal.Usagef("there is no profile %q; signalbox profiles lists those that there are", name)
-			}
-			delete(file.Profiles, name)
-			if file.Current == name {
-				file.Current = ""
-			}
-			if err := file.save(); err != nil {
-				return err
-			}
-			s.Say("The profile %s is forgotten.\n", name)
-			return nil
-		},
-	}
-	cmd.Args = terminal.Arguments(cmd.Use)
-	cmd.Flags().StringVar(&name, "profile", "", "the `NAME` of the profile (default: the one in use)")
-	return cmd
 }
 
 func (s *shell) profiles() *cobra.Command {

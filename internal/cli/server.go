@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	signalbox "github.com/signalbox/signalbox/client"
-	"github.com/signalbox/signalbox/internal/app"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
@@ -70,15 +69,20 @@ func (s *shell) command(a action) *cobra.Command {
 	c := &call{Terminal: s.Terminal, cmd: cmd}
 	a.addFlags(s, cmd, c)
 	cmd.ValidArgsFunction = s.completeArguments(a.completes)
-	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if a.environment == required && c.environment == "" {
 			return terminal.Usagef("%s needs an environment: add -e, such as -e production", cmd.CommandPath())
 		}
 		c.args = args
-		if c.client, c.url, err = s.connect(at); err != nil {
+		target, err := s.target(at)
+		if err != nil {
 			return err
 		}
-		return a.run(cmd.Context(), c)
+		if c.client, err = target.client(); err != nil {
+			return terminal.Usage(err)
+		}
+		c.url = target.URL
+		return target.explain(a.run(cmd.Context(), c))
 	}
 	return cmd
 }
@@ -117,16 +121,3 @@ func (c *call) options(more ...signalbox.WriteOption) []signalbox.WriteOption {
 
 // changed reports whether a flag was given.
 func (c *call) changed(flag string) bool { return c.cmd.Flags().Changed(flag) }
-
-// connect returns a client for the server that flags, the environment or a profile name.
-func (s *shell) connect(at connection) (*signalbox.Client, string, error) {
-	target, err := s.target(at)
-	if err != nil {
-		return nil, "", err
-	}
-	client, err := signalbox.New(target.URL, target.APIKey, signalbox.WithUserAgent("signalbox-cli/"+app.Version()))
-	if err != nil {
-		return nil, "", terminal.Usage(err)
-	}
-	return client, target.URL, nil
-}
