@@ -130,14 +130,19 @@ func (a *API) finished(w *recorder, r *http.Request, took time.Duration) {
 		route = "none"
 	}
 	a.Metrics.ObserveRequest(route, r.Method, w.status, took, w.bytes)
-	level := slog.LevelInfo
-	if (w.ofrep || w.quiet) && w.status < http.StatusBadRequest {
-		level = slog.LevelDebug
-	}
-	a.Log.LogAttrs(w.ctx, level, "request",
+	a.Log.LogAttrs(w.ctx, w.logLevel(), "request",
 		slog.String("method", r.Method), slog.String("route", route), slog.String("path", r.URL.Path),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Int64("took_us", took.Microseconds()),
 		slog.String("key", w.keyID), slog.String("user", w.userID))
+}
+
+// logLevel returns the level of a request's line: DEBUG for what services ask for all
+// the time and for what a caller has already, else INFO.
+func (w *recorder) logLevel() slog.Level {
+	if (w.ofrep || w.quiet) && w.status < http.StatusBadRequest || w.status == http.StatusNotModified {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }
 
 // recovered answers a request whose handler panicked.
