@@ -93,6 +93,7 @@ type Services struct {
 	Console       Console
 	OpenID        OpenID                          // nil is none
 	Live          func() bool                     // whether changes are heard of; nil is always
+	Remote        bool                            // whether the database is behind a network
 	Ready         func(ctx context.Context) error // why the process cannot serve, or nil
 	OpenAPI       func() (json.RawMessage, error) // the interface description
 	Log           *slog.Logger
@@ -135,7 +136,7 @@ func (a *API) Forget() {
 // New creates the HTTP interface.
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(), table: map[string]route{},
-		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots), outage: &outage{live: services.Live},
+		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots), outage: &outage{live: services.Live, remote: services.Remote && services.Live != nil},
 		limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL)}
 	for _, route := range a.routes() {

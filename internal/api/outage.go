@@ -15,7 +15,8 @@ import (
 // How evaluation goes on while the database is away: from memory, for maxStale.
 // Whoever asks waits for the database first, for suspiciousPatience when nothing was
 // heard of it lately and for awayPatience once it has failed, so that the first
-// request after it is back is answered with what it says.
+// request after it is back is answered with what it says. A database that is heard of
+// may take its time: loading everything is slow on a busy one.
 const (
 	maxStale           = 24 * time.Hour
 	suspiciousPatience = time.Second
@@ -25,8 +26,9 @@ const (
 // outage knows whether the database is away, and since when what is in memory was
 // not confirmed.
 type outage struct {
-	live func() bool // whether the database was heard of lately
-	away atomic.Bool // the last who asked got no answer
+	live   func() bool // whether the database was heard of lately
+	remote bool        // the database is behind a network, which may go silent
+	away   atomic.Bool // the last who asked got no answer
 
 	mu        sync.RWMutex
 	confirmed map[string]*atomic.Int64 // by account, in microseconds
@@ -34,17 +36,48 @@ type outage struct {
 
 // ask runs what needs the database, no longer than evaluation waits for it.
 func (o *outage) ask(ctx context.Context, ask func(context.Context) error) error {
-	away := o.away.Load()
-	if o.live == nil || o.live() {
+	away, live := o.away.Load(), o.live == nil || o.live()
+	if live && !o.remote {
 		return o.note(ctx, away, ask(ctx))
 	}
-	patience := suspiciousPatience
-	if away {
-		patience = awayPatience
-	}
-	limited, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := o.limit(ctx, live, away)
 	defer cancel()
-	return o.note(ctx, away, ask(limited))
+	err := ask(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = errAway()
+	}
+	return o.note(ctx, away, err)
+}
+
+// limit returns a context that ends when evaluation has waited long enough.
+func (o *outage) limit(ctx context.Context, live, away bool) (context.Context, context.CancelFunc) {
+	switch {
+	case live:
+		return o.untilSilent(ctx)
+	case away:
+		return context.WithTimeout(ctx, awayPatience)
+	}
+	return context.WithTimeout(ctx, suspiciousPatience)
+}
+
+// untilSilent returns a context that ends once the database is no longer heard of.
+func (o *outage) untilSilent(ctx context.Context) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithCancel(ctx)
+	var watch func()
+	watch = func() {
+		switch {
+		case limited.Err() != nil:
+		case o.live():
+			time.AfterFunc(awayPatience, watch)
+		default:
+			cancel()
+		}
+	}
+	first := time.AfterFunc(suspiciousPatience, watch)
+	return limited, func() {
+		first.Stop()
+		cancel()
+	}
 }
 
 // note remembers whether the database answered.

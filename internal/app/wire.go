@@ -91,7 +91,7 @@ func (a *App) services() api.Services {
 		Configs:     &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:        a.wireJobs(),
 		Connections: a.wireConnections(), Snapshots: snapshots{a.db},
-		History: a.db.History(), Auth: a.auth, Events: a.stream, OpenID: a.wireOpenID(), Live: a.feed.Live, Ready: a.ready,
+		History: a.db.History(), Auth: a.auth, Events: a.stream, OpenID: a.wireOpenID(), Live: a.feed.Live, Remote: a.settings.Database != "", Ready: a.ready,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}

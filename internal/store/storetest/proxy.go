@@ -19,9 +19,10 @@ type Proxy struct {
 	listener        net.Listener
 	running         sync.WaitGroup
 
-	mu    sync.Mutex
-	down  bool
-	links map[*link]struct{}
+	mu     sync.Mutex
+	down   bool
+	silent bool
+	links  map[*link]struct{}
 }
 
 // ThroughProxy returns the same PostgreSQL database, reached through a proxy.
@@ -68,8 +69,18 @@ func (p *Proxy) Down() {
 	p.Cut()
 }
 
-// Up lets new connections through again.
-func (p *Proxy) Up() { p.setDown(false) }
+// Up lets new connections through again, and drops those that are silent.
+func (p *Proxy) Up() {
+	p.setDown(false)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.silent = false
+	for each := range p.links {
+		if each.held.Load() {
+			each.close()
+		}
+	}
+}
 
 func (p *Proxy) setDown(down bool) {
 	p.mu.Lock()
@@ -86,6 +97,15 @@ func (p *Proxy) Stall() {
 	for each := range p.links {
 		each.held.Store(true)
 	}
+}
+
+// Silence is Stall for new connections too, until Up: the network takes every byte
+// and brings nothing.
+func (p *Proxy) Silence() {
+	p.mu.Lock()
+	p.silent = true
+	p.mu.Unlock()
+	p.Stall()
 }
 
 func (p *Proxy) close() {
@@ -127,6 +147,7 @@ func (p *Proxy) add(link *link) bool {
 	defer p.mu.Unlock()
 	if !p.down {
 		p.links[link] = struct{}{}
+		link.held.Store(p.silent)
 	}
 	return !p.down
 }
