@@ -16,7 +16,7 @@ var fence = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
 
 // TestBook_Commands runs the commands of every document of the book against a server,
 // in their order, and compares what they print with the block "text output" that
-// follows. Blocks "sh norun" are not run. The README's tour has a script, tour.txtar.
+// follows. Blocks "sh norun" are not run. tour_test.go has the README.
 func TestBook_Commands(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "docs", "*.md"))
@@ -43,32 +43,52 @@ func TestBook_Commands(t *testing.T) {
 	}
 }
 
-// runCommands runs the blocks of one document as one script, each with its output in a
-// file, so that a variable of one block is there in the next.
+// runCommands runs the commands of one document against a server of its own.
 func runCommands(t *testing.T, page string) {
 	folder := t.TempDir()
 	server := serveBook(t, folder)
-	script, wanted := "set -euo pipefail\n", map[string]string{}
-	output := ""
+	script := newBookScript(folder, strings.ReplaceAll(page, "http://127.0.0.1:8080", server.url))
+	script.run(t, []string{
+		"PATH=" + filepath.Dir(binary) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + folder, "XDG_CONFIG_HOME=" + folder,
+		"KEY=" + ownerKey, "SIGNALBOX_API_KEY=" + ownerKey, "SIGNALBOX_URL=" + server.url, "SIGNALBOX_DATA=data", "SIGNALBOX_LISTEN=127.0.0.1:0",
+	})
+}
+
+// bookScript has the commands of a document as one script, so that a variable of one
+// block is there in the next.
+type bookScript struct {
+	folder string // where it runs
+	text   string
+	// wanted is what the document shows as printed, by the file that a block prints to.
+	wanted map[string]string
+}
+
+func newBookScript(folder, page string) *bookScript {
+	script, output := &bookScript{folder: folder, wanted: map[string]string{}}, ""
 	for number, block := range fence.FindAllStringSubmatch(page, -1) {
 		switch block[1] {
 		case "sh":
-			output = filepath.Join(folder, fmt.Sprintf("output-%d", number))
-			script += "{\n" + strings.ReplaceAll(block[2], "http://127.0.0.1:8080", server.url) + "} > " + output + "\n"
+			output = filepath.Join(folder, ".git", fmt.Sprintf("output-%d", number)) // beside what the commands make
+			script.text += fmt.Sprintf("{\n%s} > %s\ncp %s %s.shown\n", block[2], output, output, output)
 		case "text output":
-			wanted[output] = block[2]
+			script.wanted[output+".shown"] = block[2]
 		}
 	}
-	command := exec.CommandContext(t.Context(), "bash", "-c", script)
-	command.Dir = folder
-	command.Env = []string{
-		"PATH=" + filepath.Dir(binary) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + folder, "XDG_CONFIG_HOME=" + folder,
-		"KEY=" + ownerKey, "SIGNALBOX_API_KEY=" + ownerKey, "SIGNALBOX_URL=" + server.url, "SIGNALBOX_DATA=data", "SIGNALBOX_LISTEN=127.0.0.1:0",
+	return script
+}
+
+// run runs the script and compares what it prints with what the document shows.
+func (s *bookScript) run(t *testing.T, environ []string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(s.folder, ".git"), 0o700); err != nil {
+		t.Fatal(err)
 	}
+	command := exec.CommandContext(t.Context(), "bash", "-c", "set -euo pipefail\n"+s.text)
+	command.Dir, command.Env = s.folder, environ
 	if printed, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("the commands end with %v:\n%s\n%s", err, printed, script)
+		t.Fatalf("the commands end with %v:\n%s\n%s", err, printed, s.text)
 	}
-	for file, want := range wanted {
+	for file, want := range s.wanted {
 		comparePrinted(t, file, want)
 	}
 }

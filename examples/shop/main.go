@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ type checkoutSettings struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:8081")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(os.Getenv("SHOP_LISTEN"), "127.0.0.1:8081"))
 	if err == nil {
 		err = run(ctx, listener, os.Stdout)
 	}
@@ -49,6 +50,8 @@ func run(ctx context.Context, listener net.Listener, out io.Writer) error {
 	settings := live.Config(box, "checkout", checkoutSettings{TimeoutMS: 3000})
 	log := slogadapter.New(box, slog.NewTextHandler(out, nil)).Logger("shop.payments")
 
+	waitForValues(ctx, box)
+
 	mux := http.NewServeMux()
 	mux.Handle("GET /debug/signalbox", box)
 	mux.HandleFunc("GET /checkout", func(w http.ResponseWriter, r *http.Request) {
@@ -67,4 +70,14 @@ func run(ctx context.Context, listener net.Listener, out io.Writer) error {
 		return err
 	}
 	return nil
+}
+
+// waitForValues gives the server a moment, so that the first requests get its values. Without an answer the shop goes on
+// with those of its code: Signalbox must not keep it from starting.
+func waitForValues(ctx context.Context, box *live.Box) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := box.Ready(ctx); err != nil {
+		slog.Warn("Starting with the values of the code; they are replaced when the server answers.", "error", err)
+	}
 }
