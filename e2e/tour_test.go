@@ -110,7 +110,7 @@ func freshCheckout(t *testing.T) string {
 }
 
 // tourEnvironment returns the variables of the tests without those of Signalbox, and with a
-// cache of its own for the shop.
+// cache of its own for the shop. Trimmed paths let Go use what it built in other folders.
 func tourEnvironment(t *testing.T, folder string) []string {
 	t.Helper()
 	built, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
@@ -119,7 +119,7 @@ func tourEnvironment(t *testing.T, folder string) []string {
 	}
 	environ := slices.DeleteFunc(os.Environ(), func(each string) bool { return strings.HasPrefix(each, "SIGNALBOX_") })
 	return append(environ, "PATH="+filepath.Join(folder, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"GOCACHE="+strings.TrimSpace(string(built)), "XDG_CACHE_HOME="+filepath.Join(folder, ".git"))
+		"GOFLAGS=-trimpath", "GOCACHE="+strings.TrimSpace(string(built)), "XDG_CACHE_HOME="+filepath.Join(folder, ".git"))
 }
 
 func git(t *testing.T, folder string, args ...string) string {
