@@ -64,6 +64,10 @@ func TestDemo(t *testing.T) {
 func checkFull(t *testing.T, client *signalbox.Client) {
 	t.Helper()
 	ctx := t.Context()
+	settings, err := client.Account.Settings(ctx)
+	if want := []string{"development", "staging", "production"}; err != nil || !slices.Equal(settings.EnvironmentOrder, want) {
+		t.Errorf("the environments are in the order %v, %v; want %v", settings.EnvironmentOrder, err, want)
+	}
 	count := func(what string, atLeast int, pages func(signalbox.Paging) (int, error)) {
 		t.Helper()
 		if total, err := pages(signalbox.Paging{Size: 1000}); err != nil || total < atLeast {

@@ -62,10 +62,10 @@ func (d *demo) invite(ctx context.Context, server *app.App) (map[string]*visitor
 	return visitors, err
 }
 
-// arrange puts the environments in the order of deployments.
+// arrange puts the environments in the order of deployments. Settings are a bare object in plain JSON.
 func (v *visitor) arrange(ctx context.Context) error {
 	order := map[string]any{"environment_order": []string{"development", "staging", "production"}}
-	_, err := v.send(ctx, http.MethodPut, "accounts/current/settings", document("account_settings", "", order))
+	_, err := v.send(ctx, http.MethodPut, "accounts/current/settings", order)
 	return err
 }
 
