@@ -142,3 +142,29 @@ test("groups are listed with their levels, and one is deleted with the keyboard 
   await page.getByText("The group sql was deleted.").waitFor();
   await page.waitForURL(/log-groups$/);
 });
+
+test("a logger is dragged into a group; another is added and removed with the keyboard alone", async () => {
+  await w.server.api("POST", "/api/v1/log_groups", envelope("log_group", "http", { level: "WARN" }));
+  const groupOf = async (id: string) => (await w.server.api("GET", `/api/v1/loggers/${id}`)).data.attributes.group;
+  const page = await w.open("/log-groups/http");
+  const members = page.getByRole("region", { name: "Members" });
+  const others = page.getByRole("region", { name: "Other loggers" });
+  await others.getByRole("listitem").filter({ hasText: "shop.catalogue" }).dragTo(members);
+  await answer(page, "Put shop.catalogue into the group http");
+  await members.getByRole("link", { name: "shop.catalogue" }).waitFor();
+  expect(await groupOf("shop.catalogue")).toBe("http");
+
+  await tabTo(page, page.getByRole("textbox", { name: "Search other loggers" }));
+  await page.keyboard.type("keys");
+  await others.getByRole("listitem").nth(1).waitFor({ state: "detached" });
+  await tabTo(page, others.getByRole("button", { name: "Add shop.keys" }));
+  await page.keyboard.press("Enter");
+  await answer(page, "Put shop.keys into the group http");
+  await members.getByRole("link", { name: "shop.keys" }).waitFor();
+  await expectAccessible(page);
+  await members.getByRole("button", { name: "Remove shop.keys" }).focus();
+  await page.keyboard.press("Enter");
+  await answer(page, "Take shop.keys out of its group");
+  await members.getByRole("link", { name: "shop.keys" }).waitFor({ state: "detached" });
+  expect(await groupOf("shop.keys")).toBeNull();
+});

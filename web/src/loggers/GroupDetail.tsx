@@ -1,5 +1,5 @@
 import { Group, Text } from "@mantine/core";
-import { Link, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { lazy, useState } from "react";
 import type { Level, Resource } from "../api/kinds";
 import { useList, useOne } from "../api/queries";
@@ -9,11 +9,11 @@ import { DetailHead } from "../ui/DetailHead";
 import { EnvironmentName } from "../ui/EnvironmentDot";
 import { LeaveButton } from "../ui/LeaveButton";
 import { LevelPill } from "../ui/LevelPill";
-import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
 import { TimeLeft } from "./LevelCell";
 import { LevelPicker, type Picking } from "./LevelPicker";
 import styles from "./LoggerDetail.module.css";
+import { Members } from "./Members";
 
 const History = lazy(() => import("../ui/History"));
 
@@ -89,29 +89,6 @@ function LevelPanel({ name, level, expiresAt, onPick }: LevelPanelProps) {
         {expiresAt && <TimeLeft at={expiresAt} />}
       </Group>
     </div>
-  );
-}
-
-function Members({ id }: { id: string }) {
-  const { data, error, isPending, refetch } = useList("logger", { "filter[group]": id, "page[size]": 200, "meta[total]": true });
-  if (isPending) return <Loading rows={3} />;
-  if (!data) return <ErrorState error={error} retry={() => refetch()} />;
-  if (data.data.length === 0) return <EmptyState title="No members yet">Choose this group on the page of a logger.</EmptyState>;
-  return (
-    <>
-      {data.data.map((logger) => (
-        <div key={logger.id}>
-          <Link to="/loggers/$id" params={{ id: logger.id }} className="mono">
-            {logger.id}
-          </Link>
-        </div>
-      ))}
-      {(data.meta.pagination.total ?? 0) > data.data.length && (
-        <Link to="/loggers" search={{ group: id }}>
-          All {data.meta.pagination.total}
-        </Link>
-      )}
-    </>
   );
 }
 

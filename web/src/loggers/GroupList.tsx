@@ -33,8 +33,8 @@ export default function GroupList() {
       {groups.error && !groups.data && <ErrorState error={groups.error} retry={() => groups.refetch()} />}
       {groups.data && rows.length === 0 && (
         <EmptyState title="No groups yet">
-          A group gives loggers of many names one level, such as everything that speaks SQL. Make one, then choose it on the page of a
-          logger.
+          A group gives loggers of many names one level, such as everything that speaks SQL. Make one, then drag loggers into it on its
+          page.
         </EmptyState>
       )}
       {rows.length > 0 && (

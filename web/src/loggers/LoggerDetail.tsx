@@ -14,11 +14,11 @@ import { RoleGate } from "../ui/RoleGate";
 import { Sources } from "../ui/Sources";
 import { EmptyState } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
-import { useWriter } from "../ui/WriteProvider";
 import { LevelCell } from "./LevelCell";
 import { LevelPicker, type Picking } from "./LevelPicker";
 import styles from "./LoggerDetail.module.css";
-import { base, effectiveIn, type Logger, stepsOf, withLevel } from "./levels";
+import { effectiveIn, type Logger, stepsOf } from "./levels";
+import { useAssign } from "./useAssign";
 
 const History = lazy(() => import("../ui/History"));
 
@@ -126,22 +126,9 @@ function Resolution({ logger, environment, pick }: { logger: Logger; environment
 }
 
 function GroupSelect({ logger }: { logger: Logger }) {
-  const writer = useWriter();
+  const assign = useAssign();
   const { data } = useList("log_group", { "page[size]": 1000 });
   const groups = (data?.data ?? []).map(({ id }) => id);
-  const assign = (group: string | null) =>
-    void writer.attempt({
-      kind: "logger",
-      id: logger.id,
-      title: group ? `Put ${logger.id} into the group ${group}` : `Take ${logger.id} out of its group`,
-      done: group ? `${logger.id} is in ${group}.` : `${logger.id} is in no group.`,
-      environments: ["production"],
-      change: (current) => ({
-        ...withLevel(current, base, { level: current?.managed ? current.level : null }),
-        level_expires_at: current?.level_expires_at,
-        group,
-      }),
-    });
   return (
     <RoleGate needs="MEMBER">
       {(disabled) => (
@@ -150,7 +137,7 @@ function GroupSelect({ logger }: { logger: Logger }) {
           aria-label="Group"
           disabled={disabled}
           value={logger.attributes.group ?? ""}
-          onChange={(event) => assign(event.currentTarget.value || null)}
+          onChange={(event) => assign(logger.id, event.currentTarget.value || null)}
           data={[{ value: "", label: "No group" }, ...groups.map((id) => ({ value: id, label: `Group ${id}` }))]}
         />
       )}
