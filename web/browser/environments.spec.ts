@@ -26,6 +26,24 @@ test("environments are put in order with the keyboard alone", async () => {
   expect(await order()).toEqual(before);
 });
 
+test("lists have the account's order", async () => {
+  const arrange = (order: string[]) => w.server.api("PUT", "/api/v1/accounts/current/settings", { environment_order: order });
+  const before = await order();
+  await arrange(["test", "staging", "production"]);
+  const page = await w.open("/loggers");
+  const heads = page.getByRole("columnheader");
+  await heads.filter({ hasText: "Test" }).waitFor();
+  const shown = async () => (await heads.allTextContents()).slice(2).map((text) => text.trim());
+  expect(await shown()).toEqual(["Test", "Staging", "Production"]);
+  const choices = await page.getByLabel("Environment in focus").locator("option").allTextContents();
+  expect(choices.slice(1, 4)).toEqual(["Test", "Staging", "Production"]);
+  await arrange(["production", "staging", "test"]);
+  await page.reload();
+  await heads.filter({ hasText: "Test" }).waitFor();
+  expect(await shown()).toEqual(["Production", "Staging", "Test"]);
+  await arrange(before);
+});
+
 test("an environment is dragged to its place", async () => {
   const page = await w.open("/environments");
   const items = page.getByRole("list", { name: "Environments in order" }).getByRole("listitem");

@@ -1,7 +1,8 @@
-import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { ApiError, send } from "./client";
 import type { Role } from "./kinds";
-import { useList } from "./queries";
+import { listOf } from "./queries";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -67,21 +68,27 @@ export interface Environment {
 const orderOptions = queryOptions({
   queryKey: ["settings", "order"],
   queryFn: async () => {
-    for (const owner of ["users", "accounts"]) {
-      const { document } = await send<Schemas["UserSettingsDocument"]>("GET", `/api/v1/${owner}/current/settings`);
-      const order = (document.data.attributes.environment_order ?? []) as string[];
-      if (order.length > 0) return order;
-    }
-    return [];
+    const { document } = await send<Schemas["UserSettingsDocument"]>("GET", "/api/v1/users/current/settings");
+    return (document.data.attributes.environment_order ?? []) as string[];
   },
 });
 
-/** useEnvironments returns all environments: those of the user's order first, or of the account's if there is none, then by name. */
+const environmentOptions = listOf("environment", { "page[size]": 1000 });
+
+/** prefetchSession asks for what every screen needs, all at once and before the first is rendered. */
+export function prefetchSession(queries: QueryClient): void {
+  for (const options of [meOptions, orderOptions, environmentOptions]) void queries.prefetchQuery(options as typeof meOptions);
+}
+
+/** useEnvironments returns all environments: those of the user's order first, which is the account's until they have an own, then by name. */
 export function useEnvironments(): Environment[] {
-  const { data: list } = useList("environment", { "page[size]": 1000 });
-  const { data: order = [] } = useQuery(orderOptions);
-  const environments = (list?.data ?? []).map(({ id, attributes }) => ({ id, ...attributes }));
-  return inOrder(environments, order);
+  const { data: list } = useQuery(environmentOptions);
+  const { data: order, isPending } = useQuery(orderOptions);
+  return useMemo(() => {
+    if (isPending) return []; // columns that change places would be read wrongly
+    const environments = (list?.data ?? []).map(({ id, attributes }) => ({ id, ...attributes }));
+    return inOrder(environments, order ?? []);
+  }, [list, order, isPending]);
 }
 
 /** inOrder sorts by a list of ids; what it does not name comes after, by name. */

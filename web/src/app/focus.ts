@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { columnsOf, type Environment, useEnvironments } from "../api/session";
 
 /** useFocus returns the environment that every screen shows alone, if there is one, and sets it. */
@@ -13,7 +14,8 @@ export function useFocus(): [string | undefined, (environment: string | undefine
 /** useColumns returns the environments that a list has columns for, in the user's order. */
 export function useColumns(): Environment[] {
   const [focus] = useFocus();
-  return columnsOf(useEnvironments(), focus);
+  const environments = useEnvironments();
+  return useMemo(() => columnsOf(environments, focus), [environments, focus]);
 }
 
 /** useSetSearch changes members of the screen's address; undefined removes one. */
