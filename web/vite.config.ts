@@ -4,6 +4,13 @@ import { defineConfig } from "vitest/config";
 // The server that `npm run dev` passes the interface's requests on to.
 const server = process.env.SIGNALBOX_URL ?? "http://127.0.0.1:8080";
 
+/** onDemand are libraries that no screen needs to be shown. */
+const onDemand = ["@codemirror", "codemirror", "@lezer", "uplot", "cronstrue", "rapidoc"];
+const isOnDemand = (id: string) => onDemand.some((name) => id.includes(`/node_modules/${name}/`));
+
+/** groups makes one file of what many screens share: every file costs a slow processor more than its content. */
+const groups = [{ name: "shared", minShareCount: 5, test: (id: string) => !isOnDemand(id) }];
+
 const budgets = "browser/budget.spec.ts";
 
 // Every file of tests in Chromium has a server of its own; the browser and the modules are shared.
@@ -24,7 +31,10 @@ export default defineConfig({
     manifest: true,
     target: "es2022",
     cssTarget: ["chrome123", "firefox120", "safari17.5"], // which know light-dark()
-    rolldownOptions: { input: { index: "index.html", docs: "docs.html" } },
+    rolldownOptions: {
+      input: { index: "index.html", docs: "docs.html" },
+      output: { codeSplitting: { groups } },
+    },
   },
   server: {
     proxy: {

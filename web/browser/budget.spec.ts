@@ -98,15 +98,40 @@ for (const { label, path } of [
   }, 120_000);
 }
 
-test("the console is painted within a second on a slow processor", async () => {
-  await within({ painted: 1000 }, async () => {
-    const page = await w.open("about:blank");
-    const cdp = await page.context().newCDPSession(page);
-    await cdp.send("Emulation.setCPUThrottlingRate", { rate: 4 });
-    await page.goto("/flags");
-    await page.locator('[data-cell="0:0"] a').waitFor();
-    const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
-    await page.context().close();
-    return { painted: painted ?? Number.POSITIVE_INFINITY };
-  });
-});
+/** Loaded are the milliseconds from the request for a page until something is painted, and until its list answers a key. */
+interface Loaded extends Record<string, number> {
+  painted: number;
+  ready: number;
+}
+
+// observe has the page itself notice when its first row is there, press a key, and see the focus move: asking from
+// outside would take the time that is measured.
+const observe = () => {
+  const cell = (at: string) => document.querySelector<HTMLElement>(`[data-cell="${at}"]`);
+  const frame = () => new Promise(requestAnimationFrame);
+  const loaded = async () => {
+    while (!cell("0:0")?.textContent) await frame();
+    cell("0:0")?.focus();
+    cell("0:0")?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+    while (document.activeElement !== cell("1:0")) await frame();
+    await frame();
+    return { painted: performance.getEntriesByName("first-contentful-paint")[0]?.startTime, ready: performance.now() };
+  };
+  Object.assign(window, { loaded: loaded() });
+};
+
+/** load opens a screen in a new profile, on a processor that is four times slower. */
+async function load(path: string): Promise<Loaded> {
+  const page = await w.open("about:blank");
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  await page.addInitScript(observe);
+  await page.goto(path, { waitUntil: "commit" });
+  const loaded = await page.evaluate(() => (window as unknown as { loaded: Promise<Loaded> }).loaded);
+  await page.context().close();
+  return loaded;
+}
+
+test("the console is painted within a second on a slow processor, and answers a key soon after", async () => {
+  await within({ painted: 1000, ready: 2500 }, () => load("/flags"));
+}, 120_000);

@@ -50,7 +50,7 @@ test("a code signs a terminal in, which is listed and can be ended", async () =>
   const headers = { "Content-Type": "application/json", "User-Agent": "signalbox-cli/1.0 (laptop)" };
   await fetch(`${w.server.url}/api/v1/sessions`, { method: "POST", headers, body: JSON.stringify({ code }) });
   await page.getByRole("button", { name: "Signed in as Grace" }).click();
-  await page.getByRole("menuitem", { name: "Settings" }).click();
+  await page.getByRole("link", { name: "Settings" }).last().click();
   await page.getByText("Command line on laptop").waitFor();
 });
 

@@ -12,7 +12,7 @@ test("the set-up link makes the owner, who signs out and in again", async () => 
   await page.getByRole("textbox", { name: "Password" }).fill("correct horse battery");
   await page.getByRole("button", { name: "Create the owner" }).click();
   await page.getByRole("button", { name: "Signed in as Ada Lovelace" }).click();
-  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
 
   await page.getByLabel("E-mail").fill("ada@example.com");
   await page.getByRole("textbox", { name: "Password" }).fill("wrong password");

@@ -60,7 +60,7 @@ async function takeAll(browser, url, theme, size, suffix) {
   for (const { name, path } of screens) {
     await page.goto(path);
     await page.locator("main.screen").first().waitFor();
-    await page.locator(".mantine-Skeleton-root").first().waitFor({ state: "detached" });
+    await page.locator(".skeleton").first().waitFor({ state: "detached" });
     await page.evaluate(() => document.fonts.ready);
     await page.screenshot({ path: join(folder, `${name}-${suffix}.png`) });
   }

@@ -1,12 +1,12 @@
 import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { Live } from "../api/live";
 import { newQueryClient } from "../api/queries";
-import { meOptions } from "../api/session";
+import { meOptions, prefetchSession } from "../api/session";
 import { AppContext } from "./context";
+import { Messages } from "./Messages";
 import { newRouter } from "./router";
 import { theme } from "./theme";
 
@@ -14,6 +14,7 @@ import { theme } from "./theme";
 export function App() {
   const { queries, live, router } = useMemo(() => {
     const queries = newQueryClient();
+    prefetchSession(queries);
     const router = newRouter(queries);
     const live = new Live(queries, () => void queries.refetchQueries(meOptions));
     return { queries, router, live };
@@ -22,7 +23,7 @@ export function App() {
     <MantineProvider theme={theme} defaultColorScheme="auto">
       <QueryClientProvider client={queries}>
         <AppContext.Provider value={{ live }}>
-          <Notifications position="bottom-right" limit={4} />
+          <Messages />
           <RouterProvider router={router} />
         </AppContext.Provider>
       </QueryClientProvider>

@@ -1,6 +1,6 @@
-import { ActionIcon, Menu, NativeSelect, Tooltip, useMantineColorScheme } from "@mantine/core";
+import { useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useRouter } from "@tanstack/react-router";
+import { Link, Outlet, useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { send } from "../api/client";
 import { useLive } from "../api/live";
@@ -10,6 +10,7 @@ import { RelativeTime } from "../ui/RelativeTime";
 import { Loading } from "../ui/states";
 import { WriteProvider } from "../ui/WriteProvider";
 import { useApp } from "./context";
+import { Dropdown } from "./Dropdown";
 import styles from "./Frame.module.css";
 import { useFocus } from "./focus";
 import { useKeys } from "./keys";
@@ -90,35 +91,33 @@ function TopBar({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void
 
 function PlacesMenu() {
   return (
-    <Menu position="bottom-start">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label="Screens" className={styles.burger}>
-          <IconMenu2 size={18} />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {places.map(({ to, label, icon: Icon }) => (
-          <Menu.Item key={to} component={Link} to={to} leftSection={<Icon size={16} />}>
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <Dropdown label={<IconMenu2 size={18} />} name="Screens" className={styles.burger} side="left">
+      {places.map(({ to, label, icon: Icon }) => (
+        <Link key={to} to={to}>
+          <Icon size={16} aria-hidden="true" /> {label}
+        </Link>
+      ))}
+    </Dropdown>
   );
 }
 
 function EnvironmentFocus() {
   const environments = useEnvironments();
   const [focus, setFocus] = useFocus();
-  const data = [{ value: "", label: "All environments" }, ...environments.map(({ id, name }) => ({ value: id, label: name }))];
   return (
-    <NativeSelect
+    <select
+      className="choice"
       aria-label="Environment in focus"
-      size="xs"
-      data={data}
       value={focus ?? ""}
       onChange={(event) => setFocus(event.currentTarget.value || undefined)}
-    />
+    >
+      <option value="">All environments</option>
+      {environments.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
   );
 }
 
@@ -132,17 +131,15 @@ function Connection() {
       ? "Changes by anybody appear here within a second."
       : "What you see may be old; the console keeps trying to reach the server.";
   return (
-    <Tooltip label={label}>
-      <output className={styles.connection} data-status={status}>
-        <span className="dot" aria-hidden="true" /> {words[status]}
-        {status === "offline" && (
-          <span className={styles.since}>
-            {" "}
-            since <RelativeTime at={since.toISOString()} />
-          </span>
-        )}
-      </output>
-    </Tooltip>
+    <output className={styles.connection} data-status={status} title={label}>
+      <span className="dot" aria-hidden="true" /> {words[status]}
+      {status === "offline" && (
+        <span className={styles.since}>
+          {" "}
+          since <RelativeTime at={since.toISOString()} />
+        </span>
+      )}
+    </output>
   );
 }
 
@@ -151,16 +148,15 @@ function ThemeSwitch() {
   const next = { auto: "light", light: "dark", dark: "auto" } as const;
   const names = { auto: "as the system", light: "light", dark: "dark" };
   return (
-    <Tooltip label={`Theme: ${names[colorScheme]}`}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={`Theme: ${names[colorScheme]}. Switch`}
-        onClick={() => setColorScheme(next[colorScheme])}
-      >
-        {colorScheme === "dark" ? <IconMoon size={17} /> : <IconSun size={17} opacity={colorScheme === "auto" ? 0.55 : 1} />}
-      </ActionIcon>
-    </Tooltip>
+    <button
+      type="button"
+      className={styles.icon}
+      title={`Theme: ${names[colorScheme]}`}
+      aria-label={`Theme: ${names[colorScheme]}. Switch`}
+      onClick={() => setColorScheme(next[colorScheme])}
+    >
+      {colorScheme === "dark" ? <IconMoon size={17} /> : <IconSun size={17} opacity={colorScheme === "auto" ? 0.55 : 1} />}
+    </button>
   );
 }
 
@@ -168,37 +164,28 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
   const { user, account, session } = useMe();
   const queries = useQueryClient();
   const router = useRouter();
-  const navigate = useNavigate();
   const signOut = async () => {
     await send("DELETE", "/api/v1/sessions/current");
     queries.clear();
     await router.navigate({ to: "/sign-in" });
   };
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <button type="button" className={styles.user}>
-          <span aria-hidden="true">{initials(user.attributes.name)}</span>
-          <span className="visually-hidden">Signed in as {user.attributes.name}</span>
-        </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
-          {user.attributes.name} · {session.attributes.role.toLowerCase()} of {account.attributes.name}
-        </Menu.Label>
-        <Menu.Item onClick={() => navigate({ to: "/settings" })}>Settings</Menu.Item>
-        <Menu.Item onClick={() => navigate({ to: "/terminal" })}>Sign in a terminal</Menu.Item>
-        <Menu.Item onClick={onKeys}>Keyboard</Menu.Item>
-        <Menu.Item component="a" href="/docs">
-          The book
-        </Menu.Item>
-        <Menu.Item component="a" href="/docs/api">
-          Interface reference
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item onClick={signOut}>Sign out</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <Dropdown label={initials(user.attributes.name)} name={`Signed in as ${user.attributes.name}`} className={styles.user} side="right">
+      <p>
+        {user.attributes.name} · {session.attributes.role.toLowerCase()} of {account.attributes.name}
+      </p>
+      <Link to="/settings">Settings</Link>
+      <Link to="/terminal">Sign in a terminal</Link>
+      <button type="button" onClick={onKeys}>
+        Keyboard
+      </button>
+      <a href="/docs">The book</a>
+      <a href="/docs/api">Interface reference</a>
+      <hr />
+      <button type="button" onClick={signOut}>
+        Sign out
+      </button>
+    </Dropdown>
   );
 }
 

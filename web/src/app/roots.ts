@@ -1,6 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { createRootRouteWithContext, createRoute, lazyRouteComponent, Outlet, redirect, retainSearchParams } from "@tanstack/react-router";
+import { createRootRouteWithContext, createRoute, Outlet, redirect, retainSearchParams } from "@tanstack/react-router";
 import { meOptions } from "../api/session";
+import { Frame } from "./Frame";
 import { pick } from "./search";
 
 export const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component: Outlet });
@@ -9,7 +10,7 @@ export const root = createRootRouteWithContext<{ queries: QueryClient }>()({ com
 export const frame = createRoute({
   getParentRoute: () => root,
   id: "frame",
-  component: lazyRouteComponent(() => import("./Frame"), "Frame"),
+  component: Frame,
   validateSearch: pick("env"),
   search: { middlewares: [retainSearchParams(["env"])] },
   beforeLoad: async ({ context, location }) => {

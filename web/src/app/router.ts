@@ -37,7 +37,7 @@ const tree = root.addChildren([
 ]);
 
 export function newRouter(queries: QueryClient) {
-  return createRouter({
+  const router = createRouter({
     routeTree: tree,
     context: { queries },
     parseSearch: parse,
@@ -46,6 +46,9 @@ export function newRouter(queries: QueryClient) {
     defaultErrorComponent: Crash,
     defaultNotFoundComponent: Missing,
   });
+  // The screen is on its way while the server says who is signed in.
+  for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) void router.loadRouteChunk(route);
+  return router;
 }
 
 declare module "@tanstack/react-router" {

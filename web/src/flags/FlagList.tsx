@@ -1,5 +1,5 @@
 import { Badge } from "@mantine/core";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import type { Environment } from "../api/session";
 import { useColumns } from "../app/focus";
@@ -11,6 +11,7 @@ import { IconSnowflake } from "../ui/icons";
 import { NewButton } from "../ui/NewButton";
 import { PagedGrid } from "../ui/PagedGrid";
 import { RelativeTime, useNow } from "../ui/RelativeTime";
+import { RowLink } from "../ui/RowLink";
 import { SearchBox } from "../ui/SearchBox";
 import { staleness } from "../ui/stale";
 import { EmptyState } from "../ui/states";
@@ -82,9 +83,9 @@ function NameCell({ flag }: { flag: Flag }) {
   const { name, managed } = flag.attributes;
   return (
     <>
-      <Link to="/flags/$id" params={{ id: flag.id }} tabIndex={-1} className="row-link" title={name}>
+      <RowLink to="/flags/$id" id={flag.id} title={name}>
         {flag.id}
-      </Link>
+      </RowLink>
       {!managed && (
         <span className="muted" title="A service declared it; nobody configured it yet, so services serve the default of their code.">
           (discovered)

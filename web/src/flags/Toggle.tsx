@@ -1,6 +1,6 @@
-import { Switch } from "@mantine/core";
 import type { Environment } from "../api/session";
 import { RoleGate } from "../ui/RoleGate";
+import { Switch } from "../ui/Switch";
 import { useWriter } from "../ui/WriteProvider";
 import { type Flag, withSettings } from "./flags";
 
@@ -21,7 +21,6 @@ export function Toggle({ flag, environment, label }: { flag: Flag; environment: 
     <RoleGate needs="MEMBER" environment={environment.id}>
       {(disabled) => (
         <Switch
-          size="xs"
           tabIndex={label ? 0 : -1}
           checked={isOn}
           disabled={disabled}

@@ -1,6 +1,6 @@
-import { Switch } from "@mantine/core";
 import type { Resource } from "../api/kinds";
 import { RoleGate } from "../ui/RoleGate";
+import { Switch } from "../ui/Switch";
 import { useWriter } from "../ui/WriteProvider";
 import { writable } from "./draft";
 
@@ -20,7 +20,6 @@ export function EnabledSwitch({ job, inGrid, label }: { job: Resource<"job">; in
     <RoleGate needs="MEMBER">
       {(disabled) => (
         <Switch
-          size="xs"
           label={label}
           aria-label={label ? undefined : `${job.id} is enabled`}
           checked={enabled}

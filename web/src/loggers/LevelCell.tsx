@@ -1,9 +1,8 @@
-import { Tooltip } from "@mantine/core";
 import type { Environment } from "../api/session";
 import { IconHourglass } from "../ui/icons";
 import { LevelPill } from "../ui/LevelPill";
-import { RelativeTime, useNow } from "../ui/RelativeTime";
-import { clock } from "../ui/time";
+import { useNow } from "../ui/RelativeTime";
+import { clock, relative } from "../ui/time";
 import styles from "./LevelCell.module.css";
 import { type Confirmation, confirmationIn, type Effective, effectiveIn, type Logger, originOf, originSentence } from "./levels";
 
@@ -53,19 +52,12 @@ export function TimeLeft({ at }: { at: string }) {
 
 function Confirmed({ confirmation: { applied, total, others }, watched }: { confirmation: Confirmation; watched: boolean }) {
   if (others.length === 0 && !watched) return null;
-  const label =
-    others.length === 0
-      ? `All ${total} services that report from here use it.`
-      : others.map(({ service, level, lastSeen }) => (
-          <div key={service}>
-            {service} still {level} (<RelativeTime at={lastSeen} />)
-          </div>
-        ));
+  const since = (lastSeen: string | null) => (lastSeen ? relative(new Date(lastSeen).getTime() - Date.now()) : "never");
+  const lines = others.map(({ service, level, lastSeen }) => `${service} still ${level} (${since(lastSeen)})`);
+  const title = lines.join("\n") || `All ${total} services that report from here use it.`;
   return (
-    <Tooltip label={label}>
-      <span className={styles.confirmed} data-pending={others.length > 0 || undefined}>
-        {applied}/{total} applied
-      </span>
-    </Tooltip>
+    <span className={styles.confirmed} data-pending={others.length > 0 || undefined} title={title}>
+      {applied}/{total} applied
+    </span>
   );
 }

@@ -1,36 +1,24 @@
-import { Modal, Popover } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
-import { LevelForm, type LevelFormProps } from "./LevelForm";
+import { lazy, Suspense } from "react";
+import type { LevelFormProps } from "./LevelForm";
 
 /** Picking is a pill that was clicked. */
 export interface Picking extends Omit<LevelFormProps, "onClose" | "onWritten"> {
   anchor: HTMLElement;
 }
 
-/** LevelPicker shows the form beside the pill that was clicked; on a phone, over the whole width. */
-export function LevelPicker({ picking, onClose, onWritten }: { picking: Picking; onClose: () => void; onWritten?: (id: string) => void }) {
-  const narrow = useMediaQuery("(max-width: 48em)") ?? false;
-  const { anchor, ...form } = picking;
-  const close = () => {
-    onClose();
-    (anchor.closest<HTMLElement>("[data-cell]") ?? anchor).focus(); // back to where the keyboard was
-  };
-  if (narrow) {
-    return (
-      <Modal opened onClose={close} title="Set a level" yOffset="auto">
-        <LevelForm {...form} onClose={close} onWritten={onWritten} />
-      </Modal>
-    );
-  }
-  const { left, top, width, height } = anchor.getBoundingClientRect();
+export interface PickerProps {
+  picking: Picking;
+  onClose: () => void;
+  onWritten?: (id: string) => void;
+}
+
+const LevelPopover = lazy(() => import("./LevelPopover"));
+
+/** LevelPicker sets the level of the pill that was clicked; its form is loaded with the first click. */
+export function LevelPicker(props: PickerProps) {
   return (
-    <Popover opened onDismiss={close} trapFocus position="bottom-start" width={480} closeOnClickOutside>
-      <Popover.Target>
-        <div style={{ position: "fixed", left, top, width, height, pointerEvents: "none" }} />
-      </Popover.Target>
-      <Popover.Dropdown>
-        <LevelForm {...form} onClose={close} onWritten={onWritten} />
-      </Popover.Dropdown>
-    </Popover>
+    <Suspense>
+      <LevelPopover {...props} />
+    </Suspense>
   );
 }

@@ -11,6 +11,7 @@ import { type Column, Grid } from "../ui/Grid";
 import { IconChevronDown, IconChevronRight } from "../ui/icons";
 import { levels } from "../ui/LevelPill";
 import { RoleGate } from "../ui/RoleGate";
+import { RowLink } from "../ui/RowLink";
 import { SearchBox } from "../ui/SearchBox";
 import { EmptyState, ErrorState, Loading } from "../ui/states";
 import { useWriter } from "../ui/WriteProvider";
@@ -131,9 +132,9 @@ function NameCell({ row, toggle }: { row: Row; toggle: Toggle }) {
       )}
       {row.below > 0 && <span className="visually-hidden">{row.open ? "open" : "closed"}</span>}
       {row.logger ? (
-        <Link to="/loggers/$id" params={{ id: row.id }} tabIndex={-1} className="row-link">
+        <RowLink to="/loggers/$id" id={row.id}>
           {row.label}
-        </Link>
+        </RowLink>
       ) : (
         <span className={styles.label}>{row.label}</span>
       )}
@@ -148,9 +149,9 @@ function GroupCell({ row }: { row: Row }) {
   if (logger.attributes.managed) {
     const { group } = logger.attributes;
     return group ? (
-      <Link to="/log-groups/$id" params={{ id: group }} tabIndex={-1} className="ellipsis">
+      <RowLink to="/log-groups/$id" id={group} className="ellipsis">
         {group}
-      </Link>
+      </RowLink>
     ) : null;
   }
   return <Manage logger={logger} />;

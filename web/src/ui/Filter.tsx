@@ -1,4 +1,3 @@
-import { type ComboboxItem, NativeSelect } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import { useSetSearch } from "../app/focus";
 
@@ -8,7 +7,7 @@ interface Props {
   label: string;
   /** any is the choice that filters nothing. */
   any: string;
-  choices: readonly (string | ComboboxItem)[];
+  choices: readonly (string | { value: string; label: string })[];
   /** clears are others in the address that mean nothing with another choice. */
   clears?: string[];
 }
@@ -18,15 +17,24 @@ export function Filter({ name, label, any, choices, clears = [] }: Props) {
   const search = useSearch({ strict: false }) as Record<string, string | undefined>;
   const setSearch = useSetSearch();
   return (
-    <NativeSelect
-      size="xs"
+    <select
+      className="choice"
       aria-label={label}
       value={search[name] ?? ""}
       onChange={(event) =>
         setSearch({ ...Object.fromEntries(clears.map((each) => [each, undefined])), [name]: event.currentTarget.value || undefined })
       }
-      data={[{ value: "", label: any }, ...choices]}
-    />
+    >
+      <option value="">{any}</option>
+      {choices.map((choice) => {
+        const { value, label } = typeof choice === "string" ? { value: choice, label: choice } : choice;
+        return (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        );
+      })}
+    </select>
   );
 }
 

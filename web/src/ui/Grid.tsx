@@ -1,6 +1,6 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef, useState } from "react";
 import styles from "./Grid.module.css";
 import { type Cell, move } from "./gridkeys";
 
@@ -80,7 +80,7 @@ export function Grid<T>(props: GridProps<T>) {
   };
 
   const template = columns.map((column) => column.width).join(" ");
-  const tabIndexOf = (row: number, column: number) => (row === Math.min(active.row, count - 1) && column === active.column ? 0 : -1);
+  const cells = narrow ? cardColumn(card) : columns;
   return (
     <div
       role="grid"
@@ -104,35 +104,66 @@ export function Grid<T>(props: GridProps<T>) {
         {items.map(({ index, start, size }) => {
           const row = at(index);
           return (
-            <div
-              role="row"
-              tabIndex={-1}
-              aria-rowindex={index + 2}
+            <Row
               key={row === undefined ? `${index}` : keyOf(row)}
-              className={narrow ? styles.card : styles.row}
-              data-dimmed={(row !== undefined && props.dimmed?.(row)) || undefined}
-              data-loading={row === undefined || undefined}
-              style={{ transform: `translateY(${start}px)`, height: size, gridTemplateColumns: narrow ? undefined : template }}
-            >
-              {(narrow ? cardColumn(card) : columns).map((column, position) => (
-                <div
-                  role="gridcell"
-                  key={column.key}
-                  className={styles.cell}
-                  data-cell={`${index}:${position}`}
-                  tabIndex={tabIndexOf(index, position)}
-                  onFocus={() => setActive({ row: index, column: position })}
-                >
-                  {row === undefined ? <span className={styles.pending} /> : column.cell(row, index)}
-                </div>
-              ))}
-            </div>
+              row={row}
+              index={index}
+              start={start}
+              height={size}
+              template={narrow ? undefined : template}
+              cells={cells as Column<unknown>[]}
+              active={index === Math.min(active.row, count - 1) ? active.column : undefined}
+              isDimmed={row !== undefined && (props.dimmed?.(row) ?? false)}
+              onFocus={setActive}
+            />
           );
         })}
       </div>
     </div>
   );
 }
+
+interface RowProps {
+  row: unknown;
+  index: number;
+  start: number;
+  height: number;
+  /** template is absent where the row is a card. */
+  template?: string;
+  cells: Column<unknown>[];
+  /** active is the column that Tab leads to, if it is in this row. */
+  active?: number;
+  isDimmed: boolean;
+  onFocus: (cell: Cell) => void;
+}
+
+/** Row is drawn again only when it changes: most of what a grid hears concerns one row, or none. */
+const Row = memo(function Row({ row, index, start, height, template, cells, active, isDimmed, onFocus }: RowProps) {
+  return (
+    <div
+      role="row"
+      tabIndex={-1}
+      aria-rowindex={index + 2}
+      className={template ? styles.row : styles.card}
+      data-dimmed={isDimmed || undefined}
+      data-loading={row === undefined || undefined}
+      style={{ transform: `translateY(${start}px)`, height, gridTemplateColumns: template }}
+    >
+      {cells.map((column, position) => (
+        <div
+          role="gridcell"
+          key={column.key}
+          className={styles.cell}
+          data-cell={`${index}:${position}`}
+          tabIndex={position === active ? 0 : -1}
+          onFocus={() => onFocus({ row: index, column: position })}
+        >
+          {row === undefined ? <span className={styles.pending} /> : column.cell(row, index)}
+        </div>
+      ))}
+    </div>
+  );
+});
 
 /** focusCell gives a cell the focus and returns whether it is drawn. */
 function focusCell(grid: HTMLElement | null, { row, column }: Cell): boolean {

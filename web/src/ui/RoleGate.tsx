@@ -1,4 +1,3 @@
-import { Tooltip } from "@mantine/core";
 import type { ReactElement } from "react";
 import type { Role } from "../api/kinds";
 import { useLive } from "../api/live";
@@ -24,9 +23,5 @@ interface Gate {
 export function RoleGate({ needs, environment, children }: Gate) {
   const refusal = useRefusal(needs, environment);
   if (!refusal) return children(false);
-  return (
-    <Tooltip label={refusal}>
-      <span title={refusal}>{children(true)}</span>
-    </Tooltip>
-  );
+  return <span title={refusal}>{children(true)}</span>;
 }

@@ -1,4 +1,3 @@
-import { TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
@@ -30,17 +29,19 @@ export function SearchBox({ label, placeholder = label, name = "q" }: Props) {
     sent.current = q;
   }, [q]);
   return (
-    <TextInput
-      size="xs"
-      data-search={name === "q" || undefined}
-      aria-label={label}
-      placeholder={placeholder}
-      leftSection={<IconSearch size={14} aria-hidden="true" />}
-      value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value);
-        send(event.currentTarget.value);
-      }}
-    />
+    <span className="field-box">
+      <IconSearch size={14} aria-hidden="true" />
+      <input
+        className="field"
+        data-search={name === "q" || undefined}
+        aria-label={label}
+        placeholder={placeholder}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          send(event.currentTarget.value);
+        }}
+      />
+    </span>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Code, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Button, Code, Group, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { asApiError } from "../api/client";
 import { CopyText } from "./CopyText";
@@ -51,11 +51,11 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
 /** Loading holds the place of rows that are on their way. */
 export function Loading({ rows = 8 }: { rows?: number }) {
   return (
-    <Stack gap={8} p="sm" aria-busy="true" aria-label="Loading" role="status">
+    <div className="skeleton" aria-busy="true" aria-label="Loading" role="status">
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike
-        <Skeleton key={index} height={18} width={`${92 - ((index * 17) % 40)}%`} />
+        <span key={index} style={{ width: `${92 - ((index * 17) % 40)}%` }} />
       ))}
-    </Stack>
+    </div>
   );
 }

@@ -1,0 +1,29 @@
+import { type ReactNode, useId, useRef } from "react";
+import styles from "./Dropdown.module.css";
+
+interface Props {
+  label: ReactNode;
+  /** name is what the button is called where its label is not read. */
+  name: string;
+  className: string | undefined;
+  side: "left" | "right";
+  children: ReactNode;
+}
+
+/** Dropdown is a button of the top bar with choices below it: the browser's own popover, which closes with Escape and a click elsewhere. */
+export function Dropdown({ label, name, className, side, children }: Props) {
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  return (
+    <>
+      <button type="button" className={className} popoverTarget={id} title={name}>
+        <span aria-hidden="true">{label}</span>
+        <span className="visually-hidden">{name}</span>
+      </button>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: what is clicked is a choice in it, which keys press too */}
+      <div id={id} ref={list} popover="auto" className={styles.list} data-side={side} onClick={() => list.current?.hidePopover()}>
+        {children}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { Modal, Popover } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { LevelForm } from "./LevelForm";
+import type { PickerProps } from "./LevelPicker";
+
+/** LevelPopover shows the form beside the pill that was clicked; on a phone, over the whole width. */
+export default function LevelPopover({ picking, onClose, onWritten }: PickerProps) {
+  const narrow = useMediaQuery("(max-width: 48em)") ?? false;
+  const { anchor, ...form } = picking;
+  const close = () => {
+    onClose();
+    (anchor.closest<HTMLElement>("[data-cell]") ?? anchor).focus(); // back to where the keyboard was
+  };
+  if (narrow) {
+    return (
+      <Modal opened onClose={close} title="Set a level" yOffset="auto">
+        <LevelForm {...form} onClose={close} onWritten={onWritten} />
+      </Modal>
+    );
+  }
+  const { left, top, width, height } = anchor.getBoundingClientRect();
+  return (
+    <Popover opened onDismiss={close} trapFocus position="bottom-start" width={480} closeOnClickOutside>
+      <Popover.Target>
+        <div style={{ position: "fixed", left, top, width, height, pointerEvents: "none" }} />
+      </Popover.Target>
+      <Popover.Dropdown>
+        <LevelForm {...form} onClose={close} onWritten={onWritten} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
