@@ -10,12 +10,13 @@
 //     reports say what is known already. Large reports are read and compared in
 //     turns, so that a fleet that starts leaves processors to other requests.
 //   - What is new or different is written before the answer, at the lowest
-//     priority, in slices of 300 items. One report of an account writes at a time;
-//     small ones that arrive meanwhile are written together in the next
-//     transaction. When too many wait, more are refused.
+//     priority, in slices of 300 items, or of 1,500 while no other report is under
+//     way. One report of an account writes at a time; small ones that arrive
+//     meanwhile are written together in the next transaction. When too many wait,
+//     more are refused.
 //   - A slice creates the flags or loggers that its items need, as one change and
-//     one event. So a report has a change for every 300 new items: one for all
-//     would mean one transaction, or rows that no change makes known.
+//     one event. So a large report has several changes: one for all would mean one
+//     transaction, or rows that no change makes known.
 //   - What was answered is durable. A report that fails later is repeated, and
 //     finds what is left to do.
 //   - What is known and says the same is only a refresh of an instant, such as

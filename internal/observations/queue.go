@@ -14,6 +14,9 @@ const (
 	// sliceSize is how many items of a report one transaction writes. Nothing
 	// interrupts a transaction, and on SQLite everybody waits for it.
 	sliceSize = 300
+	// aloneSize is the same for the only report at the moment: whoever comes waits
+	// for one such slice, and a large report pays for few commits.
+	aloneSize = 1500
 	// maxWaiting bounds how many items of an account wait in memory.
 	maxWaiting = 100_000
 )

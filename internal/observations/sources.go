@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -41,8 +42,9 @@ type Product[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] st
 // Sources takes a product's reports of where its resources are used. The zero
 // value is ready for use.
 type Sources[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] struct {
-	queue queue[W]
-	full  fullAccounts
+	queue    queue[W]
+	full     fullAccounts
+	underway atomic.Int64 // reports
 }
 
 // Report stores a report: resources and sources that are new, up to the caps,
@@ -52,6 +54,8 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 	if len(report.latest) == 0 {
 		return Outcome{Rejected: report.rejected}, nil
 	}
+	s.underway.Add(1)
+	defer s.underway.Add(-1)
 	var found comparison[S]
 	err := product.Turns.Take(ctx, len(report.latest), func() (err error) {
 		found, err = transaction.Read(ctx, product.Store, func(tx R) (comparison[S], error) {
@@ -63,7 +67,9 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 		return Outcome{}, err
 	}
 	outcome := Outcome{Registered: len(found.seen), Rejected: report.rejected}
-	for slice := range slices.Chunk(found.news, sliceSize) {
+	for rest := found.news; len(rest) > 0; {
+		slice := rest[:min(len(rest), s.sliceSize())]
+		rest = rest[len(slice):]
 		var added addition
 		err := s.queue.Write(ctx, product.Store, caller.Account, len(slice), func(tx W, shared *sharedCount) (err error) {
 			added, err = product.add(ctx, tx, caller, report, slice, shared)
@@ -78,6 +84,13 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 	}
 	product.Refreshes.Note(caller.Account, product.Seen, found.at, found.seen...)
 	return outcome, nil
+}
+
+func (s *Sources[R, W, S]) sliceSize() int {
+	if s.underway.Load() > 1 {
+		return sliceSize
+	}
+	return aloneSize
 }
 
 // Deleted makes the next report look for capacity again.

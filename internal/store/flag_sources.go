@@ -51,23 +51,22 @@ func (tx *ReadTx) CountFlagSources(ctx context.Context, account string) (int, er
 // KnownFlagSources returns those of the reported sources that are stored. A
 // declared default is read only where it differs from the reported one.
 func (tx *ReadTx) KnownFlagSources(ctx context.Context, account string, reported []flags.Source) (map[observations.SourceKey]flags.Source, error) {
-	rows, sent := make([][]any, len(reported)), make(map[observations.SourceKey]flags.Source, len(reported))
+	rows := make([][]any, len(reported))
 	for i, s := range reported {
-		rows[i] = []any{account, s.Flag, s.Service, s.Environment, string(s.DeclaredDefault)}
-		sent[s.SourceKey()] = s
+		rows[i] = []any{account, s.Flag, s.Service, s.Environment, string(s.DeclaredDefault), i}
 	}
 	known := make(map[observations.SourceKey]flags.Source, len(reported))
-	note := func(r row) (key observations.SourceKey, err error) {
+	note := func(r row) (place int, err error) {
 		var stored *string // nil: there is no such source
-		if err = r.Scan(&key.Name, &key.Service, &key.Environment, &stored); stored != nil {
-			known[key] = knownSource(sent[key], *stored)
+		if err = r.Scan(&place, &stored); stored != nil {
+			known[reported[place].SourceKey()] = knownSource(reported[place], *stored)
 		}
-		return key, err
+		return place, err
 	}
 	for chunk := range tx.dialect.pieces(rows) {
-		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text", "text"}, chunk)
+		values, args := tx.dialect.rowsOf([]string{"text", "text", "text", "text", "text", "bigint"}, chunk)
 		// Not a join: for a table that is still small PostgreSQL plans one that reads it all, and keeps the plan.
-		if _, err := all(ctx, tx.conn, note, `SELECT v.column2, v.column3, v.column4, (
+		if _, err := all(ctx, tx.conn, note, `SELECT v.column6, (
 			SELECT id || ' ' || declared_type || CASE WHEN declared_default = v.column5 THEN '' ELSE ' ' || declared_default END FROM flag_sources
 			WHERE account_id = v.column1 AND flag = v.column2 AND service = v.column3 AND environment = v.column4) FROM `+values, args...); err != nil {
 			return nil, err
