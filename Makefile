@@ -53,9 +53,9 @@ RACE := -race $(patsubst %,-gcflags=%=-race=false,modernc.org/sqlite/lib modernc
 
 # What tests need besides Go comes from wrappers named scripts/with-…, which nest: one thing each.
 # Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. Some tests wait for others
-# to compute, hence two more of a package at once than there are processors on a small machine.
+# to compute, hence a package more at once than there are processors, and four tests of each.
 TEST := env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 scripts/with-postgres scripts/with-node scripts/each-module $(TEST_MODULES) -- \
-	go test $(RACE) -vet=off -parallel 4 -timeout $(TEST_TIMEOUT)
+	go test $(RACE) -vet=off -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -parallel 4 -timeout $(TEST_TIMEOUT)
 
 test: ## run every test, with the race detector, on SQLite and PostgreSQL, and in Chromium (TESTFLAGS)
 	scripts/ensure-cc
