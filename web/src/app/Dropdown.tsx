@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useRef } from "react";
+import { type ReactNode, useId, useRef, useState } from "react";
 import styles from "./Dropdown.module.css";
 
 interface Props {
@@ -14,6 +14,7 @@ interface Props {
 export function Dropdown({ label, name, className, side, children }: Props) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button type="button" className={className} popoverTarget={id} title={name}>
@@ -21,8 +22,16 @@ export function Dropdown({ label, name, className, side, children }: Props) {
         <span className="visually-hidden">{name}</span>
       </button>
       {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: what is clicked is a choice in it, which keys press too */}
-      <div id={id} ref={list} popover="auto" className={styles.list} data-side={side} onClick={() => list.current?.hidePopover()}>
-        {children}
+      <div
+        id={id}
+        ref={list}
+        popover="auto"
+        className={styles.list}
+        data-side={side}
+        onBeforeToggle={({ newState }) => setOpen(newState === "open")}
+        onClick={() => list.current?.hidePopover()}
+      >
+        {isOpen && children}
       </div>
     </>
   );
