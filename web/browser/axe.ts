@@ -26,14 +26,11 @@ const colours = ["color-contrast", "link-in-text-block"];
 
 /** violations returns what axe finds on a page, by some of its rules or by all. */
 export async function violations(page: Page, runOnly?: string[]): Promise<string[]> {
-  const found = await page.evaluate(
-    async ({ script, runOnly }) => {
-      if (!("axe" in window)) new Function(script)();
-      const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } };
-      return (await axe.run(runOnly ? { runOnly } : {})).violations;
-    },
-    { script: source, runOnly },
-  );
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate((script) => new Function(script)(), source);
+  const found = await page.evaluate(async (runOnly) => {
+    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } };
+    return (await axe.run(runOnly ? { runOnly } : {})).violations;
+  }, runOnly);
   return found.map(
     ({ id, help, nodes }) =>
       `${id}: ${help}\n${nodes.map((node) => `    ${node.target.join(" ")}  ${node.failureSummary ?? ""}`).join("\n")}`,

@@ -112,17 +112,17 @@ async function rulesOf(id: string): Promise<string[]> {
 }
 
 test("the keyboard alone adds a rule with the builder, and moves it to the front", async () => {
+  const environments = { production: { enabled: true, default: null, rules: [when("alice")] } };
+  await w.server.api("PUT", "/api/v1/flags/typed", envelope("flag", "typed", { type: "BOOLEAN", default: false, environments }));
   const page = await w.open("/flags/typed?tab=production");
-  for (const key of ["alice", "bob"]) {
-    await tabTo(page, page.getByRole("button", { name: "Add rule" }));
-    await page.keyboard.press("Enter");
-    await tabTo(page, page.getByRole("textbox", { name: "Value" }));
-    await page.keyboard.type(key);
-    await page.keyboard.press("Enter");
-    await answer(page, /^Add a rule of typed/);
-    await page.getByRole("listitem", { name: `user.key is ${key}` }).waitFor();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-  }
+  await tabTo(page, page.getByRole("button", { name: "Add rule" }));
+  await page.keyboard.press("Enter");
+  await tabTo(page, page.getByRole("textbox", { name: "Value" }));
+  await page.keyboard.type("bob");
+  await page.keyboard.press("Enter");
+  await answer(page, /^Add a rule of typed/);
+  await page.getByRole("listitem", { name: "user.key is bob" }).waitFor();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await tabTo(page, page.getByRole("button", { name: "Move user.key is bob" }));
   for (const key of ["Space", "ArrowUp", "Space"]) await page.keyboard.press(key);
   await answer(page, /^Move a rule of typed/);
