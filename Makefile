@@ -49,7 +49,7 @@ screenshots: build ## take a picture of every screen of the console from the dem
 # passwords: their races are not ours to find, and they would run many times slower. This is safe for
 # packages without generic code of others alone: the linker keeps one copy of that, and one that is not
 # watched would hide locks from the detector.
-RACE := -race $(patsubst %,-gcflags=%=-race=false,modernc.org/sqlite/lib modernc.org/libc golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b)
+RACE := -race $(patsubst %,-gcflags=%=-race=false,modernc.org/sqlite modernc.org/sqlite/lib modernc.org/libc modernc.org/memory golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b)
 
 # What tests need besides Go comes from wrappers named scripts/with-…, which nest: one thing each.
 # Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. Some tests wait for others
@@ -81,10 +81,11 @@ soak: ## the same as make test with the long forms of kills, reconnects, sockets
 # The linters read every library too: a larger heap spares them a seventh of their time.
 LINT := $(PLAIN) GOGC=400 scripts/each-module
 
-lint: $(GOLANGCI) ## check format, imports, vet, linters and go.mod of every module, and the console's code
+lint: $(GOLANGCI) ## check format, imports, linters, types on Windows and macOS, go.mod, and the console's code
 	scripts/check-format
 	$(GOLANGCI) config verify
 	$(LINT) $(TEST_MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
+	$(PLAIN) go run ./cmd/crosscheck windows/amd64,darwin/arm64 $(TEST_MODULES)
 	scripts/each-module $(MODULES) -- go mod tidy -diff
 	scripts/with-node scripts/install-web
 	scripts/with-node npm --prefix web run --silent check
@@ -92,7 +93,7 @@ lint: $(GOLANGCI) ## check format, imports, vet, linters and go.mod of every mod
 lint-bench: $(GOLANGCI) ## check the code of the benchmarks as make lint checks the rest
 	$(LINT) $(BENCH_MODULES) -- "$(CURDIR)/$(GOLANGCI)" run ./...
 
-check-platforms: ## check that everything builds for Windows and macOS (minutes: each compiles the libraries anew)
+check-platforms: ## vet for Windows and build for macOS (minutes: each compiles the libraries anew; make lint checks types)
 	scripts/each-module $(TEST_MODULES) -- env GOOS=windows go vet ./...
 	scripts/each-module $(TEST_MODULES) -- env GOOS=darwin go build ./...
 

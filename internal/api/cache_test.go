@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // freshness is one way to write and one to read: what was written when the
@@ -78,7 +79,7 @@ func TestCache_NeverStale(t *testing.T) {
 }
 
 func writeAndRead(t *testing.T, way freshness, id string) {
-	for round := range 25 {
+	for round := range suite.Scale(8, 25) {
 		name := fmt.Sprintf("%s %d", id, round)
 		if err := way.write(id, name); err != nil {
 			t.Errorf("%s: %v", way.name, err)

@@ -138,7 +138,7 @@ func revertAll(c client, after int) {
 func TestRevert_WholeHistory(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, first client) {
-		for seed := range suite.Scale(2, 100) {
+		for seed := range suite.Scale(1, 100) {
 			t.Run(strconv.Itoa(seed), func(t *testing.T) {
 				t.Parallel()
 				owner := first.in(t).account("pro")

@@ -17,20 +17,22 @@ import (
 	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
 // TestRetention_FileDoesNotGrow creates and deletes 1,000 flags and as many promoted loggers over ten years: each year
 // uses the pages of SQLite's file that the one before it left.
 func TestRetention_FileDoesNotGrow(t *testing.T) {
 	t.Parallel()
-	const kept, years, perYear = 365 * 24 * time.Hour, 10, 100
+	const kept, most = 365 * 24 * time.Hour, 10
+	years, perYear := suite.Scale(4, most), suite.Scale(40, 100)
 	now := time.Now()
 	clock := func() time.Time { return now }
 	database := storetest.New(t, "sqlite")
 	db := database.Open(t, func(o *store.Options) { o.Now = clock })
 	owner, raw := storetest.NewTenant(t, db, "pro").Owner, database.Raw(t)
 	removeOld := app.Retention(db, slog.New(slog.DiscardHandler), kept, kept, clock)
-	var pages [years]int
+	var pages [most]int
 	for year := range years {
 		createAndDelete(t, db, owner, year, perYear)
 		now = now.Add(kept + time.Hour)

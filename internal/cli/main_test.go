@@ -1,9 +1,18 @@
 package cli_test
 
 import (
+	"flag"
+	"log"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/app/apptest"
+	"github.com/signalbox/signalbox/internal/suite"
 )
 
-func TestMain(m *testing.M) { apptest.Main(m) }
+func TestMain(m *testing.M) {
+	// A check of rapid is an export and an apply here.
+	if err := flag.Set("rapid.checks", suite.Scale("15", "100")); err != nil {
+		log.Fatal(err)
+	}
+	apptest.Main(m)
+}

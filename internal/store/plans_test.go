@@ -80,7 +80,7 @@ func fillRuns(t *testing.T, raw *sql.DB, account, many, one string) {
 	t.Helper()
 	for _, statement := range []string{`DELETE FROM runs`,
 		fmt.Sprintf(`INSERT INTO runs (id, account_id, job_uid, job_key, lane, trigger, status, created_at)
-			WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20000)
+			WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 5000)
 			SELECT 'run' || n, '%s', 'job', 'job', '%[1]s:host', 'SCHEDULE', CASE WHEN n = 7 THEN '%[3]s' ELSE '%[2]s' END, n FROM numbers`, account, many, one),
 		`ANALYZE`} {
 		if _, err := raw.ExecContext(t.Context(), statement); err != nil {

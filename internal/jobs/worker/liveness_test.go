@@ -165,6 +165,7 @@ func TestLiveness_SilentConnectionsCostNoRuns(t *testing.T) {
 	account := storetest.NewTenant(t, db, "pro").Account.ID
 	r := newRig(t, db, func(w *worker.Worker) {
 		w.Store = impatient{db.Worker()}
+		w.Intervals.Heartbeat = time.Second // one has to connect anew in that time, on a busy machine too
 		w.Intervals.AbortAfter, w.Intervals.LostAfter = 20*time.Second, 30*time.Second
 	}).start(t)
 	open := r.sender.hold("slow")

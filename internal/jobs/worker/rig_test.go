@@ -202,7 +202,7 @@ func newRig(t *testing.T, db *store.DB, change ...func(*worker.Worker)) *rig {
 	t.Helper()
 	r := &rig{db: db, sender: newSender(), observer: &observer{finished: map[string]int{}}}
 	r.Worker = &worker.Worker{Store: db.Worker(), Sender: r.sender, Plans: plans.BuiltIn(), Limits: worker.Limits{Node: 64, Account: 32, Host: 16},
-		Log: slog.New(slog.DiscardHandler), Observe: r.observer, Now: time.Now, Boot: uuid.NewString(), Node: "node " + uuid.NewString(), Intervals: shortIntervals()}
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Observe: r.observer, Now: time.Now, Boot: uuid.NewString(), Node: "node " + uuid.NewString(), Intervals: shortIntervals()}
 	for _, each := range change {
 		each(r.Worker)
 	}

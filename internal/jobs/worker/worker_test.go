@@ -77,11 +77,12 @@ func TestClaim_ThreeWorkersAttemptRunsOnce(t *testing.T) {
 	})
 }
 
-// unfinished counts the runs that wait or run.
+// unfinished counts the runs that wait or run, at one moment: counted one after
+// the other, those that are claimed in between would be missing.
 func unfinished(t *testing.T, db *store.DB) int {
 	t.Helper()
 	count := 0
-	err := db.Read(t.Context(), func(tx *store.ReadTx) error {
+	err := db.Worker().Snapshot(t.Context(), func(tx worker.ReadTx) error {
 		nodes, err := tx.Nodes(t.Context())
 		if err != nil {
 			return err
