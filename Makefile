@@ -52,10 +52,13 @@ screenshots: build ## take a picture of every screen of the console from the dem
 RACE := -race $(patsubst %,-gcflags=%=-race=false,modernc.org/sqlite modernc.org/sqlite/lib modernc.org/libc modernc.org/memory golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b)
 
 # What tests need besides Go comes from wrappers named scripts/with-…, which nest: one thing each.
-# Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. Some tests wait for others
-# to compute, hence a package more at once than there are processors, and four tests of each.
+# Some tests wait for others to compute, hence a package more at once than there are processors, and
+# four tests of each.
+ATONCE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -parallel 4
+
+# Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets.
 TEST := env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 scripts/with-postgres scripts/with-node scripts/each-module $(TEST_MODULES) -- \
-	go test $(RACE) -vet=off -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -parallel 4 -timeout $(TEST_TIMEOUT)
+	go test $(RACE) -vet=off $(ATONCE) -timeout $(TEST_TIMEOUT)
 
 test: ## run every test, with the race detector, on SQLite and PostgreSQL, and in Chromium (TESTFLAGS)
 	scripts/ensure-cc
@@ -70,8 +73,10 @@ test-web: ## build, then run the tests of the console alone, in Chromium
 	scripts/with-node npm --prefix web run --silent test
 	scripts/with-node npm --prefix web run --silent browser
 
-test-fast: ## run what needs no PostgreSQL and no Node, without the race detector (TESTFLAGS)
-	scripts/each-module $(TEST_MODULES) -- env -u SIGNALBOX_TEST_POSTGRES -u SIGNALBOX_TEST_ALL go test -parallel 4 $(TESTFLAGS) ./...
+# Without e2e, which builds the program and runs it some hundred times.
+test-fast: ## run what needs no PostgreSQL, no Node and no built program, without the race detector (TESTFLAGS)
+	scripts/each-module $(TEST_MODULES) -- sh -c 'env -u SIGNALBOX_TEST_POSTGRES -u SIGNALBOX_TEST_ALL \
+		go test -vet=off $(ATONCE) $(TESTFLAGS) $$(go list ./... | grep -v /e2e$$)'
 
 soak: ## the same as make test with the long forms of kills, reconnects, sockets and searches (TESTFLAGS)
 	scripts/ensure-cc
