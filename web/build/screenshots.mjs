@@ -10,7 +10,7 @@ const [program, folder, ...only] = process.argv.slice(2);
 const screens = [
   { name: "home", path: "/" },
   { name: "flags", path: "/flags" },
-  { name: "flag", path: "/flags/checkout-v2" },
+  { name: "flag", path: "/flags/checkout-v2?tab=production" },
   { name: "levels", path: "/loggers" },
   { name: "level", path: "/loggers/shop.payments" },
   { name: "configs", path: "/configs" },

@@ -116,7 +116,7 @@ function Key({ row: { key, item, of, isOwn } }: { row: Row }) {
         >
           {key}
         </Link>
-      )}
+      )}{" "}
       <span className={styles.type}>
         {item.type.toLowerCase()}
         {item.schema ? " with schema" : ""}

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
+import { Button, Group, Text, TextInput } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { type Resource, wordFor } from "../api/kinds";
@@ -72,13 +72,19 @@ function TimeFilter({ from, to }: { from?: string; to?: string }) {
   const setSearch = useSetSearch();
   if (!from && !to)
     return (
-      <NativeSelect
-        size="xs"
+      <select
+        className="choice"
         aria-label="When"
-        data={[{ value: "", label: "At any time" }, ...spans]}
         value=""
         onChange={(event) => setSearch({ from: hoursAgo(Number(event.currentTarget.value)) })}
-      />
+      >
+        <option value="">At any time</option>
+        {spans.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
     );
   return (
     <Group gap={4}>

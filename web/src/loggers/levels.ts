@@ -132,7 +132,6 @@ export function stepsOf(logger: Logger, environment: string): Step[] {
       title: attributes.group ? `Its group ${attributes.group}` : "Its group (it has none)",
       level: fromGroup?.level ?? null,
       decided: fromGroup !== undefined,
-      of: attributes.group ?? undefined,
     },
     {
       title: "The nearest ancestor with a level",
