@@ -186,17 +186,17 @@ func (p *Provider) ShutdownWithContext(context.Context) error {
 
 // BooleanEvaluation evaluates a BOOLEAN flag.
 func (p *Provider) BooleanEvaluation(ctx context.Context, flag string, fallback bool, flat of.FlattenedContext) of.BoolResolutionDetail {
-	return resolve(p, p.box.Bool(flag, fallback).GetDetail(contextOf(ctx, flat)), fallback)
+	return resolve(p, flag, p.box.Bool(flag, fallback).GetDetail(contextOf(ctx, flat)), fallback)
 }
 
 // StringEvaluation evaluates a STRING flag.
 func (p *Provider) StringEvaluation(ctx context.Context, flag string, fallback string, flat of.FlattenedContext) of.StringResolutionDetail {
-	return resolve(p, p.box.String(flag, fallback).GetDetail(contextOf(ctx, flat)), fallback)
+	return resolve(p, flag, p.box.String(flag, fallback).GetDetail(contextOf(ctx, flat)), fallback)
 }
 
 // FloatEvaluation evaluates a NUMERIC flag.
 func (p *Provider) FloatEvaluation(ctx context.Context, flag string, fallback float64, flat of.FlattenedContext) of.FloatResolutionDetail {
-	return resolve(p, p.box.Number(flag, fallback).GetDetail(contextOf(ctx, flat)), fallback)
+	return resolve(p, flag, p.box.Number(flag, fallback).GetDetail(contextOf(ctx, flat)), fallback)
 }
 
 // IntEvaluation evaluates a NUMERIC flag. A value with a fraction, or outside of what a float64 counts exactly, is a mismatch.
@@ -207,34 +207,34 @@ func (p *Provider) IntEvaluation(ctx context.Context, flag string, fallback int6
 	if found.Code == flageval.None && (found.Value != math.Trunc(found.Value) || math.Abs(found.Value) > exact) {
 		whole.Code = flageval.TypeMismatch
 	}
-	return resolve(p, whole, fallback)
+	return resolve(p, flag, whole, fallback)
 }
 
 // ObjectEvaluation evaluates a JSON flag, whose value is what encoding/json makes of it.
 func (p *Provider) ObjectEvaluation(ctx context.Context, flag string, fallback any, flat of.FlattenedContext) of.InterfaceResolutionDetail {
-	return resolve(p, live.JSON(p.box, flag, fallback).GetDetail(contextOf(ctx, flat)), fallback)
+	return resolve(p, flag, live.JSON(p.box, flag, fallback).GetDetail(contextOf(ctx, flat)), fallback)
 }
 
 // resolve returns a value as the SDK wants it, or the fallback with the reason why.
-func resolve[T any](p *Provider, found live.Detail[T], fallback T) of.GenericResolutionDetail[T] {
+func resolve[T any](p *Provider, flag string, found live.Detail[T], fallback T) of.GenericResolutionDetail[T] {
 	if found.Code != flageval.None {
 		return of.GenericResolutionDetail[T]{Value: fallback, ProviderResolutionDetail: of.ProviderResolutionDetail{
-			Reason: of.ErrorReason, ResolutionError: p.resolutionError(found.Code), FlagMetadata: p.metadata}}
+			Reason: of.ErrorReason, ResolutionError: p.resolutionError(flag, found.Code), FlagMetadata: p.metadata}}
 	}
 	return of.GenericResolutionDetail[T]{Value: found.Value, ProviderResolutionDetail: of.ProviderResolutionDetail{
 		Reason: of.Reason(found.Reason.String()), Variant: found.Variant, FlagMetadata: p.metadata}}
 }
 
-func (p *Provider) resolutionError(code flageval.Code) of.ResolutionError {
+func (p *Provider) resolutionError(flag string, code flageval.Code) of.ResolutionError {
 	switch {
 	case code == flageval.TypeMismatch:
-		return of.NewTypeMismatchResolutionError("the flag has another type")
+		return of.NewTypeMismatchResolutionError("flag " + flag + " has another type")
 	case code == flageval.ParseError:
-		return of.NewParseErrorResolutionError("the flag has no usable default", errors.New(code.String()))
+		return of.NewParseErrorResolutionError("flag "+flag+" has no usable default", errors.New(code.String()))
 	case p.box.State().Seq == 0 && p.box.State().Status != live.Live:
 		return of.NewProviderNotReadyResolutionError("nothing is known yet: " + p.box.State().String())
 	}
-	return of.NewFlagNotFoundResolutionError("there is no such flag")
+	return of.NewFlagNotFoundResolutionError("flag " + flag + " not found")
 }
 
 // contextOf adds the contexts of an evaluation to ctx. What is said about the user itself wins.
