@@ -38,6 +38,7 @@ type Box struct {
 	closing    sync.Once
 
 	applying sync.Mutex
+	expired  bool // levels may have ended here before the server said so; guarded by applying
 	mu       sync.Mutex
 	world    *world
 	state    State
@@ -60,7 +61,7 @@ func Start(ctx context.Context, options ...Option) (*Box, error) {
 	follower := &syncer{box: b, client: client, timing: s.timing, pending: newWork(), wake: make(chan struct{}, 1)}
 	b.background.Go(func() { follower.follow(ctx) })
 	b.background.Go(func() { follower.load(ctx) })
-	b.background.Go(func() { b.expireLevels(ctx) })
+	b.background.Go(func() { b.expireLevels(ctx, follower.confirm) })
 	b.background.Go(func() { b.reports.run(ctx) })
 	if b.cache != nil {
 		b.background.Go(func() { b.cache.run(ctx, b.snapshot) })
@@ -223,13 +224,13 @@ func (b *Box) apply(next *world, changed []string) {
 	b.world = next
 	b.mu.Unlock()
 	b.flags.replace(next.flags, changed)
-	if next.confirmed {
-		b.applyLevels(next)
-	} else {
-		left, _ := next.unexpired(time.Now())
-		b.applyLevels(left)
-		b.noteExpiry()
+	levels := next
+	if !next.confirmed {
+		levels, _ = next.unexpired(time.Now())
 	}
+	b.applyLevels(levels)
+	b.expired = !next.confirmed
+	b.noteExpiry()
 	b.configs.replace(next.configs)
 	if b.cache != nil {
 		b.cache.note()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -32,6 +33,7 @@ type bubbleServer struct {
 	snapshot signalbox.Snapshot
 	away     bool
 	silent   bool // no heartbeats
+	hung     bool // no answers
 	conns    []net.Conn
 	sockets  int // that were opened
 }
@@ -115,7 +117,13 @@ func (s *bubbleServer) change(do func()) {
 
 // ServeHTTP answers what a box asks.
 func (s *bubbleServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	hung := s.hung
+	s.mu.Unlock()
 	switch {
+	case hung:
+		_, _ = io.Copy(io.Discard, r.Body) // who leaves is noticed after the body
+		<-r.Context().Done()
 	case strings.HasSuffix(r.URL.Path, "/events"):
 		s.serveEvents(w, r)
 	case r.Method == http.MethodGet:
@@ -268,6 +276,32 @@ func TestBox_LevelsEndWithoutServer(t *testing.T) {
 		server.setAway(true)
 		pass(time.Second)
 		check("without it", levelsEnded)
+	})
+}
+
+// TestBox_LevelsEndOnHungConnection: a server that does not say that a level has ended is asked, and given up if it does not
+// answer.
+func TestBox_LevelsEndOnHungConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := startBubbleServer(t, temporary(time.Now().Add(time.Hour)))
+		box := server.box(t)
+		levels := levelsOf(box)
+		check := func(when, wantLevels string, wantStatus Status) {
+			t.Helper()
+			if got := levels(); got != wantLevels || box.State().Status != wantStatus {
+				t.Errorf("%s: %q, %s", when, got, box.State())
+			}
+		}
+		pass(time.Hour - time.Second)
+		server.change(func() { server.silent, server.hung = true, true })
+		pass(15 * time.Second)
+		check("14 s after their time", levelsSet, Live)
+		pass(2 * time.Second)
+		check("16 s after their time", levelsEnded, Stale)
+		server.change(func() { server.silent, server.hung = false, false })
+		pass(2 * time.Minute)
+		check("with a server whose clock is slow", levelsSet, Live)
 	})
 }
 

@@ -9,14 +9,30 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// noExpiry is how long to wait when no level expires.
-const noExpiry = time.Hour
+const (
+	// noExpiry is how long to wait when no level expires.
+	noExpiry = time.Hour
+	// overdue is how long after its time a level may stay without a doubt, while the server ends it.
+	overdue = 5 * time.Second
+	// confirmTimeout is how long the server has to say that it is still there.
+	confirmTimeout = 10 * time.Second
+)
 
 // expireLevels ends temporary levels when their time comes and the server is away, until ctx ends. While the server is there
-// it ends them itself, and the clock of this machine may be wrong.
-func (b *Box) expireLevels(ctx context.Context) {
+// it ends them itself, and the clock of this machine may be wrong: when it seems to be late it is asked, with confirm, now and
+// then. A connection that hangs is found out that way.
+func (b *Box) expireLevels(ctx context.Context, confirm func(context.Context)) {
+	var asked time.Time
 	for {
-		timer := time.NewTimer(b.expireDue())
+		pause, late := b.expireDue()
+		if again := time.Until(asked.Add(b.settings.timing.poll)); late && again > 0 {
+			pause = again
+		} else if late {
+			asked = time.Now()
+			confirm(ctx)
+			continue
+		}
+		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -28,21 +44,50 @@ func (b *Box) expireLevels(ctx context.Context) {
 	}
 }
 
-// expireDue applies the levels that are left and returns how long it is until the next one ends.
-func (b *Box) expireDue() time.Duration {
+// expireDue applies the levels that are left and returns how long it is until the next one ends, or that the server should
+// have ended one.
+func (b *Box) expireDue() (pause time.Duration, late bool) {
 	b.applying.Lock()
 	defer b.applying.Unlock()
 	known, now := b.current(), time.Now()
-	left, next := known.unexpired(now)
 	if b.State().Status == Live {
-		b.applyLevels(known)
-		return noExpiry
+		if b.expired {
+			b.applyLevels(known)
+			b.expired = false
+		}
+		return known.overdue(now)
 	}
+	left, next := known.unexpired(now)
 	b.applyLevels(left)
+	b.expired = true
 	if next.IsZero() {
-		return noExpiry
+		return noExpiry, false
 	}
-	return next.Sub(now)
+	return next.Sub(now), false
+}
+
+// overdue returns how long it is until a level should long have ended, or that one should.
+func (w *world) overdue(now time.Time) (time.Duration, bool) {
+	var due deadline // at the beginning of time, when nothing had ended
+	for _, logger := range w.loggers {
+		due.see(logger.LevelExpiresAt, logger.Environments)
+	}
+	for _, group := range w.groups {
+		due.see(group.LevelExpiresAt, group.Environments)
+	}
+	if due.next.IsZero() {
+		return noExpiry, false
+	}
+	left := due.next.Add(overdue).Sub(now)
+	return left, left <= 0
+}
+
+// see finds the next that ends among the levels of a resource.
+func (d *deadline) see(expiry *time.Time, overrides map[string]signalbox.LevelOverride) {
+	d.ended(expiry)
+	for _, each := range overrides {
+		d.ended(each.ExpiresAt)
+	}
 }
 
 // noteExpiry says that the state, or what expires, has changed.

@@ -200,11 +200,26 @@ func (s *syncer) take() work {
 	return taken
 }
 
-// refresh loads and applies. What could not be loaded is loaded with everything else at the next attempt.
+// refresh loads and applies.
 func (s *syncer) refresh(ctx context.Context, wanted work) error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	err := s.fetch(ctx, wanted)
+	return s.noteLoad(ctx, s.fetch(ctx, wanted))
+}
+
+// confirm loads the levels because the server should have said something. It is not waited for as long as for others.
+func (s *syncer) confirm(ctx context.Context) {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	limited, cancel := context.WithTimeout(ctx, confirmTimeout)
+	defer cancel()
+	if s.noteLoad(ctx, s.fetch(limited, work{whole: parts{levels: true}})) != nil {
+		s.wakeLoader()
+	}
+}
+
+// noteLoad notes how a load went. What could not be loaded is loaded with everything else at the next attempt.
+func (s *syncer) noteLoad(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
