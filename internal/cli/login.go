@@ -42,6 +42,7 @@ profiles.`,
 	cmd.Args = terminal.Arguments(cmd.Use)
 	cmd.Flags().StringVar(&at.key, "api-key", "", "the API `KEY` ("+keyVariable+")")
 	cmd.Flags().StringVar(&at.profile, "profile", defaultProfile, "the `NAME` to save it as")
+	_ = cmd.RegisterFlagCompletionFunc("profile", s.completeProfiles)
 	return cmd
 }
 
@@ -135,6 +136,7 @@ signalbox keys revoke ends it.`,
 	}
 	cmd.Args = terminal.Arguments(cmd.Use)
 	cmd.Flags().StringVar(&name, "profile", "", "the `NAME` of the profile (default: the one in use)")
+	_ = cmd.RegisterFlagCompletionFunc("profile", s.completeProfiles)
 	return cmd
 }
 

@@ -30,10 +30,11 @@ const (
 // connection has the flags that say which server a command speaks to.
 type connection struct{ url, key, profile string }
 
-func (at *connection) addFlags(cmd *cobra.Command) {
+func (at *connection) addFlags(s *shell, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&at.url, "url", "", "the server's base `URL` ("+urlVariable+", default: the profile's, or "+defaultURL+")")
 	cmd.Flags().StringVar(&at.key, "api-key", "", "the API `KEY` ("+keyVariable+", default: the profile's)")
 	cmd.Flags().StringVar(&at.profile, "profile", "", "the `NAME` of a profile that login saved ("+profileVariable+", default: the one in use)")
+	_ = cmd.RegisterFlagCompletionFunc("profile", s.completeProfiles)
 }
 
 // profile is a server, and the key or the session of a person for it.
@@ -169,11 +170,14 @@ func (s *shell) profiles() *cobra.Command {
 		},
 	}
 	cmd.Args = terminal.Arguments(cmd.Use)
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		file, _ := s.readProfiles() // without one there is nothing to complete
-		return slices.Sorted(maps.Keys(file.Profiles)), cobra.ShellCompDirectiveNoFileComp
-	}
+	cmd.ValidArgsFunction = s.completeProfiles
 	return cmd
+}
+
+// completeProfiles completes the names of the profiles that there are.
+func (s *shell) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	file, _ := s.readProfiles() // without one there is nothing to complete
+	return slices.Sorted(maps.Keys(file.Profiles)), cobra.ShellCompDirectiveNoFileComp
 }
 
 func (s *shell) listProfiles(file profileFile) {

@@ -65,7 +65,7 @@ type call struct {
 func (s *shell) command(a action) *cobra.Command {
 	cmd := &cobra.Command{Use: a.use, Short: a.short, Long: a.long, Example: indent(a.example), Args: terminal.Arguments(a.use)}
 	var at connection
-	at.addFlags(cmd)
+	at.addFlags(s, cmd)
 	c := &call{Terminal: s.Terminal, cmd: cmd}
 	a.addFlags(s, cmd, c)
 	cmd.ValidArgsFunction = s.completeArguments(a.completes)

@@ -79,7 +79,7 @@ func (c *commands) planAccount() *cobra.Command {
 	cmd := c.onStore(app.OpenOperator, "plan ACCOUNT PLAN", "Put an account on another plan", `signalbox admin accounts plan acme jobs=pro,logging=free`, run)
 	cmd.Long = `Put an account on another plan: free, standard or pro for every product, or one per product, such as
 jobs=pro,logging=free. Products that are not named keep their plan.`
-	return cmd
+	return completeSecond(cmd, plans.BuiltIn().Names())
 }
 
 func planText(held plans.Held) string {

@@ -33,7 +33,7 @@ func New(t *terminal.Terminal) *cobra.Command {
 
 These commands work on the store itself, beside a running server or without one, and need no API key: whoever can read
 the data folder, or the PostgreSQL database, may run them. All other commands speak to a server.`
-	return cmd
+	return completed(cmd)
 }
 
 // say prints and ignores errors of the terminal.

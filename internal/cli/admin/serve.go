@@ -33,5 +33,5 @@ the environment, or a line of a KEY=VALUE file, in this order of precedence.`,
 	}
 	cmd.Args = terminal.Arguments(cmd.Use)
 	settings.AddFlags(cmd.Flags())
-	return cmd
+	return completed(cmd)
 }

@@ -126,5 +126,6 @@ func (c *commands) setRole() *cobra.Command {
 			c.say(w, "%s has the role %s now.\n", user.Email, user.Role)
 		})
 	}
-	return c.onStore(app.OpenOperator, "role EMAIL ROLE", "Give a user another role", `signalbox admin users role ada@example.com ADMIN`, run)
+	cmd := c.onStore(app.OpenOperator, "role EMAIL ROLE", "Give a user another role", `signalbox admin users role ada@example.com ADMIN`, run)
+	return completeSecond(cmd, roleWords())
 }
