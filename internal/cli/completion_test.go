@@ -28,7 +28,7 @@ func TestCompletion_EnumeratedFlags(t *testing.T) {
 			}
 		})
 	}
-	for _, name := range strings.Fields("output environment profile type role access plan bootstrap-plan log-level log-format method status kind group job parent") {
+	for name := range strings.FieldsSeq("output environment profile type role access plan bootstrap-plan log-level log-format method status kind group job parent") {
 		if !found[name] {
 			t.Errorf("--%s completes nothing", name)
 		}
