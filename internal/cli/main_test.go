@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"flag"
-	"log"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/app/apptest"
@@ -12,7 +11,7 @@ import (
 func TestMain(m *testing.M) {
 	// A check of rapid is an export and an apply here.
 	if err := flag.Set("rapid.checks", suite.Scale("15", "100")); err != nil {
-		log.Fatal(err)
+		panic(err) // rapid has the flag
 	}
 	apptest.Main(m)
 }
