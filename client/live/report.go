@@ -129,7 +129,8 @@ func (r *reporter) run(ctx context.Context) {
 			everything = true
 			due.Reset(timing.report/2 + backoff(1, timing.report, timing.report)/2)
 		}
-		if err := r.send(ctx, everything); err != nil && ctx.Err() == nil {
+		err := r.send(ctx, everything)
+		if err != nil && ctx.Err() == nil && !signalbox.IsUnauthorized(err) { // of a refused key the state tells
 			r.box.problems.warn("report", "Reporting to Signalbox failed; it is tried again within a minute.", "error", err)
 		}
 	}
