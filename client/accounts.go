@@ -21,6 +21,8 @@ type Account struct {
 	Name string `json:"name"`
 	// Plans has the plan of every product: jobs, flags, logging and config.
 	Plans map[string]string `json:"plans"`
+	// Limits has what the plans allow, by the key of the limit, such as jobs.active_jobs; -1 is no limit.
+	Limits map[string]int `json:"limits"`
 	Timestamps
 }
 

@@ -20,13 +20,20 @@ const current = "current"
 // plainJSON is the media type of what is not an envelope.
 const plainJSON = "application/json"
 
-func accountDocument(account accounts.Account) jsonapi.Resource {
-	return jsonapi.Resource{ID: account.ID, Type: accounts.KindAccount, Attributes: account}
+// accountView is an account with what its plans allow.
+type accountView struct {
+	accounts.Account
+
+	Limits map[plans.Limit]int `json:"limits"`
+}
+
+func (a *API) accountDocument(account accounts.Account) jsonapi.Resource {
+	return jsonapi.Resource{ID: account.ID, Type: accounts.KindAccount, Attributes: accountView{account, a.Plans.Limits(account.Plans)}}
 }
 
 func (a *API) account(c *call) (reply, error) {
 	account, err := a.Accounts.Account(c.ctx(), c.caller)
-	return one(http.StatusOK, accountDocument(account), err)
+	return one(http.StatusOK, a.accountDocument(account), err)
 }
 
 func (a *API) replaceAccount(c *call) (reply, error) {
@@ -37,15 +44,15 @@ func (a *API) replaceAccount(c *call) (reply, error) {
 	if envelope.ID.Or("") != current {
 		envelope.RequireID(c.caller.Account)
 	}
-	envelope.Attributes.Know(jsonapi.MemberNames(accounts.Account{})...)
+	envelope.Attributes.Know(jsonapi.MemberNames(accountView{})...)
 	draft := accounts.AccountDraft{
 		Name:  envelope.Attributes.String("name"),
 		Key:   envelope.Attributes.String("key"),
 		Plans: heldPlans(envelope.Attributes),
 	}
 	draft.Problems = envelope.Done()
-	account, err := a.Accounts.ReplaceAccount(c.ctx(), c.caller, draft, ifMatch(c, accountDocument))
-	return one(http.StatusOK, accountDocument(account), err)
+	account, err := a.Accounts.ReplaceAccount(c.ctx(), c.caller, draft, ifMatch(c, a.accountDocument))
+	return one(http.StatusOK, a.accountDocument(account), err)
 }
 
 func heldPlans(attributes *jsonapi.Object) optional.Value[plans.Held] {

@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/openid"
 	"github.com/signalbox/signalbox/internal/page"
+	"github.com/signalbox/signalbox/internal/plans"
 	"github.com/signalbox/signalbox/internal/telemetry"
 )
 
@@ -76,6 +77,7 @@ type OpenID interface {
 // Services is what the API is built from.
 type Services struct {
 	Accounts      *accounts.Service
+	Plans         plans.Table
 	Environments  *environments.Service
 	Observations  *observations.Service
 	Flags         *flags.Service

@@ -158,11 +158,11 @@ func TestCache_SeesOperatorChanges(t *testing.T) {
 				owner.get(keysPath + "/" + key.ID).want(200)
 				owner.as(key.Plaintext).get(environmentsPath).want(200)
 			}
-			for _, plan := range []string{"free", "standard", "pro"} {
+			for plan, limit := range map[string]string{"free": `"jobs.active_jobs":10,`, "standard": `"jobs.active_jobs":100,`, "pro": `"jobs.active_jobs":-1,`} {
 				if _, err := operator.SetPlan(t.Context(), account, plan); err != nil {
 					return err
 				}
-				if got := owner.get(accountPath).want(200); !got.contains(`"jobs":"` + plan + `"`) {
+				if got := owner.get(accountPath).want(200); !got.contains(`"jobs":"`+plan+`"`) || !got.contains(limit) {
 					t.Errorf("the account is on %s, want %s", got.body, plan)
 				}
 			}

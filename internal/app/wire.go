@@ -83,6 +83,7 @@ func (a *App) services() api.Services {
 	return api.Services{
 		Accounts: &accounts.Service{Store: a.db.Accounts(), Passwords: accounts.NewPasswords(a.options.PasswordCost), Now: a.options.Now,
 			Identities: identityRules(a.settings)},
+		Plans:         a.plans,
 		Environments:  &environments.Service{Store: environmentTransactions(a.db), Plans: a.plans},
 		Observations:  a.observations,
 		Flags:         &flags.Service{Store: a.db.Flags(), Reports: a.db.Flags().ForObservations(), Plans: a.plans, Writable: environments.Writable, Refreshes: a.refreshes, Turns: turns},

@@ -143,6 +143,15 @@ func (t Table) Entitlement(held Held, limit Limit) Entitlement {
 	return best
 }
 
+// Limits returns what every limit is for an account.
+func (t Table) Limits(held Held) map[Limit]int {
+	limits := map[Limit]int{}
+	for limit := range t[Free] {
+		limits[limit] = t.Entitlement(held, limit).Maximum
+	}
+	return limits
+}
+
 func (t Table) entitlement(held Held, product Product, limit Limit) Entitlement {
 	plan := held[product]
 	if _, known := t[plan]; !known {

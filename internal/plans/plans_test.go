@@ -2,6 +2,7 @@ package plans_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -158,6 +159,19 @@ func TestTable_EntitlementOfPlatform(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, each.want)
 			}
 		})
+	}
+}
+
+func TestTable_Limits(t *testing.T) {
+	t.Parallel()
+	limits := plans.BuiltIn().Limits(held("standard", "free", "free", "pro"))
+	want := map[plans.Limit]int{
+		plans.JobsIncludedRuns: 100000, plans.JobsActiveJobs: 100, plans.JobsMaxTimeoutSeconds: 300,
+		plans.LoggingManagedLoggers: 15, plans.LoggingGroups: 3, plans.PlatformManagedEnvironments: plans.Unlimited,
+		plans.FlagsItems: plans.Unlimited, plans.FlagsRules: 5, plans.ConfigItems: plans.Unlimited,
+	}
+	if !maps.Equal(limits, want) {
+		t.Errorf("got %v, want %v", limits, want)
 	}
 }
 

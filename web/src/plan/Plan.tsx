@@ -13,7 +13,7 @@ import { filled, type Limit, sentenceFor, toneOf } from "./usage";
 /** Plan shows the account's plans, and how much of each limit is used. */
 export default function Plan() {
   const { account } = useMe();
-  const { limits, isPending, error, refetch } = useLimits();
+  const { limits, isPending, error, refetch } = useLimits(account.attributes.limits);
   return (
     <main className="screen detail">
       <header className="screen-head">
@@ -74,21 +74,23 @@ function useCount(kind: Kind, query: Query = {}): number | undefined {
   return useList(kind, { ...query, "page[size]": 1, "meta[total]": true }).data?.meta.pagination.total;
 }
 
-// useLimits reads what the server counts. It tells the maximum of jobs and runs; that of others only in a refusal.
-function useLimits() {
+// useLimits reads what the server counts, beside what the account's plans allow.
+function useLimits(allowed: Record<string, number>) {
   const { data, error, isPending, refetch } = useQuery(usageOptions);
-  const counts: [string, Limit["product"], number | undefined][] = [
-    ["Managed environments", "platform", useCount("environment", { "filter[managed]": true })],
-    ["Managed loggers", "logging", useCount("logger", { "filter[managed]": true })],
-    ["Log groups", "logging", useCount("log_group")],
-    ["Flags", "flags", useCount("flag")],
-    ["Configs", "config", useCount("config")],
+  const counts: [string, Limit["product"], string, number | undefined][] = [
+    ["Managed environments", "platform", "managed_environments", useCount("environment", { "filter[managed]": true })],
+    ["Managed loggers", "logging", "managed_loggers", useCount("logger", { "filter[managed]": true })],
+    ["Log groups", "logging", "groups", useCount("log_group")],
+    ["Flags", "flags", "items", useCount("flag")],
+    ["Configs", "config", "items", useCount("config")],
   ];
   const limits: Limit[] = data
     ? [
         { name: `Runs in ${data.period}`, product: "jobs", used: data.runs_used, maximum: data.runs_included },
         { name: "Enabled jobs", product: "jobs", used: data.active_jobs, maximum: data.active_jobs_limit },
-        ...counts.flatMap(([name, product, used]) => (used === undefined ? [] : [{ name, product, used }])),
+        ...counts.flatMap(([name, product, limit, used]) =>
+          used === undefined ? [] : [{ name, product, used, maximum: allowed[`${product}.${limit}`] }],
+        ),
       ]
     : [];
   return { limits, isPending, error: data ? undefined : error, refetch };

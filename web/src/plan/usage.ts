@@ -3,7 +3,7 @@ export interface Limit {
   name: string;
   product: "jobs" | "flags" | "logging" | "config" | "platform";
   used: number;
-  /** maximum is -1 for no limit, and undefined where the server tells it only when it is reached. */
+  /** maximum is -1 for no limit, and undefined where the server tells none. */
   maximum?: number;
 }
 
