@@ -80,7 +80,10 @@ test("the keyboard alone finds a job, pauses it, and opens its last run", async 
   await w.server.api("POST", "/api/v1/jobs/by-keys/actions/run");
   const page = await w.open("/jobs");
   await page.getByRole("grid", { name: "Jobs" }).waitFor();
-  await page.keyboard.press("/");
+  const searching = () => page.waitForFunction(() => document.activeElement?.tagName === "INPUT", undefined, { timeout: 2000 });
+  do
+    await page.keyboard.press("/"); // keys are heard a moment after the list is shown
+  while (!(await searching().catch(() => false)));
   await page.keyboard.type("by-keys");
   await page.waitForURL(/q=by-keys/);
   await page.waitForFunction(() => document.querySelectorAll("[data-cell$=':0']").length === 1);
