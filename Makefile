@@ -22,7 +22,7 @@ GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env G
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help run build demo screenshots test test-web test-fast soak lint lint-bench check-platforms check-deploy bench fuzz fmt clean
+.PHONY: help run build demo screenshots test test-web test-fast soak lint lint-bench check-platforms check-deploy check-guides bench fuzz fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,6 +104,9 @@ check-platforms: ## vet for Windows and build for macOS (minutes: each compiles 
 
 check-deploy: ## check deploy/ and a release by the tools that read them, which are built once (many minutes)
 	scripts/check-deploy
+
+check-guides: ## run the programs of docs/openfeature.md in Python, JavaScript, Java and .NET against a server
+	scripts/check-guides
 
 bench: build ## run the side-by-side benchmarks (BENCHFLAGS)
 	scripts/with-postgres go -C bench run . $(BENCHFLAGS)
