@@ -2,13 +2,18 @@ package e2e
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // fence finds a fenced block of a document: what it is, and its text.
@@ -41,6 +46,85 @@ func TestBook_Commands(t *testing.T) {
 	if ran < 5 {
 		t.Errorf("only %d documents have commands", ran)
 	}
+}
+
+// shownTool finds the name of a tool in the page for assistants.
+var shownTool = regexp.MustCompile("`([a-z]+_[a-z]+)`")
+
+// TestBook_Assistant starts the server of the Model Context Protocol as the page for
+// assistants configures it, and compares its tools with those of the page.
+func TestBook_Assistant(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "docs", "assistants.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := serveBook(t, t.TempDir())
+	tools, err := toolsOf(t.Context(), shownAssistant(t, string(page), map[string]string{"SIGNALBOX_URL": server.url, "SIGNALBOX_API_KEY": ownerKey}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	looking, _, _ := strings.Cut(string(page), "\n## ")
+	var shown []string
+	for _, tool := range shownTool.FindAllStringSubmatch(looking, -1) {
+		shown = append(shown, tool[1])
+	}
+	slices.Sort(shown)
+	slices.Sort(tools)
+	if !slices.Equal(tools, shown) {
+		t.Errorf("the tools are\n%q\nbut the document shows\n%q", tools, shown)
+	}
+}
+
+// shownAssistant returns the command that the page configures, with other values for
+// its variables.
+func shownAssistant(t *testing.T, page string, values map[string]string) *exec.Cmd {
+	t.Helper()
+	var shown struct {
+		Servers map[string]struct {
+			Command string            `json:"command"`
+			Args    []string          `json:"args"`
+			Env     map[string]string `json:"env"`
+		} `json:"mcpServers"`
+	}
+	for _, block := range fence.FindAllStringSubmatch(page, -1) {
+		if block[1] != "json" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(block[2]), &shown); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entry := shown.Servers["signalbox"]
+	if entry.Command != "signalbox" || len(entry.Env) != len(values) {
+		t.Fatalf("the document shows %+v", shown)
+	}
+	command := exec.CommandContext(t.Context(), binary, entry.Args...)
+	command.Dir, command.Env = t.TempDir(), []string{}
+	for name := range entry.Env {
+		command.Env = append(command.Env, name+"="+values[name])
+	}
+	return command
+}
+
+// toolsOf starts an assistant's server and returns the names of its tools.
+func toolsOf(ctx context.Context, command *exec.Cmd) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "e2e"}, nil).Connect(ctx, &mcp.CommandTransport{Command: command}, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	listed, err := session.ListTools(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, tool := range listed.Tools {
+		names = append(names, tool.Name)
+	}
+	return names, nil
 }
 
 // runCommands runs the commands of one document against a server of its own.

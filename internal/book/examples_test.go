@@ -84,6 +84,41 @@ func TestReliability_TestsExist(t *testing.T) {
 	}
 }
 
+// checkedCode names what checks the code of the documents, by its language, or by its
+// page and language where a check knows one page.
+var checkedCode = map[string]string{
+	"sh":                         "TestBook_Commands",
+	"sh norun":                   "nothing, on purpose",
+	"text output":                "TestBook_Commands",
+	"docs/assistants.md json":    "TestBook_Assistant",
+	"docs/command-line.md yaml":  "TestDocuments_Manifests",
+	"docs/go-client.md go":       "TestDocuments_GoCompiles",
+	"docs/openfeature.md text":   "make check-guides",
+	"docs/openfeature.md python": "make check-guides",
+	"docs/openfeature.md js":     "make check-guides",
+	"docs/openfeature.md java":   "make check-guides",
+	"docs/openfeature.md csharp": "make check-guides, where there is a dotnet",
+	"docs/operations.md json":    "TestParse_Manual",
+	"docs/rules.md json rule":    "TestCookbook_Rules",
+}
+
+// TestDocuments_CodeIsChecked refuses code that nothing runs, reads or compiles.
+func TestDocuments_CodeIsChecked(t *testing.T) {
+	t.Parallel()
+	pages, err := fs.Glob(signalbox.Documents(), "docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("got %v, %v", pages, err)
+	}
+	fences := regexp.MustCompile("(?ms)^```([^\n]*)\n.*?^```$")
+	for _, page := range pages {
+		for _, found := range fences.FindAllStringSubmatch(textOf(t, page), -1) {
+			if language := found[1]; checkedCode[language] == "" && checkedCode[page+" "+language] == "" {
+				t.Errorf("%s has code %q that nothing checks:\n%s", page, language, found[0])
+			}
+		}
+	}
+}
+
 // fragment is the package that the Go code of a document is a part of.
 const fragment = `package page
 
