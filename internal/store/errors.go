@@ -83,7 +83,8 @@ func diskFailure(err error) string {
 // reached or refuses work for a while.
 func isOutage(err error) bool {
 	switch sqliteCode(err) & 0xff {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY,
+		sqlite3.SQLITE_INTERRUPT: // a time limit of a read
 		return true
 	}
 	switch code := postgresCode(err); {

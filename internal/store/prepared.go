@@ -10,12 +10,11 @@ import (
 // maxStatements bounds the prepared statements of a connection: callers choose sorts and filters.
 const maxStatements = 500
 
-// prepared is a connection that prepares every statement once.
+// prepared is a connection that prepares every statement once. No context ends its statements: the writer's would take its
+// whole group with them, and those of readers end by interruptWith.
 type prepared struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
-	// interruptible makes queries end with their context. SQLite would roll back the writer's whole group.
-	interruptible bool
 }
 
 // newPrepared makes a connection. It retries while the file is busy: SQLite does
@@ -69,10 +68,7 @@ func (p *prepared) query(ctx context.Context, query string, args ...any) (*sql.R
 	if err != nil {
 		return nil, err
 	}
-	if !p.interruptible {
-		ctx = context.WithoutCancel(ctx)
-	}
-	return statement.QueryContext(ctx, args...)
+	return statement.QueryContext(context.WithoutCancel(ctx), args...)
 }
 
 func (p *prepared) run(ctx context.Context, query string) error {

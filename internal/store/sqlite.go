@@ -22,7 +22,7 @@ var errClosed = errors.New("the database is closed")
 type sqliteEngine struct {
 	writing, reading *sql.DB
 	writer           *prepared
-	readers          [priorityCount]chan *prepared
+	readers          [priorityCount]chan *readConn
 	opened           [priorityCount]int // readers
 	commits          atomic.Int64       // of this process
 	watch            commitWatch        // for the commits of others
@@ -88,14 +88,13 @@ func (e *sqliteEngine) connect(ctx context.Context, file string, unsynced bool) 
 }
 
 func (e *sqliteEngine) openReaders(ctx context.Context, via priority, count int) error {
-	e.readers[via] = make(chan *prepared, count)
+	e.readers[via] = make(chan *readConn, count)
 	for range count {
-		reader, err := newPrepared(ctx, e.reading)
+		opened, err := newReadConn(ctx, e.reading)
 		if err != nil {
 			return err
 		}
-		reader.interruptible = true
-		e.readers[via] <- reader
+		e.readers[via] <- opened
 		e.opened[via]++
 	}
 	return nil
@@ -111,24 +110,24 @@ func (e *sqliteEngine) dsn(file string, pragmas ...string) string {
 
 // read lends a connection to fn. Its statements end with ctx: few connections serve all accounts.
 func (e *sqliteEngine) read(ctx context.Context, via priority, fn func(querier) error) error {
-	return e.lend(ctx, via, func(reader *prepared) error { return fn(reader) })
+	return e.lend(ctx, via, func(conn *readConn) error { return conn.during(ctx, fn) })
 }
 
 // snapshot is read in a transaction. A rollback ends it, which works in every state.
 func (e *sqliteEngine) snapshot(ctx context.Context, via priority, fn func(querier) error) error {
-	return e.lend(ctx, via, func(reader *prepared) error {
-		if err := reader.run(ctx, "BEGIN"); err != nil {
+	return e.lend(ctx, via, func(conn *readConn) error {
+		if err := conn.run(ctx, "BEGIN"); err != nil {
 			return err
 		}
-		return errors.Join(fn(reader), reader.run(context.WithoutCancel(ctx), "ROLLBACK"))
+		return errors.Join(conn.during(ctx, fn), conn.run(ctx, "ROLLBACK"))
 	})
 }
 
-func (e *sqliteEngine) lend(ctx context.Context, via priority, fn func(*prepared) error) error {
+func (e *sqliteEngine) lend(ctx context.Context, via priority, fn func(*readConn) error) error {
 	select {
-	case reader := <-e.readers[via]:
-		defer func() { e.readers[via] <- reader }()
-		return fn(reader)
+	case conn := <-e.readers[via]:
+		defer func() { e.readers[via] <- conn }()
+		return fn(conn)
 	case <-e.stop:
 		return errClosed
 	case <-ctx.Done():

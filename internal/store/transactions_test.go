@@ -234,6 +234,24 @@ func TestRead_EndsWithContext(t *testing.T) {
 	})
 }
 
+// A context that ends just before a statement begins ends it too. SQLite forgets an interrupt that comes so early.
+func TestRead_EndsWhateverTheMoment(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t, "sqlite").Open(t)
+	for moment := range 300 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(moment)*time.Microsecond/2)
+		began := time.Now()
+		err := db.Read(ctx, func(tx *store.ReadTx) error {
+			_, err := tx.Ask(ctx, endless)
+			return err
+		})
+		cancel()
+		if took := time.Since(began); err == nil || took > soon {
+			t.Fatalf("%d µs: it took %s: %v", moment/2, took, err)
+		}
+	}
+}
+
 // What is read in a snapshot is of one state, whatever is committed meanwhile.
 func TestSnapshot_OneState(t *testing.T) {
 	t.Parallel()
