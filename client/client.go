@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/client/internal/module"
 )
 
 // DefaultTimeout is the timeout of one attempt of a request; [WithTimeout] changes it.
@@ -56,8 +58,11 @@ func WithTimeout(timeout time.Duration) Option {
 
 // WithUserAgent puts the name of the calling program, such as "billing/1.4", in front of this package's.
 func WithUserAgent(product string) Option {
-	return func(t *transport) { t.userAgent = product + " " + userAgent }
+	return func(t *transport) { t.userAgent = product + " " + userAgent() }
 }
+
+// userAgent names this package with its version.
+func userAgent() string { return "signalbox-go/" + module.Version() }
 
 // WithLenientServer lets the server ignore what it does not know of a request, as an older server does with what is new in
 // this package. [Notes] then has what was ignored. By default the server rejects it, so that nothing is lost in silence.
@@ -93,7 +98,7 @@ func newTransport(baseURL string, options []Option) (*transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &transport{base: base, userAgent: userAgent, timeout: DefaultTimeout, retry: DefaultRetry(), wait: wait, random: rand.Float64}
+	t := &transport{base: base, userAgent: userAgent(), timeout: DefaultTimeout, retry: DefaultRetry(), wait: wait, random: rand.Float64}
 	for _, option := range options {
 		option(t)
 	}

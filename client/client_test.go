@@ -56,7 +56,7 @@ func TestReplace_Request(t *testing.T) {
 		t.Errorf("%s %s", got.method, got.uri)
 	}
 	for name, want := range map[string]string{
-		"Authorization": "Bearer sk_api_secret", "User-Agent": "billing/1.4 signalbox-go", "If-Match": `"tag"`,
+		"Authorization": "Bearer sk_api_secret", "User-Agent": "billing/1.4 signalbox-go/dev", "If-Match": `"tag"`,
 		"Content-Type": mediaType, "Accept": mediaType,
 	} {
 		if value := got.header.Get(name); value != want {
@@ -77,7 +77,7 @@ func TestGet_RequestHasNoBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := server.only(t)
-	if got.body != "" || got.header.Get("Content-Type") != "" || got.header.Get("User-Agent") != "signalbox-go" {
+	if got.body != "" || got.header.Get("Content-Type") != "" || got.header.Get("User-Agent") != "signalbox-go/dev" {
 		t.Errorf("got %+v", got)
 	}
 }

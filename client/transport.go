@@ -18,7 +18,6 @@ import (
 
 const (
 	mediaType = "application/vnd.api+json"
-	userAgent = "signalbox-go"
 	// maxErrorBody limits what is read of an error response, which any proxy may have sent.
 	maxErrorBody = 1 << 20
 )

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/client/internal/module"
 )
 
 // Option configures [Start].
@@ -107,6 +108,6 @@ func (s settings) client() (*signalbox.Client, error) {
 		return nil, errors.Join(problems...)
 	}
 	// The box waits between attempts itself: a request that fails must end.
-	options := append([]signalbox.Option{signalbox.WithUserAgent("signalbox-live"), signalbox.WithRetry(signalbox.RetryPolicy{})}, s.clientOptions...)
+	options := append([]signalbox.Option{signalbox.WithUserAgent("signalbox-live/" + module.Version()), signalbox.WithRetry(signalbox.RetryPolicy{})}, s.clientOptions...)
 	return signalbox.New(s.url, s.key, options...)
 }

@@ -1,0 +1,27 @@
+// Package module knows the version of the client's module.
+package module
+
+import (
+	"runtime/debug"
+	"strings"
+)
+
+const path = "github.com/signalbox/signalbox/client"
+
+// Version returns the version that the running program was built with, such as 1.4.0, or "dev" when that is a checkout.
+func Version() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionIn(info)
+}
+
+func versionIn(info *debug.BuildInfo) string {
+	if info == nil {
+		return "dev"
+	}
+	for _, each := range info.Deps {
+		if each.Path == path && each.Replace == nil && strings.HasPrefix(each.Version, "v") {
+			return each.Version[1:]
+		}
+	}
+	return "dev"
+}
