@@ -36,7 +36,7 @@ build: ## build bin/signalbox, one static file; with Node.js, the console too
 	scripts/build-console
 	$(PLAIN) go build -buildvcs=false -ldflags "-s -w -X github.com/signalbox/signalbox/internal/app.version=$(VERSION)" -o bin/signalbox ./cmd/signalbox
 
-demo: build ## serve a month of made-up data, with three programs connected (SIGNALBOX_LISTEN)
+demo: build ## serve three months of made-up data, with three programs connected (SIGNALBOX_LISTEN)
 	$(PLAIN) go build -o bin/demo ./cmd/demo
 	bin/demo
 

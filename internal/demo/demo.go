@@ -50,8 +50,8 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer receiver.stop()
-	d := &demo{options: o, settings: configuration(folder, o.Listen), receiver: receiver.url, clock: &clock{}}
-	fmt.Fprintln(o.Out, "Making a month of history…")
+	d := &demo{options: o, settings: configuration(folder, o.Listen), receiver: receiver.url}
+	fmt.Fprintln(o.Out, "Making three months of history…")
 	if err := d.fill(ctx); err != nil {
 		return fmt.Errorf("filling the demo: %w", err)
 	}
@@ -63,8 +63,6 @@ type demo struct {
 	options  Options
 	settings settings.Settings
 	receiver string // the URL that jobs call
-	clock    *clock
-	account  string // its id
 	key      string // of the programs
 }
 
@@ -125,7 +123,7 @@ func (d *demo) welcome(url string) {
   Three programs print below what their log levels let through. Open Log levels, set
   shop.checkout to DEBUG in production for 15 minutes, and see. Ctrl-C ends everything.
 
-`, url, people()[0].email, Password, d.key)
+`, url, people()[0].Email, Password, d.key)
 }
 
 // clock is a clock that stands still until it is moved.

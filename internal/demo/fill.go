@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,37 +18,35 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/app"
+	"github.com/signalbox/signalbox/internal/store"
 )
 
 //go:embed data
 var data embed.FS
 
-// month is how far the demo's history goes back.
-const month = 30 * 24 * time.Hour
+const (
+	day = 24 * time.Hour
+	// founded is how long ago the account was made.
+	founded = 90 * day
+)
 
-// person is somebody who uses the demo's account.
-type person struct {
-	name, email string
-	role        accounts.Role
+// history makes the past of the demo's account.
+type history struct {
+	now      time.Time
+	clock    *clock
+	api      http.Handler
+	db       *store.DB
+	account  string              // its id
+	receiver string              // the URL that jobs call
+	visitors map[string]*visitor // by first names
+	keys     map[string]*visitor // programs that have a key, by its id in the file
+	chance   *rand.Rand
 }
 
-// people are those of the account; the first is its owner.
-func people() []person {
-	return []person{
-		{"Ada Okafor", "ada@example.com", accounts.Owner},
-		{"Ben Lindqvist", "ben@example.com", accounts.Admin},
-		{"Chiara Moretti", "chiara@example.com", accounts.Member},
-		{"Dev Patel", "dev@example.com", accounts.Viewer},
-	}
-}
-
-// write is one version of a resource that a person wrote.
-type write struct {
-	kind, id   string
-	At         age             `json:"at"` // before now
-	By         string          `json:"by"` // the first name
-	Attributes json.RawMessage `json:"attributes"`
-	create     bool
+// event is something that happened.
+type event struct {
+	at age
+	do func(context.Context) error
 }
 
 // age is how long ago something was, such as "26d" or "90m".
@@ -60,7 +60,7 @@ func (a *age) UnmarshalJSON(text []byte) error {
 	}
 	if days, inDays := strings.CutSuffix(written, "d"); inDays {
 		count, err := strconv.Atoi(days)
-		*a = age(time.Duration(count) * 24 * time.Hour)
+		*a = age(time.Duration(count) * day)
 		return err
 	}
 	duration, err := time.ParseDuration(written)
@@ -68,74 +68,137 @@ func (a *age) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// fill makes the account's month: people first, then everything that the files describe in the order of time, then the runs.
+// read reads a file of data, after replacing the placeholders in it.
+func read[T any](name string, placeholders ...string) (found T) {
+	text, err := data.ReadFile("data/" + name)
+	if err == nil {
+		err = json.Unmarshal([]byte(strings.NewReplacer(placeholders...).Replace(string(text))), &found)
+	}
+	if err != nil {
+		panic(fmt.Errorf("data/%s: %w", name, err)) // it is embedded
+	}
+	return found
+}
+
+// fill makes the account and everything that the files describe, on a clock that it moves.
 func (d *demo) fill(ctx context.Context) (err error) {
 	now := time.Now().UTC().Truncate(time.Second)
-	d.clock.set(now.Add(-month - 2*time.Hour))
-	quiet := slog.New(slog.DiscardHandler)
-	server, err := app.New(ctx, d.settings, quiet, io.Discard, func(o *app.Options) {
-		o.Now, o.Unsynced = d.clock.Now, true
-		o.PasswordCost = accounts.PasswordCost{Memory: 64, Passes: 1} // everybody signs in once a day
+	clock := &clock{now: now.Add(-founded)}
+	server, err := app.New(ctx, d.settings, slog.New(slog.DiscardHandler), io.Discard, func(o *app.Options) {
+		o.Now, o.Unsynced = clock.Now, true
+		o.PasswordCost = accounts.PasswordCost{Memory: 64, Passes: 1} // people sign in often
 	})
 	if err != nil {
 		return err
 	}
 	// It is not started: nothing fires, expires or is removed while the clock is moved.
 	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(ctx))) }()
-	if err := d.write(ctx, server, now); err != nil {
+	h := &history{now: now, clock: clock, api: server.Handler(), db: server.Store(), receiver: d.receiver,
+		visitors: map[string]*visitor{}, keys: map[string]*visitor{},
+		chance: rand.New(rand.NewPCG(7, 11))} //nolint:gosec // made up
+	if err := h.found(ctx, server.Operator()); err != nil {
 		return err
 	}
-	return d.makeRuns(ctx, server.Store(), now)
+	if err := h.play(ctx, slices.Concat(h.invitations(), h.writes(), h.reports())); err != nil {
+		return err
+	}
+	d.key = h.keys["services"].key
+	return nil
 }
 
-func (d *demo) write(ctx context.Context, server *app.App, now time.Time) error {
-	visitors, err := d.invite(ctx, server)
-	if err != nil {
-		return err
-	}
-	writes, err := readWrites(d.receiver)
-	if err != nil {
-		return err
-	}
-	d.clock.set(now.Add(-month))
-	if err := visitors["Ada"].discover(ctx); err != nil {
-		return err
-	}
-	for _, each := range writes {
-		d.clock.set(now.Add(-time.Duration(each.At)))
-		if err := visitors[each.By].write(ctx, each); err != nil {
-			return fmt.Errorf("%s %s: %w", each.kind, each.id, err)
+// play lets events happen in the order of time, and jobs fire in between. Of events at the same time, the first is the
+// first: an environment comes before the flags that have values for it.
+func (h *history) play(ctx context.Context, events []event) error {
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(b.at, a.at) })
+	for _, each := range events {
+		at := h.now.Add(-time.Duration(each.at))
+		if err := h.fireUntil(ctx, at); err != nil {
+			return err
+		}
+		h.clock.set(at)
+		if err := each.do(ctx); err != nil {
+			return err
 		}
 	}
-	d.clock.set(now.Add(-time.Minute))
-	if err := visitors["Ada"].arrange(ctx); err != nil {
+	// What is due in the last minute is left to the server: its runs would end after now.
+	if err := h.fireUntil(ctx, h.now.Add(-time.Minute)); err != nil {
 		return err
 	}
-	return visitors["Ada"].confirm(ctx)
+	h.clock.set(h.now)
+	return h.owner().leave(ctx)
 }
 
-// readWrites returns what the files describe, the oldest first. What was written at the same time keeps its order: an
-// environment comes before the flags that have values for it.
-func readWrites(receiver string) (writes []write, err error) {
-	for _, kind := range []string{"environments", "log_groups", "loggers", "flags", "configs", "jobs"} {
-		text, err := data.ReadFile("data/" + kind + ".json")
-		if err != nil {
-			return nil, err
-		}
-		var resources []struct {
+// write is one version of a resource that a person wrote, or what was done with it.
+type write struct {
+	kind, id   string
+	At         age             `json:"at"`
+	By         string          `json:"by"`     // the first name
+	Action     string          `json:"action"` // empty is a version
+	Attributes json.RawMessage `json:"attributes"`
+	create     bool
+}
+
+// writes returns what the files describe.
+func (h *history) writes() (events []event) {
+	for _, kind := range []string{"environments", "settings", "api_keys", "log_groups", "loggers", "flags", "configs", "jobs"} {
+		resources := read[[]struct {
 			ID       string  `json:"id"`
 			Versions []write `json:"versions"`
-		}
-		if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), "{receiver}", receiver)), &resources); err != nil {
-			return nil, fmt.Errorf("data/%s.json: %w", kind, err)
-		}
+		}](kind+".json", "{receiver}", h.receiver, "{in 6 days}", h.now.Add(6*day).Format(time.RFC3339))
 		for _, resource := range resources {
-			for i, version := range resource.Versions {
-				version.kind, version.id, version.create = kind, resource.ID, i == 0
-				writes = append(writes, version)
+			for i, each := range resource.Versions {
+				each.kind, each.id, each.create = kind, resource.ID, i == 0
+				events = append(events, event{each.At, func(ctx context.Context) error {
+					if err := h.write(ctx, each); err != nil {
+						return fmt.Errorf("%s %s: %w", each.kind, each.id, err)
+					}
+					return nil
+				}})
 			}
 		}
 	}
-	slices.SortStableFunc(writes, func(a, b write) int { return cmp.Compare(b.At, a.At) })
-	return writes, nil
+	return events
+}
+
+// write does what the file says.
+func (h *history) write(ctx context.Context, w write) error {
+	by, path := h.visitors[w.By], w.kind+"/"+w.id
+	switch {
+	case w.Action == "delete":
+		_, err := by.request(ctx, http.MethodDelete, path, nil)
+		return err
+	case w.kind == "settings": // a bare object in plain JSON
+		_, err := by.request(ctx, http.MethodPut, "accounts/current/settings", w.Attributes)
+		return err
+	case w.kind == "api_keys":
+		return h.writeKey(ctx, w)
+	case w.create && !isGiven(w):
+		_, err := by.request(ctx, http.MethodPost, w.kind, document(w.kind, w.id, w.Attributes))
+		return err
+	}
+	_, err := by.request(ctx, http.MethodPut, path, document(w.kind, w.id, w.Attributes))
+	return err
+}
+
+// isGiven reports whether a resource is there before somebody writes it: a new account has some, and services report loggers.
+func isGiven(w write) bool {
+	return w.kind == "loggers" || w.id == "production" || w.id == "staging" || w.id == "common"
+}
+
+// writeKey makes a key, uses it or revokes it.
+func (h *history) writeKey(ctx context.Context, w write) (err error) {
+	key := h.keys[w.id]
+	switch w.Action {
+	case "read":
+		_, err = key.request(ctx, http.MethodGet, "flags?page[size]=1", nil)
+	case "evaluate":
+		_, err = key.exchange(ctx, http.MethodPost, "/ofrep/v1/evaluate/flags/banner-text", map[string]any{"context": map[string]string{"targetingKey": "alice"}})
+	case "revoke":
+		_, err = h.visitors[w.By].request(ctx, http.MethodPost, "api_keys/"+key.id+"/actions/revoke", nil)
+	default:
+		var made answer
+		made, err = h.visitors[w.By].send(ctx, http.MethodPost, "api_keys", document(w.kind, "", w.Attributes))
+		h.keys[w.id] = &visitor{api: h.api, clock: h.clock, id: made.ID, key: made.Attributes.Key}
+	}
+	return err
 }

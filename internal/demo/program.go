@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/live"
 	"github.com/signalbox/signalbox/client/live/slogadapter"
 )
@@ -52,20 +54,23 @@ func RunProgram(ctx context.Context, name string, out io.Writer) error {
 		return err
 	}
 	defer box.Close(ctx)
-	p := &service{
-		checkout: box.Bool("checkout-v2", false), banner: box.String("banner-text", "Hello"), batch: box.Number("mail-batch-size", 50),
-		settings: live.Config(box, "checkout", checkoutSettings{TimeoutMS: 3000}),
+	p := &service{settings: live.Config(box, "checkout", checkoutSettings{TimeoutMS: 3000})}
+	for _, each := range declarations() {
+		if each.Service == name {
+			p.declare(box, each)
+		}
 	}
 	adapter := slogadapter.New(box, slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: shortTime}))
 	for _, logger := range loggersOf(name) {
 		p.loggers = append(p.loggers, adapter.Logger(logger).With("service", name))
 	}
+	_ = box.Ready(ctx) // a service goes on without the server
 	for {
+		p.serve(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(pace):
-			p.serve(ctx)
 		}
 	}
 }
@@ -81,10 +86,44 @@ func shortTime(_ []string, attr slog.Attr) slog.Attr {
 // service is a running program.
 type service struct {
 	loggers  []*slog.Logger
-	checkout *live.Flag[bool]
-	banner   *live.Flag[string]
-	batch    *live.Flag[float64]
+	flags    []flag // those that it asks for all the time
 	settings *live.Configuration[checkoutSettings]
+}
+
+// flag is a flag of any type.
+type flag struct {
+	key string
+	get func(context.Context) any
+}
+
+// declare declares a flag, as the code of a service does when it starts.
+func (s *service) declare(box *live.Box, d declaration) {
+	var declared flag
+	switch d.Type {
+	case flageval.Boolean:
+		declared = flagOf(box.Bool(d.ID, valueOf[bool](d.Default)))
+	case flageval.String:
+		declared = flagOf(box.String(d.ID, valueOf[string](d.Default)))
+	case flageval.Numeric:
+		declared = flagOf(box.Number(d.ID, valueOf[float64](d.Default)))
+	default:
+		declared = flagOf(live.JSON(box, d.ID, valueOf[any](d.Default)))
+	}
+	if d.Always {
+		s.flags = append(s.flags, declared)
+	}
+}
+
+func flagOf[T any](f *live.Flag[T]) flag {
+	return flag{f.Key(), func(ctx context.Context) any { return f.Get(ctx) }}
+}
+
+// valueOf reads a default of the data.
+func valueOf[T any](text json.RawMessage) (value T) {
+	if err := json.Unmarshal(text, &value); err != nil {
+		panic(err) // it is embedded
+	}
+	return value
 }
 
 var errPaymentDeclined = errors.New("the card was declined")
@@ -93,10 +132,9 @@ var errPaymentDeclined = errors.New("the card was declined")
 func (s *service) serve(ctx context.Context) {
 	customer := customers()[rand.IntN(len(customers()))]
 	ctx = live.WithContext(ctx, live.User(customer.key, live.Attr("plan", customer.plan), live.Attr("country", customer.country)))
-	for range 3 {
+	for _, asked := range s.flags {
 		log := s.loggers[rand.IntN(len(s.loggers))]
-		log.DebugContext(ctx, "Serving a customer.", "user", customer.key, "new_checkout", s.checkout.Get(ctx), "banner", s.banner.Get(ctx),
-			"timeout_ms", s.settings.Get().TimeoutMS, "batch", s.batch.Get(ctx))
+		log.DebugContext(ctx, "Serving a customer.", "user", customer.key, asked.key, asked.get(ctx), "timeout_ms", s.settings.Get().TimeoutMS)
 	}
 	log := s.loggers[rand.IntN(len(s.loggers))]
 	switch chance := rand.IntN(100); {

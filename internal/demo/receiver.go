@@ -17,31 +17,17 @@ type receiver struct {
 
 // behaviour is how the receiver answers a path, and how runs of the past ended.
 type behaviour struct {
-	status    int
-	body      string
-	typical   time.Duration
-	fails     float64 // the share of answers with a failure
-	failure   int
-	objection string
+	Status    int     `json:"status"`
+	Body      string  `json:"body"`
+	Typical   age     `json:"typical"` // how long it takes
+	Fails     float64 `json:"fails"`   // the share of answers with a failure
+	Failure   int     `json:"failure"`
+	Objection string  `json:"objection"`
+	Broken    age     `json:"broken"` // for how long every answer has been a failure
 }
 
 // behaviours are by the last part of a job's URL.
-func behaviours() map[string]behaviour {
-	return map[string]behaviour{
-		"invoices":   {http.StatusOK, `{"invoices": 412, "total": "38114.20"}`, 900 * time.Millisecond, 0.03, http.StatusBadGateway, `{"error": "the ledger did not answer"}`},
-		"sitemap":    {http.StatusOK, `{"urls": 18233}`, 2300 * time.Millisecond, 0, 0, ""},
-		"cache":      {http.StatusNoContent, "", 40 * time.Millisecond, 0, 0, ""},
-		"digest":     {http.StatusAccepted, `{"queued": 1204}`, 350 * time.Millisecond, 0.02, http.StatusServiceUnavailable, `{"error": "the mail queue is full"}`},
-		"reindex":    {http.StatusOK, `{"documents": 91877, "seconds": 3.8}`, 3800 * time.Millisecond, 0.05, http.StatusGatewayTimeout, `{"error": "the cluster is yellow"}`},
-		"carts":      {http.StatusOK, `{"removed": 73}`, 180 * time.Millisecond, 0, 0, ""},
-		"rates":      {http.StatusOK, `{"base": "EUR", "USD": 1.0842, "SEK": 11.31}`, 220 * time.Millisecond, 0.12, http.StatusTooManyRequests, `{"error": "the quota of the provider is used up"}`},
-		"backup":     {http.StatusOK, `{"bytes": 734003200, "object": "nightly.tar.zst"}`, 5200 * time.Millisecond, 0, 0, ""},
-		"payouts":    {http.StatusOK, `{"payouts": 57}`, 1400 * time.Millisecond, 0.5, http.StatusInternalServerError, `{"error": "iban of merchant 4711 is not valid"}`},
-		"warehouse":  {http.StatusOK, `{"rows": 50211}`, 1900 * time.Millisecond, 0.04, http.StatusConflict, `{"error": "an import is running"}`},
-		"trial-ends": {http.StatusOK, `{"reminded": 19}`, 300 * time.Millisecond, 0, 0, ""},
-		"heartbeat":  {http.StatusOK, `ok`, 12 * time.Millisecond, 0, 0, ""},
-	}
-}
+func behaviours() map[string]behaviour { return read[map[string]behaviour]("behaviours.json") }
 
 // startReceiver serves on a free port of the loopback interface.
 func startReceiver(ctx context.Context) (*receiver, error) {
@@ -67,7 +53,7 @@ func (b behaviour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	status, body := b.answers(rand.Float64())
+	status, body := b.answers(rand.Float64(), 0)
 	if json.Valid([]byte(body)) {
 		w.Header().Set("Content-Type", "application/json")
 	}
@@ -77,13 +63,13 @@ func (b behaviour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // takes returns a duration around the typical one, by a number from 0 to 1.
 func (b behaviour) takes(chance float64) time.Duration {
-	return time.Duration(float64(b.typical) * (0.7 + 0.6*chance + chance*chance*chance))
+	return time.Duration(float64(b.Typical) * (0.7 + 0.6*chance + chance*chance*chance))
 }
 
-// answers returns status and body, by a number from 0 to 1.
-func (b behaviour) answers(chance float64) (status int, body string) {
-	if chance < b.fails {
-		return b.failure, b.objection
+// answers returns status and body of an answer, by a number from 0 to 1 and how long ago it was.
+func (b behaviour) answers(chance float64, ago age) (status int, body string) {
+	if ago < b.Broken || chance < b.Fails {
+		return b.Failure, b.Objection
 	}
-	return b.status, b.body
+	return b.Status, b.Body
 }

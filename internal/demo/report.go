@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/client/flageval"
 )
 
 // program is one of the three programs of the demo.
@@ -17,31 +20,82 @@ func programs() []program {
 	return []program{{"checkout", "production"}, {"catalogue", "production"}, {"mailer", "staging"}}
 }
 
-// loggersOf returns the names of a program's loggers.
-func loggersOf(program string) (names []string) {
-	text, err := data.ReadFile("data/" + program + ".txt")
+const (
+	// silent is a service that reported for the last time silentFor ago.
+	silent    = "warehouse-sync"
+	silentFor = age(9 * day)
+)
+
+// placesOf returns the environments that a service runs in.
+func placesOf(service string) []string {
+	if service == silent {
+		return []string{"production"}
+	}
+	return []string{"development", "staging", "production"}
+}
+
+// loggersOf returns the names of a service's loggers.
+func loggersOf(service string) (names []string) {
+	text, err := data.ReadFile("data/" + service + ".txt")
 	if err != nil {
 		panic(err) // it is embedded
 	}
 	return strings.Fields(string(text))
 }
 
-// discover reports what the three programs have in every environment, with the contexts that they met.
-func (v *visitor) discover(ctx context.Context) error {
-	if err := v.report(ctx, func(string, string) string { return "INFO" }); err != nil {
-		return err
+// declaration is a flag in the code of a service.
+type declaration struct {
+	ID      string          `json:"id"`
+	Type    flageval.Type   `json:"type"`
+	Default json.RawMessage `json:"default"`
+	Service string          `json:"service"`
+	// Since is when the service declared it first, Evaluated when it asked for its value last.
+	Since     age `json:"since"`
+	Evaluated age `json:"evaluated"`
+	// Always is for flags that the running program asks for all the time.
+	Always bool `json:"always"`
+}
+
+// declarations returns the flags in the code of all services.
+func declarations() []declaration { return read[[]declaration]("declarations.json") }
+
+// reports returns what services reported.
+func (h *history) reports() []event {
+	running := make([]string, len(programs()))
+	for i, each := range programs() {
+		running[i] = each.name
 	}
-	contexts := make([]map[string]any, len(customers()))
-	for i, each := range customers() {
-		contexts[i] = map[string]any{"type": "user", "key": each.key, "attributes": map[string]any{"plan": each.plan, "country": each.country}}
+	atInfo := func(string, string) string { return "INFO" }
+	events := []event{
+		{age(88 * day), h.introduce},
+		{age(88 * day), func(ctx context.Context) error { return h.report(ctx, append(running, silent), atInfo) }},
+		{silentFor, func(ctx context.Context) error { return h.report(ctx, []string{silent}, atInfo) }},
+		{age(time.Minute), func(ctx context.Context) error { return h.confirm(ctx, running) }},
 	}
-	_, err := v.request(ctx, http.MethodPost, "contexts/bulk", map[string]any{"contexts": contexts})
+	for _, each := range declarations() {
+		events = append(events,
+			event{each.Since, func(ctx context.Context) error { return h.declare(ctx, each) }},
+			event{each.Evaluated, func(ctx context.Context) error { return h.evaluate(ctx, each) }})
+	}
+	return events
+}
+
+// introduce reports the services and the contexts that they met.
+func (h *history) introduce(ctx context.Context) error {
+	contexts := []map[string]any{{"type": "service", "key": silent}}
+	for _, each := range programs() {
+		contexts = append(contexts, map[string]any{"type": "service", "key": each.name})
+	}
+	for _, each := range customers() {
+		contexts = append(contexts, map[string]any{"type": "user", "key": each.key, "attributes": map[string]any{"plan": each.plan, "country": each.country}})
+	}
+	_, err := h.keys["services"].request(ctx, http.MethodPost, "contexts/bulk", map[string]any{"contexts": contexts})
 	return err
 }
 
-// confirm reports that programs use the levels that they were told to.
-func (v *visitor) confirm(ctx context.Context) error {
-	response, err := v.request(ctx, http.MethodGet, "loggers?page[size]=1000", nil)
+// confirm reports that services use the levels that they were told to.
+func (h *history) confirm(ctx context.Context, services []string) error {
+	response, err := h.keys["services"].request(ctx, http.MethodGet, "loggers?page[size]=1000", nil)
 	if err != nil {
 		return err
 	}
@@ -64,21 +118,44 @@ func (v *visitor) confirm(ctx context.Context) error {
 			levels[logger.ID+" "+environment] = resolved.Level
 		}
 	}
-	return v.report(ctx, func(logger, environment string) string { return cmp.Or(levels[logger+" "+environment], "INFO") })
+	return h.report(ctx, services, func(logger, environment string) string { return cmp.Or(levels[logger+" "+environment], "INFO") })
 }
 
-// report reports every logger of every program with the level that it uses.
-func (v *visitor) report(ctx context.Context, level func(logger, environment string) string) error {
+// report reports every logger of services with the level that it uses.
+func (h *history) report(ctx context.Context, services []string, level func(logger, environment string) string) error {
 	var loggers []map[string]any
-	for _, program := range programs() {
-		for _, environment := range []string{"development", "staging", "production"} {
-			for _, name := range loggersOf(program.name) {
+	for _, service := range services {
+		for _, environment := range placesOf(service) {
+			for _, name := range loggersOf(service) {
 				loggers = append(loggers, map[string]any{"id": name, "level": nil, "resolved_level": level(name, environment),
-					"service": program.name, "environment": environment})
+					"service": service, "environment": environment})
 			}
 		}
 	}
-	_, err := v.request(ctx, http.MethodPost, "loggers/bulk", map[string]any{"loggers": loggers})
+	_, err := h.keys["services"].request(ctx, http.MethodPost, "loggers/bulk", map[string]any{"loggers": loggers})
+	return err
+}
+
+// declare reports that a service has a flag.
+func (h *history) declare(ctx context.Context, d declaration) error {
+	var flags []map[string]any
+	for _, environment := range placesOf(d.Service) {
+		flags = append(flags, map[string]any{"id": d.ID, "type": d.Type, "default": d.Default, "service": d.Service, "environment": environment})
+	}
+	_, err := h.keys["services"].request(ctx, http.MethodPost, "flags/bulk", map[string]any{"flags": flags})
+	return err
+}
+
+// evaluate reports that a service asked for a flag, as client/live does every minute.
+func (h *history) evaluate(ctx context.Context, d declaration) error {
+	if err := h.declare(ctx, d); err != nil {
+		return err
+	}
+	counted := map[string]any{"name": "flags.evaluations", "unit": "evaluations", "value": 1 + h.chance.IntN(200), "period_seconds": 60,
+		"recorded_at": h.clock.Now(),
+		"dimensions":  map[string]string{"flag": d.ID, "value": strings.Trim(string(d.Default), `"`), "environment": "production"}}
+	metric := map[string]any{"type": "metric", "attributes": counted}
+	_, err := h.keys["services"].request(ctx, http.MethodPost, "metrics/bulk", map[string]any{"data": []any{metric}})
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"path"
 	"time"
@@ -12,71 +11,77 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/internal/jobs"
-	"github.com/signalbox/signalbox/internal/jobs/cron"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
-// maxRuns is how many runs of a job are made up, the newest.
-const maxRuns = 90
+// kept is how long the server keeps runs; older ones are not made.
+const kept = 30 * day
 
-// makeRuns makes up a month of runs of every job, as if a worker had made the requests.
-func (d *demo) makeRuns(ctx context.Context, db *store.DB, now time.Time) error {
-	var list page.List[jobs.Job]
-	if err := db.Read(ctx, func(tx *store.ReadTx) (err error) {
-		list, err = tx.Jobs(ctx, d.account, jobs.Filter{}, page.Request{Number: 1, Size: page.MaxSize})
-		return err
-	}); err != nil {
-		return err
-	}
-	chance := rand.New(rand.NewPCG(7, 11)) //nolint:gosec // the same demo every time
-	for _, job := range list.Items {
-		instants, err := firedAt(job, now)
-		if err != nil {
+// fireUntil makes the runs that are due before an instant.
+func (h *history) fireUntil(ctx context.Context, until time.Time) error {
+	oldest := h.now.Add(-kept)
+	for oldest.Before(until) {
+		var next *time.Time
+		if err := h.db.Read(ctx, func(tx *store.ReadTx) (err error) {
+			next, err = tx.NextDue(ctx)
+			return err
+		}); err != nil {
 			return err
 		}
-		for _, instant := range instants {
-			if err := d.makeRun(ctx, db, job, instant, chance); err != nil {
-				return fmt.Errorf("a run of %s: %w", job.Key, err)
-			}
+		if next == nil || !next.Before(until) {
+			return nil
+		}
+		if next.Before(oldest) {
+			next = &oldest // of those that were missed, a job fires for the latest
+		}
+		h.clock.set(next.Add(h.millis(10, 30)))
+		if err := h.fire(ctx); err != nil {
+			return err
 		}
 	}
-	d.clock.set(now)
 	return nil
 }
 
-// firedAt returns when a job would have fired in the last month.
-func firedAt(job jobs.Job, now time.Time) (instants []time.Time, err error) {
-	schedule, err := cron.Parse(job.Schedule)
-	if err != nil {
-		return nil, err
-	}
-	for next, ok := schedule.Next(now.Add(-month)); ok && next.Before(now.Add(-time.Minute)); next, ok = schedule.Next(next) {
-		instants = append(instants, next)
-	}
-	return instants[max(0, len(instants)-maxRuns):], nil
-}
-
-// makeRun makes up one run, in the steps that a real one takes: queued, claimed, finished.
-func (d *demo) makeRun(ctx context.Context, db *store.DB, job jobs.Job, due time.Time, chance *rand.Rand) error {
-	const lease = "demo"
-	queued := due.Add(time.Duration(chance.IntN(8)+1) * time.Millisecond)
-	run := jobs.Run{ID: idAt(queued), Account: job.Account, JobUID: job.UID, JobKey: job.Key, Lane: job.Lane(), Trigger: jobs.OnSchedule,
-		ScheduledFor: &due, Status: jobs.Pending, CreatedAt: queued}
-	started := queued.Add(time.Duration(chance.IntN(15)+2) * time.Millisecond)
-	d.clock.set(started)
-	if err := db.Write(ctx, "", func(tx *store.Tx) error {
-		if err := tx.InsertRuns(ctx, []jobs.Run{run}); err != nil {
+// fire makes the runs of jobs that are due now, in the steps that the scheduler and the worker take: queued, claimed, finished.
+func (h *history) fire(ctx context.Context) error {
+	const lease, many = "demo", 100
+	var ended []worker.Outcome
+	if err := h.db.Write(ctx, "", func(tx *store.Tx) error {
+		due, err := tx.DueJobs(ctx, tx.Now(), many)
+		if err != nil {
 			return err
 		}
-		_, err := tx.ClaimRuns(ctx, run.Lane, lease, 1)
-		return err
+		for _, each := range due {
+			firing := each.Fire(tx.Now())
+			run := firing.Run(tx.Now().Add(-h.millis(2, 10)))
+			run.ID = idAt(run.CreatedAt)
+			if err := tx.InsertRuns(ctx, []jobs.Run{run}); err != nil {
+				return err
+			}
+			if _, err := tx.ClaimRuns(ctx, run.Lane, lease, 1); err != nil {
+				return err
+			}
+			if err := tx.AdvanceJobs(ctx, []jobs.Firing{firing}); err != nil {
+				return err
+			}
+			job, err := tx.Job(ctx, run.Account, run.JobKey)
+			if err != nil {
+				return err
+			}
+			ended = append(ended, h.outcome(run.ID, job, tx.Now()))
+		}
+		return tx.MeterRuns(ctx, h.account, jobs.Period(tx.Now()), len(due))
 	}); err != nil {
 		return err
 	}
-	_, err := db.Worker().FinishRuns(ctx, lease, []worker.Outcome{outcome(run.ID, job, started, chance)})
+	_, err := h.db.Worker().FinishRuns(ctx, lease, ended)
 	return err
+}
+
+// millis returns a duration from some milliseconds to fewer than others.
+func (h *history) millis(from, to int) time.Duration {
+	return time.Duration(from+h.chance.IntN(to-from)) * time.Millisecond
 }
 
 // idAt returns an id of an instant: ids of runs grow with time.
@@ -89,11 +94,11 @@ func idAt(at time.Time) string {
 }
 
 // outcome is what the receiver would have answered.
-func outcome(run string, job jobs.Job, started time.Time, chance *rand.Rand) worker.Outcome {
+func (h *history) outcome(run string, job jobs.Job, started time.Time) worker.Outcome {
 	target, _ := url.Parse(job.Configuration.Plain().URL) // the server has checked it
 	b := behaviours()[path.Base(target.Path)]
-	took := b.takes(chance.Float64())
-	status, body := b.answers(chance.Float64())
+	took := b.takes(h.chance.Float64())
+	status, body := b.answers(h.chance.Float64(), age(h.now.Sub(started)))
 	millis := float64(took.Microseconds()) / 1000
 	made := worker.Outcome{Run: run, Status: jobs.Succeeded, FinishedAt: started.Add(took), Result: &jobs.Result{
 		Status: status, Headers: map[string]string{"content-type": "application/json"}, Body: body, BodyBytes: int64(len(body)),

@@ -11,81 +11,93 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/app"
 )
 
 // signedInFor is how long a visitor's session is used; the server ends those that are idle for twelve hours.
 const signedInFor = 6 * time.Hour
 
-// visitor is a person who makes requests as the console does, with the cookie of a session.
+// person is somebody who uses the demo's account.
+type person struct {
+	Name    string        `json:"name"`
+	Email   string        `json:"email"`
+	Role    accounts.Role `json:"role"`
+	At      age           `json:"at"`      // when they were invited
+	Browser string        `json:"browser"` // empty for who did not come yet
+}
+
+// people are those of the account; the first is its owner.
+func people() []person { return read[[]person]("people.json") }
+
+// first returns the first name.
+func (p person) first() string {
+	name, _, _ := strings.Cut(p.Name, " ")
+	return name
+}
+
+// visitor is a person who makes requests as the console does, with the cookie of a session, or a program with a key.
 type visitor struct {
 	person
+	id, key  string // of a program
 	api      http.Handler
 	clock    *clock
 	cookie   *http.Cookie
 	signedIn time.Time
 }
 
-// invite makes the people of the account, and the key of the programs. It returns them by their first names.
-func (d *demo) invite(ctx context.Context, server *app.App) (map[string]*visitor, error) {
-	operator := server.Operator()
+// found makes the owner of the account that the server made, and gives it a name.
+func (h *history) found(ctx context.Context, operator *app.Operator) error {
 	existing, err := operator.Accounts(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d.account = existing[0].ID
+	h.account = existing[0].ID
 	link, err := operator.SetupLink(ctx, existing[0].Key)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	visitors := map[string]*visitor{}
-	for i, each := range people() {
-		first, _, _ := strings.Cut(each.name, " ")
-		v := &visitor{person: each, api: server.Handler(), clock: d.clock}
-		visitors[first] = v
-		if i > 0 {
-			invitation, err := visitors["Ada"].send(ctx, http.MethodPost, "invitations", map[string]any{"email": each.email, "role": each.role})
-			if err != nil {
-				return nil, err
-			}
-			link = invitation.Attributes.Link
-		}
-		if err := v.redeem(ctx, link, i == 0); err != nil {
-			return nil, err
-		}
+	if err := h.admit(ctx, people()[0], link); err != nil {
+		return err
 	}
-	if _, err := visitors["Ada"].send(ctx, http.MethodPut, "accounts/current", document("account", "", map[string]string{"name": "Acme Shop"})); err != nil {
-		return nil, err
-	}
-	key, err := visitors["Ada"].send(ctx, http.MethodPost, "api_keys", document("api_key", "", map[string]string{"name": "Services", "role": "MEMBER"}))
-	d.key = key.Attributes.Key
-	return visitors, err
-}
-
-// arrange puts the environments in the order of deployments. Settings are a bare object in plain JSON.
-func (v *visitor) arrange(ctx context.Context) error {
-	order := map[string]any{"environment_order": []string{"development", "staging", "production"}}
-	_, err := v.send(ctx, http.MethodPut, "accounts/current/settings", order)
+	_, err = h.owner().request(ctx, http.MethodPut, "accounts/current", document("accounts", "", map[string]string{"name": "Acme Shop"}))
 	return err
 }
 
-// redeem sets the visitor's password with a link, which signs them in.
-func (v *visitor) redeem(ctx context.Context, link string, isFirst bool) error {
+func (h *history) owner() *visitor { return h.visitors[people()[0].first()] }
+
+// invitations returns the invitations of everybody but the owner. Most people follow theirs at once.
+func (h *history) invitations() (events []event) {
+	for _, each := range people()[1:] {
+		events = append(events, event{each.At, func(ctx context.Context) error {
+			invitation, err := h.owner().send(ctx, http.MethodPost, "invitations", map[string]any{"email": each.Email, "role": each.Role})
+			if err != nil || each.Browser == "" {
+				return err
+			}
+			return h.admit(ctx, each, invitation.Attributes.Link)
+		}})
+	}
+	return events
+}
+
+// admit lets a person follow a link, which sets their password and signs them in.
+func (h *history) admit(ctx context.Context, who person, link string) error {
 	parsed, err := url.Parse(link)
 	if err != nil {
 		return err
 	}
-	body := map[string]string{"token": parsed.Query().Get("token"), "name": v.name, "password": Password}
-	if isFirst {
-		body["email"] = v.email
+	v := &visitor{person: who, api: h.api, clock: h.clock}
+	h.visitors[who.first()] = v
+	body := map[string]string{"token": parsed.Query().Get("token"), "name": who.Name, "password": Password}
+	if who.Role == accounts.Owner { // an invitation knows the address
+		body["email"] = who.Email
 	}
 	return v.open(ctx, "links/redeem", body)
 }
 
 // open makes a request that answers with a session, and keeps its cookie.
 func (v *visitor) open(ctx context.Context, path string, body any) error {
-	v.cookie = nil
-	response, err := v.exchange(ctx, http.MethodPost, path, body)
+	response, err := v.exchange(ctx, http.MethodPost, prefix+path, body)
 	if err != nil {
 		return err
 	}
@@ -94,19 +106,16 @@ func (v *visitor) open(ctx context.Context, path string, body any) error {
 	return err
 }
 
-// write writes one version of a resource.
-func (v *visitor) write(ctx context.Context, w write) error {
-	method, path := http.MethodPut, w.kind+"/"+w.id
-	if w.create && w.kind != "loggers" && w.id != "production" && w.id != "staging" && w.id != "common" {
-		method, path = http.MethodPost, w.kind
-	}
-	_, err := v.send(ctx, method, path, document(strings.TrimSuffix(w.kind, "s"), w.id, w.Attributes))
+// leave ends the session: whoever comes next finds one session, their own.
+func (v *visitor) leave(ctx context.Context) error {
+	_, err := v.exchange(ctx, http.MethodDelete, prefix+"sessions/current", nil)
+	v.cookie = nil
 	return err
 }
 
 // document is the body of a write; an empty id is left out.
 func document(kind, id string, attributes any) map[string]any {
-	resource := map[string]any{"type": kind, "attributes": attributes}
+	resource := map[string]any{"type": strings.TrimSuffix(kind, "s"), "attributes": attributes}
 	if id != "" {
 		resource["id"] = id
 	}
@@ -115,6 +124,7 @@ func document(kind, id string, attributes any) map[string]any {
 
 // answer is what the demo reads of a resource.
 type answer struct {
+	ID         string `json:"id"`
 	Attributes struct {
 		Link string `json:"link"`
 		Key  string `json:"key"`
@@ -134,28 +144,39 @@ func (v *visitor) send(ctx context.Context, method, path string, body any) (answ
 	return answered.Data, err
 }
 
-// request is an exchange, after signing in again if that was long ago.
+// prefix is what the paths of the API begin with.
+const prefix = "/api/v1/"
+
+// request is an exchange with the API. A person signs in again if that was long ago.
 func (v *visitor) request(ctx context.Context, method, path string, body any) (*httptest.ResponseRecorder, error) {
-	if v.clock.Now().Sub(v.signedIn) > signedInFor {
-		if err := v.open(ctx, "sessions", map[string]string{"email": v.email, "password": Password}); err != nil {
+	if v.key == "" && v.clock.Now().Sub(v.signedIn) > signedInFor {
+		_ = v.leave(ctx) // the server may have ended the session
+		if err := v.open(ctx, "sessions", map[string]string{"email": v.Email, "password": Password}); err != nil {
 			return nil, err
 		}
 	}
-	return v.exchange(ctx, method, path, body)
+	return v.exchange(ctx, method, prefix+path, body)
 }
 
 // exchange returns the response to a request, or what the server objects to.
 func (v *visitor) exchange(ctx context.Context, method, path string, body any) (*httptest.ResponseRecorder, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "/api/v1/"+path, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, method, path, bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Prefer", "handling=strict")
+	request.Header.Set("User-Agent", v.Browser)
+	if v.key != "" {
+		request.Header.Set("Authorization", "Bearer "+v.key)
+	}
 	if v.cookie != nil {
 		request.AddCookie(v.cookie)
 	}
