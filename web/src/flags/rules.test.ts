@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { short } from "../ui/diff";
 import { build, type Condition, type Operator, operators, parse, sentenceOf, shareOf, textOf, typed } from "./rules";
 
 const compare = (operator: Operator, value: unknown): Condition => ({ kind: "compare", attribute: "user.plan", operator, value });
@@ -41,6 +44,35 @@ test("rules are said in words", () => {
   expect(sentenceOf({})).toBe("never");
   expect(sentenceOf({ "%": [1, 2] })).toBe('{"%":[1,2]}');
   expect(shareOf({ fractional: [{ var: "user.key" }, [true, 25], [false, 75]] })).toBe(25);
+});
+
+test("a share that names its parts is said in words, and left to the JSON editor", () => {
+  const named = (parts: unknown[], wanted: unknown) => ({
+    "==": [{ fractional: [{ cat: ["seed-", { var: "user.key" }] }, ...parts] }, wanted],
+  });
+  const on = ["on", 25];
+  const off = ["off", 75];
+  expect(sentenceOf(named([on, off], "on"))).toBe("25 % by user.key");
+  expect(shareOf(named([on, off], "on"))).toBe(25);
+  expect(parse(named([on, off], "on"))).toBeUndefined();
+  for (const logic of [
+    named([on, off], "off"),
+    named([on, off, ["on", 5]], "on"),
+    named([on, ["off", 70]], "on"),
+    named(["on", off], "on"),
+  ])
+    expect(sentenceOf(logic)).toBe(short(logic, 160));
+});
+
+test("the builder shows every rule of the demo", () => {
+  const file = fileURLToPath(new URL("../../../internal/demo/data/flags.json", import.meta.url));
+  const flags: { versions: { attributes?: { environments: Record<string, { rules?: { logic: unknown }[] }> } }[] }[] = JSON.parse(
+    readFileSync(file, "utf8"),
+  );
+  const settings = flags.flatMap(({ versions }) => versions.flatMap(({ attributes }) => Object.values(attributes?.environments ?? {})));
+  const logics = settings.flatMap(({ rules = [] }) => rules.map(({ logic }) => logic));
+  expect(logics.length).toBeGreaterThan(30);
+  for (const logic of logics) expect(parse(logic), JSON.stringify(logic)).toBeDefined();
 });
 
 test("what people type keeps its type", () => {

@@ -143,9 +143,20 @@ function variableOf(logic: unknown): string | undefined {
   return name === "var" && typeof parts[0] === "string" && parts.length === 1 ? parts[0] : undefined;
 }
 
+/** meaningOf returns what a rule means, also of a share that names its parts, which the builder would write otherwise. */
+const meaningOf = (logic: unknown) => parse(logic) ?? parse(unnamed(logic));
+
+/** unnamed writes {"==": [{"fractional": [by, ["on", 25], ["off", 75]]}, "on"]} with true and false for the names. */
+function unnamed(logic: unknown): Logic | undefined {
+  const [name, [share, wanted]] = operation(logic) ?? ["", []];
+  const [inner, [by, ...parts]] = operation(share) ?? ["", []];
+  if (name !== "==" || inner !== "fractional" || !parts.every(Array.isArray)) return undefined;
+  return { fractional: [by, ...parts.map(([part, weight]) => [part === wanted, weight])] };
+}
+
 /** sentenceOf says a rule in words, or shows its JSON when the words would not be exact. */
 export function sentenceOf(logic: unknown): string {
-  const model = parse(logic);
+  const model = meaningOf(logic);
   if (!model) return short(logic, 160);
   if (model.conditions.length === 0) return "never";
   return model.conditions.map(phraseOf).join(model.match === "all" ? " and " : " or ");
@@ -161,7 +172,7 @@ function phraseOf(condition: Condition): string {
 
 /** shareOf returns the percentage of a rule that is nothing but one, for the list. */
 export function shareOf(logic: unknown): number | undefined {
-  const [only, ...others] = parse(logic)?.conditions ?? [];
+  const [only, ...others] = meaningOf(logic)?.conditions ?? [];
   return only?.kind === "share" && others.length === 0 ? only.percent : undefined;
 }
 

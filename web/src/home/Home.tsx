@@ -128,7 +128,7 @@ function Change({ change: { id, attributes } }: { change: Resource<"change"> }) 
     <li>
       {actor.name} <span className="muted">{action.replace("_", " ")}</span>{" "}
       <Link to="/history" search={{ change: id } as never}>
-        {wordFor(kind)} {nameOf(attributes)}
+        {`${wordFor(kind)} ${nameOf(attributes)}`.trim()}
       </Link>{" "}
       <span className="muted">
         <RelativeTime at={created_at} />

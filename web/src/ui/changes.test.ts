@@ -1,10 +1,24 @@
 import { expect, test } from "vitest";
 import { nameOf } from "./changes";
 
+const none = { before: null, after: null };
+
 test("a resource whose id is a number is called by its name", () => {
   const key = "01a1e46d-7828-75e4-a2f2-c45d68d691b5";
-  expect(nameOf({ key, before: null, after: { name: "Owner key" } })).toBe("Owner key");
-  expect(nameOf({ key, before: { email: "ada@example.com" }, after: null })).toBe("ada@example.com");
-  expect(nameOf({ key, before: null, after: {} })).toBe(key);
-  expect(nameOf({ key: "checkout", before: null, after: { name: "Checkout" } })).toBe("checkout");
+  expect(nameOf({ kind: "api_key", key, before: null, after: { name: "Owner key" } })).toBe("Owner key");
+  expect(nameOf({ kind: "user", key, before: { email: "ada@example.com" }, after: null })).toBe("ada@example.com");
+  expect(nameOf({ kind: "api_key", key, before: null, after: {} })).toBe(key);
+  expect(nameOf({ kind: "config", key: "checkout", before: null, after: { name: "Checkout" } })).toBe("checkout");
+});
+
+test("settings have no name", () => {
+  expect(nameOf({ kind: "account_settings", key: "current", ...none })).toBe("");
+  expect(nameOf({ kind: "user_settings", key: "01a1e46d-7828-75e4-a2f2-c45d68d691b5", ...none })).toBe("");
+});
+
+test("several resources are called by the first", () => {
+  const several = (...keys: string[]) => nameOf({ kind: "flag", key: "*", before: null, after: { keys } });
+  expect(several("legacy-import")).toBe("legacy-import");
+  expect(several("shop", "shop.payments", "sql")).toBe("shop and 2 more");
+  expect(nameOf({ kind: "flag", key: "*", ...none })).toBe("*");
 });
