@@ -54,7 +54,7 @@ test("an environment is dragged to its place", async () => {
 
 test("one is frozen with its consequences", async () => {
   const page = await w.open("/environments");
-  await page.getByText("Named by services").waitFor();
+  await page.getByRole("heading", { name: "Ad hoc" }).waitFor();
   await page.getByRole("button", { name: /Test test/ }).click();
   const panel = page.getByRole("dialog", { name: "Test" });
   await panel.getByText("It stores 1 log level.").waitFor();

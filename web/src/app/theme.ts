@@ -14,10 +14,24 @@ const accent: MantineColorsTuple = [
   "#1b4643",
 ];
 
+// Mantine's greys in the hue of the surfaces in app.css.
+const dark: MantineColorsTuple = [
+  "#c9cdd2",
+  "#b6bbc2",
+  "#848a92",
+  "#69707a",
+  "#424a52",
+  "#343a41",
+  "#272c31",
+  "#22262b",
+  "#1b1e22",
+  "#14161a",
+];
+
 export const theme = createTheme({
   primaryColor: "accent",
   primaryShade: { light: 7, dark: 7 },
-  colors: { accent },
+  colors: { accent, dark },
   defaultRadius: 6,
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',

@@ -144,12 +144,16 @@ function Overrides({ count }: { count: number }) {
 }
 
 function Card({ row, environments }: { row: Branch; environments: Environment[] }) {
-  const counts = environments.map(({ id, name }) => `${name} ${overridesIn(row.config, id)}`).join(" · ");
+  const items = Object.keys(row.config.items).length;
+  const overrides = environments
+    .map(({ id, name }) => ({ name, count: overridesIn(row.config, id) }))
+    .filter(({ count }) => count > 0)
+    .map(({ name, count }) => `${count} in ${name}`);
   return (
     <>
       <Name row={row} />
       <div className="muted ellipsis" style={{ fontSize: 12, marginTop: 6 }}>
-        {Object.keys(row.config.items).length} items · overrides: {counts}
+        {items === 1 ? "1 item" : `${items} items`} · {overrides.length > 0 ? `overrides: ${overrides.join(", ")}` : "no overrides"}
       </div>
     </>
   );

@@ -17,7 +17,7 @@ import { EnvironmentPanel } from "./EnvironmentPanel";
 import { NewEnvironment } from "./NewEnvironment";
 import { inWords } from "./usage";
 
-/** EnvironmentList shows the environments in the account's order, and below them those that only services named. */
+/** EnvironmentList shows the environments in the account's order, and below them those without a column. */
 export default function EnvironmentList() {
   const search = useSearch({ from: "/frame/environments" });
   const setSearch = useSetSearch();
@@ -81,9 +81,9 @@ function usePutInOrder() {
 function Seen({ environments }: { environments: Environment[] }) {
   return (
     <section>
-      <h2 className={styles.second}>Named by services</h2>
+      <h2 className={styles.second}>Ad hoc</h2>
       <Text size="sm" className="muted" mb="xs">
-        Services said that they run here. They get what is set for all environments; open one and manage it to set values of its own.
+        Services named them, or people set them aside: no screen has a column for them. Open one and manage it to set values of its own.
       </Text>
       <ul className={styles.seen}>
         {environments.map((environment) => (

@@ -1,4 +1,4 @@
-import { Badge, Code, Group, Stack, Text } from "@mantine/core";
+import { Code, Group, Stack, Text } from "@mantine/core";
 import { useParams } from "@tanstack/react-router";
 import { lazy } from "react";
 import type { Kinds } from "../api/kinds";
@@ -13,6 +13,7 @@ import { RelativeTime } from "../ui/RelativeTime";
 import { Sources } from "../ui/Sources";
 import { EmptyState } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
+import { Tag } from "../ui/Tag";
 import { chipOf, type Flag } from "./flags";
 import { ManageFlag } from "./ManageFlag";
 
@@ -39,9 +40,7 @@ function Page({ flag, etag }: { flag: Flag; etag: string }) {
   return (
     <main className="screen detail">
       <DetailHead list={list} title={flag.id} subtitle={name}>
-        <Badge variant="light" color="gray" tt="none">
-          {type.toLowerCase()}
-        </Badge>
+        <Tag>{type.toLowerCase()}</Tag>
         {managed ? <Delete flag={flag} /> : <ManageFlag flag={flag} />}
       </DetailHead>
       {description && <Text size="sm">{description}</Text>}

@@ -1,4 +1,3 @@
-import { Badge } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import type { Environment } from "../api/session";
@@ -48,7 +47,14 @@ export default function FlagList() {
         cardHeight={heightWith(environments)}
         card={(flag) => (
           <>
-            <NameCell flag={flag} />
+            <div className={styles.head}>
+              <span className="ellipsis">
+                <NameCell flag={flag} />
+              </span>
+              <span className="muted">
+                <Evaluated flag={flag} />
+              </span>
+            </div>
             <EnvironmentLines of={environments}>
               {(environment) => <EnvironmentCell flag={flag} environment={environment} />}
             </EnvironmentLines>
@@ -129,7 +135,7 @@ function Evaluated({ flag }: { flag: Flag }) {
   const reason = staleness(flag.attributes, useNow(3600));
   return (
     <>
-      <RelativeTime at={flag.attributes.last_evaluated} absent="not yet" />
+      <RelativeTime at={flag.attributes.last_evaluated} absent="not yet" />{" "}
       {reason && (
         <span title={`Looks stale: ${reason}`}>
           <Tag tone="warning">stale</Tag>
@@ -147,9 +153,7 @@ function Filters({ onNew, total }: { onNew: () => void; total: number }) {
   return (
     <header className="screen-head">
       <h1>Flags</h1>
-      <Badge variant="light" color="gray">
-        {total}
-      </Badge>
+      <Tag>{total}</Tag>
       <SearchBox label="Search by id or name" />
       <Filter name="type" label="Type" any="Any type" choices={["BOOLEAN", "STRING", "NUMERIC", "JSON"]} />
       <ManagedFilter all="All flags" />

@@ -6,8 +6,8 @@ export function FireTime({ at, absent }: { at: string | null; absent: string }) 
   if (!at) return <span className="muted">{absent}</span>;
   const { utc, local } = instant(at);
   return (
-    <span title={`${local} where you are, ${utc}`} className="tabular">
-      <RelativeTime at={at} /> <span className="muted">{shortly(at, utc)}</span>
+    <span title={`${local} where you are, ${utc}`}>
+      <RelativeTime at={at} /> <span className="muted tabular">{shortly(at, utc)}</span>
     </span>
   );
 }

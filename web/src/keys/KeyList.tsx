@@ -122,6 +122,12 @@ function Card({ apiKey, open }: { apiKey: Key; open: (key: Key) => void }) {
       </Text>
       <Text size="xs" className="muted">
         used <RelativeTime at={apiKey.attributes.last_used_at} />
+        {apiKey.attributes.expires_at && (
+          <>
+            {" · expires "}
+            <RelativeTime at={apiKey.attributes.expires_at} />
+          </>
+        )}
       </Text>
     </RowButton>
   );

@@ -1,4 +1,4 @@
-import { Badge, NativeSelect, Text } from "@mantine/core";
+import { NativeSelect, Text } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
 import { lazy, useState } from "react";
 import type { Kinds } from "../api/kinds";
@@ -14,6 +14,7 @@ import { RoleGate } from "../ui/RoleGate";
 import { Sources } from "../ui/Sources";
 import { EmptyState } from "../ui/states";
 import { TabbedPanel } from "../ui/TabbedPanel";
+import { Tag } from "../ui/Tag";
 import { LevelCell } from "./LevelCell";
 import { LevelPicker, type Picking } from "./LevelPicker";
 import styles from "./LoggerDetail.module.css";
@@ -41,11 +42,7 @@ function Page({ logger }: { logger: Logger }) {
   return (
     <main className="screen detail">
       <DetailHead list={list} title={logger.id} subtitle={attributes.name === logger.id ? undefined : attributes.name}>
-        {!attributes.managed && (
-          <Badge variant="light" color="gray" tt="none">
-            discovered: services have it, nobody steers it
-          </Badge>
-        )}
+        {!attributes.managed && <Tag>discovered: services have it, nobody steers it</Tag>}
         <GroupSelect logger={logger} />
         <Release logger={logger} />
       </DetailHead>

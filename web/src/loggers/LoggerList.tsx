@@ -109,7 +109,7 @@ type Toggle = (id: string, open: boolean) => void;
 
 function columnsOf(environments: Environment[], watched: string | undefined, pick: Pick, toggle: Toggle): Column<Row>[] {
   return [
-    { key: "name", header: "Logger", width: "minmax(260px, 2fr)", cell: (row) => <NameCell row={row} toggle={toggle} /> },
+    { key: "name", header: "Logger", width: "minmax(260px, 1.2fr)", cell: (row) => <NameCell row={row} toggle={toggle} /> },
     { key: "group", header: "Group", width: "minmax(80px, 130px)", cell: (row) => <GroupCell row={row} /> },
     ...environments.map((environment) => ({
       key: environment.id,
