@@ -11,7 +11,7 @@ const screens = [
   { name: "home", path: "/" },
   { name: "flags", path: "/flags" },
   { name: "flag", path: "/flags/checkout-v2?tab=production" },
-  { name: "levels", path: "/loggers" },
+  { name: "levels", path: "/loggers?open=shop,shop.payments", act: (page) => center(page, "payments") },
   { name: "level", path: "/loggers/shop.payments" },
   { name: "configs", path: "/configs" },
   { name: "config", path: "/configs/checkout" },
@@ -25,6 +25,14 @@ const screens = [
   { name: "plan", path: "/plan" },
   { name: "settings", path: "/settings" },
 ].filter(({ name }) => only.length === 0 || only.includes(name));
+
+/** center scrolls a list until a link is in its middle; rows out of view are not drawn. */
+async function center(page, name) {
+  const link = page.getByRole("link", { name, exact: true });
+  for (let step = 0; step < 50 && (await link.count()) === 0; step++)
+    await page.getByRole("grid").evaluate((grid) => grid.scrollBy(0, 300));
+  await link.evaluate((row) => row.scrollIntoView({ block: "center" }));
+}
 
 /** startDemo returns the demo's address, and how to end it. */
 function startDemo() {
@@ -57,13 +65,15 @@ async function takeAll(browser, url, theme, size, suffix) {
   const context = await browser.newContext({ colorScheme: theme, viewport: size, reducedMotion: "reduce", baseURL: url });
   await signIn(context, url);
   const page = await context.newPage();
-  for (const { name, path } of screens) {
+  for (const { name, path, act } of screens) {
     await page.goto(path);
     await page.locator("main.screen").first().waitFor();
     await page.locator(".skeleton").first().waitFor({ state: "detached" });
+    await act?.(page);
     await page.evaluate(() => document.fonts.ready);
     await page.screenshot({ path: join(folder, `${name}-${suffix}.png`) });
   }
+  await context.request.delete(`${url}/api/v1/sessions/current`); // the next finds one session, its own
   await context.close();
 }
 
