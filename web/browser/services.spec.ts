@@ -51,7 +51,7 @@ test("a context has the flags that name it", async () => {
 test("home shows what needs somebody, and the last changes", async () => {
   const page = await w.open("/");
   const matters = page.getByRole("region", { name: "What needs somebody" });
-  await matters.getByText("failed: no connection could be made").waitFor();
+  await matters.getByText("failed (no connection could be made)").waitFor();
   await matters.getByText("DEBUG in production ends").waitFor();
   await page.getByRole("region", { name: "Last changes" }).getByRole("link", { name: "flag beta" }).waitFor();
   await expectAccessible(page);

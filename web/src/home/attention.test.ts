@@ -10,7 +10,7 @@ const flag = (attributes: object) =>
 test("a job whose last run failed needs somebody", () => {
   const failed = job({ last_run: { status: "FAILED", failure_reason: "TIMEOUT", finished_at: "2030-02-28T00:00:00Z" } });
   expect(failingJobs([failed, job({ last_run: { status: "SUCCEEDED" } }), job({ last_run: null })])).toEqual([
-    { id: "nightly", title: "Nightly", reason: "failed: the answer took too long", href: "/jobs/nightly", at: "2030-02-28T00:00:00Z" },
+    { id: "nightly", title: "Nightly", reason: "failed (the answer took too long)", href: "/jobs/nightly", at: "2030-02-28T00:00:00Z" },
   ]);
 });
 

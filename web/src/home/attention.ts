@@ -29,7 +29,7 @@ export function failingJobs(jobs: Resource<"job">[]): Matter[] {
     .map(({ id, attributes }) => ({
       id,
       title: attributes.name,
-      reason: `failed: ${failures[attributes.last_run?.failure_reason ?? ""] ?? "see the run"}`,
+      reason: `failed (${failures[attributes.last_run?.failure_reason ?? ""] ?? "see the run"})`,
       href: `/jobs/${encodeURIComponent(id)}`,
       at: attributes.last_run?.finished_at,
     }));
