@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { createRouter } from "@tanstack/react-router";
+import { type AnyRouter, createRouter } from "@tanstack/react-router";
 import { configRoutes } from "../configs/routes";
 import { environmentRoutes } from "../environments/routes";
 import { flagRoutes } from "../flags/routes";
@@ -15,7 +15,7 @@ import { settingsRoutes } from "../settings/routes";
 import { signInRoutes, terminal } from "../signin/routes";
 import { Crash, Missing } from "./Fallbacks";
 import { frame, root } from "./roots";
-import { parse, stringify } from "./search";
+import { parse, type Search, stringify } from "./search";
 
 const tree = root.addChildren([
   ...signInRoutes,
@@ -46,13 +46,25 @@ export function newRouter(queries: QueryClient) {
     defaultErrorComponent: Crash,
     defaultNotFoundComponent: Missing,
   });
-  // The screen is on its way while the server says who is signed in.
-  for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) void router.loadRouteChunk(route);
+  startScreen(router, queries);
   return router;
+}
+
+// startScreen has what the screen reads, and the screen, on their way while the server says who is signed in.
+function startScreen(router: AnyRouter, queries: QueryClient): void {
+  const { pathname, search } = router.latestLocation;
+  for (const route of router.getMatchedRoutes(pathname)[0]) {
+    route.options.staticData?.prefetch?.(queries, search);
+    void router.loadRouteChunk(route);
+  }
 }
 
 declare module "@tanstack/react-router" {
   interface Register {
     router: ReturnType<typeof newRouter>;
+  }
+  interface StaticDataRouteOption {
+    /** prefetch asks for what a screen shows first, when the console is opened there. */
+    prefetch?: (queries: QueryClient, search: Search) => void;
   }
 }

@@ -1,12 +1,15 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { frame } from "../app/roots";
 import { pick } from "../app/search";
+import { pageOf } from "../ui/usePages";
+import { queryOf } from "./useFlags";
 
 const list = createRoute({
   getParentRoute: () => frame,
   path: "/flags",
   validateSearch: pick("q", "type", "managed", "references", "stale"),
   component: lazyRouteComponent(() => import("./FlagList")),
+  staticData: { prefetch: (queries, search) => void queries.prefetchQuery(pageOf("flag", queryOf(search), 1)) },
 });
 const detail = createRoute({
   getParentRoute: () => frame,

@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import type { Query } from "../api/client";
 import { useAll } from "../api/queries";
 import { useNow } from "../ui/RelativeTime";
 import { staleness } from "../ui/stale";
@@ -12,22 +13,27 @@ export interface Filters {
   stale?: string;
 }
 
-const nothing = () => {};
-
-/** useFlags reads the flags that pass the filters: page by page, and all of them to find those that look stale. */
-export function useFlags({ q, type, managed, references, stale }: Filters) {
+/** queryOf returns what the server is asked for the flags that pass the filters. */
+export function queryOf({ q, type, managed, references }: Filters): Query {
   const isOne = references?.includes(":");
-  const query = {
+  return {
     "filter[search]": q,
     "filter[type]": type,
     "filter[managed]": managed,
     "filter[references_context]": isOne ? references : undefined,
     "filter[references_context_type]": isOne ? undefined : references,
   };
+}
+
+const nothing = () => {};
+
+/** useFlags reads the flags that pass the filters: page by page, and all of them to find those that look stale. */
+export function useFlags(filters: Filters) {
+  const query = queryOf(filters);
   const pages = usePages("flag", query);
-  const { data, isPending, error, refetch } = useAll("flag", query, stale !== undefined);
+  const { data, isPending, error, refetch } = useAll("flag", query, filters.stale !== undefined);
   const now = useNow(3600);
   const rows = useMemo(() => (data ?? []).filter(({ attributes }) => staleness(attributes, now)), [data, now]);
   const at = useMemo(() => (index: number) => rows[index], [rows]);
-  return stale === undefined ? pages : { total: rows.length, at, onRange: nothing, isPending, error: data ? null : error, refetch };
+  return filters.stale === undefined ? pages : { total: rows.length, at, onRange: nothing, isPending, error: data ? null : error, refetch };
 }

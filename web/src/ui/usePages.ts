@@ -14,16 +14,19 @@ export function pagesAround(from: number, to: number, total: number): number[] {
   return Array.from({ length: end - first + 1 }, (_, index) => first + index);
 }
 
+/** pageOf describes the query of one page of a list. */
+export const pageOf = <K extends Kind>(kind: K, query: Query, number: number) =>
+  listOf(kind, { ...query, "page[number]": number, "page[size]": size, "meta[total]": true });
+
 /** usePages reads the pages of a list that are in view, and the next ones before they are. */
 export function usePages<K extends Kind>(kind: K, query: Query) {
-  const page = (number: number): Query => ({ ...query, "page[number]": number, "page[size]": size, "meta[total]": true });
   const [range, setRange] = useState({ from: 0, to: 0 });
-  const first = useQuery({ ...listOf(kind, page(1)), placeholderData: keepPreviousData });
+  const first = useQuery({ ...pageOf(kind, query, 1), placeholderData: keepPreviousData });
   const total = first.data?.meta.pagination.total ?? 0;
   const numbers = pagesAround(range.from, range.to, total);
   const rows = useQueries({
     queries: numbers.map((number) =>
-      number === 1 ? { ...listOf(kind, page(1)), placeholderData: keepPreviousData } : listOf(kind, page(number)),
+      number === 1 ? { ...pageOf(kind, query, 1), placeholderData: keepPreviousData } : pageOf(kind, query, number),
     ),
     combine: (results) =>
       new Map(results.map((result, index) => [numbers[index] as number, result.data?.data as Resource<K>[] | undefined])),
