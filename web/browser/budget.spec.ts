@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { CDPSession, Page } from "playwright-core";
 import { expect } from "vitest";
 import { test, world } from "./harness";
 
@@ -102,6 +102,14 @@ for (const { label, path } of [
 interface Loaded extends Record<string, number> {
   painted: number;
   ready: number;
+  /** busy is the processor's time of the page's own thread until ready, whatever else the machine does. */
+  busy: number;
+}
+
+/** busyFor returns how long the page's thread has computed. */
+async function busyFor(cdp: CDPSession): Promise<number> {
+  const { metrics } = await cdp.send("Performance.getMetrics");
+  return 1000 * (metrics.find(({ name }) => name === "ThreadTime")?.value ?? Number.POSITIVE_INFINITY);
 }
 
 // observe has the page itself notice when its first row is there, press a key, and see the focus move: asking from
@@ -124,14 +132,17 @@ const observe = () => {
 async function load(path: string): Promise<Loaded> {
   const page = await w.open("about:blank");
   const cdp = await page.context().newCDPSession(page);
+  await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: 4 });
   await page.addInitScript(observe);
   await page.goto(path, { waitUntil: "commit" });
   const loaded = await page.evaluate(() => (window as unknown as { loaded: Promise<Loaded> }).loaded);
+  const busy = await busyFor(cdp);
   await page.context().close();
-  return loaded;
+  return { ...loaded, busy };
 }
 
-test("the console is painted within a second on a slow processor, and answers a key soon after", async () => {
-  await within({ painted: 1000, ready: 3000 }, () => load("/flags"));
+// Time on the clock is the product's promise, 1.5 s, only where nothing else runs: beside other programs it is their time too.
+test("the console is painted within a second on a slow processor, and answers a key after 1.5 s of its time", async () => {
+  await within({ painted: 1000, ready: 3000, busy: 1500 }, () => load("/flags"));
 }, 120_000);

@@ -1,6 +1,6 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, memo, type ReactNode, startTransition, useEffect, useRef, useState } from "react";
 import styles from "./Grid.module.css";
 import { type Cell, move } from "./gridkeys";
 
@@ -47,7 +47,8 @@ export function Grid<T>(props: GridProps<T>) {
     if (narrow) return cardHeight;
     return row && height ? height(row) : rowHeight;
   };
-  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: sizeOf, overscan: 12 });
+  const overscan = useSpareRows();
+  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: sizeOf, overscan });
   const items = virtual.getVirtualItems();
   const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
 
@@ -73,7 +74,11 @@ export function Grid<T>(props: GridProps<T>) {
       else if (row !== undefined) props.onOpen?.(row);
       return;
     }
-    const next = move(event.key, active, { rows: count, columns: narrow ? 1 : columns.length, page: Math.max(1, to - from - 24) });
+    const next = move(event.key, active, {
+      rows: count,
+      columns: narrow ? 1 : columns.length,
+      page: Math.max(1, to - from - 2 * overscan),
+    });
     if (!next) return;
     event.preventDefault();
     focus(next);
@@ -164,6 +169,13 @@ const Row = memo(function Row({ row, index, start, height, template, cells, acti
     </div>
   );
 });
+
+/** useSpareRows returns how many rows are kept above and below those in view: none until those are drawn. */
+function useSpareRows(): number {
+  const [spare, setSpare] = useState(0);
+  useEffect(() => startTransition(() => setSpare(12)), []);
+  return spare;
+}
 
 /** focusCell gives a cell the focus and returns whether it is drawn. */
 function focusCell(grid: HTMLElement | null, { row, column }: Cell): boolean {
