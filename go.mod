@@ -36,7 +36,7 @@ require (
 	golang.org/x/term v0.46.0
 	golang.org/x/time v0.16.0
 	google.golang.org/protobuf v1.36.12
-	modernc.org/libc v1.77.1
+	modernc.org/libc v1.77.1 // always the version that modernc.org/sqlite requires
 	modernc.org/sqlite v1.60.1
 	pgregory.net/rapid v1.3.0
 )

@@ -52,7 +52,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer receiver.stop()
 	d := &demo{options: o, settings: configuration(folder, o.Listen), receiver: receiver.url}
 	fmt.Fprintln(o.Out, "Making three months of history…")
-	if err := d.fill(ctx); err != nil {
+	if err := d.fill(ctx); ctx.Err() != nil {
+		return nil // somebody has seen enough
+	} else if err != nil {
 		return fmt.Errorf("filling the demo: %w", err)
 	}
 	return d.serve(ctx)
@@ -101,6 +103,8 @@ func (d *demo) serve(ctx context.Context) error {
 		return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
 	}
 	url := "http://" + server.Address()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	programs, ended := d.startPrograms(ctx, url)
 	d.welcome(url)
 	if d.options.Ready != nil {
@@ -109,6 +113,7 @@ func (d *demo) serve(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case err = <-ended:
+		cancel() // the others end too
 	}
 	programs.Wait()
 	return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))

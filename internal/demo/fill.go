@@ -96,7 +96,7 @@ func (d *demo) fill(ctx context.Context) (err error) {
 	h := &history{now: now, clock: clock, api: server.Handler(), db: server.Store(), receiver: d.receiver,
 		visitors: map[string]*visitor{}, keys: map[string]*visitor{},
 		chance: rand.New(rand.NewPCG(7, 11))} //nolint:gosec // made up
-	if err := h.found(ctx, server.Operator()); err != nil {
+	if err := h.makeOwner(ctx, server.Operator()); err != nil {
 		return err
 	}
 	if err := h.play(ctx, slices.Concat(h.invitations(), h.writes(), h.reports())); err != nil {

@@ -34,7 +34,7 @@ func (d *demo) startPrograms(ctx context.Context, server string) (*sync.WaitGrou
 		command.WaitDelay = 3 * time.Second
 		running.Go(func() {
 			if err := command.Run(); ctx.Err() == nil {
-				ended <- fmt.Errorf("the program %s ended: %w", each.name, err)
+				ended <- errors.Join(fmt.Errorf("the program %s ended", each.name), err)
 			}
 		})
 	}

@@ -26,8 +26,8 @@ const (
 	silentFor = age(9 * day)
 )
 
-// placesOf returns the environments that a service runs in.
-func placesOf(service string) []string {
+// environmentsOf returns the environments that a service runs in.
+func environmentsOf(service string) []string {
 	if service == silent {
 		return []string{"production"}
 	}
@@ -125,7 +125,7 @@ func (h *history) confirm(ctx context.Context, services []string) error {
 func (h *history) report(ctx context.Context, services []string, level func(logger, environment string) string) error {
 	var loggers []map[string]any
 	for _, service := range services {
-		for _, environment := range placesOf(service) {
+		for _, environment := range environmentsOf(service) {
 			for _, name := range loggersOf(service) {
 				loggers = append(loggers, map[string]any{"id": name, "level": nil, "resolved_level": level(name, environment),
 					"service": service, "environment": environment})
@@ -139,7 +139,7 @@ func (h *history) report(ctx context.Context, services []string, level func(logg
 // declare reports that a service has a flag.
 func (h *history) declare(ctx context.Context, d declaration) error {
 	var flags []map[string]any
-	for _, environment := range placesOf(d.Service) {
+	for _, environment := range environmentsOf(d.Service) {
 		flags = append(flags, map[string]any{"id": d.ID, "type": d.Type, "default": d.Default, "service": d.Service, "environment": environment})
 	}
 	_, err := h.keys["services"].request(ctx, http.MethodPost, "flags/bulk", map[string]any{"flags": flags})

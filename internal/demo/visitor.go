@@ -46,8 +46,8 @@ type visitor struct {
 	signedIn time.Time
 }
 
-// found makes the owner of the account that the server made, and gives it a name.
-func (h *history) found(ctx context.Context, operator *app.Operator) error {
+// makeOwner makes the owner of the account that the server made, and gives it a name.
+func (h *history) makeOwner(ctx context.Context, operator *app.Operator) error {
 	existing, err := operator.Accounts(ctx)
 	if err != nil {
 		return err

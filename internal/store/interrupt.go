@@ -34,15 +34,26 @@ func newReadConn(ctx context.Context, pool *sql.DB) (*readConn, error) {
 
 // handleOf returns SQLite's handle of a connection, which the driver keeps to itself.
 func handleOf(conn *sql.Conn) (handle uintptr, err error) {
-	err = conn.Raw(func(driven any) error {
-		field := reflect.Indirect(reflect.ValueOf(driven)).FieldByName("db")
-		if field.Kind() != reflect.Uintptr {
+	err = conn.Raw(func(driverConn any) error {
+		if fields := reflect.Indirect(reflect.ValueOf(driverConn)); fields.Kind() == reflect.Struct {
+			if field := fields.FieldByName("db"); field.Kind() == reflect.Uintptr {
+				handle = uintptr(field.Uint())
+			}
+		}
+		if handle == 0 {
 			return errors.New("this SQLite driver has no handle where one is expected")
 		}
-		handle = uintptr(field.Uint())
 		return nil
 	})
 	return handle, err
+}
+
+// query refuses to begin a statement for nobody.
+func (r *readConn) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return r.prepared.query(ctx, query, args...)
 }
 
 // during runs fn, whose statements end with ctx.
@@ -61,24 +72,24 @@ func (r *readConn) during(ctx context.Context, fn func(querier) error) error {
 // The driver would interrupt each statement once. SQLite forgets an interrupt that comes just before a statement begins, and
 // the statement would run to its end for nobody.
 func (r *readConn) interruptWith(ctx context.Context) (stop func()) {
-	done, left := make(chan struct{}), make(chan struct{})
-	forget := context.AfterFunc(ctx, func() {
-		defer close(left)
-		again := time.NewTicker(interruptInterval)
-		defer again.Stop()
+	done, exited := make(chan struct{}), make(chan struct{})
+	unwatch := context.AfterFunc(ctx, func() {
+		defer close(exited)
+		ticker := time.NewTicker(interruptInterval)
+		defer ticker.Stop()
 		for {
 			r.interrupt()
 			select {
 			case <-done:
 				return
-			case <-again.C:
+			case <-ticker.C:
 			}
 		}
 	})
 	return func() {
-		if !forget() {
+		if !unwatch() {
 			close(done)
-			<-left
+			<-exited
 		}
 	}
 }

@@ -58,7 +58,7 @@ function Lists() {
       <OrderList label="Environments in order" items={arranged} disabled={refusal !== undefined} onOrder={putInOrder}>
         {(environment) => <Row environment={environment} />}
       </OrderList>
-      {seen.length > 0 && <Seen environments={seen} />}
+      {seen.length > 0 && <AdHoc environments={seen} />}
     </>
   );
 }
@@ -78,12 +78,13 @@ function usePutInOrder() {
   };
 }
 
-function Seen({ environments }: { environments: Environment[] }) {
+function AdHoc({ environments }: { environments: Environment[] }) {
   return (
     <section>
       <h2 className={styles.second}>Ad hoc</h2>
       <Text size="sm" className="muted" mb="xs">
-        Services named them, or people set them aside: no screen has a column for them. Open one and manage it to set values of its own.
+        Services named them, or people set them aside. Lists have a column for one only while it is in focus. Services there get what is
+        stored; manage one to change that.
       </Text>
       <ul className={styles.seen}>
         {environments.map((environment) => (
