@@ -12,9 +12,9 @@ import (
 )
 
 // beforeTour makes a shell as a reader has it: background jobs are groups of processes, and
-// end with it. An answer that is an error ends the tour.
+// end with it, unless they have ended meanwhile. An answer that is an error ends the tour.
 const beforeTour = `set -m
-trap 'for each in $(jobs -p); do kill -- -$each; done' EXIT
+trap 'for each in $(jobs -p); do kill -- -$each || true; done' EXIT
 curl() { if [ "$1" = -fs ]; then command curl "$@"; else command curl --fail-with-body "$@"; fi; }
 `
 

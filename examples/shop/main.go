@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/signalbox/signalbox/client/live"
@@ -28,7 +29,7 @@ type checkoutSettings struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(os.Getenv("SHOP_LISTEN"), "127.0.0.1:8081"))
 	if err == nil {
