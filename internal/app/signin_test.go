@@ -68,9 +68,12 @@ func TestSignIn_ThousandAtOnce(t *testing.T) {
 		people.Wait()
 		close(ended)
 	}()
+	ready := time.Now()
 	for busy := true; busy; {
-		if status := send(http.MethodGet, "/api/readiness", ""); status != http.StatusOK {
-			t.Errorf("readiness got %d", status)
+		if status := send(http.MethodGet, "/api/readiness", ""); status == http.StatusOK {
+			ready = time.Now()
+		} else if away := time.Since(ready); away > probes {
+			t.Errorf("readiness got %d for %s", status, away)
 		}
 		peak = max(peak, heap())
 		select {
@@ -79,11 +82,18 @@ func TestSignIn_ThousandAtOnce(t *testing.T) {
 		default:
 		}
 	}
+	if status := send(http.MethodGet, "/api/readiness", ""); status != http.StatusOK {
+		t.Errorf("afterwards readiness got %d", status)
+	}
 	t.Logf("%d were decided and %d refused; the heap grew by %d MiB", decided.Load(), refused.Load(), (peak-min(peak, before))>>20)
 	if decided.Load() == 0 || peak > before+512<<20 { // 64 MiB at once, what awaits the collector, and a thousand connections
 		t.Errorf("%d were decided, and the heap grew from %d to %d", decided.Load(), before, peak)
 	}
 }
+
+// probes is how long a node is not ready when the chart's two probes, two seconds apart, are certain to notice. Shorter is
+// the machine's doing: a thousand callers, the node and other tests share its processors.
+const probes = 4 * time.Second
 
 func heap() uint64 {
 	var stats runtime.MemStats
