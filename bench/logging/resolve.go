@@ -10,9 +10,9 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 )
 
-// resolve measures one pass over an account's loggers against a walk up the
+// Resolve measures one pass over an account's loggers against a walk up the
 // ancestors of each.
-func resolve(out io.Writer) {
+func Resolve(out io.Writer) {
 	loggers := make([]loglevel.Logger, 10_000)
 	byKey := map[string]loglevel.Logger{}
 	for i := range loggers {
