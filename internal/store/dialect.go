@@ -83,10 +83,11 @@ func postgresDialect() dialect {
 }
 
 // oneByOne finds one key after the other in the index of keys. Left to itself, a PostgreSQL that has not counted its
-// tables yet, as in the first minute of a database, compares every key of the account with every key of the list.
+// tables yet, as in the first minute of a database, compares every key of the account with every key of the list; or
+// finds each key in the index of another condition, which reads all of the account's. So the condition comes later.
 func oneByOne(columns, table, condition string) string {
-	return `SELECT found.* FROM (SELECT DISTINCT unnest(CAST($2 AS text[])) AS value) AS listed
-		CROSS JOIN LATERAL (SELECT ` + columns + ` FROM ` + table + ` WHERE account_id = $1 AND key = listed.value AND ` + condition + ` OFFSET 0) AS found`
+	return `SELECT ` + columns + ` FROM (SELECT DISTINCT unnest(CAST($2 AS text[])) AS value) AS listed
+		CROSS JOIN LATERAL (SELECT * FROM ` + table + ` WHERE account_id = $1 AND key = listed.value OFFSET 0) AS ` + table + ` WHERE ` + condition
 }
 
 func noName(int) string { return "?" }

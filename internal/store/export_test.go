@@ -30,6 +30,9 @@ const (
 // SimilarKeyQuery is the query of SimilarKey.
 func SimilarKeyQuery(kind string) (string, error) { return similarKeyQuery(kind) }
 
+// ByKeysQuery is the query of rows by their keys on PostgreSQL.
+func ByKeysQuery(columns, table, condition string) string { return oneByOne(columns, table, condition) }
+
 // RunsQuery is the query of an account's newest runs.
 func RunsQuery(account string, filter jobs.RunFilter) (string, []any) {
 	found := filterRuns(account, filter)

@@ -255,15 +255,15 @@ func columns(t *testing.T, db *sql.DB, kinds map[string]string, statement string
 
 // sqliteIndexes gives every index as its table, columns and whether it is unique.
 func sqliteIndexes(t *testing.T, db *sql.DB) []string {
-	return query(t, db, `SELECT text FROM (SELECT m.name || ' (' || (SELECT group_concat(name, ', ') FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno)) || ') ' || i."unique" AS text
+	return query(t, db, `SELECT text FROM (SELECT m.name || ' (' || (SELECT group_concat(name, ', ') FROM (SELECT coalesce(name, 'expression') AS name FROM pragma_index_info(i.name) ORDER BY seqno)) || ') ' || i."unique" AS text
 		FROM sqlite_master m, pragma_index_list(m.name) i WHERE m.type = 'table' AND m.name NOT LIKE 'schema_%') ORDER BY text COLLATE BINARY`)
 }
 
 func postgresIndexes(t *testing.T, db *sql.DB) []string {
-	return query(t, db, `SELECT text FROM (SELECT t.relname || ' (' || string_agg(a.attname, ', ' ORDER BY k.place) || ') ' || (x.indisunique::int)::text AS text
+	return query(t, db, `SELECT text FROM (SELECT t.relname || ' (' || string_agg(coalesce(a.attname, 'expression'), ', ' ORDER BY k.place) || ') ' || (x.indisunique::int)::text AS text
 		FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_namespace n ON n.oid = t.relnamespace
 		CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k(attnum, place)
-		JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum
+		LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum
 		WHERE n.nspname = 'public' AND t.relname NOT LIKE 'schema\_%' GROUP BY t.relname, x.indexrelid, x.indisunique) i ORDER BY text COLLATE "C"`)
 }
 

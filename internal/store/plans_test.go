@@ -75,6 +75,24 @@ func TestSimilarKey_UsesIndex(t *testing.T) {
 	}
 }
 
+// Keys are found in the index of keys, without statistics too. Another that has the account first and the key somewhere
+// looks as good to PostgreSQL then, and reads all keys of the account to find one.
+func TestKeys_UseTheirIndex(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	database.Open(t)
+	for table, columns := range map[string]string{"flags": "key", "loggers": "key, kind", "services": "key", "context_types": "key, name"} {
+		condition := "TRUE"
+		if table == "flags" || table == "loggers" {
+			condition = "deleted_at IS NULL"
+		}
+		plan := explain(t, database.Raw(t), database.Kind, store.ByKeysQuery(columns, table, condition), "account", []string{"key"})
+		if !strings.Contains(plan, table+"_pkey") {
+			t.Errorf("%s: %s", table, plan)
+		}
+	}
+}
+
 // fillRuns replaces all runs by many with one status and one with another.
 func fillRuns(t *testing.T, raw *sql.DB, account, many, one string) {
 	t.Helper()

@@ -13,10 +13,11 @@ import (
 	"github.com/signalbox/signalbox/internal/observations"
 )
 
-// folded is a key without what SimilarKey ignores. Migration 0015 has an index of the same expression on every table.
-const folded = `lower(replace(replace(replace(%s, '-', ''), '_', ''), '.', ''))`
+// folded is an account and a key without what SimilarKey ignores. Migration 0017 has an index of the same expression on
+// every table. It must have no column of its own and no condition: PostgreSQL would take it for an index of keys.
+const folded = `%s || ' ' || lower(replace(replace(replace(%s, '-', ''), '_', ''), '.', ''))`
 
-// keyTable returns the table that has the keys of a kind, and the condition of its index.
+// keyTable returns the table that has the keys of a kind, and the condition for those in use.
 func keyTable(kind string) (table, condition string) {
 	switch kind {
 	case logging.Kind, logging.KindGroup: // which share their keys
@@ -30,7 +31,7 @@ func keyTable(kind string) (table, condition string) {
 }
 
 // SimilarKey returns another key of a kind that differs only by case or by -, _ and .; "" if there is none. Any of
-// several will do: to find the first, SQLite would read all keys of the account in their order.
+// several will do.
 func (tx *ReadTx) SimilarKey(ctx context.Context, account, kind, key string) (string, error) {
 	query, err := similarKeyQuery(kind)
 	if err != nil {
@@ -45,6 +46,6 @@ func similarKeyQuery(kind string) (string, error) {
 	if table == "" {
 		return "", fmt.Errorf("there are no keys of the kind %s", kind)
 	}
-	return fmt.Sprintf(`SELECT key FROM %s WHERE account_id = $1 AND `+folded+` = `+folded+` AND key <> $2%s LIMIT 1`,
-		table, "key", "CAST($2 AS TEXT)", condition), nil
+	return fmt.Sprintf(`SELECT key FROM %s WHERE `+folded+` = `+folded+` AND key <> $2%s LIMIT 1`,
+		table, "account_id", "key", "CAST($1 AS TEXT)", "CAST($2 AS TEXT)", condition), nil
 }
