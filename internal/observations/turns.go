@@ -13,10 +13,10 @@ type Turns chan struct{}
 // NewTurns leaves half of the processors to other requests.
 func NewTurns() Turns { return make(Turns, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// Take runs a function when its turn has come. What has few items has it at once:
-// waiting for the database is no work for a processor.
+// Take runs a function when its turn has come. What has few items, as most services
+// have, has it at once: waiting for the database is no work for a processor.
 func (t Turns) Take(ctx context.Context, items int, run func() error) error {
-	const few = 100
+	const few = 1000
 	if t == nil || items <= few {
 		return run()
 	}
