@@ -78,14 +78,29 @@ func TestSession_SameRefusal(t *testing.T) {
 	owner.as("").post(sessionsPath, envelope("session", "", attributes{"email": ada.email, "password": goodPassword})).want(201)
 }
 
+// tooEarly fails five times and returns the answer to the attempt that follows within
+// the second's delay. A machine that was slower than that tells nothing, so it tries again.
+func tooEarly(fail func(), attempt func() answer) answer {
+	for {
+		for range 4 {
+			fail()
+		}
+		began := time.Now() // the delay begins later
+		fail()
+		if got := attempt(); got.status == 429 || time.Since(began) < time.Second {
+			return got
+		}
+	}
+}
+
 func TestSession_DelayAfterFailures(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	ada, bob := owner.join("ADMIN", "Ada"), owner.join("ADMIN", "Bob")
-	for range 5 {
-		owner.signIn(attributes{"email": ada.email, "password": "wrong"}).want(401)
-	}
-	late := owner.signIn(attributes{"email": strings.ToUpper(ada.email), "password": goodPassword})
+	late := tooEarly(func() { owner.signIn(attributes{"email": ada.email, "password": "wrong"}).want(401) },
+		func() answer {
+			return owner.signIn(attributes{"email": strings.ToUpper(ada.email), "password": goodPassword})
+		})
 	late.refused(429, problem{code: "rate_limited"})
 	if late.header.Get("Retry-After") != "1" {
 		t.Errorf("got %q", late.header.Get("Retry-After"))
@@ -191,10 +206,11 @@ func TestSession_PasswordChangeEndsOthers(t *testing.T) {
 		owner.redeem(link, nil).refused(404, noLink())
 		owner.signIn(attributes{"email": ada.email, "password": goodPassword}).want(401)
 		owner.signIn(attributes{"email": ada.email, "password": "something new"}).want(201)
-		for range 5 {
+		tooEarly(func() {
 			ada.put(passwordPath, bareBody(attributes{"current_password": "wrong", "password": "something new"})).want(403)
-		}
-		ada.put(passwordPath, bareBody(attributes{"current_password": "something new", "password": "something newer"})).refused(429, problem{code: "rate_limited"})
+		}, func() answer {
+			return ada.put(passwordPath, bareBody(attributes{"current_password": "something new", "password": "something new"}))
+		}).refused(429, problem{code: "rate_limited"})
 	})
 }
 
