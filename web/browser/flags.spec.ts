@@ -26,8 +26,18 @@ test("a flag is created, targeted, explained, killed and reverted", async () => 
   await page.getByRole("listitem", { name: "user.plan is pro" }).waitFor();
   await expectAccessible(page);
 
+  // The lists of contexts arrive after the last key.
+  let typed = () => {};
+  const typing = new Promise<void>((resolve) => {
+    typed = resolve;
+  });
+  await page.route(/\/api\/v1\/contexts\?/, async (route) => {
+    await typing;
+    await route.continue();
+  });
   await page.getByRole("tab", { name: "Why" }).click();
   await page.getByRole("combobox", { name: "A context that services reported" }).fill("user:alice");
+  typed();
   const answer = page.getByRole("region", { name: "Answer in Production" });
   await answer.getByText("a rule matched").waitFor();
   await answer.getByText("true", { exact: true }).first().waitFor();

@@ -21,15 +21,15 @@ export default function Why({ flag }: { flag: Flag }) {
   const environments = useColumns();
   const [search, setSearch] = useState("");
   const [text, setText] = useState('{\n  "user": { "key": "alice" }\n}');
-  const { data } = useList("context", { "filter[search]": search, "page[size]": 20 });
+  const { data } = useList("context", { ...filtersOf(search), "page[size]": 20 });
   const known = data?.data ?? [];
-  const choose = (id: string) => {
-    setSearch(id);
-    const found = known.find((each) => each.id === id);
-    if (!found) return;
-    const { context_type, key, attributes } = found.attributes;
-    setText(JSON.stringify({ [context_type]: { key, ...attributes } }, null, 2));
-  };
+  // What is typed may be an id before the list with it arrives, so it is looked for in each list.
+  const found = known.find(({ id }) => id === search);
+  const [shown, setShown] = useState<string>();
+  if (found?.id !== shown) {
+    setShown(found?.id);
+    if (found) setText(textOf(found.attributes));
+  }
   const context = read(text);
   const answers = useQueries({
     queries: environments.map(({ id }) => ({
@@ -51,7 +51,7 @@ export default function Why({ flag }: { flag: Flag }) {
           placeholder="user:alice"
           data={known.map(({ id }) => id)}
           value={search}
-          onChange={choose}
+          onChange={setSearch}
           limit={20}
         />
         <div>
@@ -69,6 +69,18 @@ export default function Why({ flag }: { flag: Flag }) {
       })}
     </Stack>
   );
+}
+
+/** filtersOf finds contexts by a part of an id, as people type it: "ali", or "user:ali". */
+function filtersOf(search: string) {
+  const colon = search.indexOf(":");
+  return colon < 0
+    ? { "filter[search]": search }
+    : { "filter[context_type]": search.slice(0, colon), "filter[search]": search.slice(colon + 1) };
+}
+
+function textOf({ context_type, key, attributes }: components["schemas"]["Context"]["attributes"]): string {
+  return JSON.stringify({ [context_type]: { key, ...attributes } }, null, 2);
 }
 
 function read(text: string): unknown {
