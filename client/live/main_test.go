@@ -111,7 +111,7 @@ type wire struct {
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
-	delay time.Duration
+	held  chan struct{} // nil: nothing is held
 	down  bool
 }
 
@@ -160,7 +160,7 @@ func (w *wire) forward(ctx context.Context, conn net.Conn) {
 	<-done
 }
 
-// copy forwards bytes, after a delay if there is one.
+// copy forwards bytes, unless they are held.
 func (w *wire) copy(to, from net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {
@@ -169,10 +169,10 @@ func (w *wire) copy(to, from net.Conn) {
 			return
 		}
 		w.mu.Lock()
-		delay := w.delay
+		held := w.held
 		w.mu.Unlock()
-		if delay > 0 {
-			<-time.After(delay)
+		if held != nil {
+			<-held
 		}
 		if _, err := to.Write(buffer[:n]); err != nil {
 			return
@@ -200,9 +200,23 @@ func (w *wire) cut() {
 	clear(w.conns)
 }
 
-// set changes how the wire behaves from now on.
-func (w *wire) set(down bool, delay time.Duration) {
+// set takes the wire down or up from now on.
+func (w *wire) set(down bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.down, w.delay = down, delay
+	w.down = down
+}
+
+// hold lets nothing through until the function is called that it returns.
+func (w *wire) hold() (release func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	held := make(chan struct{})
+	w.held = held
+	return sync.OnceFunc(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.held = nil
+		close(held)
+	})
 }

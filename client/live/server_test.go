@@ -215,12 +215,12 @@ func TestBox_CutConnection(t *testing.T) {
 	flag := box.Bool("on", false)
 	for i := range testenv.Scale(5, 50) {
 		waitStatus(t, box, Live)
-		wire.set(true, 0)
+		wire.set(true)
 		wire.cut()
 		waitStatus(t, box, Stale)
 		want := i%2 == 0
 		setFlag(t, client, "on", want)
-		wire.set(false, 0)
+		wire.set(false)
 		testenv.Wait(t, "a change that was missed", func() bool { return flag.Get(t.Context()) == want })
 	}
 }
@@ -310,17 +310,20 @@ func TestBox_SlowServer(t *testing.T) {
 	server := servertest.Start(t)
 	setFlag(t, server.Client(), "on", true)
 	wire := newWire(t, server.URL)
-	wire.set(false, 300*time.Millisecond)
-	began := time.Now()
+	release := wire.hold()
+	watchdog := time.AfterFunc(10*time.Second, release) // or whoever waits for the server would wait for ever
 	box := startBox(t, wire.URL)
 	flag := box.Bool("on", false)
 	if flag.Get(t.Context()) {
 		t.Error("the flag has a value before the server has answered")
 	}
-	settings := Config(box, "checkout", limits{Timeout: 7})
-	if took := time.Since(began); took > 200*time.Millisecond || settings.Get().Timeout != 7 {
-		t.Errorf("starting took %s", took)
+	if settings := Config(box, "checkout", limits{Timeout: 7}); settings.Get().Timeout != 7 {
+		t.Errorf("got %v", settings.Get())
 	}
+	if !watchdog.Stop() {
+		t.Error("starting waited for the server")
+	}
+	release()
 	waitReady(t, box)
 	if !flag.Get(t.Context()) {
 		t.Error("the flag has no value after the server has answered")
@@ -371,7 +374,7 @@ func TestBox_Reports(t *testing.T) {
 			found, err := client.Loggers.Get(ctx, "shop.payments")
 			return err == nil && len(found.Sources) == 1 && found.Sources[0].ResolvedLevel == loglevel.Debug
 		})
-		if took := time.Since(began); took > 2*time.Second {
+		if took := time.Since(began); took > 20*time.Second { // everything is reported once a minute
 			t.Errorf("the level was reported after %s", took)
 		}
 		box.Close(ctx)
