@@ -293,8 +293,9 @@ func TestObject_ManyProblems(t *testing.T) {
 	for range 4 { // the best of a busy machine
 		base, took = min(base, timeOfProblems(t, few)), min(took, timeOfProblems(t, many))
 	}
-	// Sixteen times as many may take sixteen times as long, and some more.
-	if took > 64*base+100*time.Millisecond {
+	// Sixteen times as many may take sixteen times as long, and ten times that on a machine that is so busy that the long
+	// ones are interrupted and the short ones are not. Compared with each other, they would take 256 times as long.
+	if took > 160*base+100*time.Millisecond {
 		t.Errorf("%d problems take %s, and %d take %s", few, base, many, took)
 	}
 }
