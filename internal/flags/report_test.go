@@ -161,7 +161,7 @@ func TestReport_ChangePerSlice(t *testing.T) {
 		})
 		h := &house{Service: newService(db), database: database, db: db, owner: storetest.NewTenant(t, db, "free").Owner}
 		var declarations []flags.Declaration
-		for i := range 3001 {
+		for i := range 3073 {
 			declarations = append(declarations, declared(fmt.Sprint("flag-", i), "BOOLEAN", "true", "web", "production"))
 		}
 		for _, want := range []int64{3, 0} {
@@ -177,7 +177,7 @@ func TestReport_ChangePerSlice(t *testing.T) {
 			}
 			sizes = append(sizes, len(discovered.Keys))
 		}
-		same(t, sizes, []int{1500, 1500, 1})
+		same(t, sizes, []int{1536, 1536, 1})
 		same(t, h.count(t), len(declarations))
 	})
 }

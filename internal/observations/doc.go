@@ -10,7 +10,7 @@
 //     reports say what is known already. Large reports are read and compared in
 //     turns, so that a fleet that starts leaves processors to other requests.
 //   - What is new or different is written before the answer, at the lowest
-//     priority, in slices of 300 items, or of 1,500 while no other report is under
+//     priority, in slices of 256 items, or of 1,536 while no other report is under
 //     way. One report of an account writes at a time; small ones that arrive
 //     meanwhile are written together in the next transaction. When too many wait,
 //     more are refused.

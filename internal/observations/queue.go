@@ -12,11 +12,12 @@ import (
 
 const (
 	// sliceSize is how many items of a report one transaction writes. Nothing
-	// interrupts a transaction, and on SQLite everybody waits for it.
-	sliceSize = 300
+	// interrupts a transaction, and on SQLite everybody waits for it. Both sizes are
+	// multiples of what the store writes in one statement.
+	sliceSize = 256
 	// aloneSize is the same for the only report at the moment: whoever comes waits
 	// for one such slice, and a large report pays for few commits.
-	aloneSize = 1500
+	aloneSize = 6 * sliceSize
 	// maxWaiting bounds how many items of an account wait in memory.
 	maxWaiting = 100_000
 )
