@@ -16,8 +16,10 @@ import (
 	"github.com/launchdarkly/go-server-sdk-evaluation/v3/ldbuilders"
 	"github.com/launchdarkly/go-server-sdk-evaluation/v3/ldmodel"
 
+	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
+	"github.com/signalbox/signalbox/client/live"
 )
 
 // contender prepares a scenario. What it returns decides once and reports whether the rule matched.
@@ -52,26 +54,24 @@ func prepareRule(s scenario, u User) (func() bool, error) {
 	return func() bool { return rule.Decide(data).Matched }, err
 }
 
-// prepareTypedRead is what an application does: the newest view, the flag among a thousand, its rules, a bool.
+// prepareTypedRead is what an application does: a flag of a box that has a thousand, read for the contexts of a request.
 func prepareTypedRead(s scenario, u User) (func() bool, error) {
-	const key, environment = "flag-500", "production"
-	flags := make([]*flageval.Flag, 1000)
-	for i := range flags {
-		flags[i] = flageval.Compile(flageval.Definition{
-			Key: fmt.Sprintf("flag-%d", i), Type: flageval.Boolean, Default: json.RawMessage("false"),
+	const environment = "production"
+	snapshot := signalbox.Snapshot{Resource: signalbox.Resource{ID: environment}}
+	for i := range 1000 {
+		snapshot.Flags = append(snapshot.Flags, signalbox.Flag{
+			Resource: signalbox.Resource{ID: fmt.Sprintf("flag-%d", i)}, Type: flageval.Boolean, Default: json.RawMessage("false"),
 			Environments: map[string]flageval.Environment{environment: {
 				Enabled: true,
 				Rules:   []flageval.Rule{{Logic: json.RawMessage(s.logic), Value: json.RawMessage("true")}},
 			}},
 		})
 	}
-	data, err := jsonlogic.Parse(contextJSON(u))
-	live := new(flageval.Live)
-	live.Store(flageval.NewView(environment, flags...))
-	return func() bool {
-		value, _ := live.Load().Bool(key, data, false)
-		return value
-	}, err
+	box, _ := live.Static(snapshot)
+	flag := box.Bool("flag-500", false)
+	request := live.WithContext(context.Background(), live.User(u.Key, live.Attr("email", u.Email), live.Attr("plan", u.Plan),
+		live.Attr("age", u.Age), live.Attr("country", u.Country)))
+	return func() bool { return flag.Get(request) }, nil
 }
 
 func prepareDiego(s scenario, u User) (func() bool, error) {

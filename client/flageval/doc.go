@@ -4,9 +4,8 @@
 // the default when the environment is disabled, else the value of the first rule that matches, else the default. It does
 // not fetch or store flags or validate contexts, and package jsonlogic evaluates the rules.
 //
-// The server fills a [Definition] from its database, and the client from a flag document. [Compile] prepares it once. A
-// [Snapshot] has all flags of an account with all their environments, a [View] those of one environment, and a [Live]
-// publishes a view to readers without locks. Definitions, flags, snapshots and views are immutable.
+// The server fills a [Definition] from its database, and the client from a flag document. [Compile] prepares it once for all
+// environments, and [Flag.In] returns it in one of them. Definitions and flags are immutable.
 //
 // # Decisions
 //
@@ -19,5 +18,5 @@
 //   - The reason is SPLIT when the matching rule evaluated a `fractional` bucket.
 //   - Values keep their text, so that a JSON flag's key order and number spelling reach the reader.
 //
-// Reading a flag through a view does not allocate unless a rule builds values.
+// Evaluating a flag does not allocate unless a rule builds values.
 package flageval

@@ -115,18 +115,6 @@ func (e Evaluation) JSON() (value json.RawMessage, ok bool) {
 
 func failed(code Code) Evaluation { return Evaluation{Rule: NoRule, Code: code} }
 
-// valueOr returns what read finds in an evaluation, else the fallback with an error.
-func valueOr[T any](e Evaluation, read func(Evaluation) (T, bool), fallback T) (T, Evaluation) {
-	value, ok := read(e)
-	switch {
-	case ok:
-		return value, e
-	case e.Code == None:
-		return fallback, failed(TypeMismatch)
-	}
-	return fallback, e
-}
-
 func (p *plan) evaluate(context jsonlogic.Value) Evaluation {
 	if p.enabled {
 		for i := range p.rules {

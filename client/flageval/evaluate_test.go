@@ -90,12 +90,8 @@ func TestEvaluate_SixSteps(t *testing.T) {
 		if diff := testenv.Diff(c.want, outcomeOf(explained)); diff != "" {
 			t.Errorf("%s, explained (-want +got)\n%s", c.name, diff)
 		}
-		snapshot := NewSnapshot(flag)
-		if diff := testenv.Diff(c.want, outcomeOf(snapshot.Evaluate(c.environment, "checkout", in))); diff != "" {
-			t.Errorf("%s, snapshot (-want +got)\n%s", c.name, diff)
-		}
-		if diff := testenv.Diff(c.want, outcomeOf(snapshot.In(c.environment).Evaluate("checkout", in))); diff != "" {
-			t.Errorf("%s, view (-want +got)\n%s", c.name, diff)
+		if diff := testenv.Diff(c.want, outcomeOf(flag.In(c.environment).Evaluate(in))); diff != "" {
+			t.Errorf("%s, bound (-want +got)\n%s", c.name, diff)
 		}
 	}
 }
@@ -199,6 +195,50 @@ func TestEvaluate_NothingToServe(t *testing.T) {
 	flag := Compile(decode(t, "f", `{"type":"BOOLEAN","environments":{"e":{"rules":[{"logic":{"==":[1,1]},"value":true}]}}}`))
 	if value, ok := flag.Evaluate("e", jsonlogic.Null()).Bool(); !ok || !value {
 		t.Error("a rule that matches is served without a default")
+	}
+}
+
+// TestEvaluation_Typed: a value is read as its flag's type and as no other.
+func TestEvaluation_Typed(t *testing.T) {
+	for typ, value := range map[Type]string{Boolean: "true", String: `"x"`, Numeric: "2.50", JSON: `{"a":1}`} {
+		e := Compile(Definition{Type: typ, Default: json.RawMessage(value)}).Evaluate("e", jsonlogic.Null())
+		b, isBool := e.Bool()
+		s, isText := e.Text()
+		n, isNumber := e.Number()
+		j, isJSON := e.JSON()
+		if isBool != (typ == Boolean) || isText != (typ == String) || isNumber != (typ == Numeric) || isJSON != (typ == JSON) {
+			t.Errorf("%s is a bool: %v, a text: %v, a number: %v, JSON: %v", typ, isBool, isText, isNumber, isJSON)
+		}
+		if (isBool && !b) || (isText && s != "x") || (isNumber && n != 2.5) || (isJSON && string(j) != value) {
+			t.Errorf("%s: %v, %q, %v, %s", typ, b, s, n, j)
+		}
+	}
+	none := Bound{}.Evaluate(jsonlogic.Null())
+	if _, ok := none.Bool(); ok || none.Code != FlagNotFound || none.Rule != NoRule {
+		t.Errorf("no flag: %+v", none)
+	}
+	unusable := Compile(Definition{Type: Boolean, Default: json.RawMessage("1")}).Evaluate("e", jsonlogic.Null())
+	if _, ok := unusable.Bool(); ok || unusable.Code != ParseError {
+		t.Errorf("a default of another type: %+v", unusable)
+	}
+}
+
+// TestEvaluate_NoAllocations: for one condition, for several and for a split.
+func TestEvaluate_NoAllocations(t *testing.T) {
+	in := context(t, `{"user":{"key":"u-1234","plan":"pro","age":36,"country":"NL"}}`)
+	for _, logic := range []string{
+		`{"==":[{"var":"user.plan"},"pro"]}`,
+		`{"and":[{"==":[{"var":"user.plan"},"pro"]},{">=":[{"var":"user.age"},18]},{"in":[{"var":"user.country"},["DE","FR","BE","AT","NL"]]}]}`,
+		`{"fractional":[[true,99],[false,1]]}`,
+	} {
+		flag := Compile(Definition{Key: "f", Type: Boolean, Default: json.RawMessage("false"), Environments: map[string]Environment{
+			"production": {Enabled: true, Rules: []Rule{{Logic: json.RawMessage(logic), Value: json.RawMessage("true")}}}}}).In("production")
+		if value, _ := flag.Evaluate(in).Bool(); !value {
+			t.Errorf("%s does not match", logic)
+		}
+		if n := testing.AllocsPerRun(200, func() { flag.Evaluate(in).Bool() }); n != 0 {
+			t.Errorf("%s: an evaluation allocates %v times", logic, n)
+		}
 	}
 }
 
