@@ -12,12 +12,14 @@
 // its subscribers once, in order per account:
 //
 //   - It starts at the last number of every account; older changes are not sent.
-//   - It polls when it is woken, after each commit on this node and when
-//     PostgreSQL notifies of another node's, and at least once per interval:
-//     notifications get lost, and other processes write to a SQLite file.
-//   - A poll reads every account's last number and, where it grew, the rows
-//     after the last one seen. A failed poll is logged once per outage and
-//     repeated; nothing is skipped.
+//   - It is woken for an account after each commit on this node and when
+//     PostgreSQL notifies of another node's, and reads the account's rows after
+//     the last one seen. The number of accounts does not matter.
+//   - Once per interval, and when an account that woke it has nothing new, it
+//     reads every account's last number and, where it grew, the rows after the
+//     last one seen: notifications get lost, other processes write to a SQLite
+//     file, and a database may be restored.
+//   - A failed poll is logged once per outage and repeated; nothing is skipped.
 //   - Subscribers are told about changes that retention removed before this
 //     node read them, and about a history that was rewound.
 //

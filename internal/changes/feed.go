@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,12 +46,15 @@ type Feed struct {
 	wake        background.Bell
 	loop        background.Loop
 	created     time.Time
-	lastPoll    atomic.Int64 // when the last successful poll began, in monotonic nanoseconds since created
+	lastPoll    atomic.Int64 // when the last successful poll of all accounts began, in monotonic nanoseconds since created
+
+	mu    sync.Mutex
+	woken map[string]bool // the accounts to look at; "" is every account
 }
 
 // NewFeed creates a Feed that polls at least once per interval.
 func NewFeed(source Source, log *slog.Logger, interval time.Duration) *Feed {
-	return &Feed{source: source, log: log, interval: interval, wake: background.NewBell(), created: time.Now(),
+	return &Feed{source: source, log: log, interval: interval, wake: background.NewBell(), created: time.Now(), woken: map[string]bool{"": true},
 		Rewound: func(map[string]int64) {}, Missed: func(string, int64) {}}
 }
 
@@ -66,7 +70,7 @@ func (f *Feed) Start(ctx context.Context) error {
 		return err
 	}
 	f.lastPoll.Store(int64(began))
-	poll := func(ctx context.Context) (time.Duration, error) { return f.interval, f.poll(ctx, seen) }
+	poll := func(ctx context.Context) (time.Duration, error) { return f.poll(ctx, seen) }
 	f.loop.Start(ctx, func(ctx context.Context) {
 		background.Repeat(ctx, f.wake, poll, func(err error) {
 			f.log.Warn("Reading new changes failed; retrying. Until then events are delayed and caches are not used.", "error", err)
@@ -78,20 +82,63 @@ func (f *Feed) Start(ctx context.Context) error {
 // Stop ends the feed and waits for it.
 func (f *Feed) Stop() { f.loop.Stop() }
 
-// Wake makes the feed poll now. It never blocks.
-func (f *Feed) Wake() { f.wake.Ring() }
+// Wake makes the feed look for changes of an account now, or of every account
+// if it is not named. It never blocks.
+func (f *Feed) Wake(account string) {
+	f.mu.Lock()
+	f.woken[account] = true
+	f.mu.Unlock()
+	f.wake.Ring()
+}
 
 // Live reports whether a poll that began within the last second succeeded.
 func (f *Feed) Live() bool {
 	return time.Since(f.created)-time.Duration(f.lastPoll.Load()) < time.Second
 }
 
-// poll passes on what is new in every account. It advances seen change by
-// change, so a poll that fails half way repeats nothing.
-func (f *Feed) poll(ctx context.Context, seen map[string]int64) error {
+// poll passes on what is new: in every account when that is due or was asked
+// for, else in those that woke it. It returns when every account is due again.
+func (f *Feed) poll(ctx context.Context, seen map[string]int64) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	began := time.Since(f.created) // an answer is as old as its question
+	began, woken := time.Since(f.created), f.takeWoken() // an answer is as old as its question
+	if due := time.Duration(f.lastPoll.Load()) + f.interval; !woken[""] && began < due {
+		if found, err := f.pollWoken(ctx, woken, seen); found || err != nil {
+			return due - began, err
+		}
+	}
+	if err := f.pollAll(ctx, seen); err != nil {
+		return f.interval, err
+	}
+	f.lastPoll.Store(int64(began))
+	return f.interval, nil
+}
+
+func (f *Feed) takeWoken() map[string]bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	woken := f.woken
+	f.woken = map[string]bool{}
+	return woken
+}
+
+// pollWoken passes on what is new in some accounts, and reports whether each of
+// them had something. One that had nothing may have been rewound.
+func (f *Feed) pollWoken(ctx context.Context, accounts map[string]bool, seen map[string]int64) (found bool, err error) {
+	for account := range accounts {
+		before := seen[account]
+		for more := true; more && err == nil; {
+			more, err = f.passOn(ctx, account, seen)
+		}
+		if err != nil || seen[account] == before {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// pollAll passes on what is new in every account.
+func (f *Feed) pollAll(ctx context.Context, seen map[string]int64) error {
 	heads, err := f.source.Heads(ctx)
 	if err != nil {
 		return err
@@ -104,7 +151,6 @@ func (f *Feed) poll(ctx context.Context, seen map[string]int64) error {
 			return err
 		}
 	}
-	f.lastPoll.Store(int64(began))
 	return nil
 }
 
@@ -131,22 +177,33 @@ func (f *Feed) rewind(heads, seen map[string]int64) {
 
 func (f *Feed) follow(ctx context.Context, account string, head int64, seen map[string]int64) error {
 	for seen[account] < head {
-		found, err := f.source.EventsAfter(ctx, account, seen[account], feedBatch)
+		found, err := f.passOn(ctx, account, seen)
 		if err != nil {
 			return err
 		}
-		for _, change := range found {
-			f.skip(account, change.Seq-1, seen)
-			for _, receive := range f.subscribers {
-				receive(change)
-			}
-			seen[account] = change.Seq
-		}
-		if len(found) == 0 {
+		if !found {
 			f.skip(account, head, seen)
 		}
 	}
 	return nil
+}
+
+// passOn passes on the next changes of an account, and reports whether there
+// were any. It advances seen change by change, so that a poll that fails half
+// way repeats nothing.
+func (f *Feed) passOn(ctx context.Context, account string, seen map[string]int64) (bool, error) {
+	found, err := f.source.EventsAfter(ctx, account, seen[account], feedBatch)
+	if err != nil {
+		return false, err
+	}
+	for _, change := range found {
+		f.skip(account, change.Seq-1, seen)
+		for _, receive := range f.subscribers {
+			receive(change)
+		}
+		seen[account] = change.Seq
+	}
+	return len(found) > 0, nil
 }
 
 // skip reports numbers up to upTo that were not passed on as missed: retention

@@ -41,11 +41,77 @@ func TestFeed_WakePollsAtOnce(t *testing.T) {
 		feed := follow(t, from)
 		before := time.Now()
 		from.commit("a", 1)
-		feed.Wake()
+		feed.Wake("")
 		synctest.Wait()
 		feed.expect(t, "a", 1, 1)
 		if waited := time.Since(before); waited != 0 {
 			t.Errorf("it took %s", waited)
+		}
+	})
+}
+
+// TestFeed_WakeReadsOneAccount: how many accounts there are does not matter to
+// a change of one.
+func TestFeed_WakeReadsOneAccount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		from.commit("other", 1)
+		feed := follow(t, from)
+		before := from.polls()
+		for range 3 {
+			from.commit("a", 2)
+			feed.Wake("a")
+			synctest.Wait()
+		}
+		feed.expect(t, "a", 1, 6)
+		if polls := from.polls() - before; polls != 0 {
+			t.Errorf("it read the last numbers of all accounts %d times", polls)
+		}
+	})
+}
+
+// TestFeed_WakesDoNotDelayOthers: an account that changes all the time does not
+// keep the feed from looking at the others.
+func TestFeed_WakesDoNotDelayOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		feed := follow(t, from)
+		from.commit("quiet", 1) // which nobody was told of
+		const pause = interval / 8
+		for range 8 {
+			from.commit("busy", 1)
+			feed.Wake("busy")
+			pass(pause)
+		}
+		feed.expect(t, "quiet", 1, 1)
+		feed.expect(t, "busy", 1, 8)
+		if !feed.Live() {
+			t.Error("the feed is not live")
+		}
+	})
+}
+
+// TestFeed_WakeAfterRewind: the first change after a failover tells that the
+// history is shorter, before it is as long as it was.
+func TestFeed_WakeAfterRewind(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		from := newSource()
+		rewound := 0
+		feed := follow(t, from, func(map[string]int64) { rewound++ })
+		from.commit("a", 3)
+		feed.Wake("a")
+		synctest.Wait()
+		from.rewind("a", 1)
+		for range 4 {
+			from.commit("a", 1)
+			feed.Wake("a")
+			synctest.Wait()
+		}
+		if got, want := feed.received("a"), []int64{1, 2, 3, 3, 4, 5}; rewound != 1 || !slices.Equal(got, want) {
+			t.Errorf("rewound %d times, passed on %v, want once and %v", rewound, got, want)
 		}
 	})
 }
@@ -71,7 +137,7 @@ func TestFeed_LongBacklogInOrder(t *testing.T) {
 		for _, more := range []int{1203, 500, 1, 1000} { // batches are 500
 			from.commit("a", more)
 			from.commit("b", 1)
-			feed.Wake()
+			feed.Wake("")
 			synctest.Wait()
 		}
 		feed.expect(t, "a", 1, 2704)
@@ -92,11 +158,11 @@ func TestFeed_WakesDuringPollCauseOneMore(t *testing.T) {
 			return nil
 		})
 		before := from.polls()
-		feed.Wake()
+		feed.Wake("")
 		synctest.Wait() // the poll has begun
 		from.commit("a", 1)
 		for range 100 {
-			feed.Wake() // never blocks
+			feed.Wake("") // never blocks
 		}
 		<-inside
 		<-inside
@@ -293,7 +359,7 @@ func TestFeed_StopEndsPoll(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		feed.Wake()
+		feed.Wake("")
 		synctest.Wait()
 		feed.Stop()
 		feed.Stop() // twice is fine
@@ -302,7 +368,7 @@ func TestFeed_StopEndsPoll(t *testing.T) {
 		}
 		from.breakWith(nil)
 		from.commit("a", 1)
-		feed.Wake()
+		feed.Wake("")
 		pass(time.Minute)
 		feed.expect(t, "a", 1, 0)
 	})

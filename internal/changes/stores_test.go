@@ -156,7 +156,7 @@ func TestFeed_ContinuesAfterRetention(t *testing.T) {
 		if _, err := database.Raw(t).ExecContext(t.Context(), `DELETE FROM changes`); err != nil {
 			t.Fatal(err)
 		}
-		feed.Wake()
+		feed.Wake("")
 		db.OnChange(feed.Wake)
 		write(t, []*store.DB{db}, []string{account})
 		after, err := db.Heads(t.Context())

@@ -13,21 +13,22 @@ import (
 
 // The channels that nodes on PostgreSQL notify each other on.
 const (
-	changesChannel = "signalbox_changes"
-	runsChannel    = "signalbox_runs" // with the id of a run that was cancelled
+	changesChannel = "signalbox_changes" // with the account that changed, if it is known
+	runsChannel    = "signalbox_runs"    // with the id of a run that was cancelled
 )
 
 // Listener receives the notifications of other nodes. With SQLite there are none.
 type Listener struct {
 	db      *DB
-	wake    func()
+	wake    func(account string)
 	aborted func(run string)
 	loop    background.Loop
 }
 
-// NewListener returns a Listener that calls wake for every notification, and
-// after every connect, because a notification may have been missed before.
-func (db *DB) NewListener(wake func()) *Listener {
+// NewListener returns a Listener that calls wake for every notification with
+// the account that changed, and without a name after every connect, because a
+// notification may have been missed before.
+func (db *DB) NewListener(wake func(account string)) *Listener {
 	return &Listener{db: db, wake: wake, aborted: func(string) {}}
 }
 
@@ -84,7 +85,7 @@ func (l *Listener) listen(ctx context.Context) (connected bool, err error) {
 			return false, err
 		}
 	}
-	l.wake()
+	l.wake("")
 	for {
 		received, err := conn.WaitForNotification(ctx)
 		switch {
@@ -93,7 +94,7 @@ func (l *Listener) listen(ctx context.Context) (connected bool, err error) {
 		case received.Channel == runsChannel:
 			l.aborted(received.Payload)
 		default:
-			l.wake()
+			l.wake(received.Payload)
 		}
 	}
 }

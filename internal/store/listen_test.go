@@ -10,14 +10,20 @@ import (
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
 
-// wakes counts how often a listener wakes.
-type wakes struct{ count atomic.Int64 }
+// wakes counts how often a listener wakes, and has the account of the last time.
+type wakes struct {
+	count   atomic.Int64
+	account atomic.Value
+}
 
 // listen starts a listener and waits until it is connected.
 func listen(t *testing.T, db *store.DB) *wakes {
 	t.Helper()
 	w := &wakes{}
-	listener := db.NewListener(func() { w.count.Add(1) })
+	listener := db.NewListener(func(account string) {
+		w.account.Store(account)
+		w.count.Add(1)
+	})
 	listener.Start(t.Context())
 	t.Cleanup(listener.Stop)
 	w.more(t, 0)
@@ -54,6 +60,9 @@ func TestListener_OtherNodesCommit(t *testing.T) {
 		change(t, there, account)
 		woken.more(t, before)
 		quickest = min(quickest, time.Since(began))
+		if got := woken.account.Load(); got != account {
+			t.Fatalf("woken for %q, want %q", got, account)
+		}
 	}
 	t.Logf("the quickest took %s, the commit included", quickest)
 	if quickest > 50*time.Millisecond {
@@ -108,7 +117,7 @@ func TestListener_StopsDuringOutage(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
 	through, proxy := database.ThroughProxy(t)
-	listener := through.Open(t).NewListener(func() {})
+	listener := through.Open(t).NewListener(func(string) {})
 	listener.Start(t.Context())
 	proxy.Down()
 	listener.Stop()
@@ -117,7 +126,7 @@ func TestListener_StopsDuringOutage(t *testing.T) {
 
 func TestListener_SQLite(t *testing.T) {
 	t.Parallel()
-	listener := storetest.New(t, "sqlite").Open(t).NewListener(func() { t.Error("it woke") })
+	listener := storetest.New(t, "sqlite").Open(t).NewListener(func(string) { t.Error("it woke") })
 	listener.Start(t.Context())
 	listener.Stop()
 }

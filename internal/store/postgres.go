@@ -93,7 +93,7 @@ func (p *postgres) snapshot(ctx context.Context, via priority, fn func(querier) 
 	begin := func(conn *pgx.Conn) *pgx.Batch {
 		return batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", serverLimits(conn, p.limits.Read, p.limits.Read))
 	}
-	return p.orClosed(p.transact(ctx, via, begin, func(_ context.Context, conn querier) (bool, error) { return false, fn(conn) }))
+	return p.orClosed(p.transact(ctx, writeOptions{priority: via}, begin, func(_ context.Context, conn querier) (bool, error) { return false, fn(conn) }))
 }
 
 // orClosed marks the errors of a closed pool, which database/sql gives no name.
@@ -110,7 +110,7 @@ func (p *postgres) write(ctx context.Context, options writeOptions, fn work) err
 	}
 	defer p.gate.leave(options.account)
 	for attempt := 1; ; attempt++ {
-		err := p.transact(ctx, options.priority, func(conn *pgx.Conn) *pgx.Batch { return p.beginWrite(conn, options, attempt) }, fn)
+		err := p.transact(ctx, options, func(conn *pgx.Conn) *pgx.Batch { return p.beginWrite(conn, options, attempt) }, fn)
 		if postgresCode(err) == readOnly { // the server has become a standby: look for the new primary
 			p.forgetIdle()
 		}
@@ -165,14 +165,14 @@ func (p *postgres) forgetIdle() {
 }
 
 // transact runs fn in a transaction that the statements of begin have begun.
-func (p *postgres) transact(ctx context.Context, via priority, begin func(*pgx.Conn) *pgx.Batch, fn work) error {
-	conn, err := p.begin(ctx, via, begin)
+func (p *postgres) transact(ctx context.Context, options writeOptions, begin func(*pgx.Conn) *pgx.Batch, fn work) error {
+	conn, err := p.begin(ctx, options.priority, begin)
 	if err != nil {
 		return err
 	}
 	changed, err := fn(ctx, pooled{conn})
 	if err == nil {
-		err = commit(ctx, conn, changed)
+		err = commit(ctx, conn, changed, options.account)
 	}
 	return giveBack(ctx, conn, err)
 }
@@ -196,13 +196,15 @@ func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn
 	}
 }
 
-// commit tells other nodes of changes and commits, in one round trip.
-func commit(ctx context.Context, conn *sql.Conn, changed bool) error {
+// commit tells other nodes that an account changed and commits, in one round trip.
+func commit(ctx context.Context, conn *sql.Conn, changed bool, account string) error {
 	tag, err := send(ctx, conn, func(*pgx.Conn) *pgx.Batch {
+		last := &pgx.Batch{}
 		if changed {
-			return batch(`SELECT pg_notify('`+changesChannel+`', '')`, "COMMIT")
+			last.Queue(`SELECT pg_notify('`+changesChannel+`', $1)`, account)
 		}
-		return batch("COMMIT")
+		last.Queue("COMMIT")
+		return last
 	})
 	if err == nil && tag.String() == "ROLLBACK" { // a statement had failed
 		err = pgx.ErrTxCommitRollback

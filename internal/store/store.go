@@ -39,7 +39,7 @@ type DB struct {
 	dialect  dialect
 	engine   engine
 	options  Options
-	wake     atomic.Pointer[func()]
+	wake     atomic.Pointer[func(account string)]
 	ring     atomic.Pointer[sealed.Ring]
 	versions versionCache
 	reads    versionReads
@@ -127,8 +127,8 @@ func (db *DB) Ping(ctx context.Context) error { return classify(ctx, db.engine.p
 // Pools returns the statistics of the connection pools, by name.
 func (db *DB) Pools() map[string]func() sql.DBStats { return db.engine.pools() }
 
-// OnChange sets a function that is called after every commit that recorded changes.
-func (db *DB) OnChange(wake func()) { db.wake.Store(&wake) }
+// OnChange sets a function that is called after every commit that recorded changes, with the account if the write is one's.
+func (db *DB) OnChange(wake func(account string)) { db.wake.Store(&wake) }
 
 // SealWith sets the key ring that encrypts secrets.
 func (db *DB) SealWith(ring *sealed.Ring) { db.ring.Store(ring) }
@@ -185,7 +185,7 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 	end(err)
 	db.noteWrite(err, wrote)
 	if wake := db.wake.Load(); err == nil && changed && wake != nil {
-		(*wake)()
+		(*wake)(options.account)
 	}
 	return err
 }

@@ -22,7 +22,11 @@ func TestOnChange(t *testing.T) {
 		db := database.Open(t)
 		account := storetest.NewTenant(t, db, "pro").Account.ID
 		var woken atomic.Int64
-		db.OnChange(func() { woken.Add(1) })
+		db.OnChange(func(of string) {
+			if woken.Add(1); of != account {
+				t.Errorf("woken for %q, want %q", of, account)
+			}
+		})
 		change := func(tx *store.Tx) error {
 			return tx.RecordChanges(t.Context(), account, changes.Change{Kind: "flag", Key: "a"})
 		}

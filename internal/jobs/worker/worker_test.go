@@ -200,7 +200,7 @@ func TestAbort_CanceledOnAnotherNode(t *testing.T) {
 			}).start(t)
 			r.sender.hold("slow")
 			if heard {
-				listener := here.NewListener(func() {})
+				listener := here.NewListener(func(string) {})
 				listener.OnAbort(r.Abort)
 				listener.Start(t.Context())
 				t.Cleanup(listener.Stop)
