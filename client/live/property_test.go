@@ -151,9 +151,9 @@ func (w *worlds) write(number int) {
 	w.must(err)
 }
 
-func (w *worlds) compareFlags(seed int) {
+// flagDifferences says what differs between the box and the server, for one context.
+func (w *worlds) flagDifferences(sent map[string]any, contexts []Context) (differences []string) {
 	w.Helper()
-	sent, contexts := w.contexts()
 	ctx := WithContext(w.Context(), contexts...)
 	for key, typ := range w.flags {
 		want, err := w.client.Flags.Evaluate(w.Context(), key, "production", sent)
@@ -164,9 +164,10 @@ func (w *worlds) compareFlags(seed int) {
 			wantRule = *want.Rule
 		}
 		if value != canonical(want.Value) || reason != want.Reason || rule != wantRule {
-			w.Errorf("world %d, %s for %v: %s %s by %d here, %s %s by %d at the server", seed, key, sent, value, reason, rule, want.Value, want.Reason, wantRule)
+			differences = append(differences, fmt.Sprintf("%s for %v: %s %s by %d here, %s %s by %d at the server", key, sent, value, reason, rule, want.Value, want.Reason, wantRule))
 		}
 	}
+	return differences
 }
 
 func canonical(text json.RawMessage) string {
@@ -196,7 +197,8 @@ func (w *worlds) read(ctx context.Context, key string, typ flageval.Type) (strin
 	return detailText(JSON[any](w.box, key, "code").GetDetail(ctx))
 }
 
-func (w *worlds) compareLevels(seed int) {
+// levelDifferences says which levels differ between the box and the server.
+func (w *worlds) levelDifferences() (differences []string) {
 	w.Helper()
 	controlled := map[string]bool{}
 	for _, name := range loggerNames() { // ancestors first
@@ -212,9 +214,27 @@ func (w *worlds) compareLevels(seed int) {
 		got := w.framework.levels[name]
 		w.box.levels.mu.Unlock()
 		if got != want {
-			w.Errorf("world %d, logger %s: %q here, %q at the server", seed, name, got, want)
+			differences = append(differences, fmt.Sprintf("logger %s: %q here, %q at the server", name, got, want))
 		}
 	}
+	return differences
+}
+
+// agree waits until the box and the server agree. A box that reads a few changes one by one may read the marker as the server
+// has it a moment later than what it has read before.
+func (w *worlds) agree(seed int) {
+	w.Helper()
+	sent, contexts := w.contexts()
+	var differences []string
+	defer func() {
+		for _, each := range differences {
+			w.Logf("world %d, %s", seed, each)
+		}
+	}()
+	testenv.Wait(w, "the box agrees with the server", func() bool {
+		differences = append(w.flagDifferences(sent, contexts), w.levelDifferences()...)
+		return len(differences) == 0
+	})
 }
 
 // TestBox_AgreesWithServer: the six steps and the five steps give here what they give at the server, after any changes.
@@ -243,11 +263,7 @@ func TestBox_AgreesWithServer(t *testing.T) {
 		for seed := range testenv.Scale(25, 5000) { // on each database
 			w.write(seed)
 			testenv.Wait(t, "the world", func() bool { return w.marker.Get(t.Context()) == float64(seed) })
-			w.compareFlags(seed)
-			w.compareLevels(seed)
-			if t.Failed() {
-				return
-			}
+			w.agree(seed)
 		}
 	})
 }

@@ -146,15 +146,10 @@ func TestLiveness_LogsEndOfOutageOnce(t *testing.T) {
 		storetest.Wait(t, soon, "it beats again", func() bool { return beats(t, db) > before+2 })
 	}
 	r.stop(t.Context())
-	// A busy machine has outages of its own, which end as those of the test do.
-	text, outages := logged.String(), 0
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, "Heartbeat failed") && strings.Contains(line, "It is away.") {
-			outages++
-		}
-	}
-	if outages != 2 || strings.Count(text, "The database is back") != strings.Count(text, "Heartbeat failed") {
-		t.Errorf("two outages were logged as %s", text)
+	// A busy machine has outages of its own; one of the test's may begin within one of those.
+	failed, back := strings.Count(logged.String(), "Heartbeat failed"), strings.Count(logged.String(), "The database is back")
+	if failed < 2 || back != failed {
+		t.Errorf("two outages were logged as %s", logged.String())
 	}
 }
 
