@@ -22,7 +22,7 @@ GOLANGCI         := bin/tools/golangci-lint-$(GOLANGCI_VERSION)-$(shell go env G
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help run build demo screenshots test test-web test-fast soak lint lint-bench check-platforms check-deploy check-guides bench fuzz fmt clean
+.PHONY: help run build demo screenshots test test-web test-fast test-fast-server test-fast-clients soak lint lint-bench check-platforms check-deploy check-guides bench fuzz fmt clean
 
 help: ## list the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,9 +77,16 @@ test-web: ## build, then run the tests of the console alone, in Chromium
 	scripts/with-node npm --prefix web run --silent browser
 
 # Without e2e, which builds the program and runs it some hundred times.
+FAST := -- sh -c 'env -u SIGNALBOX_TEST_POSTGRES -u SIGNALBOX_TEST_ALL go test $(LINK) -vet=off $(ATONCE) $(TESTFLAGS) $$(go list ./... | grep -v /e2e$$)'
+
 test-fast: ## run what needs no PostgreSQL, no Node and no built program, without the race detector (TESTFLAGS)
-	scripts/each-module $(TEST_MODULES) -- sh -c 'env -u SIGNALBOX_TEST_POSTGRES -u SIGNALBOX_TEST_ALL \
-		go test $(LINK) -vet=off $(ATONCE) $(TESTFLAGS) $$(go list ./... | grep -v /e2e$$)'
+	@$(MAKE) --no-print-directory -j2 test-fast-server test-fast-clients
+
+# At once: the clients' tests wait more than they compute.
+test-fast-server:
+	scripts/each-module . $(FAST)
+test-fast-clients:
+	scripts/each-module $(filter-out .,$(TEST_MODULES)) $(FAST)
 
 soak: ## the same as make test with the long forms of kills, reconnects, sockets and searches (TESTFLAGS)
 	scripts/ensure-cc
