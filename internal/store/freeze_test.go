@@ -189,7 +189,7 @@ func TestPostgres_PartitionedNodeDoesNotStopOthers(t *testing.T) {
 			}()
 		}
 		inside.Wait()
-		proxy.Stall()
+		proxy.Silence() // also for writers that connect after it
 		close(cut)
 		began := time.Now()
 		if err := healthy.Write(t.Context(), account, insert(t, account, "healthy")); err != nil {
