@@ -152,22 +152,28 @@ func configRow(c configs.Config) ([]any, error) {
 
 // SaveConfigs writes configs of one account, new or not.
 func (tx *Tx) SaveConfigs(ctx context.Context, saved ...configs.Config) error {
-	rows := make([][]any, len(saved))
+	if len(saved) == 0 {
+		return nil
+	}
+	rows, keys := make([][]any, len(saved)), make([]string, len(saved))
 	for i, config := range saved {
 		var err error
 		if rows[i], err = configRow(config); err != nil {
 			return err
 		}
+		keys[i] = config.Key
 	}
-	return tx.saves(ctx, countedConfigs(), `INSERT INTO configs (`+configColumns+`, search, bytes) VALUES`,
-		`ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description, parent = excluded.parent,
-			items = excluded.items, environments = excluded.environments, created_at = excluded.created_at,
-			updated_at = excluded.updated_at, search = excluded.search, bytes = excluded.bytes`, rows)
+	return tx.counting(ctx, countedConfigs(), saved[0].Account, keys, func() error {
+		return inserts(ctx, tx, `INSERT INTO configs (`+configColumns+`, search, bytes) VALUES`,
+			`ON CONFLICT (account_id, key) DO UPDATE SET name = excluded.name, description = excluded.description, parent = excluded.parent,
+				items = excluded.items, environments = excluded.environments, created_at = excluded.created_at,
+				updated_at = excluded.updated_at, search = excluded.search, bytes = excluded.bytes`, rows)
+	})
 }
 
 // DeleteConfig removes a config.
 func (tx *Tx) DeleteConfig(ctx context.Context, account, key string) error {
-	return tx.removing(ctx, countedConfigs(), account, key, func() error {
+	return tx.counting(ctx, countedConfigs(), account, []string{key}, func() error {
 		return tx.run(ctx, `DELETE FROM configs WHERE account_id = $1 AND key = $2`, account, key)
 	})
 }

@@ -104,16 +104,19 @@ func (tx *Tx) SaveFlag(ctx context.Context, flag flags.Flag, references []flags.
 
 // SaveFlags inserts or overwrites flags of one account, deleted ones too. Their references stay.
 func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
-	rows := make([][]any, len(saved))
+	if len(saved) == 0 {
+		return nil
+	}
+	rows, keys := make([][]any, len(saved)), make([]string, len(saved))
 	for i, f := range saved {
 		var choices any
 		if f.Values != nil {
 			choices = asJSON(f.Values)
 		}
-		rows[i] = []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, asJSON(f.Environments),
+		keys[i], rows[i] = f.Key, []any{f.Account, f.Key, f.Name, f.Description, string(f.Type), string(f.Default), choices, f.Managed, asJSON(f.Environments),
 			searchable(f.Key, f.Name), microsOrNull(f.LastEvaluated), micros(f.CreatedAt), micros(f.UpdatedAt)}
 	}
-	return tx.saves(ctx, countedFlags(), insertFlag, overwriteFlag, rows)
+	return tx.counting(ctx, countedFlags(), saved[0].Account, keys, func() error { return inserts(ctx, tx, insertFlag, overwriteFlag, rows) })
 }
 
 // SetFlagReferences replaces what the rules of some flags refer to.
@@ -144,7 +147,7 @@ func (tx *Tx) DeleteFlag(ctx context.Context, account, key string) error {
 	if err := tx.removes(ctx, account, flagSources, `DELETE FROM flag_sources WHERE account_id = $1 AND flag = $2`, key); err != nil {
 		return err
 	}
-	return tx.removing(ctx, countedFlags(), account, key, func() error {
+	return tx.counting(ctx, countedFlags(), account, []string{key}, func() error {
 		return tx.run(ctx, `DELETE FROM flags WHERE account_id = $1 AND key = $2`, account, key)
 	})
 }

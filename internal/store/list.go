@@ -201,11 +201,8 @@ func inserts(ctx context.Context, tx *Tx, prefix, suffix string, rows [][]any) e
 
 // insertChunk writes rows with one statement, and counts those it wrote.
 func (tx *Tx) insertChunk(ctx context.Context, prefix, suffix string, chunk [][]any) (int, error) {
-	return tx.affect(ctx, tx.insertion(prefix, suffix, chunk), slices.Concat(chunk...)...)
-}
-
-func (tx *Tx) insertion(prefix, suffix string, rows [][]any) string {
-	return prefix + " " + placeholders(len(rows), len(rows[0]), tx.dialect.place) + " " + suffix
+	query := prefix + " " + placeholders(len(chunk), len(chunk[0]), tx.dialect.place) + " " + suffix
+	return tx.affect(ctx, query, slices.Concat(chunk...)...)
 }
 
 // updates changes many rows with few statements, one for each row of values. In

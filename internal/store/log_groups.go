@@ -54,7 +54,7 @@ func (tx *Tx) SaveLogGroups(ctx context.Context, groups []logging.Group) error {
 		rows[i] = []any{g.Account, g.Key, logging.KindGroup, g.Name, levelOrNull(g.Level), microsOrNull(g.LevelExpiresAt), asJSON(g.Environments),
 			nil, true, microsOrNull(g.NextExpiry()), searchable(g.Key, g.Name), micros(g.CreatedAt), micros(g.UpdatedAt)}
 	}
-	return tx.saves(ctx, countedLoggers(), insertLogger, overwriteLogger, rows)
+	return tx.saveLoggers(ctx, rows)
 }
 
 // DeleteLogGroup removes a log group. Its members must have left it.

@@ -157,7 +157,21 @@ func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
 		rows[i] = []any{l.Account, l.Key, logging.Kind, l.Name, levelOrNull(l.Level), microsOrNull(l.LevelExpiresAt), asJSON(l.Environments),
 			group, l.Managed, microsOrNull(l.NextExpiry()), searchable(l.Key, l.Name), micros(l.CreatedAt), micros(l.UpdatedAt)}
 	}
-	return tx.saves(ctx, countedLoggers(), insertLogger, overwriteLogger, rows)
+	return tx.saveLoggers(ctx, rows)
+}
+
+// saveLoggers writes rows of loggers or groups of one account, which begin with the account and the key.
+func (tx *Tx) saveLoggers(ctx context.Context, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	keys := make([]string, len(rows))
+	for i, row := range rows {
+		keys[i] = row[1].(string)
+	}
+	return tx.counting(ctx, countedLoggers(), rows[0][0].(string), keys, func() error {
+		return inserts(ctx, tx, insertLogger, overwriteLogger, rows)
+	})
 }
 
 // DeleteLogger removes a logger and its sources.
@@ -171,7 +185,7 @@ func (tx *Tx) DeleteLogger(ctx context.Context, account, key string, at time.Tim
 // removeLogger removes the row of a logger or a group. Of a key that was promoted an empty row stays, marked deleted,
 // because the cascade runs once for each key.
 func (tx *Tx) removeLogger(ctx context.Context, account, key, kind string, at time.Time) error {
-	return tx.removing(ctx, countedLoggers(), account, key, func() error {
+	return tx.counting(ctx, countedLoggers(), account, []string{key}, func() error {
 		if err := tx.run(ctx, `DELETE FROM loggers WHERE account_id = $1 AND key = $2 AND kind = $3 AND cascaded = $4`,
 			account, key, kind, false); err != nil {
 			return err

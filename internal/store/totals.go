@@ -105,96 +105,49 @@ func (tx *Tx) countAll(ctx context.Context, account string, more map[total]int) 
 		`ON CONFLICT (account_id, what) DO UPDATE SET amount = account_totals.amount + excluded.amount`, rows)
 }
 
-// saves inserts rows or overwrites those that exist, and adds to the totals what they add more than before. Rows are of one
-// account, and begin with it and their key. The caller holds the account's lock. Most rows that are saved are new, which
-// costs one statement; what others add is read before they are overwritten.
-func (tx *Tx) saves(ctx context.Context, of counted, into, overwrite string, rows [][]any) error {
-	if len(rows) == 0 {
-		return nil
+// counting runs a write of the rows with some keys, and adds to the totals what the rows add more than before. The
+// caller holds the account's lock.
+func (tx *Tx) counting(ctx context.Context, of counted, account string, keys []string, write func() error) error {
+	before, err := tx.amounts(ctx, of, account, keys)
+	if err != nil {
+		return err
 	}
-	account, more := rows[0][0].(string), map[total]int{}
-	for chunk := range chunks(rows) {
-		added, err := tx.insertCounted(ctx, of, into, `ON CONFLICT DO NOTHING`, chunk, more)
-		if err != nil {
-			return err
-		}
-		if added == len(chunk) {
-			continue
-		}
-		keys := make([]string, len(chunk))
-		for i, row := range chunk {
-			keys[i] = row[1].(string)
-		}
-		if err := tx.addAmounts(ctx, of, account, keys, more, -1); err != nil {
-			return err
-		}
-		if _, err := tx.insertCounted(ctx, of, into, overwrite, chunk, more); err != nil {
-			return err
-		}
+	if err := write(); err != nil {
+		return err
+	}
+	more, err := tx.amounts(ctx, of, account, keys)
+	if err != nil {
+		return err
+	}
+	for what, amount := range before {
+		more[what] -= amount
 	}
 	return tx.countAll(ctx, account, more)
 }
 
-// insertCounted inserts rows with one statement, adds what they add to more, and counts those it wrote.
-func (tx *Tx) insertCounted(ctx context.Context, of counted, into, suffix string, rows [][]any, more map[total]int) (int, error) {
-	text := func(amount string) string { return amount }
-	wrote, err := all(ctx, tx.conn, of.addTo(more, 1), tx.insertion(into, suffix, rows)+` RETURNING `+of.columns(text), slices.Concat(rows...)...)
-	tx.wrote = tx.wrote || len(wrote) > 0
-	return len(wrote), err
-}
-
-// removing runs a removal of the row with a key, and takes what the row added off the totals. The caller holds the
-// account's lock.
-func (tx *Tx) removing(ctx context.Context, of counted, account, key string, remove func() error) error {
-	more := map[total]int{}
-	if err := tx.addAmounts(ctx, of, account, []string{key}, more, -1); err != nil {
-		return err
+// amounts returns what the rows with some keys add to totals.
+func (tx *ReadTx) amounts(ctx context.Context, of counted, account string, keys []string) (map[total]int, error) {
+	names := slices.Sorted(maps.Keys(of.amounts))
+	sums := make([]string, len(names))
+	for i, what := range names {
+		sums[i] = sumOf(of.amounts[what])
 	}
-	if err := remove(); err != nil {
-		return err
-	}
-	if err := tx.addAmounts(ctx, of, account, []string{key}, more, 1); err != nil { // it may have removed nothing
-		return err
-	}
-	return tx.countAll(ctx, account, more)
-}
-
-// addAmounts adds to more, as often as times says, what the rows with some keys add to totals.
-func (tx *ReadTx) addAmounts(ctx context.Context, of counted, account string, keys []string, more map[total]int, times int) error {
 	rows, texts := `(`+tx.dialect.byKeys(`*`, of.table, `1 = 1`)+`) AS named`, tx.dialect.texts(keys)
 	if len(keys) == 1 { // which no planner can take for many
 		rows, texts = of.table+` WHERE account_id = $1 AND key = $2`, keys[0]
 	}
-	_, err := all(ctx, tx.conn, of.addTo(more, times), `SELECT `+of.columns(sumOf)+` FROM `+rows, account, texts)
-	return err
-}
-
-// names returns the totals of the table in one order.
-func (of counted) names() []total { return slices.Sorted(maps.Keys(of.amounts)) }
-
-// columns returns SQL for one column of each total.
-func (of counted) columns(column func(amount string) string) string {
-	var columns []string
-	for _, what := range of.names() {
-		columns = append(columns, column(of.amounts[what]))
-	}
-	return strings.Join(columns, ", ")
-}
-
-// addTo returns a scan of a row of these columns that adds them to more, as often as times says.
-func (of counted) addTo(more map[total]int, times int) func(row) (struct{}, error) {
-	names := of.names()
-	values, into := make([]int, len(names)), make([]any, len(names))
-	for i := range values {
-		into[i] = &values[i]
-	}
-	return func(r row) (struct{}, error) {
-		err := r.Scan(into...)
-		for i, what := range names {
-			more[what] += times * values[i]
+	return scalar(ctx, tx.conn, func(r row) (map[total]int, error) {
+		values, into := make([]int, len(names)), make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
 		}
-		return struct{}{}, err
-	}
+		err := r.Scan(into...)
+		found := make(map[total]int, len(names))
+		for i, what := range names {
+			found[what] = values[i]
+		}
+		return found, err
+	}, `SELECT `+strings.Join(sums, ", ")+` FROM `+rows, account, texts)
 }
 
 // sumOf returns SQL for the sum of an amount over rows.
