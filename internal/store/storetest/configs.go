@@ -257,19 +257,10 @@ func configList(t *testing.T, db *store.DB) {
 		written = append(written, config)
 	}
 	saveConfigs(t, db, written...)
-	listing[configs.Config]{
-		byDefault: "key",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[configs.Config], error) {
-			return tx.Configs(t.Context(), account, configs.Filter{}, request)
-		},
-		id: func(config configs.Config) string { return config.Key },
-		fields: map[string]func(configs.Config) any{
-			"key":        func(config configs.Config) any { return config.Key },
-			"name":       func(config configs.Config) any { return config.Name },
-			"created_at": func(config configs.Config) any { return config.CreatedAt.UnixMicro() },
-			"updated_at": func(config configs.Config) any { return config.UpdatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[configs.Config, configs.Filter]{
+		read: (*store.ReadTx).Configs, id: func(config configs.Config) string { return config.Key },
+		byDefault: "key", fields: []string{"key", "name", "created_at", "updated_at"},
+	}.check(t, db, account, written)
 }
 
 func configFilters(t *testing.T, db *store.DB) {

@@ -144,19 +144,10 @@ func contextList(t *testing.T, db *store.DB) {
 			return tx.Contexts(t.Context(), account, filter, request)
 		})
 	}
-	listing[observations.Context]{
-		byDefault: "key",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[observations.Context], error) {
-			return tx.Contexts(t.Context(), account, observations.Filter{}, request)
-		},
-		id: observations.Context.ID,
-		fields: map[string]func(observations.Context) any{
-			"key":        func(each observations.Context) any { return each.Key },
-			"name":       func(each observations.Context) any { return each.Name },
-			"created_at": func(each observations.Context) any { return each.CreatedAt.UnixMicro() },
-			"updated_at": func(each observations.Context) any { return each.UpdatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[observations.Context, observations.Filter]{
+		read: (*store.ReadTx).Contexts, id: observations.Context.ID,
+		byDefault: "key", fields: []string{"key", "name", "created_at", "updated_at"},
+	}.check(t, db, account, written)
 	t.Run("filters", func(t *testing.T) {
 		request := page.First()
 		request.Total = true

@@ -103,19 +103,10 @@ func environmentList(t *testing.T, db *store.DB) {
 			}
 		}))
 	}
-	listing[environments.Environment]{
-		byDefault: "name",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[environments.Environment], error) {
-			return tx.Environments(t.Context(), account, environments.Filter{}, request)
-		},
-		id: func(environment environments.Environment) string { return environment.Key },
-		fields: map[string]func(environments.Environment) any{
-			"key":        func(environment environments.Environment) any { return environment.Key },
-			"name":       func(environment environments.Environment) any { return environment.Name },
-			"created_at": func(environment environments.Environment) any { return environment.CreatedAt.UnixMicro() },
-			"updated_at": func(environment environments.Environment) any { return environment.UpdatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[environments.Environment, environments.Filter]{
+		read: (*store.ReadTx).Environments, id: func(environment environments.Environment) string { return environment.Key },
+		byDefault: "name", fields: []string{"key", "name", "created_at", "updated_at"},
+	}.check(t, db, account, written)
 }
 
 func environmentFilters(t *testing.T, db *store.DB) {

@@ -144,19 +144,10 @@ func sourceList(t *testing.T, db *store.DB) {
 		written = append(written, source)
 	}
 	saveFlagSources(t, db, written...)
-	listing[flags.Source]{
-		byDefault: "last_seen", newestFirst: true,
-		read: func(tx *store.ReadTx, request page.Request) (page.List[flags.Source], error) {
-			return tx.FlagSources(t.Context(), account, flags.SourceFilter{}, request)
-		},
-		id: func(source flags.Source) string { return source.ID },
-		fields: map[string]func(flags.Source) any{
-			"last_seen":   func(source flags.Source) any { return source.LastSeen.UnixMicro() },
-			"service":     func(source flags.Source) any { return source.Service },
-			"environment": func(source flags.Source) any { return source.Environment },
-			"created_at":  func(source flags.Source) any { return source.CreatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[flags.Source, flags.SourceFilter]{
+		read: (*store.ReadTx).FlagSources, id: func(source flags.Source) string { return source.ID },
+		byDefault: "last_seen", newestFirst: true, fields: []string{"last_seen", "service", "environment", "created_at"},
+	}.check(t, db, account, written)
 }
 
 func sourceFilters(t *testing.T, db *store.DB) {

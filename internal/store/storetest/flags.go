@@ -351,20 +351,10 @@ func flagList(t *testing.T, db *store.DB) {
 		written = append(written, flag)
 	}
 	insertFlags(t, db, written...)
-	listing[flags.Flag]{
-		byDefault: "key",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[flags.Flag], error) {
-			return tx.Flags(t.Context(), account, flags.Filter{}, request)
-		},
-		id: func(flag flags.Flag) string { return flag.Key },
-		fields: map[string]func(flags.Flag) any{
-			"key":        func(flag flags.Flag) any { return flag.Key },
-			"name":       func(flag flags.Flag) any { return flag.Name },
-			"type":       func(flag flags.Flag) any { return string(flag.Type) },
-			"created_at": func(flag flags.Flag) any { return flag.CreatedAt.UnixMicro() },
-			"updated_at": func(flag flags.Flag) any { return flag.UpdatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[flags.Flag, flags.Filter]{
+		read: (*store.ReadTx).Flags, id: func(flag flags.Flag) string { return flag.Key },
+		byDefault: "key", fields: []string{"key", "name", "type", "created_at", "updated_at"},
+	}.check(t, db, account, written)
 }
 
 func flagFilters(t *testing.T, db *store.DB) {

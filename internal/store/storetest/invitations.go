@@ -55,18 +55,10 @@ func invitations(t *testing.T, db *store.DB) {
 				each.Role, each.CreatedAt, each.ExpiresAt = accounts.Roles()[i%4], at(i%3), at(i%5)
 			}))
 		}
-		listing[accounts.Invitation]{
-			byDefault: "email", id: func(each accounts.Invitation) string { return each.ID },
-			read: func(tx *store.ReadTx, request page.Request) (page.List[accounts.Invitation], error) {
-				return tx.Invitations(ctx, account, accounts.InvitationFilter{}, request)
-			},
-			fields: map[string]func(accounts.Invitation) any{
-				"email":      func(each accounts.Invitation) any { return each.Email },
-				"role":       func(each accounts.Invitation) any { return string(each.Role) },
-				"created_at": func(each accounts.Invitation) any { return each.CreatedAt.UnixMicro() },
-				"expires_at": func(each accounts.Invitation) any { return each.ExpiresAt.UnixMicro() },
-			},
-		}.check(t, db, written)
+		listing[accounts.Invitation, accounts.InvitationFilter]{
+			read: (*store.ReadTx).Invitations, id: func(each accounts.Invitation) string { return each.ID },
+			byDefault: "email", fields: []string{"email", "role", "created_at", "expires_at"},
+		}.check(t, db, account, written)
 	})
 }
 

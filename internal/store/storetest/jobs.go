@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/jobs"
@@ -268,26 +267,10 @@ func jobLists(t *testing.T, db *store.DB) {
 	same(t, filtered(jobs.Filter{Enabled: optional.Of(true)})+filtered(jobs.Filter{Enabled: optional.Of(false)}), len(written))
 	same(t, filtered(jobs.Filter{Search: "K0"}), 10)
 	same(t, filtered(jobs.Filter{Search: "日本"}), 1)
-	listing[jobs.Job]{
-		read: func(tx *store.ReadTx, request page.Request) (page.List[jobs.Job], error) {
-			return tx.Jobs(ctx, account, jobs.Filter{}, request)
-		},
-		id: func(job jobs.Job) string { return job.Key }, byDefault: "created_at", newestFirst: true,
-		fields: map[string]func(jobs.Job) any{
-			"key":         func(job jobs.Job) any { return job.Key },
-			"name":        func(job jobs.Job) any { return job.Name },
-			"created_at":  func(job jobs.Job) any { return job.CreatedAt.UnixMicro() },
-			"updated_at":  func(job jobs.Job) any { return job.UpdatedAt.UnixMicro() },
-			"next_run_at": func(job jobs.Job) any { return microsOrNil(job.NextRunAt) },
-		},
-	}.check(t, db, written)
-}
-
-func microsOrNil(at *time.Time) any {
-	if at == nil {
-		return nil
-	}
-	return at.UnixMicro()
+	listing[jobs.Job, jobs.Filter]{
+		read: (*store.ReadTx).Jobs, id: func(job jobs.Job) string { return job.Key },
+		byDefault: "created_at", newestFirst: true, fields: []string{"key", "name", "created_at", "updated_at", "next_run_at"},
+	}.check(t, db, account, written)
 }
 
 // jobSeals rotates the key that configurations are sealed with.

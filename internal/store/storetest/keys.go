@@ -4,12 +4,10 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -133,24 +131,8 @@ func keyList(t *testing.T, db *store.DB) {
 			}
 		}))
 	}
-	instant := func(at *time.Time) any {
-		if at == nil {
-			return nil
-		}
-		return at.UnixMicro()
-	}
-	listing[accounts.Key]{
-		byDefault: "name",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[accounts.Key], error) {
-			return tx.Keys(t.Context(), account, accounts.KeyFilter{}, request)
-		},
-		id: func(key accounts.Key) string { return key.ID },
-		fields: map[string]func(accounts.Key) any{
-			"name":         func(key accounts.Key) any { return key.Name },
-			"status":       func(key accounts.Key) any { return string(key.Status) },
-			"created_at":   func(key accounts.Key) any { return key.CreatedAt.UnixMicro() },
-			"expires_at":   func(key accounts.Key) any { return instant(key.ExpiresAt) },
-			"last_used_at": func(key accounts.Key) any { return instant(key.LastUsedAt) },
-		},
-	}.check(t, db, written)
+	listing[accounts.Key, accounts.KeyFilter]{
+		read: (*store.ReadTx).Keys, id: func(key accounts.Key) string { return key.ID },
+		byDefault: "name", fields: []string{"name", "status", "created_at", "expires_at", "last_used_at"},
+	}.check(t, db, account, written)
 }

@@ -2,9 +2,13 @@ package storetest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/page"
@@ -17,41 +21,51 @@ func oddNames() []string {
 }
 
 // listing is one of the store's lists with what it promises.
-type listing[T any] struct {
-	read func(tx *store.ReadTx, request page.Request) (page.List[T], error)
+type listing[T, F any] struct {
+	read func(tx *store.ReadTx, ctx context.Context, account string, filter F, request page.Request) (page.List[T], error)
 	// id breaks ties.
 	id func(T) string
-	// fields gives what each sort field sorts by: a string, an int64 or nil.
-	fields    map[string]func(T) any
+	// fields are what callers may sort by: the fields of T with these names.
+	fields    []string
 	byDefault string
 	// newestFirst makes the order without a wish a descending one.
 	newestFirst bool
 }
 
 // unasked is the order when none is asked for.
-func (l listing[T]) unasked() page.Order {
+func (l listing[T, F]) unasked() page.Order {
 	return page.Order{Field: l.byDefault, Descending: l.newestFirst}
 }
 
-// check compares the list with everything that was written.
-func (l listing[T]) check(t *testing.T, db *store.DB, written []T) {
+// check compares the list of an account with everything that was written.
+func (l listing[T, F]) check(t *testing.T, db *store.DB, account string, written []T) {
 	t.Helper()
+	read := func(request page.Request) (page.List[T], error) {
+		return tryGet(t, db, func(tx *store.ReadTx) (page.List[T], error) {
+			return l.read(tx, t.Context(), account, *new(F), request)
+		})
+	}
 	t.Run("sorted by default by "+l.byDefault, func(t *testing.T) {
-		l.expect(t, db, nil, l.sorted(written, l.unasked()))
+		l.checkOrder(t, read, nil, l.sorted(written, l.unasked()))
 	})
-	for field := range l.fields {
+	for _, first := range l.fields {
 		for _, descending := range []bool{false, true} {
-			order := page.Order{Field: field, Descending: descending}
-			t.Run(fmt.Sprintf("sort by %s, descending %v", field, descending), func(t *testing.T) {
-				l.expect(t, db, []page.Order{order}, l.sorted(written, order))
+			order := page.Order{Field: first, Descending: descending}
+			t.Run(fmt.Sprintf("sort by %s, descending %v", first, descending), func(t *testing.T) {
+				l.checkOrder(t, read, []page.Order{order}, l.sorted(written, order))
 			})
 		}
+		t.Run("sort by "+first+" and another field", func(t *testing.T) {
+			for _, second := range l.fields {
+				orders := []page.Order{{Field: first, Descending: true}, {Field: second}}
+				l.checkOrder(t, read, orders, l.sorted(written, orders...))
+			}
+		})
 	}
-	l.checkSeveral(t, db, written)
-	l.checkPages(t, db, written)
+	t.Run("pages without gaps", func(t *testing.T) { l.checkPages(t, read, written) })
 	t.Run("unknown sort field", func(t *testing.T) {
 		for _, field := range []string{"nothing", "id; --", "account_id", ""} {
-			_, err := l.list(t, db, page.Request{Number: 1, Size: 10, Sort: []page.Order{{Field: field}}})
+			_, err := read(page.Request{Number: 1, Size: 10, Sort: []page.Order{{Field: field}}})
 			refused(t, err, fault.InvalidParameter)
 			if all := fault.All(err); len(all) != 1 || all[0].Source != fault.Parameter("sort") {
 				t.Errorf("the refusal of %q does not point at sort: %v", field, err)
@@ -60,71 +74,42 @@ func (l listing[T]) check(t *testing.T, db *store.DB, written []T) {
 	})
 }
 
-// checkSeveral sorts by two fields, of which the first has ties.
-func (l listing[T]) checkSeveral(t *testing.T, db *store.DB, written []T) {
+func (l listing[T, F]) checkPages(t *testing.T, read func(page.Request) (page.List[T], error), written []T) {
 	t.Helper()
-	t.Run("sort by several fields", func(t *testing.T) {
-		for first := range l.fields {
-			for second := range l.fields {
-				orders := []page.Order{{Field: first, Descending: true}, {Field: second}}
-				l.expect(t, db, orders, l.sorted(written, orders...))
+	for _, size := range []int{1, 3, len(written), len(written) + 1} {
+		var found []T
+		for number := 1; ; number++ {
+			list, err := read(page.Request{Number: number, Size: size, Total: true})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-	})
-}
-
-func (l listing[T]) checkPages(t *testing.T, db *store.DB, written []T) {
-	t.Helper()
-	t.Run("pages without gaps", func(t *testing.T) {
-		for _, size := range []int{1, 3, len(written), len(written) + 1} {
-			var read []T
-			for number := 1; ; number++ {
-				list, err := l.list(t, db, page.Request{Number: number, Size: size, Total: true})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if list.Total != len(written) {
-					t.Errorf("page %d counts %d in all, want %d", number, list.Total, len(written))
-				}
-				if len(list.Items) == 0 {
-					break
-				}
-				read = append(read, list.Items...)
+			if list.Total != len(written) {
+				t.Errorf("page %d counts %d in all, want %d", number, list.Total, len(written))
 			}
-			same(t, read, l.sorted(written, l.unasked()))
+			if len(list.Items) == 0 {
+				break
+			}
+			found = append(found, list.Items...)
 		}
-	})
+		same(t, found, l.sorted(written, l.unasked()))
+	}
 }
 
-func (l listing[T]) list(t *testing.T, db *store.DB, request page.Request) (page.List[T], error) {
+func (l listing[T, F]) checkOrder(t *testing.T, read func(page.Request) (page.List[T], error), orders []page.Order, want []T) {
 	t.Helper()
-	return tryGet(t, db, func(tx *store.ReadTx) (page.List[T], error) { return l.read(tx, request) })
-}
-
-func (l listing[T]) expect(t *testing.T, db *store.DB, orders []page.Order, want []T) {
-	t.Helper()
-	list, err := l.list(t, db, page.Request{Number: 1, Size: page.MaxSize, Sort: orders})
+	list, err := read(page.Request{Number: 1, Size: page.MaxSize, Sort: orders})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if same(t, l.ids(list.Items), l.ids(want)) {
+	if same(t, nameOf(list.Items, l.id), nameOf(want, l.id)) {
 		same(t, list.Items, want)
 	}
 }
 
-func (l listing[T]) ids(items []T) []string {
-	ids := make([]string, len(items))
-	for i, item := range items {
-		ids[i] = l.id(item)
-	}
-	return ids
-}
-
-func (l listing[T]) sorted(items []T, orders ...page.Order) []T {
+func (l listing[T, F]) sorted(items []T, orders ...page.Order) []T {
 	return slices.SortedFunc(slices.Values(items), func(a, b T) int {
 		for _, order := range orders {
-			value := l.fields[order.Field]
-			if decided := compare(value(a), value(b), order.Descending); decided != 0 {
+			if decided := compare(field(a, order.Field), field(b, order.Field), order.Descending); decided != 0 {
 				return decided
 			}
 		}
@@ -132,23 +117,27 @@ func (l listing[T]) sorted(items []T, orders ...page.Order) []T {
 	})
 }
 
-// compare sorts what is missing last, in both directions.
-func compare(a, b any, descending bool) int {
-	if a == nil && b == nil {
+// field returns the field of an item that a sort field is named after, such as CreatedAt for created_at.
+func field(item any, name string) reflect.Value {
+	name = strings.ReplaceAll(name, "_", "")
+	found, _ := reflect.TypeOf(item).FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
+	return reflect.ValueOf(item).FieldByIndex(found.Index)
+}
+
+// compare compares texts or instants. What is missing is last, in both directions.
+func compare(a, b reflect.Value, descending bool) (decided int) {
+	a, b = reflect.Indirect(a), reflect.Indirect(b)
+	switch {
+	case !a.IsValid() && !b.IsValid():
 		return 0
-	}
-	if a == nil {
+	case !a.IsValid():
 		return 1
-	}
-	if b == nil {
+	case !b.IsValid():
 		return -1
-	}
-	decided := 0
-	switch a := a.(type) {
-	case string:
-		decided = cmp.Compare(a, b.(string))
-	case int64:
-		decided = cmp.Compare(a, b.(int64))
+	case a.Kind() == reflect.String:
+		decided = cmp.Compare(a.String(), b.String())
+	default:
+		decided = a.Interface().(time.Time).Compare(b.Interface().(time.Time))
 	}
 	if descending {
 		return -decided

@@ -92,19 +92,10 @@ func logGroupList(t *testing.T, db *store.DB) {
 		saveGroup(t, db, group)
 		written = append(written, group)
 	}
-	listing[logging.Group]{
-		byDefault: "key",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[logging.Group], error) {
-			return tx.LogGroups(t.Context(), account, logging.GroupFilter{}, request)
-		},
-		id: func(group logging.Group) string { return group.Key },
-		fields: map[string]func(logging.Group) any{
-			"key":        func(group logging.Group) any { return group.Key },
-			"name":       func(group logging.Group) any { return group.Name },
-			"created_at": func(group logging.Group) any { return group.CreatedAt.UnixMicro() },
-			"updated_at": func(group logging.Group) any { return group.UpdatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[logging.Group, logging.GroupFilter]{
+		read: (*store.ReadTx).LogGroups, id: func(group logging.Group) string { return group.Key },
+		byDefault: "key", fields: []string{"key", "name", "created_at", "updated_at"},
+	}.check(t, db, account, written)
 	found := get(t, db, func(tx *store.ReadTx) (page.List[logging.Group], error) {
 		return tx.LogGroups(t.Context(), account, logging.GroupFilter{Search: "K1"}, page.Request{Number: 1, Size: 2, Total: true})
 	})

@@ -136,19 +136,10 @@ func loggerSourceList(t *testing.T, db *store.DB) {
 		written = append(written, source)
 	}
 	saveSources(t, db, written...)
-	listing[logging.Source]{
-		byDefault: "last_seen", newestFirst: true,
-		read: func(tx *store.ReadTx, request page.Request) (page.List[logging.Source], error) {
-			return tx.LoggerSources(t.Context(), account, logging.SourceFilter{}, request)
-		},
-		id: func(source logging.Source) string { return source.ID },
-		fields: map[string]func(logging.Source) any{
-			"last_seen":   func(source logging.Source) any { return source.LastSeen.UnixMicro() },
-			"service":     func(source logging.Source) any { return source.Service },
-			"environment": func(source logging.Source) any { return source.Environment },
-			"created_at":  func(source logging.Source) any { return source.CreatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[logging.Source, logging.SourceFilter]{
+		read: (*store.ReadTx).LoggerSources, id: func(source logging.Source) string { return source.ID },
+		byDefault: "last_seen", newestFirst: true, fields: []string{"last_seen", "service", "environment", "created_at"},
+	}.check(t, db, account, written)
 	for _, each := range []struct {
 		filter logging.SourceFilter
 		want   int

@@ -286,19 +286,10 @@ func loggerList(t *testing.T, db *store.DB) {
 		written = append(written, logger)
 	}
 	saveLoggers(t, db, written...)
-	listing[logging.Logger]{
-		byDefault: "key",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[logging.Logger], error) {
-			return tx.Loggers(t.Context(), account, logging.Filter{}, request)
-		},
-		id: func(logger logging.Logger) string { return logger.Key },
-		fields: map[string]func(logging.Logger) any{
-			"key":        func(logger logging.Logger) any { return logger.Key },
-			"name":       func(logger logging.Logger) any { return logger.Name },
-			"created_at": func(logger logging.Logger) any { return logger.CreatedAt.UnixMicro() },
-			"updated_at": func(logger logging.Logger) any { return logger.UpdatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[logging.Logger, logging.Filter]{
+		read: (*store.ReadTx).Loggers, id: func(logger logging.Logger) string { return logger.Key },
+		byDefault: "key", fields: []string{"key", "name", "created_at", "updated_at"},
+	}.check(t, db, account, written)
 	keys := get(t, db, func(tx *store.ReadTx) ([]string, error) { return tx.LoggerKeys(t.Context(), account) })
 	want := loggerKeys(written)
 	slices.Sort(keys)

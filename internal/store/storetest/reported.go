@@ -80,19 +80,10 @@ func serviceList(t *testing.T, db *store.DB) {
 	list := func(tx *store.ReadTx, filter observations.Filter, request page.Request) (page.List[observations.ReportingService], error) {
 		return tx.Services(t.Context(), account, filter, request)
 	}
-	listing[observations.ReportingService]{
-		byDefault: "name",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[observations.ReportingService], error) {
-			return list(tx, observations.Filter{}, request)
-		},
-		id: func(service observations.ReportingService) string { return service.Key },
-		fields: map[string]func(observations.ReportingService) any{
-			"key":        func(service observations.ReportingService) any { return service.Key },
-			"name":       func(service observations.ReportingService) any { return service.Name },
-			"created_at": func(service observations.ReportingService) any { return service.CreatedAt.UnixMicro() },
-			"updated_at": func(service observations.ReportingService) any { return service.UpdatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[observations.ReportingService, observations.Filter]{
+		read: (*store.ReadTx).Services, id: func(service observations.ReportingService) string { return service.Key },
+		byDefault: "name", fields: []string{"key", "name", "created_at", "updated_at"},
+	}.check(t, db, account, written)
 	t.Run("search", func(t *testing.T) {
 		for text, want := range map[string]string{"ÄPFEL": "Äpfel & Birnen", "50%": "50% off", "N:8": "plain"} {
 			found := get(t, db, func(tx *store.ReadTx) (page.List[observations.ReportingService], error) {
@@ -181,19 +172,10 @@ func contextTypeList(t *testing.T, db *store.DB) {
 			contextType.Name, contextType.CreatedAt, contextType.UpdatedAt = name, at(i%4), at(i%3)
 		}))
 	}
-	listing[observations.ContextType]{
-		byDefault: "key",
-		read: func(tx *store.ReadTx, request page.Request) (page.List[observations.ContextType], error) {
-			return tx.ContextTypes(t.Context(), account, observations.Filter{}, request)
-		},
-		id: func(contextType observations.ContextType) string { return contextType.Key },
-		fields: map[string]func(observations.ContextType) any{
-			"key":        func(contextType observations.ContextType) any { return contextType.Key },
-			"name":       func(contextType observations.ContextType) any { return contextType.Name },
-			"created_at": func(contextType observations.ContextType) any { return contextType.CreatedAt.UnixMicro() },
-			"updated_at": func(contextType observations.ContextType) any { return contextType.UpdatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[observations.ContextType, observations.Filter]{
+		read: (*store.ReadTx).ContextTypes, id: func(contextType observations.ContextType) string { return contextType.Key },
+		byDefault: "key", fields: []string{"key", "name", "created_at", "updated_at"},
+	}.check(t, db, account, written)
 	t.Run("search", func(t *testing.T) {
 		found := get(t, db, func(tx *store.ReadTx) (page.List[observations.ContextType], error) {
 			return tx.ContextTypes(t.Context(), account, observations.Filter{Search: "Ä"}, page.First())

@@ -102,14 +102,10 @@ func sessionList(t *testing.T, db *store.DB) {
 			return tx.Sessions(t.Context(), account, filter, request)
 		}
 	}
-	listing[accounts.Session]{
-		byDefault: "created_at", newestFirst: true, read: read(accounts.SessionFilter{}), id: func(s accounts.Session) string { return s.ID },
-		fields: map[string]func(accounts.Session) any{
-			"created_at":   func(s accounts.Session) any { return s.CreatedAt.UnixMicro() },
-			"last_used_at": func(s accounts.Session) any { return s.LastUsedAt.UnixMicro() },
-			"expires_at":   func(s accounts.Session) any { return s.ExpiresAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[accounts.Session, accounts.SessionFilter]{
+		read: (*store.ReadTx).Sessions, id: func(s accounts.Session) string { return s.ID },
+		byDefault: "created_at", newestFirst: true, fields: []string{"created_at", "last_used_at", "expires_at"},
+	}.check(t, db, account, written)
 	for filter, want := range map[accounts.SessionFilter]int{{User: user.ID}: 8, {User: user.ID, Personal: true}: 4, {Key: key.ID}: 4, {User: "nobody"}: 0} {
 		found := get(t, db, func(tx *store.ReadTx) (page.List[accounts.Session], error) { return read(filter)(tx, page.First()) })
 		same(t, len(found.Items), want)

@@ -128,16 +128,10 @@ func userList(t *testing.T, db *store.DB) {
 			return tx.Users(t.Context(), account, filter, request)
 		}
 	}
-	listing[accounts.User]{
-		byDefault: "name", read: read(accounts.UserFilter{}), id: func(user accounts.User) string { return user.ID },
-		fields: map[string]func(accounts.User) any{
-			"name":       func(user accounts.User) any { return user.Name },
-			"email":      func(user accounts.User) any { return user.Email },
-			"role":       func(user accounts.User) any { return string(user.Role) },
-			"created_at": func(user accounts.User) any { return user.CreatedAt.UnixMicro() },
-			"updated_at": func(user accounts.User) any { return user.UpdatedAt.UnixMicro() },
-		},
-	}.check(t, db, written)
+	listing[accounts.User, accounts.UserFilter]{
+		read: (*store.ReadTx).Users, id: func(user accounts.User) string { return user.ID },
+		byDefault: "name", fields: []string{"name", "email", "role", "created_at", "updated_at"},
+	}.check(t, db, account, written)
 	for want, filter := range map[int]accounts.UserFilter{1: {Search: strings.ToUpper(written[0].Email)}, 10: {Role: accounts.Viewer}, 0: {Search: "nobody"}} {
 		found := get(t, db, func(tx *store.ReadTx) (page.List[accounts.User], error) { return read(filter)(tx, page.First()) })
 		same(t, len(found.Items), want)
