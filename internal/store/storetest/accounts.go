@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"testing"
@@ -21,19 +20,15 @@ func newAccount(t *testing.T, db *store.DB) accounts.Account {
 	return account
 }
 
-func readAccount(ctx context.Context, id string) func(*store.ReadTx) (accounts.Account, error) {
-	return func(tx *store.ReadTx) (accounts.Account, error) { return tx.Account(ctx, id) }
-}
-
 func accountConcept(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db), newAccount(t, db)
 	t.Run("find by id and key", func(t *testing.T) {
-		same(t, get(t, db, readAccount(ctx, account.ID)), account)
-		same(t, get(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.AccountByKey(ctx, account.Key) }), account)
+		same(t, of(t, db, (*store.ReadTx).Account, account.ID), account)
+		same(t, of(t, db, (*store.ReadTx).AccountByKey, account.Key), account)
 	})
 	t.Run("missing account", func(t *testing.T) {
-		missing(t, db, readAccount(ctx, account.Key))
+		missing(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.Account(ctx, account.Key) })
 		missing(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.AccountByKey(ctx, account.ID) })
 		_, err := db.Version(ctx, "nobody")
 		refused(t, err, fault.NotFound)
@@ -46,7 +41,7 @@ func accountConcept(t *testing.T, db *store.DB) {
 		taken := account
 		taken.Key = other.Key
 		refused(t, db.Write(ctx, account.ID, func(tx *store.Tx) error { return tx.UpdateAccount(ctx, taken) }), fault.AlreadyExists)
-		same(t, get(t, db, readAccount(ctx, account.ID)), account)
+		same(t, of(t, db, (*store.ReadTx).Account, account.ID), account)
 	})
 	t.Run("update", func(t *testing.T) { accountUpdate(t, db) })
 	t.Run("list, oldest first", func(t *testing.T) { accountsByAge(t, db) })
@@ -62,9 +57,9 @@ func accountUpdate(t *testing.T, db *store.DB) {
 	after.Plans = maps.Clone(before.Plans)
 	after.Plans[plans.Jobs] = "free"
 	do(t, db, before.ID, func(tx *store.Tx) error { return tx.UpdateAccount(ctx, after) })
-	same(t, get(t, db, readAccount(ctx, before.ID)), after)
-	same(t, get(t, db, readAccount(ctx, other.ID)), other)
-	same(t, get(t, db, readSettings(ctx, before.ID)), chosen)
+	same(t, of(t, db, (*store.ReadTx).Account, before.ID), after)
+	same(t, of(t, db, (*store.ReadTx).Account, other.ID), other)
+	same(t, of(t, db, (*store.ReadTx).AccountSettings, before.ID), chosen)
 }
 
 func accountsByAge(t *testing.T, db *store.DB) {
@@ -86,46 +81,39 @@ func accountsByAge(t *testing.T, db *store.DB) {
 	same(t, get(t, db, func(tx *store.ReadTx) (accounts.Account, error) { return tx.FirstAccount(ctx) }), all[0])
 }
 
-func readSettings(ctx context.Context, account string) func(*store.ReadTx) (accounts.Settings, error) {
-	return func(tx *store.ReadTx) (accounts.Settings, error) { return tx.AccountSettings(ctx, account) }
-}
-
 func settings(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	user, stranger := newUser(t, db, account, "a", nil).ID, newUser(t, db, other, "a", nil).ID
-	ofUser := func(account, user string) func(*store.ReadTx) (accounts.Settings, error) {
-		return func(tx *store.ReadTx) (accounts.Settings, error) { return tx.UserSettings(ctx, account, user) }
-	}
 	setUser := func(t *testing.T, account, user string, settings accounts.Settings) {
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserSettings(ctx, account, user, settings) })
 	}
 	t.Run("empty at first", func(t *testing.T) {
-		same(t, get(t, db, readSettings(ctx, account)), accounts.Settings{Order: []string{}, Other: []byte("{}")})
-		same(t, get(t, db, ofUser(account, user)), accounts.Settings{Other: []byte("{}")})
+		same(t, of(t, db, (*store.ReadTx).AccountSettings, account), accounts.Settings{Order: []string{}, Other: []byte("{}")})
+		same(t, find(t, db, (*store.ReadTx).UserSettings, account, user), accounts.Settings{Other: []byte("{}")})
 	})
 	t.Run("round trip", func(t *testing.T) {
 		for _, order := range [][]string{{"b", "a", oddText}, {}} {
 			chosen := accounts.Settings{Order: order, Other: []byte(oddJSON)}
 			do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
 			setUser(t, account, user, chosen)
-			same(t, get(t, db, readSettings(ctx, account)), chosen)
-			same(t, get(t, db, ofUser(account, user)), chosen)
+			same(t, of(t, db, (*store.ReadTx).AccountSettings, account), chosen)
+			same(t, find(t, db, (*store.ReadTx).UserSettings, account, user), chosen)
 		}
 	})
 	t.Run("no order", func(t *testing.T) {
 		chosen := accounts.Settings{Other: []byte("{}")}
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
 		setUser(t, account, user, chosen)
-		same(t, get(t, db, readSettings(ctx, account)).Order, []string{})
-		same(t, get(t, db, ofUser(account, user)).Order, nil)
+		same(t, of(t, db, (*store.ReadTx).AccountSettings, account).Order, []string{})
+		same(t, find(t, db, (*store.ReadTx).UserSettings, account, user).Order, nil)
 	})
 	t.Run("other accounts and users unchanged", func(t *testing.T) {
 		setUser(t, other, user, accounts.Settings{Order: []string{"x"}, Other: []byte(`{"x":1}`)})
-		same(t, get(t, db, readSettings(ctx, other)), accounts.Settings{Order: []string{}, Other: []byte("{}")})
-		same(t, get(t, db, ofUser(other, stranger)), accounts.Settings{Other: []byte("{}")})
-		same(t, get(t, db, ofUser(account, user)).Order, nil)
-		missing(t, db, ofUser(other, user))
-		missing(t, db, readSettings(ctx, "nobody"))
+		same(t, of(t, db, (*store.ReadTx).AccountSettings, other), accounts.Settings{Order: []string{}, Other: []byte("{}")})
+		same(t, find(t, db, (*store.ReadTx).UserSettings, other, stranger), accounts.Settings{Other: []byte("{}")})
+		same(t, find(t, db, (*store.ReadTx).UserSettings, account, user).Order, nil)
+		lacks(t, db, (*store.ReadTx).UserSettings, other, user)
+		missing(t, db, func(tx *store.ReadTx) (accounts.Settings, error) { return tx.AccountSettings(ctx, "nobody") })
 	})
 }

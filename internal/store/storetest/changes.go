@@ -28,10 +28,6 @@ func record(t *testing.T, db *store.DB, account string, change changes.Change) c
 	return change
 }
 
-func readChange(ctx context.Context, account string, seq int64) func(*store.ReadTx) (changes.Change, error) {
-	return func(tx *store.ReadTx) (changes.Change, error) { return tx.Change(ctx, account, seq) }
-}
-
 func changeConcept(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -44,8 +40,8 @@ func changeConcept(t *testing.T, db *store.DB) {
 		} {
 			want := record(t, db, account, written)
 			same(t, want.Seq, int64(seq+1))
-			same(t, get(t, db, func(tx *store.ReadTx) (int64, error) { return tx.LastChange(ctx, account) }), want.Seq)
-			same(t, get(t, db, readChange(ctx, account, want.Seq)), want)
+			same(t, of(t, db, (*store.ReadTx).LastChange, account), want.Seq)
+			same(t, find(t, db, (*store.ReadTx).Change, account, want.Seq), want)
 			found, err := db.History().Change(ctx, account, want.Seq)
 			if err != nil {
 				t.Fatal(err)
@@ -55,8 +51,8 @@ func changeConcept(t *testing.T, db *store.DB) {
 	})
 	t.Run("numbered per account", func(t *testing.T) {
 		same(t, record(t, db, other, changes.Change{}).Seq, int64(1))
-		missing(t, db, readChange(ctx, other, 2))
-		missing(t, db, readChange(ctx, account, 4))
+		lacks(t, db, (*store.ReadTx).Change, other, 2)
+		lacks(t, db, (*store.ReadTx).Change, account, 4)
 	})
 	t.Run("several in one transaction", func(t *testing.T) { severalChanges(t, db) })
 	t.Run("unknown account", func(t *testing.T) {
@@ -219,7 +215,7 @@ func historyFilters(t *testing.T, db *store.DB) {
 	record(t, db, account, changes.Change{Kind: "flag", Key: "a", Actor: alice})
 	second := record(t, db, account, changes.Change{Kind: "flag", Key: "b", Actor: bob})
 	record(t, db, account, changes.Change{Kind: "logger", Key: "a", Actor: bob})
-	third := get(t, db, readChange(ctx, account, 3))
+	third := find(t, db, (*store.ReadTx).Change, account, 3)
 	for name, each := range map[string]struct {
 		filter changes.Filter
 		want   []int64

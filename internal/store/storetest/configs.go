@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/optional"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -56,31 +54,18 @@ func saveConfigs(t *testing.T, db *store.DB, saved ...configs.Config) {
 	})
 }
 
-func readConfig(ctx context.Context, account, key string) func(*store.ReadTx) (configs.Config, error) {
-	return func(tx *store.ReadTx) (configs.Config, error) { return tx.Config(ctx, account, key) }
-}
-
 func configKeys(found []configs.Config) []string {
 	return nameOf(found, func(config configs.Config) string { return config.Key })
 }
 
-func findConfigs(t *testing.T, db *store.DB, account string, filter configs.Filter) []configs.Config {
-	t.Helper()
-	found := get(t, db, func(tx *store.ReadTx) (page.List[configs.Config], error) {
-		return tx.Configs(t.Context(), account, filter, page.Request{Number: 1, Size: page.MaxSize, Total: true})
-	})
-	same(t, found.Total, len(found.Items))
-	return found.Items
-}
-
 func countConfigs(t *testing.T, db *store.DB, account string) int {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountConfigs(t.Context(), account) })
+	return of(t, db, (*store.ReadTx).CountConfigs, account)
 }
 
 func configBytes(t *testing.T, db *store.DB, account string) int {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ConfigBytes(t.Context(), account) })
+	return of(t, db, (*store.ReadTx).ConfigBytes, account)
 }
 
 func configTotals(t *testing.T, db *store.DB) {
@@ -109,33 +94,32 @@ func configTotals(t *testing.T, db *store.DB) {
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context(), many...) })
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context()) })
 		same(t, configBytes(t, db, account), large+2*alone)
-		same(t, get(t, db, readConfig(t.Context(), account, "same")), full)
+		same(t, find(t, db, (*store.ReadTx).Config, account, "same"), full)
 	})
 }
 
 func configConcept(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	t.Run("total size", func(t *testing.T) { configTotals(t, db) })
 	t.Run("round trip", func(t *testing.T) {
 		for _, config := range []configs.Config{newConfig(account, "full"), bareConfig(account, "bare", "full")} {
 			saveConfigs(t, db, config)
-			same(t, get(t, db, readConfig(ctx, account, config.Key)), config)
-			missing(t, db, readConfig(ctx, other, config.Key))
+			same(t, find(t, db, (*store.ReadTx).Config, account, config.Key), config)
+			lacks(t, db, (*store.ReadTx).Config, other, config.Key)
 		}
 	})
 	t.Run("keys are case-sensitive and per account", func(t *testing.T) {
 		upper, lower, foreign := newConfig(account, "Case"), bareConfig(account, "case", "Case"), bareConfig(other, "case", "")
 		saveConfigs(t, db, upper, lower)
 		saveConfigs(t, db, foreign)
-		same(t, get(t, db, readConfig(ctx, account, "Case")), upper)
-		same(t, get(t, db, readConfig(ctx, account, "case")), lower)
-		same(t, get(t, db, readConfig(ctx, other, "case")), foreign)
+		same(t, find(t, db, (*store.ReadTx).Config, account, "Case"), upper)
+		same(t, find(t, db, (*store.ReadTx).Config, account, "case"), lower)
+		same(t, find(t, db, (*store.ReadTx).Config, other, "case"), foreign)
 	})
 	t.Run("save again replaces", func(t *testing.T) {
 		again := bareConfig(account, "full", "")
 		saveConfigs(t, db, again)
-		same(t, get(t, db, readConfig(ctx, account, "full")), again)
+		same(t, find(t, db, (*store.ReadTx).Config, account, "full"), again)
 		same(t, countConfigs(t, db, account), 4)
 		same(t, countConfigs(t, db, other), 1)
 	})
@@ -183,7 +167,7 @@ func configChains(t *testing.T, db *store.DB) {
 	saveConfigs(t, db, append(tree(other), bareConfig(other, "theirs", "a-leaf"))...)
 	chain := func(key string) []configs.Config {
 		t.Helper()
-		return get(t, db, func(tx *store.ReadTx) ([]configs.Config, error) { return tx.ConfigChain(ctx, account, key) })
+		return find(t, db, (*store.ReadTx).ConfigChain, account, key)
 	}
 	below := func(key string) (visited []string) {
 		t.Helper()
@@ -202,10 +186,10 @@ func configChains(t *testing.T, db *store.DB) {
 	same(t, below("z-left"), []string{"a-leaf"})
 	same(t, below("alone"), nil)
 	same(t, below("nothing"), nil)
-	missing(t, db, func(tx *store.ReadTx) ([]configs.Config, error) { return tx.ConfigChain(ctx, account, "theirs") })
+	lacks(t, db, (*store.ReadTx).ConfigChain, account, "theirs")
 	children := func(key string, atMost int) []string {
 		t.Helper()
-		return get(t, db, func(tx *store.ReadTx) ([]string, error) { return tx.ConfigChildren(ctx, account, key, atMost) })
+		return list(t, db, (*store.ReadTx).ConfigChildren, account, key, atMost)
 	}
 	same(t, children("root", 9), []string{"right", "z-left"})
 	same(t, children("root", 1), []string{"right"})
@@ -236,9 +220,7 @@ func configsWithEnvironment(t *testing.T, db *store.DB) {
 	saveConfigs(t, db, newConfig(other, "foreign"))
 	with := func(environment string) []configs.Config {
 		t.Helper()
-		return get(t, db, func(tx *store.ReadTx) ([]configs.Config, error) {
-			return tx.ConfigsWithEnvironment(t.Context(), account, environment)
-		})
+		return find(t, db, (*store.ReadTx).ConfigsWithEnvironment, account, environment)
 	}
 	same(t, with("production"), []configs.Config{newConfig(account, "a"), newConfig(account, "b")})
 	same(t, configKeys(with("x")), []string{"deceptive"})
@@ -273,7 +255,7 @@ func configFilters(t *testing.T, db *store.DB) {
 		saveConfigs(t, db, config)
 	}
 	checkSearch(t, func(t *testing.T, text string) (found []string) {
-		return nameOf(findConfigs(t, db, account, configs.Filter{Search: text, Parent: optional.Of("k-root")}),
+		return nameOf(matches(t, db, (*store.ReadTx).Configs, account, configs.Filter{Search: text, Parent: optional.Of("k-root")}),
 			func(config configs.Config) string { return config.Name })
 	})
 	for _, each := range []struct {
@@ -287,7 +269,7 @@ func configFilters(t *testing.T, db *store.DB) {
 		{configs.Filter{Parent: optional.Of("")}, 1},
 		{configs.Filter{Parent: optional.Of(""), Search: "k1"}, 0},
 	} {
-		found := findConfigs(t, db, account, each.filter)
+		found := matches(t, db, (*store.ReadTx).Configs, account, each.filter)
 		if len(found) != each.want {
 			t.Errorf("%+v finds %s, want %d", each.filter, slices.Sorted(slices.Values(configKeys(found))), each.want)
 		}

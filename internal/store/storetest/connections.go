@@ -15,9 +15,7 @@ func connectionConcept(t *testing.T, db *store.DB) {
 	living, dead := newID(), newID()
 	do(t, db, "", func(tx *store.Tx) error { return tx.Beat(ctx, living, "node") })
 	list := func(account, before string, size int) page.Tail[connections.Connection] {
-		return get(t, db, func(tx *store.ReadTx) (page.Tail[connections.Connection], error) {
-			return tx.Connections(ctx, account, before, size)
-		})
+		return list(t, db, (*store.ReadTx).Connections, account, before, size)
 	}
 	made := func(account string) connections.Connection {
 		return connections.Connection{ID: newID(), Account: account, Node: oddText, Client: oddText, ConnectedAt: at(1), Seq: 7}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/observations"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -48,10 +47,7 @@ func contexts(t *testing.T, db *store.DB) {
 			many = append(many, each)
 		}
 		upsert(t, db, many...)
-		found := get(t, db, func(tx *store.ReadTx) (page.List[observations.Context], error) {
-			return tx.Contexts(ctx, account, observations.Filter{}, page.First())
-		})
-		same(t, len(found.Items), len(many))
+		same(t, len(matches(t, db, (*store.ReadTx).Contexts, account, observations.Filter{})), len(many))
 	})
 	t.Run("list", func(t *testing.T) { contextList(t, db) })
 }
@@ -69,7 +65,7 @@ func knownContexts(t *testing.T, db *store.DB) {
 		asked = append(asked, bare("user", "unknown"+strconv.Itoa(i), []byte(`{}`)))
 	}
 	known := func(asked ...observations.Context) map[string]bool {
-		return get(t, db, func(tx *store.ReadTx) (map[string]bool, error) { return tx.KnownContexts(t.Context(), account, asked) })
+		return find(t, db, (*store.ReadTx).KnownContexts, account, asked)
 	}
 	same(t, known(asked...), map[string]bool{"user:" + oddText: true, "user:a": true, "device:b": false})
 	same(t, known(), map[string]bool{})
@@ -139,22 +135,16 @@ func contextList(t *testing.T, db *store.DB) {
 		written = append(written, each)
 	}
 	upsert(t, db, written...)
-	list := func(filter observations.Filter, request page.Request) page.List[observations.Context] {
-		return get(t, db, func(tx *store.ReadTx) (page.List[observations.Context], error) {
-			return tx.Contexts(t.Context(), account, filter, request)
-		})
-	}
 	listing[observations.Context, observations.Filter]{
 		read: (*store.ReadTx).Contexts, id: observations.Context.ID,
 		byDefault: "key", fields: []string{"key", "name", "created_at", "updated_at"},
 	}.check(t, db, account, written)
 	t.Run("filters", func(t *testing.T) {
-		request := page.First()
-		request.Total = true
-		users := list(observations.Filter{ContextType: "user"}, request)
-		same(t, [2]int{len(users.Items), users.Total}, [2]int{len(oddNames()), len(oddNames())})
-		found := list(observations.Filter{ContextType: "device", Search: "日"}, request)
-		same(t, nameOf(found.Items, observations.Context.ID), []string{"device:日本"})
-		same(t, list(observations.Filter{ContextType: "USER"}, request).Total, 0)
+		search := func(filter observations.Filter) []string {
+			return nameOf(matches(t, db, (*store.ReadTx).Contexts, account, filter), observations.Context.ID)
+		}
+		same(t, len(search(observations.Filter{ContextType: "user"})), len(oddNames()))
+		same(t, search(observations.Filter{ContextType: "device", Search: "日"}), []string{"device:日本"})
+		same(t, search(observations.Filter{ContextType: "USER"}), nil)
 	})
 }

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -25,10 +23,6 @@ func newEnvironment(t *testing.T, db *store.DB, account, key string, change func
 	return environment
 }
 
-func readEnvironment(ctx context.Context, account, key string) func(*store.ReadTx) (environments.Environment, error) {
-	return func(tx *store.ReadTx) (environments.Environment, error) { return tx.Environment(ctx, account, key) }
-}
-
 func managed(environment *environments.Environment) {
 	environment.Managed, environment.Classification = true, environments.Standard
 	environment.Color = new("#ff00AA80")
@@ -40,8 +34,8 @@ func environmentConcept(t *testing.T, db *store.DB) {
 	for key, change := range map[string]func(*environments.Environment){"with-nulls": nil, "with-everything": managed} {
 		t.Run("an environment "+key+" round trip", func(t *testing.T) {
 			written := newEnvironment(t, db, account, key, change)
-			same(t, get(t, db, readEnvironment(ctx, account, key)), written)
-			missing(t, db, readEnvironment(ctx, other, key))
+			same(t, find(t, db, (*store.ReadTx).Environment, account, key), written)
+			lacks(t, db, (*store.ReadTx).Environment, other, key)
 		})
 	}
 	t.Run("keys are case-sensitive and per account", func(t *testing.T) {
@@ -52,7 +46,7 @@ func environmentConcept(t *testing.T, db *store.DB) {
 			return tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: "case"})
 		})
 		refused(t, err, fault.AlreadyExists)
-		missing(t, db, readEnvironment(ctx, other, "Case"))
+		lacks(t, db, (*store.ReadTx).Environment, other, "Case")
 	})
 	t.Run("update and delete", func(t *testing.T) { environmentWrites(t, db) })
 	t.Run("managed environments", func(t *testing.T) { managedEnvironments(t, db) })
@@ -71,23 +65,22 @@ func environmentWrites(t *testing.T, db *store.DB) {
 	sent := after
 	sent.CreatedAt = at(900) // may not change
 	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateEnvironment(ctx, sent) })
-	same(t, get(t, db, readEnvironment(ctx, account, "e")), after)
+	same(t, find(t, db, (*store.ReadTx).Environment, account, "e"), after)
 	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteEnvironment(ctx, account, "e") })
-	missing(t, db, readEnvironment(ctx, account, "e"))
-	same(t, get(t, db, readEnvironment(ctx, account, "kept")), kept)
-	same(t, get(t, db, readEnvironment(ctx, other, "e")), foreign)
+	lacks(t, db, (*store.ReadTx).Environment, account, "e")
+	same(t, find(t, db, (*store.ReadTx).Environment, account, "kept"), kept)
+	same(t, find(t, db, (*store.ReadTx).Environment, other, "e"), foreign)
 }
 
 func managedEnvironments(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	newEnvironment(t, db, account, "a", managed)
 	newEnvironment(t, db, account, "b", nil)
 	newEnvironment(t, db, account, "c", managed)
 	newEnvironment(t, db, other, "d", managed)
-	same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountManagedEnvironments(ctx, account) }), 2)
-	same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountManagedEnvironments(ctx, "nobody") }), 0)
-	same(t, get(t, db, func(tx *store.ReadTx) (map[string]bool, error) { return tx.ManagedEnvironments(ctx, account) }),
+	same(t, of(t, db, (*store.ReadTx).CountManagedEnvironments, account), 2)
+	same(t, of(t, db, (*store.ReadTx).CountManagedEnvironments, "nobody"), 0)
+	same(t, of(t, db, (*store.ReadTx).ManagedEnvironments, account),
 		map[string]bool{"a": true, "b": false, "c": true})
 }
 
@@ -120,44 +113,38 @@ func environmentFilters(t *testing.T, db *store.DB) {
 			}
 		})
 	}
-	list := func(t *testing.T, filter environments.Filter) []string {
+	search := func(t *testing.T, filter environments.Filter) []string {
 		t.Helper()
-		found := get(t, db, func(tx *store.ReadTx) (page.List[environments.Environment], error) {
-			request := page.First()
-			request.Total = true
-			return tx.Environments(t.Context(), account, filter, request)
-		})
-		same(t, found.Total, len(found.Items))
-		return nameOf(found.Items, func(environment environments.Environment) string { return environment.Name })
+		return nameOf(matches(t, db, (*store.ReadTx).Environments, account, filter), func(environment environments.Environment) string { return environment.Name })
 	}
-	checkSearch(t, func(t *testing.T, text string) []string { return list(t, environments.Filter{Search: text}) })
+	checkSearch(t, func(t *testing.T, text string) []string { return search(t, environments.Filter{Search: text}) })
 	t.Run("search in keys", func(t *testing.T) {
-		same(t, list(t, environments.Filter{Search: "K1"}), names[1:2])
+		same(t, search(t, environments.Filter{Search: "K1"}), names[1:2])
 	})
 	t.Run("long search", func(t *testing.T) {
 		for _, text := range []string{strings.Repeat("a", 60_000), strings.Repeat("%", 30_000)} {
-			same(t, list(t, environments.Filter{Search: text}), nil)
+			same(t, search(t, environments.Filter{Search: text}), nil)
 		}
 	})
 	t.Run("search does not span key and name", func(t *testing.T) {
 		for _, gap := range []string{"", "\n", " ", "\uffff"} {
-			same(t, list(t, environments.Filter{Search: "k8" + gap + "plain"}), nil)
+			same(t, search(t, environments.Filter{Search: "k8" + gap + "plain"}), nil)
 		}
 	})
 	t.Run("filters combine", func(t *testing.T) {
-		same(t, list(t, environments.Filter{Managed: optional.Of(true)}), names[:1])
-		same(t, len(list(t, environments.Filter{Managed: optional.Of(false)})), len(names)-1)
-		same(t, list(t, environments.Filter{Classification: environments.Standard}), names[:1])
-		same(t, len(list(t, environments.Filter{Classification: environments.AdHoc})), len(names)-1)
-		same(t, list(t, environments.Filter{Search: "ä", Classification: environments.AdHoc}), nil)
-		same(t, list(t, environments.Filter{Search: "ä", Classification: environments.Standard, Managed: optional.Of(true)}), names[:1])
+		same(t, search(t, environments.Filter{Managed: optional.Of(true)}), names[:1])
+		same(t, len(search(t, environments.Filter{Managed: optional.Of(false)})), len(names)-1)
+		same(t, search(t, environments.Filter{Classification: environments.Standard}), names[:1])
+		same(t, len(search(t, environments.Filter{Classification: environments.AdHoc})), len(names)-1)
+		same(t, search(t, environments.Filter{Search: "ä", Classification: environments.AdHoc}), nil)
+		same(t, search(t, environments.Filter{Search: "ä", Classification: environments.Standard, Managed: optional.Of(true)}), names[:1])
 	})
 	t.Run("search after a rename", func(t *testing.T) {
-		renamed := get(t, db, readEnvironment(t.Context(), account, "k8"))
+		renamed := find(t, db, (*store.ReadTx).Environment, account, "k8")
 		renamed.Name = "Grün"
 		do(t, db, account, func(tx *store.Tx) error { return tx.UpdateEnvironment(t.Context(), renamed) })
-		same(t, list(t, environments.Filter{Search: "GRÜN"}), []string{"Grün"})
-		same(t, list(t, environments.Filter{Search: "plain"}), nil)
+		same(t, search(t, environments.Filter{Search: "GRÜN"}), []string{"Grün"})
+		same(t, search(t, environments.Filter{Search: "plain"}), nil)
 	})
 }
 
@@ -176,7 +163,7 @@ func orders(t *testing.T, db *store.DB) {
 	stranger := newUser(t, db, other, "own", nil).ID
 	read := func(account string) environments.Orders {
 		t.Helper()
-		return get(t, db, func(tx *store.ReadTx) (environments.Orders, error) { return tx.EnvironmentOrders(ctx, account) })
+		return of(t, db, (*store.ReadTx).EnvironmentOrders, account)
 	}
 	t.Run("no order at first", func(t *testing.T) {
 		same(t, read(account), environments.Orders{Account: []string{}, Users: map[string][]string{}})
@@ -191,14 +178,13 @@ func orders(t *testing.T, db *store.DB) {
 	t.Run("other accounts unchanged", func(t *testing.T) {
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetUserOrder(ctx, account, stranger, []string{"x"}) })
 		same(t, read(other), environments.Orders{Account: []string{}, Users: map[string][]string{}})
-		_, err := tryGet(t, db, func(tx *store.ReadTx) (environments.Orders, error) { return tx.EnvironmentOrders(ctx, "nobody") })
-		refused(t, err, fault.NotFound)
+		missing(t, db, func(tx *store.ReadTx) (environments.Orders, error) { return tx.EnvironmentOrders(ctx, "nobody") })
 	})
 	t.Run("other settings unchanged", func(t *testing.T) {
 		chosen := accounts.Settings{Order: []string{"a"}, Other: []byte(oddJSON)}
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountSettings(ctx, account, chosen) })
 		do(t, db, account, func(tx *store.Tx) error { return tx.SetAccountOrder(ctx, account, []string{"c"}) })
 		chosen.Order = []string{"c"}
-		same(t, get(t, db, readSettings(ctx, account)), chosen)
+		same(t, of(t, db, (*store.ReadTx).AccountSettings, account), chosen)
 	})
 }

@@ -25,15 +25,13 @@ func saveFlagSources(t *testing.T, db *store.DB, sources ...flags.Source) {
 
 func countSources(t *testing.T, db *store.DB, account string) int {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountFlagSources(t.Context(), account) })
+	return of(t, db, (*store.ReadTx).CountFlagSources, account)
 }
 
 // storedSources reads all sources of an account.
 func storedSources(t *testing.T, db *store.DB, account string) map[observations.SourceKey]flags.Source {
 	t.Helper()
-	return bySource(get(t, db, func(tx *store.ReadTx) (page.List[flags.Source], error) {
-		return tx.FlagSources(t.Context(), account, flags.SourceFilter{}, page.Request{Number: 1, Size: 10_000})
-	}).Items...)
+	return bySource(list(t, db, (*store.ReadTx).FlagSources, account, flags.SourceFilter{}, page.Request{Number: 1, Size: 10_000}).Items...)
 }
 
 func bySource(sources ...flags.Source) map[observations.SourceKey]flags.Source {
@@ -71,9 +69,7 @@ func knownSources(t *testing.T, db *store.DB) {
 	saveFlagSources(t, db, newSource(account, "f", oddText, oddText))
 	saveFlagSources(t, db, newSource(other, "f", "s0", "e"))
 	known := func(account string, reported ...flags.Source) map[observations.SourceKey]flags.Source {
-		return get(t, db, func(tx *store.ReadTx) (map[observations.SourceKey]flags.Source, error) {
-			return tx.KnownFlagSources(t.Context(), account, reported)
-		})
+		return find(t, db, (*store.ReadTx).KnownFlagSources, account, reported)
 	}
 	same(t, len(known(account)), 0)
 	same(t, len(known(account, many...)), len(many))
@@ -100,16 +96,14 @@ func lastSeen(t *testing.T, db *store.DB) {
 	saveFlagSources(t, db, foreign)
 	saveFlagSources(t, db, first, second, third)
 	flag.LastSeen = new(at(500))
-	same(t, get(t, db, readFlag(t.Context(), account, "f")), flag)
+	same(t, find(t, db, (*store.ReadTx).Flag, account, "f"), flag)
 	saveFlag(t, db, flag) // what is observed is not written
 	do(t, db, account, func(tx *store.Tx) error {
 		return tx.Refresh(t.Context(), account, []observations.Refresh{{What: observations.FlagSourceSeen, Key: second.ID, At: at(600)}})
 	})
 	flag.LastSeen = new(at(600))
-	same(t, get(t, db, readFlag(t.Context(), account, "f")), flag)
-	same(t, get(t, db, func(tx *store.ReadTx) (page.List[flags.Flag], error) {
-		return tx.Flags(t.Context(), account, flags.Filter{}, page.First())
-	}).Items, []flags.Flag{flag})
+	same(t, find(t, db, (*store.ReadTx).Flag, account, "f"), flag)
+	same(t, list(t, db, (*store.ReadTx).Flags, account, flags.Filter{}, page.First()).Items, []flags.Flag{flag})
 }
 
 func savedAgain(t *testing.T, db *store.DB) {
@@ -173,10 +167,7 @@ func sourceFilters(t *testing.T, db *store.DB) {
 		"of a pattern":           {flags.SourceFilter{Service: "%"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := get(t, db, func(tx *store.ReadTx) (page.List[flags.Source], error) {
-				return tx.FlagSources(t.Context(), account, each.filter, page.Request{Number: 1, Size: page.MaxSize, Total: true})
-			})
-			same(t, [2]int{len(found.Items), found.Total}, [2]int{each.want, each.want})
+			same(t, len(matches(t, db, (*store.ReadTx).FlagSources, account, each.filter)), each.want)
 		})
 	}
 }

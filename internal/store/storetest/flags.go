@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/optional"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -59,29 +57,21 @@ func deleteFlag(t *testing.T, db *store.DB, account, key string) {
 	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteFlag(t.Context(), account, key) })
 }
 
-func readFlag(ctx context.Context, account, key string) func(*store.ReadTx) (flags.Flag, error) {
-	return func(tx *store.ReadTx) (flags.Flag, error) { return tx.Flag(ctx, account, key) }
-}
-
 func countFlags(t *testing.T, db *store.DB, account string) int {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountFlags(t.Context(), account) })
+	return of(t, db, (*store.ReadTx).CountFlags, account)
 }
 
 // largeBytes is what the large flags take together.
 func largeBytes(t *testing.T, db *store.DB, account string) int {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.LargeFlagBytes(t.Context(), account) })
+	return of(t, db, (*store.ReadTx).LargeFlagBytes, account)
 }
 
 // findFlags returns the keys that a filter finds.
 func findFlags(t *testing.T, db *store.DB, account string, filter flags.Filter) []string {
 	t.Helper()
-	found := get(t, db, func(tx *store.ReadTx) (page.List[flags.Flag], error) {
-		return tx.Flags(t.Context(), account, filter, page.Request{Number: 1, Size: page.MaxSize, Total: true})
-	})
-	same(t, found.Total, len(found.Items))
-	return flagKeys(found.Items)
+	return flagKeys(matches(t, db, (*store.ReadTx).Flags, account, filter))
 }
 
 func flagKeys(found []flags.Flag) []string {
@@ -89,21 +79,20 @@ func flagKeys(found []flags.Flag) []string {
 }
 
 func flagConcept(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	for key, flag := range map[string]flags.Flag{"with-everything": newFlag(account, "with-everything"), "with-nulls": bareFlag(account, "with-nulls")} {
 		t.Run("a flag "+key+" round trip", func(t *testing.T) {
 			saveFlag(t, db, flag)
-			same(t, get(t, db, readFlag(ctx, account, key)), flag)
-			missing(t, db, readFlag(ctx, other, key))
+			same(t, find(t, db, (*store.ReadTx).Flag, account, key), flag)
+			lacks(t, db, (*store.ReadTx).Flag, other, key)
 		})
 	}
 	t.Run("keys are case-sensitive and per account", func(t *testing.T) {
 		upper, lower, foreign := saveFlag(t, db, newFlag(account, "Case")), saveFlag(t, db, bareFlag(account, "case")), saveFlag(t, db, newFlag(other, "case"))
-		same(t, get(t, db, readFlag(ctx, account, "Case")), upper)
-		same(t, get(t, db, readFlag(ctx, account, "case")), lower)
-		same(t, get(t, db, readFlag(ctx, other, "case")), foreign)
-		missing(t, db, readFlag(ctx, other, "Case"))
+		same(t, find(t, db, (*store.ReadTx).Flag, account, "Case"), upper)
+		same(t, find(t, db, (*store.ReadTx).Flag, account, "case"), lower)
+		same(t, find(t, db, (*store.ReadTx).Flag, other, "case"), foreign)
+		lacks(t, db, (*store.ReadTx).Flag, other, "Case")
 	})
 	t.Run("JSON", func(t *testing.T) { flagJSON(t, db) })
 	t.Run("save again replaces", func(t *testing.T) { flagReplacement(t, db) })
@@ -125,7 +114,7 @@ func flagJSON(t *testing.T, db *store.DB) {
 			flag := bareFlag(account, "f"+strconv.Itoa(i))
 			flag.Type, flag.Default = flageval.JSON, json.RawMessage(text)
 			saveFlag(t, db, flag)
-			same(t, string(get(t, db, readFlag(t.Context(), account, flag.Key)).Default), text)
+			same(t, string(find(t, db, (*store.ReadTx).Flag, account, flag.Key).Default), text)
 		})
 	}
 	t.Run("values and rules", func(t *testing.T) {
@@ -135,7 +124,7 @@ func flagJSON(t *testing.T, db *store.DB) {
 		flag.Environments = map[string]flags.Environment{"e": {Default: json.RawMessage(marked),
 			Rules: []flags.Rule{{Logic: json.RawMessage(`{"<":[1, 2]}`), Value: json.RawMessage(marked)}}}}
 		saveFlag(t, db, flag)
-		got := get(t, db, readFlag(t.Context(), account, flag.Key))
+		got := find(t, db, (*store.ReadTx).Flag, account, flag.Key)
 		environment := got.Environments["e"]
 		same(t, got.Values[0].Name, "<&>")
 		for _, value := range []json.RawMessage{got.Values[0].Value, environment.Default, environment.Rules[0].Value} {
@@ -148,7 +137,7 @@ func flagJSON(t *testing.T, db *store.DB) {
 		flag.Environments = map[string]flags.Environment{"e": {Default: json.RawMessage("null")}}
 		saveFlag(t, db, flag)
 		flag.Environments = map[string]flags.Environment{"e": {}}
-		same(t, get(t, db, readFlag(t.Context(), account, flag.Key)), flag)
+		same(t, find(t, db, (*store.ReadTx).Flag, account, flag.Key), flag)
 	})
 }
 
@@ -161,7 +150,6 @@ func meaning(t *testing.T, text json.RawMessage) (value any) {
 }
 
 func flagReplacement(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	first := saveFlag(t, db, newFlag(account, "f"))
 	kept, foreign := saveFlag(t, db, newFlag(account, "kept")), saveFlag(t, db, newFlag(other, "f"))
@@ -169,15 +157,14 @@ func flagReplacement(t *testing.T, db *store.DB) {
 		after.CreatedAt, after.UpdatedAt = at(100), at(200)
 		saveFlag(t, db, after)
 		after.LastEvaluated = first.LastEvaluated // noted beside the writers, who leave it alone
-		same(t, get(t, db, readFlag(ctx, account, "f")), after)
+		same(t, find(t, db, (*store.ReadTx).Flag, account, "f"), after)
 	}
-	same(t, get(t, db, readFlag(ctx, account, "kept")), kept)
-	same(t, get(t, db, readFlag(ctx, other, "f")), foreign)
+	same(t, find(t, db, (*store.ReadTx).Flag, account, "kept"), kept)
+	same(t, find(t, db, (*store.ReadTx).Flag, other, "f"), foreign)
 	same(t, countFlags(t, db, account), 2)
 }
 
 func flagDeletion(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	user := flags.Reference{ContextType: "user"}
 	for _, owner := range []string{account, other} {
@@ -187,7 +174,7 @@ func flagDeletion(t *testing.T, db *store.DB) {
 		}
 	}
 	deleteFlag(t, db, account, "f")
-	missing(t, db, readFlag(ctx, account, "f"))
+	lacks(t, db, (*store.ReadTx).Flag, account, "f")
 	same(t, countFlags(t, db, account), 1)
 	same(t, findFlags(t, db, account, flags.Filter{}), []string{"kept"})
 	same(t, findFlags(t, db, account, flags.Filter{References: []flags.Reference{{ContextType: "user"}}}), []string{"kept"})
@@ -204,7 +191,7 @@ func flagDeletion(t *testing.T, db *store.DB) {
 		t.Run("and nothing of it comes back when it is "+name+" again", func(t *testing.T) {
 			flag := bareFlag(account, "f")
 			again(flag)
-			same(t, get(t, db, readFlag(ctx, account, "f")), flag)
+			same(t, find(t, db, (*store.ReadTx).Flag, account, "f"), flag)
 			same(t, findFlags(t, db, account, flags.Filter{References: []flags.Reference{{ContextType: "user"}}}), []string{"kept"})
 			deleteFlag(t, db, account, "f")
 		})
@@ -248,7 +235,7 @@ func flagInsertion(t *testing.T, db *store.DB) {
 	}
 	insertFlags(t, db, many...)
 	same(t, countFlags(t, db, account), len(many))
-	found := get(t, db, func(tx *store.ReadTx) ([]flags.Flag, error) { return tx.FlagsByKey(t.Context(), account, nil) })
+	found := find(t, db, (*store.ReadTx).FlagsByKey, account, nil)
 	same(t, byKey(found), byKey(many))
 }
 
@@ -262,7 +249,7 @@ func byKey(list []flags.Flag) map[string]flags.Flag {
 
 func existing(t *testing.T, db *store.DB, account string, keys ...string) []string {
 	t.Helper()
-	found := get(t, db, func(tx *store.ReadTx) ([]string, error) { return tx.ExistingFlags(t.Context(), account, keys) })
+	found := find(t, db, (*store.ReadTx).ExistingFlags, account, keys)
 	return slices.Sorted(slices.Values(found))
 }
 
@@ -283,7 +270,7 @@ func flagsByKey(t *testing.T, db *store.DB) {
 		"what does not exist":      {[]string{"A", "", "%", "gone", "foreign", `"a"`, `a","b`, "<", oddText}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := get(t, db, func(tx *store.ReadTx) ([]flags.Flag, error) { return tx.FlagsByKey(t.Context(), account, each.keys) })
+			found := find(t, db, (*store.ReadTx).FlagsByKey, account, each.keys)
 			same(t, len(found), len(each.want))
 			same(t, byKey(found), byKey(each.want))
 			if each.keys != nil {
@@ -302,9 +289,7 @@ func flagsByKey(t *testing.T, db *store.DB) {
 
 func withEnvironment(t *testing.T, db *store.DB, account, environment string) []flags.Flag {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) ([]flags.Flag, error) {
-		return tx.FlagsWithEnvironment(t.Context(), account, environment)
-	})
+	return find(t, db, (*store.ReadTx).FlagsWithEnvironment, account, environment)
 }
 
 func flagsWithEnvironment(t *testing.T, db *store.DB) {
@@ -371,7 +356,7 @@ func flagFilters(t *testing.T, db *store.DB) {
 	saveFlag(t, db, newFlag(newAccount(t, db).ID, "k0"))
 	checkSearch(t, func(t *testing.T, text string) (found []string) {
 		for _, key := range findFlags(t, db, account, flags.Filter{Search: text}) {
-			found = append(found, get(t, db, readFlag(t.Context(), account, key)).Name)
+			found = append(found, find(t, db, (*store.ReadTx).Flag, account, key).Name)
 		}
 		return found
 	})
@@ -393,7 +378,7 @@ func flagFilters(t *testing.T, db *store.DB) {
 		t.Run(name, func(t *testing.T) { same(t, len(findFlags(t, db, account, each.filter)), each.want) })
 	}
 	t.Run("search after a rename", func(t *testing.T) {
-		renamed := get(t, db, readFlag(t.Context(), account, "k8"))
+		renamed := find(t, db, (*store.ReadTx).Flag, account, "k8")
 		renamed.Name = "Grün"
 		saveFlag(t, db, renamed)
 		same(t, findFlags(t, db, account, flags.Filter{Search: "GRÜN"}), []string{"k8"})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -25,27 +24,21 @@ func newInvitation(t *testing.T, db *store.DB, account, email string, change fun
 func invitations(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
-	byID := func(account, id string) func(*store.ReadTx) (accounts.Invitation, error) {
-		return func(tx *store.ReadTx) (accounts.Invitation, error) { return tx.Invitation(ctx, account, id) }
-	}
 	invitation := newInvitation(t, db, account, oddText, nil)
-	same(t, get(t, db, byID(account, invitation.ID)), invitation)
-	missing(t, db, byID(other, invitation.ID))
+	same(t, find(t, db, (*store.ReadTx).Invitation, account, invitation.ID), invitation)
+	lacks(t, db, (*store.ReadTx).Invitation, other, invitation.ID)
 	t.Run("one for each address of an account", func(t *testing.T) {
 		again := accounts.Invitation{ID: newID(), Account: account, Address: oddText}
 		refused(t, db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertInvitation(ctx, again) }), fault.AlreadyExists)
 		newInvitation(t, db, other, oddText, nil)
-		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountInvitations(ctx, account) }), 1)
-		found := get(t, db, func(tx *store.ReadTx) (page.List[accounts.Invitation], error) {
-			return tx.Invitations(ctx, account, accounts.InvitationFilter{Address: oddText}, page.First())
-		})
-		same(t, found.Items, []accounts.Invitation{invitation})
+		same(t, of(t, db, (*store.ReadTx).CountInvitations, account), 1)
+		same(t, matches(t, db, (*store.ReadTx).Invitations, account, accounts.InvitationFilter{Address: oddText}), []accounts.Invitation{invitation})
 	})
 	t.Run("a deletion removes one of its account", func(t *testing.T) {
 		do(t, db, other, func(tx *store.Tx) error { return tx.DeleteInvitation(ctx, other, invitation.ID) })
-		same(t, get(t, db, byID(account, invitation.ID)), invitation)
+		same(t, find(t, db, (*store.ReadTx).Invitation, account, invitation.ID), invitation)
 		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteInvitation(ctx, account, invitation.ID) })
-		missing(t, db, byID(account, invitation.ID))
+		lacks(t, db, (*store.ReadTx).Invitation, account, invitation.ID)
 	})
 	t.Run("the list", func(t *testing.T) {
 		account := newAccount(t, db).ID
@@ -76,24 +69,24 @@ func links(t *testing.T, db *store.DB) {
 	}
 	subject := newID()
 	first, unlimited := save(accounts.ResetLink, subject, new(at(1))), save(accounts.SetupLink, subject, nil)
-	same(t, get(t, db, readLink(ctx, first.Hash)), first)
-	same(t, get(t, db, readLink(ctx, unlimited.Hash)), unlimited)
+	same(t, of(t, db, (*store.ReadTx).LinkByHash, first.Hash), first)
+	same(t, of(t, db, (*store.ReadTx).LinkByHash, unlimited.Hash), unlimited)
 	second := save(accounts.ResetLink, subject, new(at(2)))
 	missing(t, db, readLink(ctx, first.Hash)) // one of each kind and subject
-	same(t, get(t, db, readLink(ctx, second.Hash)), second)
+	same(t, of(t, db, (*store.ReadTx).LinkByHash, second.Hash), second)
 	kept := save(accounts.ResetLink, newID(), new(at(3)))
 	do(t, db, other, func(tx *store.Tx) error { return tx.DeleteLinks(ctx, other, subject) })
-	same(t, get(t, db, readLink(ctx, second.Hash)), second)
+	same(t, of(t, db, (*store.ReadTx).LinkByHash, second.Hash), second)
 	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteLinks(ctx, account, subject) })
 	missing(t, db, readLink(ctx, second.Hash))
 	missing(t, db, readLink(ctx, unlimited.Hash))
-	same(t, get(t, db, readLink(ctx, kept.Hash)), kept)
+	same(t, of(t, db, (*store.ReadTx).LinkByHash, kept.Hash), kept)
 
 	never, past := save(accounts.SetupLink, newID(), nil), save(accounts.JoinLink, newID(), new(at(-1)))
 	if removed, err := db.RemoveLinks(ctx, at(3)); err != nil || removed < 1 {
 		t.Errorf("removed %d, %v", removed, err)
 	}
 	missing(t, db, readLink(ctx, past.Hash))
-	same(t, get(t, db, readLink(ctx, never.Hash)), never)
-	same(t, get(t, db, readLink(ctx, kept.Hash)), kept) // it expires at that very instant
+	same(t, of(t, db, (*store.ReadTx).LinkByHash, never.Hash), never)
+	same(t, of(t, db, (*store.ReadTx).LinkByHash, kept.Hash), kept) // it expires at that very instant
 }

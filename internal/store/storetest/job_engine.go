@@ -108,7 +108,7 @@ func firing(t *testing.T, db *store.DB) {
 	ended := readJob(t, db, account, due[0].Key)
 	same(t, []any{ended.Enabled, ended.NextRunAt, ended.Version}, []any{false, (*time.Time)(nil), 1})
 	upcoming := func(after string, limit int) []jobs.Due {
-		return get(t, db, func(tx *store.ReadTx) ([]jobs.Due, error) { return tx.Upcoming(ctx, at(1000), after, limit) })
+		return list(t, db, (*store.ReadTx).Upcoming, at(1000), after, limit)
 	}
 	later := upcoming("", 1000)
 	same(t, len(later), 298)
@@ -154,10 +154,10 @@ func claiming(t *testing.T, db *store.DB) {
 	AddJobs(t, db, job)
 	ids := Queue(t, db, job, 10)
 	pending := func() int {
-		return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountPending(ctx, 100) })
+		return of(t, db, (*store.ReadTx).CountPending, 100)
 	}
 	same(t, pending(), 10)
-	same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountPending(ctx, 3) }), 3)
+	same(t, of(t, db, (*store.ReadTx).CountPending, 3), 3)
 	claims := write(t, db, func(tx *store.Tx) ([]worker.Claim, error) { return tx.ClaimRuns(ctx, job.Lane(), "boot", 1) })
 	same(t, claims, []worker.Claim{{Run: ids[0], Account: account, Lane: job.Lane(), Job: "j", Request: job.RequestID}})
 	run := ReadRun(t, db, account, ids[0])
@@ -169,15 +169,11 @@ func claiming(t *testing.T, db *store.DB) {
 	run = ReadRun(t, db, account, ids[5])
 	same(t, []any{run.Status, *run.Reason, *run.Error, run.StartedAt}, []any{jobs.Failed, jobs.QuotaExceeded, oddText, (*time.Time)(nil)})
 	same(t, pending(), 2)
-	read := get(t, db, func(tx *store.ReadTx) (map[string]jobs.Configuration, error) {
-		return tx.Configurations(ctx, []string{job.RequestID, newID()})
-	})
+	read := of(t, db, (*store.ReadTx).Configurations, []string{job.RequestID, newID()})
 	same(t, len(read), 1)
 	same(t, read[job.RequestID].Plain(), job.Configuration.Plain())
 	db.SealWith(newRing(t)) // one that cannot open it
-	same(t, len(get(t, db, func(tx *store.ReadTx) (map[string]jobs.Configuration, error) {
-		return tx.Configurations(ctx, []string{job.RequestID})
-	})), 0)
+	same(t, len(of(t, db, (*store.ReadTx).Configurations, []string{job.RequestID})), 0)
 }
 
 func turns(t *testing.T, db *store.DB) {
@@ -212,14 +208,14 @@ func turns(t *testing.T, db *store.DB) {
 }
 
 func outcomes(t *testing.T, db *store.DB) {
-	ctx, account := t.Context(), newAccount(t, db).ID
+	account := newAccount(t, db).ID
 	job := NewJob(account, "j", "http://a/")
 	AddJobs(t, db, job)
 	ids := Queue(t, db, job, 300)
 	claim(t, db, job.Lane(), "mine", 299)
 	claim(t, db, job.Lane(), "other", 1)
 	cancel(t, db, account, ids[0])
-	owned := get(t, db, func(tx *store.ReadTx) ([]string, error) { return tx.Owned(ctx, "mine") })
+	owned := of(t, db, (*store.ReadTx).Owned, "mine")
 	same(t, len(owned), 298)
 	reason, detail := jobs.Timeout, oddText
 	all := make([]worker.Outcome, len(ids))
@@ -242,7 +238,7 @@ func metering(t *testing.T, db *store.DB) {
 		do(t, db, "", func(tx *store.Tx) error { return tx.MeterRuns(ctx, account, "2031-02", more) })
 	}
 	for period, want := range map[string]int{"2031-02": 12, "2031-03": 0} {
-		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.RunsUsed(ctx, account, period) }), want)
+		same(t, find(t, db, (*store.ReadTx).RunsUsed, account, period), want)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -25,11 +24,7 @@ func lastRuns(t *testing.T, db *store.DB) {
 	again := NewJob(account, "again", "http://c/")
 	AddJobs(t, db, again)
 	listed := func(status jobs.Status) (keys []string) {
-		found := get(t, db, func(tx *store.ReadTx) (page.List[jobs.Job], error) {
-			return tx.Jobs(ctx, account, jobs.Filter{LastStatus: status}, page.Request{Number: 1, Size: 10, Total: true})
-		})
-		same(t, found.Total, len(found.Items))
-		for _, job := range found.Items {
+		for _, job := range matches(t, db, (*store.ReadTx).Jobs, account, jobs.Filter{LastStatus: status}) {
 			if keys = append(keys, job.Key); (job.LastRun != nil) != (job.Key == "busy") {
 				t.Errorf("the last run of %s is %+v", job.Key, job.LastRun)
 			}
@@ -67,7 +62,7 @@ func finishedRuns(t *testing.T, db *store.DB) {
 		started := *ReadRun(t, db, account, runs[i].ID).StartedAt
 		finish(t, db, boot, worker.Outcome{Run: runs[i].ID, Status: jobs.Succeeded, FinishedAt: started.Add(time.Duration(i/3) * 7 * time.Millisecond)})
 	}
-	found := get(t, db, func(tx *store.ReadTx) ([]jobs.RunCount, error) { return tx.FinishedRuns(ctx, job, day) })
+	found := find(t, db, (*store.ReadTx).FinishedRuns, job, day)
 	slices.SortFunc(found, func(a, b jobs.RunCount) int {
 		return cmp.Or(a.Day.Compare(b.Day), cmp.Compare(a.Status, b.Status), cmp.Compare(millis(a), millis(b)))
 	})
@@ -75,7 +70,7 @@ func finishedRuns(t *testing.T, db *store.DB) {
 	same(t, found, []jobs.RunCount{{Day: day, Status: jobs.Canceled, Runs: 1}, {Day: day, Status: jobs.Succeeded, Millis: new(int64(0)), Runs: 1},
 		{Day: day, Status: jobs.Succeeded, Millis: new(int64(7)), Runs: 1},
 		{Day: next, Status: jobs.Succeeded, Millis: new(int64(0)), Runs: 1}, {Day: next, Status: jobs.Succeeded, Millis: new(int64(7)), Runs: 1}})
-	later := get(t, db, func(tx *store.ReadTx) ([]jobs.RunCount, error) { return tx.FinishedRuns(ctx, job, next) })
+	later := find(t, db, (*store.ReadTx).FinishedRuns, job, next)
 	same(t, len(later), 2)
 }
 
@@ -94,7 +89,7 @@ func pendingLimits(t *testing.T, db *store.DB) {
 	ids := Queue(t, db, job, 5)
 	Queue(t, db, elsewhere, 2)
 	pending := func(limit int) int {
-		return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.PendingRuns(ctx, account, limit) })
+		return find(t, db, (*store.ReadTx).PendingRuns, account, limit)
 	}
 	same(t, []int{pending(100), pending(3)}, []int{5, 3})
 	claim(t, db, job.Lane(), "boot", 1)
@@ -110,7 +105,7 @@ func pendingLimits(t *testing.T, db *store.DB) {
 	}
 	run := ReadRun(t, db, account, ids[1])
 	same(t, []any{*run.Error, run.FinishedAt != nil, run.Reason == nil}, []any{oddText, true, true})
-	same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.PendingRuns(ctx, other, 100) }), 2)
+	same(t, find(t, db, (*store.ReadTx).PendingRuns, other, 100), 2)
 	do(t, db, "", func(tx *store.Tx) error {
 		return tx.SkipJobs(ctx, []jobs.Firing{{Due: jobs.Due{Origin: jobs.Origin{UID: job.UID}}, ScheduledFor: at(8)}})
 	})

@@ -112,7 +112,7 @@ func oddJob(account, key string) jobs.Job {
 
 func readJob(t *testing.T, db *store.DB, account, key string) jobs.Job {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(t.Context(), account, key) })
+	return find(t, db, (*store.ReadTx).Job, account, key)
 }
 
 func jobConcept(t *testing.T, shared *store.DB) {
@@ -125,14 +125,11 @@ func jobConcept(t *testing.T, shared *store.DB) {
 		same(t, got.Configuration.Plain(), job.Configuration.Plain())
 		same(t, []any{got.UID, got.Name, *got.Description, got.Enabled, got.Schedule, got.RequestID, *got.NextRunAt, got.CreatedAt, got.UpdatedAt, got.Version},
 			[]any{job.UID, oddText, oddText, true, job.Schedule, job.RequestID, at(9), at(1), at(2), 1})
-		missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, other, "odd") })
-		missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, account, "ODD") })
-		configuration := func(account, id string) func(*store.ReadTx) (jobs.Configuration, error) {
-			return func(tx *store.ReadTx) (jobs.Configuration, error) { return tx.JobConfiguration(ctx, account, id) }
-		}
-		same(t, get(t, db, configuration(account, job.RequestID)).Plain(), job.Configuration.Plain())
-		missing(t, db, configuration(other, job.RequestID))
-		missing(t, db, configuration(account, newID()))
+		lacks(t, db, (*store.ReadTx).Job, other, "odd")
+		lacks(t, db, (*store.ReadTx).Job, account, "ODD")
+		same(t, find(t, db, (*store.ReadTx).JobConfiguration, account, job.RequestID).Plain(), job.Configuration.Plain())
+		lacks(t, db, (*store.ReadTx).JobConfiguration, other, job.RequestID)
+		lacks(t, db, (*store.ReadTx).JobConfiguration, account, newID())
 	})
 	t.Run("key is free after deletion", func(t *testing.T) { jobKeys(t, db, account) })
 	t.Run("update", func(t *testing.T) { jobChanges(t, db, account) })
@@ -145,8 +142,8 @@ func jobConcept(t *testing.T, shared *store.DB) {
 		for _, more := range []int{3, -1} {
 			do(t, db, counted, func(tx *store.Tx) error { return tx.AddActiveJobs(ctx, counted, more) })
 		}
-		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ActiveJobs(ctx, counted) }), 2)
-		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.ActiveJobs(ctx, other) }), 0)
+		same(t, of(t, db, (*store.ReadTx).ActiveJobs, counted), 2)
+		same(t, of(t, db, (*store.ReadTx).ActiveJobs, other), 0)
 	})
 	t.Run("stored totals", func(t *testing.T) { storedJobs(t, db) })
 	t.Run("domain transactions", func(t *testing.T) {
@@ -163,7 +160,7 @@ func jobConcept(t *testing.T, shared *store.DB) {
 func storedJobs(t *testing.T, db *store.DB) {
 	ctx, account := t.Context(), newAccount(t, db).ID
 	stored := func() jobs.Stored {
-		return get(t, db, func(tx *store.ReadTx) (jobs.Stored, error) { return tx.Stored(ctx, account) })
+		return of(t, db, (*store.ReadTx).Stored, account)
 	}
 	same(t, stored(), jobs.Stored{})
 	first, second := NewJob(account, "first", "http://a/"), NewJob(account, "second", "http://a/")
@@ -188,7 +185,7 @@ func jobKeys(t *testing.T, db *store.DB, account string) {
 	err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertJob(ctx, NewJob(account, "again", "http://b/")) })
 	refused(t, err, fault.AlreadyExists)
 	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, first, at(5)); return err })
-	missing(t, db, func(tx *store.ReadTx) (jobs.Job, error) { return tx.Job(ctx, account, "again") })
+	lacks(t, db, (*store.ReadTx).Job, account, "again")
 	second := NewJob(account, "again", "http://b/")
 	AddJobs(t, db, second)
 	same(t, readJob(t, db, account, "again").UID, second.UID)
@@ -247,7 +244,7 @@ func jobDeletion(t *testing.T, db *store.DB, account string) {
 }
 
 func jobLists(t *testing.T, db *store.DB) {
-	ctx, account := t.Context(), newAccount(t, db).ID
+	account := newAccount(t, db).ID
 	var written []jobs.Job
 	for i, name := range oddNames() {
 		job := NewJob(account, fmt.Sprintf("k%02d", i), "http://a/")
@@ -260,9 +257,7 @@ func jobLists(t *testing.T, db *store.DB) {
 	}
 	AddJobs(t, db, written...)
 	filtered := func(filter jobs.Filter) int {
-		return len(get(t, db, func(tx *store.ReadTx) (page.List[jobs.Job], error) {
-			return tx.Jobs(ctx, account, filter, page.First())
-		}).Items)
+		return len(matches(t, db, (*store.ReadTx).Jobs, account, filter))
 	}
 	same(t, filtered(jobs.Filter{Enabled: optional.Of(true)})+filtered(jobs.Filter{Enabled: optional.Of(false)}), len(written))
 	same(t, filtered(jobs.Filter{Search: "K0"}), 10)

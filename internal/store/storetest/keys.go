@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -28,10 +27,6 @@ func fullKey(key *accounts.Key) {
 	key.Scopes.Environments = []string{"production", oddText}
 	key.Scopes.Origins = []string{"https://shop.example"}
 	key.Status, key.Role, key.Access = accounts.Revoked, accounts.Viewer, accounts.EvaluateAccess
-}
-
-func readKey(ctx context.Context, account, id string) func(*store.ReadTx) (accounts.Key, error) {
-	return func(tx *store.ReadTx) (accounts.Key, error) { return tx.Key(ctx, account, id) }
 }
 
 func accessVersion(t *testing.T, db *store.DB) {
@@ -67,13 +62,13 @@ func keys(t *testing.T, db *store.DB) {
 	for name, change := range map[string]func(*accounts.Key){"with nulls": nil, "with everything": fullKey} {
 		t.Run("a key "+name+" comes back as it was written", func(t *testing.T) {
 			key := newKey(t, db, account, change)
-			same(t, get(t, db, readKey(ctx, account, key.ID)), key)
+			same(t, find(t, db, (*store.ReadTx).Key, account, key.ID), key)
 			found, _, err := db.KeyByHash(ctx, key.Hash)
 			if err != nil {
 				t.Fatal(err)
 			}
 			same(t, found, key)
-			missing(t, db, readKey(ctx, other, key.ID))
+			lacks(t, db, (*store.ReadTx).Key, other, key.ID)
 		})
 	}
 	t.Run("an unknown hash is not found", func(t *testing.T) {
@@ -94,10 +89,10 @@ func keys(t *testing.T, db *store.DB) {
 	t.Run("a deletion removes a key of its account", func(t *testing.T) {
 		key, kept := newKey(t, db, account, nil), newKey(t, db, account, nil)
 		do(t, db, other, func(tx *store.Tx) error { return tx.DeleteKey(ctx, other, key.ID) })
-		same(t, get(t, db, readKey(ctx, account, key.ID)), key)
+		same(t, find(t, db, (*store.ReadTx).Key, account, key.ID), key)
 		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteKey(ctx, account, key.ID) })
-		missing(t, db, readKey(ctx, account, key.ID))
-		same(t, get(t, db, readKey(ctx, account, kept.ID)), kept)
+		lacks(t, db, (*store.ReadTx).Key, account, key.ID)
+		same(t, find(t, db, (*store.ReadTx).Key, account, kept.ID), kept)
 	})
 	t.Run("the list", func(t *testing.T) { keyList(t, db) })
 }
@@ -111,11 +106,11 @@ func keyUpdate(t *testing.T, db *store.DB, account, other string) {
 	foreign := after
 	foreign.Account = other
 	do(t, db, other, func(tx *store.Tx) error { return tx.UpdateKey(ctx, foreign) })
-	same(t, get(t, db, readKey(ctx, account, before.ID)), before)
+	same(t, find(t, db, (*store.ReadTx).Key, account, before.ID), before)
 	sent := after
 	sent.Hash, sent.CreatedBy, sent.CreatedAt, sent.LastUsedAt = "stolen", "somebody", at(1000), nil
 	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateKey(ctx, sent) })
-	same(t, get(t, db, readKey(ctx, account, before.ID)), after)
+	same(t, find(t, db, (*store.ReadTx).Key, account, before.ID), after)
 }
 
 func keyList(t *testing.T, db *store.DB) {

@@ -145,6 +145,15 @@ func compare(a, b reflect.Value, descending bool) (decided int) {
 	return decided
 }
 
+// matches returns everything that a filter selects, and checks that it is counted.
+func matches[T, F any](t *testing.T, db *store.DB, read func(*store.ReadTx, context.Context, string, F, page.Request) (page.List[T], error),
+	account string, filter F) []T {
+	t.Helper()
+	found := list(t, db, read, account, filter, page.Request{Number: 1, Size: page.MaxSize, Total: true})
+	same(t, found.Total, len(found.Items))
+	return found.Items
+}
+
 // searches is a table of searches in names, and of what each finds.
 func searches() (names []string, table map[string][]string) {
 	names = []string{"Äpfel & Birnen", "50% off", "500 off", `back\slash`, "under_score", "underscore", "ПРОДАКШН", "İstanbul", "plain"}

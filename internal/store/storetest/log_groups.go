@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"testing"
@@ -25,13 +24,9 @@ func deleteGroup(t *testing.T, db *store.DB, account, key string) {
 	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteLogGroup(t.Context(), account, key, at(52)) })
 }
 
-func readGroup(ctx context.Context, account, key string) func(*store.ReadTx) (logging.Group, error) {
-	return func(tx *store.ReadTx) (logging.Group, error) { return tx.LogGroup(ctx, account, key) }
-}
-
 func countGroups(t *testing.T, db *store.DB, account string) int {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountLogGroups(t.Context(), account) })
+	return of(t, db, (*store.ReadTx).CountLogGroups, account)
 }
 
 func groupKeys(found []logging.Group) []string {
@@ -39,15 +34,14 @@ func groupKeys(found []logging.Group) []string {
 }
 
 func logGroups(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	bare := logging.Group{Account: account, Key: "bare", Name: "bare", Levels: noLevels(), CreatedAt: at(53), UpdatedAt: at(54)}
 	for key, group := range map[string]logging.Group{"everything": newGroup(account, "everything"), "bare": bare} {
 		t.Run("a group with "+key+" round trip", func(t *testing.T) {
 			saveGroup(t, db, group)
-			same(t, get(t, db, readGroup(ctx, account, key)), group)
-			missing(t, db, readGroup(ctx, other, key))
-			missing(t, db, readLogger(ctx, account, key))
+			same(t, find(t, db, (*store.ReadTx).LogGroup, account, key), group)
+			lacks(t, db, (*store.ReadTx).LogGroup, other, key)
+			lacks(t, db, (*store.ReadTx).Logger, account, key)
 		})
 	}
 	t.Run("case-sensitive keys, counted apart from loggers", func(t *testing.T) {
@@ -56,25 +50,21 @@ func logGroups(t *testing.T, db *store.DB) {
 		same(t, countGroups(t, db, account), 3)
 		all, managed := countLoggers(t, db, account)
 		same(t, [2]int{all, managed}, [2]int{1, 0})
-		missing(t, db, readGroup(ctx, account, "logger"))
+		lacks(t, db, (*store.ReadTx).LogGroup, account, "logger")
 	})
 	t.Run("delete", func(t *testing.T) {
 		deleteGroup(t, db, account, "Bare")
 		deleteGroup(t, db, account, "nothing")
 		deleteGroup(t, db, account, "logger") // which is none
-		missing(t, db, readGroup(ctx, account, "Bare"))
+		lacks(t, db, (*store.ReadTx).LogGroup, account, "Bare")
 		same(t, countGroups(t, db, account), 2)
-		same(t, get(t, db, readLogger(ctx, account, "logger")), bareLogger(account, "logger"))
+		same(t, find(t, db, (*store.ReadTx).Logger, account, "logger"), bareLogger(account, "logger"))
 	})
 	t.Run("by key and environment", func(t *testing.T) {
-		found := get(t, db, func(tx *store.ReadTx) ([]logging.Group, error) {
-			return tx.LogGroupsByKey(ctx, account, []string{"bare", "logger", "Bare", "everything"})
-		})
+		found := find(t, db, (*store.ReadTx).LogGroupsByKey, account, []string{"bare", "logger", "Bare", "everything"})
 		same(t, slices.Sorted(slices.Values(groupKeys(found))), []string{"bare", "everything"})
 		for environment, want := range map[string][]string{"production": {"everything"}, "prod": nil} {
-			found := get(t, db, func(tx *store.ReadTx) ([]logging.Group, error) {
-				return tx.LogGroupsWithEnvironment(ctx, account, environment)
-			})
+			found := find(t, db, (*store.ReadTx).LogGroupsWithEnvironment, account, environment)
 			same(t, groupKeys(found), want)
 		}
 	})
@@ -96,9 +86,7 @@ func logGroupList(t *testing.T, db *store.DB) {
 		read: (*store.ReadTx).LogGroups, id: func(group logging.Group) string { return group.Key },
 		byDefault: "key", fields: []string{"key", "name", "created_at", "updated_at"},
 	}.check(t, db, account, written)
-	found := get(t, db, func(tx *store.ReadTx) (page.List[logging.Group], error) {
-		return tx.LogGroups(t.Context(), account, logging.GroupFilter{Search: "K1"}, page.Request{Number: 1, Size: 2, Total: true})
-	})
+	found := list(t, db, (*store.ReadTx).LogGroups, account, logging.GroupFilter{Search: "K1"}, page.Request{Number: 1, Size: 2, Total: true})
 	same(t, groupKeys(found.Items), []string{"k1", "k10"})
 	same(t, found.Total, 10)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -32,15 +31,13 @@ func saveSources(t *testing.T, db *store.DB, sources ...logging.Source) {
 
 func countSeen(t *testing.T, db *store.DB, account string) int {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountLoggerSources(t.Context(), account) })
+	return of(t, db, (*store.ReadTx).CountLoggerSources, account)
 }
 
 // known returns the stored ones of some sources.
 func known(t *testing.T, db *store.DB, account string, sources ...logging.Source) []logging.Source {
 	t.Helper()
-	found := get(t, db, func(tx *store.ReadTx) (map[observations.SourceKey]logging.Source, error) {
-		return tx.KnownLoggerSources(t.Context(), account, sources)
-	})
+	found := find(t, db, (*store.ReadTx).KnownLoggerSources, account, sources)
 	var ordered []logging.Source
 	for _, source := range sources {
 		if stored, is := found[source.SourceKey()]; is {
@@ -51,7 +48,6 @@ func known(t *testing.T, db *store.DB, account string, sources ...logging.Source
 }
 
 func loggerSources(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	odd, plain, foreign := seenBy(account, "l", oddText, oddText), seenBy(account, "l", "s", "e"), seenBy(other, "l", "s", "e")
 	odd.Level = loglevel.None
@@ -78,9 +74,7 @@ func loggerSources(t *testing.T, db *store.DB) {
 			limit   int
 			want    int
 		}{{nil, 9, 0}, {[]string{"l"}, 9, 2}, {[]string{"l", "m"}, 9, 3}, {[]string{"m", "l"}, 1, 2}, {[]string{"%", "L"}, 9, 0}} {
-			found := get(t, db, func(tx *store.ReadTx) ([]logging.Source, error) {
-				return tx.NewestSources(ctx, account, each.loggers, each.limit)
-			})
+			found := list(t, db, (*store.ReadTx).NewestSources, account, each.loggers, each.limit)
 			same(t, len(found), each.want)
 		}
 	})
@@ -100,14 +94,10 @@ func newestSources(t *testing.T, db *store.DB) {
 			want = append(want, source)
 		}
 	}
-	found := get(t, db, func(tx *store.ReadTx) ([]logging.Source, error) {
-		return tx.NewestSources(t.Context(), account, []string{"l"}, 4)
-	})
+	found := list(t, db, (*store.ReadTx).NewestSources, account, []string{"l"}, 4)
 	slices.SortFunc(found, func(a, b logging.Source) int { return a.LastSeen.Compare(b.LastSeen) })
 	same(t, found, want)
-	levels := get(t, db, func(tx *store.ReadTx) ([]logging.LevelSeen, error) {
-		return tx.LevelsSeen(t.Context(), account, []string{"l", "nothing", "m", "l"}, 4)
-	})
+	levels := list(t, db, (*store.ReadTx).LevelsSeen, account, []string{"l", "nothing", "m", "l"}, 4)
 	slices.SortFunc(levels, func(a, b logging.LevelSeen) int {
 		return cmp.Or(cmp.Compare(a.Logger, b.Logger), cmp.Compare(a.Environment, b.Environment), cmp.Compare(a.Level, b.Level))
 	})
@@ -147,9 +137,6 @@ func loggerSourceList(t *testing.T, db *store.DB) {
 		{logging.SourceFilter{Logger: "l"}, 19}, {logging.SourceFilter{Service: "b"}, 2}, {logging.SourceFilter{Environment: "x0"}, 1},
 		{logging.SourceFilter{Logger: "m", Service: "B"}, 1}, {logging.SourceFilter{Logger: "L"}, 0}, {logging.SourceFilter{Service: "%"}, 0},
 	} {
-		found := get(t, db, func(tx *store.ReadTx) (page.List[logging.Source], error) {
-			return tx.LoggerSources(t.Context(), account, each.filter, page.Request{Number: 1, Size: 100, Total: true})
-		})
-		same(t, [2]int{len(found.Items), found.Total}, [2]int{each.want, each.want})
+		same(t, len(matches(t, db, (*store.ReadTx).LoggerSources, account, each.filter)), each.want)
 	}
 }

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/optional"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -51,25 +49,21 @@ func deleteLogger(t *testing.T, db *store.DB, account, key string) {
 	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteLogger(t.Context(), account, key, at(44)) })
 }
 
-func readLogger(ctx context.Context, account, key string) func(*store.ReadTx) (logging.Logger, error) {
-	return func(tx *store.ReadTx) (logging.Logger, error) { return tx.Logger(ctx, account, key) }
-}
-
 func loggerKeys(found []logging.Logger) []string {
 	return nameOf(found, func(logger logging.Logger) string { return logger.Key })
 }
 
 func loggersByKey(t *testing.T, db *store.DB, account string, keys ...string) []logging.Logger {
 	t.Helper()
-	found := get(t, db, func(tx *store.ReadTx) ([]logging.Logger, error) { return tx.LoggersByKey(t.Context(), account, keys) })
+	found := find(t, db, (*store.ReadTx).LoggersByKey, account, keys)
 	slices.SortFunc(found, func(a, b logging.Logger) int { return slices.Compare([]string{a.Key}, []string{b.Key}) })
 	return found
 }
 
 func countLoggers(t *testing.T, db *store.DB, account string) (all, managed int) {
 	t.Helper()
-	return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountLoggers(t.Context(), account) }),
-		get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountManagedLoggers(t.Context(), account) })
+	return of(t, db, (*store.ReadTx).CountLoggers, account),
+		of(t, db, (*store.ReadTx).CountManagedLoggers, account)
 }
 
 func loggerConcept(t *testing.T, db *store.DB) {
@@ -78,15 +72,15 @@ func loggerConcept(t *testing.T, db *store.DB) {
 	for key, logger := range map[string]logging.Logger{"with.everything": newLogger(account, "with.everything"), "with.nulls": bareLogger(account, "with.nulls")} {
 		t.Run("a logger "+key+" round trip", func(t *testing.T) {
 			saveLoggers(t, db, logger)
-			same(t, get(t, db, readLogger(ctx, account, key)), logger)
-			missing(t, db, readLogger(ctx, other, key))
+			same(t, find(t, db, (*store.ReadTx).Logger, account, key), logger)
+			lacks(t, db, (*store.ReadTx).Logger, other, key)
 		})
 	}
 	t.Run("every level", func(t *testing.T) {
 		for _, level := range append(loglevel.Levels(), loglevel.None) {
 			logger := leveled(bareLogger(account, "level"), level)
 			saveLoggers(t, db, logger)
-			same(t, get(t, db, readLogger(ctx, account, "level")), logger)
+			same(t, find(t, db, (*store.ReadTx).Logger, account, "level"), logger)
 		}
 	})
 	t.Run("domain transactions", func(t *testing.T) {
@@ -101,7 +95,7 @@ func loggerConcept(t *testing.T, db *store.DB) {
 	t.Run("save again replaces", func(t *testing.T) {
 		saveLoggers(t, db, newLogger(account, "again"))
 		saveLoggers(t, db, bareLogger(account, "again"))
-		same(t, get(t, db, readLogger(ctx, account, "again")), bareLogger(account, "again"))
+		same(t, find(t, db, (*store.ReadTx).Logger, account, "again"), bareLogger(account, "again"))
 	})
 	t.Run("delete", func(t *testing.T) { loggerDeletion(t, db) })
 	t.Run("save many", func(t *testing.T) { loggerInsertion(t, db) })
@@ -115,7 +109,6 @@ func loggerConcept(t *testing.T, db *store.DB) {
 }
 
 func loggerDeletion(t *testing.T, db *store.DB) {
-	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	for _, each := range []string{account, other} {
 		saveLoggers(t, db, newLogger(each, "l"), newLogger(each, "kept"))
@@ -123,14 +116,14 @@ func loggerDeletion(t *testing.T, db *store.DB) {
 	}
 	deleteLogger(t, db, account, "l")
 	deleteLogger(t, db, account, "nothing")
-	missing(t, db, readLogger(ctx, account, "l"))
+	lacks(t, db, (*store.ReadTx).Logger, account, "l")
 	same(t, loggerKeys(loggersByKey(t, db, account, "l", "kept")), []string{"kept"})
 	all, managed := countLoggers(t, db, account)
 	same(t, [2]int{all, managed}, [2]int{1, 1})
 	same(t, countSeen(t, db, account), 1)
 	same(t, countSeen(t, db, other), 2)
 	saveLoggers(t, db, bareLogger(account, "l"))
-	same(t, get(t, db, readLogger(ctx, account, "l")), bareLogger(account, "l"))
+	same(t, find(t, db, (*store.ReadTx).Logger, account, "l"), bareLogger(account, "l"))
 }
 
 func overrideSizes(t *testing.T, db *store.DB) {
@@ -149,7 +142,7 @@ func overrideSizes(t *testing.T, db *store.DB) {
 	group.Environments = overriding(account, "", wide).Environments
 	saveGroup(t, db, group)
 	large := func() int {
-		return get(t, db, func(tx *store.ReadTx) (int, error) { return tx.LargeOverrideBytes(t.Context(), account) })
+		return of(t, db, (*store.ReadTx).LargeOverrideBytes, account)
 	}
 	same(t, large(), 2*(logging.SmallBytes+around))
 	saveLoggers(t, db, overriding(account, "edge", edge+"a"))
@@ -172,9 +165,7 @@ func loggerInsertion(t *testing.T, db *store.DB) {
 	all, managed := countLoggers(t, db, account)
 	same(t, [2]int{all, managed}, [2]int{451, 1})
 	same(t, loggersByKey(t, db, account, keys...), many)
-	kinds := get(t, db, func(tx *store.ReadTx) (map[string]string, error) {
-		return tx.LoggerKinds(t.Context(), account, append(keys, "nothing"))
-	})
+	kinds := find(t, db, (*store.ReadTx).LoggerKinds, account, append(keys, "nothing"))
 	same(t, len(kinds), 451)
 }
 
@@ -188,20 +179,14 @@ func loggersFound(t *testing.T, db *store.DB) {
 	same(t, loggersByKey(t, db, account), nil)
 	same(t, loggersByKey(t, db, account, "b", "a", "a", "g", "%", `a","c`), []logging.Logger{a, b})
 	for group, want := range map[string][]string{"group": {"a"}, "Group": {"b"}, "g": nil, "": nil} {
-		found := get(t, db, func(tx *store.ReadTx) ([]logging.Logger, error) {
-			return tx.LoggersOfGroup(t.Context(), account, group)
-		})
+		found := find(t, db, (*store.ReadTx).LoggersOfGroup, account, group)
 		same(t, loggerKeys(found), want)
 	}
 	for environment, want := range map[string][]string{"production": {"a"}, "prod": {"b"}, "p_od": {"b"}, "p%": nil, "level": nil, "Prod": nil} {
-		found := get(t, db, func(tx *store.ReadTx) ([]logging.Logger, error) {
-			return tx.LoggersWithEnvironment(t.Context(), account, environment)
-		})
+		found := find(t, db, (*store.ReadTx).LoggersWithEnvironment, account, environment)
 		same(t, loggerKeys(found), want)
 	}
-	kinds := get(t, db, func(tx *store.ReadTx) (map[string]string, error) {
-		return tx.LoggerKinds(t.Context(), account, []string{"a", "g", "G", "nothing"})
-	})
+	kinds := find(t, db, (*store.ReadTx).LoggerKinds, account, []string{"a", "g", "G", "nothing"})
 	same(t, kinds, map[string]string{"a": logging.Kind, "g": logging.KindGroup})
 }
 
@@ -223,21 +208,21 @@ func descendants(t *testing.T, db *store.DB) {
 	same(t, cleared, []string{"a.", "a.b", "a.b.c", "a.é"})
 	after := bareLogger(account, "a.b")
 	after.UpdatedAt = at(99)
-	same(t, get(t, db, readLogger(t.Context(), account, "a.b")), after)
-	same(t, get(t, db, readLogger(t.Context(), account, "a.managed")), managed)
-	same(t, get(t, db, readLogger(t.Context(), account, "a.empty")), empty)
+	same(t, find(t, db, (*store.ReadTx).Logger, account, "a.b"), after)
+	same(t, find(t, db, (*store.ReadTx).Logger, account, "a.managed"), managed)
+	same(t, find(t, db, (*store.ReadTx).Logger, account, "a.empty"), empty)
 	for _, key := range []string{"a", "a-b", "ab", "a%", "b"} {
-		same(t, get(t, db, readLogger(t.Context(), account, key)).Level, loglevel.Warn)
+		same(t, find(t, db, (*store.ReadTx).Logger, account, key).Level, loglevel.Warn)
 	}
-	same(t, get(t, db, readLogger(t.Context(), other, "a.b")).Level, loglevel.Warn)
-	same(t, get(t, db, readGroup(t.Context(), account, "a.group")), newGroup(account, "a.group"))
+	same(t, find(t, db, (*store.ReadTx).Logger, other, "a.b").Level, loglevel.Warn)
+	same(t, find(t, db, (*store.ReadTx).LogGroup, account, "a.group"), newGroup(account, "a.group"))
 }
 
 func promotions(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	cascaded := func(account, key string) bool {
 		t.Helper()
-		return get(t, db, func(tx *store.ReadTx) (bool, error) { return tx.LoggerCascaded(t.Context(), account, key) })
+		return find(t, db, (*store.ReadTx).LoggerCascaded, account, key)
 	}
 	saveLoggers(t, db, bareLogger(account, "a"), bareLogger(account, "b"))
 	saveLoggers(t, db, bareLogger(other, "a"))
@@ -266,12 +251,10 @@ func expiries(t *testing.T, db *store.DB) {
 	deleteLogger(t, db, account, "gone")
 	want := []logging.Expiring{{Account: account, Kind: logging.Kind, Key: "first", At: *at(1)},
 		{Account: account, Kind: logging.KindGroup, Key: "group", At: *at(2)}, {Account: account, Kind: logging.Kind, Key: "third", At: *at(3)}}
-	same(t, get(t, db, func(tx *store.ReadTx) ([]logging.Expiring, error) { return tx.ExpiringLevels(t.Context(), nil, 3) }), want)
+	same(t, find(t, db, (*store.ReadTx).ExpiringLevels, nil, 3), want)
 	saveLoggers(t, db, expiring("first", nil, nil))
-	same(t, get(t, db, func(tx *store.ReadTx) ([]logging.Expiring, error) { return tx.ExpiringLevels(t.Context(), nil, 1) }), want[1:2])
-	others := get(t, db, func(tx *store.ReadTx) ([]logging.Expiring, error) {
-		return tx.ExpiringLevels(t.Context(), []string{"nobody", account}, 10)
-	})
+	same(t, find(t, db, (*store.ReadTx).ExpiringLevels, nil, 1), want[1:2])
+	others := find(t, db, (*store.ReadTx).ExpiringLevels, []string{"nobody", account}, 10)
 	same(t, slices.ContainsFunc(others, func(each logging.Expiring) bool { return each.Account == account }), false)
 }
 
@@ -290,7 +273,7 @@ func loggerList(t *testing.T, db *store.DB) {
 		read: (*store.ReadTx).Loggers, id: func(logger logging.Logger) string { return logger.Key },
 		byDefault: "key", fields: []string{"key", "name", "created_at", "updated_at"},
 	}.check(t, db, account, written)
-	keys := get(t, db, func(tx *store.ReadTx) ([]string, error) { return tx.LoggerKeys(t.Context(), account) })
+	keys := of(t, db, (*store.ReadTx).LoggerKeys, account)
 	want := loggerKeys(written)
 	slices.Sort(keys)
 	slices.Sort(want)
@@ -323,11 +306,7 @@ func loggerFilters(t *testing.T, db *store.DB) {
 		"of a search in any name": {logging.Filter{Search: "żółw"}, []string{"a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := get(t, db, func(tx *store.ReadTx) (page.List[logging.Logger], error) {
-				return tx.Loggers(t.Context(), account, each.filter, page.Request{Number: 1, Size: page.MaxSize, Total: true})
-			})
-			same(t, loggerKeys(found.Items), each.want)
-			same(t, found.Total, len(each.want))
+			same(t, loggerKeys(matches(t, db, (*store.ReadTx).Loggers, account, each.filter)), each.want)
 		})
 	}
 }

@@ -81,7 +81,7 @@ func (m metricSums) sets(t *testing.T) {
 	m.add(t, account, written[4], written[2], written[0], written[3], written[1])
 	same(t, m.stored(t, account, observations.MetricFilter{}), written)
 	for i, want := range []int{4, 1, 0} {
-		same(t, get(t, m.db, func(tx *store.ReadTx) (int, error) { return tx.CountMetrics(t.Context(), account, m.by, m.after(i)) }), want)
+		same(t, list(t, m.db, (*store.ReadTx).CountMetrics, account, m.by, m.after(i)), want)
 	}
 }
 

@@ -42,14 +42,14 @@ func refreshes(t *testing.T, db *store.DB) {
 		session.LastUsedAt = at(each.want)
 		same(t, storedSources(t, db, account), bySource(seenFlag))
 		same(t, known(t, db, account, seenLogger), []logging.Source{seenLogger})
-		same(t, get(t, db, readFlag(ctx, account, "f")), flag)
-		same(t, get(t, db, readKey(ctx, account, key.ID)), key)
-		same(t, get(t, db, readSession(ctx, account, session.ID)), session)
+		same(t, find(t, db, (*store.ReadTx).Flag, account, "f"), flag)
+		same(t, find(t, db, (*store.ReadTx).Key, account, key.ID), key)
+		same(t, find(t, db, (*store.ReadTx).Session, account, session.ID), session)
 	}
 	write(account)
-	same(t, get(t, db, readFlag(ctx, account, "kept")), keptFlag)
-	same(t, get(t, db, readKey(ctx, account, keptKey.ID)), keptKey)
-	missing(t, db, readFlag(ctx, account, "nothing"))
+	same(t, find(t, db, (*store.ReadTx).Flag, account, "kept"), keptFlag)
+	same(t, find(t, db, (*store.ReadTx).Key, account, keptKey.ID), keptKey)
+	lacks(t, db, (*store.ReadTx).Flag, account, "nothing")
 	t.Run("many at once", func(t *testing.T) {
 		account := newAccount(t, db).ID
 		var sources []logging.Source

@@ -1,14 +1,12 @@
 package storetest
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/observations"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -25,14 +23,11 @@ func newService(t *testing.T, db *store.DB, account, key string, change func(*ob
 func services(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
-	read := func(account, key string) func(*store.ReadTx) (observations.ReportingService, error) {
-		return func(tx *store.ReadTx) (observations.ReportingService, error) { return tx.Service(ctx, account, key) }
-	}
 	t.Run("round trip", func(t *testing.T) {
 		written := newService(t, db, account, oddText, nil)
-		same(t, get(t, db, read(account, oddText)), written)
-		missing(t, db, read(other, oddText))
-		missing(t, db, read(account, "unknown"))
+		same(t, find(t, db, (*store.ReadTx).Service, account, oddText), written)
+		lacks(t, db, (*store.ReadTx).Service, other, oddText)
+		lacks(t, db, (*store.ReadTx).Service, account, "unknown")
 		err := db.Write(ctx, account, func(tx *store.Tx) error { return tx.InsertServices(ctx, written) })
 		refused(t, err, fault.AlreadyExists)
 	})
@@ -43,11 +38,11 @@ func services(t *testing.T, db *store.DB) {
 		sent := after
 		sent.CreatedAt = at(999) // may not change
 		do(t, db, account, func(tx *store.Tx) error { return tx.UpdateService(ctx, sent) })
-		same(t, get(t, db, read(account, "s")), after)
+		same(t, find(t, db, (*store.ReadTx).Service, account, "s"), after)
 		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteService(ctx, account, "s") })
-		missing(t, db, read(account, "s"))
-		same(t, get(t, db, read(account, "t")), kept)
-		same(t, get(t, db, read(other, "s")), foreign)
+		lacks(t, db, (*store.ReadTx).Service, account, "s")
+		same(t, find(t, db, (*store.ReadTx).Service, account, "t"), kept)
+		same(t, find(t, db, (*store.ReadTx).Service, other, "s"), foreign)
 	})
 	t.Run("by keys", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -58,11 +53,9 @@ func services(t *testing.T, db *store.DB) {
 		}
 		do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(ctx, many...) })
 		do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(ctx) })
-		existing := get(t, db, func(tx *store.ReadTx) ([]string, error) {
-			return tx.ExistingServices(ctx, account, []string{"299", "foreign", "0", "nobody"})
-		})
+		existing := find(t, db, (*store.ReadTx).ExistingServices, account, []string{"299", "foreign", "0", "nobody"})
 		same(t, slices.Sorted(slices.Values(existing)), []string{"0", "299"})
-		same(t, get(t, db, read(account, "150")), many[150])
+		same(t, find(t, db, (*store.ReadTx).Service, account, "150"), many[150])
 	})
 	t.Run("list", func(t *testing.T) { serviceList(t, db) })
 }
@@ -77,19 +70,14 @@ func serviceList(t *testing.T, db *store.DB) {
 			service.Name, service.CreatedAt, service.UpdatedAt = name, at(i%4), at(i%3)
 		}))
 	}
-	list := func(tx *store.ReadTx, filter observations.Filter, request page.Request) (page.List[observations.ReportingService], error) {
-		return tx.Services(t.Context(), account, filter, request)
-	}
 	listing[observations.ReportingService, observations.Filter]{
 		read: (*store.ReadTx).Services, id: func(service observations.ReportingService) string { return service.Key },
 		byDefault: "name", fields: []string{"key", "name", "created_at", "updated_at"},
 	}.check(t, db, account, written)
 	t.Run("search", func(t *testing.T) {
 		for text, want := range map[string]string{"ÄPFEL": "Äpfel & Birnen", "50%": "50% off", "N:8": "plain"} {
-			found := get(t, db, func(tx *store.ReadTx) (page.List[observations.ReportingService], error) {
-				return list(tx, observations.Filter{Search: text}, page.First())
-			})
-			same(t, nameOf(found.Items, func(service observations.ReportingService) string { return service.Name }), []string{want})
+			found := matches(t, db, (*store.ReadTx).Services, account, observations.Filter{Search: text})
+			same(t, nameOf(found, func(service observations.ReportingService) string { return service.Name }), []string{want})
 		}
 	})
 }
@@ -104,17 +92,13 @@ func newContextType(t *testing.T, db *store.DB, account, key string, change func
 	return contextType
 }
 
-func readContextType(ctx context.Context, account, key string) func(*store.ReadTx) (observations.ContextType, error) {
-	return func(tx *store.ReadTx) (observations.ContextType, error) { return tx.ContextType(ctx, account, key) }
-}
-
 func contextTypes(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	t.Run("round trip", func(t *testing.T) {
 		written := newContextType(t, db, account, oddText, nil)
-		same(t, get(t, db, readContextType(ctx, account, oddText)), written)
-		missing(t, db, readContextType(ctx, other, oddText))
+		same(t, find(t, db, (*store.ReadTx).ContextType, account, oddText), written)
+		lacks(t, db, (*store.ReadTx).ContextType, other, oddText)
 	})
 	t.Run("by keys", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -126,9 +110,7 @@ func contextTypes(t *testing.T, db *store.DB) {
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(ctx) })
 		newContextType(t, db, other, "foreign", nil)
 		byKey := func(keys ...string) []observations.ContextType {
-			found := get(t, db, func(tx *store.ReadTx) ([]observations.ContextType, error) {
-				return tx.ContextTypesByKey(ctx, account, keys)
-			})
+			found := find(t, db, (*store.ReadTx).ContextTypesByKey, account, keys)
 			slices.SortFunc(found, func(a, b observations.ContextType) int { return a.CreatedAt.Compare(b.CreatedAt) })
 			return found
 		}
@@ -142,8 +124,8 @@ func contextTypes(t *testing.T, db *store.DB) {
 		sent := after
 		sent.CreatedAt = at(999) // may not change
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(ctx, sent) })
-		same(t, get(t, db, readContextType(ctx, account, "u")), after)
-		same(t, get(t, db, readContextType(ctx, other, "u")), foreign)
+		same(t, find(t, db, (*store.ReadTx).ContextType, account, "u"), after)
+		same(t, find(t, db, (*store.ReadTx).ContextType, other, "u"), foreign)
 	})
 	t.Run("delete removes the type's contexts", func(t *testing.T) {
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -153,11 +135,11 @@ func contextTypes(t *testing.T, db *store.DB) {
 			upsert(t, db, newContext(each, "user", "a"), newContext(each, "device", "a"))
 		}
 		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteContextType(ctx, account, "user") })
-		missing(t, db, readContextType(ctx, account, "user"))
+		lacks(t, db, (*store.ReadTx).ContextType, account, "user")
 		missing(t, db, readContext(ctx, account, "user", "a"))
-		get(t, db, readContextType(ctx, account, "device"))
+		find(t, db, (*store.ReadTx).ContextType, account, "device")
 		get(t, db, readContext(ctx, account, "device", "a"))
-		get(t, db, readContextType(ctx, other, "user"))
+		find(t, db, (*store.ReadTx).ContextType, other, "user")
 		get(t, db, readContext(ctx, other, "user", "a"))
 	})
 	t.Run("list", func(t *testing.T) { contextTypeList(t, db) })
@@ -177,9 +159,7 @@ func contextTypeList(t *testing.T, db *store.DB) {
 		byDefault: "key", fields: []string{"key", "name", "created_at", "updated_at"},
 	}.check(t, db, account, written)
 	t.Run("search", func(t *testing.T) {
-		found := get(t, db, func(tx *store.ReadTx) (page.List[observations.ContextType], error) {
-			return tx.ContextTypes(t.Context(), account, observations.Filter{Search: "Ä"}, page.First())
-		})
-		same(t, nameOf(found.Items, func(contextType observations.ContextType) string { return contextType.Name }), []string{"ä", "ä"})
+		found := matches(t, db, (*store.ReadTx).ContextTypes, account, observations.Filter{Search: "Ä"})
+		same(t, nameOf(found, func(contextType observations.ContextType) string { return contextType.Name }), []string{"ä", "ä"})
 	})
 }

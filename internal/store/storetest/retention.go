@@ -130,7 +130,7 @@ func deletedTexts(t *testing.T, db *store.DB, raw *sql.DB) {
 		}
 		same(t, removed, want)
 	}
-	same(t, get(t, db, func(tx *store.ReadTx) (bool, error) { return tx.LoggerCascaded(ctx, account, "c") }), true)
-	same(t, get(t, db, func(tx *store.ReadTx) (bool, error) { return tx.LoggerCascaded(ctx, account, "b") }), false)
+	same(t, find(t, db, (*store.ReadTx).LoggerCascaded, account, "c"), true)
+	same(t, find(t, db, (*store.ReadTx).LoggerCascaded, account, "b"), false)
 	same(t, loggerKeys(loggersByKey(t, db, other, keys...)), keys)
 }

@@ -15,9 +15,7 @@ import (
 
 func listRuns(t *testing.T, db *store.DB, account string, filter jobs.RunFilter, cursor page.Cursor) (ids []string, more bool) {
 	t.Helper()
-	tail := get(t, db, func(tx *store.ReadTx) (page.Tail[jobs.Run], error) {
-		return tx.Runs(t.Context(), account, filter, cursor)
-	})
+	tail := list(t, db, (*store.ReadTx).Runs, account, filter, cursor)
 	for _, run := range tail.Items {
 		ids = append(ids, run.ID)
 	}
@@ -43,7 +41,7 @@ func runConcept(t *testing.T, shared *store.DB) {
 		run.Trigger, run.ScheduledFor, run.RerunOf = jobs.Rerun, &scheduled, &source
 		do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{run}) })
 		same(t, ReadRun(t, db, account, run.ID), run)
-		missing(t, db, func(tx *store.ReadTx) (jobs.Run, error) { return tx.Run(t.Context(), other, run.ID) })
+		lacks(t, db, (*store.ReadTx).Run, other, run.ID)
 	})
 	t.Run("one run per instant", func(t *testing.T) {
 		first, second, elsewhere, instant := NewRun(job), NewRun(job), NewRun(job), at(8)
@@ -54,7 +52,7 @@ func runConcept(t *testing.T, shared *store.DB) {
 		do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), []jobs.Run{first, elsewhere, second}) })
 		same(t, ReadRun(t, db, account, first.ID).Status, jobs.Pending)
 		same(t, ReadRun(t, db, account, elsewhere.ID).Status, jobs.Pending)
-		missing(t, db, func(tx *store.ReadTx) (jobs.Run, error) { return tx.Run(t.Context(), account, second.ID) })
+		lacks(t, db, (*store.ReadTx).Run, account, second.ID)
 	})
 	t.Run("cancel once", func(t *testing.T) {
 		id := Queue(t, db, job, 1)[0]
@@ -111,9 +109,7 @@ func runBudget(t *testing.T, db *store.DB) {
 			}
 		}
 		finish(t, db, boot, outcomes...)
-		tail := get(t, db, func(tx *store.ReadTx) (page.Tail[jobs.Run], error) {
-			return tx.Runs(t.Context(), account, jobs.RunFilter{Job: key}, page.Cursor{Size: 100})
-		})
+		tail := list(t, db, (*store.ReadTx).Runs, account, jobs.RunFilter{Job: key}, page.Cursor{Size: 100})
 		size := 0
 		for _, run := range tail.Items {
 			text, err := json.Marshal(run.Attributes())

@@ -1,13 +1,11 @@
 package storetest
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -27,10 +25,6 @@ func newSession(t *testing.T, db *store.DB, account, user string, change func(*a
 	return session
 }
 
-func readSession(ctx context.Context, account, id string) func(*store.ReadTx) (accounts.Session, error) {
-	return func(tx *store.ReadTx) (accounts.Session, error) { return tx.Session(ctx, account, id) }
-}
-
 func sessions(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -40,8 +34,8 @@ func sessions(t *testing.T, db *store.DB) {
 	personal.Role, ofKey.Role, ofKey.Scopes = user.Role, key.Role, key.Scopes
 	t.Run("find by id and hash", func(t *testing.T) {
 		for want, session := range map[*accounts.SignedIn]accounts.Session{{Session: personal, User: user}: personal, {Session: ofKey, Key: &key}: ofKey} {
-			same(t, get(t, db, readSession(ctx, account, session.ID)), session)
-			missing(t, db, readSession(ctx, other, session.ID))
+			same(t, find(t, db, (*store.ReadTx).Session, account, session.ID), session)
+			lacks(t, db, (*store.ReadTx).Session, other, session.ID)
 			found, versions, err := db.SessionByHash(ctx, session.Hash)
 			same(t, err, nil)
 			same(t, found, *want)
@@ -59,18 +53,18 @@ func sessions(t *testing.T, db *store.DB) {
 		for _, orphan := range []accounts.Session{newSession(t, db, account, newID(), nil), newSession(t, db, account, user.ID, func(s *accounts.Session) { s.Key = new(newID()) })} {
 			_, _, err := db.SessionByHash(ctx, orphan.Hash)
 			refused(t, err, fault.NotFound)
-			same(t, get(t, db, readSession(ctx, account, orphan.ID)).Role, "")
+			same(t, find(t, db, (*store.ReadTx).Session, account, orphan.ID).Role, "")
 		}
 	})
 	t.Run("deletion of several of an account", func(t *testing.T) {
 		first, second, kept := newSession(t, db, account, user.ID, nil), newSession(t, db, account, user.ID, nil), newSession(t, db, account, user.ID, nil)
 		do(t, db, other, func(tx *store.Tx) error { return tx.DeleteSessions(ctx, other, first.ID) })
-		get(t, db, readSession(ctx, account, first.ID))
+		find(t, db, (*store.ReadTx).Session, account, first.ID)
 		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteSessions(ctx, account, first.ID, second.ID) })
 		do(t, db, account, func(tx *store.Tx) error { return tx.DeleteSessions(ctx, account) })
-		missing(t, db, readSession(ctx, account, first.ID))
-		missing(t, db, readSession(ctx, account, second.ID))
-		get(t, db, readSession(ctx, account, kept.ID))
+		lacks(t, db, (*store.ReadTx).Session, account, first.ID)
+		lacks(t, db, (*store.ReadTx).Session, account, second.ID)
+		find(t, db, (*store.ReadTx).Session, account, kept.ID)
 	})
 	t.Run("the list", func(t *testing.T) { sessionList(t, db) })
 	t.Run("removal of what has expired", func(t *testing.T) { sessionRemoval(t, db) })
@@ -97,18 +91,12 @@ func sessionList(t *testing.T, db *store.DB) {
 		}
 		written = append(written, session)
 	}
-	read := func(filter accounts.SessionFilter) func(*store.ReadTx, page.Request) (page.List[accounts.Session], error) {
-		return func(tx *store.ReadTx, request page.Request) (page.List[accounts.Session], error) {
-			return tx.Sessions(t.Context(), account, filter, request)
-		}
-	}
 	listing[accounts.Session, accounts.SessionFilter]{
 		read: (*store.ReadTx).Sessions, id: func(s accounts.Session) string { return s.ID },
 		byDefault: "created_at", newestFirst: true, fields: []string{"created_at", "last_used_at", "expires_at"},
 	}.check(t, db, account, written)
 	for filter, want := range map[accounts.SessionFilter]int{{User: user.ID}: 8, {User: user.ID, Personal: true}: 4, {Key: key.ID}: 4, {User: "nobody"}: 0} {
-		found := get(t, db, func(tx *store.ReadTx) (page.List[accounts.Session], error) { return read(filter)(tx, page.First()) })
-		same(t, len(found.Items), want)
+		same(t, len(matches(t, db, (*store.ReadTx).Sessions, account, filter)), want)
 	}
 }
 
@@ -125,7 +113,7 @@ func sessionRemoval(t *testing.T, db *store.DB) {
 	if removed, err := db.RemoveSessions(ctx, at(11).AddDate(-20, 0, 0)); err != nil || removed != 2 {
 		t.Errorf("removed %d, %v", removed, err)
 	}
-	missing(t, db, readSession(ctx, account, expired.ID))
-	missing(t, db, readSession(ctx, account, unused.ID))
-	get(t, db, readSession(ctx, account, kept.ID))
+	lacks(t, db, (*store.ReadTx).Session, account, expired.ID)
+	lacks(t, db, (*store.ReadTx).Session, account, unused.ID)
+	find(t, db, (*store.ReadTx).Session, account, kept.ID)
 }

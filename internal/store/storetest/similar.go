@@ -19,16 +19,14 @@ func similarKeys(t *testing.T, db *store.DB) {
 		"checkout_V2": "Check-Out.v2", "checkoutv2": "Check-Out.v2", "Check-Out.v2": "", "checkout": "", "PLAIN": "plain", "pl%in": "",
 	} {
 		for asked, want := range map[string]string{account: want, other: ""} { // an account sees its own
-			got := get(t, db, func(tx *store.ReadTx) (string, error) {
-				return tx.SimilarKey(t.Context(), asked, environments.Kind, key)
-			})
+			got := list(t, db, (*store.ReadTx).SimilarKey, asked, environments.Kind, key)
 			if got != want {
 				t.Errorf("%s: got %q, want %q", key, got, want)
 			}
 		}
 	}
 	for _, kind := range []string{"flag", "logger", "log_group", "config", "job", "service", "context_type"} {
-		get(t, db, func(tx *store.ReadTx) (string, error) { return tx.SimilarKey(t.Context(), account, kind, "a") })
+		list(t, db, (*store.ReadTx).SimilarKey, account, kind, "a")
 	}
 	if _, err := tryGet(t, db, func(tx *store.ReadTx) (string, error) { return tx.SimilarKey(t.Context(), account, "run", "a") }); err == nil {
 		t.Error("runs have no keys")

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"reflect"
 	"testing"
 	"time"
@@ -90,6 +91,24 @@ func tryGet[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, erro
 	return found, err
 }
 
+// of reads what belongs to one thing, such as the number of an account's flags.
+func of[A, T any](t *testing.T, db *store.DB, read func(*store.ReadTx, context.Context, A) (T, error), owner A) T {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), owner) })
+}
+
+// find reads what an account has by a key, or by several.
+func find[A, B, T any](t *testing.T, db *store.DB, read func(*store.ReadTx, context.Context, A, B) (T, error), account A, key B) T {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), account, key) })
+}
+
+// list reads what a filter and a page select of an account.
+func list[A, B, C, T any](t *testing.T, db *store.DB, read func(*store.ReadTx, context.Context, A, B, C) (T, error), account A, filter B, request C) T {
+	t.Helper()
+	return get(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), account, filter, request) })
+}
+
 // do writes something that must work.
 func do(t *testing.T, db *store.DB, account string, write func(*store.Tx) error) {
 	t.Helper()
@@ -120,4 +139,10 @@ func missing[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, err
 	t.Helper()
 	_, err := tryGet(t, db, read)
 	refused(t, err, fault.NotFound)
+}
+
+// lacks checks that an account has nothing with a key.
+func lacks[K, T any](t *testing.T, db *store.DB, read func(*store.ReadTx, context.Context, string, K) (T, error), account string, key K) {
+	t.Helper()
+	missing(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), account, key) })
 }

@@ -80,9 +80,9 @@ func totals(t *testing.T, shared *store.DB) {
 		do(t, shared, account, func(tx *store.Tx) error {
 			return tx.InsertServices(ctx, observations.ReportingService{Account: account, Key: "s", Name: "s"})
 		})
-		same(t, get(t, shared, func(tx *store.ReadTx) (int, error) { return tx.CountContextTypes(ctx, account) }), 1)
-		same(t, get(t, shared, func(tx *store.ReadTx) (int, error) { return tx.CountContexts(ctx, account) }), 3)
-		same(t, get(t, shared, func(tx *store.ReadTx) (int, error) { return tx.CountServices(ctx, account) }), 1)
+		same(t, of(t, shared, (*store.ReadTx).CountContextTypes, account), 1)
+		same(t, of(t, shared, (*store.ReadTx).CountContexts, account), 3)
+		same(t, of(t, shared, (*store.ReadTx).CountServices, account), 1)
 	})
 	t.Run("what was not counted is corrected", func(t *testing.T) {
 		database := New(t, shared.Name())

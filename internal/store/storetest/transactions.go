@@ -49,11 +49,11 @@ func transactions(t *testing.T, db *store.DB) {
 			if err := tx.InsertEnvironments(ctx, environments.Environment{Account: account, Key: "e"}); err != nil {
 				return err
 			}
-			missing(t, db, readEnvironment(ctx, account, "e"))
+			lacks(t, db, (*store.ReadTx).Environment, account, "e")
 			_, err := tx.Environment(ctx, account, "e")
 			return err
 		})
-		get(t, db, readEnvironment(ctx, account, "e"))
+		find(t, db, (*store.ReadTx).Environment, account, "e")
 	})
 	t.Run("what references no account is refused", func(t *testing.T) {
 		err := db.Write(ctx, "", func(tx *store.Tx) error { return tx.InsertUser(ctx, accounts.User{ID: newID(), Account: "nobody"}) })
@@ -98,7 +98,7 @@ func takenBack(t *testing.T, db *store.DB) {
 	if !errors.Is(err, wrong) {
 		t.Errorf("got %v", err)
 	}
-	missing(t, db, readEnvironment(ctx, account, "e"))
-	missing(t, db, readChange(ctx, account, 1))
+	lacks(t, db, (*store.ReadTx).Environment, account, "e")
+	lacks(t, db, (*store.ReadTx).Change, account, 1)
 	same(t, record(t, db, account, changes.Change{}).Seq, int64(1))
 }

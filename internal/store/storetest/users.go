@@ -1,13 +1,11 @@
 package storetest
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
-	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -26,10 +24,6 @@ func signingIn(user *accounts.User) {
 	user.Address, user.PasswordHash, user.CanSignIn = strings.ToLower(user.Email), oddText, true
 }
 
-func readUser(ctx context.Context, account, id string) func(*store.ReadTx) (accounts.User, error) {
-	return func(tx *store.ReadTx) (accounts.User, error) { return tx.User(ctx, account, id) }
-}
-
 func users(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
@@ -38,8 +32,8 @@ func users(t *testing.T, db *store.DB) {
 		return func(tx *store.ReadTx) (accounts.User, error) { return tx.UserByAddress(ctx, address) }
 	}
 	t.Run("find by id and address", func(t *testing.T) {
-		same(t, get(t, db, readUser(ctx, account, user.ID)), user)
-		missing(t, db, readUser(ctx, other, user.ID))
+		same(t, find(t, db, (*store.ReadTx).User, account, user.ID), user)
+		lacks(t, db, (*store.ReadTx).User, other, user.ID)
 		missing(t, db, byAddress("zoë@example.com"))
 		missing(t, db, byAddress(""))
 		signs := newUser(t, db, account, "Ada-"+newID()+"@example.com", signingIn)
@@ -63,7 +57,7 @@ func users(t *testing.T, db *store.DB) {
 		two.Identity = ""
 		two.CanSignIn = false
 		do(t, db, other, func(tx *store.Tx) error { return tx.UpdateUser(ctx, two) })
-		same(t, get(t, db, readUser(ctx, other, two.ID)), two)
+		same(t, find(t, db, (*store.ReadTx).User, other, two.ID), two)
 	})
 	t.Run("duplicate id, e-mail or address", func(t *testing.T) {
 		signs := newUser(t, db, other, newID()+"@example.com", signingIn)
@@ -83,8 +77,8 @@ func users(t *testing.T, db *store.DB) {
 		young := newUser(t, db, account, "young", func(u *accounts.User) { u.CreatedAt = at(9) })
 		oldest := newUser(t, db, account, "old", func(u *accounts.User) { u.CreatedAt = at(5) })
 		asOld := newUser(t, db, account, "as old", func(u *accounts.User) { u.CreatedAt = at(5) })
-		same(t, get(t, db, func(tx *store.ReadTx) ([]accounts.User, error) { return tx.Owners(ctx, account) }), []accounts.User{oldest, asOld, young})
-		same(t, get(t, db, func(tx *store.ReadTx) (int, error) { return tx.CountUsers(ctx, account) }), 4)
+		same(t, of(t, db, (*store.ReadTx).Owners, account), []accounts.User{oldest, asOld, young})
+		same(t, of(t, db, (*store.ReadTx).CountUsers, account), 4)
 	})
 	t.Run("an update and a deletion reach a user of their account", func(t *testing.T) { userWrites(t, db, account, other) })
 	t.Run("the list", func(t *testing.T) { userList(t, db) })
@@ -101,16 +95,16 @@ func userWrites(t *testing.T, db *store.DB, account, other string) {
 	foreign := after
 	foreign.Account = other
 	do(t, db, other, func(tx *store.Tx) error { return tx.UpdateUser(ctx, foreign) })
-	same(t, get(t, db, readUser(ctx, account, before.ID)), before)
+	same(t, find(t, db, (*store.ReadTx).User, account, before.ID), before)
 	sent := after
 	sent.CreatedAt = at(1000)
 	do(t, db, account, func(tx *store.Tx) error { return tx.UpdateUser(ctx, sent) })
-	same(t, get(t, db, readUser(ctx, account, before.ID)), after)
-	same(t, get(t, db, func(tx *store.ReadTx) (accounts.Settings, error) { return tx.UserSettings(ctx, account, before.ID) }), chosen)
+	same(t, find(t, db, (*store.ReadTx).User, account, before.ID), after)
+	same(t, find(t, db, (*store.ReadTx).UserSettings, account, before.ID), chosen)
 	do(t, db, other, func(tx *store.Tx) error { return tx.DeleteUser(ctx, other, before.ID) })
-	same(t, get(t, db, readUser(ctx, account, before.ID)), after)
+	same(t, find(t, db, (*store.ReadTx).User, account, before.ID), after)
 	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteUser(ctx, account, before.ID) })
-	missing(t, db, readUser(ctx, account, before.ID))
+	lacks(t, db, (*store.ReadTx).User, account, before.ID)
 }
 
 func userList(t *testing.T, db *store.DB) {
@@ -123,17 +117,11 @@ func userList(t *testing.T, db *store.DB) {
 			user.Name, user.Role, user.CreatedAt, user.UpdatedAt = name, roles[i%len(roles)], at(i%4), at(i%5)
 		}))
 	}
-	read := func(filter accounts.UserFilter) func(*store.ReadTx, page.Request) (page.List[accounts.User], error) {
-		return func(tx *store.ReadTx, request page.Request) (page.List[accounts.User], error) {
-			return tx.Users(t.Context(), account, filter, request)
-		}
-	}
 	listing[accounts.User, accounts.UserFilter]{
 		read: (*store.ReadTx).Users, id: func(user accounts.User) string { return user.ID },
 		byDefault: "name", fields: []string{"name", "email", "role", "created_at", "updated_at"},
 	}.check(t, db, account, written)
 	for want, filter := range map[int]accounts.UserFilter{1: {Search: strings.ToUpper(written[0].Email)}, 10: {Role: accounts.Viewer}, 0: {Search: "nobody"}} {
-		found := get(t, db, func(tx *store.ReadTx) (page.List[accounts.User], error) { return read(filter)(tx, page.First()) })
-		same(t, len(found.Items), want)
+		same(t, len(matches(t, db, (*store.ReadTx).Users, account, filter)), want)
 	}
 }
