@@ -21,9 +21,7 @@ func record(t *testing.T, db *store.DB, account string, change changes.Change) c
 		return tx.RecordChanges(t.Context(), account, change)
 	})
 	heads, err := db.Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	change.Account, change.Seq = account, heads[account]
 	return change
 }
@@ -43,9 +41,7 @@ func changeConcept(t *testing.T, db *store.DB) {
 			same(t, of(t, db, (*store.ReadTx).LastChange, account), want.Seq)
 			same(t, find(t, db, (*store.ReadTx).Change, account, want.Seq), want)
 			found, err := db.History().Change(ctx, account, want.Seq)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			same(t, found, want)
 		}
 	})
@@ -94,9 +90,7 @@ func laterChanges(t *testing.T, db *store.DB) {
 	}
 	for after, want := range map[int64][]int64{0: {1, 2, 4, 6}, 2: {4, 6}, 6: nil} {
 		found, err := db.History().LaterChanges(t.Context(), account, "flag", "a_%", after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []int64
 		for _, change := range found {
 			got = append(got, change.Seq)
@@ -131,9 +125,7 @@ func severalChanges(t *testing.T, db *store.DB) {
 		return nil
 	})
 	found, err := db.After(ctx, account, 0, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, keysOf(found), want)
 	for i, change := range found {
 		made[i].Account, made[i].Seq, made[i].CreatedAt = account, int64(i+1), now
@@ -142,9 +134,7 @@ func severalChanges(t *testing.T, db *store.DB) {
 		}
 	}
 	heads, err := db.Heads(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	same(t, [2]int64{heads[account], heads[other]}, [2]int64{600, 1})
 }
 
@@ -154,9 +144,7 @@ func versions(t *testing.T, db *store.DB) {
 	for want := range int64(4) {
 		for range 2 { // once from the database and once from memory
 			version, err := db.Version(ctx, account)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			same(t, version, want)
 		}
 		record(t, db, account, changes.Change{})
@@ -190,9 +178,7 @@ func history(t *testing.T, db *store.DB) {
 			{1, 3, nil, false},
 		} {
 			tail, err := db.History().Changes(ctx, account, changes.Filter{}, each.before, each.size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			same(t, keysOf(tail.Items), each.want)
 			same(t, tail.More, each.more)
 		}
@@ -200,9 +186,7 @@ func history(t *testing.T, db *store.DB) {
 	t.Run("after a number", func(t *testing.T) {
 		for after, want := range map[int64][]changes.Change{0: written[:3], 2: written[2:5], 6: written[6:], 7: nil, 99: nil} {
 			found, err := db.After(ctx, account, after, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			same(t, found, want)
 		}
 	})
@@ -271,9 +255,7 @@ func eventHistory(t *testing.T, db *store.DB) {
 	}
 	for after, want := range map[int64][]changes.Change{0: written[:3], 2: written[2:5], 4: written[4:], 6: nil, 99: nil} {
 		found, err := db.EventsAfter(ctx, account, after, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		same(t, found, want)
 	}
 	for since, want := range map[time.Time][]string{
@@ -282,9 +264,7 @@ func eventHistory(t *testing.T, db *store.DB) {
 		written[5].CreatedAt.Add(time.Second): nil,
 	} {
 		found, err := db.ChangedKinds(ctx, account, since, "flag", "config", "logger")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		same(t, found, want)
 	}
 }

@@ -58,42 +58,32 @@ func configKeys(found []configs.Config) []string {
 	return nameOf(found, func(config configs.Config) string { return config.Key })
 }
 
-func countConfigs(t *testing.T, db *store.DB, account string) int {
-	t.Helper()
-	return of(t, db, (*store.ReadTx).CountConfigs, account)
-}
-
-func configBytes(t *testing.T, db *store.DB, account string) int {
-	t.Helper()
-	return of(t, db, (*store.ReadTx).ConfigBytes, account)
-}
-
 func configTotals(t *testing.T, db *store.DB) {
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	full, bare := newConfig(account, "same"), bareConfig(account, "same", "")
 	saveConfigs(t, db, bare, bareConfig(other, "other", ""))
-	alone, others := configBytes(t, db, account), configBytes(t, db, other)
+	alone, others := of(t, db, (*store.ReadTx).ConfigBytes, account), of(t, db, (*store.ReadTx).ConfigBytes, other)
 	saveConfigs(t, db, full)
-	large := configBytes(t, db, account)
+	large := of(t, db, (*store.ReadTx).ConfigBytes, account)
 	same(t, large > alone, true)
 	saveConfigs(t, db, bareConfig(account, "more", ""), full)
-	same(t, configBytes(t, db, account), large+alone)
+	same(t, of(t, db, (*store.ReadTx).ConfigBytes, account), large+alone)
 	saveConfigs(t, db, bare)
-	same(t, configBytes(t, db, account), 2*alone)
+	same(t, of(t, db, (*store.ReadTx).ConfigBytes, account), 2*alone)
 	do(t, db, account, func(tx *store.Tx) error {
 		return errors.Join(tx.DeleteConfig(t.Context(), account, "same"), tx.DeleteConfig(t.Context(), account, "nobody"),
 			tx.DeleteConfig(t.Context(), account, "more"))
 	})
-	same(t, configBytes(t, db, account), 0)
-	same(t, configBytes(t, db, other), others)
+	same(t, of(t, db, (*store.ReadTx).ConfigBytes, account), 0)
+	same(t, of(t, db, (*store.ReadTx).ConfigBytes, other), others)
 	t.Run("many at once", func(t *testing.T) {
 		many := []configs.Config{bare, bareConfig(account, "more", ""), bareConfig(account, "most", "")}
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context(), many...) })
-		same(t, configBytes(t, db, account), 3*alone)
+		same(t, of(t, db, (*store.ReadTx).ConfigBytes, account), 3*alone)
 		many[0] = full
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context(), many...) })
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveConfigs(t.Context()) })
-		same(t, configBytes(t, db, account), large+2*alone)
+		same(t, of(t, db, (*store.ReadTx).ConfigBytes, account), large+2*alone)
 		same(t, find(t, db, (*store.ReadTx).Config, account, "same"), full)
 	})
 }
@@ -120,8 +110,8 @@ func configConcept(t *testing.T, db *store.DB) {
 		again := bareConfig(account, "full", "")
 		saveConfigs(t, db, again)
 		same(t, find(t, db, (*store.ReadTx).Config, account, "full"), again)
-		same(t, countConfigs(t, db, account), 4)
-		same(t, countConfigs(t, db, other), 1)
+		same(t, of(t, db, (*store.ReadTx).CountConfigs, account), 4)
+		same(t, of(t, db, (*store.ReadTx).CountConfigs, other), 1)
 	})
 	t.Run("parent must exist", func(t *testing.T) { configParents(t, db) })
 	t.Run("chains", func(t *testing.T) { configChains(t, db) })
@@ -148,12 +138,10 @@ func configParents(t *testing.T, db *store.DB) {
 		t.Error("a parent was deleted")
 	}
 	for _, key := range []string{"child", "parent", "parent"} { // the last time it is not there
-		if err := remove(key); err != nil {
-			t.Error(err)
-		}
+		must(t, remove(key))
 	}
-	same(t, countConfigs(t, db, account), 0)
-	same(t, countConfigs(t, db, other), 1)
+	same(t, of(t, db, (*store.ReadTx).CountConfigs, account), 0)
+	same(t, of(t, db, (*store.ReadTx).CountConfigs, other), 1)
 }
 
 func configChains(t *testing.T, db *store.DB) {

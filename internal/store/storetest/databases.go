@@ -73,15 +73,19 @@ func NewEmpty(t testing.TB, kind string) Database {
 func lasting(t testing.TB, wanted Database, create func(Database) (Database, error)) Database {
 	t.Helper()
 	made, err := create(wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	atEnd(t, made.drop)
+	return made
+}
+
+// atEnd makes something happen when the test ends.
+func atEnd(t testing.TB, end func() error) {
+	t.Helper()
 	t.Cleanup(func() {
-		if err := made.drop(); err != nil {
+		if err := end(); err != nil {
 			t.Error(err)
 		}
 	})
-	return made
 }
 
 // NewShared makes a database for all tests of a package, which check with Need
@@ -113,17 +117,9 @@ func (d Database) Open(t testing.TB, change ...func(*store.Options)) *store.DB {
 		each(&options)
 	}
 	db, err := store.Open(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	atEnd(t, db.Close)
+	must(t, db.Migrate(t.Context()))
 	return db
 }
 
@@ -136,15 +132,16 @@ func (d Database) Raw(t testing.TB) *sql.DB {
 		driver, source = "sqlite", "file:"+d.Options().File+"?_pragma=busy_timeout(10000)"
 	}
 	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	must(t, err)
+	atEnd(t, db.Close)
 	return db
+}
+
+// execute runs a statement behind the store's back.
+func execute(t testing.TB, database Database, statement string, args ...any) {
+	t.Helper()
+	_, err := database.Raw(t).ExecContext(t.Context(), statement, args...)
+	must(t, err)
 }
 
 // migrated creates the database as a copy of a migrated template: much faster

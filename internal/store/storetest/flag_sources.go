@@ -23,11 +23,6 @@ func saveFlagSources(t *testing.T, db *store.DB, sources ...flags.Source) {
 	do(t, db, sources[0].Account, func(tx *store.Tx) error { return tx.SaveFlagSources(t.Context(), sources) })
 }
 
-func countSources(t *testing.T, db *store.DB, account string) int {
-	t.Helper()
-	return of(t, db, (*store.ReadTx).CountFlagSources, account)
-}
-
 // storedSources reads all sources of an account.
 func storedSources(t *testing.T, db *store.DB, account string) map[observations.SourceKey]flags.Source {
 	t.Helper()
@@ -50,7 +45,9 @@ func flagSources(t *testing.T, db *store.DB) {
 		saveFlagSources(t, db, written...)
 		saveFlagSources(t, db, newSource(other, "f", "s", "e"))
 		same(t, storedSources(t, db, account), bySource(written...))
-		same(t, []int{countSources(t, db, account), countSources(t, db, other), countSources(t, db, "nobody")}, []int{5, 1, 0})
+		for owner, want := range map[string]int{account: 5, other: 1, "nobody": 0} {
+			same(t, of(t, db, (*store.ReadTx).CountFlagSources, owner), want)
+		}
 	})
 	t.Run("known sources", func(t *testing.T) { knownSources(t, db) })
 	t.Run("last seen of a flag", func(t *testing.T) { lastSeen(t, db) })

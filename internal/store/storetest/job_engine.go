@@ -25,9 +25,7 @@ func write[T any](t *testing.T, db *store.DB, fn func(*store.Tx) (T, error)) (fo
 func finish(t *testing.T, db *store.DB, lease string, outcomes ...worker.Outcome) []string {
 	t.Helper()
 	owned, err := db.Worker().FinishRuns(t.Context(), lease, outcomes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return owned
 }
 
@@ -73,9 +71,7 @@ func puttingBack(t *testing.T, db *store.DB) {
 
 func nextDue(t *testing.T, db *store.DB) (due *time.Time) {
 	t.Helper()
-	if err := db.Scheduler().Read(t.Context(), func(tx scheduler.ReadTx) (err error) { due, err = tx.NextDue(t.Context()); return err }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Scheduler().Read(t.Context(), func(tx scheduler.ReadTx) (err error) { due, err = tx.NextDue(t.Context()); return err }))
 	return due
 }
 
@@ -248,9 +244,7 @@ func nodes(t *testing.T, db *store.DB) {
 	AddJobs(t, db, job)
 	beat := func(boot string) { do(t, db, "", func(tx *store.Tx) error { return tx.Beat(ctx, boot, "n") }) }
 	known := func() (known []worker.Node) {
-		if err := db.Worker().Read(ctx, func(tx worker.ReadTx) (err error) { known, err = tx.Nodes(ctx); return err }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Worker().Read(ctx, func(tx worker.ReadTx) (err error) { known, err = tx.Nodes(ctx); return err }))
 		return known
 	}
 	lives := func(boot string) (lives, settled bool) {

@@ -20,38 +20,21 @@ func OpenSealed(t testing.TB, database Database, change ...func(*store.Options))
 	t.Helper()
 	db := database.Open(t, change...)
 	ring, err := sealed.OpenOrCreate(filepath.Join(database.Dir, "keyring"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db.SealWith(ring)
 	return db
 }
 
 // ReadRun returns a run.
-func ReadRun(t testing.TB, db *store.DB, account, id string) (run jobs.Run) {
+func ReadRun(t testing.TB, db *store.DB, account, id string) jobs.Run {
 	t.Helper()
-	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		run, err = tx.Run(t.Context(), account, id)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
+	return find(t, db, (*store.ReadTx).Run, account, id)
 }
 
 // ReadRuns returns the newest runs of an account, up to 10,000.
 func ReadRuns(t testing.TB, db *store.DB, account string) []jobs.Run {
 	t.Helper()
-	var tail page.Tail[jobs.Run]
-	err := db.Read(t.Context(), func(tx *store.ReadTx) (err error) {
-		tail, err = tx.Runs(t.Context(), account, jobs.RunFilter{}, page.Cursor{Size: 10_000})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tail.Items
+	return list(t, db, (*store.ReadTx).Runs, account, jobs.RunFilter{}, page.Cursor{Size: 10_000}).Items
 }
 
 // NewJob is an enabled job that fires every minute, but not before its
@@ -65,7 +48,7 @@ func NewJob(account, key, url string) jobs.Job {
 // AddJobs writes jobs.
 func AddJobs(t testing.TB, db *store.DB, added ...jobs.Job) {
 	t.Helper()
-	err := db.Write(t.Context(), added[0].Account, func(tx *store.Tx) error {
+	do(t, db, added[0].Account, func(tx *store.Tx) error {
 		for _, job := range added {
 			if err := tx.InsertJob(t.Context(), job); err != nil {
 				return err
@@ -76,9 +59,6 @@ func AddJobs(t testing.TB, db *store.DB, added ...jobs.Job) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // NewRun is a pending run of a job that somebody asked for.
@@ -94,9 +74,7 @@ func Queue(t testing.TB, db *store.DB, job jobs.Job, count int) []string {
 		runs[i] = NewRun(job)
 		ids[i] = runs[i].ID
 	}
-	if err := db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), runs) }); err != nil {
-		t.Fatal(err)
-	}
+	do(t, db, "", func(tx *store.Tx) error { return tx.InsertRuns(t.Context(), runs) })
 	return ids
 }
 
@@ -147,9 +125,7 @@ func jobConcept(t *testing.T, shared *store.DB) {
 	})
 	t.Run("stored totals", func(t *testing.T) { storedJobs(t, db) })
 	t.Run("domain transactions", func(t *testing.T) {
-		if err := db.Jobs().Read(ctx, func(tx jobs.ReadTx) error { _, err := tx.Job(ctx, account, "odd"); return err }); err != nil {
-			t.Error(err)
-		}
+		must(t, db.Jobs().Read(ctx, func(tx jobs.ReadTx) error { _, err := tx.Job(ctx, account, "odd"); return err }))
 	})
 	t.Run("re-seal", func(t *testing.T) { jobSeals(t, New(t, shared.Name())) })
 	t.Run("re-seal beside a damaged value", func(t *testing.T) { damagedSeals(t, New(t, shared.Name())) })

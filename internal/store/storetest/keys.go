@@ -44,14 +44,10 @@ func accessVersion(t *testing.T, db *store.DB) {
 			want.Access = want.Changes
 		}
 		_, beside, err := db.KeyByHash(ctx, key.Hash)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		same(t, beside, want)
 		alone, err := db.Versions(ctx, key.Account)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		same(t, alone, want)
 	}
 }
@@ -64,9 +60,7 @@ func keys(t *testing.T, db *store.DB) {
 			key := newKey(t, db, account, change)
 			same(t, find(t, db, (*store.ReadTx).Key, account, key.ID), key)
 			found, _, err := db.KeyByHash(ctx, key.Hash)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			same(t, found, key)
 			lacks(t, db, (*store.ReadTx).Key, other, key.ID)
 		})

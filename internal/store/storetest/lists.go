@@ -80,9 +80,7 @@ func (l listing[T, F]) checkPages(t *testing.T, read func(page.Request) (page.Li
 		var found []T
 		for number := 1; ; number++ {
 			list, err := read(page.Request{Number: number, Size: size, Total: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if list.Total != len(written) {
 				t.Errorf("page %d counts %d in all, want %d", number, list.Total, len(written))
 			}
@@ -98,9 +96,7 @@ func (l listing[T, F]) checkPages(t *testing.T, read func(page.Request) (page.Li
 func (l listing[T, F]) checkOrder(t *testing.T, read func(page.Request) (page.List[T], error), orders []page.Order, want []T) {
 	t.Helper()
 	list, err := read(page.Request{Number: 1, Size: page.MaxSize, Sort: orders})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if same(t, nameOf(list.Items, l.id), nameOf(want, l.id)) {
 		same(t, list.Items, want)
 	}

@@ -24,11 +24,6 @@ func deleteGroup(t *testing.T, db *store.DB, account, key string) {
 	do(t, db, account, func(tx *store.Tx) error { return tx.DeleteLogGroup(t.Context(), account, key, at(52)) })
 }
 
-func countGroups(t *testing.T, db *store.DB, account string) int {
-	t.Helper()
-	return of(t, db, (*store.ReadTx).CountLogGroups, account)
-}
-
 func groupKeys(found []logging.Group) []string {
 	return nameOf(found, func(group logging.Group) string { return group.Key })
 }
@@ -47,7 +42,7 @@ func logGroups(t *testing.T, db *store.DB) {
 	t.Run("case-sensitive keys, counted apart from loggers", func(t *testing.T) {
 		saveGroup(t, db, newGroup(account, "Bare"))
 		saveLoggers(t, db, bareLogger(account, "logger"))
-		same(t, countGroups(t, db, account), 3)
+		same(t, of(t, db, (*store.ReadTx).CountLogGroups, account), 3)
 		all, managed := countLoggers(t, db, account)
 		same(t, [2]int{all, managed}, [2]int{1, 0})
 		lacks(t, db, (*store.ReadTx).LogGroup, account, "logger")
@@ -57,7 +52,7 @@ func logGroups(t *testing.T, db *store.DB) {
 		deleteGroup(t, db, account, "nothing")
 		deleteGroup(t, db, account, "logger") // which is none
 		lacks(t, db, (*store.ReadTx).LogGroup, account, "Bare")
-		same(t, countGroups(t, db, account), 2)
+		same(t, of(t, db, (*store.ReadTx).CountLogGroups, account), 2)
 		same(t, find(t, db, (*store.ReadTx).Logger, account, "logger"), bareLogger(account, "logger"))
 	})
 	t.Run("by key and environment", func(t *testing.T) {

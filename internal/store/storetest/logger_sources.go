@@ -29,11 +29,6 @@ func saveSources(t *testing.T, db *store.DB, sources ...logging.Source) {
 	do(t, db, sources[0].Account, func(tx *store.Tx) error { return tx.SaveLoggerSources(t.Context(), sources) })
 }
 
-func countSeen(t *testing.T, db *store.DB, account string) int {
-	t.Helper()
-	return of(t, db, (*store.ReadTx).CountLoggerSources, account)
-}
-
 // known returns the stored ones of some sources.
 func known(t *testing.T, db *store.DB, account string, sources ...logging.Source) []logging.Source {
 	t.Helper()
@@ -56,7 +51,9 @@ func loggerSources(t *testing.T, db *store.DB) {
 		saveSources(t, db, foreign)
 		same(t, known(t, db, account, odd, plain, seenBy(account, "l", "s", "nowhere")), []logging.Source{odd, plain})
 		same(t, len(known(t, db, account, foreign)), 0)
-		same(t, []int{countSeen(t, db, account), countSeen(t, db, other), countSeen(t, db, "nobody")}, []int{2, 1, 0})
+		for owner, want := range map[string]int{account: 2, other: 1, "nobody": 0} {
+			same(t, of(t, db, (*store.ReadTx).CountLoggerSources, owner), want)
+		}
 	})
 	t.Run("save again keeps first observed", func(t *testing.T) {
 		again := plain

@@ -12,14 +12,12 @@ import (
 // MetricSums returns what is stored of an account's metrics.
 func MetricSums(t testing.TB, db *store.DB, account string, by observations.Resolution, filter observations.MetricFilter) (sums []observations.MetricSum) {
 	t.Helper()
-	if err := db.Read(t.Context(), func(tx *store.ReadTx) error {
+	must(t, db.Read(t.Context(), func(tx *store.ReadTx) error {
 		return tx.MetricSums(t.Context(), account, by, filter, func(sum observations.MetricSum) error {
 			sums = append(sums, sum)
 			return nil
 		})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return sums
 }
 

@@ -29,9 +29,7 @@ type Proxy struct {
 func (d Database) ThroughProxy(t testing.TB) (Database, *Proxy) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(d.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	proxy := &Proxy{links: map[*link]struct{}{}}
 	proxy.network, proxy.server = pgconn.NetworkAddress(config.Host, config.Port)
 	if proxy.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil { //nolint:noctx // a test's own listener
@@ -45,9 +43,7 @@ func (d Database) ThroughProxy(t testing.TB) (Database, *Proxy) {
 func (d Database) at(t testing.TB, address string) Database {
 	t.Helper()
 	parsed, err := url.Parse(d.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	parsed.Host = address
 	d.URL = parsed.String()
 	return d

@@ -53,8 +53,6 @@ func Won(t testing.TB, errs []error, code fault.Code) (won int) {
 func History(t testing.TB, db *store.DB, account, kind string) []changes.Change {
 	t.Helper()
 	all, err := db.After(t.Context(), account, 0, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return slices.DeleteFunc(all, func(change changes.Change) bool { return change.Kind != kind })
 }

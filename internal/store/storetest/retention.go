@@ -34,14 +34,10 @@ func retention(t *testing.T, shared *store.DB) {
 	claim(t, db, deleted.Lane(), "boot", 1)
 	do(t, db, account, func(tx *store.Tx) error { _, err := tx.DeleteJob(ctx, deleted, now.Add(-3*time.Hour)); return err })
 	raw := database.Raw(t)
-	if _, err := raw.ExecContext(ctx, `UPDATE job_requests SET superseded_at = 1 WHERE superseded_at IS NOT NULL`); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, database, `UPDATE job_requests SET superseded_at = 1 WHERE superseded_at IS NOT NULL`)
 	for _, want := range []int{len(old), 0} {
 		removed, err := db.RemoveRuns(ctx, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		same(t, removed, want)
 	}
 	for _, id := range recent {
@@ -52,9 +48,7 @@ func retention(t *testing.T, shared *store.DB) {
 	same(t, len(ids), len(recent)+len(running))
 	for query, want := range map[string]int{`SELECT count(*) FROM job_requests`: 1, `SELECT count(*) FROM jobs`: 1} {
 		var count int
-		if err := raw.QueryRowContext(ctx, query).Scan(&count); err != nil {
-			t.Fatal(err)
-		}
+		must(t, raw.QueryRowContext(ctx, query).Scan(&count))
 		same(t, count, want)
 	}
 	same(t, readJob(t, db, account, "live").UID, live.UID)
@@ -79,9 +73,7 @@ func removeHistory(t *testing.T, db *store.DB) {
 	tenant := NewTenant(t, db, "pro")
 	head := func() int64 {
 		heads, err := db.Heads(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return heads[tenant.Account.ID]
 	}
 	before := head()
@@ -90,9 +82,7 @@ func removeHistory(t *testing.T, db *store.DB) {
 		all   bool
 	}{{time.Now().Add(-time.Hour), false}, {time.Now().Add(time.Hour), true}} {
 		removed, err := db.RemoveChanges(t.Context(), test.until)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		same(t, removed >= int(before), test.all)
 		same(t, head(), before) // numbers are not given again
 	}
@@ -105,7 +95,8 @@ func deletedTexts(t *testing.T, db *store.DB, raw *sql.DB) {
 	deleteFlag(t, db, account, "f")
 	keys := []string{"a", "b", "c", "never"}
 	for i, key := range keys {
-		saveLoggers(t, db, newLogger(account, key), newLogger(other, key))
+		saveLoggers(t, db, newLogger(account, key))
+		saveLoggers(t, db, newLogger(other, key))
 		do(t, db, account, func(tx *store.Tx) error {
 			if key != "never" {
 				return errors.Join(tx.MarkLoggerCascaded(ctx, account, key), tx.DeleteLogger(ctx, account, key, at(i)))
@@ -115,9 +106,7 @@ func deletedTexts(t *testing.T, db *store.DB, raw *sql.DB) {
 	}
 	rows := func(query string) (count int) {
 		t.Helper()
-		if err := raw.QueryRowContext(ctx, query+` AND account_id = '`+account+`'`).Scan(&count); err != nil {
-			t.Fatal(err)
-		}
+		must(t, raw.QueryRowContext(ctx, query+` AND account_id = '`+account+`'`).Scan(&count))
 		return count
 	}
 	same(t, rows(`SELECT count(*) FROM flags WHERE true`), 0)
@@ -125,9 +114,7 @@ func deletedTexts(t *testing.T, db *store.DB, raw *sql.DB) {
 	same(t, rows(`SELECT count(*) FROM loggers WHERE name = '' AND search = '' AND environments = '{}' AND level IS NULL`), 3)
 	for _, want := range []int{2, 0} { // the last that was deleted stays
 		removed, err := db.ForgetLoggers(ctx, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		same(t, removed, want)
 	}
 	same(t, find(t, db, (*store.ReadTx).LoggerCascaded, account, "c"), true)

@@ -22,13 +22,9 @@ func listRuns(t *testing.T, db *store.DB, account string, filter jobs.RunFilter,
 	return ids, tail.More
 }
 
-func cancel(t *testing.T, db *store.DB, account, id string) (ended bool) {
+func cancel(t *testing.T, db *store.DB, account, id string) bool {
 	t.Helper()
-	do(t, db, "", func(tx *store.Tx) (err error) {
-		ended, err = tx.CancelRun(t.Context(), account, id, at(50))
-		return err
-	})
-	return ended
+	return write(t, db, func(tx *store.Tx) (bool, error) { return tx.CancelRun(t.Context(), account, id, at(50)) })
 }
 
 func runConcept(t *testing.T, shared *store.DB) {

@@ -26,9 +26,7 @@ func newRingFile(t testing.TB) (ring *sealed.Ring, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "keyring")
 	ring, err := sealed.OpenOrCreate(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ring, file
 }
 
@@ -36,13 +34,9 @@ func newRingFile(t testing.TB) (ring *sealed.Ring, file string) {
 func removeOldKeys(t testing.TB, ring *sealed.Ring, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, key, _ := strings.Cut(string(text), ring.Primary()+" ")
-	if err := errors.Join(os.WriteFile(file, []byte(ring.Primary()+" "+key), 0o600), ring.Reload()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.WriteFile(file, []byte(ring.Primary()+" "+key), 0o600), ring.Reload()))
 }
 
 // seals needs a database that nothing was sealed in before.
@@ -53,9 +47,7 @@ func seals(t *testing.T, db *store.DB) {
 	hasSeal := func() bool {
 		t.Helper()
 		has, err := db.HasSeal(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return has
 	}
 	reseal := func(want int) {
@@ -65,9 +57,7 @@ func seals(t *testing.T, db *store.DB) {
 	}
 	same(t, hasSeal(), false)
 	for range 2 { // the first ring seals, and opens what it sealed
-		if err := db.CheckSeal(ctx, ring); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.CheckSeal(ctx, ring))
 		same(t, hasSeal(), true)
 	}
 	reopened, err := db.OpenRing(ctx, func(used bool) (*sealed.Ring, error) {
@@ -135,9 +125,7 @@ func contestedSeals(t *testing.T, database Database) {
 	changed = written[0].RequestID
 	same(t, resealed(t, db, ring), store.Resealed{Values: 1})
 	var kept []byte
-	if err := raw.QueryRowContext(t.Context(), `SELECT sealed FROM job_requests WHERE id = $1`, written[0].RequestID).Scan(&kept); err != nil {
-		t.Fatal(err)
-	}
+	must(t, raw.QueryRowContext(t.Context(), `SELECT sealed FROM job_requests WHERE id = $1`, written[0].RequestID).Scan(&kept))
 	same(t, string(kept), string(theirs))
 }
 
@@ -195,8 +183,6 @@ func sealedWith(t testing.TB, db *store.DB, ring *sealed.Ring) {
 func resealed(t testing.TB, db *store.DB, ring *sealed.Ring) store.Resealed {
 	t.Helper()
 	done, err := db.Reseal(t.Context(), ring)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return done
 }

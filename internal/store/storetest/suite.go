@@ -72,17 +72,23 @@ func at(micros int) time.Time {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// get reads something that must be there.
-func get[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, error)) T {
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
 	t.Helper()
-	found, err := tryGet(t, db, read)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// get reads something that must be there.
+func get[T any](t testing.TB, db *store.DB, read func(*store.ReadTx) (T, error)) T {
+	t.Helper()
+	found, err := tryGet(t, db, read)
+	must(t, err)
 	return found
 }
 
-func tryGet[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, error)) (found T, err error) {
+func tryGet[T any](t testing.TB, db *store.DB, read func(*store.ReadTx) (T, error)) (found T, err error) {
 	t.Helper()
 	err = db.Read(t.Context(), func(tx *store.ReadTx) error {
 		found, err = read(tx)
@@ -92,32 +98,30 @@ func tryGet[T any](t *testing.T, db *store.DB, read func(*store.ReadTx) (T, erro
 }
 
 // of reads what belongs to one thing, such as the number of an account's flags.
-func of[A, T any](t *testing.T, db *store.DB, read func(*store.ReadTx, context.Context, A) (T, error), owner A) T {
+func of[A, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A) (T, error), owner A) T {
 	t.Helper()
 	return get(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), owner) })
 }
 
 // find reads what an account has by a key, or by several.
-func find[A, B, T any](t *testing.T, db *store.DB, read func(*store.ReadTx, context.Context, A, B) (T, error), account A, key B) T {
+func find[A, B, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A, B) (T, error), account A, key B) T {
 	t.Helper()
 	return get(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), account, key) })
 }
 
 // list reads what a filter and a page select of an account.
-func list[A, B, C, T any](t *testing.T, db *store.DB, read func(*store.ReadTx, context.Context, A, B, C) (T, error), account A, filter B, request C) T {
+func list[A, B, C, T any](t testing.TB, db *store.DB, read func(*store.ReadTx, context.Context, A, B, C) (T, error), account A, filter B, request C) T {
 	t.Helper()
 	return get(t, db, func(tx *store.ReadTx) (T, error) { return read(tx, t.Context(), account, filter, request) })
 }
 
 // do writes something that must work.
-func do(t *testing.T, db *store.DB, account string, write func(*store.Tx) error) {
+func do(t testing.TB, db *store.DB, account string, write func(*store.Tx) error) {
 	t.Helper()
-	if err := db.Write(t.Context(), account, write); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Write(t.Context(), account, write))
 }
 
-func same[T any](t *testing.T, got, want T) bool {
+func same[T any](t testing.TB, got, want T) bool {
 	t.Helper()
 	if reflect.DeepEqual(got, want) { // much faster than to look for a difference
 		return true

@@ -26,20 +26,15 @@ type Tenant struct {
 func NewTenant(t testing.TB, db *store.DB, plan string) Tenant {
 	t.Helper()
 	held, err := plans.BuiltIn().Held(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var tenant Tenant
-	err = db.Write(t.Context(), "", func(tx *store.Tx) error {
+	do(t, db, "", func(tx *store.Tx) error {
 		tenant.Account, tenant.Key, err = accounts.Found(t.Context(), tx, "Tenant "+uuid.NewString(), held, accounts.NewSecret())
 		if err != nil {
 			return err
 		}
 		return environments.Found(t.Context(), tx, tenant.Account.ID)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	tenant.Owner = tenant.Key.Caller()
 	return tenant
 }

@@ -34,22 +34,6 @@ func checkTotals(t *testing.T, db *store.DB) {
 	}
 }
 
-// eachAccount calls save with the rows of each account: a statement of the store writes those of one.
-func eachAccount[T any](rows []T, account func(T) string, save func(account string, rows []T)) {
-	var owners []string
-	owned := map[string][]T{}
-	for _, each := range rows {
-		owner := account(each)
-		if owned[owner] == nil {
-			owners = append(owners, owner)
-		}
-		owned[owner] = append(owned[owner], each)
-	}
-	for _, owner := range owners {
-		save(owner, owned[owner])
-	}
-}
-
 func totals(t *testing.T, shared *store.DB) {
 	t.Run("random writes of two nodes", func(t *testing.T) {
 		database := New(t, shared.Name())
@@ -88,18 +72,16 @@ func totals(t *testing.T, shared *store.DB) {
 		database := New(t, shared.Name())
 		db := database.Open(t)
 		account, other := newAccount(t, db).ID, newAccount(t, db).ID
-		insertFlags(t, db, bareFlag(account, "a"), bareFlag(account, "b"), bareFlag(other, "a"))
-		if _, err := database.Raw(t).ExecContext(t.Context(), `DELETE FROM flags WHERE account_id = $1 AND key = 'a'`, account); err != nil {
-			t.Fatal(err)
-		}
+		insertFlags(t, db, bareFlag(account, "a"), bareFlag(account, "b"))
+		insertFlags(t, db, bareFlag(other, "a"))
+		execute(t, database, `DELETE FROM flags WHERE account_id = $1 AND key = 'a'`, account)
 		for _, want := range [][]store.Correction{{{Account: account, What: "flags", Was: 2, Is: 1}}, nil} {
 			wrong, err := db.CorrectTotals(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			same(t, wrong, want)
 		}
-		same(t, []int{countFlags(t, db, account), countFlags(t, db, other)}, []int{1, 1})
+		same(t, of(t, db, (*store.ReadTx).CountFlags, account), 1)
+		same(t, of(t, db, (*store.ReadTx).CountFlags, other), 1)
 	})
 }
 
@@ -107,15 +89,10 @@ func totals(t *testing.T, shared *store.DB) {
 func migratedTotals(t *testing.T, database Database, db *store.DB) {
 	t.Helper()
 	text, err := os.ReadFile("migrations/" + database.Kind + "/0009_totals.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, fill, _ := strings.Cut(string(text), ";") // after the column
-	for _, statement := range []string{`DELETE FROM account_totals WHERE what NOT IN ('config bytes', 'jobs', 'enabled jobs', 'job configuration bytes')`, fill} {
-		if _, err := database.Raw(t).ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
+	execute(t, database, `DELETE FROM account_totals WHERE what NOT IN ('config bytes', 'jobs', 'enabled jobs', 'job configuration bytes')`)
+	execute(t, database, fill)
 	checkTotals(t, db)
 }
 

@@ -27,9 +27,7 @@ func pools(t *testing.T, db *store.DB) {
 func transactions(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	t.Run("the database can be reached and has what this program needs", func(t *testing.T) {
-		if err := errors.Join(db.Ping(ctx), db.Migrated(ctx)); err != nil {
-			t.Error(err)
-		}
+		must(t, errors.Join(db.Ping(ctx), db.Migrated(ctx)))
 	})
 	t.Run("its pools are named after it", func(t *testing.T) { pools(t, db) })
 	t.Run("a transaction has one now, in microseconds", func(t *testing.T) {
@@ -67,20 +65,14 @@ func transactions(t *testing.T, db *store.DB) {
 func domainTransactions(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account := newAccount(t, db)
-	err := Environments(db).Write(ctx, account.ID, func(tx environments.Tx) error {
+	must(t, Environments(db).Write(ctx, account.ID, func(tx environments.Tx) error {
 		return tx.InsertEnvironments(ctx, environments.Environment{Account: account.ID, Key: "e"})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Accounts().Read(ctx, func(tx accounts.ReadTx) error {
+	}))
+	must(t, db.Accounts().Read(ctx, func(tx accounts.ReadTx) error {
 		known, err := tx.ManagedEnvironments(ctx, account.ID)
 		same(t, known, map[string]bool{"e": false})
 		return err
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	}))
 }
 
 func takenBack(t *testing.T, db *store.DB) {
