@@ -12,35 +12,24 @@ import (
 
 const flagSourceColumns = `id, account_id, flag, service, environment, declared_type, declared_default, first_observed, last_seen, created_at, updated_at`
 
-func scanFlagSource(r row) (flags.Source, error) {
-	var source flags.Source
-	var base string
-	var first, seen, created, updated int64
-	err := r.Scan(&source.ID, &source.Account, &source.Flag, &source.Service, &source.Environment, &source.DeclaredType, &base,
-		&first, &seen, &created, &updated)
-	source.DeclaredDefault = json.RawMessage(base)
-	source.FirstObserved, source.LastSeen = instant(first), instant(seen)
-	source.CreatedAt, source.UpdatedAt = instant(created), instant(updated)
-	return source, err
+func scanFlagSource(r row) (s flags.Source, err error) {
+	err = r.Scan(&s.ID, &s.Account, &s.Flag, &s.Service, &s.Environment, &s.DeclaredType, rawJSON(&s.DeclaredDefault),
+		asTime(&s.FirstObserved), asTime(&s.LastSeen), asTime(&s.CreatedAt), asTime(&s.UpdatedAt))
+	return s, err
 }
 
 // FlagSources lists where the flags of an account are declared.
 func (tx *ReadTx) FlagSources(ctx context.Context, account string, filter flags.SourceFilter, request page.Request) (page.List[flags.Source], error) {
-	found := &list{columns: flagSourceColumns, table: "flag_sources", byDefault: "last_seen DESC", tie: "id", sorts: sourceSorts()}
-	found.where("account_id = ?", account)
-	for _, each := range []struct{ column, value string }{
-		{"flag", filter.Flag}, {"service", filter.Service}, {"environment", filter.Environment},
-	} {
-		if each.value != "" {
-			found.where(each.column+" = ?", each.value)
-		}
-	}
+	found := list{columns: flagSourceColumns, table: "flag_sources", byDefault: "last_seen DESC", tie: "id", sorts: sourceSorts()}.of(account)
+	found.equals("flag", filter.Flag)
+	found.equals("service", filter.Service)
+	found.equals("environment", filter.Environment)
 	return pageOf(ctx, tx, found, request, scanFlagSource)
 }
 
 // sourceSorts are the sort fields of everything that services observe.
 func sourceSorts() map[string]string {
-	return map[string]string{"last_seen": "last_seen", "service": "service", "environment": "environment", "created_at": "created_at"}
+	return sorts("last_seen", "service", "environment", "created_at")
 }
 
 // CountFlagSources counts the sources of an account.

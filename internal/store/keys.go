@@ -35,9 +35,8 @@ func (db *DB) KeyByHash(ctx context.Context, hash string) (key accounts.Key, ver
 
 // Keys lists the keys of an account.
 func (tx *ReadTx) Keys(ctx context.Context, account string, filter accounts.KeyFilter, request page.Request) (page.List[accounts.Key], error) {
-	found := &list{columns: keyColumns, table: "api_keys", byDefault: "name", tie: "id",
-		sorts: sorts("name", "status", "created_at", "expires_at", "last_used_at")}
-	found.where("account_id = ?", account)
+	found := list{columns: keyColumns, table: "api_keys", byDefault: "name", tie: "id",
+		sorts: sorts("name", "status", "created_at", "expires_at", "last_used_at")}.of(account)
 	found.search(filter.Search)
 	return pageOf(ctx, tx, found, request, scanKey)
 }

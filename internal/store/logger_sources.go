@@ -10,34 +10,22 @@ import (
 
 const loggerSourceColumns = `id, account_id, logger, service, environment, level, resolved_level, first_observed, last_seen, created_at, updated_at`
 
-func scanLoggerSource(r row) (logging.Source, error) {
-	var source logging.Source
-	var level *string
-	var resolved string
-	var first, seen, created, updated int64
-	err := r.Scan(&source.ID, &source.Account, &source.Logger, &source.Service, &source.Environment, &level, &resolved,
-		&first, &seen, &created, &updated)
-	source.Level, source.ResolvedLevel = parseLevel(level), parseLevel(&resolved)
-	source.FirstObserved, source.LastSeen = instant(first), instant(seen)
-	source.CreatedAt, source.UpdatedAt = instant(created), instant(updated)
-	return source, err
+func scanLoggerSource(r row) (s logging.Source, err error) {
+	err = r.Scan(&s.ID, &s.Account, &s.Logger, &s.Service, &s.Environment, asLevel(&s.Level), asLevel(&s.ResolvedLevel),
+		asTime(&s.FirstObserved), asTime(&s.LastSeen), asTime(&s.CreatedAt), asTime(&s.UpdatedAt))
+	return s, err
 }
 
 // LoggerSources lists where the loggers of an account are seen.
 func (tx *ReadTx) LoggerSources(ctx context.Context, account string, filter logging.SourceFilter, request page.Request) (page.List[logging.Source], error) {
-	found := &list{columns: loggerSourceColumns, table: "logger_sources", byDefault: "last_seen DESC", tie: "id", sorts: sourceSorts()}
-	found.where("account_id = ?", account)
-	for _, each := range []struct{ column, value string }{
-		{"logger", filter.Logger}, {"service", filter.Service}, {"environment", filter.Environment},
-	} {
-		if each.value != "" {
-			found.where(each.column+" = ?", each.value)
-		}
-	}
+	found := list{columns: loggerSourceColumns, table: "logger_sources", byDefault: "last_seen DESC", tie: "id", sorts: sourceSorts()}.of(account)
+	found.equals("logger", filter.Logger)
+	found.equals("service", filter.Service)
+	found.equals("environment", filter.Environment)
 	return pageOf(ctx, tx, found, request, scanLoggerSource)
 }
 
-// NewestSources gives, of each of the named loggers, the sources that were seen
+// NewestSources returns, of each of the named loggers, the sources that were seen
 // last, at most so many. It reads those and no others, in the order of an index.
 func (tx *ReadTx) NewestSources(ctx context.Context, account string, loggers []string, limit int) ([]logging.Source, error) {
 	query := tx.dialect.firstOf(loggerSourceColumns, `logger_sources`, `SELECT s.id FROM logger_sources AS s
@@ -45,14 +33,11 @@ func (tx *ReadTx) NewestSources(ctx context.Context, account string, loggers []s
 	return all(ctx, tx.conn, scanLoggerSource, query, account, tx.dialect.texts(loggers), limit)
 }
 
-// LevelsSeen gives, of each of the named loggers, the distinct levels per
+// LevelsSeen returns, of each of the named loggers, the distinct levels per
 // environment, at most so many. An index has all that it looks at.
 func (tx *ReadTx) LevelsSeen(ctx context.Context, account string, loggers []string, limit int) ([]logging.LevelSeen, error) {
-	return all(ctx, tx.conn, func(r row) (logging.LevelSeen, error) {
-		var seen logging.LevelSeen
-		var level string
-		err := r.Scan(&seen.Logger, &seen.Environment, &level)
-		seen.Level = parseLevel(&level)
+	return all(ctx, tx.conn, func(r row) (seen logging.LevelSeen, err error) {
+		err = r.Scan(&seen.Logger, &seen.Environment, asLevel(&seen.Level))
 		return seen, err
 	}, `SELECT logger, environment, resolved_level FROM (
 			SELECT logger, environment, resolved_level, row_number() OVER (PARTITION BY logger ORDER BY environment, resolved_level) AS place

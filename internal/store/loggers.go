@@ -38,16 +38,9 @@ func asLevel(level *loglevel.Level) *storedLevel { return (*storedLevel)(level) 
 // Scan implements sql.Scanner.
 func (s *storedLevel) Scan(stored any) error {
 	text, _ := stored.(string)
-	*s = storedLevel(parseLevel(&text))
+	level, _ := loglevel.Parse(text) // only names of levels are written
+	*s = storedLevel(level)
 	return nil
-}
-
-func parseLevel(text *string) loglevel.Level {
-	if text == nil {
-		return loglevel.None
-	}
-	level, _ := loglevel.Parse(*text) // only names of levels are written
-	return level
 }
 
 func levelOrNull(level loglevel.Level) *string {
@@ -150,12 +143,8 @@ const overwriteLogger = `ON CONFLICT (account_id, key) DO UPDATE SET kind = excl
 func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
 	rows := make([][]any, len(loggers))
 	for i, l := range loggers {
-		var group any
-		if l.Group != "" {
-			group = l.Group
-		}
 		rows[i] = []any{l.Account, l.Key, logging.Kind, l.Name, levelOrNull(l.Level), microsOrNull(l.LevelExpiresAt), asJSON(l.Environments),
-			group, l.Managed, microsOrNull(l.NextExpiry()), searchable(l.Key, l.Name), micros(l.CreatedAt), micros(l.UpdatedAt)}
+			orNull(l.Group), l.Managed, microsOrNull(l.NextExpiry()), searchable(l.Key, l.Name), micros(l.CreatedAt), micros(l.UpdatedAt)}
 	}
 	return tx.saveLoggers(ctx, rows)
 }

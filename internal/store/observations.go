@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/observations"
@@ -40,15 +39,12 @@ func (tx *Tx) Refresh(ctx context.Context, account string, refreshes []observati
 
 const serviceColumns = `account_id, key, name, created_at, updated_at`
 
-func scanService(r row) (observations.ReportingService, error) {
-	var service observations.ReportingService
-	var created, updated int64
-	err := r.Scan(&service.Account, &service.Key, &service.Name, &created, &updated)
-	service.CreatedAt, service.UpdatedAt = instant(created), instant(updated)
-	return service, err
+func scanService(r row) (s observations.ReportingService, err error) {
+	err = r.Scan(&s.Account, &s.Key, &s.Name, asTime(&s.CreatedAt), asTime(&s.UpdatedAt))
+	return s, err
 }
 
-// Service gives a service of an account.
+// Service returns a service of an account.
 func (tx *ReadTx) Service(ctx context.Context, account, key string) (observations.ReportingService, error) {
 	return one(ctx, tx.conn, fault.Missing("service", key), scanService,
 		`SELECT `+serviceColumns+` FROM services WHERE account_id = $1 AND key = $2`, account, key)
@@ -56,8 +52,7 @@ func (tx *ReadTx) Service(ctx context.Context, account, key string) (observation
 
 // Services lists the services of an account.
 func (tx *ReadTx) Services(ctx context.Context, account string, filter observations.Filter, request page.Request) (page.List[observations.ReportingService], error) {
-	found := &list{columns: serviceColumns, table: "services", byDefault: "name", tie: "key", sorts: sortsByName()}
-	found.where("account_id = ?", account)
+	found := list{columns: serviceColumns, table: "services", byDefault: "name", tie: "key", sorts: sortsByName()}.of(account)
 	found.search(filter.Search)
 	return pageOf(ctx, tx, found, request, scanService)
 }
@@ -67,7 +62,7 @@ func (tx *ReadTx) CountServices(ctx context.Context, account string) (int, error
 	return tx.total(ctx, account, storedServices)
 }
 
-// ExistingServices tells which of the named services exist.
+// ExistingServices returns which of the named services exist.
 func (tx *ReadTx) ExistingServices(ctx context.Context, account string, keys []string) ([]string, error) {
 	return byKeys(ctx, tx, scanString, "key", "services", "TRUE", account, keys)
 }
@@ -100,17 +95,12 @@ func (tx *Tx) DeleteService(ctx context.Context, account, key string) error {
 
 const contextTypeColumns = `account_id, key, name, attributes, created_at, updated_at`
 
-func scanContextType(r row) (observations.ContextType, error) {
-	var contextType observations.ContextType
-	var attributes string
-	var created, updated int64
-	err := r.Scan(&contextType.Account, &contextType.Key, &contextType.Name, &attributes, &created, &updated)
-	contextType.Attributes = json.RawMessage(attributes)
-	contextType.CreatedAt, contextType.UpdatedAt = instant(created), instant(updated)
-	return contextType, err
+func scanContextType(r row) (c observations.ContextType, err error) {
+	err = r.Scan(&c.Account, &c.Key, &c.Name, rawJSON(&c.Attributes), asTime(&c.CreatedAt), asTime(&c.UpdatedAt))
+	return c, err
 }
 
-// ContextType gives a context type of an account.
+// ContextType returns a context type of an account.
 func (tx *ReadTx) ContextType(ctx context.Context, account, key string) (observations.ContextType, error) {
 	return one(ctx, tx.conn, fault.Missing("context type", key), scanContextType,
 		`SELECT `+contextTypeColumns+` FROM context_types WHERE account_id = $1 AND key = $2`, account, key)
@@ -118,8 +108,7 @@ func (tx *ReadTx) ContextType(ctx context.Context, account, key string) (observa
 
 // ContextTypes lists the context types of an account.
 func (tx *ReadTx) ContextTypes(ctx context.Context, account string, filter observations.Filter, request page.Request) (page.List[observations.ContextType], error) {
-	found := &list{columns: contextTypeColumns, table: "context_types", byDefault: "key", tie: "key", sorts: sortsByName()}
-	found.where("account_id = ?", account)
+	found := list{columns: contextTypeColumns, table: "context_types", byDefault: "key", tie: "key", sorts: sortsByName()}.of(account)
 	found.search(filter.Search)
 	return pageOf(ctx, tx, found, request, scanContextType)
 }
@@ -129,7 +118,7 @@ func (tx *ReadTx) CountContextTypes(ctx context.Context, account string) (int, e
 	return tx.total(ctx, account, contextTypes)
 }
 
-// ContextTypesByKey gives those of the named context types that exist.
+// ContextTypesByKey returns those of the named context types that exist.
 func (tx *ReadTx) ContextTypesByKey(ctx context.Context, account string, keys []string) ([]observations.ContextType, error) {
 	return byKeys(ctx, tx, scanContextType, contextTypeColumns, "context_types", "TRUE", account, keys)
 }
@@ -159,23 +148,18 @@ func (tx *Tx) DeleteContextType(ctx context.Context, account, key string) error 
 
 const contextColumns = `account_id, context_type, key, name, attributes, created_at, updated_at`
 
-func scanContext(r row) (observations.Context, error) {
-	var found observations.Context
-	var attributes string
-	var created, updated int64
-	err := r.Scan(&found.Account, &found.Type, &found.Key, &found.Name, &attributes, &created, &updated)
-	found.Attributes = json.RawMessage(attributes)
-	found.CreatedAt, found.UpdatedAt = instant(created), instant(updated)
-	return found, err
+func scanContext(r row) (c observations.Context, err error) {
+	err = r.Scan(&c.Account, &c.Type, &c.Key, &c.Name, rawJSON(&c.Attributes), asTime(&c.CreatedAt), asTime(&c.UpdatedAt))
+	return c, err
 }
 
-// Context gives a context of an account.
+// Context returns a context of an account.
 func (tx *ReadTx) Context(ctx context.Context, account, typeKey, key string) (observations.Context, error) {
 	return one(ctx, tx.conn, fault.Missing("context", typeKey+":"+key), scanContext,
 		`SELECT `+contextColumns+` FROM contexts WHERE account_id = $1 AND context_type = $2 AND key = $3`, account, typeKey, key)
 }
 
-// KnownContexts tells, by their ids, which of the contexts exist, and of those
+// KnownContexts returns, by their ids, which of the contexts exist, and of those
 // whether UpsertContexts would leave them as they are.
 func (tx *ReadTx) KnownContexts(ctx context.Context, account string, contexts []observations.Context) (map[string]bool, error) {
 	rows := make([][]any, len(contexts))
@@ -212,12 +196,9 @@ func (tx *ReadTx) CountContexts(ctx context.Context, account string) (int, error
 
 // Contexts lists the contexts of an account.
 func (tx *ReadTx) Contexts(ctx context.Context, account string, filter observations.Filter, request page.Request) (page.List[observations.Context], error) {
-	found := &list{columns: contextColumns, table: "contexts", byDefault: "key", tie: "context_type, key", sorts: sortsByName()}
-	found.where("account_id = ?", account)
+	found := list{columns: contextColumns, table: "contexts", byDefault: "key", tie: "context_type, key", sorts: sortsByName()}.of(account)
 	found.search(filter.Search)
-	if filter.ContextType != "" {
-		found.where("context_type = ?", filter.ContextType)
-	}
+	found.equals("context_type", filter.ContextType)
 	return pageOf(ctx, tx, found, request, scanContext)
 }
 

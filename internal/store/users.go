@@ -15,7 +15,7 @@ func scanUser(r row) (u accounts.User, err error) {
 	return u.Checked(), err
 }
 
-// orNull returns how an address or an identity is stored: all users without one may have none.
+// orNull returns how a text is stored that may be absent, such as an address: all users without one may have none.
 func orNull(text string) any {
 	if text == "" {
 		return nil

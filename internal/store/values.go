@@ -11,9 +11,6 @@ import (
 // micros is how instants are stored.
 func micros(at time.Time) int64 { return at.UnixMicro() }
 
-// instant is the opposite of micros.
-func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
-
 func microsOrNull(at *time.Time) *int64 {
 	if at == nil {
 		return nil
@@ -32,7 +29,7 @@ func (s *storedTime) Scan(stored any) error {
 	if !ok {
 		return fmt.Errorf("stored time is damaged: %v", stored)
 	}
-	*s = storedTime(instant(count))
+	*s = storedTime(time.UnixMicro(count).UTC())
 	return nil
 }
 
