@@ -130,7 +130,7 @@ func (tx *Tx) InsertJobRequest(ctx context.Context, j jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	hidden, err := tx.ring.Seal(jobRequestColumn().place(j.RequestID), text)
+	hidden, err := tx.ring.Seal(jobRequests.place(j.RequestID), text)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (tx *Tx) supersedeRequests(ctx context.Context, job string) (bytes int, err
 }
 
 func (tx *ReadTx) unsealConfiguration(id string, hidden []byte) (jobs.Configuration, error) {
-	text, err := tx.ring.Unseal(jobRequestColumn().place(id), hidden)
+	text, err := tx.ring.Unseal(jobRequests.place(id), hidden)
 	if err != nil {
 		return jobs.Configuration{}, err
 	}
@@ -183,10 +183,7 @@ func (tx *Tx) DeleteJob(ctx context.Context, j jobs.Job, at time.Time) (canceled
 	if err != nil {
 		return 0, err
 	}
-	if err := tx.count(ctx, j.Account, jobBytes, -freed); err != nil {
-		return 0, err
-	}
-	if err := tx.count(ctx, j.Account, storedJobs, -1); err != nil {
+	if err := tx.countAll(ctx, j.Account, map[total]int{jobBytes: -freed, storedJobs: -1}); err != nil {
 		return 0, err
 	}
 	return tx.affect(ctx, `UPDATE runs SET status = 'CANCELED', finished_at = `+notBeforeQueued("$2")+`

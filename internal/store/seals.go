@@ -5,37 +5,34 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/sealed"
 )
 
 // sealCheck is the plaintext of the seal check; it is no secret.
 const sealCheck = "signalbox"
 
-// sealedColumn is a column whose values are sealed with the key ring.
-type sealedColumn struct{ table, column, key string }
+// sealedTable is a table with values that are sealed with the key ring: the column sealed of the row with an id.
+type sealedTable string
 
-// sealedColumns lists every sealed column.
-func sealedColumns() []sealedColumn {
-	return []sealedColumn{{table: "seal_checks", column: "sealed", key: "id"}, jobRequestColumn()}
+const (
+	sealChecks  sealedTable = "seal_checks"
+	jobRequests sealedTable = "job_requests"
+)
+
+func sealedTables() []sealedTable { return []sealedTable{sealChecks, jobRequests} }
+
+func (t sealedTable) place(id string) sealed.Place {
+	return sealed.Place{Table: string(t), Column: "sealed", Row: id}
 }
 
-func jobRequestColumn() sealedColumn {
-	return sealedColumn{table: "job_requests", column: "sealed", key: "id"}
-}
-
-func (c sealedColumn) place(row string) sealed.Place {
-	return sealed.Place{Table: c.table, Column: c.column, Row: row}
-}
-
-// sealedValue is one value of a sealed column.
+// sealedValue is one value of a sealed table.
 type sealedValue struct {
-	row   string
+	id    string
 	value []byte
 }
 
 func scanSealed(r row) (v sealedValue, err error) {
-	err = r.Scan(&v.row, &v.value)
+	err = r.Scan(&v.id, &v.value)
 	return v, err
 }
 
@@ -60,19 +57,17 @@ func (db *DB) OpenRing(ctx context.Context, open func(used bool) (*sealed.Ring, 
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}
-		column := sealedColumns()[0]
-		check, err := one(ctx, tx.conn, fault.Missing("seal check", "ring"), scanSealed, `SELECT id, sealed FROM seal_checks WHERE id = 'ring'`)
-		used := !fault.Is(err, fault.NotFound)
-		if used && err != nil {
+		checks, err := all(ctx, tx.conn, scanSealed, `SELECT id, sealed FROM seal_checks WHERE id = 'ring'`)
+		if err != nil {
 			return err
 		}
-		if ring, err = open(used); err != nil {
+		if ring, err = open(len(checks) > 0); err != nil {
 			return err
 		}
-		if !used {
-			return tx.sealFirst(ctx, ring, column)
+		if len(checks) == 0 {
+			return tx.sealFirst(ctx, ring)
 		}
-		hidden, err := ring.Unseal(column.place(check.row), check.value)
+		hidden, err := ring.Unseal(sealChecks.place(checks[0].id), checks[0].value)
 		if err != nil || string(hidden) != sealCheck {
 			return errors.Join(errors.New("this key ring does not open what the database holds; start with the ring it was sealed with"), err)
 		}
@@ -87,8 +82,8 @@ func (db *DB) CheckSeal(ctx context.Context, ring *sealed.Ring) error {
 	return err
 }
 
-func (tx *Tx) sealFirst(ctx context.Context, ring *sealed.Ring, column sealedColumn) error {
-	value, err := ring.Seal(column.place("ring"), []byte(sealCheck))
+func (tx *Tx) sealFirst(ctx context.Context, ring *sealed.Ring) error {
+	value, err := ring.Seal(sealChecks.place("ring"), []byte(sealCheck))
 	if err != nil {
 		return err
 	}
@@ -111,29 +106,29 @@ type Resealed struct {
 // Reseal re-encrypts everything that is not sealed with the ring's primary key, in small transactions. It may run on
 // several nodes at once and be interrupted anywhere.
 func (db *DB) Reseal(ctx context.Context, ring *sealed.Ring) (done Resealed, err error) {
-	for _, column := range sealedColumns() {
+	for _, table := range sealedTables() {
 		for last := ""; ; {
-			page, err := db.sealedAfter(ctx, column, ring.Primary(), last)
+			page, err := db.sealedAfter(ctx, table, ring.Primary(), last)
 			if err == nil && len(page) > 0 {
-				err = db.resealPage(ctx, ring, column, page, &done)
+				err = db.resealPage(ctx, ring, table, page, &done)
 			}
 			if err != nil {
-				return done, fmt.Errorf("re-sealing %s.%s: %w", column.table, column.column, err)
+				return done, fmt.Errorf("re-sealing %s.sealed: %w", table, err)
 			}
 			if len(page) == 0 {
 				break
 			}
-			last = page[len(page)-1].row
+			last = page[len(page)-1].id
 		}
 	}
 	return done, nil
 }
 
-// sealedAfter returns the next rows of a column. Values that the key primary has sealed are nil.
-func (db *DB) sealedAfter(ctx context.Context, column sealedColumn, primary, last string) ([]sealedValue, error) {
+// sealedAfter returns the next values of a table. Those that the key primary has sealed are nil.
+func (db *DB) sealedAfter(ctx context.Context, table sealedTable, primary, last string) ([]sealedValue, error) {
 	prefix := sealed.KeyPrefix(primary)
-	query := fmt.Sprintf(`SELECT %s, CASE WHEN substr(%s, 1, %d) <> $2 THEN %[2]s END FROM %[4]s WHERE %[1]s > $1 ORDER BY %[1]s LIMIT %[5]d`,
-		column.key, column.column, len(prefix), column.table, resealLimit)
+	query := fmt.Sprintf(`SELECT id, CASE WHEN substr(sealed, 1, %d) <> $2 THEN sealed END FROM %s WHERE id > $1 ORDER BY id LIMIT %d`,
+		len(prefix), table, resealLimit)
 	return fetch(ctx, db, forObservations, func(tx *ReadTx) ([]sealedValue, error) {
 		found, _, err := upTo(ctx, tx.conn, scanSealed, resealBytes, func(v sealedValue) int { return len(v.value) }, query, last, prefix)
 		return found, err
@@ -142,41 +137,40 @@ func (db *DB) sealedAfter(ctx context.Context, column sealedColumn, primary, las
 
 // resealPage re-encrypts the values of a page, but for those that are written
 // meanwhile: it decrypts and encrypts before the transaction, to keep that short.
-func (db *DB) resealPage(ctx context.Context, ring *sealed.Ring, column sealedColumn, page []sealedValue, done *Resealed) error {
-	var changes [][]any // row, old value, new value
+func (db *DB) resealPage(ctx context.Context, ring *sealed.Ring, table sealedTable, page []sealedValue, done *Resealed) error {
+	var changes [][]any // id, old value, new value
 	for _, old := range page {
 		if old.value == nil {
 			continue
 		}
-		plain, err := ring.Unseal(column.place(old.row), old.value)
+		plain, err := ring.Unseal(table.place(old.id), old.value)
 		if err != nil {
 			if done.Unopened++; done.Unopened == 1 {
-				done.First = column.place(old.row)
+				done.First = table.place(old.id)
 			}
 			continue
 		}
-		value, err := ring.Seal(column.place(old.row), plain)
+		value, err := ring.Seal(table.place(old.id), plain)
 		if err != nil {
 			return err
 		}
-		changes = append(changes, []any{old.row, old.value, value})
+		changes = append(changes, []any{old.id, old.value, value})
 	}
-	written, err := db.replaceSealed(ctx, column, changes)
+	written, err := db.replaceSealed(ctx, table, changes)
 	if err == nil {
 		done.Values += written
 	}
 	return err
 }
 
-func (db *DB) replaceSealed(ctx context.Context, column sealedColumn, changes [][]any) (written int, err error) {
+func (db *DB) replaceSealed(ctx context.Context, table sealedTable, changes [][]any) (written int, err error) {
 	if len(changes) == 0 {
 		return 0, nil
 	}
-	query := fmt.Sprintf(`UPDATE %s SET %s = $3 WHERE %s = $1 AND %[2]s = $2`, column.table, column.column, column.key)
 	err = db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
 		written = 0 // this may run several times
 		for _, change := range changes {
-			changed, err := tx.affect(ctx, query, change...)
+			changed, err := tx.affect(ctx, `UPDATE `+string(table)+` SET sealed = $3 WHERE id = $1 AND sealed = $2`, change...)
 			if err != nil {
 				return err
 			}
@@ -190,8 +184,8 @@ func (db *DB) replaceSealed(ctx context.Context, column sealedColumn, changes []
 // SealedWith counts the values that a key of the ring has sealed.
 func (db *DB) SealedWith(ctx context.Context, keyID string) (count int, err error) {
 	prefix := sealed.KeyPrefix(keyID)
-	for _, column := range sealedColumns() {
-		query := fmt.Sprintf(`SELECT count(*) FROM %s WHERE substr(%s, 1, %d) = $1`, column.table, column.column, len(prefix))
+	for _, table := range sealedTables() {
+		query := fmt.Sprintf(`SELECT count(*) FROM %s WHERE substr(sealed, 1, %d) = $1`, table, len(prefix))
 		found, err := fetch(ctx, db, forObservations, func(tx *ReadTx) (int, error) { return scalar(ctx, tx.conn, scanInt, query, prefix) })
 		if err != nil {
 			return 0, err
