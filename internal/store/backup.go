@@ -25,7 +25,11 @@ func Backup(ctx context.Context, file, to string) (version int, err error) {
 	if err := temporary.Close(); err != nil {
 		return 0, fmt.Errorf("making the backup: %w", err)
 	}
-	if err := vacuumInto(ctx, file, temporary.Name()); err != nil {
+	err = withFile(file, func(db *sql.DB) error {
+		_, err := db.ExecContext(ctx, `VACUUM INTO ?`, temporary.Name()) // in one read transaction
+		return err
+	})
+	if err != nil {
 		return 0, fmt.Errorf("copying the database: %w", err)
 	}
 	if version, err = CheckFile(ctx, temporary.Name()); err != nil {
@@ -35,14 +39,6 @@ func Backup(ctx context.Context, file, to string) (version int, err error) {
 		return 0, fmt.Errorf("making the backup durable: %w", err)
 	}
 	return version, os.Rename(temporary.Name(), to)
-}
-
-// vacuumInto copies a database in one read transaction.
-func vacuumInto(ctx context.Context, file, to string) error {
-	return withFile(file, func(db *sql.DB) error {
-		_, err := db.ExecContext(ctx, `VACUUM INTO ?`, to)
-		return err
-	})
 }
 
 // withFile opens a SQLite file that exists, and changes no setting of it.

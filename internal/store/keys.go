@@ -11,9 +11,13 @@ import (
 const keyColumns = `id, account_id, hash, name, role, status, access, scopes, expires_at, last_used_at, created_by, created_at, updated_at`
 
 func scanKey(r row) (k accounts.Key, err error) {
-	err = r.Scan(&k.ID, &k.Account, &k.Hash, &k.Name, &k.Role, &k.Status, &k.Access, asJSON(&k.Scopes),
-		asTimeOrNull(&k.ExpiresAt), asTimeOrNull(&k.LastUsedAt), &k.CreatedBy, asTime(&k.CreatedAt), asTime(&k.UpdatedAt))
+	err = r.Scan(keyFields(&k)...)
 	return k, err
+}
+
+func keyFields(k *accounts.Key) []any {
+	return []any{&k.ID, &k.Account, &k.Hash, &k.Name, &k.Role, &k.Status, &k.Access, asJSON(&k.Scopes),
+		asTimeOrNull(&k.ExpiresAt), asTimeOrNull(&k.LastUsedAt), &k.CreatedBy, asTime(&k.CreatedAt), asTime(&k.UpdatedAt)}
 }
 
 // Key returns a key of an account.
@@ -25,8 +29,9 @@ func (tx *ReadTx) Key(ctx context.Context, account, id string) (accounts.Key, er
 // KeyByHash returns the key with a hash, of any account, and that account's versions, both of one state.
 func (db *DB) KeyByHash(ctx context.Context, hash string) (key accounts.Key, versions accounts.Versions, err error) {
 	key, err = fetch(ctx, db, forDecisions, func(tx *ReadTx) (accounts.Key, error) {
-		return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such API key."), func(r row) (accounts.Key, error) {
-			return scanKey(longerRow{r, []any{&versions.Changes, &versions.Access}})
+		return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such API key."), func(r row) (k accounts.Key, err error) {
+			err = r.Scan(append(keyFields(&k), &versions.Changes, &versions.Access)...)
+			return k, err
 		}, `SELECT `+keyColumns+`, (SELECT change_seq FROM accounts a WHERE a.id = account_id), (SELECT access_seq FROM accounts a WHERE a.id = account_id)
 			FROM api_keys WHERE hash = $1`, hash)
 	})

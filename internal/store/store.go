@@ -305,15 +305,6 @@ func (t Transactions[R, W]) Write(ctx context.Context, account string, fn func(W
 // row is the current row of a result.
 type row interface{ Scan(into ...any) error }
 
-// longerRow is a row that has more columns than its scanner knows.
-type longerRow struct {
-	row
-	more []any
-}
-
-// Scan scans the row's last columns into more.
-func (r longerRow) Scan(into ...any) error { return r.row.Scan(append(into, r.more...)...) }
-
 // all reads every row of a query.
 func all[T any](ctx context.Context, conn querier, scan func(row) (T, error), query string, args ...any) (found []T, err error) {
 	defer func() { err = classify(ctx, err) }()
