@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -115,15 +117,7 @@ func (e *Evaluations) Stop(ctx context.Context) {
 // Flush writes what was counted. What cannot be written stays, and counts for
 // the time at which it is.
 func (e *Evaluations) Flush(ctx context.Context) {
-	counted := e.take()
-	errs := make(chan error, len(counted)+1)
-	background.Each(refreshAccounts, counted, func(account string, counts map[evaluationSet]*int) {
-		if err := e.write(ctx, account, counts); err != nil {
-			errs <- err
-		}
-	})
-	errs <- nil
-	e.outage.tell(ctx, e.Log, "how often flags were evaluated", len(counted) > 0, <-errs)
+	flush(ctx, e.take(), e.write, &e.outage, e.Log, "how often flags were evaluated")
 }
 
 // take returns what was counted, by account, and begins anew.
@@ -143,10 +137,7 @@ func (e *Evaluations) take() map[string]map[evaluationSet]*int {
 
 // write writes the counts of an account, and puts back what it cannot.
 func (e *Evaluations) write(ctx context.Context, account string, counts map[evaluationSet]*int) error {
-	sets := make([]evaluationSet, 0, len(counts))
-	for set := range counts {
-		sets = append(sets, set)
-	}
+	sets := slices.Collect(maps.Keys(counts))
 	for len(sets) > 0 {
 		slice := sets[:min(len(sets), sliceSize)]
 		metrics := make([]Metric, len(slice))

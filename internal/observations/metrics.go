@@ -152,48 +152,33 @@ func fitting(ctx context.Context, tx ReadTx, account string, by Resolution, sums
 	for _, sum := range sums {
 		wanted[sum.At]++
 	}
-	full := map[time.Time]*fullTime{}
 	for at, more := range wanted {
 		stored, err := tx.CountMetrics(ctx, account, by, at)
+		if err == nil && stored+more > by.maxSets() { // it is not, nearly always
+			sums, err = fittingAt(ctx, tx, account, by, at, sums)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if stored+more <= by.maxSets() { // it is, nearly always
-			continue
-		}
-		if full[at], err = readFullTime(ctx, tx, account, by, at); err != nil {
-			return nil, err
-		}
 	}
-	if len(full) == 0 {
-		return sums, nil
-	}
-	return slices.DeleteFunc(sums, func(sum MetricSum) bool { return full[sum.At] != nil && !full[sum.At].admits(sum) }), nil
+	return sums, nil
 }
 
-// fullTime is a minute or hour that may have no capacity for all new sets.
-type fullTime struct {
-	known    map[metricSet]bool
-	capacity int
-}
-
-func readFullTime(ctx context.Context, tx ReadTx, account string, by Resolution, at time.Time) (*fullTime, error) {
-	read := &fullTime{known: map[metricSet]bool{}}
+// fittingAt is fitting for the sums of one minute or hour; it keeps all others.
+func fittingAt(ctx context.Context, tx ReadTx, account string, by Resolution, at time.Time, sums []MetricSum) ([]MetricSum, error) {
+	known := map[metricSet]bool{}
 	err := tx.MetricSums(ctx, account, by, MetricFilter{From: at, To: at.Add(by.Length())}, func(sum MetricSum) error {
-		read.known[sum.set()] = true
+		known[sum.set()] = true
 		return nil
 	})
-	read.capacity = by.maxSets() - len(read.known)
-	return read, err
-}
-
-// admits reports whether a sum is known or fits.
-func (f *fullTime) admits(sum MetricSum) bool {
-	if f.known[sum.set()] {
-		return true
-	}
-	f.capacity--
-	return f.capacity >= 0
+	capacity := by.maxSets() - len(known)
+	return slices.DeleteFunc(sums, func(sum MetricSum) bool {
+		if !sum.At.Equal(at) || known[sum.set()] {
+			return false
+		}
+		capacity--
+		return capacity < 0
+	}), err
 }
 
 func usable(metrics []Metric, now time.Time) []Metric {

@@ -189,15 +189,8 @@ func setOf(keys []string) map[string]bool {
 }
 
 // typesOf returns the types of contexts, each once.
-func typesOf(contexts []Context) (types []string) {
-	listed := map[string]bool{}
-	for _, found := range contexts {
-		if !listed[found.Type] {
-			listed[found.Type] = true
-			types = append(types, found.Type)
-		}
-	}
-	return types
+func typesOf(contexts []Context) []string {
+	return distinct(contexts, func(each Context) string { return each.Type })
 }
 
 // learn adds attribute names to the known ones, each with an empty object for

@@ -17,9 +17,6 @@ const (
 	// refreshTimeout is how long the transaction of a slice may take, most of it
 	// waiting.
 	refreshTimeout = 3 * time.Second
-	// refreshAccounts is how many accounts are written at the same time, so that
-	// one whose lock is taken does not keep the others waiting.
-	refreshAccounts = 4
 	// maxBuffered and maxBufferedOfAccount bound the memory: an account may have
 	// all its sources, flags and keys in the buffer. When the buffer is full, an
 	// account still has sureOfAccount, so that others cannot take it all.
@@ -122,14 +119,7 @@ func (r *Refreshes) Flush(ctx context.Context) {
 	pending := r.pending
 	r.pending, r.size = nil, 0
 	r.mu.Unlock()
-	errs := make(chan error, len(pending)+1)
-	background.Each(refreshAccounts, pending, func(account string, instants map[instant]time.Time) {
-		if err := r.write(ctx, account, instants); err != nil {
-			errs <- err
-		}
-	})
-	errs <- nil
-	r.outage.tell(ctx, r.Log, "when flags, loggers and keys were last seen", len(pending) > 0, <-errs)
+	flush(ctx, pending, r.write, &r.outage, r.Log, "when flags, loggers and keys were last seen")
 }
 
 // write writes what is buffered of an account, and puts back what it cannot.

@@ -240,10 +240,14 @@ func (p Product[R, W, S]) count(ctx context.Context, tx W, account string, share
 
 // namesOf returns the names of sources, each once.
 func namesOf[S Source[S]](sources []S) []string {
-	var names []string
-	listed := make(map[string]bool, len(sources))
-	for _, source := range sources {
-		if name := source.SourceKey().Name; !listed[name] {
+	return distinct(sources, func(source S) string { return source.SourceKey().Name })
+}
+
+// distinct returns the names of items, each once, in the order in which they first come.
+func distinct[T any](items []T, name func(T) string) (names []string) {
+	listed := make(map[string]bool, len(items))
+	for _, item := range items {
+		if name := name(item); !listed[name] {
 			listed[name] = true
 			names = append(names, name)
 		}
