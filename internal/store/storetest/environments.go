@@ -14,11 +14,8 @@ import (
 
 func newEnvironment(t *testing.T, db *store.DB, account, key string, change func(*environments.Environment)) environments.Environment {
 	t.Helper()
-	environment := environments.Environment{Account: account, Key: key, Name: oddText, Classification: environments.AdHoc,
-		CreatedAt: at(10), UpdatedAt: at(11)}
-	if change != nil {
-		change(&environment)
-	}
+	environment := changed(environments.Environment{Account: account, Key: key, Name: oddText, Classification: environments.AdHoc,
+		CreatedAt: at(10), UpdatedAt: at(11)}, change)
 	do(t, db, account, func(tx *store.Tx) error { return tx.InsertEnvironments(t.Context(), environment) })
 	return environment
 }

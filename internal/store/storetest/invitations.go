@@ -12,11 +12,8 @@ import (
 
 func newInvitation(t *testing.T, db *store.DB, account, email string, change func(*accounts.Invitation)) accounts.Invitation {
 	t.Helper()
-	invitation := accounts.Invitation{ID: newID(), Account: account, Email: email, Address: email, Role: accounts.Admin, CreatedBy: newID(),
-		CreatedAt: at(1), ExpiresAt: at(2)}
-	if change != nil {
-		change(&invitation)
-	}
+	invitation := changed(accounts.Invitation{ID: newID(), Account: account, Email: email, Address: email, Role: accounts.Admin, CreatedBy: newID(),
+		CreatedAt: at(1), ExpiresAt: at(2)}, change)
 	do(t, db, account, func(tx *store.Tx) error { return tx.InsertInvitation(t.Context(), invitation) })
 	return invitation
 }

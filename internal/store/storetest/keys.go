@@ -12,11 +12,8 @@ import (
 
 func newKey(t *testing.T, db *store.DB, account string, change func(*accounts.Key)) accounts.Key {
 	t.Helper()
-	key := accounts.Key{ID: newID(), Account: account, Hash: newID(), Name: oddText, Role: accounts.Admin, Status: accounts.Active, Access: accounts.FullAccess,
-		CreatedBy: newID(), CreatedAt: at(5), UpdatedAt: at(6)}
-	if change != nil {
-		change(&key)
-	}
+	key := changed(accounts.Key{ID: newID(), Account: account, Hash: newID(), Name: oddText, Role: accounts.Admin, Status: accounts.Active, Access: accounts.FullAccess,
+		CreatedBy: newID(), CreatedAt: at(5), UpdatedAt: at(6)}, change)
 	do(t, db, account, func(tx *store.Tx) error { return tx.InsertKey(t.Context(), key) })
 	return key
 }

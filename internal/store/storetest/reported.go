@@ -12,10 +12,7 @@ import (
 
 func newService(t *testing.T, db *store.DB, account, key string, change func(*observations.ReportingService)) observations.ReportingService {
 	t.Helper()
-	service := observations.ReportingService{Account: account, Key: key, Name: key, CreatedAt: at(20), UpdatedAt: at(21)}
-	if change != nil {
-		change(&service)
-	}
+	service := changed(observations.ReportingService{Account: account, Key: key, Name: key, CreatedAt: at(20), UpdatedAt: at(21)}, change)
 	do(t, db, account, func(tx *store.Tx) error { return tx.InsertServices(t.Context(), service) })
 	return service
 }
@@ -84,10 +81,7 @@ func serviceList(t *testing.T, db *store.DB) {
 
 func newContextType(t *testing.T, db *store.DB, account, key string, change func(*observations.ContextType)) observations.ContextType {
 	t.Helper()
-	contextType := observations.ContextType{Account: account, Key: key, Name: key, Attributes: []byte(oddJSON), CreatedAt: at(30), UpdatedAt: at(31)}
-	if change != nil {
-		change(&contextType)
-	}
+	contextType := changed(observations.ContextType{Account: account, Key: key, Name: key, Attributes: []byte(oddJSON), CreatedAt: at(30), UpdatedAt: at(31)}, change)
 	do(t, db, account, func(tx *store.Tx) error { return tx.SaveContextTypes(t.Context(), contextType) })
 	return contextType
 }

@@ -16,11 +16,8 @@ func lately(micros int) time.Time {
 
 func newSession(t *testing.T, db *store.DB, account, user string, change func(*accounts.Session)) accounts.Session {
 	t.Helper()
-	session := accounts.Session{ID: newID(), Account: account, User: user, Hash: newID(), Client: oddText,
-		CreatedAt: lately(1), LastUsedAt: lately(2), ExpiresAt: lately(3).Add(24 * time.Hour)}
-	if change != nil {
-		change(&session)
-	}
+	session := changed(accounts.Session{ID: newID(), Account: account, User: user, Hash: newID(), Client: oddText,
+		CreatedAt: lately(1), LastUsedAt: lately(2), ExpiresAt: lately(3).Add(24 * time.Hour)}, change)
 	do(t, db, account, func(tx *store.Tx) error { return tx.InsertSession(t.Context(), session) })
 	return session
 }

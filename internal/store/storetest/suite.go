@@ -72,6 +72,14 @@ func at(micros int) time.Time {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
+// changed returns what a test makes after the test's own change of it, if there is one.
+func changed[T any](made T, change func(*T)) T {
+	if change != nil {
+		change(&made)
+	}
+	return made
+}
+
 // must ends the test if there is an error.
 func must(t testing.TB, err error) {
 	t.Helper()

@@ -11,10 +11,7 @@ import (
 
 func newUser(t *testing.T, db *store.DB, account, email string, change func(*accounts.User)) accounts.User {
 	t.Helper()
-	user := accounts.User{ID: newID(), Account: account, Email: email, Name: oddText, Role: accounts.Owner, CreatedAt: at(3), UpdatedAt: at(4)}
-	if change != nil {
-		change(&user)
-	}
+	user := changed(accounts.User{ID: newID(), Account: account, Email: email, Name: oddText, Role: accounts.Owner, CreatedAt: at(3), UpdatedAt: at(4)}, change)
 	do(t, db, account, func(tx *store.Tx) error { return tx.InsertUser(t.Context(), user) })
 	return user
 }
