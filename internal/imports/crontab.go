@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -36,7 +37,7 @@ type header struct {
 
 // crontab imports the lines of a crontab that call a URL. Jobs have their times in UTC.
 func crontab(documents [][]byte, _ Options) (Result, error) {
-	c := &collector{}
+	c := newCollector()
 	taken, comment := map[string]int{}, ""
 	for i, line := range strings.Split(string(slices.Concat(documents...)), "\n") {
 		line = strings.TrimSpace(line)
@@ -85,10 +86,7 @@ func (c *collector) cronLine(line, comment string, taken map[string]int) error {
 			c.Notes = append(c.Notes, fmt.Sprintf("job %s: set %s where apply runs; the file does not have the credential.", id, variable))
 		}
 	}
-	name := comment
-	if name == "" {
-		name = sent.Method + " " + sent.URL
-	}
+	name := cmp.Or(comment, sent.Method+" "+sent.URL)
 	c.add("job", id, job{Kind: "job", ID: id, Name: cut(name, 200), Schedule: schedule, Configuration: sent})
 	return nil
 }

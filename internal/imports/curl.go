@@ -92,8 +92,7 @@ func (p *callParser) isSwitch(name string) bool {
 	}
 	switch {
 	case p.program == "curl" && (name == "-k" || name == "--insecure"), p.program == "wget" && name == "--no-check-certificate":
-		verify := false
-		p.sent.TLSVerify = &verify
+		p.sent.TLSVerify = new(false)
 		return true
 	case p.program == "curl" && (name == "-I" || name == "--head"):
 		p.sent.Method, p.methodSet = "HEAD", true
@@ -138,19 +137,10 @@ func (p *callParser) option(name, value string) error {
 func (p *callParser) addBody(text string) {
 	if p.sent.Body != nil {
 		text = *p.sent.Body + "&" + text
-	} else if !p.has("Content-Type") {
+	} else if !slices.ContainsFunc(p.sent.Headers, func(h header) bool { return strings.EqualFold(h.Name, "Content-Type") }) {
 		p.sent.Headers = append(p.sent.Headers, header{Name: "Content-Type", Value: "application/x-www-form-urlencoded"})
 	}
 	p.sent.Body = &text
-}
-
-func (p *callParser) has(name string) bool {
-	for _, each := range p.sent.Headers {
-		if strings.EqualFold(each.Name, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // secrets returns the names of headers whose values are credentials.

@@ -22,17 +22,11 @@ type flagdFlag struct {
 
 // flagd imports a flag definition of flagd, whose rules are JSON Logic too: they result in the name of a variant.
 func flagd(documents [][]byte, options Options) (Result, error) {
-	c := &collector{}
-	for _, document := range documents {
-		file, err := decode[flagdFile](document, "flag definition of flagd")
-		if err != nil {
-			return Result{}, err
-		}
+	return collect(documents, "flag definition of flagd", func(c *collector, file flagdFile) {
 		for _, key := range slices.Sorted(maps.Keys(file.Flags)) {
 			c.flagd(key, file.Flags[key], file.Evaluators, options.Environment)
 		}
-	}
-	return c.finish()
+	})
 }
 
 func (c *collector) flagd(key string, from flagdFlag, evaluators map[string]any, where string) {

@@ -54,46 +54,35 @@ type fliptSegments struct {
 }
 
 type fliptSegment struct {
-	Key         string `json:"key"`
-	MatchType   string `json:"match_type"`
-	Constraints []struct {
-		Type, Property, Operator, Value string
-	} `json:"constraints"`
+	Key         string            `json:"key"`
+	MatchType   string            `json:"match_type"`
+	Constraints []fliptConstraint `json:"constraints"`
 }
+
+type fliptConstraint struct{ Type, Property, Operator, Value string }
 
 // flipt imports an export of Flipt.
 func flipt(documents [][]byte, options Options) (Result, error) {
-	c := &collector{}
-	for _, document := range documents {
-		file, err := decode[fliptFile](document, "export of Flipt")
-		if err != nil {
-			return Result{}, err
-		}
+	return collect(documents, "export of Flipt", func(c *collector, file fliptFile) {
 		segments := map[string]fliptSegment{}
 		for _, each := range file.Segments {
 			segments[each.Key] = each
 		}
 		for _, each := range file.Flags {
-			made := c.fliptBoolean(each, segments)
+			made := flag{ID: each.Key, Name: each.Name, Description: each.Description, Type: flageval.Boolean, Default: encode(false)}
+			place := c.fliptBoolean(each, segments)
 			if each.Type != "BOOLEAN_FLAG_TYPE" {
-				made = c.fliptVariants(each, segments)
+				made.Type = flageval.String
+				made.Default, place = c.fliptVariants(each, segments)
 			}
-			c.addFlag(flag{ID: each.Key, Name: each.Name, Description: each.Description, Type: made.kind, Default: made.fallback,
-				Environments: map[string]environment{options.Environment: made.environment}})
+			made.Environments = map[string]environment{options.Environment: place}
+			c.addFlag(made)
 		}
-	}
-	return c.finish()
-}
-
-// fliptMade is what a flag becomes.
-type fliptMade struct {
-	kind        flageval.Type
-	fallback    json.RawMessage
-	environment environment
+	})
 }
 
 // fliptBoolean: enabled is the value for everybody whom no rollout gives another.
-func (c *collector) fliptBoolean(from fliptFlag, segments map[string]fliptSegment) fliptMade {
+func (c *collector) fliptBoolean(from fliptFlag, segments map[string]fliptSegment) environment {
 	made := environment{Enabled: true, Default: encode(from.Enabled)}
 	for i, each := range from.Rollouts {
 		switch {
@@ -109,15 +98,15 @@ func (c *collector) fliptBoolean(from fliptFlag, segments map[string]fliptSegmen
 			made.Rules = append(made.Rules, rule{Description: each.Description, Logic: condition, Value: encode(each.Threshold.Value)})
 		}
 	}
-	return fliptMade{flageval.Boolean, encode(false), made}
+	return made
 }
 
 // fliptVariants: the value is the key of a variant; nobody matched is the default variant, or none.
-func (c *collector) fliptVariants(from fliptFlag, segments map[string]fliptSegment) fliptMade {
-	made := fliptMade{flageval.String, encode(""), environment{Enabled: from.Enabled}}
+func (c *collector) fliptVariants(from fliptFlag, segments map[string]fliptSegment) (fallback json.RawMessage, made environment) {
+	fallback, made.Enabled = encode(""), from.Enabled
 	for _, each := range from.Variants {
 		if each.Default {
-			made.fallback = encode(each.Key)
+			fallback = encode(each.Key)
 		}
 		if len(each.Attachment) > 0 && string(each.Attachment) != "null" {
 			c.lose("flag %s: the attachment of the variant %s is left out; a config or a flag of type JSON can have it.", from.Key, each.Key)
@@ -136,10 +125,10 @@ func (c *collector) fliptVariants(from fliptFlag, segments map[string]fliptSegme
 			portions = append(portions, portion{encode(share.Variant), weight})
 			left -= weight
 		}
-		portions = append(portions, portion{made.fallback, left})
-		made.environment.Rules = append(made.environment.Rules, c.rollout("", condition, portions, userKey)...)
+		portions = append(portions, portion{fallback, left})
+		made.Rules = append(made.Rules, c.rollout("", condition, portions, userKey)...)
 	}
-	return made
+	return fallback, made
 }
 
 // logic returns the condition of the named segments.
@@ -161,76 +150,64 @@ func (f fliptSegments) logic(segments map[string]fliptSegment) (logic, error) {
 	if len(keys) == 0 {
 		return nil, fmt.Errorf("it names no segment")
 	}
-	var conditions []logic
-	for _, each := range keys {
-		segment, known := segments[each]
+	all, err := conditions(keys, func(key string) (logic, error) {
+		segment, known := segments[key]
 		if !known {
-			return nil, fmt.Errorf("there is no segment %q in the file", each)
+			return nil, fmt.Errorf("there is no segment %q in the file", key)
 		}
-		condition, err := segment.logic()
-		if err != nil {
-			return nil, err
-		}
-		conditions = append(conditions, condition)
-	}
+		return segment.logic()
+	})
 	if operator == "AND_SEGMENT_OPERATOR" {
-		return every(conditions...), nil
+		return every(all...), err
 	}
-	return either(conditions...), nil
+	return either(all...), err
 }
 
 func (f fliptSegment) logic() (logic, error) {
-	var conditions []logic
-	for _, each := range f.Constraints {
-		condition, err := fliptConstraint(each.Type, each.Property, each.Operator, each.Value)
-		if err != nil {
-			return nil, fmt.Errorf("in segment %q %w", f.Key, err)
-		}
-		conditions = append(conditions, condition)
+	all, err := conditions(f.Constraints, fliptConstraint.logic)
+	if err != nil {
+		return nil, fmt.Errorf("in segment %q %w", f.Key, err)
 	}
-	if f.MatchType == "ANY_MATCH_TYPE" && len(conditions) > 0 {
-		return either(conditions...), nil
+	if f.MatchType == "ANY_MATCH_TYPE" && len(all) > 0 {
+		return either(all...), nil
 	}
-	return every(conditions...), nil
+	return every(all...), nil
 }
 
-func fliptConstraint(kind, property, operator, value string) (logic, error) {
-	path := "user." + property
-	if kind == "ENTITY_ID_COMPARISON_TYPE" {
+func (f fliptConstraint) logic() (logic, error) {
+	path := "user." + f.Property
+	if f.Type == "ENTITY_ID_COMPARISON_TYPE" {
 		path = userKey
 	}
-	var compared any = value
+	var compared any = f.Value
 	switch {
-	case kind == "DATETIME_COMPARISON_TYPE":
+	case f.Type == "DATETIME_COMPARISON_TYPE":
 		return nil, fmt.Errorf("dates are compared, which is not possible here")
-	case operator == "isoneof" || operator == "isnotoneof":
-		return fliptList(path, operator, value)
-	case kind == "NUMBER_COMPARISON_TYPE" && value != "":
-		parsed, err := number(value)
+	case f.Operator == "isoneof" || f.Operator == "isnotoneof":
+		return fliptList(path, f.Operator, f.Value)
+	case f.Type == "NUMBER_COMPARISON_TYPE" && f.Value != "":
+		parsed, err := number(f.Value)
 		if err != nil {
 			return nil, err
 		}
 		compared = parsed
 	}
-	switch strings.ToLower(operator) {
-	case "eq":
-		return apply("==", variable(path), compared), nil
-	case "neq":
-		return apply("!=", variable(path), compared), nil
-	case "lt", "lte", "gt", "gte":
-		return apply(map[string]string{"lt": "<", "lte": "<=", "gt": ">", "gte": ">="}[operator], variable(path), compared), nil
+	plain := map[string]string{"eq": "==", "neq": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
+	switch operator := strings.ToLower(f.Operator); operator {
+	case "eq", "neq", "lt", "lte", "gt", "gte":
+		return apply(plain[operator], variable(path), compared), nil
 	case "prefix":
-		return apply("starts_with", variable(path), value), nil
+		return apply("starts_with", variable(path), f.Value), nil
 	case "suffix":
-		return apply("ends_with", variable(path), value), nil
+		return apply("ends_with", variable(path), f.Value), nil
 	case "contains":
-		return contains(path, []any{value}), nil
+		return contains(path, []any{f.Value}), nil
 	case "true", "present", "notempty":
 		return apply("!!", variable(path)), nil
 	case "false", "notpresent", "empty":
 		return apply("!", variable(path)), nil
 	}
-	return nil, fmt.Errorf("the operator %q is not known here", operator)
+	return nil, fmt.Errorf("the operator %q is not known here", f.Operator)
 }
 
 func fliptList(path, operator, value string) (logic, error) {

@@ -10,6 +10,10 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 )
 
+type growthFile struct {
+	Features map[string]growthFeature `json:"features"`
+}
+
 type growthFeature struct {
 	Default json.RawMessage `json:"defaultValue"`
 	Rules   []growthRule    `json:"rules"`
@@ -30,19 +34,11 @@ type growthRule struct {
 
 // growthBook imports the features that GrowthBook gives to its SDKs.
 func growthBook(documents [][]byte, options Options) (Result, error) {
-	c := &collector{}
-	for _, document := range documents {
-		file, err := decode[struct {
-			Features map[string]growthFeature `json:"features"`
-		}](document, "list of features of GrowthBook")
-		if err != nil {
-			return Result{}, err
-		}
+	return collect(documents, "list of features of GrowthBook", func(c *collector, file growthFile) {
 		for _, key := range slices.Sorted(maps.Keys(file.Features)) {
 			c.growth(key, file.Features[key], options.Environment)
 		}
-	}
-	return c.finish()
+	})
 }
 
 func (c *collector) growth(key string, from growthFeature, where string) {
@@ -112,34 +108,22 @@ func (c *collector) growthExperiment(from growthRule, condition logic, by string
 
 // growthCondition translates a condition in the language of MongoDB.
 func growthCondition(from map[string]any) (logic, error) {
-	var conditions []logic
-	for _, name := range slices.Sorted(maps.Keys(from)) {
-		condition, err := growthMember(name, from[name])
-		if err != nil {
-			return nil, err
-		}
-		conditions = append(conditions, condition)
-	}
-	return every(conditions...), nil
+	all, err := conditions(slices.Sorted(maps.Keys(from)), func(name string) (logic, error) { return growthMember(name, from[name]) })
+	return every(all...), err
 }
 
 func growthMember(name string, value any) (logic, error) {
 	switch name {
 	case "$and", "$or", "$nor":
 		list, _ := value.([]any)
-		var conditions []logic
-		for _, each := range list {
+		all, err := conditions(list, func(each any) (logic, error) {
 			object, _ := each.(map[string]any)
-			condition, err := growthCondition(object)
-			if err != nil {
-				return nil, err
-			}
-			conditions = append(conditions, condition)
-		}
+			return growthCondition(object)
+		})
 		if name == "$and" {
-			return every(conditions...), nil
+			return every(all...), err
 		}
-		return negate(either(conditions...), name == "$nor"), nil
+		return negate(either(all...), name == "$nor"), err
 	case "$not":
 		object, _ := value.(map[string]any)
 		condition, err := growthCondition(object)
@@ -154,15 +138,10 @@ func growthComparison(path string, value any) (logic, error) {
 	if !is {
 		return apply("==", variable(path), value), nil
 	}
-	var conditions []logic
-	for _, operator := range slices.Sorted(maps.Keys(operators)) {
-		condition, err := growthOperator(path, operator, operators[operator])
-		if err != nil {
-			return nil, err
-		}
-		conditions = append(conditions, condition)
-	}
-	return every(conditions...), nil
+	all, err := conditions(slices.Sorted(maps.Keys(operators)), func(operator string) (logic, error) {
+		return growthOperator(path, operator, operators[operator])
+	})
+	return every(all...), err
 }
 
 func growthOperator(path, operator string, value any) (logic, error) {

@@ -54,9 +54,24 @@ func Formats() []Format {
 // collector gathers a result.
 type collector struct {
 	Result
-	spread       bool // users are spread anew
-	environments map[string]bool
+	spread       bool            // users are spread anew
+	environments map[string]bool // that values are for
 }
+
+// collect decodes the JSON documents of a format one after the other and returns what add makes of them.
+func collect[T any](documents [][]byte, what string, add func(c *collector, decoded T)) (Result, error) {
+	c := newCollector()
+	for _, document := range documents {
+		decoded, err := decode[T](document, what)
+		if err != nil {
+			return Result{}, err
+		}
+		add(c, decoded)
+	}
+	return c.finish()
+}
+
+func newCollector() *collector { return &collector{environments: map[string]bool{}} }
 
 // lose reports what could not be carried over.
 func (c *collector) lose(format string, args ...any) {
@@ -76,21 +91,13 @@ func (c *collector) add(kind, id string, resource any) {
 func (c *collector) addFlag(f flag) {
 	f.Kind = "flag"
 	for name, configured := range f.Environments {
-		c.environment(name)
+		c.environments[name] = true
 		if configured.Default != nil && rawjson.Same(configured.Default, f.Default) { // it follows the flag
 			configured.Default = nil
 			f.Environments[name] = configured
 		}
 	}
 	c.add(f.Kind, f.ID, f)
-}
-
-// environment remembers an environment that values are for.
-func (c *collector) environment(id string) {
-	if c.environments == nil {
-		c.environments = map[string]bool{}
-	}
-	c.environments[id] = true
 }
 
 // finish returns the result with its notes.
@@ -138,18 +145,14 @@ type rule struct {
 
 // typeOf returns the type of a flag with these values.
 func typeOf(values []json.RawMessage) flageval.Type {
-	found := flageval.Type("")
-	for _, value := range values {
-		one := typeOfValue(value)
-		if found != "" && found != one {
-			return flageval.JSON
-		}
-		found = one
-	}
-	if found == "" {
+	if len(values) == 0 {
 		return flageval.JSON
 	}
-	return found
+	first := typeOfValue(values[0])
+	if slices.ContainsFunc(values, func(value json.RawMessage) bool { return typeOfValue(value) != first }) {
+		return flageval.JSON
+	}
+	return first
 }
 
 func typeOfValue(value json.RawMessage) flageval.Type {

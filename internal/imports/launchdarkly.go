@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,10 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
+
+type darklyList struct {
+	Items []darklyFlag `json:"items"`
+}
 
 type darklyFlag struct {
 	Key         string `json:"key"`
@@ -65,19 +70,11 @@ type darklyClause struct {
 
 // launchDarkly imports the answer of LaunchDarkly's list of flags.
 func launchDarkly(documents [][]byte, _ Options) (Result, error) {
-	c := &collector{}
-	for _, document := range documents {
-		list, err := decode[struct {
-			Items []darklyFlag `json:"items"`
-		}](document, "list of flags of LaunchDarkly")
-		if err != nil {
-			return Result{}, err
-		}
+	return collect(documents, "list of flags of LaunchDarkly", func(c *collector, list darklyList) {
 		for _, each := range list.Items {
 			c.darkly(each)
 		}
-	}
-	return c.finish()
+	})
 }
 
 func (c *collector) darkly(from darklyFlag) {
@@ -177,15 +174,11 @@ func (c *collector) darklyServe(place darklyPlace, to *environment, description 
 }
 
 func darklyClauses(clauses []darklyClause) (logic, error) {
-	var conditions []logic
-	for _, clause := range clauses {
+	all, err := conditions(clauses, func(clause darklyClause) (logic, error) {
 		condition, err := clause.logic()
-		if err != nil {
-			return nil, err
-		}
-		conditions = append(conditions, negate(condition, clause.Negate))
-	}
-	return every(conditions...), nil
+		return negate(condition, clause.Negate), err
+	})
+	return every(all...), err
 }
 
 func (d darklyClause) logic() (logic, error) {
@@ -193,40 +186,24 @@ func (d darklyClause) logic() (logic, error) {
 		return nil, fmt.Errorf("kinds of contexts cannot be compared")
 	}
 	path := darklyPath(d.ContextKind, d.Attribute)
-	switch d.Op {
-	case "in":
+	plain := map[string]string{"startsWith": "starts_with", "endsWith": "ends_with",
+		"lessThan": "<", "lessThanOrEqual": "<=", "greaterThan": ">", "greaterThanOrEqual": ">="}
+	versions := map[string]string{"semVerEqual": "=", "semVerLessThan": "<", "semVerGreaterThan": ">"}
+	switch {
+	case d.Op == "in":
 		return oneOf(path, d.Values), nil
-	case "startsWith":
-		return anyValue("starts_with", path, d.Values), nil
-	case "endsWith":
-		return anyValue("ends_with", path, d.Values), nil
-	case "contains":
+	case d.Op == "contains":
 		return contains(path, d.Values), nil
-	case "lessThan":
-		return anyValue("<", path, d.Values), nil
-	case "lessThanOrEqual":
-		return anyValue("<=", path, d.Values), nil
-	case "greaterThan":
-		return anyValue(">", path, d.Values), nil
-	case "greaterThanOrEqual":
-		return anyValue(">=", path, d.Values), nil
-	case "semVerEqual":
-		return version(path, "=", d.Values), nil
-	case "semVerLessThan":
-		return version(path, "<", d.Values), nil
-	case "semVerGreaterThan":
-		return version(path, ">", d.Values), nil
+	case plain[d.Op] != "":
+		return anyValue(plain[d.Op], path, d.Values), nil
+	case versions[d.Op] != "":
+		return anyOf(d.Values, func(value any) logic { return apply("sem_ver", variable(path), versions[d.Op], value) }), nil
 	}
 	return nil, fmt.Errorf("%q is not known here", d.Op)
 }
 
 // darklyPath returns where an attribute of a context is. An attribute with slashes is a path.
 func darklyPath(kind, attribute string) string {
-	if kind == "" {
-		kind = "user"
-	}
-	if attribute == "" {
-		attribute = "key"
-	}
-	return kind + "." + strings.ReplaceAll(strings.TrimPrefix(attribute, "/"), "/", ".")
+	path := strings.TrimPrefix(cmp.Or(attribute, "key"), "/")
+	return cmp.Or(kind, "user") + "." + strings.ReplaceAll(path, "/", ".")
 }

@@ -3,6 +3,7 @@ package imports
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,6 +47,18 @@ func join(operator string, conditions []logic, none bool) logic {
 	return apply(operator, joined...)
 }
 
+// conditions returns what translate makes of every item, or its first error.
+func conditions[T any](items []T, translate func(T) (logic, error)) ([]logic, error) {
+	made := make([]logic, len(items))
+	for i, item := range items {
+		var err error
+		if made[i], err = translate(item); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
 // oneOf compares a variable with several values.
 func oneOf(path string, values []any) logic {
 	if len(values) == 1 {
@@ -54,31 +67,23 @@ func oneOf(path string, values []any) logic {
 	return apply("in", variable(path), values)
 }
 
+// anyOf is true if a condition is for one of several values.
+func anyOf(values []any, condition func(value any) logic) logic {
+	made := make([]logic, len(values))
+	for i, value := range values {
+		made[i] = condition(value)
+	}
+	return either(made...)
+}
+
 // anyValue is true if an operator is for one of several values.
 func anyValue(operator, path string, values []any) logic {
-	conditions := make([]logic, len(values))
-	for i, value := range values {
-		conditions[i] = apply(operator, variable(path), value)
-	}
-	return either(conditions...)
+	return anyOf(values, func(value any) logic { return apply(operator, variable(path), value) })
 }
 
 // contains is true if a text has one of several parts.
 func contains(path string, values []any) logic {
-	conditions := make([]logic, len(values))
-	for i, value := range values {
-		conditions[i] = apply("in", value, variable(path))
-	}
-	return either(conditions...)
-}
-
-// version compares versions.
-func version(path, operator string, values []any) logic {
-	conditions := make([]logic, len(values))
-	for i, value := range values {
-		conditions[i] = apply("sem_ver", variable(path), operator, value)
-	}
-	return either(conditions...)
+	return anyOf(values, func(value any) logic { return apply("in", value, variable(path)) })
 }
 
 // portion is a value that a part of all users gets.
@@ -102,14 +107,11 @@ func (c *collector) rollout(description string, condition logic, portions []port
 		return []rule{{Description: description, Logic: condition, Value: given[0].value}}
 	}
 	var buckets []any
-	if by != userKey {
-		buckets = append(buckets, apply("cat", variable("$flagd.flagKey"), variable(by)))
-	}
 	for i, each := range given {
 		buckets = append(buckets, []any{strconv.Itoa(i), each.weight})
 	}
 	for i, each := range given {
-		chosen := apply("==", apply("fractional", buckets...), strconv.Itoa(i))
+		chosen := apply("==", fractional(by, buckets), strconv.Itoa(i))
 		rules = append(rules, rule{Description: description, Logic: every(condition, chosen), Value: each.value})
 	}
 	c.spread = c.spread || len(given) > 1
@@ -127,12 +129,15 @@ func (c *collector) share(percent float64, by string) logic {
 		return false
 	}
 	c.spread = true
-	var arguments []any
+	return apply("==", fractional(by, []any{[]any{"in", in}, []any{"out", 100*parts - in}}), "in")
+}
+
+// fractional returns what puts users into buckets by a member of the context.
+func fractional(by string, buckets []any) logic {
 	if by != userKey {
-		arguments = append(arguments, apply("cat", variable("$flagd.flagKey"), variable(by)))
+		buckets = slices.Insert(buckets, 0, any(apply("cat", variable("$flagd.flagKey"), variable(by))))
 	}
-	arguments = append(arguments, []any{"in", in}, []any{"out", 100*parts - in})
-	return apply("==", apply("fractional", arguments...), "in")
+	return apply("fractional", buckets...)
 }
 
 // number returns a text as a number.

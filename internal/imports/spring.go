@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -33,7 +34,7 @@ type springFile struct {
 
 // springLogging imports levels and groups. A document for a profile has the values of the environment of that name.
 func springLogging(documents [][]byte, _ Options) (Result, error) {
-	c := &collector{}
+	c := newCollector()
 	groups, loggers := map[string]*logger{}, map[string]*logger{}
 	var files []springFile
 	for _, document := range documents {
@@ -124,7 +125,7 @@ func (c *collector) setLevel(to *logger, profile, text string) {
 		to.Environments = map[string]level{}
 	}
 	to.Environments[profile] = level{text}
-	c.environment(profile)
+	c.environments[profile] = true
 }
 
 // readSpring reads a document: JSON of YAML, or properties.
@@ -154,10 +155,7 @@ func readSpring(document []byte) ([]springFile, error) {
 
 // springProfile returns the profile that a document is for.
 func springProfile(values map[string]string) string {
-	if profile := values["spring.config.activate.on-profile"]; profile != "" {
-		return profile
-	}
-	return values["spring.profiles"]
+	return cmp.Or(values["spring.config.activate.on-profile"], values["spring.profiles"])
 }
 
 // flatten names the leaves of a tree by their paths; lists are joined by commas.

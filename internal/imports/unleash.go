@@ -48,12 +48,7 @@ type unleashConstraint struct {
 
 // unleash imports an export of Unleash. Its flags are BOOLEAN: strategies switch them on.
 func unleash(documents [][]byte, options Options) (Result, error) {
-	c := &collector{}
-	for _, document := range documents {
-		export, err := decode[unleashExport](document, "export of Unleash")
-		if err != nil {
-			return Result{}, err
-		}
+	return collect(documents, "export of Unleash", func(c *collector, export unleashExport) {
 		slices.SortStableFunc(export.Strategies, func(a, b unleashStrategy) int { return cmp.Compare(a.Order, b.Order) })
 		for _, feature := range export.Features {
 			if feature.Archived {
@@ -63,8 +58,7 @@ func unleash(documents [][]byte, options Options) (Result, error) {
 			c.addFlag(flag{ID: feature.Name, Description: feature.Description, Type: flageval.Boolean, Default: encode(false),
 				Environments: c.unleashEnvironments(export, feature.Name, options.Environment)})
 		}
-	}
-	return c.finish()
+	})
 }
 
 func (c *collector) unleashEnvironments(export unleashExport, feature, fallback string) map[string]environment {
@@ -111,29 +105,28 @@ func (c *collector) unleashStrategy(from unleashStrategy) (logic, error) {
 	if len(from.Segments) > 0 {
 		return nil, fmt.Errorf("segments are not known here")
 	}
-	var conditions []logic
-	for _, each := range from.Constraints {
+	all, err := conditions(from.Constraints, func(each unleashConstraint) (logic, error) {
 		condition, err := each.logic()
-		if err != nil {
-			return nil, err
-		}
-		conditions = append(conditions, negate(condition, each.Inverted))
+		return negate(condition, each.Inverted), err
+	})
+	if err != nil {
+		return nil, err
 	}
 	switch from.Name {
 	case "default":
 	case "userWithId":
-		conditions = append(conditions, oneOf(userKey, texts(splitList(from.Parameters["userIds"]))))
+		all = append(all, oneOf(userKey, texts(splitList(from.Parameters["userIds"]))))
 	case "flexibleRollout", "gradualRolloutUserId", "gradualRolloutSessionId", "gradualRolloutRandom":
 		percent, err := number(cmp.Or(from.Parameters["rollout"], from.Parameters["percentage"]))
 		if err != nil {
 			return nil, err
 		}
 		share, _ := percent.Float64() // it is a number
-		conditions = append(conditions, c.share(share, unleashPath(cmp.Or(from.Parameters["stickiness"], "userId"))))
+		all = append(all, c.share(share, unleashPath(cmp.Or(from.Parameters["stickiness"], "userId"))))
 	default:
 		return nil, fmt.Errorf("this kind of strategy is not known here")
 	}
-	return every(conditions...), nil
+	return every(all...), nil
 }
 
 func (u unleashConstraint) logic() (logic, error) {
