@@ -28,19 +28,19 @@ func (p *Plan) Apply(ctx context.Context) (written int, err error) {
 func (p *Plan) stages() (stages [][]*Step) {
 	kinds := signalbox.DocumentKinds()
 	for _, kind := range kinds {
-		stages = append(stages, p.stage(kind, func(s Step) bool { return s.Action == Create || s.Action == Update }))
+		stages = append(stages, p.stage(kind, Create, Update))
 	}
 	slices.Reverse(kinds)
 	for _, kind := range kinds {
-		stages = append(stages, p.stage(kind, func(s Step) bool { return s.Action == Delete }))
+		stages = append(stages, p.stage(kind, Delete))
 	}
 	return stages
 }
 
-func (p *Plan) stage(kind string, wanted func(Step) bool) (stage []*Step) {
-	for i := range p.Steps {
-		if p.Steps[i].Kind == kind && wanted(p.Steps[i]) {
-			stage = append(stage, &p.Steps[i])
+func (p *Plan) stage(kind string, actions ...Action) (stage []*Step) {
+	for _, step := range p.Steps {
+		if step.Kind == kind && slices.Contains(actions, step.Action) {
+			stage = append(stage, step)
 		}
 	}
 	return stage

@@ -50,10 +50,10 @@ func unescape(pointer string) string {
 
 // writes reports whether the plan creates or changes a resource.
 func (p *Plan) writes(name string) bool {
-	return slices.ContainsFunc(p.Steps, func(s Step) bool { return (s.Action == Create || s.Action == Update) && s.name() == name })
+	return slices.ContainsFunc(p.Steps, func(s *Step) bool { return (s.Action == Create || s.Action == Update) && s.name() == name })
 }
 
 // hasOther reports whether the plan changes another resource of a kind.
 func (p *Plan) hasOther(kind, id string) bool {
-	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Action != Keep && s.Kind == kind && s.ID != id })
+	return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.Action != Keep && s.Kind == kind && s.ID != id })
 }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // decode reads JSON with its numbers as they are spelled. A member that is absent is nil.
@@ -23,38 +24,10 @@ func decode(text json.RawMessage) any {
 	return value
 }
 
-// equal reports whether two values are the same, however they are spelled.
-func equal(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, is := b.(map[string]any)
-		return is && maps.EqualFunc(a, b, equal)
-	case []any:
-		b, is := b.([]any)
-		return is && slices.EqualFunc(a, b, equal)
-	case json.Number:
-		b, is := b.(json.Number)
-		return is && equalNumbers(a.String(), b.String())
-	default:
-		return a == b
-	}
-}
-
-// equalNumbers compares short numbers by value, and long ones, which a float does not hold, by their text.
-func equalNumbers(a, b string) bool {
-	const exact = 15
-	if a == b || len(a) > exact || len(b) > exact {
-		return a == b
-	}
-	left, leftErr := strconv.ParseFloat(a, 64)
-	right, rightErr := strconv.ParseFloat(b, 64)
-	return leftErr == nil && rightErr == nil && left == right
-}
-
 // same reports whether two definitions are the same. A member that is absent is null.
 func same(kind string, a, b attributes) bool {
 	for _, name := range definition(kind) {
-		if !equal(decode(a[name]), decode(b[name])) {
+		if !rawjson.Same(a[name], b[name]) {
 			return false
 		}
 	}
@@ -69,7 +42,7 @@ type Difference struct {
 
 // differences returns what differs between two values, as deep as objects and lists of the same length go.
 func differences(path string, before, after any) (found []Difference) {
-	if equal(before, after) {
+	if rawjson.Same(raw(before), raw(after)) {
 		return nil
 	}
 	if left, is := before.(map[string]any); is {

@@ -88,8 +88,8 @@ func (p *Plan) names() (names []string) {
 }
 
 // taken reports whether an owner gets resources that it did not have.
-func (o owners) taken(owner string, steps []Step) bool {
-	return owner != "" && slices.ContainsFunc(steps, func(s Step) bool { return s.Action != Delete && !slices.Contains(o[owner], s.name()) })
+func (o owners) taken(owner string, steps []*Step) bool {
+	return owner != "" && slices.ContainsFunc(steps, func(s *Step) bool { return s.Action != Delete && !slices.Contains(o[owner], s.name()) })
 }
 
 // claim records the resources of the files as the owner's, before any of them is written: one that was interrupted must not

@@ -52,7 +52,7 @@ type Options struct {
 
 // Plan is what has to be done to make a server what files say.
 type Plan struct {
-	Steps   []Step
+	Steps   []*Step
 	client  *signalbox.Client
 	options Options
 	owners  owners
@@ -73,11 +73,11 @@ func New(ctx context.Context, client *signalbox.Client, resources []Resource, op
 		return nil, err
 	}
 	for _, resource := range resources {
-		plan.Steps = append(plan.Steps, Step{Resource: resource})
+		plan.Steps = append(plan.Steps, &Step{Resource: resource})
 	}
 	for _, resource := range pruned {
 		if before, exists := plan.stored[resource.name()]; exists {
-			plan.Steps = append(plan.Steps, Step{Resource: resource, Action: Delete, before: pick(resource.Kind, before)})
+			plan.Steps = append(plan.Steps, &Step{Resource: resource, Action: Delete, before: pick(resource.Kind, before)})
 		}
 	}
 	if err := plan.prepare(); err != nil {
@@ -109,8 +109,7 @@ func (p *Plan) readStored(ctx context.Context, resources []Resource) error {
 // prepare works out what to send for every step.
 func (p *Plan) prepare() error {
 	var problems []error
-	for i := range p.Steps {
-		step := &p.Steps[i]
+	for _, step := range p.Steps {
 		if step.Action == Delete {
 			continue
 		}
@@ -129,38 +128,11 @@ func (p *Plan) prepare() error {
 	return errors.Join(problems...)
 }
 
-// try sends every step as a dry run.
+// try sends every step as a dry run. It tells refusals that end it all from those that what is written before will settle.
 func (p *Plan) try(ctx context.Context) error {
-	steps := make([]*Step, len(p.Steps))
-	for i := range p.Steps {
-		steps[i] = &p.Steps[i]
-	}
-	several(steps, func(step *Step) { step.refused = p.tryStep(ctx, step) })
-	return errors.Join(p.judge()...)
-}
-
-// several does something for every step, some at once.
-func several(steps []*Step, do func(*Step)) {
-	var group sync.WaitGroup
-	next := make(chan *Step)
-	for range min(workers, len(steps)) {
-		group.Go(func() {
-			for step := range next {
-				do(step)
-			}
-		})
-	}
-	for _, step := range steps {
-		next <- step
-	}
-	close(next)
-	group.Wait()
-}
-
-// judge tells refusals that end it all from those that what is written before will settle.
-func (p *Plan) judge() (problems []error) {
-	for i := range p.Steps {
-		step := &p.Steps[i]
+	several(p.Steps, func(step *Step) { step.refused = p.tryStep(ctx, step) })
+	var problems []error
+	for _, step := range p.Steps {
 		switch {
 		case step.refused == nil:
 		case p.isEarly(step, step.refused):
@@ -169,7 +141,21 @@ func (p *Plan) judge() (problems []error) {
 			problems = append(problems, fmt.Errorf("%s: %s: %w", step.Source, step.label(), step.refused))
 		}
 	}
-	return problems
+	return errors.Join(problems...)
+}
+
+// several does something for every step, some at once.
+func several(steps []*Step, do func(*Step)) {
+	var group sync.WaitGroup
+	busy := make(chan struct{}, workers)
+	for _, step := range steps {
+		busy <- struct{}{}
+		group.Go(func() {
+			do(step)
+			<-busy
+		})
+	}
+	group.Wait()
 }
 
 // tryStep lets the server say what a step would come to.
@@ -201,7 +187,7 @@ func (p *Plan) tryStep(ctx context.Context, step *Step) error {
 
 // Different reports whether the plan changes anything.
 func (p *Plan) Different() bool {
-	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Action != Keep }) || p.owners.taken(p.options.Owner, p.Steps)
+	return slices.ContainsFunc(p.Steps, func(s *Step) bool { return s.Action != Keep }) || p.owners.taken(p.options.Owner, p.Steps)
 }
 
 // Count returns how many steps have an action.

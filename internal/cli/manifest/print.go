@@ -22,7 +22,7 @@ func (p *Plan) Print(w io.Writer, paint func(terminal.Colour, string) string) {
 	fmt.Fprintf(w, "%d to create, %d to change, %d to delete, %d the same.\n", p.Count(Create), p.Count(Update), p.Count(Delete), p.Count(Keep))
 }
 
-func (s Step) print(w io.Writer, paint func(terminal.Colour, string) string) {
+func (s *Step) print(w io.Writer, paint func(terminal.Colour, string) string) {
 	mark, colour := "~", terminal.Warn
 	switch s.Action {
 	case Create:
@@ -52,7 +52,7 @@ func (s Step) print(w io.Writer, paint func(terminal.Colour, string) string) {
 }
 
 // Differences returns what the step changes, without the secrets of jobs.
-func (s Step) Differences() (found []Difference) {
+func (s *Step) Differences() (found []Difference) {
 	before, after := s.before, s.after
 	if s.Kind == "job" {
 		before, after = hide(before, after)

@@ -33,6 +33,14 @@ func jobHeaders(job attributes) (configuration attributes, headers []header, ok 
 	return configuration, headers, len(headers) > 0
 }
 
+// withHeaders returns a job whose configuration has these headers.
+func withHeaders(job, configuration attributes, headers []header) attributes {
+	configuration["headers"] = raw(headers)
+	job = maps.Clone(job)
+	job["configuration"] = raw(configuration)
+	return job
+}
+
 // withSecrets returns the attributes of a resource with the values that its headers refer to.
 func (p *Plan) withSecrets(resource Resource, current attributes) (attributes, error) {
 	configuration, headers, is := jobHeaders(resource.Attributes)
@@ -46,11 +54,7 @@ func (p *Plan) withSecrets(resource Resource, current attributes) (attributes, e
 		}
 		headers[i].Value, headers[i].ValueFrom = value, ""
 	}
-	configuration = maps.Clone(configuration)
-	configuration["headers"] = raw(headers)
-	whole := maps.Clone(resource.Attributes)
-	whole["configuration"] = raw(configuration)
-	return whole, nil
+	return withHeaders(resource.Attributes, configuration, headers), nil
 }
 
 // valueOf returns the value of a header.
@@ -99,9 +103,5 @@ func hidden(job attributes, old []header) attributes {
 		}
 		headers[i].Value = &text
 	}
-	configuration = maps.Clone(configuration)
-	configuration["headers"] = raw(headers)
-	job = maps.Clone(job)
-	job["configuration"] = raw(configuration)
-	return job
+	return withHeaders(job, configuration, headers)
 }
