@@ -74,10 +74,7 @@ func addRead[In any](server *mcp.Server, name, description string, read func(con
 	tool := &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}
 	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		shown, err := read(ctx, in)
-		if err != nil {
-			return nil, nil, err
-		}
-		return nil, shown, nil
+		return nil, shown, err
 	})
 }
 
@@ -112,32 +109,23 @@ func (p page) paging() signalbox.Paging {
 
 // listOf returns a page of a list.
 func listOf[T any](listed signalbox.Page[T], err error, show func(T) (document, error)) (document, error) {
-	if err != nil {
-		return nil, err
-	}
-	items, err := each(listed.Items, show)
-	if err != nil {
-		return nil, err
-	}
-	return document{"items": items, "total": listed.Total, "pages": listed.TotalPages}, nil
+	items, err := each(listed.Items, err, show)
+	return document{"items": items, "total": listed.Total, "pages": listed.TotalPages}, err
 }
 
 // recentOf returns the newest items of a list that is read with a cursor.
 func recentOf[T any](listed signalbox.CursorPage[T], err error, show func(T) (document, error)) (document, error) {
-	if err != nil {
-		return nil, err
-	}
-	items, err := each(listed.Items, show)
-	if err != nil {
-		return nil, err
-	}
-	return document{"items": items, "next": listed.Next}, nil
+	items, err := each(listed.Items, err, show)
+	return document{"items": items, "next": listed.Next}, err
 }
 
-func each[T any](items []T, show func(T) (document, error)) ([]document, error) {
+// each shows the items of a list, unless reading it failed.
+func each[T any](items []T, err error, show func(T) (document, error)) ([]document, error) {
+	if err != nil {
+		return nil, err
+	}
 	shown := make([]document, len(items))
 	for i, item := range items {
-		var err error
 		if shown[i], err = show(item); err != nil {
 			return nil, err
 		}

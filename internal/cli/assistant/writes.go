@@ -39,10 +39,7 @@ func addWrite[In interface{ token() string }](t *tools, server *mcp.Server, w wr
 	tool := &mcp.Tool{Name: w.name, Description: w.description + " Shows what would happen first; repeat the call with the confirmation to do it."}
 	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		result, err := w.call(ctx, t.pending, in)
-		if err != nil {
-			return nil, nil, err
-		}
-		return nil, result, nil
+		return nil, result, err
 	})
 }
 

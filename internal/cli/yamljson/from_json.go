@@ -3,6 +3,7 @@ package yamljson
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -20,10 +21,7 @@ func FromJSON(document []byte) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := yaml.NewEncoder(&text)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(node); err != nil {
-		return nil, fmt.Errorf("converting JSON to YAML: %w", err)
-	}
-	if err := encoder.Close(); err != nil {
+	if err := errors.Join(encoder.Encode(node), encoder.Close()); err != nil {
 		return nil, fmt.Errorf("converting JSON to YAML: %w", err)
 	}
 	return text.Bytes(), nil

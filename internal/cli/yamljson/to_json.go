@@ -104,9 +104,7 @@ func (w *jsonWriter) writeMapping(node *yaml.Node) error {
 		if i > 0 {
 			w.to.WriteByte(',')
 		}
-		if err := w.writeText(name.Value); err != nil {
-			return err
-		}
+		w.writeText(name.Value)
 		w.to.WriteByte(':')
 		if err := w.write(node.Content[i+1]); err != nil {
 			return err
@@ -144,7 +142,7 @@ func (w *jsonWriter) writeScalar(node *yaml.Node) error {
 	case "!!int", "!!float":
 		return w.writeNumber(node)
 	default:
-		return w.writeText(node.Value)
+		w.writeText(node.Value)
 	}
 	return nil
 }
@@ -167,14 +165,11 @@ func (w *jsonWriter) writeNumber(node *yaml.Node) error {
 	return nil
 }
 
-func (w *jsonWriter) writeText(text string) error {
+func (w *jsonWriter) writeText(text string) {
 	encoder := json.NewEncoder(w.to)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(text); err != nil {
-		return err
-	}
+	_ = encoder.Encode(text)      // a text always encodes
 	w.to.Truncate(w.to.Len() - 1) // the line break
-	return nil
 }
 
 // at returns an error about a line.
