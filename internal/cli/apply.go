@@ -13,7 +13,6 @@ import (
 	signalbox "github.com/signalbox/signalbox/client"
 	"github.com/signalbox/signalbox/internal/cli/manifest"
 	"github.com/signalbox/signalbox/internal/cli/terminal"
-	"github.com/signalbox/signalbox/internal/cli/yamljson"
 )
 
 // planFlags are the flags of apply and diff.
@@ -163,15 +162,5 @@ func (c *call) printObjects(objects []json.RawMessage) error {
 	if c.format.String() != terminal.FormatYAML {
 		return c.PrintValue(c.format, objects)
 	}
-	for i, object := range objects {
-		text, err := yamljson.FromJSON(object)
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			c.Say("---\n")
-		}
-		c.Say("%s", text)
-	}
-	return nil
+	return c.PrintYAML(objects)
 }

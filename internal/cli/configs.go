@@ -16,15 +16,10 @@ import (
 )
 
 func configKind() kind[signalbox.Config] {
-	return kind[signalbox.Config]{
+	in := func(c *signalbox.Client) service[signalbox.Config, signalbox.ConfigParams] { return c.Configs }
+	return from(in, kind[signalbox.Config]{
 		name: "config", noun: "config",
 		of: func(c signalbox.Config) signalbox.Resource { return c.Resource },
-		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.Config, error) {
-			return c.Configs.Get(ctx, id)
-		},
-		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Config, error] {
-			return c.Configs.All(ctx, signalbox.ConfigParams{})
-		},
 		columns: []terminal.Column[signalbox.Config]{
 			{Title: "ID", Text: func(c signalbox.Config) string { return c.ID }},
 			{Title: "PARENT", Text: func(c signalbox.Config) string { return value(c.Parent) }},
@@ -33,28 +28,20 @@ func configKind() kind[signalbox.Config] {
 			{Title: "NAME", Text: func(c signalbox.Config) string { return c.Name }, Wide: true},
 			{Title: "UPDATED", Text: func(c signalbox.Config) string { return moment(&c.UpdatedAt) }, Wide: true},
 		},
-	}
+	})
 }
 
 func overrideCounts(c signalbox.Config) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(c.Environments)) {
-		parts = append(parts, fmt.Sprintf("%s: %d", name, len(c.Environments[name])))
-	}
-	return strings.Join(parts, "; ")
+	return eachEnvironment(c.Environments, func(o signalbox.ConfigOverrides) string { return fmt.Sprint(len(o)) })
 }
 
 func (s *shell) configs() *cobra.Command {
 	k := configKind()
 	return terminal.Group("configs", "Configuration of services", s.listConfigs(), k.show(s, "signalbox configs get checkout"), s.createConfig(),
 		s.setConfig(), s.unsetConfig(), s.resolveConfig(), s.diffConfig(),
-		k.remove(s, "signalbox configs delete checkout --yes",
-			func(_ context.Context, _ *call, c signalbox.Config) (string, error) {
-				return fmt.Sprintf("The config %s and its %d %s will be deleted; services that read it get nothing.", c.ID, len(c.Items), plural(len(c.Items), "item")), nil
-			},
-			func(ctx context.Context, c *call, id string) error {
-				return c.client.Configs.Delete(ctx, id, c.options()...)
-			}))
+		k.delete(s, "signalbox configs delete checkout --yes", func(_ context.Context, _ *call, c signalbox.Config) (string, error) {
+			return fmt.Sprintf("The config %s and its %d %s will be deleted; services that read it get nothing.", c.ID, len(c.Items), plural(len(c.Items), "item")), nil
+		}))
 }
 
 func (s *shell) listConfigs() *cobra.Command {
@@ -256,12 +243,9 @@ func (s *shell) diffConfig() *cobra.Command {
 
 // printSides prints values that differ and reports whether there are any.
 func (c *call) printSides(sides [2]map[string]json.RawMessage) (differ bool) {
-	keys := map[string]bool{}
-	for _, side := range sides {
-		for key := range side {
-			keys[key] = true
-		}
-	}
+	keys := map[string]json.RawMessage{}
+	maps.Copy(keys, sides[0])
+	maps.Copy(keys, sides[1])
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		left, right := string(sides[0][key]), string(sides[1][key])
 		if left == right {

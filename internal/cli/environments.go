@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -12,24 +13,21 @@ import (
 )
 
 func environmentKind() kind[signalbox.Environment] {
-	return kind[signalbox.Environment]{
+	in := func(c *signalbox.Client) service[signalbox.Environment, signalbox.EnvironmentParams] {
+		return c.Environments
+	}
+	return from(in, kind[signalbox.Environment]{
 		name: "environment", noun: "environment",
 		of: func(e signalbox.Environment) signalbox.Resource { return e.Resource },
-		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.Environment, error) {
-			return c.Environments.Get(ctx, id)
-		},
-		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Environment, error] {
-			return c.Environments.All(ctx, signalbox.EnvironmentParams{})
-		},
 		columns: []terminal.Column[signalbox.Environment]{
 			{Title: "ID", Text: func(e signalbox.Environment) string { return e.ID }},
 			{Title: "NAME", Text: func(e signalbox.Environment) string { return e.Name }},
 			{Title: "CLASSIFICATION", Text: func(e signalbox.Environment) string { return string(e.Classification) }},
-			{Title: "MANAGED", Text: func(e signalbox.Environment) string { return yesNo(e.Managed) }},
+			{Title: "MANAGED", Text: func(e signalbox.Environment) string { return terminal.YesNo(e.Managed) }},
 			{Title: "COLOR", Text: func(e signalbox.Environment) string { return value(e.Color) }, Wide: true},
 			{Title: "UPDATED", Text: func(e signalbox.Environment) string { return moment(&e.UpdatedAt) }, Wide: true},
 		},
-	}
+	})
 }
 
 func (s *shell) environments() *cobra.Command {
@@ -57,10 +55,7 @@ func (s *shell) createEnvironment() *cobra.Command {
 			cmd.Flags().StringVar(&color, "color", "", "a hex `COLOR` such as #0a7")
 		},
 		run: func(ctx context.Context, c *call) error {
-			draft := signalbox.EnvironmentDraft{Name: c.args[0]}
-			if name != "" {
-				draft.Name = name
-			}
+			draft := signalbox.EnvironmentDraft{Name: cmp.Or(name, c.args[0])}
 			if color != "" {
 				draft.Color = &color
 			}
@@ -104,29 +99,29 @@ func (s *shell) setEnvironment() *cobra.Command {
 					}
 					return nil
 				}, c.client.Environments.Replace)
-			return environmentKind().wrote(c, written, err, "The environment %s is changed; managed: %s.", c.args[0], yesNo(written.Managed))
+			return environmentKind().wrote(c, written, err, "The environment %s is changed; managed: %s.", c.args[0], terminal.YesNo(written.Managed))
 		},
 	})
 }
 
 func (s *shell) deleteEnvironment() *cobra.Command {
 	var values bool
-	cmd := environmentKind().remove(s, "signalbox environments delete staging --yes",
-		func(ctx context.Context, c *call, e signalbox.Environment) (string, error) {
-			usage, err := c.client.Environments.Usage(ctx, e.ID)
-			fate := "stay, and are used again if an environment with this id is created"
-			if values {
-				fate = "are deleted too"
-			}
-			return fmt.Sprintf("The environment %s will be deleted. Its %d flag rules, %d flag defaults, %d config values and %d levels %s.",
-				e.ID, usage.FlagRules, usage.FlagDefaults, usage.ConfigOverrides, usage.LoggerOverrides, fate), err
-		},
-		func(ctx context.Context, c *call, id string) error {
-			if values {
-				return c.client.Environments.DeleteWithValues(ctx, id, c.options()...)
-			}
-			return c.client.Environments.Delete(ctx, id, c.options()...)
-		})
+	k := environmentKind()
+	k.remove = func(ctx context.Context, c *signalbox.Client, id string, options ...signalbox.WriteOption) error {
+		if values {
+			return c.Environments.DeleteWithValues(ctx, id, options...)
+		}
+		return c.Environments.Delete(ctx, id, options...)
+	}
+	cmd := k.delete(s, "signalbox environments delete staging --yes", func(ctx context.Context, c *call, e signalbox.Environment) (string, error) {
+		usage, err := c.client.Environments.Usage(ctx, e.ID)
+		fate := "stay, and are used again if an environment with this id is created"
+		if values {
+			fate = "are deleted too"
+		}
+		return fmt.Sprintf("The environment %s will be deleted. Its %d flag rules, %d flag defaults, %d config values and %d levels %s.",
+			e.ID, usage.FlagRules, usage.FlagDefaults, usage.ConfigOverrides, usage.LoggerOverrides, fate), err
+	})
 	cmd.Flags().BoolVar(&values, "with-values", false, "delete every value that is stored for it too")
 	return cmd
 }

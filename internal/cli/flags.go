@@ -7,7 +7,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,57 +16,38 @@ import (
 )
 
 func flagKind() kind[signalbox.Flag] {
-	return kind[signalbox.Flag]{
+	in := func(c *signalbox.Client) service[signalbox.Flag, signalbox.FlagParams] { return c.Flags }
+	return from(in, kind[signalbox.Flag]{
 		name: "flag", noun: "flag",
 		of: func(f signalbox.Flag) signalbox.Resource { return f.Resource },
-		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.Flag, error) {
-			return c.Flags.Get(ctx, id)
-		},
-		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Flag, error] {
-			return c.Flags.All(ctx, signalbox.FlagParams{})
-		},
 		columns: []terminal.Column[signalbox.Flag]{
 			{Title: "ID", Text: func(f signalbox.Flag) string { return f.ID }},
 			{Title: "TYPE", Text: func(f signalbox.Flag) string { return string(f.Type) }},
 			{Title: "DEFAULT", Text: func(f signalbox.Flag) string { return string(f.Default) }},
 			{Title: "ENVIRONMENTS", Text: flagEnvironments},
 			{Title: "NAME", Text: func(f signalbox.Flag) string { return f.Name }, Wide: true},
-			{Title: "MANAGED", Text: func(f signalbox.Flag) string { return yesNo(f.Managed) }, Wide: true},
+			{Title: "MANAGED", Text: func(f signalbox.Flag) string { return terminal.YesNo(f.Managed) }, Wide: true},
 			{Title: "EVALUATED", Text: func(f signalbox.Flag) string { return moment(f.LastEvaluated) }, Wide: true},
 			{Title: "UPDATED", Text: func(f signalbox.Flag) string { return moment(&f.UpdatedAt) }, Wide: true},
 		},
-	}
-}
-
-func yesNo(yes bool) string {
-	if yes {
-		return "yes"
-	}
-	return "no"
+	})
 }
 
 // flagEnvironments returns what a flag does in its environments: "production: on, 2 rules".
 func flagEnvironments(f signalbox.Flag) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(f.Environments)) {
-		environment := f.Environments[name]
-		part := name + ": " + onOff(environment.Enabled)
-		if count := len(environment.Rules); count > 0 {
-			part += fmt.Sprintf(", %d %s", count, plural(count, "rule"))
+	return eachEnvironment(f.Environments, func(e flageval.Environment) string {
+		text := "off"
+		if e.Enabled {
+			text = "on"
 		}
-		if value := string(environment.Default); value != "" && value != "null" {
-			part += ", " + value
+		if count := len(e.Rules); count > 0 {
+			text += fmt.Sprintf(", %d %s", count, plural(count, "rule"))
 		}
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, "; ")
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
+		if value := string(e.Default); value != "" && value != "null" {
+			text += ", " + value
+		}
+		return text
+	})
 }
 
 func plural(count int, noun string) string {
@@ -83,10 +63,7 @@ func (s *shell) flags() *cobra.Command {
 		s.switchFlag("on", true), s.switchFlag("off", false), s.setFlag(),
 		terminal.Group("rule", "The rules of a flag in an environment", s.addRule(), s.removeRule()),
 		s.whyFlag(),
-		k.remove(s, "signalbox flags delete checkout-v2 --yes", flagConsequences,
-			func(ctx context.Context, c *call, id string) error {
-				return c.client.Flags.Delete(ctx, id, c.options()...)
-			}))
+		k.delete(s, "signalbox flags delete checkout-v2 --yes", flagConsequences))
 }
 
 // flagConsequences names what happens to those who use a flag that is deleted.

@@ -18,6 +18,7 @@ func (s *shell) health() *cobra.Command {
 		Long: `Ask a server whether it is ready: the exit code is 0 when it is, and 1 when it is not or does not answer. It needs no
 API key.`,
 		Example: "  signalbox health",
+		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			const patience = 5 * time.Second
 			target := cmp.Or(base, s.Variable(urlVariable), defaultURL)
@@ -28,7 +29,6 @@ API key.`,
 			return nil
 		},
 	}
-	cmd.Args = terminal.Arguments(cmd.Use)
 	cmd.Flags().StringVar(&base, "url", "", "the server's base `URL` ("+urlVariable+", default: "+defaultURL+")")
 	return cmd
 }

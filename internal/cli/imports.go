@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +32,7 @@ func (s *shell) importFormat(format imports.Format) *cobra.Command {
 
 What cannot be said here is left out and reported on stderr, each with what that means.`,
 		Example: "  signalbox import " + format.Name + " " + exampleFile(format.Name) + " > imported.yaml",
+		Args:    terminal.Arguments,
 		RunE: func(_ *cobra.Command, args []string) error {
 			result, err := s.readImport(format, args[0], options)
 			if err != nil {
@@ -39,7 +41,6 @@ What cannot be said here is left out and reported on stderr, each with what that
 			return s.printImport(result)
 		},
 	}
-	cmd.Args = terminal.Arguments(cmd.Use)
 	cmd.Flags().StringVarP(&options.Environment, "environment", "e", "production", "the `ID` of the environment, for files that name none")
 	return cmd
 }
@@ -91,20 +92,10 @@ func (s *shell) readFile(file string) ([]byte, error) {
 
 // printImport prints the resources, and to stderr what became of the rest.
 func (s *shell) printImport(result imports.Result) error {
-	for i, document := range result.Documents {
-		text, err := yamljson.FromJSON(document)
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			s.Say("---\n")
-		}
-		s.Say("%s", text)
+	if err := s.PrintYAML(result.Documents); err != nil {
+		return err
 	}
-	for _, sentence := range result.Lost {
-		s.Note("%s", sentence)
-	}
-	for _, sentence := range result.Notes {
+	for _, sentence := range slices.Concat(result.Lost, result.Notes) {
 		s.Note("%s", sentence)
 	}
 	s.Note("%d resources were translated, %d things could not be carried over", len(result.Documents), len(result.Lost))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -13,38 +14,29 @@ import (
 )
 
 func jobKind() kind[signalbox.Job] {
-	return kind[signalbox.Job]{
+	in := func(c *signalbox.Client) service[signalbox.Job, signalbox.JobParams] { return c.Jobs }
+	return from(in, kind[signalbox.Job]{
 		name: "job", noun: "job",
 		of: func(j signalbox.Job) signalbox.Resource { return j.Resource },
-		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.Job, error) {
-			return c.Jobs.Get(ctx, id)
-		},
-		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Job, error] {
-			return c.Jobs.All(ctx, signalbox.JobParams{})
-		},
 		columns: []terminal.Column[signalbox.Job]{
 			{Title: "ID", Text: func(j signalbox.Job) string { return j.ID }},
 			{Title: "SCHEDULE", Text: func(j signalbox.Job) string { return j.Schedule }},
-			{Title: "ENABLED", Text: func(j signalbox.Job) string { return yesNo(j.Enabled) }},
+			{Title: "ENABLED", Text: func(j signalbox.Job) string { return terminal.YesNo(j.Enabled) }},
 			{Title: "NEXT RUN", Text: func(j signalbox.Job) string { return moment(j.NextRunAt) }},
 			{Title: "LAST RUN", Text: func(j signalbox.Job) string { return string(value(j.LastRun).Status) },
 				Colour: func(j signalbox.Job) terminal.Colour { return statusColour(value(j.LastRun).Status) }},
 			{Title: "REQUEST", Text: func(j signalbox.Job) string { return j.Configuration.Method + " " + j.Configuration.URL }, Wide: true},
 			{Title: "NAME", Text: func(j signalbox.Job) string { return j.Name }, Wide: true},
 		},
-	}
+	})
 }
 
 func (s *shell) jobs() *cobra.Command {
 	return terminal.Group("jobs", "Scheduled HTTP requests", s.listJobs(), jobKind().show(s, "signalbox jobs get nightly"), s.createJob(), s.runJob(),
 		s.enableJob("pause", false), s.enableJob("resume", true), s.nextJob(),
-		jobKind().remove(s, "signalbox jobs delete nightly --yes",
-			func(_ context.Context, _ *call, j signalbox.Job) (string, error) {
-				return fmt.Sprintf("The job %s will be deleted; its pending runs are canceled, running ones finish, and all stay in the list of runs.", j.ID), nil
-			},
-			func(ctx context.Context, c *call, id string) error {
-				return c.client.Jobs.Delete(ctx, id, c.options()...)
-			}))
+		jobKind().delete(s, "signalbox jobs delete nightly --yes", func(_ context.Context, _ *call, j signalbox.Job) (string, error) {
+			return fmt.Sprintf("The job %s will be deleted; its pending runs are canceled, running ones finish, and all stay in the list of runs.", j.ID), nil
+		}))
 }
 
 func (s *shell) listJobs() *cobra.Command {
@@ -83,11 +75,8 @@ func (f *jobFlags) add(cmd *cobra.Command) {
 // draft returns the job to create.
 func (f *jobFlags) draft(c *call) (signalbox.JobDraft, error) {
 	id, schedule, url := c.args[0], c.args[1], c.args[2]
-	draft := signalbox.JobDraft{Name: id, Schedule: schedule, Enabled: new(!f.paused), Configuration: signalbox.JobConfiguration{
+	draft := signalbox.JobDraft{Name: cmp.Or(f.name, id), Schedule: schedule, Enabled: new(!f.paused), Configuration: signalbox.JobConfiguration{
 		Method: f.method, URL: url, Headers: []signalbox.JobHeader{}, SuccessStatus: f.success, Timeout: f.timeout}}
-	if f.name != "" {
-		draft.Name = f.name
-	}
 	if f.description != "" {
 		draft.Description = &f.description
 	}

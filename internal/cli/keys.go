@@ -14,15 +14,10 @@ import (
 )
 
 func keyKind() kind[signalbox.Key] {
-	return kind[signalbox.Key]{
+	in := func(c *signalbox.Client) service[signalbox.Key, signalbox.KeyParams] { return c.Keys }
+	return from(in, kind[signalbox.Key]{
 		name: "api_key", noun: "API key",
 		of: func(k signalbox.Key) signalbox.Resource { return k.Resource },
-		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.Key, error) {
-			return c.Keys.Get(ctx, id)
-		},
-		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Key, error] {
-			return c.Keys.All(ctx, signalbox.KeyParams{})
-		},
 		columns: []terminal.Column[signalbox.Key]{
 			{Title: "ID", Text: func(k signalbox.Key) string { return k.ID }},
 			{Title: "NAME", Text: func(k signalbox.Key) string { return k.Name }},
@@ -34,7 +29,7 @@ func keyKind() kind[signalbox.Key] {
 			{Title: "ACCESS", Text: func(k signalbox.Key) string { return string(k.Access) }, Wide: true},
 			{Title: "CREATED", Text: func(k signalbox.Key) string { return moment(&k.CreatedAt) }, Wide: true},
 		},
-	}
+	})
 }
 
 func (s *shell) keys() *cobra.Command {

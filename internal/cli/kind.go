@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +25,26 @@ type kind[T any] struct {
 	of         func(T) signalbox.Resource
 	all        func(context.Context, *signalbox.Client) iter.Seq2[T, error]
 	get        func(context.Context, *signalbox.Client, string) (T, error)
+	remove     func(context.Context, *signalbox.Client, string, ...signalbox.WriteOption) error
+}
+
+// service is what the client has for most kinds.
+type service[T, Params any] interface {
+	All(ctx context.Context, params Params) iter.Seq2[T, error]
+	Get(ctx context.Context, id string) (T, error)
+	Delete(ctx context.Context, id string, options ...signalbox.WriteOption) error
+}
+
+// from returns the kind with what reads and deletes its resources.
+func from[T, Params any](in func(*signalbox.Client) service[T, Params], k kind[T]) kind[T] {
+	k.all = func(ctx context.Context, c *signalbox.Client) iter.Seq2[T, error] {
+		return in(c).All(ctx, *new(Params))
+	}
+	k.get = func(ctx context.Context, c *signalbox.Client, id string) (T, error) { return in(c).Get(ctx, id) }
+	k.remove = func(ctx context.Context, c *signalbox.Client, id string, options ...signalbox.WriteOption) error {
+		return in(c).Delete(ctx, id, options...)
+	}
+	return k
 }
 
 // items returns how the kind is printed.
@@ -134,9 +157,8 @@ func (k kind[T]) show(s *shell, example string) *cobra.Command {
 	})
 }
 
-// remove returns the command that deletes a resource after naming the consequences.
-func (k kind[T]) remove(s *shell, example string, consequences func(context.Context, *call, T) (string, error),
-	remove func(context.Context, *call, string) error) *cobra.Command {
+// delete returns the command that deletes a resource after naming the consequences.
+func (k kind[T]) delete(s *shell, example string, consequences func(context.Context, *call, T) (string, error)) *cobra.Command {
 	return s.command(action{
 		use: "delete ID", short: "Delete a " + k.noun, example: example,
 		writes: true, destroys: true, completes: []completion{k.ids},
@@ -152,7 +174,7 @@ func (k kind[T]) remove(s *shell, example string, consequences func(context.Cont
 			if err := c.Confirm(c.yes || c.dryRun, said); err != nil {
 				return err
 			}
-			if err := remove(ctx, c, k.of(item).ID); err != nil {
+			if err := k.remove(ctx, c.client, k.of(item).ID, c.options()...); err != nil {
 				return err
 			}
 			c.done(nil, "The %s %s is deleted.", k.noun, k.of(item).ID)
@@ -224,6 +246,15 @@ func moment(at *time.Time) string {
 		return ""
 	}
 	return at.UTC().Format("2006-01-02 15:04:05Z")
+}
+
+// eachEnvironment returns a text for every environment: "production: DEBUG; staging: INFO".
+func eachEnvironment[T any](values map[string]T, text func(T) string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		parts = append(parts, name+": "+text(values[name]))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // value returns what a pointer points to; nil is the zero value.

@@ -12,15 +12,10 @@ import (
 )
 
 func groupKind() kind[signalbox.LogGroup] {
-	return kind[signalbox.LogGroup]{
+	in := func(c *signalbox.Client) service[signalbox.LogGroup, signalbox.LogGroupParams] { return c.LogGroups }
+	return from(in, kind[signalbox.LogGroup]{
 		name: "log_group", noun: "log group",
 		of: func(g signalbox.LogGroup) signalbox.Resource { return g.Resource },
-		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.LogGroup, error) {
-			return c.LogGroups.Get(ctx, id)
-		},
-		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.LogGroup, error] {
-			return c.LogGroups.All(ctx, signalbox.LogGroupParams{})
-		},
 		columns: []terminal.Column[signalbox.LogGroup]{
 			{Title: "ID", Text: func(g signalbox.LogGroup) string { return g.ID }},
 			{Title: "LEVEL", Text: func(g signalbox.LogGroup) string { return levelText(g.Level, g.LevelExpiresAt) }},
@@ -28,17 +23,14 @@ func groupKind() kind[signalbox.LogGroup] {
 			{Title: "NAME", Text: func(g signalbox.LogGroup) string { return g.Name }, Wide: true},
 			{Title: "UPDATED", Text: func(g signalbox.LogGroup) string { return moment(&g.UpdatedAt) }, Wide: true},
 		},
-	}
+	})
 }
 
 func (s *shell) groups() *cobra.Command {
 	k := groupKind()
 	return terminal.Group("groups", "Groups of loggers that share a level", s.listGroups(), k.show(s, "signalbox groups get sql"), s.createGroup(),
 		s.setGroup(), s.resetGroup(), s.moveLoggers("add", true), s.moveLoggers("rm", false),
-		k.remove(s, "signalbox groups delete sql --yes", groupConsequences,
-			func(ctx context.Context, c *call, id string) error {
-				return c.client.LogGroups.Delete(ctx, id, c.options()...)
-			}))
+		k.delete(s, "signalbox groups delete sql --yes", groupConsequences))
 }
 
 func groupConsequences(ctx context.Context, c *call, g signalbox.LogGroup) (string, error) {
@@ -89,13 +81,7 @@ func (s *shell) setGroup() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			written, err := editGroup(ctx, c, func(draft *signalbox.LogGroupDraft) {
-				if c.environment == "" {
-					draft.Base = setting
-				} else {
-					draft.Environments[c.environment] = setting
-				}
-			})
+			written, err := editGroup(ctx, c, func(draft *signalbox.LogGroupDraft) { c.setLevel(&draft.Base, draft.Environments, setting) })
 			return groupKind().wrote(c, written, err, "The log group %s is at %s.", c.args[0], flags.text(c, c.args[1]))
 		},
 	})
@@ -107,13 +93,7 @@ func (s *shell) resetGroup() *cobra.Command {
 		example: "signalbox groups reset sql",
 		writes:  true, format: terminal.FormatYAML, environment: optionally, completes: []completion{groupKind().ids},
 		run: func(ctx context.Context, c *call) error {
-			written, err := editGroup(ctx, c, func(draft *signalbox.LogGroupDraft) {
-				if c.environment != "" {
-					delete(draft.Environments, c.environment)
-					return
-				}
-				draft.Base, draft.Environments = signalbox.LevelSetting{}, nil
-			})
+			written, err := editGroup(ctx, c, func(draft *signalbox.LogGroupDraft) { c.resetLevels(&draft.Base, &draft.Environments) })
 			return groupKind().wrote(c, written, err, "The log group %s sets nothing there any more.", c.args[0])
 		},
 	})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -17,25 +18,20 @@ import (
 )
 
 func loggerKind() kind[signalbox.Logger] {
-	return kind[signalbox.Logger]{
+	in := func(c *signalbox.Client) service[signalbox.Logger, signalbox.LoggerParams] { return c.Loggers }
+	return from(in, kind[signalbox.Logger]{
 		name: "logger", noun: "logger",
 		of: func(l signalbox.Logger) signalbox.Resource { return l.Resource },
-		get: func(ctx context.Context, c *signalbox.Client, id string) (signalbox.Logger, error) {
-			return c.Loggers.Get(ctx, id)
-		},
-		all: func(ctx context.Context, c *signalbox.Client) iter.Seq2[signalbox.Logger, error] {
-			return c.Loggers.All(ctx, signalbox.LoggerParams{})
-		},
 		columns: []terminal.Column[signalbox.Logger]{
 			{Title: "ID", Text: func(l signalbox.Logger) string { return l.ID }},
 			{Title: "LEVEL", Text: func(l signalbox.Logger) string { return levelText(l.Level, l.LevelExpiresAt) }},
 			{Title: "ENVIRONMENTS", Text: func(l signalbox.Logger) string { return overridesText(l.Environments) }},
 			{Title: "GROUP", Text: func(l signalbox.Logger) string { return value(l.Group) }},
-			{Title: "MANAGED", Text: func(l signalbox.Logger) string { return yesNo(l.Managed) }},
+			{Title: "MANAGED", Text: func(l signalbox.Logger) string { return terminal.YesNo(l.Managed) }},
 			{Title: "EFFECTIVE", Text: func(l signalbox.Logger) string { return resolvedText(l.Resolved) }, Wide: true},
 			{Title: "UPDATED", Text: func(l signalbox.Logger) string { return moment(&l.UpdatedAt) }, Wide: true},
 		},
-	}
+	})
 }
 
 // levelText returns a level and when it ends.
@@ -48,20 +44,12 @@ func levelText(level loglevel.Level, expires *time.Time) string {
 
 // overridesText returns levels of environments: "production: DEBUG until …".
 func overridesText(overrides map[string]signalbox.LevelOverride) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(overrides)) {
-		parts = append(parts, name+": "+levelText(overrides[name].Level, overrides[name].ExpiresAt))
-	}
-	return strings.Join(parts, "; ")
+	return eachEnvironment(overrides, func(o signalbox.LevelOverride) string { return levelText(o.Level, o.ExpiresAt) })
 }
 
 // resolvedText returns effective levels of environments.
 func resolvedText(resolved map[string]signalbox.ResolvedLevel) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(resolved)) {
-		parts = append(parts, name+": "+resolved[name].Level.String())
-	}
-	return strings.Join(parts, "; ")
+	return eachEnvironment(resolved, func(r signalbox.ResolvedLevel) string { return r.Level.String() })
 }
 
 func (s *shell) loggers() *cobra.Command {
@@ -186,14 +174,29 @@ func (f *levelFlags) setting(text string) (signalbox.LevelSetting, error) {
 
 // text says what was set.
 func (f *levelFlags) text(c *call, level string) string {
-	text := strings.ToUpper(level)
-	if c.environment != "" {
-		text += " in " + c.environment
-	}
+	text := strings.ToUpper(level) + inEnvironment(c)
 	if f.lasts != 0 {
 		text += " for " + f.lasts.String()
 	}
 	return text
+}
+
+// setLevel sets the base level of a draft, or the level of the command's environment.
+func (c *call) setLevel(base *signalbox.LevelSetting, environments map[string]signalbox.LevelSetting, setting signalbox.LevelSetting) {
+	if c.environment == "" {
+		*base = setting
+	} else {
+		environments[c.environment] = setting
+	}
+}
+
+// resetLevels removes all levels of a draft, or the level of the command's environment.
+func (c *call) resetLevels(base *signalbox.LevelSetting, environments *map[string]signalbox.LevelSetting) {
+	if c.environment == "" {
+		*base, *environments = signalbox.LevelSetting{}, nil
+	} else {
+		delete(*environments, c.environment)
+	}
 }
 
 func (s *shell) setLogger() *cobra.Command {
@@ -208,13 +211,7 @@ func (s *shell) setLogger() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			written, err := editLogger(ctx, c, c.args[0], func(draft *signalbox.LoggerDraft) {
-				if c.environment == "" {
-					draft.Base = setting
-				} else {
-					draft.Environments[c.environment] = setting
-				}
-			})
+			written, err := editLogger(ctx, c, c.args[0], func(draft *signalbox.LoggerDraft) { c.setLevel(&draft.Base, draft.Environments, setting) })
 			return loggerKind().wrote(c, written, err, "The logger %s is at %s.", written.ID, flags.text(c, c.args[1]))
 		},
 	})
@@ -248,16 +245,9 @@ func (s *shell) resetLogger() *cobra.Command {
 			if _, err := loggerKind().find(ctx, c, c.args[0]); err != nil {
 				return err
 			}
-			where := "anywhere"
-			written, err := editLogger(ctx, c, c.args[0], func(draft *signalbox.LoggerDraft) {
-				if c.environment != "" {
-					where = "in " + c.environment
-					delete(draft.Environments, c.environment)
-					return
-				}
-				draft.Base, draft.Environments = signalbox.LevelSetting{}, nil
-			})
-			return loggerKind().wrote(c, written, err, "The logger %s has no level of its own %s.", written.ID, where)
+			where := cmp.Or(inEnvironment(c), " anywhere")
+			written, err := editLogger(ctx, c, c.args[0], func(draft *signalbox.LoggerDraft) { c.resetLevels(&draft.Base, &draft.Environments) })
+			return loggerKind().wrote(c, written, err, "The logger %s has no level of its own%s.", written.ID, where)
 		},
 	})
 }

@@ -32,6 +32,7 @@ signalbox keys create, or in the console.
 Both are checked with the server and saved in a file that only you can read. SIGNALBOX_URL and SIGNALBOX_API_KEY win over
 profiles.`,
 		Example: "  signalbox login " + defaultURL + " < api-key.txt",
+		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				at.url = args[0]
@@ -39,7 +40,6 @@ profiles.`,
 			return s.saveLogin(cmd.Context(), at)
 		},
 	}
-	cmd.Args = terminal.Arguments(cmd.Use)
 	cmd.Flags().StringVar(&at.key, "api-key", "", "the API `KEY` ("+keyVariable+")")
 	cmd.Flags().StringVar(&at.profile, "profile", defaultProfile, "the `NAME` to save it as")
 	_ = cmd.RegisterFlagCompletionFunc("profile", s.completeProfiles)
@@ -130,11 +130,11 @@ func (s *shell) logout() *cobra.Command {
 		Long: `Forget a server and who you are there. A session that signalbox login made with a code ends. An API key still works:
 signalbox keys revoke ends it.`,
 		Example: "  signalbox logout",
+		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.forget(cmd.Context(), name)
 		},
 	}
-	cmd.Args = terminal.Arguments(cmd.Use)
 	cmd.Flags().StringVar(&name, "profile", "", "the `NAME` of the profile (default: the one in use)")
 	_ = cmd.RegisterFlagCompletionFunc("profile", s.completeProfiles)
 	return cmd
@@ -149,7 +149,7 @@ func (s *shell) forget(ctx context.Context, name string) error {
 	name = cmp.Or(name, file.Current)
 	saved, exists := file.Profiles[name]
 	if !exists {
-		return terminal.Usagef("there is no profile %q; signalbox profiles lists those that there are", name)
+		return noProfile(name)
 	}
 	delete(file.Profiles, name)
 	if file.Current == name {

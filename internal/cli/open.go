@@ -5,19 +5,12 @@ import (
 	"net/url"
 	"os/exec"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
-
-// consolePages returns the pages of the console that show one kind of thing each.
-func consolePages() map[string]string {
-	return map[string]string{
-		"flags": "flags", "loggers": "loggers", "configs": "configs", "jobs": "jobs", "environments": "environments",
-		"services": "services", "changes": "history", "keys": "keys", "people": "people", "settings": "settings",
-	}
-}
 
 func (s *shell) open() *cobra.Command {
 	var printOnly bool
@@ -31,9 +24,12 @@ func (s *shell) open() *cobra.Command {
 		run: func(ctx context.Context, c *call) error {
 			target := c.url
 			if len(c.args) > 0 {
-				page, known := consolePages()[c.args[0]]
-				if !known {
-					return terminal.Usage(notFoundNear(terminal.Usagef("the console has no page %q.", c.args[0]), c.args[0], pages))
+				page := c.args[0]
+				if !slices.Contains(pages, page) {
+					return notFoundNear(terminal.Usagef("the console has no page %q.", page), page, pages)
+				}
+				if page == "changes" {
+					page = "history"
 				}
 				target += "/" + page
 			}

@@ -82,7 +82,7 @@ func (s *shell) target(at connection) (profile, error) {
 	}
 	saved, exists := file.Profiles[cmp.Or(name, file.Current)]
 	if !exists && name != "" {
-		return profile{}, terminal.Usagef("there is no profile %q; signalbox profiles lists those that there are", name)
+		return profile{}, noProfile(name)
 	}
 	target := profile{URL: cmp.Or(given.URL, saved.URL, defaultURL), APIKey: given.APIKey}
 	if target.APIKey == "" && target.URL == saved.URL {
@@ -92,6 +92,10 @@ func (s *shell) target(at connection) (profile, error) {
 		return profile{}, terminal.Usagef("there is no API key for %s; run signalbox login, or set %s or --api-key", target.URL, keyVariable)
 	}
 	return target, nil
+}
+
+func noProfile(name string) error {
+	return terminal.Usagef("there is no profile %q; signalbox profiles lists those that there are", name)
 }
 
 // readProfiles reads the file; one that does not exist has no profiles.
@@ -156,6 +160,7 @@ func (s *shell) profiles() *cobra.Command {
 		Use:     "profiles [NAME]",
 		Short:   "List the servers that login saved, or use another one",
 		Example: "  signalbox profiles",
+		Args:    terminal.Arguments,
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := s.readProfiles()
 			if err != nil || len(args) == 0 {
@@ -163,13 +168,12 @@ func (s *shell) profiles() *cobra.Command {
 				return err
 			}
 			if _, exists := file.Profiles[args[0]]; !exists {
-				return terminal.Usagef("there is no profile %q; signalbox profiles lists those that there are", args[0])
+				return noProfile(args[0])
 			}
 			file.Current = args[0]
 			return file.save()
 		},
 	}
-	cmd.Args = terminal.Arguments(cmd.Use)
 	cmd.ValidArgsFunction = s.completeProfiles
 	return cmd
 }

@@ -63,7 +63,7 @@ type call struct {
 
 // command returns the command of an action.
 func (s *shell) command(a action) *cobra.Command {
-	cmd := &cobra.Command{Use: a.use, Short: a.short, Long: a.long, Example: indent(a.example), Args: terminal.Arguments(a.use)}
+	cmd := &cobra.Command{Use: a.use, Short: a.short, Long: a.long, Example: indent(a.example), Args: terminal.Arguments}
 	var at connection
 	at.addFlags(s, cmd)
 	c := &call{Terminal: s.Terminal, cmd: cmd}

@@ -71,7 +71,7 @@ func (c *commands) onStore(open openStore, use, short, example string, run runOn
 
 // onSettings returns a command with the flags of the store and --json that does not open the store.
 func (c *commands) onSettings(use, short, example string, run func(*cobra.Command, settings.Settings, *slog.Logger, []string) error) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: terminal.Arguments(use)}
+	cmd := &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: terminal.Arguments}
 	settings.AddStoreFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -19,6 +19,7 @@ func (c *commands) doctor() *cobra.Command {
 clock against the database's, the port, and with a URL (or SIGNALBOX_PUBLIC_URL) whether it can be reached there. Nothing
 is changed. The exit code is 1 when there is a problem.`,
 		Example: "  signalbox admin doctor",
+		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			loaded, _, err := c.load(cmd)
 			if err != nil {
@@ -31,7 +32,6 @@ is changed. The exit code is 1 when there is a problem.`,
 			return c.report(app.Examine(cmd.Context(), loaded, url))
 		},
 	}
-	cmd.Args = terminal.Arguments(cmd.Use)
 	settings.AddFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	return cmd

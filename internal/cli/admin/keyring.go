@@ -35,18 +35,17 @@ within seconds and does the same in the background. Old keys stay in the ring, s
 }
 
 func (c *commands) generateKey() *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use: "generate", Short: "Print a new key, for key rings that are part of deployment settings",
 		Long: `Print a new key, for key rings that are part of deployment settings (SIGNALBOX_KEYRING). Add it before the last key and
 restart every node, then move it to the end and restart every node again.`,
 		Example: "  signalbox admin keyring generate",
+		Args:    terminal.Arguments,
 		RunE: func(*cobra.Command, []string) error {
 			c.Say("%s\n", app.GenerateKey())
 			return nil
 		},
 	}
-	cmd.Args = terminal.Arguments(cmd.Use)
-	return cmd
 }
 
 func (c *commands) listKeyring() *cobra.Command {
@@ -59,7 +58,7 @@ func (c *commands) listKeyring() *cobra.Command {
 			return c.print(keys, func(w io.Writer) {
 				c.say(w, "ID\tPRIMARY\tVALUES\n")
 				for _, key := range keys {
-					c.say(w, "%s\t%s\t%d\n", key.ID, yesNo(key.Primary), key.Values)
+					c.say(w, "%s\t%s\t%d\n", key.ID, terminal.YesNo(key.Primary), key.Values)
 				}
 			})
 		})

@@ -19,6 +19,7 @@ func Serve(t *terminal.Terminal) *cobra.Command {
 The first start makes an account and prints its API key and a set-up link, once. Every setting is a flag, a variable of
 the environment, or a line of a KEY=VALUE file, in this order of precedence.`,
 		Example: "  signalbox serve --listen 127.0.0.1:9090 --data ./tour",
+		Args:    terminal.Arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, log, err := c.load(cmd)
 			if err != nil {
@@ -31,7 +32,6 @@ the environment, or a line of a KEY=VALUE file, in this order of precedence.`,
 			return instance.Run(cmd.Context())
 		},
 	}
-	cmd.Args = terminal.Arguments(cmd.Use)
 	settings.AddFlags(cmd.Flags())
 	return completed(cmd)
 }

@@ -45,20 +45,13 @@ func (c *commands) listUsers() *cobra.Command {
 		return c.print(views, func(w io.Writer) {
 			c.say(w, "ID\tE-MAIL\tNAME\tROLE\tSIGNS IN\n")
 			for _, user := range users {
-				c.say(w, "%s\t%s\t%s\t%s\t%s\n", user.ID, user.Email, user.Name, user.Role, yesNo(user.CanSignIn))
+				c.say(w, "%s\t%s\t%s\t%s\t%s\n", user.ID, user.Email, user.Name, user.Role, terminal.YesNo(user.CanSignIn))
 			}
 		})
 	}
 	cmd := c.onStore(app.OpenOperator, "list", "List the users of an account", `signalbox admin users list`, run)
 	addAccountFlag(cmd, &account)
 	return cmd
-}
-
-func yesNo(yes bool) string {
-	if yes {
-		return "yes"
-	}
-	return "no"
 }
 
 func (c *commands) setupLink() *cobra.Command {

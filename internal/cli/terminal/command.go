@@ -56,17 +56,15 @@ func hint(cmd *cobra.Command, prefix, name string, known []string) string {
 }
 
 // Arguments accepts the arguments that a command's Use names: "create NAME", "create [NAME]", or "add GROUP LOGGER...".
-func Arguments(use string) cobra.PositionalArgs {
-	names := strings.Fields(use)[1:]
-	required := len(names) - strings.Count(use, "[")
-	endless := strings.Contains(use, "...")
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) >= required && (endless || len(args) <= len(names)) {
-			return nil
-		}
-		expected := cmp.Or(strings.Join(names, " "), "no arguments")
-		return Usagef("%s takes %s; see %s --help", cmd.CommandPath(), expected, cmd.CommandPath())
+func Arguments(cmd *cobra.Command, args []string) error {
+	names := strings.Fields(cmd.Use)[1:]
+	required := len(names) - strings.Count(cmd.Use, "[")
+	endless := strings.Contains(cmd.Use, "...")
+	if len(args) >= required && (endless || len(args) <= len(names)) {
+		return nil
 	}
+	expected := cmp.Or(strings.Join(names, " "), "no arguments")
+	return Usagef("%s takes %s; see %s --help", cmd.CommandPath(), expected, cmd.CommandPath())
 }
 
 // Choice is the value of a flag that takes one of several words, in any case. It completes them.

@@ -123,7 +123,7 @@ func sentences(err error) (lines []string) {
 
 // serverSentences returns the details of a server's refusal, after what was being done when that is said.
 func serverSentences(err error, refused *signalbox.APIError) (lines []string) {
-	before, _, _ := strings.Cut(err.Error(), refused.Error())
+	before, after, _ := strings.Cut(err.Error(), refused.Error())
 	for _, entry := range refused.Errors {
 		line := before + entry.Detail
 		if refused.StatusCode >= http.StatusInternalServerError && refused.RequestID != "" {
@@ -131,9 +131,6 @@ func serverSentences(err error, refused *signalbox.APIError) (lines []string) {
 		}
 		lines = append(lines, line)
 	}
-	_, after, _ := strings.Cut(err.Error(), refused.Error())
-	if after != "" {
-		lines[len(lines)-1] += after
-	}
+	lines[len(lines)-1] += after
 	return lines
 }

@@ -66,6 +66,9 @@ func (f *Format) Given() bool { return f.given }
 // IsText reports whether people read the result.
 func (f *Format) IsText() bool { return f.name == FormatTable || f.name == FormatWide }
 
+// isLines reports whether the result has a line for every item, and no JSON.
+func (f *Format) isLines() bool { return f.IsText() || f.name == FormatName }
+
 // Items is a result: what to print of it in every format.
 type Items[T any] struct {
 	Columns []Column[T]
@@ -77,42 +80,29 @@ type Items[T any] struct {
 
 // PrintAll prints a list.
 func PrintAll[T any](t *Terminal, format Format, items Items[T], list []T) error {
-	if documents, is, err := items.documents(format, list); err != nil || is {
-		if err != nil {
-			return err
-		}
-		all, err := json.Marshal(documents)
-		if err != nil {
-			return err
-		}
-		return t.printDocument(format, all)
+	if format.isLines() {
+		return items.printText(t, format, list)
 	}
-	return items.printText(t, format, list)
+	documents := make([]json.RawMessage, len(list))
+	for i, item := range list {
+		var err error
+		if documents[i], err = items.JSON(item); err != nil {
+			return err
+		}
+	}
+	return t.PrintValue(format, documents)
 }
 
 // PrintOne prints a single item.
 func PrintOne[T any](t *Terminal, format Format, items Items[T], item T) error {
-	if documents, is, err := items.documents(format, []T{item}); err != nil || is {
-		if err != nil {
-			return err
-		}
-		return t.printDocument(format, documents[0])
+	if format.isLines() {
+		return items.printText(t, format, []T{item})
 	}
-	return items.printText(t, format, []T{item})
-}
-
-// documents returns the items as JSON, if the format needs that.
-func (i Items[T]) documents(format Format, list []T) (documents []json.RawMessage, is bool, err error) {
-	if format.IsText() || format.name == FormatName {
-		return nil, false, nil
+	document, err := items.JSON(item)
+	if err != nil {
+		return err
 	}
-	documents = make([]json.RawMessage, len(list))
-	for at, item := range list {
-		if documents[at], err = i.JSON(item); err != nil {
-			return nil, false, err
-		}
-	}
-	return documents, true, nil
+	return t.printDocument(format, document)
 }
 
 func (i Items[T]) printText(t *Terminal, format Format, list []T) error {
@@ -146,18 +136,28 @@ func (t *Terminal) printDocument(format Format, document json.RawMessage) error 
 	case format.template != nil:
 		return t.printTemplate(format.template, document)
 	case format.name == FormatYAML:
-		text, err := yamljson.FromJSON(document)
-		if err != nil {
-			return err
-		}
-		t.Say("%s", text)
-		return nil
+		return t.PrintYAML([]json.RawMessage{document})
 	}
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, document, "", "  "); err != nil {
 		return err
 	}
 	t.Say("%s\n", indented.String())
+	return nil
+}
+
+// PrintYAML prints JSON texts as one YAML document each.
+func (t *Terminal) PrintYAML(documents []json.RawMessage) error {
+	for i, document := range documents {
+		text, err := yamljson.FromJSON(document)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			t.Say("---\n")
+		}
+		t.Say("%s", text)
+	}
 	return nil
 }
 

@@ -18,6 +18,14 @@ type Column[T any] struct {
 	Wide bool
 }
 
+// YesNo returns a cell for what is or is not.
+func YesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
 // cell is a cell that was read.
 type cell struct {
 	text   string

@@ -39,15 +39,12 @@ func (t *Terminal) Note(format string, args ...any) {
 
 // width returns the columns of the terminal that results go to; 0 when it is none.
 func (t *Terminal) width() int {
-	file, is := t.Out.(*os.File)
+	descriptor, is := terminalOf(t.Out)
 	if !is {
 		return 0
 	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
+	width, _, _ := term.GetSize(descriptor)
+	return max(0, width) // it is -1 when the terminal does not say
 }
 
 // terminalOf returns the descriptor of a stream that is a terminal.
