@@ -30,7 +30,7 @@ type Box struct {
 	configs   *configTable
 	reports   *reporter
 	cache     *cache // nil keeps nothing
-	expiry    chan struct{}
+	expiry    bell   // rings when the state, or what expires, has changed
 	states    listeners
 
 	stop       context.CancelFunc
@@ -58,7 +58,7 @@ func Start(ctx context.Context, options ...Option) (*Box, error) {
 		return b, err
 	}
 	ctx, b.stop = context.WithCancel(ctx)
-	follower := &syncer{box: b, client: client, timing: s.timing, pending: newWork(), wake: make(chan struct{}, 1)}
+	follower := &syncer{box: b, client: client, timing: s.timing, pending: newWork(), wake: newBell()}
 	b.background.Go(func() { follower.follow(ctx) })
 	b.background.Go(func() { follower.load(ctx) })
 	b.background.Go(func() { b.expireLevels(ctx, follower.confirm) })
@@ -86,7 +86,7 @@ func newBox(s settings, client *signalbox.Client) *Box {
 	found := newProblems(s.log)
 	b := &Box{
 		settings: s, noContext: serviceContext(s.service), problems: found, callbacks: &dispatcher{problems: found},
-		flags: newFlagTable(s.environment), levels: newLevelTable(s.environment), stop: func() {}, moved: make(chan struct{}), expiry: make(chan struct{}, 1),
+		flags: newFlagTable(s.environment), levels: newLevelTable(s.environment), stop: func() {}, moved: make(chan struct{}), expiry: newBell(),
 		configs: &configTable{problems: found, declared: map[configIdentity]declaredConfig{}},
 		world:   &world{environment: s.environment}, state: State{Status: Starting, Since: time.Now()},
 	}
@@ -230,10 +230,10 @@ func (b *Box) apply(next *world, changed []string) {
 	}
 	b.applyLevels(levels)
 	b.expired = !next.confirmed
-	b.noteExpiry()
+	b.expiry.ring()
 	b.configs.replace(next.configs)
 	if b.cache != nil {
-		b.cache.note()
+		b.cache.changed.ring()
 	}
 }
 
@@ -266,7 +266,7 @@ func (b *Box) noteState(status Status, err error, polling bool) {
 	if first {
 		b.reports.begin()
 	}
-	b.noteExpiry()
+	b.expiry.ring()
 	b.states.notify()
 	b.logState(before.Status, status, err)
 }

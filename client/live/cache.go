@@ -19,7 +19,7 @@ import (
 type cache struct {
 	path     string
 	problems *problems
-	changed  chan struct{}
+	changed  bell // rings when there is something new to keep
 	pause    time.Duration
 	create   func(dir string) (*os.File, error)
 }
@@ -39,7 +39,7 @@ func newCache(s settings, problems *problems) *cache {
 		}
 		dir = filepath.Join(user, "signalbox")
 	}
-	return &cache{path: filepath.Join(dir, s.cacheName()), problems: problems, changed: make(chan struct{}, 1), pause: s.timing.save, create: s.createFile}
+	return &cache{path: filepath.Join(dir, s.cacheName()), problems: problems, changed: newBell(), pause: s.timing.save, create: s.createFile}
 }
 
 // cacheName is the same for the same account and environment only: a key belongs to one account.
@@ -50,14 +50,6 @@ func (s settings) cacheName() string {
 
 // createTemp creates a file that only this user can read.
 func createTemp(dir string) (*os.File, error) { return os.CreateTemp(dir, ".signalbox-*") }
-
-// note says that there is something new to keep.
-func (c *cache) note() {
-	select {
-	case c.changed <- struct{}{}:
-	default:
-	}
-}
 
 // run writes the newest snapshot whenever it has changed, with pauses.
 func (c *cache) run(ctx context.Context, newest func() signalbox.Snapshot) {

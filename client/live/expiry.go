@@ -32,15 +32,12 @@ func (b *Box) expireLevels(ctx context.Context, confirm func(context.Context)) {
 			confirm(ctx)
 			continue
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		case <-b.expiry:
-		case <-timer.C:
+		case <-time.After(pause):
 		}
-		timer.Stop()
 	}
 }
 
@@ -87,14 +84,6 @@ func (d *deadline) see(expiry *time.Time, overrides map[string]signalbox.LevelOv
 	d.ended(expiry)
 	for _, each := range overrides {
 		d.ended(each.ExpiresAt)
-	}
-}
-
-// noteExpiry says that the state, or what expires, has changed.
-func (b *Box) noteExpiry() {
-	select {
-	case b.expiry <- struct{}{}:
-	default:
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -290,11 +292,7 @@ func (t *flagTable) replace(definitions map[string]signalbox.Flag, changed []str
 func (t *flagTable) all() []declaredFlag {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := make([]declaredFlag, 0, len(t.declared))
-	for _, each := range t.declared {
-		list = append(list, each)
-	}
-	return list
+	return slices.Collect(maps.Values(t.declared))
 }
 
 // takeCounts yields how often flags had which value since the last call.

@@ -9,6 +9,19 @@ import (
 	"time"
 )
 
+// bell wakes a loop that receives from it.
+type bell chan struct{}
+
+func newBell() bell { return make(bell, 1) }
+
+// ring wakes the loop, now or when it receives again. It never blocks.
+func (b bell) ring() {
+	select {
+	case b <- struct{}{}:
+	default: // it has been rung
+	}
+}
+
 // slowCallback is how long a callback may take before a warning is logged.
 const slowCallback = time.Second
 

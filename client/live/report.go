@@ -30,7 +30,7 @@ const (
 type reporter struct {
 	box    *Box
 	client *signalbox.Client // nil reports nothing
-	wake   chan struct{}
+	wake   bell
 	ready  chan struct{} // closed when the server has answered
 
 	sending sync.Mutex
@@ -43,7 +43,7 @@ type reporter struct {
 }
 
 func newReporter(b *Box, client *signalbox.Client) *reporter {
-	r := &reporter{box: b, client: client, wake: make(chan struct{}, 1), ready: make(chan struct{}), counted: time.Now()}
+	r := &reporter{box: b, client: client, wake: newBell(), ready: make(chan struct{}), counted: time.Now()}
 	if b.settings.service != "" {
 		r.contexts = append(r.contexts, signalbox.ReportedContext{Type: "service", Key: b.settings.service})
 	}
@@ -61,21 +61,14 @@ func (r *reporter) newDeclaration() {
 	many := r.declarations >= manyPending
 	r.mu.Unlock()
 	if many {
-		r.wakeUp()
+		r.wake.ring()
 	}
 }
 
 // levelsChanged reports the levels soon, so that people see that they are applied.
 func (r *reporter) levelsChanged() {
 	if r.client != nil {
-		time.AfterFunc(r.box.settings.timing.applied, r.wakeUp)
-	}
-}
-
-func (r *reporter) wakeUp() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
+		time.AfterFunc(r.box.settings.timing.applied, r.wake.ring)
 	}
 }
 
@@ -94,7 +87,7 @@ func (r *reporter) sawContexts(contexts []Context) {
 	many := len(r.contexts) >= manyPending
 	r.mu.Unlock()
 	if many {
-		r.wakeUp()
+		r.wake.ring()
 	}
 }
 
@@ -166,10 +159,7 @@ func (r *reporter) sendContexts(ctx context.Context) error {
 	list := r.contexts
 	r.contexts = nil
 	r.mu.Unlock()
-	err := inChunks(list, func(some []signalbox.ReportedContext) error {
-		_, err := r.client.Contexts.Report(ctx, some)
-		return err
-	})
+	err := inChunks(ctx, list, r.client.Contexts.Report)
 	if err != nil {
 		r.mu.Lock()
 		r.contexts = append(list, r.contexts...)
@@ -191,10 +181,7 @@ func (r *reporter) sendFlags(ctx context.Context, everything bool) error {
 	for _, each := range r.box.flags.all() {
 		list = append(list, each.declared())
 	}
-	err := inChunks(list, func(some []signalbox.ReportedFlag) error {
-		_, err := r.client.Flags.Report(ctx, some)
-		return err
-	})
+	err := inChunks(ctx, list, r.client.Flags.Report)
 	if err != nil {
 		r.mu.Lock()
 		r.declarations += declared
@@ -210,10 +197,7 @@ func (r *reporter) sendLoggers(ctx context.Context, everything bool) error {
 		list[i] = signalbox.ReportedLogger{Name: each.Name, Level: each.Level, ResolvedLevel: each.resolved(),
 			Service: r.box.settings.service, Environment: r.box.settings.environment}
 	}
-	err := inChunks(list, func(some []signalbox.ReportedLogger) error {
-		_, err := r.client.Loggers.Report(ctx, some)
-		return err
-	})
+	err := inChunks(ctx, list, r.client.Loggers.Report)
 	if err != nil {
 		r.box.levels.putBack(loggers)
 	}
@@ -227,7 +211,7 @@ func (r *reporter) sendCounts(ctx context.Context) error {
 	now := time.Now()
 	period := now.Sub(r.counted)
 	r.counted = now
-	return inChunks(counts, func(some []count) error {
+	return inChunks(ctx, counts, func(ctx context.Context, some []count) (signalbox.Reported, error) {
 		list := make([]signalbox.Metric, len(some))
 		for i, each := range some {
 			list[i] = signalbox.Metric{Name: "flags.evaluations", Unit: "evaluations", Value: float64(each.n), Period: period, RecordedAt: now,
@@ -239,7 +223,7 @@ func (r *reporter) sendCounts(ctx context.Context) error {
 				each.from.putBack(each.n)
 			}
 		}
-		return err
+		return signalbox.Reported{}, err
 	})
 }
 
@@ -257,9 +241,9 @@ func valueText(value string) string {
 }
 
 // inChunks sends a list in several requests and stops at the first error.
-func inChunks[T any](list []T, send func([]T) error) error {
+func inChunks[T any](ctx context.Context, list []T, report func(context.Context, []T) (signalbox.Reported, error)) error {
 	for some := range slices.Chunk(list, reportSize) {
-		if err := send(some); err != nil {
+		if _, err := report(ctx, some); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,7 +36,7 @@ type syncer struct {
 	since   *int64 // the last event; nil before the first snapshot
 	linked  bool   // the socket is open
 	pending work
-	wake    chan struct{}
+	wake    bell // rings when something is pending
 }
 
 // work is what has to be loaded.
@@ -108,7 +110,7 @@ func (s *syncer) link(event signalbox.Event) {
 	waiting := s.pending.whole.any() || s.pending.single() > 0
 	s.mu.Unlock()
 	if waiting {
-		s.wakeLoader()
+		s.wake.ring()
 		return
 	}
 	s.box.noteState(Live, nil, false)
@@ -145,14 +147,7 @@ func (s *syncer) request(event signalbox.Event) {
 		s.pending.whole.configs = true // whatever inherits from it changes too
 	}
 	s.mu.Unlock()
-	s.wakeLoader()
-}
-
-func (s *syncer) wakeLoader() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.wake.ring()
 }
 
 // load loads what was requested until ctx ends. However many events come meanwhile, they are one load.
@@ -174,7 +169,7 @@ func (s *syncer) load(ctx context.Context) {
 			return
 		}
 		attempt++
-		s.wakeLoader()
+		s.wake.ring()
 	}
 }
 
@@ -214,7 +209,7 @@ func (s *syncer) confirm(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
 	if s.noteLoad(ctx, s.fetch(limited, work{whole: parts{levels: true}})) != nil {
-		s.wakeLoader()
+		s.wake.ring()
 	}
 }
 
@@ -336,10 +331,7 @@ func (s *syncer) fetchSingle(ctx context.Context, wanted work) error {
 	if err != nil {
 		return err
 	}
-	keys := make([]string, 0, len(flags))
-	for key := range flags {
-		keys = append(keys, key)
-	}
+	keys := slices.AppendSeq([]string{}, maps.Keys(flags)) // not nil, which would compare all
 	s.box.apply(s.box.current().withResources(wanted.seq, flags, loggers, groups), keys)
 	return nil
 }
@@ -383,10 +375,8 @@ func backoff(attempt int, shortest, longest time.Duration) time.Duration {
 
 // sleep waits unless ctx ends first.
 func sleep(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(pause):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -123,7 +123,7 @@ func (p *Provider) follow() {
 	ctx, cancel := context.WithCancel(context.Background())
 	send := func(kind of.EventType, details of.ProviderEventDetails) {
 		select {
-		case p.events <- event(kind, details):
+		case p.events <- of.Event{ProviderName: Name, EventType: kind, ProviderEventDetails: details}:
 		case <-ctx.Done():
 		}
 	}
@@ -151,10 +151,6 @@ func (p *Provider) drain() {
 			return
 		}
 	}
-}
-
-func event(kind of.EventType, details of.ProviderEventDetails) of.Event {
-	return of.Event{ProviderName: Name, EventType: kind, ProviderEventDetails: details}
 }
 
 func stateEvent(state live.State) (of.EventType, of.ProviderEventDetails) {

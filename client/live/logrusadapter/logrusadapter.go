@@ -47,7 +47,9 @@ type Adapter struct {
 // New returns an adapter that makes loggers like base, whose levels the box sets.
 func New(box *live.Box, base *logrus.Logger) *Adapter {
 	a := &Adapter{base: base}
-	a.loggers = named.New(a.copy, a.set, func() loglevel.Level { return codeLevel(base.GetLevel()) })
+	a.loggers = named.New(a.copy, a.set, func(level loglevel.Level) bool {
+		return base.GetLevel() >= Level(level) || level == loglevel.Fatal // it is never silent
+	})
 	box.Adapt(a.loggers)
 	return a
 }
@@ -73,14 +75,4 @@ func (a *Adapter) set(of *logrus.Logger, level loglevel.Level) {
 		return
 	}
 	of.SetLevel(Level(level))
-}
-
-// codeLevel returns the level with the name of a logrus level.
-func codeLevel(level logrus.Level) loglevel.Level {
-	for _, each := range loglevel.Levels() {
-		if level >= Level(each) {
-			return each
-		}
-	}
-	return loglevel.Fatal
 }

@@ -57,12 +57,7 @@ func Level(level loglevel.Level) slog.Level {
 
 // LevelOf returns the level that lets through what a slog level lets through, or a little less.
 func LevelOf(level slog.Level) loglevel.Level {
-	for _, each := range loglevel.Levels() {
-		if level <= Level(each) {
-			return each
-		}
-	}
-	return loglevel.Silent
+	return named.Least(func(each loglevel.Level) bool { return level <= Level(each) })
 }
 
 // loggerName is the value of the attribute that Named returns.
@@ -96,7 +91,8 @@ func NewLeveled(box *live.Box, inner slog.Handler, level slog.Leveler) *Adapter 
 
 func adapt(box *live.Box, root handler) *Adapter {
 	root.level = newLevel("")
-	root.levels = named.New(newLevel, setLevel, root.codeLevel)
+	// The box sets no level of the root, so that it lets through what the code does.
+	root.levels = named.New(newLevel, setLevel, func(level loglevel.Level) bool { return root.Enabled(context.Background(), Level(level)) })
 	box.Adapt(root.levels)
 	return &Adapter{root}
 }
@@ -159,17 +155,4 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	next := *h
 	next.inner, next.grouped = h.inner.WithGroup(name), true
 	return &next
-}
-
-// codeLevel returns the least severe level that the code lets through.
-func (h *handler) codeLevel() loglevel.Level {
-	if h.code != nil {
-		return LevelOf(h.code.Level())
-	}
-	for _, each := range loglevel.Levels() {
-		if h.inner.Enabled(context.Background(), Level(each)) {
-			return each
-		}
-	}
-	return loglevel.Silent
 }

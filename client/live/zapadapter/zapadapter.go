@@ -57,7 +57,7 @@ type Adapter struct {
 // New returns an adapter over a core, whose levels the box sets. Options are those of every logger.
 func New(box *live.Box, inner zapcore.Core, options ...zap.Option) *Adapter {
 	create := func(string) zap.AtomicLevel { return zap.NewAtomicLevelAt(byCode) }
-	levels := named.New(create, setLevel, func() loglevel.Level { return codeLevel(inner) })
+	levels := named.New(create, setLevel, func(level loglevel.Level) bool { return inner.Enabled(Level(level)) })
 	box.Adapt(levels)
 	return &Adapter{inner, options, levels}
 }
@@ -73,16 +73,6 @@ func setLevel(of zap.AtomicLevel, level loglevel.Level) {
 		return
 	}
 	of.SetLevel(Level(level))
-}
-
-// codeLevel returns the least severe level that a core lets through.
-func codeLevel(inner zapcore.Core) loglevel.Level {
-	for _, each := range loglevel.Levels() {
-		if inner.Enabled(Level(each)) {
-			return each
-		}
-	}
-	return loglevel.Silent
 }
 
 // core is a zapcore.Core with a level that Signalbox can set.

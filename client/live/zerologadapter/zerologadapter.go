@@ -59,7 +59,7 @@ func New(box *live.Box, base zerolog.Logger) *Adapter {
 		made.level.Store(byCode)
 		return made
 	}
-	levels := named.New(create, (*sampler).set, func() loglevel.Level { return codeLevel(code) })
+	levels := named.New(create, (*sampler).set, func(level loglevel.Level) bool { return code <= Level(level) })
 	box.Adapt(levels)
 	return &Adapter{base.Level(zerolog.TraceLevel), levels}
 }
@@ -67,16 +67,6 @@ func New(box *live.Box, base zerolog.Logger) *Adapter {
 // Logger returns the logger with a name, such as "shop.payments". Its events have the name as a field.
 func (a *Adapter) Logger(name string) zerolog.Logger {
 	return a.base.Sample(a.levels.Get(name)).With().Str(NameField, name).Logger()
-}
-
-// codeLevel returns the least severe level that a logger lets through.
-func codeLevel(level zerolog.Level) loglevel.Level {
-	for _, each := range loglevel.Levels() {
-		if level <= Level(each) {
-			return each
-		}
-	}
-	return loglevel.Silent
 }
 
 // sampler lets through what has the level.

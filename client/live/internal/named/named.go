@@ -15,7 +15,7 @@ const maxLoggers = 10_000
 type Loggers[L any] struct {
 	create func(name string) L
 	set    func(L, loglevel.Level)
-	uses   func() loglevel.Level
+	lets   func(loglevel.Level) bool
 
 	mu      sync.Mutex
 	names   []string
@@ -23,17 +23,27 @@ type Loggers[L any] struct {
 	onNew   func(live.Logger)
 }
 
-// New returns loggers that create makes. set sets the level of one, or gives it back to the code with None; uses returns the
-// level that loggers have by code.
-func New[L any](create func(name string) L, set func(L, loglevel.Level), uses func() loglevel.Level) *Loggers[L] {
-	return &Loggers[L]{create: create, set: set, uses: uses, loggers: map[string]L{}}
+// New returns loggers that create makes. set sets the level of one, or gives it back to the code with None; lets reports
+// whether loggers let a level through by code.
+func New[L any](create func(name string) L, set func(L, loglevel.Level), lets func(loglevel.Level) bool) *Loggers[L] {
+	return &Loggers[L]{create: create, set: set, lets: lets, loggers: map[string]L{}}
+}
+
+// Least returns the least severe level that is let through, SILENT if none is.
+func Least(lets func(loglevel.Level) bool) loglevel.Level {
+	for _, each := range loglevel.Levels() {
+		if lets(each) {
+			return each
+		}
+	}
+	return loglevel.Silent
 }
 
 // Get returns the logger with a name. A new one is told to the box, which sets its level before it is returned.
 func (l *Loggers[L]) Get(name string) L {
 	found, isNew, onNew := l.find(name)
 	if isNew && onNew != nil {
-		onNew(live.Logger{Name: name, Uses: l.uses()})
+		onNew(live.Logger{Name: name, Uses: Least(l.lets)})
 	}
 	return found
 }
@@ -60,7 +70,7 @@ func (l *Loggers[L]) Loggers() []live.Logger {
 	var list []live.Logger
 	for _, name := range l.names {
 		if name != "" {
-			list = append(list, live.Logger{Name: name, Uses: l.uses()})
+			list = append(list, live.Logger{Name: name, Uses: Least(l.lets)})
 		}
 	}
 	return list
