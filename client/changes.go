@@ -3,7 +3,6 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"net/url"
 	"strconv"
 	"time"
@@ -60,20 +59,12 @@ type ChangeParams struct {
 }
 
 // ChangesAPI reads the history of the account.
-type ChangesAPI struct{ collection[Change, *Change] }
+type ChangesAPI struct {
+	cursorReader[Change, *Change, ChangeParams]
+}
 
 func (p ChangeParams) query() url.Values {
 	return filtered(cursorQuery(p.Size, p.After), "resource", p.Resource, "actor", p.Actor, "created_at", rangeFilter(p.From, p.To))
-}
-
-// List returns one page of changes.
-func (a ChangesAPI) List(ctx context.Context, params ChangeParams) (CursorPage[Change], error) {
-	return a.listAfter(ctx, params.query())
-}
-
-// All iterates over every change from the page of params on, newest first. It ends after the first error.
-func (a ChangesAPI) All(ctx context.Context, params ChangeParams) iter.Seq2[Change, error] {
-	return a.allAfter(ctx, params.query)
 }
 
 // Get returns the change with a number.

@@ -122,9 +122,9 @@ func newClient(t *transport) *Client {
 		LogGroups:    LogGroupsAPI{newReader[LogGroup, LogGroupParams](t, "log_group", "log_groups")},
 		Configs:      ConfigsAPI{newReader[Config, ConfigParams](t, "config", "configs")},
 		Jobs:         JobsAPI{newReader[Job, JobParams](t, "job", "jobs")},
-		Runs:         RunsAPI{resources[Run](t, "run", "runs")},
-		Changes:      ChangesAPI{resources[Change](t, "change", "changes")},
-		Connections:  ConnectionsAPI{resources[Connection](t, "connection", "connections")},
+		Runs:         RunsAPI{newCursorReader[Run, RunParams](t, "run", "runs")},
+		Changes:      ChangesAPI{newCursorReader[Change, ChangeParams](t, "change", "changes")},
+		Connections:  ConnectionsAPI{newCursorReader[Connection, ConnectionParams](t, "connection", "connections")},
 	}
 }
 

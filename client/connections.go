@@ -1,8 +1,6 @@
 package signalbox
 
 import (
-	"context"
-	"iter"
 	"net/url"
 	"time"
 )
@@ -32,17 +30,7 @@ type ConnectionParams struct {
 
 // ConnectionsAPI lists who follows the events of the account.
 type ConnectionsAPI struct {
-	collection[Connection, *Connection]
+	cursorReader[Connection, *Connection, ConnectionParams]
 }
 
 func (p ConnectionParams) query() url.Values { return cursorQuery(p.Size, p.After) }
-
-// List returns one page of connections.
-func (a ConnectionsAPI) List(ctx context.Context, params ConnectionParams) (CursorPage[Connection], error) {
-	return a.listAfter(ctx, params.query())
-}
-
-// All iterates over every connection from the page of params on, newest first. It ends after the first error.
-func (a ConnectionsAPI) All(ctx context.Context, params ConnectionParams) iter.Seq2[Connection, error] {
-	return a.allAfter(ctx, params.query)
-}

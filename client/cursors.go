@@ -18,6 +18,30 @@ type CursorPage[T any] struct {
 	Next string
 }
 
+// cursorReader has the methods that all resources with cursors share.
+type cursorReader[T any, P identified[T], Params interface{ query() url.Values }] struct{ collection[T, P] }
+
+func newCursorReader[T any, Params interface{ query() url.Values }, P identified[T]](t *transport, kind, path string) cursorReader[T, P, Params] {
+	return cursorReader[T, P, Params]{resources[T, P](t, kind, path)}
+}
+
+// List returns one page.
+func (r cursorReader[T, P, Params]) List(ctx context.Context, params Params) (CursorPage[T], error) {
+	return r.listAfter(ctx, params.query())
+}
+
+// All iterates over every item from the page of params on, newest first. It ends after the first error.
+func (r cursorReader[T, P, Params]) All(ctx context.Context, params Params) iter.Seq2[T, error] {
+	return walk("", func(after string) ([]T, string, bool, error) {
+		query := params.query()
+		if after != "" {
+			query.Set("page[after]", after)
+		}
+		page, err := r.listAfter(ctx, query)
+		return page.Items, page.Next, page.Next != "", err
+	})
+}
+
 // cursorQuery selects a page of a list with a cursor.
 func cursorQuery(size int, after string) url.Values {
 	query := url.Values{}
@@ -51,18 +75,6 @@ func (c collection[T, P]) listAfter(ctx context.Context, query url.Values) (Curs
 		return CursorPage[T]{}, fmt.Errorf("%s: %w", r.name(), err)
 	}
 	return CursorPage[T]{Items: itemsOf[T, P](received.Data), Size: received.Meta.PageSize, Next: next}, nil
-}
-
-// allAfter iterates over all items from the page of query on.
-func (c collection[T, P]) allAfter(ctx context.Context, query func() url.Values) iter.Seq2[T, error] {
-	return walk("", func(after string) ([]T, string, bool, error) {
-		values := query()
-		if after != "" {
-			values.Set("page[after]", after)
-		}
-		page, err := c.listAfter(ctx, values)
-		return page.Items, page.Next, page.Next != "", err
-	})
 }
 
 // cursor returns the cursor in the link to the next page. The link itself is not followed: it has the server's public

@@ -70,10 +70,8 @@ func endsWithin(ctx context.Context, pause time.Duration) bool {
 
 // wait pauses unless ctx ends first.
 func wait(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(pause):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -2,7 +2,6 @@ package signalbox
 
 import (
 	"context"
-	"iter"
 	"net/url"
 	"time"
 )
@@ -121,21 +120,13 @@ type RunParams struct {
 }
 
 // RunsAPI reads and controls the executions of the account's jobs.
-type RunsAPI struct{ collection[Run, *Run] }
+type RunsAPI struct {
+	cursorReader[Run, *Run, RunParams]
+}
 
 func (p RunParams) query() url.Values {
 	return filtered(cursorQuery(p.Size, p.After), "job", p.Job, "status", string(p.Status), "trigger", string(p.Trigger),
 		"created_at", rangeFilter(p.From, p.To))
-}
-
-// List returns one page of runs.
-func (a RunsAPI) List(ctx context.Context, params RunParams) (CursorPage[Run], error) {
-	return a.listAfter(ctx, params.query())
-}
-
-// All iterates over every run from the page of params on, newest first. It ends after the first error.
-func (a RunsAPI) All(ctx context.Context, params RunParams) iter.Seq2[Run, error] {
-	return a.allAfter(ctx, params.query)
 }
 
 // Get returns a run.
