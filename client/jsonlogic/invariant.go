@@ -1,9 +1,6 @@
 package jsonlogic
 
-import (
-	"slices"
-	"sync"
-)
+import "slices"
 
 // Invariant reports whether the rule is equally true or false for all data, and which. It knows operations that read
 // nothing, a `fractional` whose variants are all truthy or all falsy, and what `and`, `or`, `!`, `!!` and `if` make of
@@ -103,11 +100,7 @@ func (n *node) invariantResult(flagKey string) (truthy, ok bool) {
 	if splits || len(alone.References()) > 0 {
 		return false, false
 	}
-	c := compiler{flagKey: flagKey}
-	alone.value, alone.test = c.value(n), c.test(n)
-	if c.stateful {
-		alone.states = &sync.Pool{New: func() any { return new(state) }}
-	}
+	alone.prepare()
 	decided := alone.Decide(Value{})
 	return decided.Matched, decided.Err == nil
 }

@@ -100,9 +100,7 @@ func isVersionNumber(s string) bool {
 
 // identifiers reports whether a dotted list is valid. In a prerelease, numbers must not start with a zero.
 func identifiers(list string, numbersStrict bool) bool {
-	for list, more := list, true; more; {
-		var part string
-		part, list, more = strings.Cut(list, ".")
+	for part := range strings.SplitSeq(list, ".") {
 		if !isIdentifier(part) {
 			return false
 		}

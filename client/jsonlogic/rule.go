@@ -43,12 +43,17 @@ func Compile(source []byte, options ...Option) (*Rule, error) {
 	if r.root, err = new(builder).build(parsed, nil, "", 0); err != nil {
 		return nil, err
 	}
+	r.prepare()
+	return r, nil
+}
+
+// prepare compiles the tree.
+func (r *Rule) prepare() {
 	c := compiler{flagKey: r.flagKey}
 	r.value, r.test = c.value(r.root), c.test(r.root)
 	if c.stateful {
 		r.states = &sync.Pool{New: func() any { return new(state) }}
 	}
-	return r, nil
 }
 
 // Evaluate applies the rule to data. The error is ErrLimit or ErrType.

@@ -20,6 +20,9 @@ const (
 	Silent // nothing is logged
 )
 
+//nolint:gochecknoglobals // nothing changes them
+var names = [...]string{None: "", Trace: "TRACE", Debug: "DEBUG", Info: "INFO", Warn: "WARN", Error: "ERROR", Fatal: "FATAL", Silent: "SILENT"}
+
 // Default is the level of a logger that inherits none.
 const Default = Info
 
@@ -41,23 +44,8 @@ func (l Level) Severity() int { return int(l) - 1 }
 
 // String returns the level's name; None is "".
 func (l Level) String() string {
-	switch l {
-	case None:
-		return ""
-	case Trace:
-		return "TRACE"
-	case Debug:
-		return "DEBUG"
-	case Info:
-		return "INFO"
-	case Warn:
-		return "WARN"
-	case Error:
-		return "ERROR"
-	case Fatal:
-		return "FATAL"
-	case Silent:
-		return "SILENT"
+	if int(l) < len(names) {
+		return names[l]
 	}
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
