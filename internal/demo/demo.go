@@ -45,12 +45,12 @@ func Run(ctx context.Context, o Options) (err error) {
 	if o.Listen == "" {
 		o.Listen = address(ctx)
 	}
-	receiver, err := startReceiver(ctx)
+	receiver, stop, err := startReceiver(ctx)
 	if err != nil {
 		return err
 	}
-	defer receiver.stop()
-	d := &demo{options: o, settings: configuration(folder, o.Listen), receiver: receiver.url}
+	defer func() { _ = stop() }()
+	d := &demo{options: o, settings: configuration(folder, o.Listen), receiver: receiver}
 	fmt.Fprintln(o.Out, "Making three months of history…")
 	if err := d.fill(ctx); ctx.Err() != nil {
 		return nil // somebody has seen enough

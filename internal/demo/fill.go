@@ -162,21 +162,18 @@ func (h *history) writes() (events []event) {
 
 // write does what the file says.
 func (h *history) write(ctx context.Context, w write) error {
-	by, path := h.visitors[w.By], w.kind+"/"+w.id
+	method, path, body := http.MethodPut, w.kind+"/"+w.id, any(document(w.kind, w.id, w.Attributes))
 	switch {
 	case w.Action == "delete":
-		_, err := by.request(ctx, http.MethodDelete, path, nil)
-		return err
+		method, body = http.MethodDelete, nil
 	case w.kind == "settings": // a bare object in plain JSON
-		_, err := by.request(ctx, http.MethodPut, "accounts/current/settings", w.Attributes)
-		return err
+		path, body = "accounts/current/settings", w.Attributes
 	case w.kind == "api_keys":
 		return h.writeKey(ctx, w)
 	case w.create && !isGiven(w):
-		_, err := by.request(ctx, http.MethodPost, w.kind, document(w.kind, w.id, w.Attributes))
-		return err
+		method, path = http.MethodPost, w.kind
 	}
-	_, err := by.request(ctx, http.MethodPut, path, document(w.kind, w.id, w.Attributes))
+	_, err := h.visitors[w.By].request(ctx, method, path, body)
 	return err
 }
 

@@ -9,12 +9,6 @@ import (
 	"time"
 )
 
-// receiver is what the demo's jobs call.
-type receiver struct {
-	url    string
-	server *http.Server
-}
-
 // behaviour is how the receiver answers a path, and how runs of the past ended.
 type behaviour struct {
 	Status    int     `json:"status"`
@@ -29,22 +23,20 @@ type behaviour struct {
 // behaviours are by the last part of a job's URL.
 func behaviours() map[string]behaviour { return read[map[string]behaviour]("behaviours.json") }
 
-// startReceiver serves on a free port of the loopback interface.
-func startReceiver(ctx context.Context) (*receiver, error) {
+// startReceiver serves what the demo's jobs call, on a free port of the loopback interface, and returns its URL.
+func startReceiver(ctx context.Context) (url string, stop func() error, err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	mux := http.NewServeMux()
 	for name, b := range behaviours() {
 		mux.Handle("/hooks/"+name, b)
 	}
-	r := &receiver{url: "http://" + listener.Addr().String() + "/hooks", server: &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}}
-	go func() { _ = r.server.Serve(listener) }() // it ends when it is closed
-	return r, nil
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
+	go func() { _ = server.Serve(listener) }() // it ends when it is closed
+	return "http://" + listener.Addr().String() + "/hooks", server.Close, nil
 }
-
-func (r *receiver) stop() { _ = r.server.Close() }
 
 // ServeHTTP answers as the behaviour says, after about the typical time.
 func (b behaviour) ServeHTTP(w http.ResponseWriter, r *http.Request) {
