@@ -1,6 +1,7 @@
 package book
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -65,17 +66,12 @@ func around(parts []part, path string) (before, after *entry) {
 	for _, part := range parts {
 		all = append(all, part.Pages...)
 	}
-	for i, each := range all {
-		if each.Path() != path {
-			continue
-		}
-		if i > 0 {
-			before = &all[i-1]
-		}
-		if i+1 < len(all) {
-			after = &all[i+1]
-		}
-		return before, after
+	i := slices.IndexFunc(all, func(each entry) bool { return each.Path() == path })
+	if i > 0 {
+		before = &all[i-1]
 	}
-	return nil, nil
+	if i >= 0 && i+1 < len(all) {
+		after = &all[i+1]
+	}
+	return before, after
 }

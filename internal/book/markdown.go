@@ -27,8 +27,8 @@ type document struct {
 
 // section is a part of a document that can be linked to: what a search finds.
 type section struct {
-	heading string
-	anchor  string // "" is the beginning of the document
+	Heading string
+	Anchor  string // "" is the beginning of the document
 	level   int
 	text    string
 }
@@ -36,10 +36,10 @@ type section struct {
 // read parses and renders a text. Links lead to where they lead in the book.
 func (l *library) read(file string, source []byte) (*document, error) {
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-	tree := markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&anchors{}))))
+	tree := markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(anchors{}))))
 	l.link(tree, file)
 	d := &document{file: file, path: l.paths[file], tree: tree, source: source, sections: sections(tree, source)}
-	d.title = d.sections[0].heading
+	d.title = d.sections[0].Heading
 	anchor(tree)
 	var html bytes.Buffer
 	if err := markdown.Renderer().Render(&html, source, tree); err != nil {
@@ -76,9 +76,9 @@ func sections(tree ast.Node, source []byte) []section {
 		case !is:
 			last.text += plain(node, source)
 		case heading.Level == 1:
-			last.heading, last.level = strings.TrimSpace(plain(node, source)), 1
+			last.Heading, last.level = strings.TrimSpace(plain(node, source)), 1
 		default:
-			found = append(found, section{heading: strings.TrimSpace(plain(node, source)), anchor: anchorOf(heading), level: heading.Level})
+			found = append(found, section{Heading: strings.TrimSpace(plain(node, source)), Anchor: anchorOf(heading), level: heading.Level})
 		}
 	}
 	return found
@@ -129,10 +129,10 @@ func plain(node ast.Node, source []byte) string {
 }
 
 // anchors makes the ids of headings as GitHub does, so that a link works in both.
-type anchors struct{ taken map[string]int }
+type anchors map[string]int // how often each is taken
 
 // Generate returns the id of a heading.
-func (a *anchors) Generate(value []byte, _ ast.NodeKind) []byte {
+func (a anchors) Generate(value []byte, _ ast.NodeKind) []byte {
 	id := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsLetter(r), unicode.IsNumber(r), r == '-', r == '_':
@@ -142,7 +142,7 @@ func (a *anchors) Generate(value []byte, _ ast.NodeKind) []byte {
 		}
 		return -1
 	}, strings.TrimSpace(string(value)))
-	count := a.taken[id]
+	count := a[id]
 	a.Put([]byte(id))
 	if count > 0 {
 		id += "-" + strconv.Itoa(count)
@@ -151,9 +151,4 @@ func (a *anchors) Generate(value []byte, _ ast.NodeKind) []byte {
 }
 
 // Put notes an id that is taken.
-func (a *anchors) Put(value []byte) {
-	if a.taken == nil {
-		a.taken = map[string]int{}
-	}
-	a.taken[string(value)]++
-}
+func (a anchors) Put(value []byte) { a[string(value)]++ }

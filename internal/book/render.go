@@ -45,12 +45,6 @@ type view struct {
 	Results  []result
 }
 
-// Heading returns the title of a section, for the layout.
-func (s section) Heading() string { return s.heading }
-
-// Anchor returns the id of a section, for the layout.
-func (s section) Anchor() string { return s.anchor }
-
 // render makes all pages. A document that cannot be rendered is left out, which a test
 // would notice.
 func render(documents fs.FS) *content {

@@ -42,8 +42,8 @@ func (d *document) hits() []hit {
 	found := make([]hit, 0, len(d.sections))
 	for _, each := range d.sections {
 		link, heading := d.path, ""
-		if each.anchor != "" {
-			link, heading = d.path+"#"+each.anchor, each.heading
+		if each.Anchor != "" {
+			link, heading = d.path+"#"+each.Anchor, each.Heading
 		}
 		found = append(found, hit{title: d.title, heading: heading, link: link, text: each.text, folded: strings.ToLower(each.text), weight: weight(d.file)})
 	}

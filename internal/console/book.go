@@ -14,10 +14,7 @@ func (c *Console) open(w http.ResponseWriter, r *http.Request) bool {
 		page, status = c.book.Missing(), http.StatusNotFound
 	}
 	header := w.Header()
-	protect(header)
-	header.Set("Content-Type", page.Type)
-	header.Set("Vary", "Accept, Accept-Encoding")
-	header.Set("Cache-Control", "no-cache")
+	setHeaders(header, page.Type, "Accept, Accept-Encoding", "no-cache")
 	content, tag := page.Content, page.Tag
 	if page.Gzip != nil && accepted(r.Header.Get("Accept-Encoding"), "gzip") {
 		content, tag = page.Gzip, page.Tag+"-gzip"

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/signalbox/signalbox/internal/book"
 )
@@ -25,7 +26,7 @@ type Console struct {
 	book  *book.Book
 	files fs.FS
 	built bool
-	tags  tags
+	tags  sync.Map // the ETags of the files that were asked for, by name
 }
 
 // New returns the console that was built into the binary, with the book beside it.

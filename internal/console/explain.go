@@ -24,10 +24,7 @@ func explain(w http.ResponseWriter, r *http.Request) bool {
 		}
 		page, media = []byte(missingJSON), "application/json"
 	}
-	protect(w.Header())
-	w.Header().Set("Content-Type", media)
-	w.Header().Set("Vary", "Accept")
-	w.Header().Set("Cache-Control", "no-cache")
+	setHeaders(w.Header(), media, "Accept", "no-cache")
 	write(w, r, http.StatusOK, page)
 	return true
 }

@@ -9,7 +9,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // hashed is the folder of files whose names change with their content.
@@ -20,17 +19,14 @@ const hashed = "assets/"
 const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// tags are the ETags of the files that were asked for.
-type tags struct{ byName sync.Map }
-
-// of returns the ETag of a file. Each encoding has its own, as RFC 9110 wants it.
-func (t *tags) of(name string, content []byte) string {
-	if tag, known := t.byName.Load(name); known {
+// tag returns the ETag of a file. Each encoding has its own, as RFC 9110 wants it.
+func (c *Console) tag(name string, content []byte) string {
+	if tag, known := c.tags.Load(name); known {
 		return tag.(string)
 	}
 	sum := sha256.Sum256(content)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-	t.byName.Store(name, tag)
+	c.tags.Store(name, tag)
 	return tag
 }
 
@@ -42,11 +38,8 @@ func (c *Console) send(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	header := w.Header()
-	protect(header)
-	header.Set("Content-Type", contentType(name))
-	header.Set("Vary", "Accept-Encoding")
-	header.Set("ETag", c.tags.of(stored, content))
-	header.Set("Cache-Control", caching(name))
+	setHeaders(header, contentType(name), "Accept-Encoding", caching(name))
+	header.Set("ETag", c.tag(stored, content))
 	if encoding != "" {
 		header.Set("Content-Encoding", encoding)
 	}
@@ -96,8 +89,11 @@ func accepted(header, encoding string) bool {
 	return false
 }
 
-// protect sets the headers that keep other sites out of the console.
-func protect(header http.Header) {
+// setHeaders sets the headers of every answer, and those that keep other sites out of the console.
+func setHeaders(header http.Header, media, vary, caching string) {
+	header.Set("Content-Type", media)
+	header.Set("Vary", vary)
+	header.Set("Cache-Control", caching)
 	header.Set("Content-Security-Policy", policy)
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("Referrer-Policy", "same-origin")
