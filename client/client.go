@@ -111,7 +111,7 @@ func newClient(t *transport) *Client {
 		Account: AccountAPI{t}, User: UserAPI{t}, Usage: UsageAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t}, Snapshots: SnapshotsAPI{t}, Documents: DocumentsAPI{t},
 		Users:        UsersAPI{newReader[User, UserParams](t, "user", "users")},
 		Invitations:  InvitationsAPI{newReader[Invitation, InvitationParams](t, "invitation", "invitations")},
-		Sessions:     SessionsAPI{resources[Session](t, "session", "sessions")},
+		Sessions:     SessionsAPI{lister[Session, *Session, SessionParams]{resources[Session](t, "session", "sessions")}},
 		Keys:         KeysAPI{newReader[Key, KeyParams](t, "api_key", "api_keys")},
 		Environments: EnvironmentsAPI{newReader[Environment, EnvironmentParams](t, "environment", "environments")},
 		Services:     ServicesAPI{newReader[Service, ServiceParams](t, "service", "services")},

@@ -102,21 +102,24 @@ func (c collection[T, P]) delete(ctx context.Context, id string, options []Write
 	return err
 }
 
-// reader has the methods that all resources with numbered pages share.
-type reader[T any, P identified[T], Params pageParams] struct{ collection[T, P] }
-
-func newReader[T any, Params pageParams, P identified[T]](t *transport, kind, path string) reader[T, P, Params] {
-	return reader[T, P, Params]{resources[T, P](t, kind, path)}
-}
+// lister has the methods that all resources with numbered pages share.
+type lister[T any, P identified[T], Params pageParams] struct{ collection[T, P] }
 
 // List returns one page.
-func (r reader[T, P, Params]) List(ctx context.Context, params Params) (Page[T], error) {
-	return listPage[T, P](ctx, r.transport, params.query(), r.path)
+func (l lister[T, P, Params]) List(ctx context.Context, params Params) (Page[T], error) {
+	return listPage[T, P](ctx, l.transport, params.query(), l.path)
 }
 
 // All iterates over every item from the page of params on. It ends after the first error.
-func (r reader[T, P, Params]) All(ctx context.Context, params Params) iter.Seq2[T, error] {
-	return allPages[T, P](ctx, r.transport, params, r.path)
+func (l lister[T, P, Params]) All(ctx context.Context, params Params) iter.Seq2[T, error] {
+	return allPages[T, P](ctx, l.transport, params, l.path)
+}
+
+// reader is a lister of resources that have an id to read them by.
+type reader[T any, P identified[T], Params pageParams] struct{ lister[T, P, Params] }
+
+func newReader[T any, Params pageParams, P identified[T]](t *transport, kind, path string) reader[T, P, Params] {
+	return reader[T, P, Params]{lister[T, P, Params]{resources[T, P](t, kind, path)}}
 }
 
 // Get returns one resource.

@@ -3,7 +3,6 @@ package signalbox
 import (
 	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"net/url"
 	"time"
@@ -37,7 +36,9 @@ type SessionParams struct {
 func (p SessionParams) query() url.Values { return filtered(p.Paging.query(), "user", p.User) }
 
 // SessionsAPI lists and ends sessions.
-type SessionsAPI struct{ collection[Session, *Session] }
+type SessionsAPI struct {
+	lister[Session, *Session, SessionParams]
+}
 
 // SignIn opens a session with an e-mail address and a password and returns a client that acts as the person.
 func SignIn(ctx context.Context, baseURL, email, password string, options ...Option) (*Client, Session, error) {
@@ -99,16 +100,6 @@ func signIn(ctx context.Context, baseURL string, options []Option, body writeDoc
 	}
 	session.Token = t.session
 	return newClient(t), session, nil
-}
-
-// List returns one page.
-func (a SessionsAPI) List(ctx context.Context, params SessionParams) (Page[Session], error) {
-	return listPage[Session](ctx, a.transport, params.query(), a.path)
-}
-
-// All iterates over every session from the page of params on. It ends after the first error.
-func (a SessionsAPI) All(ctx context.Context, params SessionParams) iter.Seq2[Session, error] {
-	return allPages[Session](ctx, a.transport, params, a.path)
 }
 
 // Current returns the session of a client that signed in.

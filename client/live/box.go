@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	signalbox "github.com/signalbox/signalbox/client"
@@ -37,10 +38,10 @@ type Box struct {
 	background sync.WaitGroup
 	closing    sync.Once
 
+	world    atomic.Pointer[world] // what is known now
 	applying sync.Mutex
 	expired  bool // levels may have ended here before the server said so; guarded by applying
 	mu       sync.Mutex
-	world    *world
 	state    State
 	wasLive  bool
 	moved    chan struct{} // closed at the next change of the state
@@ -88,8 +89,9 @@ func newBox(s settings, client *signalbox.Client) *Box {
 		settings: s, noContext: serviceContext(s.service), problems: found, callbacks: &dispatcher{problems: found},
 		flags: newFlagTable(s.environment), levels: newLevelTable(s.environment), stop: func() {}, moved: make(chan struct{}), expiry: newBell(),
 		configs: &configTable{problems: found, declared: map[configIdentity]declaredConfig{}},
-		world:   &world{environment: s.environment}, state: State{Status: Starting, Since: time.Now()},
+		state:   State{Status: Starting, Since: time.Now()},
 	}
+	b.world.Store(&world{environment: s.environment})
 	b.reports = newReporter(b, client)
 	return b
 }
@@ -152,7 +154,7 @@ func (b *Box) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	state := b.state
-	state.Seq = b.world.seq
+	state.Seq = b.world.Load().seq
 	return state
 }
 
@@ -203,26 +205,16 @@ func (b *Box) close(ctx context.Context) {
 	b.noteState(Stale, errClosed, false)
 }
 
-// current returns what is known now.
-func (b *Box) current() *world {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.world
-}
-
-func (b *Box) snapshot() signalbox.Snapshot { return b.current().snapshot() }
+func (b *Box) snapshot() signalbox.Snapshot { return b.world.Load().snapshot() }
 
 // apply makes a world the current one. changed are the keys of the flags that may differ; nil compares all.
 func (b *Box) apply(next *world, changed []string) {
 	b.applying.Lock()
 	defer b.applying.Unlock()
-	before := b.current()
+	before := b.world.Swap(next)
 	if changed == nil {
 		changed = changedFlags(before.flags, next.flags)
 	}
-	b.mu.Lock()
-	b.world = next
-	b.mu.Unlock()
 	b.flags.replace(next.flags, changed)
 	levels := next
 	if !next.confirmed {

@@ -46,7 +46,7 @@ func (b *Box) expireLevels(ctx context.Context, confirm func(context.Context)) {
 func (b *Box) expireDue() (pause time.Duration, late bool) {
 	b.applying.Lock()
 	defer b.applying.Unlock()
-	known, now := b.current(), time.Now()
+	known, now := b.world.Load(), time.Now()
 	if b.State().Status == Live {
 		if b.expired {
 			b.applyLevels(known)

@@ -30,10 +30,9 @@ const slowCallback = time.Second
 type dispatcher struct {
 	problems *problems
 
-	mu      sync.Mutex
-	queue   []func()
-	running sync.WaitGroup
-	busy    bool
+	mu    sync.Mutex
+	queue []func()
+	busy  bool
 }
 
 func (d *dispatcher) push(call func()) {
@@ -42,7 +41,7 @@ func (d *dispatcher) push(call func()) {
 	d.queue = append(d.queue, call)
 	if !d.busy {
 		d.busy = true
-		d.running.Go(d.run)
+		go d.run()
 	}
 }
 

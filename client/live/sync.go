@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	signalbox "github.com/signalbox/signalbox/client"
@@ -32,9 +33,10 @@ type syncer struct {
 	loading sync.Mutex
 	etag    string // of the last snapshot, unless something was applied after it; guarded by loading
 
+	linked atomic.Bool // the socket is open
+
 	mu      sync.Mutex
 	since   *int64 // the last event; nil before the first snapshot
-	linked  bool   // the socket is open
 	pending work
 	wake    bell // rings when something is pending
 }
@@ -78,7 +80,7 @@ func (s *syncer) follow(ctx context.Context) {
 
 // listen opens the socket and requests what its events name, until it ends. It returns the reason.
 func (s *syncer) listen(ctx context.Context) (connected bool, err error) {
-	defer s.unlink()
+	defer s.linked.Store(false)
 	for event, err := range s.client.Events.Follow(ctx, s.params()) {
 		if err != nil {
 			return connected, err
@@ -102,7 +104,7 @@ func (s *syncer) params() signalbox.EventParams {
 // link notes that the socket is open. If events were missed, everything is loaded before the box is live.
 func (s *syncer) link(event signalbox.Event) {
 	s.mu.Lock()
-	s.linked = true
+	s.linked.Store(true)
 	s.since = &event.Seq
 	if !event.Resumed {
 		s.pending.whole = parts{true, true, true}
@@ -114,18 +116,6 @@ func (s *syncer) link(event signalbox.Event) {
 		return
 	}
 	s.box.noteState(Live, nil, false)
-}
-
-func (s *syncer) unlink() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.linked = false
-}
-
-func (s *syncer) isLinked() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.linked
 }
 
 // request notes what an event names.
@@ -225,7 +215,7 @@ func (s *syncer) noteLoad(ctx context.Context, err error) error {
 		s.box.noteState(failure(err), err, false)
 		return err
 	}
-	if s.isLinked() {
+	if s.linked.Load() {
 		s.box.noteState(Live, nil, false)
 	}
 	return nil
@@ -285,7 +275,7 @@ func (s *syncer) fetchSnapshot(ctx context.Context, wanted parts) error {
 		s.etag = snapshot.ETag
 		s.begin(snapshot.Seq)
 	}
-	s.box.apply(s.box.current().with(snapshot, wanted), nil)
+	s.box.apply(s.box.world.Load().with(snapshot, wanted), nil)
 	if snapshot.StaleSince != nil {
 		s.etag = ""
 		return fmt.Errorf("%w since %s", errServerStale, snapshot.StaleSince.UTC().Format(time.RFC3339))
@@ -297,7 +287,7 @@ func (s *syncer) fetchSnapshot(ctx context.Context, wanted parts) error {
 func (s *syncer) begin(seq int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.since == nil || !s.linked {
+	if s.since == nil || !s.linked.Load() {
 		s.since = &seq
 	}
 }
@@ -332,7 +322,7 @@ func (s *syncer) fetchSingle(ctx context.Context, wanted work) error {
 		return err
 	}
 	keys := slices.AppendSeq([]string{}, maps.Keys(flags)) // not nil, which would compare all
-	s.box.apply(s.box.current().withResources(wanted.seq, flags, loggers, groups), keys)
+	s.box.apply(s.box.world.Load().withResources(wanted.seq, flags, loggers, groups), keys)
 	return nil
 }
 
