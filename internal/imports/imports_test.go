@@ -277,6 +277,13 @@ func TestFlipt_SegmentsAndRollouts(t *testing.T) {
 	i.lost("attachment of the variant blue", `no segment "nope"`, "dates are compared")
 }
 
+func TestFlipt_OperatorInCapitals(t *testing.T) {
+	t.Parallel()
+	i := run(t, "flipt", `{"flags": [{"key": "adults", "type": "BOOLEAN_FLAG_TYPE", "rollouts": [{"segment": {"key": "adult", "value": true}}]}],
+	  "segments": [{"key": "adult", "constraints": [{"type": "NUMBER_COMPARISON_TYPE", "property": "age", "operator": "GTE", "value": "18"}]}]}`)
+	i.serves("adults", "production", map[string]string{`{"user": {"age": 20}}`: "true", `{"user": {"age": 9}}`: "false"})
+}
+
 func TestGrowthBook_Conditions(t *testing.T) {
 	t.Parallel()
 	i := run(t, "growthbook", `{"features": {
