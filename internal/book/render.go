@@ -49,15 +49,15 @@ type view struct {
 // would notice.
 func render(documents fs.FS) *content {
 	library := newLibrary(documents)
-	read := library.readAll()
-	made := &content{pages: library.others(), frame: frame{layout: template.Must(template.New("page").Parse(pageHTML))}}
+	texts, pictures := library.readAll()
+	made := &content{pages: pictures, frame: frame{layout: template.Must(template.New("page").Parse(pageHTML))}}
 	made.pages[Root+"/book.css"] = newPage("text/css; charset=utf-8", styles)
 	made.pages[Root+"/book.js"] = newPage("text/javascript; charset=utf-8", script)
-	if first := read[contentsFile]; first != nil {
+	if first := texts[contentsFile]; first != nil {
 		made.frame.parts = contents(first)
 	}
-	for _, file := range slices.Sorted(maps.Keys(read)) {
-		document := read[file]
+	for _, file := range slices.Sorted(maps.Keys(texts)) {
+		document := texts[file]
 		made.pages[document.path] = made.frame.page(document)
 		made.index = append(made.index, document.hits()...)
 	}
@@ -65,31 +65,24 @@ func render(documents fs.FS) *content {
 	return made
 }
 
-// readAll reads every text, by its file.
-func (l *library) readAll() map[string]*document {
-	read := map[string]*document{}
-	for file := range l.paths {
-		text, err := fs.ReadFile(l.files, file)
-		if path.Ext(file) != ".md" || err != nil {
+// readAll reads every text, by its file, and every picture, by its path in the book.
+func (l *library) readAll() (texts map[string]*document, pictures map[string]Page) {
+	texts, pictures = map[string]*document{}, map[string]Page{}
+	for file, at := range l.paths {
+		content, err := fs.ReadFile(l.files, file)
+		if err != nil {
 			continue
 		}
-		if document, err := l.read(file, text); err == nil {
-			read[file] = document
+		switch path.Ext(file) {
+		case ".md":
+			if document, err := l.read(file, content); err == nil {
+				texts[file] = document
+			}
+		case ".png":
+			pictures[at] = newPage("image/png", content)
 		}
 	}
-	return read
-}
-
-// others returns the files that are no texts: pictures.
-func (l *library) others() map[string]Page {
-	pages := map[string]Page{}
-	for file, path := range l.paths {
-		content, err := fs.ReadFile(l.files, file)
-		if strings.HasSuffix(file, ".png") && err == nil {
-			pages[path] = newPage("image/png", content)
-		}
-	}
-	return pages
+	return texts, pictures
 }
 
 // page puts a document into the frame.
