@@ -20,9 +20,6 @@ const (
 	Silent // nothing is logged
 )
 
-//nolint:gochecknoglobals // nothing changes them
-var names = [...]string{None: "", Trace: "TRACE", Debug: "DEBUG", Info: "INFO", Warn: "WARN", Error: "ERROR", Fatal: "FATAL", Silent: "SILENT"}
-
 // Default is the level of a logger that inherits none.
 const Default = Info
 
@@ -44,6 +41,7 @@ func (l Level) Severity() int { return int(l) - 1 }
 
 // String returns the level's name; None is "".
 func (l Level) String() string {
+	names := [...]string{None: "", Trace: "TRACE", Debug: "DEBUG", Info: "INFO", Warn: "WARN", Error: "ERROR", Fatal: "FATAL", Silent: "SILENT"}
 	if int(l) < len(names) {
 		return names[l]
 	}
