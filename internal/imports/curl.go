@@ -3,6 +3,7 @@ package imports
 import (
 	"encoding/base64"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +87,7 @@ func (p *callParser) short(word string) (name, value string, joined bool) {
 
 // isSwitch reports whether an option has no value. Some of them mean something here.
 func (p *callParser) isSwitch(name string) bool {
-	switches := "-s -S -f -v -g --silent --show-error --fail --fail-with-body --verbose --compressed --globoff"
+	switches := "-s -S -f -v -g -O --silent --show-error --fail --fail-with-body --verbose --compressed --globoff --remote-name"
 	if p.program == "wget" {
 		switches = "-q -nv --quiet --no-verbose --spider"
 	}
@@ -101,36 +102,72 @@ func (p *callParser) isSwitch(name string) bool {
 	return strings.Contains(" "+switches+" ", " "+name+" ")
 }
 
+// meaning is what an option with a value means here.
+type meaning int
+
+const (
+	unknown meaning = iota
+	nothing         // only its value is passed over
+	method
+	headerLine
+	bodyText
+	bodyOrFile // a body, or @ and the name of its file
+	user
+	agent
+	timeout
+)
+
+// meaning returns what an option of the program means. The same letter may mean another thing to the other program.
+func (p *callParser) meaning(name string) meaning {
+	if p.program == "wget" {
+		return map[string]meaning{
+			"--method": method, "--header": headerLine, "--post-data": bodyText, "--body-data": bodyText,
+			"-U": agent, "--user-agent": agent, "-T": timeout, "--timeout": timeout,
+			"-O": nothing, "--output-document": nothing, "-o": nothing, "--output-file": nothing, "-t": nothing, "--tries": nothing, "--connect-timeout": nothing,
+		}[name]
+	}
+	return map[string]meaning{
+		"-X": method, "--request": method, "-H": headerLine, "--header": headerLine, "--data-raw": bodyText,
+		"-d": bodyOrFile, "--data": bodyOrFile, "--data-ascii": bodyOrFile, "--data-binary": bodyOrFile,
+		"-u": user, "--user": user, "-A": agent, "--user-agent": agent, "-m": timeout, "--max-time": timeout,
+		"-o": nothing, "--output": nothing, "--retry": nothing, "--connect-timeout": nothing, "-w": nothing, "--write-out": nothing,
+	}[name]
+}
+
 func (p *callParser) option(name, value string) error {
-	switch name {
-	case "-X", "--request", "--method":
+	switch is := p.meaning(name); is {
+	case nothing:
+	case method:
 		p.sent.Method, p.methodSet = strings.ToUpper(value), true
-	case "-H", "--header":
+	case headerLine:
 		key, content, is := strings.Cut(value, ":")
 		if !is {
 			return fmt.Errorf("the header %q has no value", value)
 		}
-		p.sent.Headers = append(p.sent.Headers, header{Name: strings.TrimSpace(key), Value: strings.TrimSpace(content)})
-	case "-d", "--data", "--data-raw", "--data-ascii", "--data-binary", "--post-data", "--body-data":
-		if strings.HasPrefix(value, "@") && name != "--data-raw" {
+		p.addHeader(strings.TrimSpace(key), strings.TrimSpace(content))
+	case bodyText, bodyOrFile:
+		if is == bodyOrFile && strings.HasPrefix(value, "@") {
 			return fmt.Errorf("its body is in a file")
 		}
 		p.addBody(value)
-	case "-u", "--user":
-		p.sent.Headers = append(p.sent.Headers, header{Name: "Authorization", Value: "Basic " + base64.StdEncoding.EncodeToString([]byte(value))})
-	case "-A", "--user-agent", "-U":
-		p.sent.Headers = append(p.sent.Headers, header{Name: "User-Agent", Value: value})
-	case "-m", "--max-time", "-T", "--timeout":
+	case user:
+		p.addHeader("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(value)))
+	case agent:
+		p.addHeader("User-Agent", value)
+	case timeout:
 		seconds, err := strconv.ParseFloat(value, 64)
 		if err != nil {
 			return fmt.Errorf("%s %q is no number of seconds", name, value)
 		}
 		p.sent.Timeout = max(1, int(seconds+0.999))
-	case "-o", "--output", "-O", "--output-document", "--retry", "-t", "--tries", "--connect-timeout", "-w", "--write-out": // no meaning here
 	default:
 		return fmt.Errorf("the option %s is not known here", name)
 	}
 	return nil
+}
+
+func (p *callParser) addHeader(name, value string) {
+	p.sent.Headers = append(p.sent.Headers, header{Name: name, Value: value})
 }
 
 // addBody adds to the body, as curl does with every further -d.
@@ -138,7 +175,7 @@ func (p *callParser) addBody(text string) {
 	if p.sent.Body != nil {
 		text = *p.sent.Body + "&" + text
 	} else if !slices.ContainsFunc(p.sent.Headers, func(h header) bool { return strings.EqualFold(h.Name, "Content-Type") }) {
-		p.sent.Headers = append(p.sent.Headers, header{Name: "Content-Type", Value: "application/x-www-form-urlencoded"})
+		p.addHeader("Content-Type", "application/x-www-form-urlencoded")
 	}
 	p.sent.Body = &text
 }
@@ -154,13 +191,13 @@ func (p *callParser) secrets() (names []string) {
 	return names
 }
 
+// discarded is how a command ends whose output is thrown away.
+var discarded = regexp.MustCompile(`((\s+[12]|\s*&?)>+\s*/dev/null|\s+2>&1)+\s*$`)
+
 // splitShell splits a command into words. What only a shell can do is refused, but for output that is thrown away.
 func splitShell(command string) ([]string, error) {
-	for _, ending := range []string{"2>&1", ">/dev/null", "> /dev/null", "&>/dev/null", "&> /dev/null", "1>/dev/null", "2>/dev/null"} {
-		command = strings.ReplaceAll(command, ending, "")
-	}
 	s := &shellSplitter{}
-	for _, r := range command + " " {
+	for _, r := range discarded.ReplaceAllString(command, "") + " " {
 		if err := s.add(r); err != nil {
 			return nil, err
 		}

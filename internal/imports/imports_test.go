@@ -342,6 +342,23 @@ SHELL=/bin/sh
 	}
 }
 
+func TestCrontab_OptionsOfEachProgram(t *testing.T) {
+	t.Parallel()
+	i := run(t, "crontab", `0 1 * * * curl -O https://a.test/one 2>/dev/null
+0 2 * * * curl -d 'a >/dev/null' https://a.test/two &> /dev/null
+0 3 * * * wget -U robot -T 5 --post-data=@text https://a.test/three>/dev/null
+0 4 * * * curl -U me:s3cret https://a.test/four
+0 5 * * * curl -T file https://a.test/five
+0 6 * * * wget --user me --password s3cret https://a.test/six
+0 7 * * * wget -d https://a.test/seven`)
+	i.is("a-test-one", `{"kind":"job","id":"a-test-one","name":"GET https://a.test/one","schedule":"0 1 * * *","configuration":{"method":"GET","url":"https://a.test/one"}}`)
+	i.is("a-test-two", `{"kind":"job","id":"a-test-two","name":"POST https://a.test/two","schedule":"0 2 * * *","configuration":{"method":"POST","url":"https://a.test/two",`+
+		`"headers":[{"name":"Content-Type","value":"application/x-www-form-urlencoded"}],"body":"a >/dev/null"}}`)
+	i.is("a-test-three", `{"kind":"job","id":"a-test-three","name":"POST https://a.test/three","schedule":"0 3 * * *","configuration":{"method":"POST","url":"https://a.test/three",`+
+		`"headers":[{"name":"User-Agent","value":"robot"},{"name":"Content-Type","value":"application/x-www-form-urlencoded"}],"body":"@text","timeout":5}}`)
+	i.lost("line 4: left out, because the option -U", "line 5: left out, because the option -T", "line 6: left out, because the option --user", "line 7: left out, because the option -d")
+}
+
 func toBytes(documents []json.RawMessage) (all [][]byte) {
 	for _, document := range documents {
 		all = append(all, document)
