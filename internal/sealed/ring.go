@@ -23,8 +23,8 @@ var (
 )
 
 // inlineAdvice says how to rotate keys that are part of deployment settings.
-const inlineAdvice = `make a key with: echo "$(openssl rand -hex 4) $(openssl rand -base64 32)"; ` +
-	`add it before the last key and restart every process, then move it to the end and restart every process again`
+const inlineAdvice = "make a key with signalbox admin keyring generate; " +
+	"add it before the last key and restart every process, then move it to the end and restart every process again"
 
 // Ring is a set of keys, of which the last one seals. It is safe for concurrent use.
 type Ring struct {

@@ -91,7 +91,7 @@ func TestRotate_InlineRing(t *testing.T) {
 	t.Parallel()
 	ring := mustOpen(t, "0000000a "+testKey('a')+";0000000b "+testKey('b'))
 	_, err := ring.Rotate()
-	wantError(t, err, "given inline", "openssl rand -base64 32", "restart every process")
+	wantError(t, err, "given inline", "signalbox admin keyring generate", "restart every process")
 	if !errors.Is(err, ErrInline) {
 		t.Errorf("Rotate = %v, want ErrInline", err)
 	}
