@@ -128,8 +128,7 @@ func requireNew(ctx context.Context, tx Tx, invitation Invitation) error {
 func requireRoom(ctx context.Context, count func(context.Context, string) (int, error), account, limit string, maximum int) error {
 	rows, err := count(ctx, account)
 	if err == nil && rows >= maximum {
-		return fault.New(fault.RowLimitReached, "An account may have %d rows of %s. Delete some first.", maximum, limit).
-			With("limit_key", limit).With("maximum", maximum)
+		return fault.RowLimit(limit, maximum, "An account may have %d rows of %s. Delete some first.", maximum, limit)
 	}
 	return err
 }

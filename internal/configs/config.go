@@ -31,9 +31,6 @@ const (
 	MaxValue      = 256 << 10 // bytes of JSON text of a value or an override
 	MaxDefinition = 1 << 20   // bytes of all items and overrides of a config
 	MaxNesting    = 64        // levels of arrays and objects in a value
-
-	configRows  = "config.config_rows"
-	configBytes = "config.config_bytes"
 )
 
 const (

@@ -121,8 +121,8 @@ func saveWithinLimit(ctx context.Context, tx Tx, config Config) error {
 		return err
 	}
 	if after > MaxBytes && after > before {
-		return fault.New(fault.RowLimitReached, "All configs of an account may have %d bytes, and with this they would have %d. Delete what is not used.",
-			MaxBytes, after).With("limit_key", configBytes).With("maximum", MaxBytes)
+		return fault.RowLimit("config.config_bytes", MaxBytes, "All configs of an account may have %d bytes, and with this they would have %d. Delete what is not used.",
+			MaxBytes, after)
 	}
 	return nil
 }

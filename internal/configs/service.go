@@ -161,8 +161,7 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, config Config) error {
 		return err
 	}
 	if count >= MaxConfigs {
-		return fault.New(fault.RowLimitReached, "An account may have %d configs. Delete some that are not used.", MaxConfigs).
-			With("limit_key", configRows).With("maximum", MaxConfigs)
+		return fault.RowLimit("config.config_rows", MaxConfigs, "An account may have %d configs. Delete some that are not used.", MaxConfigs)
 	}
 	return s.Plans.Entitlement(account.Plans, plans.ConfigItems).Take(count)
 }

@@ -29,7 +29,6 @@ const (
 	// programs never keep people from creating one.
 	maxReported     = 1000
 	maxEnvironments = 2 * maxReported
-	environmentRows = "platform.environment_rows"
 )
 
 var colorPattern = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`)

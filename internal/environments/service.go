@@ -131,8 +131,7 @@ func (s *Service) admit(ctx context.Context, tx Tx, made Environment) error {
 		return fault.New(fault.AlreadyExists, "There is an environment %q already.", made.Key).At(fault.Pointer("/data/id"))
 	}
 	if len(known) >= maxEnvironments {
-		return fault.New(fault.RowLimitReached, "An account may have %d environments. Delete some that are not used.", maxEnvironments).
-			With("limit_key", environmentRows).With("maximum", maxEnvironments)
+		return fault.RowLimit("platform.environment_rows", maxEnvironments, "An account may have %d environments. Delete some that are not used.", maxEnvironments)
 	}
 	if !made.Managed {
 		return nil

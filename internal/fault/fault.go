@@ -104,6 +104,12 @@ func Missing(kind, key string) *Error {
 	return New(NotFound, "There is no %s %q.", kind, key)
 }
 
+// RowLimit returns the refusal of more rows, or bytes of them, than an account may
+// have. key names the limit for programs.
+func RowLimit(key string, maximum int, format string, args ...any) *Error {
+	return New(RowLimitReached, format, args...).With("limit_key", key).With("maximum", maximum)
+}
+
 // At returns a copy of e with a place in the request.
 func (e *Error) At(source Source) *Error {
 	placed := *e

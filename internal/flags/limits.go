@@ -7,15 +7,12 @@ import (
 	"github.com/signalbox/signalbox/internal/overrides"
 )
 
-// Hard caps per account, and their names in a refusal.
+// Hard caps per account.
 const (
 	MaxFlags = 10_000
 	// MaxLargeBytes is what the flags with more than SmallBytes may take
 	// together: all flags of an account are held in memory, and listed.
 	MaxLargeBytes = 64 << 20
-
-	flagRows   = "flags.flag_rows"
-	largeBytes = "flags.large_flag_bytes"
 )
 
 // Bounds of one flag. The plan bounds the number of its rules, and where it does
@@ -89,6 +86,6 @@ func checkTotalSize(ctx context.Context, tx ReadTx, before, after Flag) error {
 	if err != nil || total <= MaxLargeBytes {
 		return err
 	}
-	return fault.New(fault.RowLimitReached, "Flags with more than %d bytes may have %d bytes together, in one account. Make some smaller, or delete some that are not used.",
-		SmallBytes, MaxLargeBytes).With("limit_key", largeBytes).With("maximum", MaxLargeBytes)
+	return fault.RowLimit("flags.large_flag_bytes", MaxLargeBytes,
+		"Flags with more than %d bytes may have %d bytes together, in one account. Make some smaller, or delete some that are not used.", SmallBytes, MaxLargeBytes)
 }

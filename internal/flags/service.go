@@ -174,8 +174,7 @@ func (s *Service) admit(ctx context.Context, tx Tx, account, key string) error {
 		return err
 	}
 	if count >= MaxFlags {
-		return fault.New(fault.RowLimitReached, "An account may have %d flags. Delete some that are not used.", MaxFlags).
-			With("limit_key", flagRows).With("maximum", MaxFlags)
+		return fault.RowLimit("flags.flag_rows", MaxFlags, "An account may have %d flags. Delete some that are not used.", MaxFlags)
 	}
 	return s.Plans.Entitlement(holder.Plans, plans.FlagsItems).Take(count)
 }

@@ -95,6 +95,5 @@ func (b *Backlog) count(account string) *pendingCount {
 
 // full is the refusal of a run when too many are pending.
 func (b *Backlog) full() error {
-	return fault.New(fault.RowLimitReached, "An account may have %d runs pending. Cancel some, or wait until some have run.", b.Limit).
-		With("limit_key", "jobs.pending_runs").With("maximum", b.Limit)
+	return fault.RowLimit("jobs.pending_runs", b.Limit, "An account may have %d runs pending. Cancel some, or wait until some have run.", b.Limit)
 }

@@ -27,11 +27,10 @@ func storeRequest(ctx context.Context, tx Tx, job Job) error {
 	case err != nil:
 		return err
 	case stored.Jobs > MaxJobs:
-		return fault.New(fault.RowLimitReached, "An account may have %d jobs. Delete some that are not used.", MaxJobs).
-			With("limit_key", "jobs.job_rows").With("maximum", MaxJobs)
+		return fault.RowLimit("jobs.job_rows", MaxJobs, "An account may have %d jobs. Delete some that are not used.", MaxJobs)
 	case stored.ConfigurationBytes > MaxConfigurationBytes:
-		return fault.New(fault.RowLimitReached, "The configurations of an account's jobs may have %d bytes together. Shorten bodies, or delete jobs that are not used.",
-			MaxConfigurationBytes).With("limit_key", "jobs.configuration_bytes").With("maximum", MaxConfigurationBytes)
+		return fault.RowLimit("jobs.configuration_bytes", MaxConfigurationBytes,
+			"The configurations of an account's jobs may have %d bytes together. Shorten bodies, or delete jobs that are not used.", MaxConfigurationBytes)
 	}
 	return nil
 }

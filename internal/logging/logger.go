@@ -17,16 +17,15 @@ const (
 	KindSource = "logger_source"
 )
 
-// MaxLoggers is a hard cap per account, loggerRows its name in a refusal.
 const (
+	// MaxLoggers is a hard cap per account.
 	MaxLoggers = 10_000
 	// MaxRemembered is how many deleted loggers an account remembers to have been
 	// promoted. It is enforced now and then; the longest deleted are forgotten.
 	MaxRemembered = 10_000
-	loggerRows    = "logging.logger_rows"
-)
 
-const maxName = 255
+	maxName = 255
+)
 
 // brokenKeyRule returns the rule that a text breaks as the key of a logger or a
 // group, or "". The key of changes that touch several cannot be one.

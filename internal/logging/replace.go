@@ -194,8 +194,7 @@ func (s *Service) admit(ctx context.Context, tx Tx, account string, creates, pro
 			return err
 		}
 		if count >= MaxLoggers {
-			return fault.New(fault.RowLimitReached, "An account may have %d loggers. Delete some that are not used.", MaxLoggers).
-				With("limit_key", loggerRows).With("maximum", MaxLoggers)
+			return fault.RowLimit("logging.logger_rows", MaxLoggers, "An account may have %d loggers. Delete some that are not used.", MaxLoggers)
 		}
 	}
 	if !promotes {

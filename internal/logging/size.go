@@ -13,8 +13,6 @@ const (
 	MaxOverrideBytes = 32 << 20
 	// SmallBytes is up to where overrides are not counted, so that most writes do not ask.
 	SmallBytes = 8 << 10
-
-	overrideBytes = "logging.override_bytes"
 )
 
 // bytes returns what the overrides take as they are stored.
@@ -43,7 +41,7 @@ func checkTotalSize(ctx context.Context, tx ReadTx, account string, before, afte
 	if total+size <= MaxOverrideBytes {
 		return nil
 	}
-	return fault.New(fault.RowLimitReached,
+	return fault.RowLimit("logging.override_bytes", MaxOverrideBytes,
 		"Loggers and log groups whose overrides have more than %d bytes may have %d bytes together, in one account. Remove overrides that are not used, or set the level once on a group.",
-		SmallBytes, MaxOverrideBytes).With("limit_key", overrideBytes).With("maximum", MaxOverrideBytes)
+		SmallBytes, MaxOverrideBytes)
 }

@@ -175,8 +175,7 @@ func newContextType(ctx context.Context, tx Tx, account, key string) error {
 	}
 	count, err := tx.CountContextTypes(ctx, account)
 	if err == nil && count >= maxContextTypes {
-		err = fault.New(fault.RowLimitReached, "An account may have %d context types. Delete some that are not used.", maxContextTypes).
-			With("limit_key", "platform.context_type_rows").With("maximum", maxContextTypes)
+		err = fault.RowLimit("platform.context_type_rows", maxContextTypes, "An account may have %d context types. Delete some that are not used.", maxContextTypes)
 	}
 	return err
 }
