@@ -115,6 +115,21 @@ func SetPlans(ctx context.Context, tx Tx, id string, held plans.Held) (Account, 
 	})
 }
 
+// TakeSlot refuses one more of what a plan limits than the account's plan allows.
+func TakeSlot(ctx context.Context, table plans.Table, id string, limit plans.Limit,
+	find func(ctx context.Context, id string) (Account, error), count func(ctx context.Context, id string) (int, error),
+) error {
+	account, err := find(ctx, id)
+	if err != nil {
+		return err
+	}
+	current, err := count(ctx, id)
+	if err != nil {
+		return err
+	}
+	return table.Entitlement(account.Plans, limit).Take(current)
+}
+
 func (d *AccountDraft) validate() error {
 	naming.RequireName(&d.Problems, d.Name, maxName)
 	if key, sent := d.Key.Get(); sent && !accountKey.MatchString(key) {

@@ -88,11 +88,13 @@ func (c Caller) RequireUnscoped() error {
 		strings.Join(c.Environments, ", "))
 }
 
-// RequireEnvironment refuses a caller whose key does not reach an environment.
-func (c Caller) RequireEnvironment(key string) error {
-	if c.Environments == nil || slices.Contains(c.Environments, key) {
-		return nil
+// RequireEnvironments refuses a caller whose key does not reach all of some environments.
+func (c Caller) RequireEnvironments(keys ...string) error {
+	for _, key := range keys {
+		if c.Environments != nil && !slices.Contains(c.Environments, key) {
+			return fault.New(fault.Forbidden, "This key may write values of the environments %s only, not of %q.",
+				strings.Join(c.Environments, ", "), key)
+		}
 	}
-	return fault.New(fault.Forbidden, "This key may write values of the environments %s only, not of %q.",
-		strings.Join(c.Environments, ", "), key)
+	return nil
 }

@@ -67,7 +67,7 @@ func TestCaller_Scope(t *testing.T) {
 			if err := caller.RequireUnscoped(); (err == nil) != each.unscoped || err != nil && !fault.Is(err, fault.Forbidden) {
 				t.Errorf("unscoped: %v", err)
 			}
-			if err := caller.RequireEnvironment(each.environment); (err == nil) != each.reaches || err != nil && !fault.Is(err, fault.Forbidden) {
+			if err := caller.RequireEnvironments(each.environment); (err == nil) != each.reaches || err != nil && !fault.Is(err, fault.Forbidden) {
 				t.Errorf("reaches: %v", err)
 			}
 		})

@@ -239,10 +239,5 @@ func checkScope(caller accounts.Caller, before, after Config) error {
 		return caller.RequireUnscoped()
 	}
 	sameOverrides := func(was, is Overrides) bool { return maps.EqualFunc(was, is, rawjson.Same) }
-	for _, environment := range overrides.Changed(before.Environments, after.Environments, sameOverrides) {
-		if err := caller.RequireEnvironment(environment); err != nil {
-			return err
-		}
-	}
-	return nil
+	return caller.RequireEnvironments(overrides.Changed(before.Environments, after.Environments, sameOverrides)...)
 }

@@ -20,10 +20,7 @@ import (
 )
 
 // Store runs the transactions in which configs are read and written.
-type Store interface {
-	Read(ctx context.Context, fn func(ReadTx) error) error
-	Write(ctx context.Context, account string, fn func(Tx) error) error // under the account's lock
-}
+type Store = transaction.Store[ReadTx, Tx]
 
 // Filter narrows a list of configs. Zero members do not filter.
 type Filter struct {
@@ -179,7 +176,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 				return Config{}, err
 			}
 		}
-		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Config) (Config, error) {
+		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Config), func(before Config) (Config, error) {
 			after := draft.over(before, wanted)
 			after.UpdatedAt = tx.Now()
 			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas, warn: &draft.Problems}, after)
@@ -232,7 +229,7 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 		return fault.New(fault.ConfigProtected, "The config %q is the parent of those that name none and cannot be deleted.", Common)
 	}
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(Config) error {
+		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Config), func(Config) error {
 			const named = 5
 			children, err := tx.ConfigChildren(ctx, caller.Account, key, named+1)
 			if err != nil {
@@ -253,11 +250,4 @@ func inUse(key string, children []string, named int) error {
 	}
 	return fault.New(fault.ConfigInUse, "The config %q is the parent of %s%s. Give them another parent, or none, before it is deleted.",
 		key, strings.Join(children, ", "), more)
-}
-
-func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Config]) changes.Target[Config] {
-	return changes.Target[Config]{
-		Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
-		Load: func() (Config, error) { return tx.Config(ctx, caller.Account, key) },
-	}
 }

@@ -198,15 +198,7 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 
 // takeSlot refuses one more managed environment than the plan allows.
 func (s *Service) takeSlot(ctx context.Context, tx Tx, account string) error {
-	holder, err := tx.Account(ctx, account)
-	if err != nil {
-		return err
-	}
-	current, err := tx.CountManagedEnvironments(ctx, account)
-	if err != nil {
-		return err
-	}
-	return s.Plans.Entitlement(holder.Plans, plans.PlatformManagedEnvironments).Take(current)
+	return accounts.TakeSlot(ctx, s.Plans, account, plans.PlatformManagedEnvironments, tx.Account, tx.CountManagedEnvironments)
 }
 
 func insert(ctx context.Context, tx FoundingTx, actor changes.Actor, environment Environment) error {

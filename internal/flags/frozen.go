@@ -24,12 +24,7 @@ func checkScope(caller accounts.Caller, before, after Flag) error {
 	if before.Managed != after.Managed || !sameBase(before, after) {
 		return caller.RequireUnscoped()
 	}
-	for _, key := range overrides.Changed(before.Environments, after.Environments, sameEnvironment) {
-		if err := caller.RequireEnvironment(key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return caller.RequireEnvironments(overrides.Changed(before.Environments, after.Environments, sameEnvironment)...)
 }
 
 // sameBase reports whether two flags agree besides managed and environments.

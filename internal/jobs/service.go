@@ -16,13 +16,9 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
-// Store provides the transactions of a Service.
-type Store interface {
-	Read(ctx context.Context, fn func(ReadTx) error) error
-	// Write runs fn in one transaction under the account's lock; without an
-	// account, under none.
-	Write(ctx context.Context, account string, fn func(Tx) error) error
-}
+// Store provides the transactions of a Service. Write without an account takes no
+// lock.
+type Store = transaction.Store[ReadTx, Tx]
 
 // Filter selects jobs. Zero members do not filter.
 type Filter struct {
@@ -170,15 +166,7 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, draft *Draft, job *Job, t
 
 // activate counts an enabled job, if the plan allows another.
 func (s *Service) activate(ctx context.Context, tx Tx, account string) error {
-	holder, err := tx.Account(ctx, account)
-	if err != nil {
-		return err
-	}
-	active, err := tx.ActiveJobs(ctx, account)
-	if err != nil {
-		return err
-	}
-	if err := s.Plans.Entitlement(holder.Plans, plans.JobsActiveJobs).Take(active); err != nil {
+	if err := accounts.TakeSlot(ctx, s.Plans, account, plans.JobsActiveJobs, tx.Account, tx.ActiveJobs); err != nil {
 		return err
 	}
 	return tx.AddActiveJobs(ctx, account, 1)
@@ -215,7 +203,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	}
 	request := newID()
 	changed, err := transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
-		return changes.Replace(ctx, tx, target(ctx, tx, caller, key, match), func(before Job) (Job, error) {
+		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(before Job) (Job, error) {
 			after := wanted
 			after.UID, after.RequestID, after.CreatedAt = before.UID, before.RequestID, before.CreatedAt
 			after.LastRun, after.SkippedAt = before.LastRun, before.SkippedAt
@@ -280,7 +268,7 @@ func (s *Service) reschedule(ctx context.Context, tx Tx, before Job, after *Job,
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Job]) error {
 	canceled := 0
 	err := s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		return changes.Delete(ctx, tx, target(ctx, tx, caller, key, match), func(job Job) (err error) {
+		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(job Job) (err error) {
 			if job.Enabled {
 				if err := tx.AddActiveJobs(ctx, job.Account, -1); err != nil {
 					return err
@@ -300,13 +288,6 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 func (s *Service) wake(ctx context.Context, job Job, err error) {
 	if transaction.Kept(ctx, err) && job.NextRunAt != nil {
 		s.Due()
-	}
-}
-
-func target(ctx context.Context, tx Tx, caller accounts.Caller, key string, match changes.Match[Job]) changes.Target[Job] {
-	return changes.Target[Job]{
-		Account: caller.Account, Actor: caller.Actor(), Kind: Kind, Key: key, Match: match,
-		Load: func() (Job, error) { return tx.JobToChange(ctx, caller.Account, key) },
 	}
 }
 

@@ -51,7 +51,7 @@ func (s *Service) admitGroup(ctx context.Context, tx Tx, account, key string) er
 	case Kind:
 		return taken(key, "a logger").At(fault.Pointer("/data/id"))
 	}
-	return s.take(ctx, tx, account, plans.LoggingGroups, tx.CountLogGroups)
+	return accounts.TakeSlot(ctx, s.Plans, account, plans.LoggingGroups, tx.Account, tx.CountLogGroups)
 }
 
 // refusedGroup is refused for groups; a new one has no key here.

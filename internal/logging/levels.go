@@ -18,8 +18,6 @@ func (o Override) same(other Override) bool {
 	return o.Level == other.Level && sameTime(o.ExpiresAt, other.ExpiresAt)
 }
 
-func sameOverride(a, b Override) bool { return a.same(b) }
-
 func sameTime(a, b *time.Time) bool {
 	return (a == nil) == (b == nil) && (a == nil || a.Equal(*b))
 }

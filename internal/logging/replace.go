@@ -123,7 +123,7 @@ func (s *Service) mergeLevels(ctx context.Context, tx ReadTx, account string, be
 	if err != nil {
 		return Levels{}, err
 	}
-	levels.Environments, err = overrides.Merge(managed, before.Environments, levels.Environments, sameOverride, s.Writable)
+	levels.Environments, err = overrides.Merge(managed, before.Environments, levels.Environments, Override.same, s.Writable)
 	return levels, problems.Take(err)
 }
 
@@ -155,12 +155,7 @@ func checkScope(caller accounts.Caller, before, after Logger, exists bool) error
 }
 
 func checkEnvironments(caller accounts.Caller, before, after Levels) error {
-	for _, environment := range overrides.Changed(before.Environments, after.Environments, sameOverride) {
-		if err := caller.RequireEnvironment(environment); err != nil {
-			return err
-		}
-	}
-	return nil
+	return caller.RequireEnvironments(overrides.Changed(before.Environments, after.Environments, Override.same)...)
 }
 
 // save stores a logger within the limits and records what that touched.
@@ -200,20 +195,7 @@ func (s *Service) admit(ctx context.Context, tx Tx, account string, creates, pro
 	if !promotes {
 		return nil
 	}
-	return s.take(ctx, tx, account, plans.LoggingManagedLoggers, tx.CountManagedLoggers)
-}
-
-// take refuses one more than the plan allows.
-func (s *Service) take(ctx context.Context, tx Tx, account string, limit plans.Limit, count func(context.Context, string) (int, error)) error {
-	holder, err := tx.Account(ctx, account)
-	if err != nil {
-		return err
-	}
-	current, err := count(ctx, account)
-	if err != nil {
-		return err
-	}
-	return s.Plans.Entitlement(holder.Plans, limit).Take(current)
+	return accounts.TakeSlot(ctx, s.Plans, account, plans.LoggingManagedLoggers, tx.Account, tx.CountManagedLoggers)
 }
 
 // cascade makes the unmanaged descendants of a logger follow it, once in the

@@ -43,7 +43,7 @@ func (c ReportedContext) check(caller accounts.Caller) string {
 		return "key " + naming.PathRule
 	case c.Type == typeEnvironment && !naming.IsKey(c.Key, maxEnvironmentKey):
 		return "key " + naming.KeyRule(maxEnvironmentKey)
-	case c.Type == typeEnvironment && caller.RequireEnvironment(c.Key) != nil:
+	case c.Type == typeEnvironment && caller.RequireEnvironments(c.Key) != nil:
 		return "key must be an environment that this API key may report"
 	}
 	return ""

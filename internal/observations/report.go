@@ -58,7 +58,7 @@ func (k SourceKey) Check(caller accounts.Caller) string {
 		return "service must have 1 to 255 characters and no control characters"
 	case !IsLabel(k.Environment):
 		return "environment must have 1 to 255 characters and no control characters"
-	case caller.RequireEnvironment(k.Environment) != nil:
+	case caller.RequireEnvironments(k.Environment) != nil:
 		return "environment must be one that this key may report"
 	}
 	return ""

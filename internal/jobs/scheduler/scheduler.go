@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 const (
@@ -19,10 +20,7 @@ const (
 )
 
 // Store provides the transactions of a Scheduler.
-type Store interface {
-	Read(ctx context.Context, fn func(ReadTx) error) error
-	Write(ctx context.Context, account string, fn func(Tx) error) error
-}
+type Store = transaction.Store[ReadTx, Tx]
 
 // ReadTx is what a Scheduler reads.
 type ReadTx interface {
