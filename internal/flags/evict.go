@@ -1,6 +1,9 @@
 package flags
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 const (
 	// maxSnapshotBytes is about what the snapshots of all accounts may take.
@@ -28,16 +31,9 @@ func (s *Snapshots) keep(account string, holder *held, updated *Snapshot) {
 	}
 	s.bytes += updated.flags.bytes - holder.bytes
 	holder.bytes = updated.flags.bytes
-	for dropped := true; dropped && s.bytes > s.maxBytes(); {
+	for dropped := true; dropped && s.bytes > cmp.Or(s.MaxBytes, maxSnapshotBytes); {
 		dropped = s.dropOldest(holder)
 	}
-}
-
-func (s *Snapshots) maxBytes() int {
-	if s.MaxBytes > 0 {
-		return s.MaxBytes
-	}
-	return maxSnapshotBytes
 }
 
 // dropOldest drops the snapshot that was not used for the longest time, and reports whether there was one besides but.

@@ -144,12 +144,8 @@ func readable(key string) string {
 	return strings.Join(words, " ")
 }
 
-func types() []flageval.Type {
-	return []flageval.Type{flageval.Boolean, flageval.String, flageval.Numeric, flageval.JSON}
-}
-
 // ParseType parses a type in any case.
 func ParseType(text string) (flageval.Type, bool) {
 	parsed := flageval.Type(strings.ToUpper(text))
-	return parsed, slices.Contains(types(), parsed)
+	return parsed, slices.Contains([]flageval.Type{flageval.Boolean, flageval.String, flageval.Numeric, flageval.JSON}, parsed)
 }

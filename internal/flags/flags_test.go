@@ -142,24 +142,19 @@ func TestChangedFlags(t *testing.T) {
 	flag := func(seq int64, key string) changes.Change { return changes.Change{Seq: seq, Kind: Kind, Key: key} }
 	discovery := changes.Change{Seq: 7, Kind: Kind, Key: changes.AllKeys, After: json.RawMessage(`{"keys":["x","y"]}`)}
 	for _, c := range []struct {
-		name     string
-		news     []changes.Change
-		to       int64
-		want     []string
-		followed bool
+		name string
+		news []changes.Change
+		to   int64
+		want []string // nil for a gap
 	}{
-		{"other resources", []changes.Change{{Seq: 6, Kind: "api_key", Key: "k"}}, 6, []string{}, true},
-		{"flags", []changes.Change{flag(6, "a"), flag(7, "b")}, 7, []string{"a", "b"}, true},
-		{"more than was asked for", []changes.Change{flag(6, "a"), flag(7, "b")}, 6, []string{"a", "b"}, true},
-		{"a discovery", []changes.Change{flag(6, "a"), discovery}, 7, []string{"a", "x", "y"}, true},
-		{"a gap at the start", []changes.Change{flag(7, "a")}, 7, nil, false},
-		{"not far enough", []changes.Change{flag(6, "a")}, 9, []string{"a"}, false},
+		{"other resources", []changes.Change{{Seq: 6, Kind: "api_key", Key: "k"}}, 6, []string{}},
+		{"flags", []changes.Change{flag(6, "a"), flag(7, "b")}, 7, []string{"a", "b"}},
+		{"more than was asked for", []changes.Change{flag(6, "a"), flag(7, "b")}, 6, []string{"a", "b"}},
+		{"a discovery", []changes.Change{flag(6, "a"), discovery}, 7, []string{"a", "x", "y"}},
+		{"a gap at the start", []changes.Change{flag(7, "a")}, 7, nil},
+		{"not far enough", []changes.Change{flag(6, "a")}, 9, nil},
 	} {
-		got, followed := changedFlags(c.news, 5, c.to)
-		if followed != c.followed {
-			t.Errorf("%s: followed is %v, want %v", c.name, followed, c.followed)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
+		if diff := cmp.Diff(c.want, changedFlags(c.news, 5, c.to)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}

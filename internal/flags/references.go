@@ -42,7 +42,8 @@ func (s referenceSet) add(rule *jsonlogic.Rule) {
 	}
 	for _, comparison := range rule.Comparisons() {
 		contextType, member, _ := strings.Cut(comparison.Path, ".")
-		key, isKey := comparedKey(comparison.Literal)
+		kind, key := comparison.Literal.Kind(), comparison.Literal.String()
+		isKey := kind == jsonlogic.KindString || kind == jsonlogic.KindNumber
 		if isKey && member == "key" && observations.IsLabel(contextType) && observations.IsLabel(key) { // no context has another key
 			s[Reference{ContextType: contextType, ContextKey: key}] = true
 		}
@@ -54,10 +55,4 @@ func (s referenceSet) list() []Reference {
 	return slices.SortedFunc(maps.Keys(s), func(a, b Reference) int {
 		return strings.Compare(a.ContextType+":"+a.ContextKey, b.ContextType+":"+b.ContextKey)
 	})
-}
-
-// comparedKey returns the key that a literal can be: a text or a number.
-func comparedKey(literal jsonlogic.Value) (string, bool) {
-	isKey := literal.Kind() == jsonlogic.KindString || literal.Kind() == jsonlogic.KindNumber
-	return literal.String(), isKey
 }

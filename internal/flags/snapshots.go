@@ -150,27 +150,33 @@ func (s *Snapshots) addHolder(account string) *held {
 // update returns a snapshot of at least a version: the old one with what changed,
 // or a new one when there is none or there is a gap.
 func (s *Snapshots) update(ctx context.Context, account string, old *Snapshot, version int64) (*Snapshot, error) {
-	if old == nil {
-		return s.load(ctx, account, version)
+	var keys []string // nil is all
+	if old != nil {
+		news, err := s.History(ctx, account, old.version, maxCatchUp)
+		if err != nil {
+			return nil, err
+		}
+		keys = changedFlags(news, old.version, version)
 	}
-	news, err := s.History(ctx, account, old.version, maxCatchUp)
-	if err != nil {
+	flags, environments, err := s.read(ctx, account, keys)
+	switch {
+	case err != nil:
 		return nil, err
+	case keys == nil:
+		return &Snapshot{flags: new(table).with(flags, nil), version: version, environments: environments}, nil
+	case len(keys) == 0:
+		return &Snapshot{flags: old.flags, version: version, environments: environments}, nil
 	}
-	keys, followed := changedFlags(news, old.version, version)
-	if !followed {
-		return s.load(ctx, account, version)
-	}
-	return s.follow(ctx, account, old, version, keys)
+	return &Snapshot{flags: old.flags.with(flags, keys), version: version, environments: environments}, nil
 }
 
-// changedFlags returns the flags that changes are about, or false when there is a
-// gap between the two versions.
-func changedFlags(news []changes.Change, from, to int64) ([]string, bool) {
+// changedFlags returns the flags that changes are about, or nil when there is a gap
+// between the two versions.
+func changedFlags(news []changes.Change, from, to int64) []string {
 	keys := []string{}
 	for _, change := range news {
 		if change.Seq != from+1 {
-			return nil, false
+			return nil
 		}
 		from = change.Seq
 		if change.Kind != Kind {
@@ -182,31 +188,14 @@ func changedFlags(news []changes.Change, from, to int64) ([]string, bool) {
 		}
 		var several changes.Several
 		if json.Unmarshal(change.After, &several) != nil {
-			return nil, false
+			return nil
 		}
 		keys = append(keys, several.Keys...)
 	}
-	return keys, from >= to
-}
-
-func (s *Snapshots) load(ctx context.Context, account string, version int64) (*Snapshot, error) {
-	flags, environments, err := s.read(ctx, account, nil)
-	if err != nil {
-		return nil, err
+	if from < to {
+		return nil
 	}
-	return &Snapshot{flags: new(table).with(flags, nil), version: version, environments: environments}, nil
-}
-
-func (s *Snapshots) follow(ctx context.Context, account string, old *Snapshot, version int64, keys []string) (*Snapshot, error) {
-	flags, environments, err := s.read(ctx, account, keys)
-	if err != nil {
-		return nil, err
-	}
-	updated := &Snapshot{flags: old.flags, version: version, environments: environments}
-	if len(keys) > 0 {
-		updated.flags = old.flags.with(flags, keys)
-	}
-	return updated, nil
+	return keys
 }
 
 func (s *Snapshots) read(ctx context.Context, account string, keys []string) (flags []Flag, environments map[string]bool, err error) {

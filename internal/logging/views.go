@@ -157,7 +157,11 @@ func (v viewer) tree(ctx context.Context, loggers []Logger) (*loglevel.Tree, err
 	if err != nil {
 		return nil, err
 	}
-	return loglevel.NewTree(nodes, groupNodes(groups)), nil
+	var groupNodes []loglevel.Group
+	for _, group := range groups {
+		groupNodes = append(groupNodes, group.node())
+	}
+	return loglevel.NewTree(nodes, groupNodes), nil
 }
 
 // ancestors reads the ancestors of loggers that are not among them. A key may
@@ -186,12 +190,4 @@ func (v viewer) ancestors(ctx context.Context, loggers []Logger) ([]Logger, erro
 		possible = slices.DeleteFunc(possible, func(key string) bool { return !exists[key] })
 	}
 	return v.tx.LoggersByKey(ctx, v.account, possible)
-}
-
-func groupNodes(groups []Group) []loglevel.Group {
-	nodes := make([]loglevel.Group, len(groups))
-	for i, group := range groups {
-		nodes[i] = group.node()
-	}
-	return nodes
 }
