@@ -85,7 +85,7 @@ func readItems[T any](texts []json.RawMessage, read func(*jsonapi.Object) T, str
 		item := read(object)
 		problems := object.Done(strict)
 		if err := problems.Err(); err != nil {
-			rejected = append(rejected, rejectedItem{Index: index, Detail: details(err)})
+			rejected = append(rejected, rejectedItem{Index: index, Detail: joined("", err)})
 			continue
 		}
 		items, places = append(items, item), append(places, index)
@@ -93,13 +93,12 @@ func readItems[T any](texts []json.RawMessage, read func(*jsonapi.Object) T, str
 	return items, places, rejected
 }
 
-// details joins the sentences of an item's problems.
-func details(err error) string {
-	var sentences []string
+// joined returns the sentences of refusals as one text, after what it begins with.
+func joined(text string, err error) string {
 	for _, refusal := range fault.All(err) {
-		sentences = append(sentences, refusal.Detail)
+		text += " " + refusal.Detail
 	}
-	return strings.Join(sentences, " ")
+	return strings.TrimSpace(text)
 }
 
 // bulkItems reads the array of a bulk report.

@@ -126,11 +126,6 @@ type reply struct {
 
 func ok(document any) (reply, error) { return reply{status: http.StatusOK, document: document}, nil }
 
-// plain replies with JSON text that is not an envelope.
-func plain(text []byte) (reply, error) {
-	return reply{status: http.StatusOK, body: text, mediaType: plainJSON}, nil
-}
-
 // one replies with a single resource and its ETag, or with the error of finding
 // the resource.
 func one(status int, resource jsonapi.Resource, err error) (reply, error) {

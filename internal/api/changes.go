@@ -1,12 +1,15 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
@@ -14,20 +17,8 @@ func changeResource() resource[changes.Change, none, changes.Filter] {
 	return describe("change", func(change changes.Change) (string, any) { return strconv.FormatInt(change.Seq, 10), change }, changeFilter, noDraft)
 }
 
-func (a *API) changes(c *call) (reply, error) {
-	change, cursor := changeResource(), c.query.Cursor("-created_at")
-	filter, before := change.filter(c), sequence(cursor.After)
-	if cursor.After != "" && before == 0 {
-		c.query.Refuse("page[after]", "must be the id of a change")
-	}
-	if err := c.query.Err(); err != nil {
-		return reply{}, err
-	}
-	tail, err := a.History.Changes(c.ctx(), c.caller.Account, filter, before, cursor.Size)
-	if err != nil {
-		return reply{}, err
-	}
-	return change.tail(a, c, cursor.Size, tail)
+func (a *API) changes(ctx context.Context, caller accounts.Caller, filter changes.Filter, cursor page.Cursor) (page.Tail[changes.Change], error) {
+	return a.History.Changes(ctx, caller.Account, filter, sequence(cursor.After), cursor.Size)
 }
 
 func changeFilter(c *call) changes.Filter {
@@ -72,6 +63,8 @@ func detailed(change changes.Change, err error) (reply, error) {
 	document.Attributes = detailedChange{change, rawjson.Diff(change.Before, change.After)}
 	return one(http.StatusOK, document, nil)
 }
+
+func isSequence(text string) bool { return sequence(text) != 0 }
 
 // sequence parses a change's number, or returns 0. There is one spelling only:
 // "+1" and "01" are not the id of change 1.

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"strings"
+	"context"
 
-	"github.com/google/uuid"
-
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/connections"
+	"github.com/signalbox/signalbox/internal/page"
 )
 
 func connectionResource() resource[connections.Connection, none, none] {
@@ -14,18 +14,6 @@ func connectionResource() resource[connections.Connection, none, none] {
 }
 
 // connections lists who is connected to the event stream now.
-func (a *API) connections(c *call) (reply, error) {
-	cursor := c.query.Cursor("-connected_at")
-	if id, err := uuid.Parse(cursor.After); cursor.After != "" && (err != nil || !strings.EqualFold(id.String(), cursor.After)) {
-		c.query.Refuse("page[after]", "must be the id of a connection")
-	}
-	if err := c.query.Err(); err != nil {
-		return reply{}, err
-	}
-	cursor.After = strings.ToLower(cursor.After)
-	tail, err := a.Connections.Connections(c.ctx(), c.caller, cursor)
-	if err != nil {
-		return reply{}, err
-	}
-	return connectionResource().tail(a, c, cursor.Size, tail)
+func (a *API) connections(ctx context.Context, caller accounts.Caller, _ none, cursor page.Cursor) (page.Tail[connections.Connection], error) {
+	return a.Connections.Connections(ctx, caller, cursor)
 }

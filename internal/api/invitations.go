@@ -8,11 +8,7 @@ import (
 )
 
 func invitationResource() resource[accounts.Invitation, accounts.InvitationDraft, accounts.InvitationFilter] {
-	return describe(accounts.KindInvitation, showInvitation, invitationFilter, invitationDraft)
-}
-
-func showInvitation(invitation accounts.Invitation) (id string, attributes any) {
-	return invitation.ID, invitation
+	return describe(accounts.KindInvitation, func(i accounts.Invitation) (string, any) { return i.ID, i }, invitationFilter, invitationDraft)
 }
 
 func invitationFilter(c *call) accounts.InvitationFilter {

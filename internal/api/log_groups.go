@@ -1,10 +1,6 @@
 package api
 
 import (
-	"context"
-
-	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/logging"
 )
@@ -27,17 +23,3 @@ func logGroupDraft(envelope *jsonapi.Envelope) logging.GroupDraft {
 	draft.Problems, draft.Restores = envelope.Done(), envelope.Restores
 	return draft
 }
-
-func (a *API) replaceLogGroup(
-	ctx context.Context, caller accounts.Caller, key string, draft logging.GroupDraft, match changes.Match[logging.GroupView],
-) (logging.GroupView, error) {
-	return a.Logging.ReplaceGroup(ctx, caller, key, draft, matchDefinition(match, viewGroup))
-}
-
-func (a *API) deleteLogGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[logging.GroupView]) error {
-	return a.Logging.DeleteGroup(ctx, caller, key, matchDefinition(match, viewGroup))
-}
-
-// viewGroup returns a view that shows the definition only, which an ETag is
-// made of.
-func viewGroup(group logging.Group) logging.GroupView { return logging.GroupView{Group: group} }

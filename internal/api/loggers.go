@@ -1,11 +1,7 @@
 package api
 
 import (
-	"context"
-
 	"github.com/signalbox/signalbox/client/loglevel"
-	"github.com/signalbox/signalbox/internal/accounts"
-	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
@@ -73,29 +69,6 @@ func levelsDraft(attributes *jsonapi.Object) logging.LevelsDraft {
 		}
 	}
 	return draft
-}
-
-func (a *API) replaceLogger(
-	ctx context.Context, caller accounts.Caller, key string, draft logging.Draft, match changes.Match[logging.View],
-) (logging.View, error) {
-	return a.Logging.Replace(ctx, caller, key, draft, matchDefinition(match, viewLogger))
-}
-
-func (a *API) deleteLogger(ctx context.Context, caller accounts.Caller, key string, match changes.Match[logging.View]) error {
-	return a.Logging.Delete(ctx, caller, key, matchDefinition(match, viewLogger))
-}
-
-// viewLogger returns a view that shows the definition only, which an ETag is
-// made of.
-func viewLogger(logger logging.Logger) logging.View { return logging.View{Logger: logger} }
-
-// matchDefinition turns a precondition on what is shown into one on what is
-// stored.
-func matchDefinition[T, V any](match changes.Match[V], view func(T) V) changes.Match[T] {
-	if match == nil {
-		return nil
-	}
-	return func(current T) bool { return match(view(current)) }
 }
 
 func loggerObservation(item *jsonapi.Object) logging.Observation {

@@ -23,21 +23,14 @@ const (
 	maxReturn = 2000
 )
 
-// signInMethods is what a sign-in page offers.
-type signInMethods struct {
-	Meta struct {
-		Methods []string `json:"methods"`
-	} `json:"meta"`
-}
-
+// signInMethods says what a sign-in page offers.
 func (a *API) signInMethods(c *call) (reply, error) {
-	var offered signInMethods
-	offered.Meta.Methods = []string{"password", "api_key"}
+	methods := []string{"password", "api_key"}
 	if a.OpenID != nil {
-		offered.Meta.Methods = append(offered.Meta.Methods, "oidc")
+		methods = append(methods, "oidc")
 	}
 	c.writer.set("Cache-Control", "no-store")
-	return ok(offered)
+	return ok(map[string]any{"meta": map[string][]string{"methods": methods}})
 }
 
 // startOpenID sends a browser to the provider.

@@ -1,36 +1,24 @@
 package api
 
 import (
-	"strings"
+	"net/http"
 
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
 // health is the answer of a process that is well.
-type health struct {
-	Meta healthMeta `json:"meta"`
+func health(status string) (reply, error) {
+	return ok(map[string]any{"meta": map[string]string{"status": status}})
 }
 
-type healthMeta struct {
-	Status string `json:"status"`
-}
+func (a *API) liveness(*call) (reply, error) { return health("alive") }
 
-func (a *API) liveness(*call) (reply, error) { return ok(health{healthMeta{"alive"}}) }
-
+// readiness says why a node should get no requests, as far as everybody may know.
 func (a *API) readiness(c *call) (reply, error) {
 	if err := a.Ready(c.ctx()); err != nil {
-		return reply{}, fault.New(fault.Unavailable, "%s", notReady(err)).Because(err)
+		return reply{}, fault.New(fault.Unavailable, "%s", joined("This node is not ready to serve.", err)).Because(err)
 	}
-	return ok(health{healthMeta{"ready"}})
-}
-
-// notReady says why a node should get no requests, as far as everybody may know.
-func notReady(err error) string {
-	sentences := []string{"This node is not ready to serve."}
-	for _, reason := range fault.All(err) {
-		sentences = append(sentences, reason.Detail)
-	}
-	return strings.Join(sentences, " ")
+	return health("ready")
 }
 
 func (a *API) openapi(*call) (reply, error) {
@@ -38,7 +26,7 @@ func (a *API) openapi(*call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return plain(description)
+	return reply{status: http.StatusOK, body: description, mediaType: plainJSON}, nil
 }
 
 func (a *API) metrics(*call) (reply, error) { return reply{raw: a.Metrics.Handler()}, nil }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/jsonapi"
@@ -156,10 +158,7 @@ func (r resource[T, D, F]) action(act func(ctx context.Context, caller accounts.
 
 // answer replies with one resource, or with the error of finding or writing it.
 func (r resource[T, D, F]) answer(status int, found T, err error) (reply, error) {
-	if err != nil {
-		return reply{}, err
-	}
-	return one(status, r.document(found), nil)
+	return one(status, r.document(found), err)
 }
 
 func (r resource[T, D, F]) document(found T) jsonapi.Resource {
@@ -181,15 +180,37 @@ func (r resource[T, D, F]) id(sent string) string {
 	return r.normalizeID(sent)
 }
 
-// tail answers with a page that continues after a cursor and the link to the
-// page after it.
-func (r resource[T, D, F]) tail(a *API, c *call, size int, tail page.Tail[T]) (reply, error) {
-	var next *string
-	if tail.More {
-		last, _ := r.render(tail.Items[len(tail.Items)-1])
-		next = new(a.nextPage(c, last, size))
+// stream serves a page of a list that has one order and continues after a cursor,
+// with the link to the page after it.
+func (r resource[T, D, F]) stream(
+	a *API, order string, isID func(string) bool, find func(context.Context, accounts.Caller, F, page.Cursor) (page.Tail[T], error),
+) handler {
+	return func(c *call) (reply, error) {
+		cursor, filter := c.query.Cursor(order), r.filter(c)
+		if cursor.After != "" && !isID(cursor.After) {
+			c.query.Refuse("page[after]", "must be the id of a "+r.kind)
+		}
+		if err := c.query.Err(); err != nil {
+			return reply{}, err
+		}
+		cursor.After = strings.ToLower(cursor.After) // as ids are stored
+		tail, err := find(c.ctx(), c.caller, filter, cursor)
+		if err != nil {
+			return reply{}, err
+		}
+		var next *string
+		if tail.More {
+			last, _ := r.render(tail.Items[len(tail.Items)-1])
+			next = new(a.nextPage(c, last, cursor.Size))
+		}
+		return ok(jsonapi.NewStream(tail.Items, cursor.Size, next, r.document))
 	}
-	return ok(jsonapi.NewStream(tail.Items, size, next, r.document))
+}
+
+// isUUID reports whether text is a UUID as ids are written, in any case.
+func isUUID(text string) bool {
+	id, err := uuid.Parse(text)
+	return err == nil && strings.EqualFold(id.String(), text)
 }
 
 // nextPage returns the URL of the page after an item, with the same filters.

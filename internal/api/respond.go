@@ -124,15 +124,12 @@ func (r *reply) compressed() []byte {
 // notModified sets the ETag and reports whether the caller has the response already,
 // compressed or not. The ETag is then that of what the caller has.
 func (a *API) notModified(w *recorder, r *http.Request, answer reply, zipped bool) bool {
-	listed := header(r, "If-None-Match")
-	if listed == "" || !conditional(w, r, answer) {
-		w.set("Etag", encodedTag(answer.etag, zipped))
-		return false
-	}
-	for _, encoding := range []bool{zipped, !zipped} {
-		if tag := encodedTag(answer.etag, encoding); matchesTag(listed, tag, weakTag) {
-			w.set("Etag", tag)
-			return true
+	if listed := header(r, "If-None-Match"); listed != "" && conditional(w, r, answer) {
+		for _, encoding := range []bool{zipped, !zipped} {
+			if tag := encodedTag(answer.etag, encoding); matchesTag(listed, tag, weakTag) {
+				w.set("Etag", tag)
+				return true
+			}
 		}
 	}
 	w.set("Etag", encodedTag(answer.etag, zipped))

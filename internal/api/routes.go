@@ -49,6 +49,7 @@ func (a *API) routes() []route {
 	logger, loggerSource, logGroup := loggerResource(), loggerSourceResource(), logGroupResource()
 	config, job := configResource(), jobResource()
 	user, invitation, session := userResource(), invitationResource(), sessionResource()
+	change, connection := changeResource(), connectionResource()
 	routes := []route{
 		{"GET /api/liveness", probes(), a.liveness},
 		{"GET /api/readiness", probes(), a.readiness},
@@ -134,16 +135,16 @@ func (a *API) routes() []route {
 		{"GET /api/v1/loggers", reads(), logger.list(a.Logging.Loggers)},
 		{"POST /api/v1/loggers/bulk", reports(), report(a.Turns, "loggers", loggerObservation, a.Logging.Report)},
 		{"GET /api/v1/loggers/{id}", reads(), logger.get(a.Logging.Logger)},
-		{"PUT /api/v1/loggers/{id}", writesValues(), logger.replace(a.replaceLogger)},
-		{"DELETE /api/v1/loggers/{id}", configures(), logger.remove(a.deleteLogger)},
+		{"PUT /api/v1/loggers/{id}", writesValues(), logger.replace(a.Logging.Replace)},
+		{"DELETE /api/v1/loggers/{id}", configures(), logger.remove(a.Logging.Delete)},
 		{"GET /api/v1/loggers/{id}/sources", reads(), loggerSource.list(a.Logging.Sources)},
 		{"GET /api/v1/logger_sources", reads(), loggerSource.list(a.Logging.Sources)},
 
 		{"GET /api/v1/log_groups", cachedReads(), logGroup.list(a.Logging.Groups)},
 		{"POST /api/v1/log_groups", configures(), logGroup.create(a.Logging.CreateGroup)},
 		{"GET /api/v1/log_groups/{id}", cachedReads(), logGroup.get(a.Logging.Group)},
-		{"PUT /api/v1/log_groups/{id}", writesValues(), logGroup.replace(a.replaceLogGroup)},
-		{"DELETE /api/v1/log_groups/{id}", configures(), logGroup.remove(a.deleteLogGroup)},
+		{"PUT /api/v1/log_groups/{id}", writesValues(), logGroup.replace(a.Logging.ReplaceGroup)},
+		{"DELETE /api/v1/log_groups/{id}", configures(), logGroup.remove(a.Logging.DeleteGroup)},
 
 		{"GET /api/v1/configs", cachedReads(), config.list(a.Configs.Configs)},
 		{"POST /api/v1/configs", configures(), config.create(a.Configs.Create)},
@@ -167,17 +168,17 @@ func (a *API) routes() []route {
 		{"POST /api/v1/jobs/{id}/actions/run", configures(), run.action(a.Jobs.RunNow)},
 		{"GET /api/v1/jobs/{id}/stats", reads(), a.jobStats},
 		{"GET /api/v1/schedules/preview", reads(), a.previewSchedule},
-		{"GET /api/v1/runs", reads(), a.runs},
+		{"GET /api/v1/runs", reads(), run.stream(a, "-created_at", isUUID, a.Jobs.Runs)},
 		{"GET /api/v1/runs/{id}", reads(), run.get(a.Jobs.Run)},
 		{"POST /api/v1/runs/{id}/actions/cancel", configures(), run.action(a.Jobs.Cancel)},
 		{"POST /api/v1/runs/{id}/actions/rerun", configures(), run.action(a.Jobs.Rerun)},
 		{"GET /api/v1/usage", reads(), a.usage},
 
-		{"GET /api/v1/changes", reads(), a.changes},
+		{"GET /api/v1/changes", reads(), change.stream(a, "-created_at", isSequence, a.changes)},
 		{"GET /api/v1/changes/{seq}", reads(), a.change},
 		{"POST /api/v1/changes/{seq}/actions/revert", writesValues(), a.revert},
 		{"GET /api/ws/v1/events", listens(), a.events},
-		{"GET /api/v1/connections", reads(), a.connections},
+		{"GET /api/v1/connections", reads(), connection.stream(a, "-connected_at", isUUID, a.connections)},
 	}
 	if a.options.ServeMetrics {
 		routes = append(routes, route{"GET /metrics", probes(), a.metrics})

@@ -2,9 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strings"
-
-	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jsonapi"
@@ -12,26 +9,6 @@ import (
 
 func runResource() resource[jobs.Run, none, jobs.RunFilter] {
 	return describe(jobs.KindRun, func(run jobs.Run) (string, any) { return run.ID, run.Attributes() }, runFilter, noDraft)
-}
-
-func (a *API) runs(c *call) (reply, error) {
-	run, cursor := runResource(), c.query.Cursor("-created_at")
-	filter := run.filter(c)
-	if cursor.After != "" {
-		id, err := uuid.Parse(cursor.After)
-		if err != nil || !strings.EqualFold(id.String(), cursor.After) {
-			c.query.Refuse("page[after]", "must be the id of a run")
-		}
-		cursor.After = id.String()
-	}
-	if err := c.query.Err(); err != nil {
-		return reply{}, err
-	}
-	tail, err := a.Jobs.Runs(c.ctx(), c.caller, filter, cursor)
-	if err != nil {
-		return reply{}, err
-	}
-	return run.tail(a, c, cursor.Size, tail)
 }
 
 func runFilter(c *call) jobs.RunFilter {

@@ -16,11 +16,7 @@ const sessionCookie = "signalbox_session"
 const maxOpenBody = 64 << 10
 
 func sessionResource() resource[accounts.Session, none, accounts.SessionFilter] {
-	return describe(accounts.KindSession, showSession, sessionFilter, noDraft)
-}
-
-func showSession(session accounts.Session) (id string, attributes any) {
-	return session.ID, sessionAttributes{session}
+	return describe(accounts.KindSession, func(s accounts.Session) (string, any) { return s.ID, sessionAttributes{s} }, sessionFilter, noDraft)
 }
 
 // sessionAttributes is a session as callers see it.

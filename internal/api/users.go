@@ -10,12 +10,10 @@ import (
 )
 
 func userResource() resource[accounts.User, accounts.UserDraft, accounts.UserFilter] {
-	user := describe(accounts.KindUser, showUser, userFilter, userDraft)
+	user := describe(accounts.KindUser, func(user accounts.User) (string, any) { return user.ID, user }, userFilter, userDraft)
 	user.mayBeBare = true
 	return user
 }
-
-func showUser(user accounts.User) (id string, attributes any) { return user.ID, user }
 
 func userFilter(c *call) accounts.UserFilter {
 	return accounts.UserFilter{Search: c.query.Search(), Role: oneOf(c, "role", accounts.Roles()...)}

@@ -101,15 +101,14 @@ func (s *Service) storeGroup(ctx context.Context, tx Tx, caller accounts.Caller,
 // ReplaceGroup changes a log group. What it stores for environments that are
 // not managed stays and cannot be changed. MEMBER or higher; a key that is
 // restricted to environments may change the overrides of those only.
-func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key string, draft GroupDraft, match changes.Match[Group]) (GroupView, error) {
+func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key string, draft GroupDraft, match changes.Match[GroupView]) (GroupView, error) {
 	wanted := draft.validate(key)
 	if draft.Problems.Err() != nil {
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
-		group, err := changes.Replace(ctx, tx, accounts.Target(ctx, caller, KindGroup, key, match, tx.LogGroup), func(before Group) (Group, error) {
-			return s.storeGroup(ctx, tx, caller, before, wanted)
-		})
+		target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
+		group, err := changes.Replace(ctx, tx, target, func(before Group) (Group, error) { return s.storeGroup(ctx, tx, caller, before, wanted) })
 		if err != nil {
 			return GroupView{}, err
 		}
@@ -120,10 +119,11 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 // DeleteGroup detaches a group's members, of which those that have nothing else
 // set are released, and removes the group. MEMBER or higher; a key that is
 // restricted to environments may not.
-func (s *Service) DeleteGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Group]) error {
+func (s *Service) DeleteGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[GroupView]) error {
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
 		var detached []string
-		err := changes.Delete(ctx, tx, accounts.Target(ctx, caller, KindGroup, key, match, tx.LogGroup), func(Group) (err error) {
+		target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
+		err := changes.Delete(ctx, tx, target, func(Group) (err error) {
 			if detached, err = detach(ctx, tx, caller, key); err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ import (
 // environments that are not managed stays and cannot be changed. MEMBER or
 // higher; a key that is restricted to environments may change the overrides of
 // those only.
-func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[Logger]) (View, error) {
+func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key string, draft Draft, match changes.Match[View]) (View, error) {
 	wanted := draft.validate(key)
 	if draft.Problems.Err() != nil {
 		return View{}, s.refused(ctx, caller.Account, key, wanted, &draft.Problems)
@@ -60,10 +60,10 @@ func (s *Service) refused(ctx context.Context, account, key string, wanted reque
 }
 
 // stored returns the logger of a key, or an empty one when there is none.
-func stored(ctx context.Context, tx Tx, account, key string, match changes.Match[Logger]) (Logger, bool, error) {
+func stored(ctx context.Context, tx Tx, account, key string, match changes.Match[View]) (Logger, bool, error) {
 	logger, err := tx.Logger(ctx, account, key)
 	if err == nil {
-		return logger, true, match.Check(logger)
+		return logger, true, match.Check(viewLogger(logger))
 	}
 	if !fault.Is(err, fault.NotFound) {
 		return Logger{}, false, err
@@ -218,11 +218,10 @@ func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) err
 
 // Delete removes a logger with its sources; the next report discovers it again.
 // MEMBER or higher; a key that is restricted to environments may not.
-func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Logger]) error {
+func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[View]) error {
 	defer s.sources.Deleted(caller.Account)
 	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
-		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Logger), func(Logger) error {
-			return tx.DeleteLogger(ctx, caller.Account, key, tx.Now())
-		})
+		target := accounts.Target(ctx, caller, Kind, key, onStored(match, viewLogger), tx.Logger)
+		return changes.Delete(ctx, tx, target, func(Logger) error { return tx.DeleteLogger(ctx, caller.Account, key, tx.Now()) })
 	})
 }

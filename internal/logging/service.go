@@ -137,6 +137,19 @@ type Service struct {
 	sources observations.Sources[ReadTx, Tx, Source]
 }
 
+// onStored turns a precondition on a view into one on what is stored: view shows
+// the definition alone, which is what callers have read.
+func onStored[T, V any](match changes.Match[V], view func(T) V) changes.Match[T] {
+	if match == nil {
+		return nil
+	}
+	return func(current T) bool { return match(view(current)) }
+}
+
+func viewLogger(logger Logger) View { return View{Logger: logger} }
+
+func viewGroup(group Group) GroupView { return GroupView{Group: group} }
+
 // snapshots reads everything of one state.
 type snapshots struct{ Store }
 
