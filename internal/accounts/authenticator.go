@@ -30,11 +30,14 @@ func DecidesAccess(kind string) bool {
 	return kind == KindKey || kind == KindUser || kind == KindSession
 }
 
-// Directory is where the Authenticator looks keys up.
+// Directory is where the Authenticator looks keys and sessions up.
 type Directory interface {
 	// KeyByHash returns the key with a hash, of any account, and that account's
 	// versions, both of one state.
 	KeyByHash(ctx context.Context, hash string) (Key, Versions, error)
+	// SessionByHash returns the session with a hash, of any account, and versions of
+	// that account that are not newer.
+	SessionByHash(ctx context.Context, hash string) (SignedIn, Versions, error)
 	// Versions returns an account's versions, at least as new as every change that
 	// was acknowledged before the call.
 	Versions(ctx context.Context, account string) (Versions, error)
@@ -44,7 +47,6 @@ type Directory interface {
 // documentation for its protocol.
 type Authenticator struct {
 	Directory Directory
-	Sessions  SessionDirectory
 	// Live reports whether changes of keys reach Hear; while it is false every
 	// unknown key is looked up.
 	Live func() bool
@@ -141,9 +143,7 @@ func (a *Authenticator) Hear(change changes.Change) {
 	if known := a.byKey[change.Key]; known != nil && known.access < change.Seq { // else it was read after the change
 		a.drop(known)
 	}
-	if DecidesAccess(change.Kind) {
-		a.seen.forget()
-	}
+	a.seen.forget()
 }
 
 // Recall returns the caller behind a token that worked when it was last looked

@@ -19,6 +19,8 @@ import (
 // directory is a store of keys in memory that a test can hold up and break.
 // The store itself is tested with databases.
 type directory struct {
+	accounts.Directory // looks no sessions up
+
 	mu       sync.Mutex
 	keys     map[string]accounts.Key
 	versions accounts.Versions
@@ -362,7 +364,11 @@ func TestAuthenticator_Outage(t *testing.T) {
 }
 
 // everybody is a directory in which every key exists.
-type everybody struct{ lookups int }
+type everybody struct {
+	accounts.Directory // looks no sessions up
+
+	lookups int
+}
 
 func (e *everybody) KeyByHash(_ context.Context, hash string) (accounts.Key, accounts.Versions, error) {
 	e.lookups++
@@ -376,7 +382,7 @@ func (e *everybody) Versions(context.Context, string) (accounts.Versions, error)
 func TestAuthenticator_BoundsItsMemory(t *testing.T) {
 	t.Parallel()
 	g, crowd := newGate(), &everybody{}
-	g.Directory = crowd
+	g.Authenticator.Directory = crowd
 	for i := range accounts.MaxRemembered + 1 {
 		if _, err := g.Authenticate(t.Context(), strconv.Itoa(i), "192.0.2.1:1000"); err != nil {
 			t.Fatal(err)

@@ -84,17 +84,11 @@ func (s *Service) SignInWithCode(ctx context.Context, draft CodeDraft) (Session,
 	code := parseCode(draft.Code)
 	// Attempts are counted for the code's first group, which stands for the person: guessing
 	// the rest of one code is slow, and wrong codes do not keep others from signing in.
-	who, err := s.attempts.admit("code "+cut(code.text, codeGroup), draft.Peer, s.Now())
-	if err != nil {
-		return Session{}, err
-	}
-	session, err := s.useCode(ctx, code.Hash(), draft.Client)
-	switch {
-	case err == nil:
-		s.attempts.succeeded(who)
-	case !fault.Is(err, fault.Unauthorized):
-		s.attempts.withdraw(who)
-	}
+	var session Session
+	err := s.attempt("code "+cut(code.text, codeGroup), draft.Peer, func() (err error) {
+		session, err = s.useCode(ctx, code.Hash(), draft.Client)
+		return err
+	})
 	return session, err
 }
 
@@ -115,9 +109,7 @@ func (s *Service) useCode(ctx context.Context, hash, client string) (Session, er
 		if err := tx.DeleteLinks(ctx, origin.Account, origin.ID); err != nil {
 			return Session{}, err
 		}
-		session := sessionOf(user, client)
-		session.ExpiresAt = origin.ExpiresAt
-		return openSession(ctx, tx, user.Actor(), session, SessionFilter{User: user.ID, Personal: true})
+		return openPersonal(ctx, tx, user, Session{Client: client, ExpiresAt: origin.ExpiresAt})
 	})
 }
 

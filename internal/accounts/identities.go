@@ -70,7 +70,7 @@ func (s *Service) SignInWithIdentity(ctx context.Context, identity Identity, cli
 		if err != nil {
 			return Session{}, err
 		}
-		return openSession(ctx, tx, user.Actor(), sessionOf(user, client), SessionFilter{User: user.ID, Personal: true})
+		return openPersonal(ctx, tx, user, Session{Client: client})
 	})
 }
 

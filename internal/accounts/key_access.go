@@ -82,11 +82,9 @@ func canonicalOrigins(problems *fault.Problems, sent []string) []string {
 			problems.Attribute("scopes/origins", "must have origins such as https://shop.example:8443, without a path and without wildcards; %q is none", text)
 			break
 		}
-		if !slices.Contains(origins, origin) {
-			origins = append(origins, origin)
-		}
+		origins = append(origins, origin)
 	}
-	return origins
+	return distinct(origins)
 }
 
 func canonicalOrigin(text string) (string, bool) {

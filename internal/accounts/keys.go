@@ -72,16 +72,14 @@ type Scopes struct {
 	Origins []string `json:"origins,omitempty"`
 }
 
-// distinct returns the scopes with each environment once.
-func (s Scopes) distinct() Scopes {
-	var once []string
-	for _, key := range s.Environments {
-		if !slices.Contains(once, key) {
-			once = append(once, key)
+// distinct returns each text once, in the order of the first ones.
+func distinct(texts []string) (once []string) {
+	for _, text := range texts {
+		if !slices.Contains(once, text) {
+			once = append(once, text)
 		}
 	}
-	s.Environments = once
-	return s
+	return once
 }
 
 // Key is an API key. Its plaintext is known only to the call that made it.
@@ -135,16 +133,12 @@ type KeyDraft struct {
 // Its plaintext is in the result only. ADMIN or OWNER.
 func (s *Service) CreateKey(ctx context.Context, caller Caller, draft KeyDraft) (Key, error) {
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
-		return issueKey(ctx, tx, caller, caller.Actor(), draft)
+		return IssueKey(ctx, tx, caller, caller.Actor(), draft)
 	})
 }
 
-// IssueKey creates a key on behalf of the operator, as if caller did.
-func IssueKey(ctx context.Context, tx Tx, caller Caller, draft KeyDraft) (Key, error) {
-	return issueKey(ctx, tx, caller, changes.Operator(), draft)
-}
-
-func issueKey(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draft KeyDraft) (Key, error) {
+// IssueKey creates a key as caller would, on behalf of an actor.
+func IssueKey(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draft KeyDraft) (Key, error) {
 	secret := NewSecret()
 	key, err := draft.apply(ctx, tx, caller, Key{
 		ID: newID(), Account: caller.Account, Role: Member, Status: Active, Access: FullAccess, CreatedBy: caller.UserID,
@@ -240,9 +234,8 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 	naming.RequireName(&problems, d.Name, maxName)
 	role := parseRole(&problems, d.Role, key.Role)
 	key.Access = d.access(&problems, key.Access)
-	if scopes := d.Scopes.Or(Scopes{}).distinct(); !d.Scopes.IsAbsent() {
-		scopes.Origins = canonicalOrigins(&problems, scopes.Origins)
-		key.Scopes = scopes
+	if scopes := d.Scopes.Or(Scopes{}); !d.Scopes.IsAbsent() {
+		key.Scopes = Scopes{Environments: distinct(scopes.Environments), Origins: canonicalOrigins(&problems, scopes.Origins)}
 	}
 	checkAccess(&problems, key.Access, key.Scopes)
 	if err := d.checkScopes(ctx, tx, caller, &problems); err != nil {

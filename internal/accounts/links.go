@@ -54,15 +54,20 @@ func errNoLink() error {
 // MakeSetupLink returns the token of a link that completes the account's first OWNER.
 // It is refused once any OWNER can sign in.
 func MakeSetupLink(ctx context.Context, tx Tx, account string) (token string, err error) {
-	owners, err := tx.Owners(ctx, account)
+	isSetUp, err := ownerCanSignIn(ctx, tx, account)
 	if err != nil {
 		return "", err
 	}
-	if slices.ContainsFunc(owners, func(owner User) bool { return owner.CanSignIn }) {
+	if isSetUp {
 		return "", fault.New(fault.AlreadyExists,
 			"An OWNER of this account can sign in already, so there is no set-up link. Make a link for a new password with signalbox admin users reset-password.")
 	}
 	return saveLink(ctx, tx, Link{Account: account, Kind: SetupLink, Subject: account})
+}
+
+func ownerCanSignIn(ctx context.Context, tx ReadTx, account string) (bool, error) {
+	owners, err := tx.Owners(ctx, account)
+	return slices.ContainsFunc(owners, func(owner User) bool { return owner.CanSignIn }), err
 }
 
 // Reset is a link that sets a user's password. Its token is shown once.
@@ -108,11 +113,12 @@ type RedeemDraft struct {
 // Redeem uses a link up and opens a session for its user. A link that does not work is
 // NotFound, whatever the reason.
 func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error) {
-	if _, sent := draft.Token.Get(); !sent {
+	token, sent := draft.Token.Get()
+	if !sent {
 		draft.Problems.Attribute("token", "is required")
 		return Session{}, draft.Problems.Err()
 	}
-	hash := ParseSecret(draft.Token.Or("")).Hash()
+	hash := ParseSecret(token).Hash()
 	link, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (Link, error) { return workingLink(ctx, tx, hash) })
 	if err != nil {
 		return Session{}, err
@@ -136,7 +142,7 @@ func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error
 		if err := tx.DeleteLinks(ctx, link.Account, link.Subject); err != nil {
 			return Session{}, err
 		}
-		return openSession(ctx, tx, user.Actor(), sessionOf(user, draft.Client), SessionFilter{User: user.ID, Personal: true})
+		return openPersonal(ctx, tx, user, Session{Client: draft.Client})
 	})
 }
 
@@ -149,8 +155,8 @@ func workingLink(ctx context.Context, tx ReadTx, hash string) (Link, error) {
 	if err != nil || link.Kind != SetupLink {
 		return link, err
 	}
-	owners, err := tx.Owners(ctx, link.Account)
-	if err == nil && slices.ContainsFunc(owners, func(owner User) bool { return owner.CanSignIn }) {
+	isSetUp, err := ownerCanSignIn(ctx, tx, link.Account)
+	if err == nil && isSetUp {
 		err = errNoLink()
 	}
 	return link, err
@@ -253,11 +259,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller Caller, draft Passw
 	if err != nil {
 		return User{}, err
 	}
-	right, err := s.verify(ctx, user.Address, draft.Peer, draft.Current.Or(""), user.PasswordHash)
-	if err == nil && !right {
-		err = errWrongCurrent()
-	}
-	if err != nil {
+	if err := s.verify(ctx, user.Address, draft.Peer, draft.Current.Or(""), user.PasswordHash, errWrongCurrent()); err != nil {
 		return User{}, err
 	}
 	password, err := s.Passwords.Hash(ctx, draft.Password.Or(""))

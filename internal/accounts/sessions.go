@@ -86,11 +86,7 @@ func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error
 	if err != nil {
 		return Session{}, err
 	}
-	right, err := s.verify(ctx, addressOf(draft.Email.Or("")), draft.Peer, draft.Password.Or(""), user.PasswordHash)
-	if err == nil && !right {
-		err = errNotSignedIn()
-	}
-	if err != nil {
+	if err := s.verify(ctx, addressOf(draft.Email.Or("")), draft.Peer, draft.Password.Or(""), user.PasswordHash, errNotSignedIn()); err != nil {
 		return Session{}, err
 	}
 	return transaction.Write(ctx, s.Store, user.Account, func(tx Tx) (Session, error) {
@@ -101,7 +97,7 @@ func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error
 		if err != nil {
 			return Session{}, err
 		}
-		return openSession(ctx, tx, current.Actor(), sessionOf(current, draft.Client), SessionFilter{User: user.ID, Personal: true})
+		return openPersonal(ctx, tx, current, Session{Client: draft.Client})
 	})
 }
 
@@ -119,21 +115,32 @@ func errNotSignedIn() error {
 	return fault.New(fault.Unauthorized, "The e-mail address or the password is wrong.")
 }
 
-// verify reports whether a password has a hash. Somebody who failed often is refused
-// for a while.
-func (s *Service) verify(ctx context.Context, address, peer, password, hash string) (bool, error) {
+// verify refuses a password that does not have a hash as wrong.
+func (s *Service) verify(ctx context.Context, address, peer, password, hash string, wrong error) error {
+	return s.attempt(address, peer, func() error {
+		right, err := s.Passwords.Verify(ctx, password, hash)
+		if err == nil && !right {
+			err = wrong
+		}
+		return err
+	})
+}
+
+// attempt tries to sign somebody in. Who failed often is refused for a while; what fails
+// for another reason than what was sent does not count.
+func (s *Service) attempt(address, peer string, try func() error) error {
 	who, err := s.attempts.admit(address, peer, s.Now())
 	if err != nil {
-		return false, err
+		return err
 	}
-	right, err := s.Passwords.Verify(ctx, password, hash)
+	err = try()
 	switch {
-	case err != nil:
-		s.attempts.withdraw(who)
-	case right:
+	case err == nil:
 		s.attempts.succeeded(who)
+	case !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.Forbidden):
+		s.attempts.withdraw(who)
 	}
-	return right, err
+	return err
 }
 
 // SignInWithKey opens a session that is never more than the caller's key. A key that may
@@ -155,8 +162,10 @@ func (s *Service) SignInWithKey(ctx context.Context, caller Caller, client strin
 	})
 }
 
-func sessionOf(user User, client string) Session {
-	return Session{Account: user.Account, User: user.ID, Role: user.Role, Client: client}
+// openPersonal stores a session of a person.
+func openPersonal(ctx context.Context, tx Tx, user User, session Session) (Session, error) {
+	session.Account, session.User, session.Role = user.Account, user.ID, user.Role
+	return openSession(ctx, tx, user.Actor(), session, SessionFilter{User: user.ID, Personal: true})
 }
 
 // openSession stores a session and ends the oldest of those like it when there are too

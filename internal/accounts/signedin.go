@@ -9,16 +9,6 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// SessionDirectory is where the Authenticator looks sessions up.
-type SessionDirectory interface {
-	// SessionByHash returns the session with a hash, of any account, and versions of
-	// that account that are not newer.
-	SessionByHash(ctx context.Context, hash string) (SignedIn, Versions, error)
-	// Versions returns an account's versions, at least as new as every change that
-	// was acknowledged before the call.
-	Versions(ctx context.Context, account string) (Versions, error)
-}
-
 // sessionMemory holds the sessions that the Authenticator has seen. The zero value is
 // ready for use.
 type sessionMemory struct {
@@ -90,7 +80,7 @@ func (a *Authenticator) AuthenticateSession(ctx context.Context, token, peer str
 func (a *Authenticator) findSession(ctx context.Context, secret Secret, peer string) (seen *seenSession, version int64, result string, err error) {
 	hash := secret.digest()
 	if seen := a.seen.get(hash); seen != nil {
-		current, err := a.Sessions.Versions(ctx, seen.Session.Account)
+		current, err := a.Directory.Versions(ctx, seen.Session.Account)
 		if err != nil {
 			return nil, 0, "miss", err
 		}
@@ -111,7 +101,7 @@ func (a *Authenticator) findSession(ctx context.Context, secret Secret, peer str
 }
 
 func (a *Authenticator) lookUpSession(ctx context.Context, secret Secret) (*seenSession, int64, error) {
-	found, versions, err := a.Sessions.SessionByHash(ctx, secret.Hash())
+	found, versions, err := a.Directory.SessionByHash(ctx, secret.Hash())
 	if err != nil {
 		return nil, 0, err
 	}

@@ -12,6 +12,8 @@ import (
 
 // lobby is a store of one session in memory.
 type lobby struct {
+	accounts.Directory // looks no keys up
+
 	found    accounts.SignedIn
 	versions accounts.Versions
 	lookups  int
@@ -48,7 +50,7 @@ func newDoorman() *doorman {
 		Session: accounts.Session{ID: "session", Account: "account", User: "ada", LastUsedAt: now, ExpiresAt: now.Add(accounts.SessionAge)},
 		User:    accounts.User{ID: "ada", Name: "Ada", Role: accounts.Member},
 	}}}
-	d.Authenticator = &accounts.Authenticator{Sessions: d.lobby, Live: func() bool { return true }, Now: func() time.Time { return d.now },
+	d.Authenticator = &accounts.Authenticator{Directory: d.lobby, Live: func() bool { return true }, Now: func() time.Time { return d.now },
 		Count: func(result string) { d.count[result]++ }, Used: func(string, string, time.Time) {},
 		SessionUsed: func(account, id string, at time.Time) {
 			if account == "account" && id == "session" && at.Equal(d.now) {

@@ -119,7 +119,7 @@ func (o *Operator) CreateKey(ctx context.Context, accountKey string, draft accou
 		if err != nil {
 			return err
 		}
-		key, err = accounts.IssueKey(ctx, tx, accounts.Caller{Account: id, UserID: owner.ID, Role: accounts.Owner}, draft)
+		key, err = accounts.IssueKey(ctx, tx, accounts.Caller{Account: id, UserID: owner.ID, Role: accounts.Owner}, changes.Operator(), draft)
 		return err
 	})
 	return account, key, err

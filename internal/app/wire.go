@@ -31,7 +31,7 @@ func (a *App) wire() {
 	a.feed = changes.NewFeed(a.db.FeedSource(), a.log, a.options.FeedInterval)
 	a.db.OnChange(a.feed.Wake)
 	a.listener = a.db.NewListener(a.feed.Wake)
-	a.auth = &accounts.Authenticator{Directory: a.db, Sessions: a.db, Live: a.feed.Live, Now: a.options.Now, Count: a.metrics.CountAuthentication,
+	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: a.options.Now, Count: a.metrics.CountAuthentication,
 		Used: a.used, SessionUsed: a.sessionUsed}
 	a.stream = stream.New(a.db, a.metrics, a.options.Now, stream.Options{
 		Server: "signalbox/" + version, MaxAge: a.settings.StreamMaxAge,
