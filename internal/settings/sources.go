@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 // given is a value and where it comes from, for messages.
@@ -84,32 +86,15 @@ func madeByKubernetes(name, value string) bool {
 	return made.MatchString(name)
 }
 
-// suggestion names the most similar setting, unless it differs in more than half of its characters.
+// suggestion names the setting that was probably meant, if one is near.
 func suggestion(name string) string {
-	nearest := slices.MinFunc(table, func(a, b setting) int { return distance(name, a.name) - distance(name, b.name) })
-	if distance(name, nearest.name)*2 > len(name)-len(prefix) {
+	var known []string
+	for _, row := range table {
+		known = append(known, strings.TrimPrefix(row.name, prefix))
+	}
+	nearest := naming.Nearest(strings.TrimPrefix(name, prefix), known)
+	if nearest == "" {
 		return ""
 	}
-	return "; did you mean " + nearest.name + "?"
-}
-
-// distance returns the number of single-character edits between two names (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+	return "; did you mean " + prefix + nearest + "?"
 }
