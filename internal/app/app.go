@@ -53,9 +53,8 @@ type App struct {
 	feed       *changes.Feed
 	listener   *store.Listener
 	auth       *accounts.Authenticator
-	resealer   *resealer
-	removal    *retention
-	recount    *recounter
+	// chores reseal, remove what is old and recount.
+	chores []*periodic
 	// refreshes writes when things were last seen, expirer removes levels in time.
 	refreshes    *observations.Refreshes
 	observations *observations.Service
@@ -117,7 +116,7 @@ func (a *App) prepare(ctx context.Context) (err error) {
 
 func (a *App) build(ctx context.Context) (err error) {
 	if a.tracing, err = telemetry.NewTracing(ctx, telemetry.TracingOptions{
-		Enabled: a.settings.TracesEnabled, ServiceName: "signalbox", Version: version, NodeName: a.settings.Name, Logger: a.log,
+		Enabled: a.settings.TracesEnabled, Version: version, NodeName: a.settings.Name, Logger: a.log,
 	}); err != nil {
 		return err
 	}
@@ -167,9 +166,9 @@ func (a *App) Start(ctx context.Context) error {
 	a.evaluations.Start(ctx)
 	a.expirer.Start(ctx)
 	a.stream.Start(ctx)
-	a.resealer.Start(ctx)
-	a.removal.Start(ctx)
-	a.recount.Start(ctx)
+	for _, chore := range a.chores {
+		chore.Start(ctx)
+	}
 	a.worker.Node = a.settings.Name + "@" + a.Address()
 	a.worker.Start(ctx)
 	a.connected.Node = a.worker.Node
@@ -225,11 +224,11 @@ func (a *App) Stop(ctx context.Context) error {
 		a.openID.Close()
 	}
 	a.servers = nil
-	a.resealer.Stop()
 	a.expirer.Stop()
 	a.pendingRuns.Stop()
-	a.removal.Stop()
-	a.recount.Stop()
+	for _, chore := range a.chores {
+		chore.Stop()
+	}
 	a.listener.Stop()
 	a.feed.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)

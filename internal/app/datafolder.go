@@ -27,19 +27,14 @@ func makeDataFolder(folder string) error {
 	return nil
 }
 
-// openDataFolder creates the folder of a SQLite server and locks it.
+// openDataFolder creates the folder of a SQLite server and makes this process the
+// only server on it: two would claim each other's runs and answer from caches that
+// the other made stale. Commands that work on the store beside a server take no
+// lock. Closing the returned file releases it.
 func openDataFolder(folder string) (io.Closer, error) {
 	if err := makeDataFolder(folder); err != nil {
 		return nil, err
 	}
-	return lockDataFolder(folder)
-}
-
-// lockDataFolder makes this process the only server on a SQLite folder: two
-// would claim each other's runs and answer from caches that the other made
-// stale. Commands that work on the store beside a server take no lock. Closing
-// the returned file releases it.
-func lockDataFolder(folder string) (io.Closer, error) {
 	file, err := os.OpenFile(filepath.Join(folder, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("locking the data folder: %w", err)
@@ -59,10 +54,11 @@ func lockDataFolder(folder string) (io.Closer, error) {
 
 // writeLockHolder notes this process in the lock file, for whoever is refused.
 func writeLockHolder(file *os.File) error {
-	if err := file.Truncate(0); err != nil {
-		return fmt.Errorf("locking the data folder: %w", err)
+	err := file.Truncate(0)
+	if err == nil {
+		_, err = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
-	if _, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
+	if err != nil {
 		return fmt.Errorf("locking the data folder: %w", err)
 	}
 	return nil

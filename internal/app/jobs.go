@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,18 +131,9 @@ func outboundHeaders(order worker.Order, own []jobs.Header) []egress.Header {
 	}
 	trace := fmt.Sprintf("00-%016x%016x-%016x-00", rand.Uint64()|1, rand.Uint64(), rand.Uint64()|1) //nolint:gosec // an id needs no secrecy
 	for _, ours := range []egress.Header{{Name: "X-Signalbox-Run", Value: order.Run}, {Name: "X-Signalbox-Job", Value: order.Job}, {Name: "Traceparent", Value: trace}} {
-		if !hasHeader(own, ours.Name) {
+		if !slices.ContainsFunc(own, func(header jobs.Header) bool { return strings.EqualFold(header.Name, ours.Name) }) {
 			headers = append(headers, ours)
 		}
 	}
 	return headers
-}
-
-func hasHeader(headers []jobs.Header, name string) bool {
-	for _, header := range headers {
-		if strings.EqualFold(header.Name, name) {
-			return true
-		}
-	}
-	return false
 }

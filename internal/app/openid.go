@@ -22,17 +22,12 @@ func (a *App) wireOpenID() api.OpenID {
 
 // identityRules returns who may sign in with the provider, as the settings say it.
 func identityRules(s settings.Settings) accounts.IdentityRules {
-	rules := accounts.IdentityRules{Domains: s.OIDCDomains}
+	rules := accounts.IdentityRules{Domains: s.OIDCDomains, Roles: map[string]accounts.Role{}}
 	if slices.Contains(s.OIDCDomains, "*") {
 		rules.Domains = nil
 	}
 	for value, name := range s.OIDCRoles {
-		if role, known := accounts.ParseRole(name); known { // the settings have checked it
-			if rules.Roles == nil {
-				rules.Roles = map[string]accounts.Role{}
-			}
-			rules.Roles[value] = role
-		}
+		rules.Roles[value], _ = accounts.ParseRole(name) // the settings have checked it
 	}
 	return rules
 }

@@ -86,11 +86,7 @@ func (o *Operator) Accounts(ctx context.Context) (list []accounts.Account, err e
 // SetPlan changes the plans of an account; products that plan does not name
 // keep theirs.
 func (o *Operator) SetPlan(ctx context.Context, accountKey, plan string) (account accounts.Account, err error) {
-	id, err := o.account(ctx, accountKey)
-	if err != nil {
-		return account, err
-	}
-	err = o.db.Write(ctx, id, func(tx *store.Tx) error {
+	err = o.write(ctx, accountKey, func(tx *store.Tx, id string) error {
 		before, err := tx.Account(ctx, id)
 		if err != nil {
 			return err
@@ -107,11 +103,7 @@ func (o *Operator) SetPlan(ctx context.Context, accountKey, plan string) (accoun
 
 // CreateKey creates a key in an account on behalf of its first owner.
 func (o *Operator) CreateKey(ctx context.Context, accountKey string, draft accounts.KeyDraft) (account accounts.Account, key accounts.Key, err error) {
-	id, err := o.account(ctx, accountKey)
-	if err != nil {
-		return account, key, err
-	}
-	err = o.db.Write(ctx, id, func(tx *store.Tx) error {
+	err = o.write(ctx, accountKey, func(tx *store.Tx, id string) error {
 		if account, err = tx.Account(ctx, id); err != nil {
 			return err
 		}
@@ -127,39 +119,29 @@ func (o *Operator) CreateKey(ctx context.Context, accountKey string, draft accou
 
 // Keys lists the keys of an account.
 func (o *Operator) Keys(ctx context.Context, accountKey string) ([]accounts.Key, error) {
-	id, err := o.account(ctx, accountKey)
-	if err != nil {
-		return nil, err
-	}
-	return everyPage(ctx, o.db, func(tx *store.ReadTx, request page.Request) (page.List[accounts.Key], error) {
+	return everyPage(ctx, o, accountKey, func(tx *store.ReadTx, id string, request page.Request) (page.List[accounts.Key], error) {
 		return tx.Keys(ctx, id, accounts.KeyFilter{}, request)
 	})
 }
 
-// everyPage returns the items of all pages of a list.
-func everyPage[T any](ctx context.Context, db *store.DB, read func(*store.ReadTx, page.Request) (page.List[T], error)) (items []T, err error) {
-	err = db.Read(ctx, func(tx *store.ReadTx) error {
-		for request := page.First(); ; request.Number++ {
-			list, err := read(tx, request)
-			if err != nil {
-				return err
-			}
-			items = append(items, list.Items...)
-			if len(list.Items) < request.Size {
-				return nil
-			}
-		}
+// everyPage returns the items of all pages of a list of an account.
+func everyPage[T any](ctx context.Context, o *Operator, accountKey string,
+	read func(tx *store.ReadTx, id string, request page.Request) (page.List[T], error),
+) (items []T, err error) {
+	id, err := o.account(ctx, accountKey)
+	if err != nil {
+		return nil, err
+	}
+	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
+		items, err = page.All(func(request page.Request) (page.List[T], error) { return read(tx, id, request) })
+		return err
 	})
 	return items, err
 }
 
 // RevokeKey revokes a key of an account.
 func (o *Operator) RevokeKey(ctx context.Context, accountKey, id string) (key accounts.Key, err error) {
-	account, err := o.account(ctx, accountKey)
-	if err != nil {
-		return key, err
-	}
-	err = o.db.Write(ctx, account, func(tx *store.Tx) error {
+	err = o.write(ctx, accountKey, func(tx *store.Tx, account string) error {
 		found, err := tx.Key(ctx, account, id)
 		if err != nil {
 			return err
@@ -168,6 +150,15 @@ func (o *Operator) RevokeKey(ctx context.Context, accountKey, id string) (key ac
 		return err
 	})
 	return key, err
+}
+
+// write runs fn in a transaction under the lock of the account with a key.
+func (o *Operator) write(ctx context.Context, accountKey string, fn func(tx *store.Tx, id string) error) error {
+	id, err := o.account(ctx, accountKey)
+	if err != nil {
+		return err
+	}
+	return o.db.Write(ctx, id, func(tx *store.Tx) error { return fn(tx, id) })
 }
 
 // account returns the id of an account by its key. "" stands for the only one.

@@ -14,22 +14,14 @@ import (
 
 // Users lists the users of an account.
 func (o *Operator) Users(ctx context.Context, accountKey string) ([]accounts.User, error) {
-	id, err := o.account(ctx, accountKey)
-	if err != nil {
-		return nil, err
-	}
-	return everyPage(ctx, o.db, func(tx *store.ReadTx, request page.Request) (page.List[accounts.User], error) {
+	return everyPage(ctx, o, accountKey, func(tx *store.ReadTx, id string, request page.Request) (page.List[accounts.User], error) {
 		return tx.Users(ctx, id, accounts.UserFilter{}, request)
 	})
 }
 
 // SetupLink makes a link that completes the first owner of an account.
 func (o *Operator) SetupLink(ctx context.Context, accountKey string) (link string, err error) {
-	id, err := o.account(ctx, accountKey)
-	if err != nil {
-		return "", err
-	}
-	err = o.db.Write(ctx, id, func(tx *store.Tx) error {
+	err = o.write(ctx, accountKey, func(tx *store.Tx, id string) error {
 		token, err := accounts.MakeSetupLink(ctx, tx, id)
 		link = linkURL(o.settings, accounts.SetupLink, token)
 		return err
@@ -40,11 +32,7 @@ func (o *Operator) SetupLink(ctx context.Context, accountKey string) (link strin
 // Invite invites somebody to an account on behalf of its first owner, and returns the
 // link.
 func (o *Operator) Invite(ctx context.Context, accountKey string, draft accounts.InvitationDraft) (invitation accounts.Invitation, link string, err error) {
-	id, err := o.account(ctx, accountKey)
-	if err != nil {
-		return invitation, "", err
-	}
-	err = o.db.Write(ctx, id, func(tx *store.Tx) error {
+	err = o.write(ctx, accountKey, func(tx *store.Tx, id string) error {
 		owner, err := accounts.FirstOwner(ctx, tx, id)
 		if err != nil {
 			return err

@@ -3,9 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
-	"time"
 
-	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/store"
 )
@@ -13,26 +11,14 @@ import (
 // resealer re-encrypts stored secrets when the key ring has a new primary key,
 // as after signalbox admin keyring rotate.
 type resealer struct {
-	db    *store.DB
-	ring  *sealed.Ring
-	log   *slog.Logger
-	every time.Duration
-	done  string // the primary key that everything is sealed with
-	loop  background.Loop
+	db   *store.DB
+	ring *sealed.Ring
+	log  *slog.Logger
+	done string // the primary key that everything is sealed with
 }
 
-// Start re-encrypts at once, because a rotation may have happened while nothing
-// ran or have been interrupted, and after every rotation.
-func (r *resealer) Start(ctx context.Context) {
-	r.loop.Start(ctx, func(ctx context.Context) {
-		r.check(ctx)
-		background.Every(ctx, r.every, r.check)
-	})
-}
-
-// Stop interrupts the work and waits for its end.
-func (r *resealer) Stop() { r.loop.Stop() }
-
+// check re-encrypts the first time, because a rotation may have happened while
+// nothing ran or have been interrupted, and after every rotation.
 func (r *resealer) check(ctx context.Context) {
 	if err := r.ring.Reload(); err != nil {
 		r.log.Warn("Reading the key ring again failed; the keys in memory stay in use.", "error", err)

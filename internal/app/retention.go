@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/store"
@@ -26,23 +25,7 @@ type retention struct {
 	log           *slog.Logger
 	runs, changes time.Duration
 	now           func() time.Time
-	evict         func() // drops what is kept in memory for accounts that are idle
-	loop          background.Loop
 }
-
-// Start removes what is too old now, and every interval that and what is idle.
-func (r *retention) Start(ctx context.Context) {
-	r.loop.Start(ctx, func(ctx context.Context) {
-		r.removeOld(ctx)
-		background.Every(ctx, retentionInterval, func(ctx context.Context) {
-			r.evict()
-			r.removeOld(ctx)
-		})
-	})
-}
-
-// Stop interrupts the work and waits for its end.
-func (r *retention) Stop() { r.loop.Stop() }
 
 func (r *retention) removeOld(ctx context.Context) {
 	r.remove(ctx, "runs", r.db.RemoveRuns, r.runs)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 	"time"
@@ -32,7 +33,10 @@ func (a *App) wire() {
 	a.db.OnChange(a.feed.Wake)
 	a.listener = a.db.NewListener(a.feed.Wake)
 	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: a.options.Now, Count: a.metrics.CountAuthentication,
-		Used: a.used, SessionUsed: a.sessionUsed}
+		Used: func(account, key string, at time.Time) { a.refreshes.Note(account, observations.KeyUsed, at, key) },
+		SessionUsed: func(account, session string, at time.Time) {
+			a.refreshes.Note(account, observations.SessionUsed, at, session)
+		}}
 	a.stream = stream.New(a.db, a.metrics, a.options.Now, stream.Options{
 		Server: "signalbox/" + version, MaxAge: a.settings.StreamMaxAge,
 		Sockets: a.settings.StreamSockets, AccountSockets: a.settings.StreamAccountSockets,
@@ -72,9 +76,16 @@ func (a *App) wireLoops() {
 	a.evaluations = &observations.Evaluations{Metrics: a.observations, Interval: a.options.RefreshInterval, Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
 	a.snapshots = &flags.Snapshots{Store: a.db.Flags(), History: a.db.After}
-	a.removal = &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: a.options.Now, evict: a.snapshots.Evict}
-	a.recount = &recounter{db: a.db, log: a.log}
-	a.resealer = &resealer{db: a.db, ring: a.ring, log: a.log, every: a.options.ResealInterval}
+	old := &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: a.options.Now}
+	seals := &resealer{db: a.db, ring: a.ring, log: a.log}
+	a.chores = []*periodic{
+		{every: a.options.ResealInterval, work: seals.check},
+		{every: retentionInterval, work: func(ctx context.Context) {
+			a.snapshots.Evict()
+			old.removeOld(ctx)
+		}},
+		{every: recountInterval, work: a.recount},
+	}
 }
 
 // services are what the API calls.
@@ -105,16 +116,6 @@ func (a *App) wireConnections() *connections.Service {
 	a.connected = &connections.Recorder{Store: store.ForObservations(), Each: a.stream.EachConnection, Boot: a.worker.Boot,
 		Interval: a.options.ConnectionInterval, Log: a.log}
 	return &connections.Service{Store: store}
-}
-
-// used takes when an API key was used.
-func (a *App) used(account, keyID string, at time.Time) {
-	a.refreshes.Note(account, observations.KeyUsed, at, keyID)
-}
-
-// sessionUsed takes when a session was used.
-func (a *App) sessionUsed(account, sessionID string, at time.Time) {
-	a.refreshes.Note(account, observations.SessionUsed, at, sessionID)
 }
 
 // measured takes the metrics that clients report: Prometheus shows them, and

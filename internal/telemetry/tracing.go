@@ -20,11 +20,11 @@ import (
 
 // TracingOptions say whether spans are exported and whose they are.
 type TracingOptions struct {
-	Enabled     bool         // where spans go is read from the OTEL_* environment by the OpenTelemetry library
-	ServiceName string       // unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES names another
-	Version     string       // of the binary
-	NodeName    string       // tells the nodes of one service apart
-	Logger      *slog.Logger // for spans that could not be delivered
+	Enabled bool // where spans go is read from the OTEL_* environment by the OpenTelemetry library
+
+	Version  string       // of the binary
+	NodeName string       // tells the nodes of one service apart
+	Logger   *slog.Logger // for spans that could not be delivered
 }
 
 // Tracing creates spans. It does nothing, at no cost, when it is nil, zero or not enabled.
@@ -55,10 +55,11 @@ func NewTracing(ctx context.Context, options TracingOptions, exporter ...otlptra
 	return &Tracing{provider: provider, exporter: logging, tracer: tracer}, nil
 }
 
-// describe returns the resource of this service. The environment wins over the options, as OpenTelemetry requires.
+// describe returns the resource of this service. The environment wins, as OpenTelemetry requires: OTEL_SERVICE_NAME or
+// OTEL_RESOURCE_ATTRIBUTES may name another.
 func describe(ctx context.Context, options TracingOptions) (*resource.Resource, error) {
 	return resource.New(ctx, resource.WithAttributes(
-		semconv.ServiceName(valid(options.ServiceName)),
+		semconv.ServiceName("signalbox"),
 		semconv.ServiceVersion(valid(options.Version)),
 		semconv.ServiceInstanceID(valid(options.NodeName)),
 	), resource.WithTelemetrySDK(), resource.WithFromEnv())

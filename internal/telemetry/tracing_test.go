@@ -70,7 +70,7 @@ func (s *sink) receive(w http.ResponseWriter, r *http.Request) {
 // tracing sends to the sink. The returned function delivers everything.
 func (s *sink) tracing(t *testing.T) (*Tracing, func()) {
 	t.Helper()
-	options := TracingOptions{Enabled: true, ServiceName: "signalbox", Version: "1.2.3", NodeName: "node-1", Logger: slog.New(slog.DiscardHandler)}
+	options := TracingOptions{Enabled: true, Version: "1.2.3", NodeName: "node-1", Logger: slog.New(slog.DiscardHandler)}
 	tracing, err := NewTracing(t.Context(), options, otlptracehttp.WithEndpointURL(s.URL+"/v1/traces"))
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestNewTracing_Environment(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", s.URL)
 	t.Setenv("OTEL_SERVICE_NAME", "renamed")
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=blue")
-	tracing, err := NewTracing(t.Context(), TracingOptions{Enabled: true, ServiceName: "signalbox", NodeName: "node-1", Logger: slog.New(slog.DiscardHandler)})
+	tracing, err := NewTracing(t.Context(), TracingOptions{Enabled: true, NodeName: "node-1", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

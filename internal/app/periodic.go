@@ -1,0 +1,26 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/background"
+)
+
+// periodic works when it starts and again after every interval.
+type periodic struct {
+	every time.Duration
+	work  func(context.Context)
+	loop  background.Loop
+}
+
+// Start begins to work.
+func (p *periodic) Start(ctx context.Context) {
+	p.loop.Start(ctx, func(ctx context.Context) {
+		p.work(ctx)
+		background.Every(ctx, p.every, p.work)
+	})
+}
+
+// Stop interrupts the work and waits for its end.
+func (p *periodic) Stop() { p.loop.Stop() }
