@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
@@ -12,10 +13,18 @@ import (
 // Store runs the transactions in which accounts are read and written.
 type Store = transaction.Store[ReadTx, Tx]
 
-// ReadTx is what this package reads.
-type ReadTx interface {
+// TenantTx is what the rules of every product read.
+type TenantTx interface {
+	naming.Keys
 	Now() time.Time
 	Account(ctx context.Context, id string) (Account, error)
+	// ManagedEnvironments returns every environment of an account and whether it is managed.
+	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
+}
+
+// ReadTx is what this package reads.
+type ReadTx interface {
+	TenantTx
 	AccountSettings(ctx context.Context, account string) (Settings, error)
 	User(ctx context.Context, account, id string) (User, error)
 	Users(ctx context.Context, account string, filter UserFilter, request page.Request) (page.List[User], error)
@@ -38,8 +47,6 @@ type ReadTx interface {
 	UserSettings(ctx context.Context, account, user string) (Settings, error)
 	Key(ctx context.Context, account, id string) (Key, error)
 	Keys(ctx context.Context, account string, filter KeyFilter, request page.Request) (page.List[Key], error)
-	// ManagedEnvironments returns every environment of an account and whether it is managed.
-	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 }
 
 // FoundingTx is what creating an account writes.

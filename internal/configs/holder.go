@@ -2,19 +2,19 @@ package configs
 
 import (
 	"context"
-	"maps"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 // CountValues counts the overrides of an environment in all configs.
-func CountValues(ctx context.Context, tx ReadTx, account, environment string) (overrides int, err error) {
+func CountValues(ctx context.Context, tx ReadTx, account, environment string) (count int, err error) {
 	configs, err := tx.ConfigsWithEnvironment(ctx, account, environment)
 	for _, config := range configs {
-		overrides += len(config.Environments[environment])
+		count += len(config.Environments[environment])
 	}
-	return overrides, err
+	return count, err
 }
 
 // StripValues removes the overrides of an environment that is deleted.
@@ -28,9 +28,7 @@ func StripValues(ctx context.Context, tx Tx, caller accounts.Caller, environment
 	for i, config := range found {
 		touched.Keys = append(touched.Keys, config.Key)
 		after[i] = config
-		after[i].Environments = maps.Clone(config.Environments)
-		delete(after[i].Environments, environment)
-		after[i].UpdatedAt = tx.Now()
+		after[i].Environments, after[i].UpdatedAt = overrides.Without(config.Environments, environment), tx.Now()
 		edits[i] = changes.Edit[Config]{Key: config.Key, Before: &found[i], After: &after[i]}
 	}
 	if err := tx.SaveConfigs(ctx, after...); err != nil {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
@@ -31,11 +30,7 @@ type Filter struct {
 
 // ReadTx is what this package reads.
 type ReadTx interface {
-	naming.Keys
-	Now() time.Time
-	Account(ctx context.Context, id string) (accounts.Account, error)
-	// ManagedEnvironments returns every environment of an account and whether it is managed.
-	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
+	accounts.TenantTx
 	Config(ctx context.Context, account, key string) (Config, error)
 	Configs(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Config], error)
 	// ConfigChain returns a config and all above it, the root first, as of one instant.

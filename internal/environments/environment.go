@@ -100,17 +100,13 @@ func Writable(managed map[string]bool, key string) error {
 	if isManaged {
 		return nil
 	}
-	refusal := fault.New(fault.EnvironmentUnmanaged, "The environment %q does not exist.%s", key, didYouMean(managed, key))
+	refusal := fault.New(fault.EnvironmentUnmanaged, "The environment %q does not exist.%s",
+		key, naming.DidYouMean(key, slices.Sorted(maps.Keys(managed))))
 	if exists {
 		refusal = fault.New(fault.EnvironmentUnmanaged,
 			"The environment %q is not managed: its values are frozen. Promote it first.", key)
 	}
 	return refusal.With("environment", key)
-}
-
-// didYouMean asks for the environment whose key is nearest, if any is.
-func didYouMean(known map[string]bool, key string) string {
-	return naming.DidYouMean(key, slices.Sorted(maps.Keys(known)))
 }
 
 func (d *Draft) validate() error {
@@ -124,12 +120,6 @@ func (d *Draft) validate() error {
 		}
 	}
 	return d.Problems.Err()
-}
-
-// validateNew checks a draft of a new environment, whose key the caller chooses.
-func (d *Draft) validateNew() error {
-	naming.CheckID(&d.Problems, d.Key, maxKey, "environment")
-	return d.validate()
 }
 
 // over returns a stored environment with what the draft says.

@@ -18,15 +18,10 @@ type Store = transaction.Store[ReadTx, Tx]
 
 // ReadTx is what this package reads.
 type ReadTx interface {
-	naming.Keys
-	Now() time.Time
-	Account(ctx context.Context, id string) (accounts.Account, error)
+	accounts.TenantTx
 	Environment(ctx context.Context, account, key string) (Environment, error)
 	Environments(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Environment], error)
 	CountManagedEnvironments(ctx context.Context, account string) (int, error)
-	// ManagedEnvironments returns every environment of an account and whether it
-	// is managed.
-	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
 	EnvironmentOrders(ctx context.Context, account string) (Orders, error)
 	// CountValues counts what the products hold for an environment.
 	CountValues(ctx context.Context, account, environment string) (Usage, error)
@@ -99,7 +94,8 @@ func (s *Service) Usage(ctx context.Context, caller accounts.Caller, key string)
 // unless it restores one. A STANDARD one is appended to the account's order. ADMIN
 // or OWNER.
 func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draft) (Environment, error) {
-	if err := draft.validateNew(); err != nil {
+	naming.CheckID(&draft.Problems, draft.Key, maxKey, "environment")
+	if err := draft.validate(); err != nil {
 		return Environment{}, err
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Environment, error) {

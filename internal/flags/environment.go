@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 // InEnvironment returns all flags of an account, sorted by key, each with what it
@@ -15,17 +17,7 @@ func InEnvironment(ctx context.Context, tx ReadTx, account, environment string) 
 	}
 	slices.SortFunc(flags, func(a, b Flag) int { return strings.Compare(a.Key, b.Key) })
 	for i := range flags {
-		flags[i] = flags[i].only(environment)
+		flags[i].Environments = overrides.Only(flags[i].Environments, environment)
 	}
 	return flags, nil
-}
-
-// only returns the flag with what it has for one environment.
-func (f Flag) only(environment string) Flag {
-	all := f.Environments
-	f.Environments = map[string]Environment{}
-	if configured, has := all[environment]; has {
-		f.Environments[environment] = configured
-	}
-	return f
 }

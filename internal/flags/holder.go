@@ -2,12 +2,11 @@ package flags
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 // CountValues counts what flags hold for an environment.
@@ -51,7 +50,8 @@ func strip(ctx context.Context, tx Tx, caller accounts.Caller, environment strin
 	after, edits := make([]Flag, len(before)), make([]changes.Edit[Flag], len(before))
 	referred := map[string][]Reference{}
 	for i, flag := range before {
-		after[i] = flag.without(environment, tx.Now())
+		after[i] = flag
+		after[i].Environments, after[i].UpdatedAt = overrides.Without(flag.Environments, environment), tx.Now()
 		edits[i] = changes.Edit[Flag]{Key: flag.Key, Before: &before[i], After: &after[i]}
 		if len(flag.Environments[environment].Rules) > 0 { // without them it refers to what it did before
 			referred[flag.Key] = references(after[i])
@@ -64,12 +64,4 @@ func strip(ctx context.Context, tx Tx, caller accounts.Caller, environment strin
 		return err
 	}
 	return changes.RecordEach(ctx, tx, caller.Account, caller.Actor(), changes.Cascaded, Kind, edits)
-}
-
-// without returns the flag without what it holds for an environment.
-func (f Flag) without(environment string, now time.Time) Flag {
-	f.Environments = maps.Clone(f.Environments)
-	delete(f.Environments, environment)
-	f.UpdatedAt = now
-	return f
 }

@@ -39,12 +39,7 @@ type SourceFilter struct {
 
 // ReadTx is what this package reads.
 type ReadTx interface {
-	naming.Keys
-	Now() time.Time
-	Account(ctx context.Context, id string) (accounts.Account, error)
-	// ManagedEnvironments returns every environment of an account and whether it
-	// is managed.
-	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
+	accounts.TenantTx
 	Flag(ctx context.Context, account, key string) (Flag, error)
 	Flags(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Flag], error)
 	// FlagsByKey returns those of the named flags that exist; nil names all.
@@ -218,7 +213,10 @@ func (s *Service) settle(ctx context.Context, tx ReadTx, caller accounts.Caller,
 	if before.Managed && !after.Managed && problems.Err() == nil {
 		return Flag{}, nil, fault.New(fault.FlagDemotion, "A managed flag stays managed until it is deleted.").At(fault.Attribute("managed"))
 	}
-	checkConfigurable(after, problems)
+	if !after.Managed && len(after.Environments) > 0 {
+		problems.Add(fault.New(fault.FlagUnmanaged, "This flag is discovered; send managed: true to configure it per environment.").
+			At(fault.Attribute("environments")))
+	}
 	managed, err := tx.ManagedEnvironments(ctx, caller.Account)
 	if err != nil {
 		return Flag{}, nil, err
@@ -261,15 +259,6 @@ func (d *Draft) over(before, wanted Flag, now time.Time) Flag {
 	after.LastSeen, after.LastEvaluated = before.LastSeen, before.LastEvaluated
 	after.Name, after.Managed = d.Name.Or(before.Name), d.Managed.Or(before.Managed)
 	return after
-}
-
-// checkConfigurable notes that a flag is discovered and was sent what only a
-// managed one may have.
-func checkConfigurable(after Flag, problems *fault.Problems) {
-	if !after.Managed && len(after.Environments) > 0 {
-		problems.Add(fault.New(fault.FlagUnmanaged, "This flag is discovered; send managed: true to configure it per environment.").
-			At(fault.Attribute("environments")))
-	}
 }
 
 // checkFrozen checks what stays although the draft did not have it: a new type

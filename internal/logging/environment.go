@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/signalbox/signalbox/client/loglevel"
+	"github.com/signalbox/signalbox/internal/overrides"
 	"github.com/signalbox/signalbox/internal/page"
 )
 
@@ -26,10 +27,10 @@ func InEnvironment(ctx context.Context, tx ReadTx, account, environment string) 
 	}
 	loggers = controlled(loggers)
 	for i := range loggers {
-		loggers[i].Levels = loggers[i].only(environment)
+		loggers[i].Environments = overrides.Only(loggers[i].Environments, environment)
 	}
 	for i := range groups {
-		groups[i].Levels = groups[i].only(environment)
+		groups[i].Environments = overrides.Only(groups[i].Environments, environment)
 	}
 	return loggers, groups, nil
 }
@@ -64,14 +65,4 @@ func isBelow(key string, some map[string]bool) bool {
 		}
 	}
 	return false
-}
-
-// only returns the levels with the override for one environment.
-func (l Levels) only(environment string) Levels {
-	all := l.Environments
-	l.Environments = map[string]Override{}
-	if override, has := all[environment]; has {
-		l.Environments[environment] = override
-	}
-	return l
 }

@@ -132,7 +132,8 @@ func (e *Expirer) removePart(ctx context.Context, account string, expiring []Exp
 			return 0, err
 		}
 		// Another node may have been first, or a level was changed: nothing is due then.
-		why, expire := cause{account, system(), changes.Expired}, func(levels Levels) (Levels, bool) { return levels.expired(tx.Now()) }
+		expiry := changes.Actor{Type: changes.ActorSystem, ID: "level-expiry", Name: "Level expiry"}
+		why, expire := cause{account, expiry, changes.Expired}, func(levels Levels) (Levels, bool) { return levels.expired(tx.Now()) }
 		first, err := changeLevels(ctx, tx, why, Kind, loggers, expire, tx.SaveLoggers)
 		if err != nil {
 			return 0, err
@@ -151,9 +152,4 @@ func keysOf(expiring []Expiring) (loggers, groups []string) {
 		}
 	}
 	return loggers, groups
-}
-
-// system is the actor who removes levels that expire.
-func system() changes.Actor {
-	return changes.Actor{Type: changes.ActorSystem, ID: "level-expiry", Name: "Level expiry"}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/overrides"
 )
 
 // CountOverrides counts the levels that loggers and groups hold for an environment.
@@ -29,7 +30,10 @@ func StripOverrides(ctx context.Context, tx Tx, caller accounts.Caller, environm
 	if err != nil {
 		return err
 	}
-	strip := func(levels Levels) (Levels, bool) { return levels.without(environment), true }
+	strip := func(levels Levels) (Levels, bool) {
+		levels.Environments = overrides.Without(levels.Environments, environment)
+		return levels, true
+	}
 	why := cause{caller.Account, caller.Actor(), changes.Cascaded}
 	kind, keys := KindGroup, []string(nil)
 	if keys, err = changeLevels(ctx, tx, why, KindGroup, groups, strip, tx.SaveLogGroups); err != nil {

@@ -60,13 +60,6 @@ func (l Levels) expired(at time.Time) (Levels, bool) {
 	return left, left.Level != l.Level || len(left.Environments) != len(l.Environments)
 }
 
-// without returns the levels without those of an environment.
-func (l Levels) without(environment string) Levels {
-	l.Environments = maps.Clone(l.Environments)
-	delete(l.Environments, environment)
-	return l
-}
-
 // plain returns the overrides as resolution reads them.
 func (l Levels) plain() map[string]loglevel.Level {
 	levels := make(map[string]loglevel.Level, len(l.Environments))

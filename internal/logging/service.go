@@ -6,7 +6,6 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
-	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/overrides"
@@ -47,12 +46,7 @@ type Expiring struct {
 
 // ReadTx is what this package reads.
 type ReadTx interface {
-	naming.Keys
-	Now() time.Time
-	Account(ctx context.Context, id string) (accounts.Account, error)
-	// ManagedEnvironments returns every environment of an account and whether it
-	// is managed.
-	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)
+	accounts.TenantTx
 
 	Logger(ctx context.Context, account, key string) (Logger, error)
 	Loggers(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Logger], error)

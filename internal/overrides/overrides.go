@@ -72,5 +72,21 @@ func Changed[V any](before, after map[string]V, same func(a, b V) bool) []string
 	return slices.Sorted(maps.Keys(changed))
 }
 
+// Only returns the value of one environment, if it has one.
+func Only[V any](values map[string]V, environment string) map[string]V {
+	only := map[string]V{}
+	if value, has := values[environment]; has {
+		only[environment] = value
+	}
+	return only
+}
+
+// Without returns the values of all environments but one.
+func Without[V any](values map[string]V, environment string) map[string]V {
+	left := maps.Clone(values)
+	delete(left, environment)
+	return left
+}
+
 // Path returns the path of an environment's value below the attributes.
 func Path(environment string) string { return "environments/" + fault.Escape(environment) }

@@ -72,3 +72,25 @@ func TestCheckCount(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyAndWithout(t *testing.T) {
+	t.Parallel()
+	values := map[string]int{"production": 1, "staging": 2}
+	for _, c := range []struct {
+		environment   string
+		only, without map[string]int
+	}{
+		{"staging", map[string]int{"staging": 2}, map[string]int{"production": 1}},
+		{"gone", map[string]int{}, map[string]int{"production": 1, "staging": 2}},
+	} {
+		if diff := cmp.Diff(c.only, overrides.Only(values, c.environment)); diff != "" {
+			t.Errorf("only %s (-want +got):\n%s", c.environment, diff)
+		}
+		if diff := cmp.Diff(c.without, overrides.Without(values, c.environment)); diff != "" {
+			t.Errorf("without %s (-want +got):\n%s", c.environment, diff)
+		}
+	}
+	if len(values) != 2 {
+		t.Errorf("the values became %v", values)
+	}
+}
