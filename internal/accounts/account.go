@@ -47,7 +47,9 @@ type AccountDraft struct {
 // Found creates an account with its owner and the owner's first key. The
 // plaintext of the key is in the result and nowhere else.
 func Found(ctx context.Context, tx FoundingTx, name string, held plans.Held, secret Secret) (Account, Key, error) {
-	if err := checkName(name); err != nil {
+	var problems fault.Problems
+	naming.RequireName(&problems, optional.Of(name), maxName)
+	if err := problems.Err(); err != nil {
 		return Account{}, Key{}, err
 	}
 	now := tx.Now()
@@ -136,12 +138,6 @@ func (d *AccountDraft) validate() error {
 		d.Problems.Attribute("key", "must be 1 to 100 lower-case letters, digits, dots, underscores or hyphens and start with a letter or digit")
 	}
 	return d.Problems.Err()
-}
-
-func checkName(name string) error {
-	var problems fault.Problems
-	naming.RequireName(&problems, optional.Of(name), maxName)
-	return problems.Err()
 }
 
 func samePlans(sent, held plans.Held) bool {

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
@@ -91,9 +90,4 @@ func (b *Backlog) count(account string) *pendingCount {
 		b.counts[account] = &pendingCount{}
 	}
 	return b.counts[account]
-}
-
-// full is the refusal of a run when too many are pending.
-func (b *Backlog) full() error {
-	return fault.RowLimit("jobs.pending_runs", b.Limit, "An account may have %d runs pending. Cancel some, or wait until some have run.", b.Limit)
 }

@@ -83,7 +83,10 @@ func (d *Draft) validate(key string) (Job, timetable) {
 	job := Job{Key: key, Name: d.Name.Or(""), Description: d.Description.Pointer(), Enabled: d.Enabled.Or(true),
 		Type: HTTP, Concurrency: Allow, Schedule: strings.TrimSpace(d.Schedule.Or(""))}
 	d.checkTexts()
-	times := d.timetable(job.Schedule)
+	times, broken := readSchedule(job.Schedule, d.Instant.Pointer())
+	if broken != "" {
+		d.Problems.Attribute("schedule", "%s", broken)
+	}
 	if configuration, sent := d.Configuration.Get(); sent {
 		job.Configuration = d.configuration(configuration)
 	} else {
@@ -101,14 +104,6 @@ func (d *Draft) checkTexts() {
 	if d.Concurrency.Or(Allow) != Allow {
 		d.Problems.Attribute("concurrency_policy", "must be %q: there is no other policy", Allow)
 	}
-}
-
-func (d *Draft) timetable(text string) timetable {
-	times, rule := readSchedule(text, d.Instant.Pointer())
-	if rule != "" {
-		d.Problems.Attribute("schedule", "%s", rule)
-	}
-	return times
 }
 
 // disablePassed disables a restored job that has had its time: nobody asked for

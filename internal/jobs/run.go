@@ -160,8 +160,7 @@ func between(from, to *time.Time) *int64 {
 	if from == nil || to == nil {
 		return nil
 	}
-	took := min(max(to.Sub(*from).Milliseconds(), 0), math.MaxInt32)
-	return &took
+	return new(min(max(to.Sub(*from).Milliseconds(), 0), math.MaxInt32))
 }
 
 // Usage is what an account has used in a month.

@@ -164,14 +164,6 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, draft *Draft, job *Job, t
 	return s.reschedule(ctx, tx, Job{}, job, times)
 }
 
-// activate counts an enabled job, if the plan allows another.
-func (s *Service) activate(ctx context.Context, tx Tx, account string) error {
-	if err := accounts.TakeSlot(ctx, s.Plans, account, plans.JobsActiveJobs, tx.Account, tx.ActiveJobs); err != nil {
-		return err
-	}
-	return tx.AddActiveJobs(ctx, account, 1)
-}
-
 // check adds to the problems of a draft what depends on the account's plan and
 // the time: the longest timeout, and an instant that has passed.
 func (s *Service) check(ctx context.Context, tx ReadTx, draft *Draft, job Job, times timetable) error {
@@ -251,12 +243,14 @@ func (s *Service) reschedule(ctx context.Context, tx Tx, before Job, after *Job,
 		return nil
 	}
 	if after.Enabled {
-		next := times.first(tx.Now())
-		after.NextRunAt = &next
+		after.NextRunAt = new(times.first(tx.Now()))
 	}
 	switch {
 	case after.Enabled && !before.Enabled:
-		return s.activate(ctx, tx, after.Account)
+		if err := accounts.TakeSlot(ctx, s.Plans, after.Account, plans.JobsActiveJobs, tx.Account, tx.ActiveJobs); err != nil {
+			return err
+		}
+		return tx.AddActiveJobs(ctx, after.Account, 1)
 	case before.Enabled && !after.Enabled:
 		return tx.AddActiveJobs(ctx, after.Account, -1)
 	}

@@ -47,13 +47,9 @@ func (r *reading) contain(name string, child *Object) {
 
 // writable returns the members that something has asked for, whether they were sent or not.
 func (r *reading) writable() []string {
-	return slices.Sorted(func(yield func(string) bool) {
-		for name, writable := range r.known {
-			if writable && !yield(name) {
-				return
-			}
-		}
-	})
+	names := maps.Clone(r.known)
+	maps.DeleteFunc(names, func(_ string, writable bool) bool { return !writable })
+	return slices.Sorted(maps.Keys(names))
 }
 
 // Track makes an item remember what is asked of it, so that Done can refuse the rest.

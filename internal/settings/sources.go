@@ -74,7 +74,7 @@ func misspelt(name string) bool {
 	case name == prefix+"ENVIRONMENT", name == prefix+"SERVICE": // and so do services
 		return false
 	}
-	return !known(name)
+	return !slices.ContainsFunc(table, func(row setting) bool { return row.name == name })
 }
 
 // madeByKubernetes reports whether a variable is one that every pod gets for a Service named signalbox or signalbox-….

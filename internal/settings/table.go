@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 )
@@ -159,9 +158,4 @@ var table = []setting{
 	{name: "SIGNALBOX_LOG_FORMAT", value: "FORMAT", fallback: "auto", store: true,
 		help: "auto, text or json; auto is text on a terminal and json elsewhere",
 		set:  into(func(s *Settings) *string { return &s.LogFormat }, oneOf("auto", "text", "json"))},
-}
-
-// known reports whether a variable is in the table.
-func known(name string) bool {
-	return slices.ContainsFunc(table, func(row setting) bool { return row.name == name })
 }

@@ -20,8 +20,7 @@ import (
 
 // TracingOptions say whether spans are exported and whose they are.
 type TracingOptions struct {
-	Enabled bool // where spans go is read from the OTEL_* environment by the OpenTelemetry library
-
+	Enabled  bool         // where spans go is read from the OTEL_* environment by the OpenTelemetry library
 	Version  string       // of the binary
 	NodeName string       // tells the nodes of one service apart
 	Logger   *slog.Logger // for spans that could not be delivered
