@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Operator runs the commands that work on the store, beside a running server or
@@ -75,44 +76,37 @@ func (o *Operator) CreateAccount(ctx context.Context, name, plan string) (accoun
 }
 
 // Accounts lists all accounts.
-func (o *Operator) Accounts(ctx context.Context) (list []accounts.Account, err error) {
-	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
-		list, err = tx.AllAccounts(ctx)
-		return err
-	})
-	return list, err
+func (o *Operator) Accounts(ctx context.Context) ([]accounts.Account, error) {
+	return transaction.Read(ctx, o.db, func(tx *store.ReadTx) ([]accounts.Account, error) { return tx.AllAccounts(ctx) })
 }
 
 // SetPlan changes the plans of an account; products that plan does not name
 // keep theirs.
-func (o *Operator) SetPlan(ctx context.Context, accountKey, plan string) (account accounts.Account, err error) {
-	err = o.write(ctx, accountKey, func(tx *store.Tx, id string) error {
+func (o *Operator) SetPlan(ctx context.Context, accountKey, plan string) (accounts.Account, error) {
+	return write(ctx, o, accountKey, func(tx *store.Tx, id string) (accounts.Account, error) {
 		before, err := tx.Account(ctx, id)
 		if err != nil {
-			return err
+			return accounts.Account{}, err
 		}
 		held, err := o.plans.Change(before.Plans, plan)
 		if err != nil {
-			return err
+			return accounts.Account{}, err
 		}
-		account, err = accounts.SetPlans(ctx, tx, id, held)
-		return err
+		return accounts.SetPlans(ctx, tx, id, held)
 	})
-	return account, err
 }
 
 // CreateKey creates a key in an account on behalf of its first owner.
 func (o *Operator) CreateKey(ctx context.Context, accountKey string, draft accounts.KeyDraft) (account accounts.Account, key accounts.Key, err error) {
-	err = o.write(ctx, accountKey, func(tx *store.Tx, id string) error {
+	key, err = write(ctx, o, accountKey, func(tx *store.Tx, id string) (accounts.Key, error) {
 		if account, err = tx.Account(ctx, id); err != nil {
-			return err
+			return accounts.Key{}, err
 		}
 		owner, err := accounts.FirstOwner(ctx, tx, id)
 		if err != nil {
-			return err
+			return accounts.Key{}, err
 		}
-		key, err = accounts.IssueKey(ctx, tx, accounts.Caller{Account: id, UserID: owner.ID, Role: accounts.Owner}, changes.Operator(), draft)
-		return err
+		return accounts.IssueKey(ctx, tx, accounts.Caller{Account: id, UserID: owner.ID, Role: accounts.Owner}, changes.Operator(), draft)
 	})
 	return account, key, err
 }
@@ -127,61 +121,54 @@ func (o *Operator) Keys(ctx context.Context, accountKey string) ([]accounts.Key,
 // everyPage returns the items of all pages of a list of an account.
 func everyPage[T any](ctx context.Context, o *Operator, accountKey string,
 	read func(tx *store.ReadTx, id string, request page.Request) (page.List[T], error),
-) (items []T, err error) {
+) ([]T, error) {
 	id, err := o.account(ctx, accountKey)
 	if err != nil {
 		return nil, err
 	}
-	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
-		items, err = page.All(func(request page.Request) (page.List[T], error) { return read(tx, id, request) })
-		return err
+	return transaction.Read(ctx, o.db, func(tx *store.ReadTx) ([]T, error) {
+		return page.All(func(request page.Request) (page.List[T], error) { return read(tx, id, request) })
 	})
-	return items, err
 }
 
 // RevokeKey revokes a key of an account.
-func (o *Operator) RevokeKey(ctx context.Context, accountKey, id string) (key accounts.Key, err error) {
-	err = o.write(ctx, accountKey, func(tx *store.Tx, account string) error {
+func (o *Operator) RevokeKey(ctx context.Context, accountKey, id string) (accounts.Key, error) {
+	return write(ctx, o, accountKey, func(tx *store.Tx, account string) (accounts.Key, error) {
 		found, err := tx.Key(ctx, account, id)
 		if err != nil {
-			return err
+			return accounts.Key{}, err
 		}
-		key, err = accounts.Revoke(ctx, tx, changes.Operator(), found)
-		return err
+		return accounts.Revoke(ctx, tx, changes.Operator(), found)
 	})
-	return key, err
 }
 
 // write runs fn in a transaction under the lock of the account with a key.
-func (o *Operator) write(ctx context.Context, accountKey string, fn func(tx *store.Tx, id string) error) error {
+func write[T any](ctx context.Context, o *Operator, accountKey string, fn func(tx *store.Tx, id string) (T, error)) (made T, err error) {
 	id, err := o.account(ctx, accountKey)
 	if err != nil {
-		return err
+		return made, err
 	}
-	return o.db.Write(ctx, id, func(tx *store.Tx) error { return fn(tx, id) })
+	return transaction.Write(ctx, o.db, id, func(tx *store.Tx) (T, error) { return fn(tx, id) })
 }
 
 // account returns the id of an account by its key. "" stands for the only one.
 func (o *Operator) account(ctx context.Context, key string) (id string, err error) {
-	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
+	return transaction.Read(ctx, o.db, func(tx *store.ReadTx) (string, error) {
 		if key != "" {
 			account, err := tx.AccountByKey(ctx, key)
-			id = account.ID
-			return err
+			return account.ID, err
 		}
 		list, err := tx.AllAccounts(ctx)
 		switch {
 		case err != nil:
-			return err
+			return "", err
 		case len(list) == 0:
-			return errors.New("there is no account yet: start the server once, or make one with signalbox admin accounts create")
+			return "", errors.New("there is no account yet: start the server once, or make one with signalbox admin accounts create")
 		case len(list) > 1:
-			return errors.New("there are several accounts: name one with --account")
+			return "", errors.New("there are several accounts: name one with --account")
 		}
-		id = list[0].ID
-		return nil
+		return list[0].ID, nil
 	})
-	return id, err
 }
 
 // RotateKeyring adds a new primary key to the key ring and re-encrypts stored

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/settings"
 	"github.com/signalbox/signalbox/internal/store"
+	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // Users lists the users of an account.
@@ -21,25 +22,22 @@ func (o *Operator) Users(ctx context.Context, accountKey string) ([]accounts.Use
 
 // SetupLink makes a link that completes the first owner of an account.
 func (o *Operator) SetupLink(ctx context.Context, accountKey string) (link string, err error) {
-	err = o.write(ctx, accountKey, func(tx *store.Tx, id string) error {
+	return write(ctx, o, accountKey, func(tx *store.Tx, id string) (string, error) {
 		token, err := accounts.MakeSetupLink(ctx, tx, id)
-		link = linkURL(o.settings, accounts.SetupLink, token)
-		return err
+		return linkURL(o.settings, accounts.SetupLink, token), err
 	})
-	return link, err
 }
 
 // Invite invites somebody to an account on behalf of its first owner, and returns the
 // link.
 func (o *Operator) Invite(ctx context.Context, accountKey string, draft accounts.InvitationDraft) (invitation accounts.Invitation, link string, err error) {
-	err = o.write(ctx, accountKey, func(tx *store.Tx, id string) error {
+	invitation, err = write(ctx, o, accountKey, func(tx *store.Tx, id string) (accounts.Invitation, error) {
 		owner, err := accounts.FirstOwner(ctx, tx, id)
 		if err != nil {
-			return err
+			return accounts.Invitation{}, err
 		}
 		caller := accounts.Caller{Account: id, UserID: owner.ID, UserName: owner.Name, Role: accounts.Owner}
-		invitation, err = accounts.Invite(ctx, tx, caller, changes.Operator(), draft)
-		return err
+		return accounts.Invite(ctx, tx, caller, changes.Operator(), draft)
 	})
 	return invitation, linkURL(o.settings, accounts.JoinLink, invitation.Token), err
 }
@@ -50,36 +48,29 @@ func (o *Operator) ResetPassword(ctx context.Context, email string) (reset accou
 	if err != nil {
 		return reset, "", err
 	}
-	err = o.db.Write(ctx, user.Account, func(tx *store.Tx) error {
-		reset, err = accounts.MakeReset(ctx, tx, changes.Operator(), user)
-		return err
+	reset, err = transaction.Write(ctx, o.db, user.Account, func(tx *store.Tx) (accounts.Reset, error) {
+		return accounts.MakeReset(ctx, tx, changes.Operator(), user)
 	})
 	return reset, linkURL(o.settings, accounts.ResetLink, reset.Token), err
 }
 
 // SetRole gives the user with an e-mail address another role.
-func (o *Operator) SetRole(ctx context.Context, email string, role accounts.Role) (user accounts.User, err error) {
+func (o *Operator) SetRole(ctx context.Context, email string, role accounts.Role) (accounts.User, error) {
 	found, err := o.user(ctx, email)
 	if err != nil {
-		return user, err
+		return accounts.User{}, err
 	}
-	err = o.db.Write(ctx, found.Account, func(tx *store.Tx) error {
+	return transaction.Write(ctx, o.db, found.Account, func(tx *store.Tx) (accounts.User, error) {
 		current, err := tx.User(ctx, found.Account, found.ID)
 		if err != nil {
-			return err
+			return accounts.User{}, err
 		}
-		user, err = accounts.SetRole(ctx, tx, current, role)
-		return err
+		return accounts.SetRole(ctx, tx, current, role)
 	})
-	return user, err
 }
 
-func (o *Operator) user(ctx context.Context, email string) (user accounts.User, err error) {
-	err = o.db.Read(ctx, func(tx *store.ReadTx) error {
-		user, err = accounts.FindByEmail(ctx, tx, email)
-		return err
-	})
-	return user, err
+func (o *Operator) user(ctx context.Context, email string) (accounts.User, error) {
+	return transaction.Read(ctx, o.db, func(tx *store.ReadTx) (accounts.User, error) { return accounts.FindByEmail(ctx, tx, email) })
 }
 
 // linkURL returns a link as people open it.
