@@ -34,8 +34,7 @@ func changeFilter(c *call) changes.Filter {
 }
 
 func (a *API) change(c *call) (reply, error) {
-	change, err := a.findChange(c)
-	return detailed(change, err)
+	return detailed(a.findChange(c))
 }
 
 // findChange returns the change that the path names.

@@ -95,9 +95,7 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if !isClean(r.URL.EscapedPath()) { // the mux would redirect
-		if !a.servePage(w, r) {
-			a.notFound(w, r)
-		}
+		a.servePage(w, r)
 		return
 	}
 	a.mux.ServeHTTP(w, r)
@@ -170,9 +168,7 @@ func (a *API) unrouted(writer http.ResponseWriter, r *http.Request) {
 	w := writer.(*recorder) // ServeHTTP is the only way here
 	methods := a.allowed(r)
 	if len(methods) == 0 {
-		if !a.servePage(w, r) {
-			a.notFound(w, r)
-		}
+		a.servePage(w, r)
 		return
 	}
 	w.Header().Set("Allow", strings.Join(methods, ", "))
@@ -183,13 +179,13 @@ func (a *API) unrouted(writer http.ResponseWriter, r *http.Request) {
 	a.writeError(w, r, fault.New(fault.MethodNotAllowed, "%s", detail))
 }
 
-// servePage answers with a page of the console or the book, and reports whether it did.
-func (a *API) servePage(w *recorder, r *http.Request) bool {
-	if !a.Console.Serve(w, r) {
-		return false
+// servePage answers with a page of the console or the book, if there is one.
+func (a *API) servePage(w *recorder, r *http.Request) {
+	if a.Console.Serve(w, r) {
+		r.Pattern, w.quiet = consolePages, true
+		return
 	}
-	r.Pattern, w.quiet = consolePages, true
-	return true
+	a.writeError(w, r, fault.New(fault.NotFound, "There is nothing at this path. The interface is described at /api/openapi.json."))
 }
 
 // loggersPath has no POST, unlike other lists, which callers expect.
@@ -206,10 +202,6 @@ func (a *API) allowed(r *http.Request) []string {
 		}
 	}
 	return methods
-}
-
-func (a *API) notFound(w *recorder, r *http.Request) {
-	a.writeError(w, r, fault.New(fault.NotFound, "There is nothing at this path. The interface is described at /api/openapi.json."))
 }
 
 // endpoint serves one route: authorize, answer from the cache or by the handler,
@@ -319,7 +311,7 @@ func (a *API) identify(ctx context.Context, needs access, r *http.Request, byKey
 	if key != "" {
 		return byKey(key)
 	}
-	session := sessionToken(r)
+	session := cookieValue(r, sessionCookie)
 	if session == "" {
 		return accounts.Caller{}, fault.New(fault.Unauthorized, "Send an API key as Authorization: Bearer KEY, or sign in.")
 	}

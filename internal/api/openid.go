@@ -56,11 +56,7 @@ func (a *API) finishOpenID(c *call) (reply, error) {
 	if err := a.requireOpenID(c); err != nil {
 		return reply{}, err
 	}
-	kept := ""
-	if cookie, err := c.request.Cookie(openIDCookie); err == nil {
-		kept = cookie.Value
-	}
-	identity, path, err := a.OpenID.Finish(c.ctx(), kept, c.request.URL.Query())
+	identity, path, err := a.OpenID.Finish(c.ctx(), cookieValue(c.request, openIDCookie), c.request.URL.Query())
 	a.keepFlow(c, "", -1) // it works once
 	var session accounts.Session
 	if err == nil {

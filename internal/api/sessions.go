@@ -32,9 +32,9 @@ func sessionFilter(c *call) accounts.SessionFilter {
 	return accounts.SessionFilter{User: c.query.Filter("user").Or("")}
 }
 
-// sessionToken returns the value of the session's cookie, or "".
-func sessionToken(r *http.Request) string {
-	cookie, err := r.Cookie(sessionCookie)
+// cookieValue returns the value of a cookie, or "".
+func cookieValue(r *http.Request, name string) string {
+	cookie, err := r.Cookie(name)
 	if err != nil {
 		return ""
 	}
