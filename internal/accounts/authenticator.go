@@ -132,7 +132,7 @@ func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (k
 }
 
 // Hear takes a change from the feed, and forgets the key that it is about. Sessions
-// are few, so all of them are forgotten.
+// may have been opened with it and are few, so all of them are forgotten.
 func (a *Authenticator) Hear(change changes.Change) {
 	if change.Kind != KindKey {
 		return

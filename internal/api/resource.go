@@ -158,7 +158,10 @@ func (r resource[T, D, F]) action(act func(ctx context.Context, caller accounts.
 
 // answer replies with one resource, or with the error of finding or writing it.
 func (r resource[T, D, F]) answer(status int, found T, err error) (reply, error) {
-	return one(status, r.document(found), err)
+	if err != nil {
+		return reply{}, err
+	}
+	return one(status, r.document(found), nil)
 }
 
 func (r resource[T, D, F]) document(found T) jsonapi.Resource {
