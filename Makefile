@@ -60,7 +60,7 @@ ATONCE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -parallel 4
 LINK := -ldflags=-w
 
 # Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets.
-TEST := env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 scripts/with-postgres scripts/with-node scripts/each-module $(TEST_MODULES) -- \
+TEST = env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 scripts/with-postgres scripts/with-node scripts/each-module $(TEST_MODULES) -- \
 	go test $(RACE) $(LINK) -vet=off $(ATONCE) -timeout $(TEST_TIMEOUT)
 
 test: ## run every test, with the race detector, on SQLite and PostgreSQL, and in Chromium (TESTFLAGS)
@@ -88,6 +88,7 @@ test-fast-server:
 test-fast-clients:
 	scripts/each-module $(filter-out .,$(TEST_MODULES)) $(FAST)
 
+soak: TEST_TIMEOUT = 60m
 soak: ## the same as make test with the long forms of kills, reconnects, sockets and searches (TESTFLAGS)
 	scripts/ensure-cc
 	scripts/ensure-node
