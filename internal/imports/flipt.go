@@ -70,8 +70,10 @@ func flipt(documents [][]byte, options Options) (Result, error) {
 		}
 		for _, each := range file.Flags {
 			made := flag{ID: each.Key, Name: each.Name, Description: each.Description, Type: flageval.Boolean, Default: encode(false)}
-			place := c.fliptBoolean(each, segments)
-			if each.Type != "BOOLEAN_FLAG_TYPE" {
+			var place environment
+			if each.Type == "BOOLEAN_FLAG_TYPE" {
+				place = c.fliptBoolean(each, segments)
+			} else {
 				made.Type = flageval.String
 				made.Default, place = c.fliptVariants(each, segments)
 			}
@@ -179,12 +181,13 @@ func (f fliptConstraint) logic() (logic, error) {
 	if f.Type == "ENTITY_ID_COMPARISON_TYPE" {
 		path = userKey
 	}
+	operator := strings.ToLower(f.Operator)
 	var compared any = f.Value
 	switch {
 	case f.Type == "DATETIME_COMPARISON_TYPE":
 		return nil, fmt.Errorf("dates are compared, which is not possible here")
-	case f.Operator == "isoneof" || f.Operator == "isnotoneof":
-		return fliptList(path, f.Operator, f.Value)
+	case operator == "isoneof" || operator == "isnotoneof":
+		return fliptList(path, operator, f.Value)
 	case f.Type == "NUMBER_COMPARISON_TYPE" && f.Value != "":
 		parsed, err := number(f.Value)
 		if err != nil {
@@ -193,7 +196,7 @@ func (f fliptConstraint) logic() (logic, error) {
 		compared = parsed
 	}
 	plain := map[string]string{"eq": "==", "neq": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
-	switch operator := strings.ToLower(f.Operator); operator {
+	switch operator {
 	case "eq", "neq", "lt", "lte", "gt", "gte":
 		return apply(plain[operator], variable(path), compared), nil
 	case "prefix":

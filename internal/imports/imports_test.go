@@ -308,6 +308,17 @@ func TestGrowthBook_Conditions(t *testing.T) {
 	i.lost(`"$regex" is not known`, "covers a part", "depends on other flags")
 }
 
+// TestGrowthBook_SpreadsByAnotherMember: every rule of a rollout has the same buckets.
+func TestGrowthBook_SpreadsByAnotherMember(t *testing.T) {
+	t.Parallel()
+	i := run(t, "growthbook", `{"features": {
+	  "three": {"defaultValue": 0, "rules": [{"variations": [1, 2, 3], "weights": [0.2, 0.3, 0.5], "coverage": 1, "hashAttribute": "company"}]}}}`)
+	i.about("three", "1", 200)
+	i.about("three", "2", 300)
+	i.about("three", "3", 500)
+	i.lost()
+}
+
 func TestCrontab_Calls(t *testing.T) {
 	t.Parallel()
 	i := run(t, "crontab", `# m h dom mon dow command

@@ -135,7 +135,7 @@ func (c *collector) share(percent float64, by string) logic {
 // fractional returns what puts users into buckets by a member of the context.
 func fractional(by string, buckets []any) logic {
 	if by != userKey {
-		buckets = slices.Insert(buckets, 0, any(apply("cat", variable("$flagd.flagKey"), variable(by))))
+		buckets = slices.Concat([]any{apply("cat", variable("$flagd.flagKey"), variable(by))}, buckets)
 	}
 	return apply("fractional", buckets...)
 }
