@@ -188,7 +188,7 @@ export async function signIn(context: BrowserContext, key: string): Promise<void
   if (!response.ok()) throw new Error(`signing in: ${response.status()} ${await response.text()}`);
 }
 
-/** test is Vitest's, and keeps a screenshot and a trace of every page when it fails. */
+/** test is Vitest's. When it fails, it says what every page showed and keeps a screenshot and a trace of it. */
 export function test(name: string, body: () => Promise<void>, timeout = 60_000): void {
   vitestTest(
     name,
@@ -200,6 +200,7 @@ export function test(name: string, body: () => Promise<void>, timeout = 60_000):
         if (own.complaints.length > 0) throw new Error(own.complaints.join("\n"));
       } catch (failure) {
         await keep(name, own.pages);
+        if (failure instanceof Error) failure.message += await shown(own);
         throw failure;
       } finally {
         await Promise.all(
@@ -214,6 +215,20 @@ export function test(name: string, body: () => Promise<void>, timeout = 60_000):
     },
     timeout,
   );
+}
+
+// shown says what the pages of a failed test showed, for where only the output is left of it.
+async function shown({ pages, complaints }: Running): Promise<string> {
+  const texts = await Promise.all(
+    [...pages].map(async (page) => {
+      const text = await page
+        .locator("body")
+        .ariaSnapshot({ timeout: 2000 })
+        .catch((problem) => `nothing: ${problem}`);
+      return `${page.url()} showed:\n${text.slice(0, 4000)}`;
+    }),
+  );
+  return ["", ...complaints, ...texts].join("\n\n");
 }
 
 async function keep(name: string, pages: Set<Page>): Promise<void> {

@@ -38,7 +38,7 @@ test("an empty list teaches, and a new job is checked while it is typed and run 
   await page.getByRole("button", { name: "New job" }).click();
   await page.getByLabel("Id").fill("nightly");
   await page.getByLabel("Schedule", { exact: false }).first().fill("30 2 * *");
-  await page.getByText("Five cron fields", { exact: false }).waitFor();
+  await page.getByText("must have five fields", { exact: false }).waitFor();
   await page.getByLabel("URL").fill("nowhere");
   await page.getByText("must be an absolute URL", { exact: false }).waitFor();
   await page.getByLabel("Schedule", { exact: false }).first().fill("30 2 * * *");
