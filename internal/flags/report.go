@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/client/flageval"
@@ -67,12 +66,12 @@ func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 			}
 			return kinds, err
 		},
-		Create: func(tx Tx, ctx context.Context, account string, names []string, reported []Source) error {
-			return tx.SaveFlags(ctx, discovered(account, names, reported, tx.Now()))
+		Create: func(tx Tx, ctx context.Context, declared []Source) error {
+			return tx.CreateFlags(ctx, discovered(declared, tx.Now()))
 		},
-		Save: func(tx Tx, ctx context.Context, account string, sources []Source) error {
+		Save: func(tx Tx, ctx context.Context, sources []Source) error {
 			for i := range sources {
-				sources[i].ID = sources[i].SourceKey().ID(account) // those that exist keep theirs
+				sources[i].ID = sources[i].SourceKey().ID(sources[i].Account) // those that exist keep theirs
 				sources[i].FirstObserved, sources[i].LastSeen, sources[i].CreatedAt, sources[i].UpdatedAt = tx.Now(), tx.Now(), tx.Now(), tx.Now()
 			}
 			return tx.SaveFlagSources(ctx, sources)
@@ -80,21 +79,14 @@ func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 	}
 }
 
-// discovered returns the named flags as their first declarations describe them.
-func discovered(account string, names []string, reported []Source, now time.Time) []Flag {
-	flags, places := make([]Flag, len(names)), make(map[string]int, len(names))
-	for i, name := range names {
-		places[name] = i
-	}
-	for _, source := range slices.Backward(reported) { // so that the first is what stays
-		place, named := places[source.Flag]
-		if !named {
-			continue
-		}
-		flags[place] = Flag{Account: account, Key: source.Flag, Name: readable(source.Flag), Type: source.DeclaredType,
+// discovered returns new flags as declarations describe them.
+func discovered(declared []Source, now time.Time) []Flag {
+	flags, choices := make([]Flag, len(declared)), booleanChoices()
+	for i, source := range declared {
+		flags[i] = Flag{Account: source.Account, Key: source.Flag, Name: readable(source.Flag), Type: source.DeclaredType,
 			Default: source.DeclaredDefault, Environments: map[string]Environment{}, CreatedAt: now, UpdatedAt: now}
 		if source.DeclaredType == flageval.Boolean {
-			flags[place].Values = booleanChoices()
+			flags[i].Values = choices
 		}
 	}
 	return flags
@@ -138,3 +130,6 @@ func (s Source) SourceID() string { return s.ID }
 func (s Source) Agrees(with Source) bool {
 	return s.DeclaredType == with.DeclaredType && rawjson.Same(s.DeclaredDefault, with.DeclaredDefault)
 }
+
+// Describes reports that every declaration says what its flag is like.
+func (s Source) Describes() bool { return true }

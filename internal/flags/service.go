@@ -68,6 +68,8 @@ type Tx interface {
 	// SaveFlags writes flags, new or not, over deleted ones of their keys if
 	// there are any. What their rules refer to stays as it is.
 	SaveFlags(ctx context.Context, flags []Flag) error
+	// CreateFlags writes flags that do not exist.
+	CreateFlags(ctx context.Context, flags []Flag) error
 	// SetFlagReferences replaces what the rules of some flags refer to.
 	SetFlagReferences(ctx context.Context, account string, references map[string][]Reference) error
 	DeleteFlag(ctx context.Context, account, key string) error

@@ -300,8 +300,9 @@ func (lockedTx) LogGroupsByKey(context.Context, string, []string) ([]logging.Gro
 	return nil, nil
 }
 
-func (lockedTx) SaveLoggers(context.Context, []logging.Logger) error  { return nil }
-func (lockedTx) SaveLogGroups(context.Context, []logging.Group) error { return nil }
+func (lockedTx) SaveLoggers(context.Context, []logging.Logger) error   { return nil }
+func (lockedTx) CreateLoggers(context.Context, []logging.Logger) error { return nil }
+func (lockedTx) SaveLogGroups(context.Context, []logging.Group) error  { return nil }
 
 func (s *locked) Read(_ context.Context, fn func(logging.ReadTx) error) error {
 	var due []logging.Expiring

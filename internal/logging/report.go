@@ -59,10 +59,10 @@ func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 		Store: s.Reports, Reading: func(tx Tx) ReadTx { return tx }, Refreshes: s.Refreshes, Turns: s.Turns, Seen: observations.LoggerSourceSeen,
 		Kind: Kind, MaxResources: MaxLoggers, Taken: "id must not be that of a log group: loggers and log groups share their ids.",
 		Known: ReadTx.KnownLoggerSources, Kinds: ReadTx.LoggerKinds, CountResources: ReadTx.CountLoggers, CountSources: ReadTx.CountLoggerSources,
-		Create: func(tx Tx, ctx context.Context, account string, names []string, reported []Source) error {
-			return tx.SaveLoggers(ctx, discovered(account, names, reported, tx.Now()))
+		Create: func(tx Tx, ctx context.Context, observed []Source) error {
+			return tx.CreateLoggers(ctx, discovered(observed, tx.Now()))
 		},
-		Save: func(tx Tx, ctx context.Context, _ string, sources []Source) error {
+		Save: func(tx Tx, ctx context.Context, sources []Source) error {
 			for i := range sources {
 				sources[i].FirstObserved, sources[i].LastSeen, sources[i].CreatedAt, sources[i].UpdatedAt = tx.Now(), tx.Now(), tx.Now(), tx.Now()
 			}
@@ -71,18 +71,12 @@ func (s *Service) reports() observations.Product[ReadTx, Tx, Source] {
 	}
 }
 
-// discovered returns the named loggers, each with its first explicit level.
-func discovered(account string, names []string, reported []Source, now time.Time) []Logger {
-	levels := make(map[string]loglevel.Level, len(names))
-	for _, source := range reported {
-		if levels[source.Logger] == loglevel.None {
-			levels[source.Logger] = source.Level
-		}
-	}
-	loggers := make([]Logger, len(names))
-	for i, name := range names {
-		loggers[i] = Logger{Account: account, Key: name, Name: name, CreatedAt: now, UpdatedAt: now,
-			Levels: Levels{Level: levels[name], Environments: map[string]Override{}}}
+// discovered returns new loggers as observations describe them.
+func discovered(observed []Source, now time.Time) []Logger {
+	loggers := make([]Logger, len(observed))
+	for i, source := range observed {
+		loggers[i] = Logger{Account: source.Account, Key: source.Logger, Name: source.Logger, CreatedAt: now, UpdatedAt: now,
+			Levels: Levels{Level: source.Level, Environments: map[string]Override{}}}
 	}
 	return loggers
 }
@@ -115,3 +109,6 @@ func (s Source) SourceID() string { return s.ID }
 func (s Source) Agrees(with Source) bool {
 	return s.Level == with.Level && s.ResolvedLevel == with.ResolvedLevel
 }
+
+// Describes reports whether the level is explicit.
+func (s Source) Describes() bool { return s.Level != loglevel.None }

@@ -99,6 +99,9 @@ type Tx interface {
 	// SaveLoggers writes loggers, new or not, over deleted rows of their keys
 	// if there are any.
 	SaveLoggers(ctx context.Context, loggers []Logger) error
+	// CreateLoggers writes loggers that do not exist, over deleted rows of their
+	// keys if there are any.
+	CreateLoggers(ctx context.Context, loggers []Logger) error
 	DeleteLogger(ctx context.Context, account, key string, at time.Time) error
 	// MarkLoggerCascaded remembers that a logger was promoted, also when it is deleted.
 	MarkLoggerCascaded(ctx context.Context, account, key string) error

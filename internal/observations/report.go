@@ -71,20 +71,25 @@ type Source[S any] interface {
 	SourceID() string
 	// Agrees reports whether both sources, which have the same key, say the same.
 	Agrees(with S) bool
+	// Describes reports whether the source says what its resource is like. Of the
+	// sources that report a new resource, the first that does describes it.
+	Describes() bool
 }
 
 // Report is the items of a bulk report that could be read.
 type Report[S Source[S]] struct {
-	items    []S // in the order of the report
-	latest   []S // the last item of each source, in the order of the first
-	indexes  map[SourceKey][]int
+	items    []S   // in the order of the report
+	indexes  []int // of the items in the report
+	latest   []S   // the last item of each source, in the order of the first
 	rejected []Rejected
+
+	describing map[string]S // by name; nil before a resource is new
 }
 
 // ReadReport reads the items of a report. read returns what is wrong with an
 // item, or "".
 func ReadReport[T any, S Source[S]](items []T, read func(T) (S, string)) *Report[S] {
-	r := &Report[S]{indexes: make(map[SourceKey][]int, len(items))}
+	r := &Report[S]{items: make([]S, 0, len(items)), indexes: make([]int, 0, len(items)), latest: make([]S, 0, len(items))}
 	places := make(map[SourceKey]int, len(items))
 	for index, item := range items {
 		source, wrong := read(item)
@@ -92,8 +97,8 @@ func ReadReport[T any, S Source[S]](items []T, read func(T) (S, string)) *Report
 			r.rejected = append(r.rejected, Rejected{Index: index, Detail: wrong + "."})
 			continue
 		}
+		r.items, r.indexes = append(r.items, source), append(r.indexes, index)
 		key := source.SourceKey()
-		r.items, r.indexes[key] = append(r.items, source), append(r.indexes[key], index)
 		if place, repeated := places[key]; repeated {
 			r.latest[place] = source
 			continue
@@ -102,4 +107,35 @@ func ReadReport[T any, S Source[S]](items []T, read func(T) (S, string)) *Report
 		r.latest = append(r.latest, source)
 	}
 	return r
+}
+
+// descriptions returns the items that describe the named resources.
+func (r *Report[S]) descriptions(names []string) []S {
+	if r.describing == nil { // once, however many slices the report has
+		r.describing = make(map[string]S, len(r.items))
+		for _, item := range r.items {
+			name := item.SourceKey().Name
+			if first, exists := r.describing[name]; !exists || !first.Describes() && item.Describes() {
+				r.describing[name] = item
+			}
+		}
+	}
+	found := make([]S, len(names))
+	for i, name := range names {
+		found[i] = r.describing[name]
+	}
+	return found
+}
+
+// reject rejects every item about some sources.
+func (r *Report[S]) reject(sources map[SourceKey]bool, detail string) (rejected []Rejected) {
+	if len(sources) == 0 {
+		return nil
+	}
+	for i, item := range r.items {
+		if sources[item.SourceKey()] {
+			rejected = append(rejected, Rejected{Index: r.indexes[i], Detail: detail})
+		}
+	}
+	return rejected
 }

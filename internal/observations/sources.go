@@ -33,10 +33,10 @@ type Product[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] st
 	Kinds          func(tx R, ctx context.Context, account string, names []string) (map[string]string, error)
 	CountResources func(tx R, ctx context.Context, account string) (int, error)
 	CountSources   func(tx R, ctx context.Context, account string) (int, error)
-	// Create creates the named resources as the reported sources describe them.
-	Create func(tx W, ctx context.Context, account string, names []string, reported []S) error
+	// Create creates resources, each as a source of it describes it. They do not exist.
+	Create func(tx W, ctx context.Context, described []S) error
 	// Save writes sources that are new or say something else than before.
-	Save func(tx W, ctx context.Context, account string, sources []S) error
+	Save func(tx W, ctx context.Context, sources []S) error
 }
 
 // Sources takes a product's reports of where its resources are used. The zero
@@ -164,24 +164,23 @@ func (p Product[R, W, S]) add(ctx context.Context, tx W, caller accounts.Caller,
 		kinds[name] = p.Kind
 	}
 	added.lacking.resources = len(created) < len(names)
-	sources := make([]S, 0, len(news))
+	sources, taken := make([]S, 0, len(news)), map[SourceKey]bool{}
 	for _, source := range news {
 		switch kinds[source.SourceKey().Name] {
 		case p.Kind:
 			sources = append(sources, source)
 		case "": // there was no capacity for the resource
 		default:
-			for _, index := range report.indexes[source.SourceKey()] {
-				added.rejected = append(added.rejected, Rejected{Index: index, Detail: p.Taken})
-			}
+			taken[source.SourceKey()] = true
 		}
 	}
+	added.rejected = report.reject(taken, p.Taken)
 	wanted := len(sources)
 	if sources, err = p.upToCap(ctx, tx, caller.Account, sources, shared); err != nil {
 		return added, err
 	}
 	added.kept, added.lacking.sources = len(sources), len(sources) < wanted
-	return added, p.Save(tx, ctx, caller.Account, sources)
+	return added, p.Save(tx, ctx, sources)
 }
 
 // create creates as many of the named resources as the account may have, and
@@ -195,7 +194,7 @@ func (p Product[R, W, S]) create(ctx context.Context, tx W, caller accounts.Call
 		return nil, err
 	}
 	names = names[:min(len(names), p.MaxResources-count)]
-	if err := p.Create(tx, ctx, caller.Account, names, report.items); err != nil {
+	if err := p.Create(tx, ctx, report.descriptions(names)); err != nil {
 		return nil, err
 	}
 	return names, changes.RecordSeveral(ctx, tx, caller.Account, caller.Actor(), changes.Discovered, p.Kind, changes.Several{Keys: names})

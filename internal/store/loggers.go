@@ -141,12 +141,43 @@ const overwriteLogger = `ON CONFLICT (account_id, key) DO UPDATE SET kind = excl
 
 // SaveLoggers inserts or overwrites loggers of one account, deleted ones too.
 func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
-	rows := make([][]any, len(loggers))
-	for i, l := range loggers {
-		rows[i] = []any{l.Account, l.Key, logging.Kind, l.Name, levelOrNull(l.Level), microsOrNull(l.LevelExpiresAt), asJSON(l.Environments),
-			orNull(l.Group), l.Managed, microsOrNull(l.NextExpiry()), searchable(l.Key, l.Name), micros(l.CreatedAt), micros(l.UpdatedAt)}
+	rows, _, err := loggerRows(loggers)
+	if err != nil {
+		return err
 	}
 	return tx.saveLoggers(ctx, rows)
+}
+
+// CreateLoggers inserts loggers of one account that do not exist, over deleted ones. As CreateFlags, it reads none again.
+func (tx *Tx) CreateLoggers(ctx context.Context, created []logging.Logger) error {
+	rows, more, err := loggerRows(created)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	if err := inserts(ctx, tx, insertLogger, overwriteLogger, rows); err != nil {
+		return err
+	}
+	return tx.countAll(ctx, created[0].Account, more)
+}
+
+// loggerRows returns what is stored of loggers, and what they add to totals.
+func loggerRows(loggers []logging.Logger) (rows [][]any, more map[total]int, err error) {
+	rows, more = make([][]any, len(loggers)), map[total]int{storedLoggers: len(loggers)}
+	for i, l := range loggers {
+		environments, err := encode(l.Environments)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(environments) > logging.SmallBytes {
+			more[largeOverrideBytes] += len(environments)
+		}
+		if l.Managed {
+			more[managedLoggers]++
+		}
+		rows[i] = []any{l.Account, l.Key, logging.Kind, l.Name, levelOrNull(l.Level), microsOrNull(l.LevelExpiresAt), environments,
+			orNull(l.Group), l.Managed, microsOrNull(l.NextExpiry()), searchable(l.Key, l.Name), micros(l.CreatedAt), micros(l.UpdatedAt)}
+	}
+	return rows, more, nil
 }
 
 // saveLoggers writes rows of loggers or groups of one account, which begin with the account and the key.

@@ -135,10 +135,16 @@ func randomWrites(ctx context.Context, account string, random *rand.Rand) []func
 		func(tx *store.Tx) error { return tx.SaveFlags(ctx, []flags.Flag{flag, bareFlag(account, "other")}) },
 		func(tx *store.Tx) error { return tx.DeleteFlag(ctx, account, gone) },
 		func(tx *store.Tx) error {
+			return errors.Join(tx.DeleteFlag(ctx, account, flag.Key), tx.CreateFlags(ctx, []flags.Flag{flag}))
+		},
+		func(tx *store.Tx) error {
 			return tx.SaveFlagSources(ctx, []flags.Source{newSource(account, flag.Key, key(), "e"), newSource(account, flag.Key, "other", "e")})
 		},
 		func(tx *store.Tx) error { return tx.SaveLoggers(ctx, []logging.Logger{logger}) },
 		func(tx *store.Tx) error { return tx.DeleteLogger(ctx, account, gone, at(1)) },
+		func(tx *store.Tx) error {
+			return errors.Join(tx.DeleteLogger(ctx, account, logger.Key, at(1)), tx.CreateLoggers(ctx, []logging.Logger{logger}))
+		},
 		func(tx *store.Tx) error { return tx.SaveLogGroups(ctx, []logging.Group{group}) },
 		func(tx *store.Tx) error { return tx.DeleteLogGroup(ctx, account, group.Key, at(1)) },
 		func(tx *store.Tx) error {
