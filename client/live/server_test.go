@@ -259,9 +259,10 @@ func TestBox_BlockedWebSocket(t *testing.T) {
 		flag := box.Bool("on-"+name, false)
 		setFlag(t, server.Client(), "on-"+name, true)
 		testenv.Wait(t, "a polled flag, with a proxy that "+name, func() bool { return flag.Get(t.Context()) })
-		if state := box.State(); state.Status != Live || !state.Polling || state.Err == nil {
-			t.Errorf("%s: the state is %s", name, state)
-		}
+		testenv.Wait(t, "the state of a box that polls", func() bool { // the values are there a moment before it
+			state := box.State()
+			return state.Status == Live && state.Polling && state.Err != nil
+		})
 	}
 	for status := range snapshots {
 		if status == http.StatusNotModified {
