@@ -66,7 +66,9 @@ func RecordedBody(body []byte, truncated bool) (recorded string, cut bool) {
 	if truncated {
 		body = wholeCharacters(body)
 	}
-	recorded = strings.ToValidUTF8(string(body), string(utf8.RuneError))
+	if recorded = string(body); !utf8.ValidString(recorded) { // ToValidUTF8 takes 50 µs to find that out
+		recorded = strings.ToValidUTF8(recorded, string(utf8.RuneError))
+	}
 	if len(recorded) <= maxRecordedBody {
 		return recorded, truncated
 	}
