@@ -66,7 +66,7 @@ func RecordedBody(body []byte, truncated bool) (recorded string, cut bool) {
 	if truncated {
 		body = wholeCharacters(body)
 	}
-	if recorded = string(body); !utf8.ValidString(recorded) { // ToValidUTF8 takes 50 µs to find that out
+	if recorded = string(body); !utf8.ValidString(recorded) { // ToValidUTF8 needs 50 µs for 64 KiB to find that out
 		recorded = strings.ToValidUTF8(recorded, string(utf8.RuneError))
 	}
 	if len(recorded) <= maxRecordedBody {

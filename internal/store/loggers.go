@@ -148,16 +148,13 @@ func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
 	return tx.saveLoggers(ctx, rows)
 }
 
-// CreateLoggers inserts loggers of one account that do not exist, over deleted ones. As CreateFlags, it reads none again.
+// CreateLoggers inserts loggers of one account that do not exist, over deleted ones.
 func (tx *Tx) CreateLoggers(ctx context.Context, created []logging.Logger) error {
 	rows, more, err := loggerRows(created)
-	if err != nil || len(rows) == 0 {
+	if err != nil {
 		return err
 	}
-	if err := inserts(ctx, tx, insertLogger, overwriteLogger, rows); err != nil {
-		return err
-	}
-	return tx.countAll(ctx, created[0].Account, more)
+	return tx.creates(ctx, insertLogger, overwriteLogger, rows, more)
 }
 
 // loggerRows returns what is stored of loggers, and what they add to totals.
