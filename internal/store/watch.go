@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,27 +13,46 @@ const watchInterval = 5 * time.Millisecond
 // commitWatch reads SQLite's commit counter, which tells of the commits of other
 // processes. Its values are comparable on one connection only, so it has one.
 type commitWatch struct {
-	mu      sync.Mutex
-	conn    *prepared
-	counter int
-	readAt  time.Time
+	mu   sync.Mutex
+	conn *prepared
+	last atomic.Pointer[commitReading] // nil before the first and once closed
 }
 
-// read returns the counter as it was at most watchInterval ago: reading it costs system calls.
+// commitReading is what the counter was at a time.
+type commitReading struct {
+	counter int64
+	at      time.Time
+}
+
+// read returns the counter as it was at most watchInterval ago: reading it costs
+// system calls. Almost all who ask find a reading, and do not wait for each other.
 func (w *commitWatch) read(ctx context.Context) (int64, error) {
+	if counter, recent := w.recent(); recent {
+		return counter, nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if counter, recent := w.recent(); recent {
+		return counter, nil
+	}
 	if w.conn == nil {
 		return 0, errClosed
 	}
-	if now := time.Now(); now.Sub(w.readAt) >= watchInterval {
-		counter, err := scalar(ctx, w.conn, scanInt, "PRAGMA data_version")
-		if err != nil {
-			return 0, err
-		}
-		w.counter, w.readAt = counter, now
+	started := time.Now()
+	counter, err := scalar(ctx, w.conn, scanInt, "PRAGMA data_version")
+	if err != nil {
+		return 0, err
 	}
-	return int64(w.counter), nil
+	w.last.Store(&commitReading{int64(counter), started})
+	return int64(counter), nil
+}
+
+func (w *commitWatch) recent() (int64, bool) {
+	last := w.last.Load()
+	if last == nil || time.Since(last.at) >= watchInterval {
+		return 0, false
+	}
+	return last.counter, true
 }
 
 func (w *commitWatch) close() error {
@@ -43,5 +63,6 @@ func (w *commitWatch) close() error {
 	}
 	err := w.conn.close()
 	w.conn = nil
+	w.last.Store(nil)
 	return err
 }
