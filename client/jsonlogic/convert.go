@@ -25,7 +25,7 @@ func valueOf(v any, depth int) (Value, error) {
 	case bool:
 		return Bool(v), nil
 	case string:
-		return String(valid(v, false)), nil
+		return String(valid(v)), nil
 	case []any:
 		return arrayOf(v, depth)
 	case []string:

@@ -3,6 +3,7 @@ package jsonlogic
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -19,6 +20,28 @@ var errTooDeep = errors.New("nested too deeply")
 // large for a float64 is infinite. The strings of the result share one copy of source.
 func Parse(source []byte) (Value, error) {
 	p := parser{src: string(source), depth: MaxDataDepth}
+	return p.document()
+}
+
+// ParsePortable parses like Parse, and reports whether all parsers read the text alike: it is UTF-8, no object has two
+// members with the same key, no number is too large for a float64, no escape is half of a surrogate pair, and at most
+// depth arrays and objects are nested.
+func ParsePortable(source []byte, depth int) (v Value, portable bool, err error) {
+	p := parser{src: string(source), depth: MaxDataDepth, deep: MaxDataDepth - depth}
+	v, err = p.document()
+	return v, err == nil && !p.odd, err
+}
+
+// parser is a recursive descent parser. Each method starts at pos and leaves pos behind what it read.
+type parser struct {
+	src   string
+	pos   int
+	depth int  // levels of nesting still allowed
+	deep  int  // below this depth the text is odd
+	odd   bool // other parsers may read the text differently, or not at all
+}
+
+func (p *parser) document() (Value, error) {
 	p.space()
 	v, err := p.value()
 	if err != nil {
@@ -29,13 +52,6 @@ func Parse(source []byte) (Value, error) {
 		return Value{}, p.fail("nothing after the value")
 	}
 	return v, nil
-}
-
-// parser is a recursive descent parser. Each method starts at pos and leaves pos behind what it read.
-type parser struct {
-	src   string
-	pos   int
-	depth int // levels of nesting still allowed
 }
 
 func (p *parser) fail(expected string) error {
@@ -105,8 +121,8 @@ func (p *parser) object() (Value, error) {
 	o := newObject(4) // a guess that fits most objects of a context
 	err := p.sequence('}', func() error {
 		m, err := p.member()
-		if err == nil {
-			o.set(m)
+		if err == nil && o.set(m) {
+			p.odd = true
 		}
 		return err
 	})
@@ -122,6 +138,9 @@ func (p *parser) sequence(closing byte, element func() error) error {
 		return errTooDeep
 	}
 	p.depth--
+	if p.depth < p.deep {
+		p.odd = true
+	}
 	defer func() { p.depth++ }()
 	p.pos++
 	p.space()
@@ -183,7 +202,11 @@ func (p *parser) number() (Value, error) {
 			return Value{}, p.fail("a digit")
 		}
 	}
-	return Number(decimal(p.src[start:p.pos])), nil
+	f := decimal(p.src[start:p.pos])
+	if math.IsInf(f, 0) {
+		p.odd = true
+	}
+	return Number(f), nil
 }
 
 func (p *parser) accept(c byte) bool {
@@ -211,9 +234,13 @@ func (p *parser) text() (string, error) {
 			s := p.src[start:p.pos]
 			p.pos++
 			if unescaped != nil {
-				return valid(string(append(unescaped, s...)), false), nil
+				s, ascii = string(append(unescaped, s...)), false
 			}
-			return valid(s, ascii), nil
+			if ascii || utf8.ValidString(s) {
+				return s, nil
+			}
+			p.odd = true
+			return valid(s), nil
 		case c == '\\':
 			unescaped = append(unescaped, p.src[start:p.pos]...)
 			r, err := p.escape()
@@ -233,8 +260,8 @@ func (p *parser) text() (string, error) {
 }
 
 // valid replaces invalid UTF-8 with U+FFFD.
-func valid(s string, ascii bool) string {
-	if ascii || utf8.ValidString(s) {
+func valid(s string) string {
+	if utf8.ValidString(s) {
 		return s
 	}
 	return string([]rune(s))
@@ -254,8 +281,17 @@ func (p *parser) escape() (rune, error) {
 	}
 	p.pos++
 	first, err := p.hex4()
-	if err != nil || !utf16.IsSurrogate(first) || !strings.HasPrefix(p.src[p.pos:], `\u`) {
+	if err != nil || !utf16.IsSurrogate(first) {
 		return first, err
+	}
+	return p.secondHalf(first)
+}
+
+// secondHalf reads the rest of a surrogate pair, if it is there.
+func (p *parser) secondHalf(first rune) (rune, error) {
+	if !strings.HasPrefix(p.src[p.pos:], `\u`) {
+		p.odd = true
+		return utf8.RuneError, nil
 	}
 	before := p.pos
 	p.pos += 2
@@ -265,7 +301,7 @@ func (p *parser) escape() (rune, error) {
 	}
 	r := utf16.DecodeRune(first, second)
 	if r == utf8.RuneError {
-		p.pos = before
+		p.pos, p.odd = before, true
 	}
 	return r, nil
 }

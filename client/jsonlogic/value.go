@@ -58,6 +58,9 @@ type extent struct {
 // scanLimit is the largest object that is searched member by member, which is faster than hashing the key.
 const scanLimit = 8
 
+// fewMembers is the size up to which an object and its members are one allocation.
+const fewMembers = 4
+
 // maxExtentWeight keeps sums of weights from overflowing.
 const maxExtentWeight = 1 << 40
 
@@ -99,20 +102,30 @@ func Object(members ...Member) Value {
 }
 
 func newObject(size int) *object {
-	o := &object{members: make([]Member, 0, size), extent: extent{depth: 1, weight: 1}}
-	o.tags = o.tagSpace[:0]
+	if size > fewMembers {
+		return emptyObject(&object{}, make([]Member, 0, size))
+	}
+	small := &struct {
+		object
+		members [fewMembers]Member
+	}{}
+	return emptyObject(&small.object, small.members[:0])
+}
+
+func emptyObject(o *object, members []Member) *object {
+	o.members, o.tags, o.extent = members, o.tagSpace[:0], extent{depth: 1, weight: 1}
 	return o
 }
 
 func (o *object) value() Value { return Value{kind: KindObject, ptr: unsafe.Pointer(o)} }
 
-// set adds or replaces a member while the object is being built.
-func (o *object) set(m Member) {
+// set adds or replaces a member while the object is being built, and reports whether it replaced one.
+func (o *object) set(m Member) bool {
 	o.extent.include(m.Value)
 	t := tagOf(m.Key)
 	if i := o.find(m.Key, t); i >= 0 {
 		o.members[i].Value = m.Value
-		return
+		return true
 	}
 	o.members = append(o.members, m)
 	switch {
@@ -126,6 +139,7 @@ func (o *object) set(m Member) {
 			o.index[o.members[i].Key] = i
 		}
 	}
+	return false
 }
 
 // find returns the index of a key with its tag, or -1.

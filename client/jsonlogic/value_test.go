@@ -28,6 +28,30 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParsePortable(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`{"a":[1,-1e308,"\ud83d\ude80","\ufffd"],"b":{"a":1}}`: true,
+		`{"a":1,"b":2,"a":1}`:    false,
+		`{"\u0061":1,"a":2}`:     false,
+		`[1e999]`:                false,
+		`["\ud83d"]`:             false,
+		`["\ude80\ud83d"]`:       false,
+		`["\ud83d\ud83d\ude80"]`: false,
+		"[\"\xff\"]":             false,
+		`[[[{}]]]`:               true,
+		`[[[[{}]]]]`:             false,
+	} {
+		v, portable, err := ParsePortable([]byte(text), 4)
+		if err != nil || portable != want || v.json() != mustParse(t, text).json() {
+			t.Errorf("%q: got %s, %t (%v), want %t", text, v.json(), portable, err, want)
+		}
+	}
+	if _, portable, err := ParsePortable([]byte(`[1`), 4); portable || err == nil {
+		t.Error("half an array is portable")
+	}
+}
+
 func TestParse_Malformed(t *testing.T) {
 	for _, text := range []string{
 		``, ` `, `{`, `[`, `[1`, `[1,`, `[1,]`, `[,1]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{a:1}`, `{"a" 1}`, `{"a":1 "b":2}`, `"a`, `"\`, `"\x"`, `"\u12"`, `"\u12g4"`,

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/observations"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // ofrepPrefix begins every path of the OpenFeature Remote Evaluation Protocol. They
@@ -223,12 +224,12 @@ func (c *call) ofrepContext() (jsonlogic.Value, error) {
 	if len(text) > maxContext {
 		return jsonlogic.Value{}, ofrepRefusal(ofrepInvalidContext, fmt.Sprintf("The body must have at most %d bytes.", maxContext))
 	}
-	body, err := jsonlogic.Parse(text)
-	if err != nil || body.Kind() != jsonlogic.KindObject || !utf8.Valid(text) {
+	body, portable, err := jsonlogic.ParsePortable(text, rawjson.MaxDepth)
+	if err != nil || body.Kind() != jsonlogic.KindObject || !portable && !utf8.Valid(text) {
 		return jsonlogic.Value{}, ofrepRefusal(ofrepParseError, `The body must be a JSON object such as {"context": {"targetingKey": "alice"}}.`)
 	}
-	if unreadable := jsonapi.Unreadable(text); unreadable != nil {
-		return jsonlogic.Value{}, unreadable.With("errorCode", ofrepParseError)
+	if !portable {
+		return jsonlogic.Value{}, jsonapi.Unreadable(text).With("errorCode", ofrepParseError)
 	}
 	sent := body.Get("context")
 	switch sent.Kind() {

@@ -111,6 +111,8 @@ func TestOFREP_Refusals(t *testing.T) {
 	for _, key := range []string{"made", ""} {
 		for body, code := range map[string]string{
 			`{`: "PARSE_ERROR", `[]`: "PARSE_ERROR", `5`: "PARSE_ERROR", `{"context":5}`: "INVALID_CONTEXT", `{"context":[]}`: "INVALID_CONTEXT", `{"context":"a"}`: "INVALID_CONTEXT",
+			`{"context":{"a":1,"a":2}}`: "PARSE_ERROR", `{"context":{"a":1e999}}`: "PARSE_ERROR", `{"context":{"a":"\ud800"}}`: "PARSE_ERROR", "{\"context\":{\"a\":\"\xff\"}}": "PARSE_ERROR",
+			`{"context":{"a":` + strings.Repeat("[", 150) + strings.Repeat("]", 150) + `}}`: "PARSE_ERROR",
 		} {
 			if got := owner.ofrep(key, body).want(400); got.members()["errorCode"] != code {
 				t.Errorf("%s: got %s, want %s", body, got.body, code)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox/signalbox/client/jsonlogic"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
@@ -86,9 +87,9 @@ func TestCheck_Allocations(t *testing.T) {
 }
 
 // FuzzCheck holds that what is not refused can be decoded, and means the same
-// after it was encoded again.
+// after it was encoded again; and that jsonlogic, which OFREP asks first, refuses the same.
 func FuzzCheck(f *testing.F) {
-	for _, seed := range []string{`{"a":[1e999,"\ud800"],"a":{}}`, `{"\ud83d\ude80":-1.5e300}`, nested(80), ` [ { "a" : "\\" } , "\"" ] `} {
+	for _, seed := range []string{nested(140), nested(141), `{"a":"\ud800x","b":"\ufffd"}`, `{"\u0061":1,"a":2}`, `["\ud83d\ud83d\ude80",1e308]`, `{"a":[1e999,"\ud800"],"a":{}}`, `{"\ud83d\ude80":-1.5e300}`, nested(80), ` [ { "a" : "\\" } , "\"" ] `} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -96,6 +97,10 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		problems := rawjson.Check(text, 10, "")
+		_, portable, err := jsonlogic.ParsePortable(text, rawjson.MaxDepth)
+		if err == nil && portable != (len(problems) == 0) {
+			t.Fatalf("%q: portable is %t, and the problems are %v", text, portable, problems)
+		}
 		var value any
 		if err := json.Unmarshal(text, &value); err != nil {
 			if len(problems) == 0 {
