@@ -27,7 +27,7 @@ func Parse(source []byte) (Value, error) {
 // members with the same key, no number is too large for a float64, no escape is half of a surrogate pair, and at most
 // depth arrays and objects are nested.
 func ParsePortable(source []byte, depth int) (v Value, portable bool, err error) {
-	p := parser{src: string(source), depth: MaxDataDepth, deep: MaxDataDepth - depth}
+	p := parser{src: string(source), depth: MaxDataDepth, least: MaxDataDepth - depth}
 	v, err = p.document()
 	return v, err == nil && !p.odd, err
 }
@@ -37,7 +37,7 @@ type parser struct {
 	src   string
 	pos   int
 	depth int  // levels of nesting still allowed
-	deep  int  // below this depth the text is odd
+	least int  // with fewer levels left the text is odd
 	odd   bool // other parsers may read the text differently, or not at all
 }
 
@@ -118,7 +118,7 @@ func (p *parser) array() (Value, error) {
 }
 
 func (p *parser) object() (Value, error) {
-	o := newObject(4) // a guess that fits most objects of a context
+	o := newObject(fewMembers) // which fits most objects of a context
 	err := p.sequence('}', func() error {
 		m, err := p.member()
 		if err == nil && o.set(m) {
@@ -138,7 +138,7 @@ func (p *parser) sequence(closing byte, element func() error) error {
 		return errTooDeep
 	}
 	p.depth--
-	if p.depth < p.deep {
+	if p.depth < p.least {
 		p.odd = true
 	}
 	defer func() { p.depth++ }()

@@ -107,9 +107,9 @@ func newObject(size int) *object {
 	}
 	small := &struct {
 		object
-		members [fewMembers]Member
+		space [fewMembers]Member
 	}{}
-	return emptyObject(&small.object, small.members[:0])
+	return emptyObject(&small.object, small.space[:0])
 }
 
 func emptyObject(o *object, members []Member) *object {

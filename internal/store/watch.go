@@ -18,7 +18,7 @@ type commitWatch struct {
 	last atomic.Pointer[commitReading] // nil before the first and once closed
 }
 
-// commitReading is what the counter was at a time.
+// commitReading is a value of the counter and when it was read.
 type commitReading struct {
 	counter int64
 	at      time.Time
@@ -47,6 +47,7 @@ func (w *commitWatch) read(ctx context.Context) (int64, error) {
 	return int64(counter), nil
 }
 
+// recent returns the last reading, unless it is too old.
 func (w *commitWatch) recent() (int64, bool) {
 	last := w.last.Load()
 	if last == nil || time.Since(last.at) >= watchInterval {
