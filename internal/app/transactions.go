@@ -57,10 +57,10 @@ func (tx environmentWrites) StripValues(ctx context.Context, caller accounts.Cal
 
 // observationTransactions are the store's, and create the environments that
 // services report.
-func observationTransactions(db *store.DB) observations.Store {
+func observationTransactions(db *store.DB) store.Transactions[observations.ReadTx, observations.Tx] {
 	return store.NewTransactions(db,
 		func(tx *store.ReadTx) observations.ReadTx { return tx },
-		func(tx *store.Tx) observations.Tx { return observationWrites{tx} }).ForObservations()
+		func(tx *store.Tx) observations.Tx { return observationWrites{tx} })
 }
 
 type observationWrites struct{ *store.Tx }

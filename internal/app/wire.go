@@ -71,8 +71,9 @@ func (a *App) wireFeed() {
 // wireLoops makes what works by itself, besides the jobs engine.
 func (a *App) wireLoops() {
 	a.refreshes = &observations.Refreshes{Store: a.db.Refreshes(), Interval: a.options.RefreshInterval, Log: a.log}
-	a.observations = &observations.Service{Store: observationTransactions(a.db), Discoverable: environments.Discoverable,
-		Measured: a.measured, Dropped: a.metrics.CountDroppedReports}
+	observed := observationTransactions(a.db)
+	a.observations = &observations.Service{Store: observed, Reports: observed.ForObservations(), Series: observations.NewTurns(),
+		Discoverable: environments.Discoverable, Measured: a.measured, Dropped: a.metrics.CountDroppedReports}
 	a.evaluations = &observations.Evaluations{Metrics: a.observations, Interval: a.options.RefreshInterval, Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
 	a.snapshots = &flags.Snapshots{Store: a.db.Flags(), History: a.db.After}

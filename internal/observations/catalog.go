@@ -96,6 +96,9 @@ func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, dra
 		return ReportingService{}, err
 	}
 	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (ReportingService, error) {
+		if err := requireFewServices(ctx, tx, caller.Account); err != nil {
+			return ReportingService{}, err
+		}
 		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, KindService, key); err != nil {
 			return ReportingService{}, err
 		}
@@ -109,6 +112,15 @@ func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, dra
 		}
 		return service, changes.Record(ctx, tx, caller.Account, caller.Actor(), KindService, key, nil, &service)
 	})
+}
+
+// requireFewServices refuses more services than an account may have.
+func requireFewServices(ctx context.Context, tx Tx, account string) error {
+	count, err := tx.CountServices(ctx, account)
+	if err == nil && count >= maxServices {
+		err = fault.RowLimit("platform.service_rows", maxServices, "An account may have %d services. Delete some that are not used.", maxServices)
+	}
+	return err
 }
 
 // ReplaceService renames a service; without a name it is called by its key.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/observations"
@@ -93,6 +94,40 @@ func TestCreateContextType_RowLimit(t *testing.T) {
 		same(t, refusals(err), []refusal{{fault.AlreadyExists, fault.Pointer("/data/id")}})
 	})
 }
+
+func TestCreateService_Limit(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"))
+	items := make([]observations.ReportedContext, 10_000)
+	for i := range items {
+		items[i] = reported("service", fmt.Sprint("s", i))
+	}
+	h.report(t, items...)
+	_, err := h.CreateService(t.Context(), h.owner, keyDraft("one-more"))
+	if !fault.Is(err, fault.RowLimitReached) || fault.All(err)[0].Meta["limit_key"] != "platform.service_rows" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestService_ReportsApart: what people do never waits for the transactions of reports.
+func TestService_ReportsApart(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"))
+	h.report(t, reported("user", "alice"))
+	h.Reports = nil // every use of it panics
+	for name, err := range map[string]error{
+		"create": failure(h.CreateService(t.Context(), h.owner, keyDraft("web"))),
+		"get":    failure(h.Service.Service(t.Context(), h.owner, "web")),
+		"list":   failure(h.Contexts(t.Context(), h.owner, observations.Filter{}, page.Request{Size: 1})),
+		"series": failure(h.Metrics(t.Context(), h.owner, observations.SeriesQuery{Name: "m", Step: time.Hour})),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func failure[T any](_ T, err error) error { return err }
 
 func TestReplace_WithoutName(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package observations
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -23,7 +24,7 @@ const (
 	// maxEvaluationSets is how many different evaluations of an account are counted between two writes. It is enough for
 	// all flags with two values each.
 	maxEvaluationSets = 20_000
-	// maxValueText is how many bytes of a served value tell it apart from others.
+	// maxValueText is how many bytes of a served value, as JSON, tell it apart from others.
 	maxValueText = 100
 )
 
@@ -65,23 +66,37 @@ func (e *Evaluations) Note(account, environment string, evaluated ...Evaluated) 
 	of.mu.Lock()
 	defer of.mu.Unlock()
 	for _, each := range evaluated {
+		value := beginning(each.Value)
 		// A lookup like this one allocates nothing.
-		if count := of.counts[evaluationSet{environment, each.Flag, string(each.Value)}]; count != nil {
+		if count := of.counts[evaluationSet{environment, each.Flag, string(value)}]; count != nil {
 			*count++
 			continue
 		}
-		of.add(evaluationSet{strings.Clone(environment), strings.Clone(each.Flag), string(each.Value)}, 1) // requests end
+		e.add(of, evaluationSet{strings.Clone(environment), strings.Clone(each.Flag), string(value)}, 1) // requests end
 	}
 }
 
-func (c *evaluationCounts) add(set evaluationSet, more int) {
-	if c.counts == nil {
-		c.counts = map[evaluationSet]*int{}
+// beginning returns a value, or of a long one the beginning as a string.
+func beginning(value json.RawMessage) json.RawMessage {
+	if len(value) <= maxValueText {
+		return value
 	}
-	if count := c.counts[set]; count != nil {
+	text := bytes.TrimPrefix(value[:maxValueText], []byte(`"`))
+	short, _ := json.Marshal(strings.ToValidUTF8(string(text), "") + "…") // a text always encodes
+	return short
+}
+
+// add counts a set of an account, whose lock is held.
+func (e *Evaluations) add(of *evaluationCounts, set evaluationSet, more int) {
+	if of.counts == nil {
+		of.counts = map[evaluationSet]*int{}
+	}
+	if count := of.counts[set]; count != nil {
 		*count += more
-	} else if len(c.counts) < maxEvaluationSets {
-		c.counts[set] = &more
+	} else if len(of.counts) < maxEvaluationSets {
+		of.counts[set] = &more
+	} else {
+		e.Metrics.drop(1)
 	}
 }
 
@@ -158,16 +173,12 @@ func (e *Evaluations) putBack(account string, sets []evaluationSet, counts map[e
 	of.mu.Lock()
 	defer of.mu.Unlock()
 	for _, set := range sets {
-		of.add(set, *counts[set])
+		e.add(of, set, *counts[set])
 	}
 }
 
 // metric returns a count as a client would report it.
 func (s evaluationSet) metric(count int) Metric {
-	value := textOf(json.RawMessage(s.value))
-	if len(value) > maxValueText {
-		value = strings.ToValidUTF8(value[:maxValueText], "") + "…"
-	}
-	dimensions, _ := json.Marshal(map[string]string{"environment": s.environment, "flag": s.flag, "value": value}) // texts always encode
+	dimensions, _ := json.Marshal(map[string]string{"environment": s.environment, "flag": s.flag, "value": textOf(json.RawMessage(s.value))}) // texts always encode
 	return Metric{Name: evaluationsName, Unit: evaluationsUnit, Value: float64(count), Dimensions: dimensions}
 }

@@ -81,8 +81,8 @@ func TestEvaluations_Counted(t *testing.T) {
 func TestEvaluations_KeptWhenNotWritten(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
-	store := &failing{Store: h.Store, broken: true}
-	h.Store = store
+	store := &failing{Store: h.Reports, broken: true}
+	h.Reports = store
 	evaluations := newEvaluations(h)
 	for i := range 3 {
 		evaluations.Note(h.owner.Account, "e", served("a", "1"))
@@ -92,16 +92,32 @@ func TestEvaluations_KeptWhenNotWritten(t *testing.T) {
 	same(t, h.counted(t, h.owner.Account), map[string]float64{`{"environment":"e","flag":"a","value":"1"}`: 3})
 }
 
+// TestEvaluations_LongValues: of a long value the beginning is kept, so that many do not
+// fill the memory.
+func TestEvaluations_LongValues(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"))
+	evaluations := newEvaluations(h)
+	for _, end := range []string{"one", "two"} {
+		evaluations.Note(h.owner.Account, "e", served("a", `"`+strings.Repeat("x", 60_000)+end+`"`))
+	}
+	evaluations.Flush(t.Context())
+	same(t, h.counted(t, h.owner.Account), map[string]float64{`{"environment":"e","flag":"a","value":"` + strings.Repeat("x", 99) + `…"}`: 2})
+}
+
 // TestEvaluations_AccountsShareNothing: one that evaluates more than is counted loses nothing of another.
 func TestEvaluations_AccountsShareNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
-	store := &failing{Store: h.Store, broken: true, always: h.owner.Account} // writing that many would take long
-	h.Store = store
+	store := &failing{Store: h.Reports, broken: true, always: h.owner.Account} // writing that many would take long
+	h.Reports = store
+	dropped := 0
+	h.Dropped = func(counts int) { dropped += counts }
 	evaluations, other := newEvaluations(h), storetest.NewTenant(t, h.db, "free").Owner.Account
 	for i := range 25_000 { // more than an account may have
 		evaluations.Note(h.owner.Account, "e", served(fmt.Sprint("f", i), "1"))
 	}
+	same(t, dropped, 5000)
 	evaluations.Note(other, "e", served("a", "1"))
 	evaluations.Flush(t.Context())
 	evaluations.Note(other, "e", served("a", "1"))

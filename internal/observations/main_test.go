@@ -32,9 +32,9 @@ func newHouse(t *testing.T, database storetest.Database, change ...func(*store.O
 }
 
 func newService(db *store.DB) *observations.Service {
-	return &observations.Service{Discoverable: environments.Discoverable, Measured: func(string, observations.Metric) {}, Store: store.NewTransactions(db,
-		func(tx *store.ReadTx) observations.ReadTx { return tx },
-		func(tx *store.Tx) observations.Tx { return writes{tx} })}
+	transactions := store.NewTransactions(db, func(tx *store.ReadTx) observations.ReadTx { return tx }, func(tx *store.Tx) observations.Tx { return writes{tx} })
+	return &observations.Service{Discoverable: environments.Discoverable, Measured: func(string, observations.Metric) {},
+		Store: transactions, Reports: transactions.ForObservations()}
 }
 
 // writes creates environments as the app does.

@@ -145,8 +145,8 @@ func TestReport_FewStatements(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		h := newHouse(t, database)
-		counting := &counted{Store: h.Store}
-		h.Store = counting
+		counting := &counted{Store: h.Reports}
+		h.Reports = counting
 		h.report(t, reported("service", "known"), described("t0", "known", `{"a":1}`), reported("t1", "known"))
 		counting.calls = 0
 		items := []observations.ReportedContext{reported("service", "known")}

@@ -59,7 +59,15 @@ type Point struct {
 }
 
 // Metrics returns the sums of a metric. Every role may call it.
-func (s *Service) Metrics(ctx context.Context, caller accounts.Caller, query SeriesQuery) (Series, error) {
+func (s *Service) Metrics(ctx context.Context, caller accounts.Caller, query SeriesQuery) (found Series, err error) {
+	err = s.Series.Take(ctx, maxSumsRead, func() error {
+		found, err = s.series(ctx, caller, query)
+		return err
+	})
+	return found, err
+}
+
+func (s *Service) series(ctx context.Context, caller accounts.Caller, query SeriesQuery) (Series, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Series, error) {
 		if err := query.settle(tx.Now()); err != nil {
 			return Series{}, err

@@ -69,12 +69,16 @@ type Tx interface {
 // Service takes reports of contexts and metrics, and manages what they created.
 type Service struct {
 	Store Store
+	// Reports runs the transactions of reports, which wait for all others.
+	Reports Store
+	// Series bounds how many series are read at once: one may read very many sums.
+	Series Turns
 	// Discoverable returns which environments a report may create, and how many
 	// more are new but past their cap.
 	Discoverable func(known map[string]bool, keys []string) (created []string, dropped int)
 	// Measured receives every usable metric once it is stored.
 	Measured func(account string, metric Metric)
-	// Dropped, unless it is nil, receives how many sums were past a cap.
+	// Dropped, unless it is nil, receives how many sums or counts were past a cap.
 	Dropped func(sums int)
 
 	queue queue[Tx]

@@ -45,7 +45,7 @@ func NewMetrics(version string) *Metrics {
 		store:     newTransactions(registry),
 		auth:      newWordCounters(registry, "signalbox_authentications_total", "Credential checks.", "result"),
 		reported:  newReports(private),
-		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_reported_dropped_total", Help: "Sums of samples past the cap of a minute or an hour."}),
+		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_reported_dropped_total", Help: "Sums of samples past the cap of a minute or an hour, and evaluations past that of an account."}),
 		groupSize: newHistogram("signalbox_store_group_commit_size", "Writes that shared one commit.", prometheus.ExponentialBuckets(1, 2, 10)...),
 
 		streamMetrics: newStreamMetrics(registry),
