@@ -97,7 +97,7 @@ func (r *refusals) trust(hash digest) {
 	r.good[hash] = true
 }
 
-// Expect takes note of the plaintext of a new key, so that its first use is looked up
+// Expect takes note of the plaintext of a new key or session, so that its first use is looked up
 // whoever else sends wrong ones from the same address.
 func (a *Authenticator) Expect(plaintext string) {
 	hash := ParseSecret(plaintext).digest()

@@ -31,7 +31,7 @@ type Authenticator interface {
 	// Recall returns the caller behind a token without the database, while that
 	// is away.
 	Recall(token string) (accounts.Caller, bool)
-	// Expect takes note of the plaintext of a new key.
+	// Expect takes note of the plaintext of a new key or session.
 	Expect(plaintext string)
 	// Forget makes the next request with the key look it up again.
 	Forget(keyID string)

@@ -107,6 +107,15 @@ func (c *call) objectOrNothing() (*jsonapi.Object, error) {
 	return c.object(text)
 }
 
+// nothing reads the body of an action that takes none. It may be any object; read strictly, it has no members.
+func (c *call) nothing() error {
+	if _, err := c.objectOrNothing(); err != nil {
+		return err
+	}
+	problems := c.done()
+	return problems.Err()
+}
+
 // done returns the problems of the body once everything was read from it.
 func (c *call) done() fault.Problems { return c.body.Done(c.writer.strict) }
 

@@ -111,7 +111,7 @@ func validateExchange(sent *http.Request, r request, got answer) error {
 		return validateUnrouted(sent, got)
 	}
 	if !r.offContract && meansToBeValid(got.status) {
-		err := errors.Join(validateCredential(route, sent), validateParameters(route, parameters, sent), validateRequestBody(route, sent, r.body))
+		err := errors.Join(validateCredential(route, sent), validateParameters(route, parameters, sent), validateDescribed(route, sent), validateRequestBody(route, sent, r.body))
 		if err != nil {
 			return errors.Join(errors.New("the request was accepted but is not valid"), err)
 		}
@@ -149,6 +149,27 @@ func validateParameters(route *routers.Route, path map[string]string, sent *http
 	}
 	place := "#/paths/" + pointer(route.Path)
 	return errors.Join(of(place, route.PathItem.Parameters), of(place+"/"+strings.ToLower(route.Method), route.Operation.Parameters))
+}
+
+// validateDescribed checks that parameters are described which the service took.
+// Whether it knows them all is certain for strict requests only.
+func validateDescribed(route *routers.Route, sent *http.Request) error {
+	strict, query := sent.Header.Get("Prefer") == "handling=strict", sent.URL.Query()
+	for name := range query {
+		if isDescribed := describes(route, name) || describes(route, "filter["+name+"]"); !isDescribed && (strict || name == "dry_run" && sent.Method != http.MethodGet) {
+			return fmt.Errorf("the parameter %s is not described", name)
+		}
+	}
+	if strict && strings.HasPrefix(route.Path, "/api/") && !describes(route, "Prefer") {
+		return errors.New("the header Prefer is not described")
+	}
+	return nil
+}
+
+func describes(route *routers.Route, parameter string) bool {
+	return slices.ContainsFunc(slices.Concat(route.PathItem.Parameters, route.Operation.Parameters), func(each *openapi3.ParameterRef) bool {
+		return each.Value.Name == parameter
+	})
 }
 
 // validateText checks the text of a parameter or header, which stands for a

@@ -27,7 +27,7 @@ func writes() []access {
 
 // rehearsed reports whether a route has dry runs, as the interface says.
 func rehearsed(route string) bool {
-	return !strings.HasSuffix(route, "/bulk") && !signsIn(route) && (!strings.Contains(route, "/actions/") || strings.HasSuffix(route, "/actions/revert"))
+	return route == "DELETE /api/v1/sessions/{id}" || !strings.HasSuffix(route, "/bulk") && !signsIn(route) && (!strings.Contains(route, "/actions/") || strings.HasSuffix(route, "/actions/revert"))
 }
 
 // TestDryRun_EveryRoute: a dry run answers as the write itself does and leaves

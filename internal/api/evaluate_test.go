@@ -58,6 +58,9 @@ func TestEvaluate_Environments(t *testing.T) {
 		t.Errorf("got %s", got.body)
 	}
 	owner.evaluated("made", "nowhere", nil).refused(400, invalid("/environment"))
+	if got := owner.evaluated("made", "prod", nil).want(400); !got.contains(`The environment \"prod\" does not exist. Did you mean production?`) {
+		t.Errorf("got %s", got.body)
+	}
 	owner.evaluated("nowhere", "production", nil).refused(404, problem{code: "not_found"})
 	path := flagsPath + "/made/actions/evaluate"
 	owner.post(path, `{}`).refused(400, invalid("/environment"))

@@ -169,8 +169,7 @@ func (a *API) evaluateFlag(c *call) (reply, error) {
 		return reply{}, fault.Missing("flag", c.id)
 	}
 	if !snapshot.HasEnvironment(environment) {
-		body.Refuse("environment", "must be an environment of this account")
-		return reply{}, body.Problems().Err()
+		return reply{}, noEnvironment(snapshot, environment).At(body.Place("environment"))
 	}
 	decided, explanation := flag.Explain(environment, context)
 	answer := evaluation{Environment: environment, Value: decided.Raw(), Reason: decided.Reason, Explanation: explanation}

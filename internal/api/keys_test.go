@@ -273,6 +273,7 @@ func TestKey_LastUsedAtOfChangedKey(t *testing.T) {
 func TestKey_ManyWrong(t *testing.T) {
 	t.Parallel()
 	owner := start(t, storetest.New(t, "sqlite"))
+	ada := owner.join("MEMBER", "Ada")
 	owner.get(environmentsPath).want(200)
 	var limited atomic.Bool
 	var senders sync.WaitGroup
@@ -294,4 +295,6 @@ func TestKey_ManyWrong(t *testing.T) {
 	}
 	owner.get(environmentsPath).want(200)
 	owner.withRole("VIEWER").get(environmentsPath).want(200)
+	signedIn := owner.signIn(attributes{"email": ada.email, "password": goodPassword}).want(201)
+	owner.with(signedIn.cookie().Value).get(environmentsPath).want(200)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
@@ -177,9 +178,14 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "Name an environment in "+environmentHeader+", or use a key restricted to one.")
 	}
 	if !snapshot.HasEnvironment(environment) {
-		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "There is no environment "+strconv.Quote(environment)+".")
+		return ofrepRequest{}, noEnvironment(snapshot, environment).With("errorCode", ofrepGeneral)
 	}
 	return ofrepRequest{snapshot: snapshot, environment: environment, context: context, since: since}, nil
+}
+
+// noEnvironment is the refusal of an environment that the account does not have.
+func noEnvironment(snapshot *flags.Snapshot, key string) *fault.Error {
+	return fault.New(fault.Validation, "The environment %q does not exist.%s", key, naming.DidYouMean(key, snapshot.Environments()))
 }
 
 // evaluatedFlags returns the caller's flags; while the database is away those in
@@ -228,7 +234,7 @@ func (c *call) ofrepContext() (jsonlogic.Value, error) {
 	if err != nil || body.Kind() != jsonlogic.KindObject || !portable && !utf8.Valid(text) {
 		return jsonlogic.Value{}, ofrepRefusal(ofrepParseError, `The body must be a JSON object such as {"context": {"targetingKey": "alice"}}.`)
 	}
-	if !portable {
+	if !portable { // then there is something unreadable: both have the same rules
 		return jsonlogic.Value{}, jsonapi.Unreadable(text).With("errorCode", ofrepParseError)
 	}
 	sent := body.Get("context")

@@ -120,6 +120,9 @@ func TestOFREP_Refusals(t *testing.T) {
 		}
 		owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "")).want(400)
 		owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "nowhere")).want(400)
+		if got := owner.ofrep(key, `{}`, with("X-Signalbox-Environment", "prod")).want(400); !got.contains(`The environment \"prod\" does not exist. Did you mean production?`) {
+			t.Errorf("got %s", got.body)
+		}
 		owner.ofrep(key, `{}`, with("Content-Type", "text/plain")).want(415)
 		owner.ofrep(key, strings.Repeat(" ", 9<<20)).want(413)
 	}

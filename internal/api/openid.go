@@ -65,7 +65,7 @@ func (a *API) finishOpenID(c *call) (reply, error) {
 	if err != nil {
 		return a.notSignedIn(c, err)
 	}
-	a.setCookie(c, session.Plaintext, session.ExpiresAt)
+	a.begin(c, session)
 	return redirect(c, path)
 }
 

@@ -29,11 +29,7 @@ func contextFilter(c *call) observations.Filter {
 }
 
 func nameDraft(envelope *jsonapi.Envelope) observations.Draft {
-	draft := observations.Draft{
-		Key:        envelope.ID,
-		Name:       envelope.Attributes.String("name"),
-		Attributes: envelope.Attributes.RawObject("attributes", `{"plan": {}}`),
-	}
+	draft := observations.Draft{Key: envelope.ID, Name: envelope.Attributes.String("name")}
 	draft.Problems = envelope.Done()
 	return draft
 }
@@ -41,9 +37,12 @@ func nameDraft(envelope *jsonapi.Envelope) observations.Draft {
 // contextTypeDraft takes the id of a new context type from its attributes too, where
 // some clients send it.
 func contextTypeDraft(envelope *jsonapi.Envelope) observations.Draft {
-	draft := nameDraft(envelope)
 	var id string
-	if text, sent := envelope.Attributes.RawOrNull("id"); sent && draft.Key.Or("") == "" && json.Unmarshal(text, &id) == nil {
+	text, sent := envelope.Attributes.RawOrNull("id")
+	attributes := envelope.Attributes.RawObject("attributes", `{"plan": {}}`)
+	draft := nameDraft(envelope)
+	draft.Attributes = attributes
+	if sent && draft.Key.Or("") == "" && json.Unmarshal(text, &id) == nil {
 		draft.Key = optional.Of(id)
 	}
 	return draft

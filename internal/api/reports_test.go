@@ -317,7 +317,7 @@ func TestContextTypes_Create(t *testing.T) {
 			t.Errorf("the history has %v", latest)
 		}
 		// Some clients send the id with the attributes.
-		inner := member.post(typesPath, `{"data":{"attributes":{"id":"device"}}}`).want(201)
+		inner := member.post(typesPath, `{"data":{"attributes":{"id":"device"}}}`, strictly).want(201)
 		if inner.data().ID != "device" || inner.text("name") != "device" {
 			t.Errorf("got %s", inner.body)
 		}

@@ -142,14 +142,11 @@ func (r resource[T, D, F]) remove(remove func(ctx context.Context, caller accoun
 }
 
 // action does something to the resource that the path names and answers with
-// the one that results. The body may be anything that is an object, or nothing; read strictly, it has no members.
+// the one that results.
 func (r resource[T, D, F]) action(act func(ctx context.Context, caller accounts.Caller, id string) (T, error)) handler {
 	return func(c *call) (reply, error) {
-		if _, err := c.objectOrNothing(); err != nil {
+		if err := c.nothing(); err != nil {
 			return reply{}, err
-		}
-		if problems := c.done(); problems.Err() != nil {
-			return reply{}, problems.Err()
 		}
 		result, err := act(c.ctx(), c.caller, r.id(c.id))
 		return r.answer(http.StatusOK, result, err)

@@ -62,7 +62,7 @@ func (a *API) revert(c *call) (reply, error) {
 	if err := c.query.Err(); err != nil {
 		return reply{}, err
 	}
-	if _, err := c.objectOrNothing(); err != nil {
+	if err := c.nothing(); err != nil {
 		return reply{}, err
 	}
 	change, err := a.findChange(c)

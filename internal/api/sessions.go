@@ -41,6 +41,13 @@ func cookieValue(r *http.Request, name string) string {
 	return cookie.Value
 }
 
+// begin gives a browser its new session, which works whoever else sends wrong ones from
+// the same address.
+func (a *API) begin(c *call, session accounts.Session) {
+	a.Auth.Expect(session.Plaintext)
+	a.setCookie(c, session.Plaintext, session.ExpiresAt)
+}
+
 // setCookie gives a browser its session, or with an empty token takes it away.
 func (a *API) setCookie(c *call, token string, expires time.Time) {
 	cookie := &http.Cookie{Name: sessionCookie, Value: token, Path: "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteLaxMode,
@@ -111,17 +118,14 @@ func (a *API) signInWithCode(c *call, envelope *jsonapi.Envelope, code string) (
 	return a.signedIn(c, session, err)
 }
 
-// makeCode replies with a code that signs the person in once more, in a terminal. It has no ETag, which would tell something
-// of the code.
+// makeCode replies with a code that signs the person in once more, in a terminal. It has no ETag, whose hash would reveal
+// something about the code.
 func (a *API) makeCode(c *call) (reply, error) {
 	if err := requireSession(c); err != nil {
 		return reply{}, err
 	}
-	if _, err := c.objectOrNothing(); err != nil {
+	if err := c.nothing(); err != nil {
 		return reply{}, err
-	}
-	if problems := c.done(); problems.Err() != nil {
-		return reply{}, problems.Err()
 	}
 	code, err := a.Accounts.MakeCode(c.ctx(), c.caller)
 	c.writer.set("Cache-Control", "no-store")
@@ -131,7 +135,7 @@ func (a *API) makeCode(c *call) (reply, error) {
 // signedIn replies with a new session and its cookie.
 func (a *API) signedIn(c *call, session accounts.Session, err error) (reply, error) {
 	if err == nil {
-		a.setCookie(c, session.Plaintext, session.ExpiresAt)
+		a.begin(c, session)
 	}
 	return sessionResource().answer(http.StatusCreated, session, err)
 }

@@ -29,17 +29,18 @@ func (c *call) rehearse(route *route) error {
 		return nil
 	}
 	var err error
-	if c.dryRun, err = c.query.DryRun(rehearsable(path)); c.dryRun {
+	if c.dryRun, err = c.query.DryRun(isRehearsable(method, path)); c.dryRun {
 		c.writer.ctx = transaction.DryRun(c.writer.ctx)
 	}
 	return err
 }
 
-// rehearsable reports whether the writes of a path can be rolled back: those of resources can. Reports are merged with
-// those of others, and actions start something at once. Sessions and passwords are no rehearsal: an answer has a cookie,
-// and attempts are counted.
-func rehearsable(path string) bool {
+// isRehearsable reports whether the writes of a route can be rolled back: those of resources can. Reports are merged with
+// those of others, and actions start something at once. Nobody signs in or out as a rehearsal: an answer has a cookie, and
+// attempts are counted.
+func isRehearsable(method, path string) bool {
 	acts := strings.Contains(path, "/actions/") && !strings.HasSuffix(path, "/actions/revert")
 	signsIn := strings.Contains(path, "/sessions") || strings.HasSuffix(path, "/redeem") || strings.HasSuffix(path, "/password")
-	return !acts && !signsIn && !strings.HasSuffix(path, "/bulk")
+	endsSession := method == http.MethodDelete && path == "/api/v1/sessions/{id}"
+	return endsSession || !acts && !signsIn && !strings.HasSuffix(path, "/bulk")
 }

@@ -35,6 +35,8 @@ func (a answer) meta() (meta struct {
 func TestStrict_UnknownMembers(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
+	owner.post(environmentsPath, envelope("environment", "reverted", attributes{"name": "Reverted"})).want(201)
+	changed := changesPath + "/" + owner.latest().ID
 	key := aKey(owner)
 	for _, c := range []struct {
 		name, method, path, body string
@@ -59,6 +61,10 @@ func TestStrict_UnknownMembers(t *testing.T) {
 				"items/a~0~1/typ is not a known member; known are description, schema, type, value. Did you mean type?"}},
 		{"an action", "POST", key + "/actions/revoke", `{"reason":"lost"}`,
 			[]string{"/reason"}, []string{"reason is not a known member; there are none here."}},
+		{"a revert", "POST", changed + "/actions/revert", `{"force":true}`,
+			[]string{"/force"}, []string{"force is not a known member; there are none here."}},
+		{"attributes of a service", "POST", servicesPath, `{"data":{"id":"s","attributes":{"attributes":{}}}}`,
+			[]string{"/data/attributes/attributes"}, []string{"attributes is not a known member; known are name."}},
 		{"an evaluation", "POST", flagsPath + "/f/actions/evaluate", `{"environment":"production","contxt":{}}`,
 			[]string{"/contxt"}, []string{"contxt is not a known member; known are context, data, environment. Did you mean context?"}},
 	} {

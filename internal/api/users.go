@@ -38,11 +38,8 @@ type resetAttributes struct {
 func (r resetAttributes) Definition() any { return r.User }
 
 func (a *API) resetPassword(c *call) (reply, error) {
-	if _, err := c.objectOrNothing(); err != nil {
+	if err := c.nothing(); err != nil {
 		return reply{}, err
-	}
-	if problems := c.done(); problems.Err() != nil {
-		return reply{}, problems.Err()
 	}
 	reset, err := a.Accounts.ResetPassword(c.ctx(), c.caller, c.id)
 	if err != nil {

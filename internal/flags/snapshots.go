@@ -3,6 +3,8 @@ package flags
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -71,6 +73,9 @@ func (s *Snapshot) HasEnvironment(key string) bool {
 	_, has := s.environments[key]
 	return has
 }
+
+// Environments returns the sorted keys of the account's environments.
+func (s *Snapshot) Environments() []string { return slices.Sorted(maps.Keys(s.environments)) }
 
 // held is an account's snapshot. One reader brings it up to date under its lock
 // while the others wait; a reader that finds it up to date does not.

@@ -71,7 +71,7 @@ func (o *Object) Know(names ...string) {
 func (o *Object) Ignored() []string {
 	var pointers []string
 	for in, name := range o.unknown() {
-		pointers = append(pointers, *source(in.placeOf(name)).Pointer)
+		pointers = append(pointers, *source(in.Place(name)).Pointer)
 	}
 	return pointers
 }
@@ -131,7 +131,7 @@ func (o *Object) refuseUnknown(name string, known []string) {
 		rule = "is not a known member; known are " + strings.Join(known, ", ")
 	}
 	path := o.path + fault.Escape(name)
-	o.problems.Add(fault.New(fault.Validation, "%s %s.%s", path, rule, naming.DidYouMean(name, known)).At(o.placeOf(name)))
+	o.problems.Add(fault.New(fault.Validation, "%s %s.%s", path, rule, naming.DidYouMean(name, known)).At(o.Place(name)))
 }
 
 // MemberNames returns the names of the members that a value has as JSON; none if it is no object.

@@ -57,11 +57,11 @@ func (o *Object) Problems() *fault.Problems { return o.problems }
 
 // Refuse notes that a member breaks a rule ("must be …").
 func (o *Object) Refuse(name, rule string) {
-	o.problems.Add(fault.New(fault.Validation, "%s%s %s.", o.path, fault.Escape(name), rule).At(o.placeOf(name)))
+	o.problems.Add(fault.New(fault.Validation, "%s%s %s.", o.path, fault.Escape(name), rule).At(o.Place(name)))
 }
 
-// placeOf returns where a member is in the request.
-func (o *Object) placeOf(name string) fault.Source {
+// Place returns where a member is in the request.
+func (o *Object) Place(name string) fault.Source {
 	place := o.place(o.path + fault.Escape(name))
 	if place.Kind == fault.PointerSource {
 		place.Path = "/" + place.Path
