@@ -121,10 +121,10 @@ func (tx *Tx) SaveFlags(ctx context.Context, saved []flags.Flag) error {
 // CreateFlags inserts flags of one account that do not exist.
 func (tx *Tx) CreateFlags(ctx context.Context, created []flags.Flag) error {
 	rows, more, err := flagRows(created)
-	if err != nil {
+	if err != nil || len(created) == 0 {
 		return err
 	}
-	return tx.creates(ctx, insertFlag, overwriteFlag, rows, more)
+	return tx.creates(ctx, created[0].Account, insertFlag, overwriteFlag, rows, more)
 }
 
 // flagRows returns what is stored of flags, and what they add to totals.

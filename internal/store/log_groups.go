@@ -49,12 +49,16 @@ func (tx *ReadTx) CountLogGroups(ctx context.Context, account string) (int, erro
 
 // SaveLogGroups inserts or overwrites log groups of one account, deleted rows of their keys too.
 func (tx *Tx) SaveLogGroups(ctx context.Context, groups []logging.Group) error {
-	rows := make([][]any, len(groups))
+	if len(groups) == 0 {
+		return nil
+	}
+	keys, rows := make([]string, len(groups)), make([][]any, len(groups))
 	for i, g := range groups {
+		keys[i] = g.Key
 		rows[i] = []any{g.Account, g.Key, logging.KindGroup, g.Name, levelOrNull(g.Level), microsOrNull(g.LevelExpiresAt), asJSON(g.Environments),
 			nil, true, microsOrNull(g.NextExpiry()), searchable(g.Key, g.Name), micros(g.CreatedAt), micros(g.UpdatedAt)}
 	}
-	return tx.saveLoggers(ctx, rows)
+	return tx.saveLoggers(ctx, groups[0].Account, keys, rows)
 }
 
 // DeleteLogGroup removes a log group. Its members must have left it.

@@ -142,19 +142,23 @@ const overwriteLogger = `ON CONFLICT (account_id, key) DO UPDATE SET kind = excl
 // SaveLoggers inserts or overwrites loggers of one account, deleted ones too.
 func (tx *Tx) SaveLoggers(ctx context.Context, loggers []logging.Logger) error {
 	rows, _, err := loggerRows(loggers)
-	if err != nil {
+	if err != nil || len(loggers) == 0 {
 		return err
 	}
-	return tx.saveLoggers(ctx, rows)
+	keys := make([]string, len(loggers))
+	for i, logger := range loggers {
+		keys[i] = logger.Key
+	}
+	return tx.saveLoggers(ctx, loggers[0].Account, keys, rows)
 }
 
 // CreateLoggers inserts loggers of one account that do not exist, over deleted ones.
 func (tx *Tx) CreateLoggers(ctx context.Context, created []logging.Logger) error {
 	rows, more, err := loggerRows(created)
-	if err != nil {
+	if err != nil || len(created) == 0 {
 		return err
 	}
-	return tx.creates(ctx, insertLogger, overwriteLogger, rows, more)
+	return tx.creates(ctx, created[0].Account, insertLogger, overwriteLogger, rows, more)
 }
 
 // loggerRows returns what is stored of loggers, and what they add to totals.
@@ -177,16 +181,9 @@ func loggerRows(loggers []logging.Logger) (rows [][]any, more map[total]int, err
 	return rows, more, nil
 }
 
-// saveLoggers writes rows of loggers or groups of one account, which begin with the account and the key.
-func (tx *Tx) saveLoggers(ctx context.Context, rows [][]any) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	keys := make([]string, len(rows))
-	for i, row := range rows {
-		keys[i] = row[1].(string)
-	}
-	return tx.counting(ctx, countedLoggers(), rows[0][0].(string), keys, func() error {
+// saveLoggers writes the rows of loggers or groups of an account.
+func (tx *Tx) saveLoggers(ctx context.Context, account string, keys []string, rows [][]any) error {
+	return tx.counting(ctx, countedLoggers(), account, keys, func() error {
 		return inserts(ctx, tx, insertLogger, overwriteLogger, rows)
 	})
 }
