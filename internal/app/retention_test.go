@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/internal/suite"
 )
 
-// TestRetention_FileDoesNotGrow creates and deletes 1,000 flags and as many promoted loggers over ten years: each year
+// TestRetention_FileDoesNotGrow creates and deletes flags and promoted loggers over years, in its long form 1,000 of each: each year
 // uses the pages of SQLite's file that the one before it left.
 func TestRetention_FileDoesNotGrow(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ func TestHub_SocketsComeAndGo(t *testing.T) {
 		}
 	})
 	const atOnce = 50
-	sockets := suite.Scale(200, 1000)
+	sockets := suite.Scale(200, 10_000)
 	var received atomic.Int64
 	for range atOnce {
 		living.Go(func() {

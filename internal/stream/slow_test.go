@@ -298,8 +298,8 @@ func transports() map[string]func(*httptest.Server) {
 }
 
 // Rounds with and without stuck readers take turns, so that both see the same
-// noise of the machine. The short form checks that events arrive at all, the
-// long one how long they take.
+// noise of the machine. With the few sockets of the short form a delay is mostly
+// noise; it finds readers that others wait for, and the long form all else.
 func TestStuckReader_DelaysNobody(t *testing.T) {
 	for name, start := range transports() {
 		t.Run(name, func(t *testing.T) { stuckReadersDelayNobody(t, start) })
@@ -318,7 +318,7 @@ func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
 	without, with := gather(t.Context(), clean, healthy), gather(t.Context(), burdened, healthy)
 	without.round()
 	with.round()
-	ratio := 0.0
+	ratio, limit := 0.0, suite.Scale(20.0, 1.5)
 	for range 5 { // a busy machine may spoil an attempt
 		var withs, withouts []time.Duration
 		for range rounds {
@@ -328,11 +328,11 @@ func stuckReadersDelayNobody(t *testing.T, start func(*httptest.Server)) {
 		slices.Sort(withouts)
 		ratio = float64(withs[rounds/2]) / float64(withouts[rounds/2])
 		t.Logf("fan-out to %d sockets, p99: %s, with %d stuck ones %s (%.2f times)", healthy, withouts[rounds/2], stuckOnes, withs[rounds/2], ratio)
-		if ratio <= 1.5 {
+		if ratio <= limit {
 			break
 		}
 	}
-	if ratio > 1.5 && suite.Scale(0, 1) == 1 {
+	if ratio > limit {
 		t.Errorf("stuck readers make the others wait %.2f times as long", ratio)
 	}
 	if slow := count(&burdened.closed, "slow_reader").Load(); slow > 0 {
