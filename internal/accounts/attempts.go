@@ -56,13 +56,13 @@ func (a *attempts) admit(address, peer string, now time.Time) (attempt, error) {
 	if late := after.count - freeAttempts; late >= 0 {
 		after.until = now.Add(min(longestDelay, firstDelay<<min(late, 20)))
 	}
-	a.makeRoom(now)
+	a.bound(now)
 	a.failed[who] = after
 	return who, nil
 }
 
-// makeRoom bounds the memory.
-func (a *attempts) makeRoom(now time.Time) {
+// bound forgets what makes the memory too large.
+func (a *attempts) bound(now time.Time) {
 	if len(a.failed) < maxAttemptKeys && a.failed != nil {
 		return
 	}

@@ -54,9 +54,9 @@ type Authenticator struct {
 	Now func() time.Time
 	// Count receives "hit", "miss" or "refused" for every request.
 	Count func(result string)
-	// Used receives when a key was used, now and then while it is.
+	// Used is called when a key is used, at most once per usePrecision.
 	Used func(account, keyID string, at time.Time)
-	// SessionUsed receives when a session was used, now and then while it is.
+	// SessionUsed is called when a session is used, at most once per usePrecision.
 	SessionUsed func(account, sessionID string, at time.Time)
 
 	mu         sync.RWMutex

@@ -52,7 +52,7 @@ func (c Caller) IsPerson() bool { return c.KeyID == "" }
 // Credential returns the id of what authenticated the caller: a session or a key.
 func (c Caller) Credential() string { return cmp.Or(c.SessionID, c.KeyID) }
 
-// has names the caller's role as a sentence goes on.
+// has returns a clause that names the caller's role.
 func (c Caller) has() string {
 	if c.IsPerson() {
 		return "you have the role " + string(c.Role)

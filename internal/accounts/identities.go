@@ -164,7 +164,7 @@ func errNoRole() error {
 
 // joinWithIdentity makes a user of an account.
 func joinWithIdentity(ctx context.Context, tx Tx, account string, identity Identity, role Role) (User, error) {
-	if err := requireRoom(ctx, tx.CountUsers, account, "platform.user_rows", maxUsers); err != nil {
+	if err := requireCapacity(ctx, tx.CountUsers, account, "platform.user_rows", "users", maxUsers); err != nil {
 		return User{}, err
 	}
 	now := tx.Now()

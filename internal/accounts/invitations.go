@@ -121,14 +121,14 @@ func requireNew(ctx context.Context, tx Tx, invitation Invitation) error {
 			return err
 		}
 	}
-	return requireRoom(ctx, tx.CountInvitations, invitation.Account, "platform.invitation_rows", maxInvitations)
+	return requireCapacity(ctx, tx.CountInvitations, invitation.Account, "platform.invitation_rows", "invitations", maxInvitations)
 }
 
-// requireRoom refuses one more row of an account when there are too many.
-func requireRoom(ctx context.Context, count func(context.Context, string) (int, error), account, limit string, maximum int) error {
+// requireCapacity refuses one more user or invitation of an account that has the most it may have.
+func requireCapacity(ctx context.Context, count func(context.Context, string) (int, error), account, limit, noun string, maximum int) error {
 	rows, err := count(ctx, account)
 	if err == nil && rows >= maximum {
-		return fault.RowLimit(limit, maximum, "An account may have %d rows of %s. Delete some first.", maximum, limit)
+		return fault.RowLimit(limit, maximum, "An account may have %d %s. Delete some first.", maximum, noun)
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (s *Service) DeleteInvitation(ctx context.Context, caller Caller, id string
 		target := Target(ctx, caller, KindInvitation, id, match, tx.Invitation)
 		return changes.Delete(ctx, tx, target, func(invitation Invitation) error {
 			if !caller.Role.Covers(invitation.Role) {
-				return fault.New(fault.Forbidden, "To delete an invitation with the role %s needs that role; %s.", invitation.Role, caller.has())
+				return fault.New(fault.Forbidden, "Deleting an invitation with the role %s needs that role; %s.", invitation.Role, caller.has())
 			}
 			return removeInvitation(ctx, tx, invitation)
 		})

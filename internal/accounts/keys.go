@@ -222,7 +222,7 @@ func keyTarget(ctx context.Context, tx Tx, caller Caller, id string, match chang
 	return Target(ctx, caller, KindKey, id, match, func(ctx context.Context, account, id string) (Key, error) {
 		key, err := tx.Key(ctx, account, id)
 		if err == nil && !caller.Role.Covers(key.Role) {
-			err = fault.New(fault.Forbidden, "A key with the role %s may not change one with the role %s.", caller.Role, key.Role)
+			err = fault.New(fault.Forbidden, "Changing a key with the role %s needs that role; %s.", key.Role, caller.has())
 		}
 		return key, err
 	})
@@ -248,7 +248,7 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 		return Key{}, err
 	}
 	if !caller.Role.Covers(role) {
-		return Key{}, fault.New(fault.Forbidden, "A key with the role %s may not give the role %s.", caller.Role, role).
+		return Key{}, fault.New(fault.Forbidden, "Giving the role %s to a key needs that role; %s.", role, caller.has()).
 			At(fault.Attribute("role"))
 	}
 	key.Name, key.Role, key.UpdatedAt = d.Name.Or(""), role, tx.Now()

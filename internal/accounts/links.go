@@ -221,7 +221,7 @@ func (d *RedeemDraft) join(ctx context.Context, tx Tx, link Link, password strin
 	if err != nil {
 		return User{}, err
 	}
-	if err := requireRoom(ctx, tx.CountUsers, link.Account, "platform.user_rows", maxUsers); err != nil {
+	if err := requireCapacity(ctx, tx.CountUsers, link.Account, "platform.user_rows", "users", maxUsers); err != nil {
 		return User{}, err
 	}
 	now := tx.Now()

@@ -296,7 +296,7 @@ func (c Caller) mayEnd(session Session) error {
 	case !c.Role.Covers(Admin) || c.RequireUnscoped() != nil:
 		return fault.Missing("session", session.ID)
 	case !c.Role.Covers(session.Role):
-		return fault.New(fault.Forbidden, "To end a session with the role %s needs that role; %s.", session.Role, c.has())
+		return fault.New(fault.Forbidden, "Ending a session with the role %s needs that role; %s.", session.Role, c.has())
 	}
 	return nil
 }

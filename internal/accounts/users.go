@@ -138,7 +138,7 @@ func userTarget(ctx context.Context, tx Tx, caller Caller, id string, match chan
 	return Target(ctx, caller, KindUser, id, match, func(ctx context.Context, account, id string) (User, error) {
 		user, err := tx.User(ctx, account, id)
 		if err == nil && !caller.Role.Covers(user.Role) {
-			err = fault.New(fault.Forbidden, "To change a user with the role %s needs that role; %s.", user.Role, caller.has())
+			err = fault.New(fault.Forbidden, "Changing a user with the role %s needs that role; %s.", user.Role, caller.has())
 		}
 		return user, err
 	})

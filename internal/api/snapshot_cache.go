@@ -142,7 +142,7 @@ func (c *snapshotCache) held(key snapshotKey) (*encodedSnapshot, time.Time) {
 	return current, instant(&held.confirmed)
 }
 
-// make makes a newer snapshot and drops others that there is no room for.
+// make makes a newer snapshot and drops others when all together are too large.
 func (c *snapshotCache) make(ctx context.Context, key snapshotKey, held *heldSnapshot) (*encodedSnapshot, error) {
 	select {
 	case c.builds <- struct{}{}:

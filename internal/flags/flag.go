@@ -70,8 +70,8 @@ func (f Flag) Recorded() any { return f.Definition() }
 // plain is a Flag that has no Definition of its own.
 type plain Flag
 
-// definition hides the observed members of a flag behind its own, which are
-// never there.
+// definition shadows the observed members of a flag with fields that are always
+// omitted.
 type definition struct {
 	plain
 	LastSeen      *time.Time `json:"last_seen,omitempty"`

@@ -87,7 +87,7 @@ type Service struct {
 	// Writable refuses to write a value for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable
-	// Refreshes takes when sources were seen again.
+	// Refreshes records when known sources were last seen.
 	Refreshes *observations.Refreshes
 	// Turns bounds how many reports are compared at once.
 	Turns observations.Turns

@@ -31,7 +31,8 @@ type Warning struct {
 	Detail  string `json:"detail"`
 }
 
-// NewMeta says what is to be said about a request, or nothing. The body is nil if it had none.
+// NewMeta returns the warnings and ignored members of a request, or nil if there are none and it is no dry run. The body is
+// nil if it had none.
 func NewMeta(body *Object, dryRun bool) *Meta {
 	meta := Meta{DryRun: dryRun}
 	if body != nil {

@@ -126,7 +126,7 @@ type Service struct {
 	// Writable refuses to write a level for an environment that is unmanaged
 	// or does not exist.
 	Writable overrides.Writable
-	// Refreshes takes when sources were seen again.
+	// Refreshes records when known sources were last seen.
 	Refreshes *observations.Refreshes
 	// Turns bounds how many reports are compared at once.
 	Turns observations.Turns

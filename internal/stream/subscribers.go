@@ -170,7 +170,7 @@ func newCredential(caller accounts.Caller) *credential {
 	return c
 }
 
-// earlier returns when a credential expires whose key now expires at an instant, or never if that is nil.
+// earlier returns when the credential expires, given its key's new expiry; nil is never.
 func (c *credential) earlier(key *time.Time) *time.Time {
 	if key == nil || c.session != nil && c.session.Before(*key) {
 		return c.session

@@ -53,7 +53,7 @@ func (w *Worker) write(ctx context.Context, batch []Outcome) {
 			lost := failure(jobs.WorkerLost, "The request was made, but what came of it could not be stored.", nil)
 			lost.Run, lost.FinishedAt = refused.Run, refused.FinishedAt
 			retry(ctx, []Outcome{lost}, w.writeOnce, func(error) {}, func(_ Outcome, err error) {
-				w.Log.Error("The database refused that as well; the run stays RUNNING until this node stops.", "run", refused.Run, "error", err)
+				w.Log.Error("Marking a run WORKER_LOST was refused as well; it stays RUNNING until this node stops.", "run", refused.Run, "error", err)
 			})
 		})
 	if left > 0 {
