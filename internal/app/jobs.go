@@ -32,7 +32,7 @@ func (a *App) wireJobs() *jobs.Service {
 		Store: a.db.Worker(), Sender: sender{a.egress}, Plans: a.plans, Limits: limits(a.settings.RunsInFlight), Log: a.log, Observe: runObserver{a},
 		Now: a.options.Now, Boot: uuid.NewString(),
 	}
-	backlog := &jobs.Backlog{Store: a.db.Jobs().ForLoops(), Limit: a.options.PendingRuns, Now: a.options.Now}
+	backlog := &jobs.Backlog{Requests: a.db.Jobs(), Loops: a.db.Jobs().ForLoops(), Limit: a.options.PendingRuns, Now: a.options.Now}
 	a.scheduler = &scheduler.Scheduler{
 		Store: a.db.Scheduler(), Log: a.log, Backlog: backlog, Skipped: a.metrics.CountSkips, Queued: a.worker.Wake, Fired: a.metrics.ObserveScheduleLag, Ticked: a.metrics.SetLastTick,
 	}

@@ -26,40 +26,45 @@ func newBacklog(t *testing.T, limit int) *backlog {
 	job := storetest.NewJob(storetest.NewTenant(t, db, "pro").Account.ID, "job", "http://a/")
 	storetest.AddJobs(t, db, job)
 	b := &backlog{db: db, job: job, at: time.Unix(1, 0)}
-	b.Backlog = jobs.Backlog{Store: db.Jobs(), Limit: limit, Now: func() time.Time { return b.at }}
+	b.Backlog = jobs.Backlog{Requests: db.Jobs(), Loops: db.Jobs().ForLoops(), Limit: limit, Now: func() time.Time { return b.at }}
 	return b
 }
 
 // admit admits runs and returns how many may be queued.
-func (b *backlog) admit(t *testing.T, wanted int) jobs.Admission {
+func (b *backlog) admit(t *testing.T, wanted int) (int, jobs.Admission) {
 	t.Helper()
-	admission, err := b.Admit(t.Context(), b.job.Account, wanted)
+	return admit(t, &b.Backlog, b.job.Account, wanted)
+}
+
+func admit(t *testing.T, b *jobs.Backlog, account string, wanted int) (int, jobs.Admission) {
+	t.Helper()
+	admission, err := b.Admit(t.Context(), account, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return admission
+	return admission.Runs[account], admission
 }
 
 func TestBacklog_Admit(t *testing.T) {
 	t.Parallel()
 	b := newBacklog(t, 10)
 	storetest.Queue(t, b.db, b.job, 4)
-	first := b.admit(t, 5)
-	if first.Runs != 5 {
-		t.Fatalf("admitted %d of 5", first.Runs)
+	got, first := b.admit(t, 5)
+	if got != 5 {
+		t.Fatalf("admitted %d of 5", got)
 	}
-	second := b.admit(t, 5)
-	if second.Runs != 1 { // what is admitted counts before it is stored
-		t.Errorf("admitted %d where one is left", second.Runs)
+	got, second := b.admit(t, 5)
+	if got != 1 { // what is admitted counts before it is stored
+		t.Errorf("admitted %d where one is left", got)
 	}
 	second.Settle(false)
 	first.Settle(true)
 	storetest.Queue(t, b.db, b.job, 5)
-	if got := b.admit(t, 5).Runs; got != 1 {
+	if got, _ := b.admit(t, 5); got != 1 {
 		t.Errorf("admitted %d after one was given back", got)
 	}
-	if got, err := b.Admit(t.Context(), "another", 5); got.Runs != 5 || err != nil {
-		t.Errorf("another account gets %d, %v", got.Runs, err)
+	if got, _ := admit(t, &b.Backlog, "another", 5); got != 5 {
+		t.Errorf("another account gets %d", got)
 	}
 }
 
@@ -68,7 +73,7 @@ func TestBacklog_Recounts(t *testing.T) {
 	t.Parallel()
 	b := newBacklog(t, 10)
 	ids := storetest.Queue(t, b.db, b.job, 10)
-	if got := b.admit(t, 1).Runs; got != 0 {
+	if got, _ := b.admit(t, 1); got != 0 {
 		t.Errorf("admitted %d at the limit", got)
 	}
 	err := b.db.Write(t.Context(), "", func(tx *store.Tx) error {
@@ -78,14 +83,17 @@ func TestBacklog_Recounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.at = b.at.Add(time.Second); b.admit(t, 2).Runs != 1 {
-		t.Error("a run that was cancelled still counts")
+	b.at = b.at.Add(time.Second)
+	if got, _ := b.admit(t, 2); got != 1 {
+		t.Errorf("admitted %d after a run was cancelled", got)
 	}
 	other := newBacklog(t, 10)
-	other.admit(t, 1).Settle(true) // and it was claimed at once
+	_, admission := other.admit(t, 1)
+	admission.Settle(true) // and it was claimed at once
 	storetest.Queue(t, other.db, other.job, 10)
-	if other.at = other.at.Add(time.Minute); other.admit(t, 1).Runs != 0 {
-		t.Error("runs that another node queued do not count")
+	other.at = other.at.Add(time.Minute)
+	if got, _ := other.admit(t, 1); got != 0 {
+		t.Errorf("admitted %d after another node has queued runs", got)
 	}
 }
 
@@ -100,7 +108,7 @@ func TestBacklog_Racing(t *testing.T) {
 		racing.Go(func() {
 			for range 10 {
 				admission, err := b.Admit(t.Context(), b.job.Account, 1)
-				if err != nil || admission.Runs == 0 {
+				if err != nil || admission.Runs[b.job.Account] == 0 {
 					continue
 				}
 				err = b.db.Write(t.Context(), "", func(tx *store.Tx) error {

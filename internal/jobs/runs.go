@@ -66,7 +66,7 @@ func (s *Service) queue(ctx context.Context, account string, newRun func(Tx) (Ru
 	}
 	queued, err := transaction.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
 		run, err := newRun(tx)
-		if err == nil && admission.Runs == 0 {
+		if err == nil && admission.Runs[account] == 0 {
 			err = fault.RowLimit("jobs.pending_runs", s.Backlog.Limit, "An account may have %d runs pending. Cancel some, or wait until some have run.", s.Backlog.Limit)
 		}
 		if err != nil {

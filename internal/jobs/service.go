@@ -49,8 +49,8 @@ type ReadTx interface {
 	JobConfiguration(ctx context.Context, account, id string) (Configuration, error)
 	// FinishedRuns counts the finished runs of a job that were queued from an instant on.
 	FinishedRuns(ctx context.Context, job Job, from time.Time) ([]RunCount, error)
-	// PendingRuns counts the pending runs of an account, up to a limit.
-	PendingRuns(ctx context.Context, account string, limit int) (int, error)
+	// PendingRuns counts the pending runs of accounts, each up to a limit.
+	PendingRuns(ctx context.Context, accounts []string, limit int) (map[string]int, error)
 	// PendingAccounts returns accounts after one that have pending runs.
 	PendingAccounts(ctx context.Context, after string, limit int) ([]string, error)
 	ActiveJobs(ctx context.Context, account string) (int, error)

@@ -117,3 +117,6 @@ func Steps(dialect string) ([]Step, error) {
 	}
 	return steps, err
 }
+
+// PendingRunsQuery is the query of PendingRuns on PostgreSQL.
+func PendingRunsQuery() string { return pendingRunsQuery + postgresDialect().among }

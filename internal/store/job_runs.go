@@ -40,10 +40,16 @@ func (tx *ReadTx) addLastRuns(ctx context.Context, account string, list []jobs.J
 	return err
 }
 
-// PendingRuns counts the pending runs of an account, up to a limit.
-func (tx *ReadTx) PendingRuns(ctx context.Context, account string, limit int) (int, error) {
-	return scalar(ctx, tx.conn, scanInt,
-		`SELECT count(*) FROM (SELECT 1 FROM runs WHERE account_id = $1 AND status = 'PENDING' LIMIT $2) AS waiting`, account, limit)
+// pendingRunsQuery leaves PostgreSQL one index by its range and its order: where one account has most of the runs, it
+// would read all runs for each account that has none pending. The accounts follow.
+const pendingRunsQuery = `SELECT id, (SELECT count(*) FROM (SELECT 1 FROM runs WHERE status = 'PENDING'
+	AND account_id >= accounts.id AND account_id <= accounts.id ORDER BY account_id, id LIMIT $1) AS waiting) FROM accounts WHERE id `
+
+// PendingRuns counts the pending runs of accounts, each up to a limit.
+func (tx *ReadTx) PendingRuns(ctx context.Context, accounts []string, limit int) (map[string]int, error) {
+	counts := make(map[string]int, len(accounts))
+	_, err := all(ctx, tx.conn, scanInto(counts), pendingRunsQuery+tx.dialect.among, limit, tx.dialect.texts(accounts))
+	return counts, err
 }
 
 // ExpireRuns cancels the oldest pending runs of an account that were queued before

@@ -134,3 +134,15 @@ func explain(t *testing.T, raw *sql.DB, kind, query string, args ...any) (plan s
 	}
 	return plan
 }
+
+// Pending runs are counted in an index, also for accounts that have none where one account has them all.
+func TestPendingRuns_UseIndex(t *testing.T) {
+	t.Parallel()
+	database := storetest.New(t, "postgres")
+	account, raw := storetest.NewTenant(t, database.Open(t), "pro").Account.ID, database.Raw(t)
+	fillRuns(t, raw, account, "PENDING", "SUCCEEDED")
+	plan := explain(t, raw, database.Kind, store.PendingRunsQuery(), 100_000, []string{account, "another"})
+	if !strings.Contains(plan, "runs_pending_by_account") {
+		t.Errorf("it reads %s", plan)
+	}
+}

@@ -17,44 +17,62 @@ const tellInterval = time.Minute
 type batch struct {
 	at             time.Time
 	fired, skipped []jobs.Firing
-	admissions     []jobs.Admission
+	admission      jobs.Admission
+	uncounted      []string // accounts that must be counted first; nothing fires before
 }
 
-// settle takes note whether the runs were queued.
+// settle records whether the runs were queued.
 func (b *batch) settle(queued bool) {
-	for _, admission := range b.admissions {
-		admission.Settle(queued)
-	}
-	b.admissions = nil
+	b.admission.Settle(queued)
+	b.admission = jobs.Admission{}
 }
 
-// fireBatch inserts the runs of due jobs and stores when they fire next.
-func (s *Scheduler) fireBatch(ctx context.Context, tx Tx, b *batch) error {
-	due, err := tx.DueJobs(ctx, b.at, s.Batch)
-	if err != nil || len(due) == 0 {
-		return err
+// fireCounted fires a batch of due jobs. Their accounts are known once a transaction
+// has locked them, but are counted between two transactions: counting a long queue
+// takes longer than a transaction may hold the writer, or be idle.
+func (s *Scheduler) fireCounted(ctx context.Context) (batch, error) {
+	began := s.Backlog.Now()
+	for {
+		b, err := s.fireBatch(ctx, began)
+		if err != nil || len(b.uncounted) == 0 {
+			return b, err
+		}
+		if err := s.Backlog.Count(ctx, b.uncounted); err != nil {
+			return batch{}, err
+		}
 	}
-	if err := s.admit(ctx, due, b); err != nil {
-		return err
-	}
-	return b.record(ctx, tx)
+}
+
+// fireBatch inserts the runs of due jobs and stores when they fire next, if all of
+// their accounts have counts that were good at an instant.
+func (s *Scheduler) fireBatch(ctx context.Context, counted time.Time) (b batch, err error) {
+	err = s.Store.Write(ctx, "", func(tx Tx) error {
+		b.settle(false) // of a transaction that is repeated
+		b = batch{at: tx.Now()}
+		due, err := tx.DueJobs(ctx, b.at, s.Batch)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		if s.admit(due, &b, counted); len(b.uncounted) > 0 {
+			return nil
+		}
+		return b.record(ctx, tx)
+	})
+	b.settle(err == nil)
+	return b, err
 }
 
 // admit decides which of the due jobs fire: of an account with too many pending
 // runs, only the first.
-func (s *Scheduler) admit(ctx context.Context, due []jobs.Due, b *batch) error {
-	left := map[string]int{}
+func (s *Scheduler) admit(due []jobs.Due, b *batch, counted time.Time) {
+	wanted := map[string]int{}
 	for _, job := range due {
-		left[job.Account]++
+		wanted[job.Account]++
 	}
-	for account, wanted := range left {
-		admission, err := s.Backlog.Admit(ctx, account, wanted)
-		if err != nil {
-			return err
-		}
-		left[account] = admission.Runs
-		b.admissions = append(b.admissions, admission)
+	if b.admission, b.uncounted = s.Backlog.AdmitCounted(counted, wanted); len(b.uncounted) > 0 {
+		return
 	}
+	left := maps.Clone(b.admission.Runs)
 	for _, job := range due {
 		firing := job.Fire(b.at)
 		if left[job.Account]--; left[job.Account] >= 0 {
@@ -63,7 +81,6 @@ func (s *Scheduler) admit(ctx context.Context, due []jobs.Due, b *batch) error {
 			b.skipped = append(b.skipped, firing)
 		}
 	}
-	return nil
 }
 
 // record stores runs, the next runs of jobs, and what was skipped. Jobs are written

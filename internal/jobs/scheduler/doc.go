@@ -16,7 +16,8 @@
 //
 // An account that has as many pending runs as it may have (100,000) fires no more:
 // its jobs skip their instants, which is counted, logged and shown by the job. A
-// one-off that is skipped disables itself like one that has fired.
+// one-off that is skipped disables itself like one that has fired. No transaction is
+// open while pending runs are counted.
 //
 // A clock that goes far ahead and comes back leaves jobs whose next_run_at is
 // too far ahead. At the start, when its clock goes back, and once an hour, a

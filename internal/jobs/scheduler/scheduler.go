@@ -135,13 +135,7 @@ func (s *Scheduler) untilDue(ctx context.Context) (sleep time.Duration, err erro
 
 // fire inserts the runs of one batch of due jobs and returns their number.
 func (s *Scheduler) fire(ctx context.Context) (int, error) {
-	var b batch
-	err := s.Store.Write(ctx, "", func(tx Tx) error {
-		b.settle(false) // of a transaction that is repeated
-		b = batch{at: tx.Now()}
-		return s.fireBatch(ctx, tx, &b)
-	})
-	b.settle(err == nil)
+	b, err := s.fireCounted(ctx)
 	if err != nil || len(b.fired)+len(b.skipped) == 0 {
 		return 0, err
 	}

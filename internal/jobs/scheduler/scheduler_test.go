@@ -75,6 +75,11 @@ func start(t *testing.T, db *store.DB) *rig {
 
 func startOn(t *testing.T, db *store.DB, on scheduler.Store, pending int) *rig {
 	t.Helper()
+	return startWith(t, on, &jobs.Backlog{Requests: db.Jobs(), Loops: db.Jobs().ForLoops(), Limit: pending, Now: time.Now})
+}
+
+func startWith(t *testing.T, on scheduler.Store, backlog *jobs.Backlog) *rig {
+	t.Helper()
 	r := &rig{}
 	note := func(change func()) {
 		r.mu.Lock()
@@ -82,7 +87,7 @@ func startOn(t *testing.T, db *store.DB, on scheduler.Store, pending int) *rig {
 		change()
 	}
 	r.Scheduler = &scheduler.Scheduler{Store: on, Log: slog.New(slog.NewTextHandler(&r.log, nil)), Batch: batch,
-		Backlog: &jobs.Backlog{Store: db.Jobs(), Limit: pending, Now: time.Now},
+		Backlog: backlog,
 		Skipped: func(instants int) { note(func() { r.skips += instants }) },
 		Queued:  func() { note(func() { r.queued++ }) },
 		Fired:   func(lag time.Duration) { note(func() { r.lags = append(r.lags, lag) }) },

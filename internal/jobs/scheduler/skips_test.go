@@ -1,12 +1,15 @@
 package scheduler_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/jobs"
+	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
@@ -69,5 +72,77 @@ func claimAll(t *testing.T, db *store.DB, account string) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// writingStore knows whether a transaction writes.
+type writingStore struct {
+	scheduler.Store
+	writing *atomic.Bool
+}
+
+func (w writingStore) Write(ctx context.Context, account string, fn func(scheduler.Tx) error) error {
+	return w.Store.Write(ctx, account, func(tx scheduler.Tx) error {
+		w.writing.Store(true)
+		defer w.writing.Store(false)
+		return fn(tx)
+	})
+}
+
+// countingStore counts how often runs are counted, and how often while a transaction writes.
+type countingStore struct {
+	jobs.Store
+	writing       *atomic.Bool
+	reads, inside atomic.Int64
+}
+
+func (c *countingStore) Read(ctx context.Context, fn func(jobs.ReadTx) error) error {
+	if c.reads.Add(1); c.writing.Load() {
+		c.inside.Add(1)
+	}
+	return c.Store.Read(ctx, fn)
+}
+
+// TestScheduler_CountsBetweenTransactions: pending runs of all accounts are counted at
+// once, and no transaction is open meanwhile.
+func TestScheduler_CountsBetweenTransactions(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		c := newClock()
+		db := c.open(t, database)
+		accounts := make([]string, batch/2)
+		for i := range accounts {
+			accounts[i] = storetest.NewTenant(t, db, "pro").Account.ID
+			newJob(t, db, accounts[i], "j", "* * * * *", c.now())
+		}
+		var writing atomic.Bool
+		loops := &countingStore{Store: db.Jobs().ForLoops(), writing: &writing}
+		backlog := &jobs.Backlog{Requests: db.Jobs(), Loops: loops, Limit: jobs.MaxPending, Now: time.Now}
+		startWith(t, writingStore{db.Scheduler(), &writing}, backlog).check(t)
+		for _, account := range accounts {
+			if runs := runsOf(t, db, account, "j"); len(runs) != 1 {
+				t.Errorf("an account has %d runs", len(runs))
+			}
+		}
+		if reads, inside := loops.reads.Load(), loops.inside.Load(); reads != 1 || inside != 0 {
+			t.Errorf("runs of %d accounts were counted with %d reads, %d of them in a transaction", len(accounts), reads, inside)
+		}
+	})
+}
+
+// TestScheduler_SlowCount: a count that takes longer than it is good for is used, not repeated.
+func TestScheduler_SlowCount(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	db := c.open(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	newJob(t, db, account, "fires", "* * * * *", c.now())
+	newJob(t, db, account, "skips", "* * * * *", c.now())
+	var hours atomic.Int64
+	everLater := func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Add(1)) * time.Hour) }
+	r := startWith(t, db.Scheduler(), &jobs.Backlog{Requests: db.Jobs(), Loops: db.Jobs().ForLoops(), Limit: 1, Now: everLater})
+	r.check(t)
+	if r.Stop(); len(r.lags) != 1 || r.skips != 1 {
+		t.Errorf("%d jobs fired and %d were skipped", len(r.lags), r.skips)
 	}
 }

@@ -89,7 +89,7 @@ func pendingLimits(t *testing.T, db *store.DB) {
 	ids := Queue(t, db, job, 5)
 	Queue(t, db, elsewhere, 2)
 	pending := func(limit int) int {
-		return find(t, db, (*store.ReadTx).PendingRuns, account, limit)
+		return find(t, db, (*store.ReadTx).PendingRuns, []string{account}, limit)[account]
 	}
 	same(t, []int{pending(100), pending(3)}, []int{5, 3})
 	claim(t, db, job.Lane(), "boot", 1)
@@ -105,7 +105,7 @@ func pendingLimits(t *testing.T, db *store.DB) {
 	}
 	run := ReadRun(t, db, account, ids[1])
 	same(t, []any{*run.Error, run.FinishedAt != nil, run.Reason == nil}, []any{oddText, true, true})
-	same(t, find(t, db, (*store.ReadTx).PendingRuns, other, 100), 2)
+	same(t, find(t, db, (*store.ReadTx).PendingRuns, []string{account, other, newID()}, 100), map[string]int{account: 0, other: 2})
 	do(t, db, "", func(tx *store.Tx) error {
 		return tx.SkipJobs(ctx, []jobs.Firing{{Due: jobs.Due{Origin: jobs.Origin{UID: job.UID}}, ScheduledFor: at(8)}})
 	})

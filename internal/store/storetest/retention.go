@@ -54,6 +54,9 @@ func retention(t *testing.T, shared *store.DB) {
 	same(t, readJob(t, db, account, "live").UID, live.UID)
 	t.Run("history", func(t *testing.T) { removeHistory(t, db) })
 	t.Run("deleted flags and loggers", func(t *testing.T) { deletedTexts(t, db, raw) })
+	if database.Kind == "postgres" { // SQLite has one writer
+		t.Run("a logger that is made again meanwhile", func(t *testing.T) { madeAgain(t, db, raw) })
+	}
 }
 
 // oldRuns writes runs that were queued at an instant.
@@ -120,4 +123,28 @@ func deletedTexts(t *testing.T, db *store.DB, raw *sql.DB) {
 	same(t, find(t, db, (*store.ReadTx).LoggerCascaded, account, "c"), true)
 	same(t, find(t, db, (*store.ReadTx).LoggerCascaded, account, "b"), false)
 	same(t, loggerKeys(loggersByKey(t, db, other, keys...)), keys)
+}
+
+// madeAgain makes a deleted logger again while ForgetLoggers waits for its row.
+func madeAgain(t *testing.T, db *store.DB, raw *sql.DB) {
+	ctx, account := t.Context(), newAccount(t, db).ID
+	logger := newLogger(account, "again")
+	saveLoggers(t, db, logger)
+	do(t, db, account, func(tx *store.Tx) error {
+		return errors.Join(tx.MarkLoggerCascaded(ctx, account, logger.Key), tx.DeleteLogger(ctx, account, logger.Key, at(1)))
+	})
+	making, err := raw.BeginTx(ctx, nil) // not one of ours, which may be idle for a moment only
+	must(t, err)
+	_, err = making.ExecContext(ctx, `UPDATE loggers SET deleted_at = NULL WHERE account_id = $1 AND key = $2`, account, logger.Key)
+	must(t, err)
+	forgotten := make(chan error, 1)
+	go func() { _, err := db.ForgetLoggers(ctx, 0); forgotten <- err }()
+	Wait(t, time.Minute, "ForgetLoggers waits", func() bool {
+		var waiting int
+		must(t, raw.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
+		return waiting == 1
+	})
+	must(t, making.Commit())
+	must(t, <-forgotten)
+	same(t, loggerKeys(loggersByKey(t, db, account, logger.Key)), []string{logger.Key})
 }
