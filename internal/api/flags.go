@@ -168,8 +168,8 @@ func (a *API) evaluateFlag(c *call) (reply, error) {
 	if !found {
 		return reply{}, fault.Missing("flag", c.id)
 	}
-	if !snapshot.HasEnvironment(environment) {
-		return reply{}, noEnvironment(snapshot, environment).At(body.Place("environment"))
+	if missing := snapshot.MissingEnvironment(environment); missing != nil {
+		return reply{}, missing.At(body.Place("environment"))
 	}
 	decided, explanation := flag.Explain(environment, context)
 	answer := evaluation{Environment: environment, Value: decided.Raw(), Reason: decided.Reason, Explanation: explanation}

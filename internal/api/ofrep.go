@@ -16,7 +16,6 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
 	"github.com/signalbox/signalbox/internal/jsonapi"
-	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
@@ -177,15 +176,10 @@ func (a *API) ofrepRequest(c *call) (ofrepRequest, error) {
 	if environment == "" {
 		return ofrepRequest{}, ofrepRefusal(ofrepGeneral, "Name an environment in "+environmentHeader+", or use a key restricted to one.")
 	}
-	if !snapshot.HasEnvironment(environment) {
-		return ofrepRequest{}, noEnvironment(snapshot, environment).With("errorCode", ofrepGeneral)
+	if missing := snapshot.MissingEnvironment(environment); missing != nil {
+		return ofrepRequest{}, missing.With("errorCode", ofrepGeneral)
 	}
 	return ofrepRequest{snapshot: snapshot, environment: environment, context: context, since: since}, nil
-}
-
-// noEnvironment is the refusal of an environment that the account does not have.
-func noEnvironment(snapshot *flags.Snapshot, key string) *fault.Error {
-	return fault.New(fault.Validation, "The environment %q does not exist.%s", key, naming.DidYouMean(key, snapshot.Environments()))
 }
 
 // evaluatedFlags returns the caller's flags; while the database is away those in

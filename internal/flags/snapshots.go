@@ -11,6 +11,8 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 // maxCatchUp is how many changes a snapshot follows one by one; further behind
@@ -68,14 +70,14 @@ func (s *Snapshot) Variant(key string, value json.RawMessage) json.RawMessage {
 	return s.flags.find(key).variants[string(value)]
 }
 
-// HasEnvironment reports whether the account has an environment.
-func (s *Snapshot) HasEnvironment(key string) bool {
-	_, has := s.environments[key]
-	return has
+// MissingEnvironment returns the refusal of an environment that the account does not
+// have, or nil.
+func (s *Snapshot) MissingEnvironment(key string) *fault.Error {
+	if _, has := s.environments[key]; has {
+		return nil
+	}
+	return fault.New(fault.Validation, "The environment %q does not exist.%s", key, naming.DidYouMean(key, slices.Sorted(maps.Keys(s.environments))))
 }
-
-// Environments returns the sorted keys of the account's environments.
-func (s *Snapshot) Environments() []string { return slices.Sorted(maps.Keys(s.environments)) }
 
 // held is an account's snapshot. One reader brings it up to date under its lock
 // while the others wait; a reader that finds it up to date does not.
