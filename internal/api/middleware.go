@@ -131,7 +131,15 @@ func (a *API) finished(w *recorder, r *http.Request, took time.Duration) {
 	a.Log.LogAttrs(w.ctx, w.logLevel(), "request",
 		slog.String("method", r.Method), slog.String("route", route), slog.String("path", r.URL.Path),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Int64("took_us", took.Microseconds()),
-		slog.String("key", w.keyID), slog.String("user", w.userID))
+		w.caller())
+}
+
+// caller returns who sent the request, for the log: a person, or the id of a key.
+func (w *recorder) caller() slog.Attr {
+	if w.userID != "" {
+		return slog.String("user", w.userID)
+	}
+	return slog.String("key", w.keyID)
 }
 
 // logLevel returns the level of a request's line: DEBUG for what services ask for all
