@@ -101,10 +101,11 @@ func TestBacklog_QueuedWhileCounting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowDatabase{takes: time.Second}
-		b := &jobs.Backlog{Requests: slow, Limit: 10, Now: time.Now}
+		var later time.Duration
+		b := &jobs.Backlog{Requests: slow, Limit: 10, Now: func() time.Time { return time.Now().Add(later) }}
 		_, queued := admit(t, b, "a", 4)
 		_, returned := admit(t, b, "a", 2)
-		time.Sleep(time.Minute) //nolint:forbidigo // in a synctest bubble
+		later = time.Minute
 		var counting sync.WaitGroup
 		counting.Go(func() {
 			if got, err := b.Admit(t.Context(), "a", 10); got.Runs["a"] != 6 || err != nil {
@@ -125,11 +126,12 @@ func TestBacklog_LoopsDoNotWaitForRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests, loops := &slowDatabase{takes: 2 * time.Second}, &slowDatabase{takes: time.Second}
 		requests.pending.Store(10)
-		b := &jobs.Backlog{Requests: requests, Loops: loops, Limit: 100, Now: time.Now}
+		var later time.Duration
+		b := &jobs.Backlog{Requests: requests, Loops: loops, Limit: 100, Now: func() time.Time { return time.Now().Add(later) }}
 		_, admission := admit(t, b, "a", 1)
 		admission.Settle(false)
 		requests.pending.Store(0) // they have run
-		time.Sleep(time.Minute)   //nolint:forbidigo // in a synctest bubble
+		later = time.Minute
 		var request sync.WaitGroup
 		request.Go(func() {
 			if got, err := b.Admit(t.Context(), "a", 50); got.Runs["a"] != 50 || err != nil {
@@ -137,9 +139,9 @@ func TestBacklog_LoopsDoNotWaitForRequests(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		began := time.Now()
-		if err := b.Count(t.Context(), []string{"a"}); err != nil || time.Since(began) != loops.takes {
-			t.Errorf("the scheduler counted for %s, %v", time.Since(began), err)
+		began := b.Now()
+		if err := b.Count(t.Context(), []string{"a"}); err != nil || b.Now().Sub(began) != loops.takes {
+			t.Errorf("the scheduler counted for %s, %v", b.Now().Sub(began), err)
 		}
 		request.Wait()
 		rest, _ := b.AdmitCounted(began, map[string]int{"a": 100})
