@@ -127,7 +127,7 @@ const observe = () => {
 
 /** load opens a screen in a new profile, on a processor that is four times slower. */
 async function load(path: string): Promise<Loaded> {
-  const page = await w.open("about:blank");
+  const page = await w.open("about:blank", { fresh: true });
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: 4 });

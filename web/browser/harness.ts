@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, inject, test as vitestTest } from "vitest";
+import { type Profile, Profiles } from "./profiles";
 
 const program = fileURLToPath(new URL("../../bin/signalbox", import.meta.url));
 const results = fileURLToPath(new URL("../test-results/", import.meta.url));
@@ -118,42 +119,40 @@ export const envelope = (type: string, id: string, attributes: Record<string, un
 /** World is what the tests of one file share: a server and a browser. */
 export interface World {
   server: Server;
-  /** open returns a page of a new browser profile that is signed in as the owner, or with another key. */
+  /** open returns a page of a browser profile of its own that is signed in as the owner, or with another key. */
   open: (path?: string, options?: Opening) => Promise<Page>;
 }
 
 export interface Opening extends BrowserContextOptions {
   /** key signs in; "" opens the page of a stranger. */
   key?: string;
+  /** fresh opens the page of a profile that no test had before. */
+  fresh?: boolean;
 }
 
 /** world starts a server for a file of tests, in a browser that all files share; prepare fills the server. */
 export function world(prepare: (server: Server) => Promise<void> = async () => {}, settings: Record<string, string> = {}): World {
   const made = { server: undefined as unknown as Server };
   let browser: Browser;
-  const contexts: BrowserContext[] = [];
+  let profiles: Profiles;
   beforeAll(async () => {
     [made.server, browser] = await Promise.all([startServer(settings), chromium.connect(inject("browser"))]);
+    profiles = new Profiles(browser, made.server.url);
     await prepare(made.server);
   });
   afterAll(async () => {
-    await Promise.all(contexts.map((context) => context.close().catch(() => {})));
+    await profiles?.close();
     await browser?.close();
     await made.server?.stop();
   });
-  const open = async (path = "/", { key = made.server.key, ...options }: Opening = {}) => {
-    const context = await browser.newContext({
-      baseURL: made.server.url,
-      reducedMotion: "reduce",
-      viewport: { width: 1360, height: 860 },
-      ...options,
-    });
-    contexts.push(context);
-    await context.tracing.start(); // a picture is taken when a test fails; one of every frame costs as much as the tests
-    if (key !== "") await signIn(context, key);
-    const page = await context.newPage();
+  const open = async (path = "/", { key = made.server.key, fresh = false, ...options }: Opening = {}) => {
+    const test = running;
+    const profile = await profiles.take(options, fresh);
+    test.profiles.push(profile);
+    if (key !== "") await signIn(profile.context, key);
+    const page = await profile.context.newPage();
     page.setDefaultTimeout(20_000);
-    watch(page, running);
+    watch(page, test);
     await page.goto(path);
     return page;
   };
@@ -167,11 +166,12 @@ export function world(prepare: (server: Server) => Promise<void> = async () => {
 
 /** Running is what the test that runs has opened, and what its pages complained about. */
 interface Running {
+  profiles: Profile[];
   pages: Set<Page>;
   complaints: string[];
 }
 
-let running: Running = { pages: new Set(), complaints: [] };
+let running: Running = { profiles: [], pages: new Set(), complaints: [] };
 
 // watch fails a test when the page throws, or loads something that its policy forbids.
 function watch(page: Page, { pages, complaints }: Running): void {
@@ -193,7 +193,7 @@ export function test(name: string, body: () => Promise<void>, timeout = 60_000):
   vitestTest(
     name,
     async () => {
-      const own: Running = { pages: new Set(), complaints: [] };
+      const own: Running = { profiles: [], pages: new Set(), complaints: [] };
       running = own;
       try {
         await body();
@@ -201,17 +201,10 @@ export function test(name: string, body: () => Promise<void>, timeout = 60_000):
       } catch (failure) {
         await keep(name, own.pages);
         if (failure instanceof Error) failure.message += await shown(own);
+        await Promise.all(own.profiles.map(({ context }) => context.close().catch(() => {})));
         throw failure;
-      } finally {
-        await Promise.all(
-          [...own.pages].map((page) =>
-            page
-              .context()
-              .close()
-              .catch(() => {}),
-          ),
-        );
       }
+      await Promise.all(own.profiles.map((profile) => profile.giveBack()));
     },
     timeout,
   );

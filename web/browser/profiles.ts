@@ -1,0 +1,58 @@
+import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
+
+/** Profile is a browser profile that one test has at a time. */
+export interface Profile {
+  context: BrowserContext;
+  /** giveBack closes the test's pages and leaves the profile to other tests. */
+  giveBack: () => Promise<void>;
+}
+
+/**
+ * Profiles are those of one server. A profile is used again: a page of a new one compiles the whole console, which takes
+ * longer than most tests. It has neither cookies nor storage of earlier tests.
+ */
+export class Profiles {
+  private readonly idle = new Map<string, Profile[]>();
+  private readonly contexts: BrowserContext[] = [];
+
+  constructor(
+    private readonly browser: Browser,
+    private readonly url: string,
+  ) {}
+
+  /** take returns a profile with these options that no other test has; fresh ones are new. */
+  async take(options: BrowserContextOptions, fresh: boolean): Promise<Profile> {
+    const kind = fresh ? undefined : JSON.stringify(options);
+    const known = kind && this.idle.get(kind)?.pop();
+    const profile = known || (await this.create(options, kind));
+    await profile.context.tracing.startChunk();
+    return profile;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.contexts.map((context) => context.close().catch(() => {})));
+  }
+
+  private async create(options: BrowserContextOptions, kind?: string): Promise<Profile> {
+    const context = await this.browser.newContext({
+      baseURL: this.url,
+      reducedMotion: "reduce",
+      viewport: { width: 1360, height: 860 },
+      ...options,
+    });
+    this.contexts.push(context);
+    await context.tracing.start(); // a picture is taken when a test fails; one of every frame costs as much as the tests
+    if (!kind) return { context, giveBack: () => context.close() };
+    const keeper = await context.newPage(); // keeps the process, which has compiled the console
+    await keeper.goto("/api/liveness");
+    const giveBack = async () => {
+      await context.tracing.stopChunk();
+      await Promise.all(context.pages().map((page) => page !== keeper && page.close()));
+      await keeper.evaluate(() => localStorage.clear());
+      await context.clearCookies();
+      this.idle.set(kind, [...(this.idle.get(kind) ?? []), profile]);
+    };
+    const profile: Profile = { context, giveBack };
+    return profile;
+  }
+}
