@@ -59,8 +59,9 @@ ATONCE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -parallel 4
 # Programs of tests are linked without information for debuggers, which takes a third of the time. Stack traces need none.
 LINK := -ldflags=-w
 
-# Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets.
-TEST = env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 scripts/with-postgres scripts/with-node scripts/each-module $(TEST_MODULES) -- \
+# Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. The race detector waits for a second after each
+# package for goroutines that still run; our tests leave none.
+TEST = env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 GORACE=atexit_sleep_ms=50 scripts/with-postgres scripts/with-node scripts/each-module $(TEST_MODULES) -- \
 	go test $(RACE) $(LINK) -vet=off $(ATONCE) -timeout $(TEST_TIMEOUT)
 
 test: ## run every test, with the race detector, on SQLite and PostgreSQL, and in Chromium (TESTFLAGS)
