@@ -22,9 +22,9 @@ func (a *API) events(c *call) (reply, error) {
 		return reply{}, err
 	}
 	err = a.Events.Open(c.writer, c.request, c.caller, wanted, func(ctx context.Context) (accounts.Caller, error) {
-		return a.identify(ctx, listens(), c.request, func(key string) (accounts.Caller, error) {
-			return a.Auth.Authenticate(ctx, key, c.request.RemoteAddr)
-		})
+		again := &call{request: c.request, writer: c.writer}
+		err := a.identify(ctx, listens(), again)
+		return again.caller, err
 	})
 	if err != nil {
 		return reply{}, err

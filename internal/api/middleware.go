@@ -279,9 +279,7 @@ func run(route *route, c *call) (reply, error) {
 }
 
 func (a *API) authorize(needs access, c *call) error {
-	var err error
-	c.caller, err = a.identify(c.ctx(), needs, c.request, func(key string) (accounts.Caller, error) { return a.authenticate(needs, c, key) })
-	if err != nil {
+	if err := a.identify(c.ctx(), needs, c); err != nil {
 		return err
 	}
 	if c.caller.SessionID != "" {
@@ -309,24 +307,25 @@ func (needs access) permit(caller accounts.Caller) error {
 	return caller.RequireUnscoped()
 }
 
-// identify returns who sent a request: by the key, which byKey looks up, or by the
-// session when there is no key.
-func (a *API) identify(ctx context.Context, needs access, r *http.Request, byKey func(key string) (accounts.Caller, error)) (accounts.Caller, error) {
-	key, err := token(r, needs)
+// identify finds out who sent a request: by the key, or by the session when there is
+// no key. It writes the caller into the call, which spares copies.
+func (a *API) identify(ctx context.Context, needs access, c *call) error {
+	key, err := token(c.request, needs)
 	if err != nil {
-		return accounts.Caller{}, err
+		return err
 	}
 	if key != "" {
-		return byKey(key)
+		return a.authenticate(ctx, needs, c, key)
 	}
-	session := cookieValue(r, sessionCookie)
+	session := cookieValue(c.request, sessionCookie)
 	if session == "" {
-		return accounts.Caller{}, fault.New(fault.Unauthorized, "Send an API key as Authorization: Bearer KEY, or sign in.")
+		return fault.New(fault.Unauthorized, "Send an API key as Authorization: Bearer KEY, or sign in.")
 	}
-	if err := a.origins.check(r, needs.socket); err != nil {
-		return accounts.Caller{}, err
+	if err := a.origins.check(c.request, needs.socket); err != nil {
+		return err
 	}
-	return a.Auth.AuthenticateSession(ctx, session, r.RemoteAddr)
+	c.caller, err = a.Auth.AuthenticateSession(ctx, session, c.request.RemoteAddr)
+	return err
 }
 
 // header returns a header by its canonical name, which saves the work that

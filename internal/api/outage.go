@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
@@ -135,23 +134,24 @@ func instant(micros *atomic.Int64) time.Time { return time.UnixMicro(micros.Load
 // isTooOld reports whether what was confirmed last at an instant is too old to serve.
 func isTooOld(since time.Time) bool { return time.Since(since) > maxStale }
 
-// authenticate returns the caller behind a token. Routes that outlive the database
-// know keys from memory while it is away.
-func (a *API) authenticate(needs access, c *call, token string) (caller accounts.Caller, err error) {
+// authenticate finds the caller behind a token. Routes that outlive the database know
+// keys from memory while it is away.
+func (a *API) authenticate(ctx context.Context, needs access, c *call, token string) (err error) {
 	if !needs.outlives {
-		return a.Auth.Authenticate(c.ctx(), token, c.request.RemoteAddr)
+		c.caller, err = a.Auth.Authenticate(ctx, token, c.request.RemoteAddr)
+		return err
 	}
-	err = a.outage.ask(c.ctx(), func(ctx context.Context) error {
-		caller, err = a.Auth.Authenticate(ctx, token, c.request.RemoteAddr)
+	err = a.outage.ask(ctx, func(ctx context.Context) error {
+		c.caller, err = a.Auth.Authenticate(ctx, token, c.request.RemoteAddr)
 		return err
 	})
-	if isAway(c.ctx(), err) {
+	if isAway(ctx, err) {
 		if known, remembered := a.Auth.Recall(token); remembered {
-			c.stale = true
-			return known, nil
+			c.caller, c.stale = known, true
+			return nil
 		}
 	}
-	return caller, err
+	return err
 }
 
 // sinceText returns an instant as a JSON string, or "" for none.
