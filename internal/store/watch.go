@@ -8,7 +8,7 @@ import (
 )
 
 // watchInterval is how late a commit of another process may be seen.
-const watchInterval = 5 * time.Millisecond
+const watchInterval = 20 * time.Millisecond
 
 // commitWatch reads SQLite's commit counter, which tells of the commits of other
 // processes. Its values are comparable on one connection only, so it has one.
