@@ -83,7 +83,8 @@ type ReadTx interface {
 	// LevelsSeen returns, of each of the named loggers, the distinct levels per
 	// environment, at most so many.
 	LevelsSeen(ctx context.Context, account string, loggers []string, limit int) ([]LevelSeen, error)
-	// KnownLoggerSources returns those of the reported sources that are stored.
+	// KnownLoggerSources returns those of the reported sources that are stored, with
+	// their stored levels.
 	KnownLoggerSources(ctx context.Context, account string, reported []Source) (map[observations.SourceKey]Source, error)
 	CountLoggerSources(ctx context.Context, account string) (int, error)
 

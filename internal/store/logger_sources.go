@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/page"
@@ -49,17 +50,23 @@ func (tx *ReadTx) LevelsSeen(ctx context.Context, account string, loggers []stri
 // idea how many sources an account has, and ids find them at once.
 const ofAccount = ` account_id || '' = $1 `
 
-// KnownLoggerSources returns those of the reported sources that are stored.
+// KnownLoggerSources returns those of the reported sources that are stored, as they
+// were reported but with the stored levels: almost every report only asks for these.
 func (tx *ReadTx) KnownLoggerSources(ctx context.Context, account string, reported []logging.Source) (map[observations.SourceKey]logging.Source, error) {
-	ids := make([]string, len(reported))
+	ids, places := make([]string, len(reported)), make(map[string]int, len(reported))
 	for i, source := range reported {
-		ids[i] = source.ID
+		ids[i], places[source.ID] = source.ID, i
 	}
-	found, err := among(ctx, tx, scanLoggerSource, `SELECT `+loggerSourceColumns+` FROM logger_sources WHERE`+ofAccount+`AND id `, account, ids)
-	known := make(map[observations.SourceKey]logging.Source, len(found))
-	for _, source := range found {
-		known[source.SourceKey()] = source
+	known := make(map[observations.SourceKey]logging.Source, len(reported))
+	note := func(r row) (id string, err error) {
+		var level, resolved loglevel.Level
+		err = r.Scan(&id, asLevel(&level), asLevel(&resolved))
+		stored := reported[places[id]]
+		stored.Level, stored.ResolvedLevel = level, resolved
+		known[stored.SourceKey()] = stored
+		return id, err
 	}
+	_, err := among(ctx, tx, note, `SELECT id, level, resolved_level FROM logger_sources WHERE`+ofAccount+`AND id `, account, ids)
 	return known, err
 }
 

@@ -29,14 +29,19 @@ func saveSources(t *testing.T, db *store.DB, sources ...logging.Source) {
 	do(t, db, sources[0].Account, func(tx *store.Tx) error { return tx.SaveLoggerSources(t.Context(), sources) })
 }
 
-// known returns the stored ones of some sources.
+// known returns the stored ones of some sources of one logger, as they are stored.
 func known(t *testing.T, db *store.DB, account string, sources ...logging.Source) []logging.Source {
 	t.Helper()
+	rows := map[string]logging.Source{}
+	for _, row := range list(t, db, (*store.ReadTx).NewestSources, account, []string{sources[0].Logger}, 10_000) {
+		rows[row.ID] = row
+	}
 	found := find(t, db, (*store.ReadTx).KnownLoggerSources, account, sources)
 	var ordered []logging.Source
 	for _, source := range sources {
-		if stored, is := found[source.SourceKey()]; is {
-			ordered = append(ordered, stored)
+		if levels, is := found[source.SourceKey()]; is {
+			same(t, levels.Agrees(rows[levels.ID]), true)
+			ordered = append(ordered, rows[levels.ID])
 		}
 	}
 	return ordered
