@@ -59,8 +59,8 @@ ATONCE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -parallel 4
 # Programs of tests are linked without information for debuggers, which takes a third of the time. Stack traces need none.
 LINK := -ldflags=-w
 
-# Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. The race detector waits for a second after each
-# package for goroutines that still run; our tests leave none.
+# Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. By default the race detector waits for a second
+# after each package in case goroutines still run; most packages check that none do.
 TEST = env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 GORACE=atexit_sleep_ms=50 scripts/with-postgres scripts/with-node scripts/each-module $(TEST_MODULES) -- \
 	go test $(RACE) $(LINK) -vet=off $(ATONCE) -timeout $(TEST_TIMEOUT)
 

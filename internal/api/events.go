@@ -22,7 +22,7 @@ func (a *API) events(c *call) (reply, error) {
 		return reply{}, err
 	}
 	err = a.Events.Open(c.writer, c.request, c.caller, wanted, func(ctx context.Context) (accounts.Caller, error) {
-		again := &call{request: c.request, writer: c.writer}
+		again := &call{request: c.request}
 		err := a.identify(ctx, listens(), again)
 		return again.caller, err
 	})

@@ -50,8 +50,8 @@ func (tx *ReadTx) LevelsSeen(ctx context.Context, account string, loggers []stri
 // idea how many sources an account has, and ids find them at once.
 const ofAccount = ` account_id || '' = $1 `
 
-// KnownLoggerSources returns those of the reported sources that are stored, as they
-// were reported but with the stored levels: almost every report only asks for these.
+// KnownLoggerSources returns those of the reported sources that are stored, with the
+// stored levels. All else is as reported: reports are compared by levels alone.
 func (tx *ReadTx) KnownLoggerSources(ctx context.Context, account string, reported []logging.Source) (map[observations.SourceKey]logging.Source, error) {
 	ids, places := make([]string, len(reported)), make(map[string]int, len(reported))
 	for i, source := range reported {

@@ -61,8 +61,9 @@ func makePrivate(file string) error {
 
 func (e *sqliteEngine) connect(ctx context.Context, file string, unsynced bool) (err error) {
 	// A large batch touches many pages of many indexes. With SQLite's 2 MiB of
-	// cache they would be written to the log and read again, over and over. For the
-	// same reason the log is copied into the database after 16 MiB, not after 4.
+	// cache they would be written to the log and read again, over and over. Small
+	// transactions change the same pages of indexes again and again: with a log of
+	// 16 MiB, not SQLite's 4, each page is copied into the database less often.
 	pragmas := []string{"cache_size(-65536)", "wal_autocheckpoint(4000)"}
 	if unsynced {
 		pragmas = append(pragmas, "synchronous(OFF)")

@@ -9,13 +9,16 @@ declare module "vitest" {
   }
 }
 
-/** quick makes pages draw as often as they can, and has those of one profile share what a process has compiled. */
+/**
+ * quick makes pages draw as often as they can, and has those of one profile share what a process has compiled. What is
+ * measured is drawn as people see it.
+ */
 const quick = ["--disable-frame-rate-limit", "--disable-gpu-vsync", "--process-per-site"];
 
 /** setup starts the system's Chromium once for all files of tests. */
 export default async function setup(project: TestProject) {
   const executablePath = process.env.SIGNALBOX_TEST_CHROMIUM ?? which("chromium", "chromium-browser", "google-chrome");
-  const args = ["--no-sandbox", "--disable-dev-shm-usage", ...quick];
+  const args = ["--no-sandbox", "--disable-dev-shm-usage", ...(project.name === "budget" ? [] : quick)];
   const server = await chromium.launchServer({ executablePath, args });
   project.provide("browser", server.wsEndpoint());
   return () => server.close();

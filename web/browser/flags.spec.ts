@@ -153,7 +153,7 @@ test("a rule is dragged to its place", async () => {
 });
 
 test("flags that nobody asked for in a month look stale", async () => {
-  const page = await w.open("/flags?stale=1&q=checkout");
+  const page = await w.open("/flags?stale=1&q=checkout", { fresh: true });
   await page.getByText("No flag passes the filter").waitFor();
   await page.clock.setFixedTime(Date.now() + 40 * 86_400_000);
   await page.reload();
@@ -165,7 +165,7 @@ test("flags that nobody asked for in a month look stale", async () => {
 });
 
 test("while the server is away, what was read stays and nothing can be changed", async () => {
-  const page = await w.open("about:blank");
+  const page = await w.open("about:blank", { fresh: true });
   await page.clock.install();
   await page.goto("/flags?q=checkout");
   await page.getByText("Live").waitFor();

@@ -126,7 +126,7 @@ export interface World {
 export interface Opening extends BrowserContextOptions {
   /** key signs in; "" opens the page of a stranger. */
   key?: string;
-  /** fresh opens the page of a profile that no test had before. */
+  /** fresh opens the page of a profile that no test had before or gets later: to measure, or to change its clock. */
   fresh?: boolean;
 }
 

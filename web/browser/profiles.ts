@@ -9,7 +9,8 @@ export interface Profile {
 
 /**
  * Profiles are those of one server. A profile is used again: a page of a new one compiles the whole console, which takes
- * longer than most tests. It has neither cookies nor storage of earlier tests.
+ * longer than most tests. It has neither cookies nor storage of earlier tests, but what they changed of the profile
+ * itself, such as its clock.
  */
 export class Profiles {
   private readonly idle = new Map<string, Profile[]>();
@@ -25,7 +26,7 @@ export class Profiles {
     const kind = fresh ? undefined : JSON.stringify(options);
     const known = kind && this.idle.get(kind)?.pop();
     const profile = known || (await this.create(options, kind));
-    await profile.context.tracing.startChunk();
+    await profile.context.tracing.start(); // a picture is taken when a test fails; one of every frame costs as much as the tests
     return profile;
   }
 
@@ -41,18 +42,17 @@ export class Profiles {
       ...options,
     });
     this.contexts.push(context);
-    await context.tracing.start(); // a picture is taken when a test fails; one of every frame costs as much as the tests
     if (!kind) return { context, giveBack: () => context.close() };
     const keeper = await context.newPage(); // keeps the process, which has compiled the console
     await keeper.goto("/api/liveness");
-    const giveBack = async () => {
-      await context.tracing.stopChunk();
+    const cleanUp = async () => {
+      await context.tracing.stop();
       await Promise.all(context.pages().map((page) => page !== keeper && page.close()));
       await keeper.evaluate(() => localStorage.clear());
       await context.clearCookies();
       this.idle.set(kind, [...(this.idle.get(kind) ?? []), profile]);
     };
-    const profile: Profile = { context, giveBack };
+    const profile: Profile = { context, giveBack: () => cleanUp().catch(() => context.close()) };
     return profile;
   }
 }
