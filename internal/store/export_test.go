@@ -90,6 +90,9 @@ func (db *DB) WriteUnlimited(ctx context.Context, fn func(*Tx) error) error {
 	return db.write(ctx, writeOptions{unlimited: true}, fn)
 }
 
+// ForgetIdle is what a broken connection to PostgreSQL leads to.
+func (db *DB) ForgetIdle() { db.engine.(*postgres).forgetIdle() }
+
 // Prepared counts the statements that SQLite's writer has prepared. It must be
 // called by the writer, in a transaction.
 func (db *DB) Prepared() int { return len(db.engine.(*sqliteEngine).writer.statements) }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,10 +34,11 @@ const (
 
 // postgres runs transactions on pools of connections, one for each priority.
 type postgres struct {
-	dbs    [priorityCount]*sql.DB
-	gate   accountGate
-	limits Limits
-	closed atomic.Bool
+	dbs        [priorityCount]*sql.DB
+	gate       accountGate
+	limits     Limits
+	closed     atomic.Bool
+	forgetting sync.Mutex // held by forgetIdle
 }
 
 // poolSizes are the connections of each pool.
@@ -156,8 +158,11 @@ func serverRelease(conn *pgx.Conn) int {
 	return number
 }
 
-// forgetIdle closes the connections that nobody uses.
+// forgetIdle closes the connections that nobody uses. It does so for one caller at a time: database/sql closes what it
+// took out of a pool's list without a lock, and a second caller would let others overwrite that part of the list.
 func (p *postgres) forgetIdle() {
+	p.forgetting.Lock()
+	defer p.forgetting.Unlock()
 	for via, size := range poolSizes() {
 		p.dbs[via].SetMaxIdleConns(0)
 		p.dbs[via].SetMaxIdleConns(size)

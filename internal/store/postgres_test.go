@@ -186,6 +186,46 @@ func TestPostgres_CanceledCallerEndsRetries(t *testing.T) {
 	givenBack(t, db, 0)
 }
 
+// TestPostgres_ForgetIdleTogether: transactions that meet broken connections at the
+// same time close what is idle while others end, and the pool loses no connection,
+// in whose place it would never open another.
+func TestPostgres_ForgetIdleTogether(t *testing.T) {
+	t.Parallel()
+	const idle, busy = 10, 10 // all that decisions have
+	db := storetest.New(t, "postgres").Open(t)
+	for range 20 {
+		var begun, ended sync.WaitGroup
+		begun.Add(idle + busy)
+		become, forget := make(chan struct{}), make(chan struct{})
+		transact := func(until <-chan struct{}) {
+			ended.Go(func() {
+				if err := db.Write(t.Context(), "", func(*store.Tx) error { begun.Done(); <-until; return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for range idle {
+			transact(become)
+		}
+		for range busy {
+			transact(forget)
+		}
+		begun.Wait()
+		close(become)
+		storetest.Wait(t, soon, "half of the connections are idle", func() bool { return inUse(db) == busy })
+		for range 4 {
+			ended.Go(func() { <-forget; db.ForgetIdle() })
+		}
+		close(forget)
+		ended.Wait()
+	}
+	for name, stats := range db.Pools() {
+		if pool := stats(); pool.OpenConnections != pool.Idle {
+			t.Errorf("%s: of %d connections %d are idle and %d in use", name, pool.OpenConnections, pool.Idle, pool.InUse)
+		}
+	}
+}
+
 func TestPostgres_ApplicationName(t *testing.T) {
 	t.Parallel()
 	database := storetest.New(t, "postgres")
