@@ -88,7 +88,7 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	if w.strict = !w.ofrep && wantsStrict(r); w.strict {
 		w.set("Preference-Applied", "handling=strict")
 	}
-	defer func() { a.finished(w, r, time.Since(started)) }()
+	defer func() { a.finished(w, r, started) }()
 	defer func() {
 		if cause := recover(); cause != nil {
 			a.recovered(w, r, cause)
@@ -122,16 +122,24 @@ func isClean(escaped string) bool {
 }
 
 // finished counts and logs a request. The query is not logged: it may hold a key.
-func (a *API) finished(w *recorder, r *http.Request, took time.Duration) {
+func (a *API) finished(w *recorder, r *http.Request, started time.Time) {
 	route := r.Pattern
 	if route == "" || route == everything {
 		route = "none"
 	}
+	ended := time.Now()
+	took := ended.Sub(started)
 	a.Metrics.ObserveRequest(route, r.Method, w.status, took, w.bytes)
-	a.Log.LogAttrs(w.ctx, w.logLevel(), "request",
-		slog.String("method", r.Method), slog.String("route", route), slog.String("path", r.URL.Path),
+	level := w.logLevel()
+	if !a.Log.Enabled(w.ctx, level) {
+		return
+	}
+	// A Logger would first look up the time again and which code calls it, with every request.
+	line := slog.NewRecord(ended, level, "request", 0)
+	line.AddAttrs(slog.String("method", r.Method), slog.String("route", route), slog.String("path", r.URL.Path),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Int64("took_us", took.Microseconds()),
 		w.caller())
+	_ = a.Log.Handler().Handle(w.ctx, line) // a Logger drops its error as well
 }
 
 // caller returns who sent the request, for the log: a person, or the id of a key.

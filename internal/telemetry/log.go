@@ -17,7 +17,7 @@ const timeLayout = "2006-01-02T15:04:05.000000Z07:00"
 // is text or json; anything else is text on a terminal and JSON elsewhere. Lines of a request have its request_id, and its trace_id
 // while a span is recording.
 func NewLogger(w io.Writer, level, format string) *slog.Logger {
-	options := &slog.HandlerOptions{Level: logLevel(level), ReplaceAttr: utcTimes}
+	options := &slog.HandlerOptions{Level: logLevel(level), ReplaceAttr: plain}
 	if format == "text" || format != "json" && IsTerminal(w) {
 		return slog.New(&contextHandler{root: slog.NewTextHandler(w, options)})
 	}
@@ -32,10 +32,16 @@ func logLevel(name string) slog.Level {
 	return level
 }
 
-// utcTimes writes all times in one format, the line's own and those of attributes.
-func utcTimes(_ []string, a slog.Attr) slog.Attr {
-	if a.Value.Kind() == slog.KindTime {
+// plain writes all times in one format, the line's own and those of attributes, and levels as text: slog would encode a
+// level that goes through here by reflection.
+func plain(_ []string, a slog.Attr) slog.Attr {
+	switch a.Value.Kind() {
+	case slog.KindTime:
 		a.Value = slog.StringValue(a.Value.Time().UTC().Format(timeLayout))
+	case slog.KindAny:
+		if level, ok := a.Value.Any().(slog.Level); ok {
+			a.Value = slog.StringValue(level.String())
+		}
 	}
 	return a
 }
@@ -87,17 +93,26 @@ func (h *contextHandler) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle writes a line with the ids.
 func (h *contextHandler) Handle(ctx context.Context, record slog.Record) error {
-	ids := contextAttrs(ctx)
-	if len(h.grouped) == 0 {
-		record = record.Clone()
-		record.AddAttrs(ids...)
-		return h.root.Handle(ctx, record)
+	if len(h.grouped) > 0 {
+		return h.withIDs(ctx).Handle(ctx, record)
 	}
-	target := h.root.WithAttrs(ids)
+	record = record.Clone()
+	addIDs(ctx, &record)
+	return h.root.Handle(ctx, record)
+}
+
+// withIDs returns a handler that writes the ids before the first group.
+func (h *contextHandler) withIDs(ctx context.Context) slog.Handler {
+	var ids slog.Record
+	addIDs(ctx, &ids)
+	target := h.root
+	for id := range ids.Attrs {
+		target = target.WithAttrs([]slog.Attr{id})
+	}
 	for _, apply := range h.grouped {
 		target = apply(target)
 	}
-	return target.Handle(ctx, record)
+	return target
 }
 
 // WithAttrs returns a handler whose lines have the attributes.
@@ -120,14 +135,12 @@ func (h *contextHandler) then(apply func(slog.Handler) slog.Handler) slog.Handle
 	return &contextHandler{root: h.root, grouped: append(slices.Clip(h.grouped), apply)}
 }
 
-// contextAttrs returns the ids in the context.
-func contextAttrs(ctx context.Context) []slog.Attr {
-	var ids []slog.Attr
+// addIDs adds the ids in the context to a line.
+func addIDs(ctx context.Context, line *slog.Record) {
 	if id := RequestID(ctx); id != "" {
-		ids = append(ids, slog.String("request_id", id))
+		line.AddAttrs(slog.String("request_id", id))
 	}
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
-		ids = append(ids, slog.String("trace_id", span.SpanContext().TraceID().String()))
+		line.AddAttrs(slog.String("trace_id", span.SpanContext().TraceID().String()))
 	}
-	return ids
 }
