@@ -89,6 +89,8 @@ test-fast-server:
 test-fast-clients:
 	scripts/each-module $(filter-out .,$(TEST_MODULES)) $(FAST)
 
+# The long forms hold goals of time, so no package is tested beside another.
+soak: ATONCE = -p 1 -parallel 4
 soak: TEST_TIMEOUT = 60m
 soak: ## the same as make test with the long forms of kills, reconnects, sockets and searches (TESTFLAGS)
 	scripts/ensure-cc
