@@ -81,7 +81,7 @@ func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft Accou
 	if err := draft.validate(); err != nil {
 		return Account{}, err
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Account, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Account, error) {
 		target := changes.Target[Account]{
 			Account: caller.Account, Actor: caller.Actor(), Kind: KindAccount, Key: caller.Account, Match: match,
 			Load: func() (Account, error) { return tx.Account(ctx, caller.Account) },

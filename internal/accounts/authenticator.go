@@ -84,7 +84,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, token, peer string) (C
 	known, version, result, err := a.find(ctx, ParseSecret(token), peer)
 	now := a.Now()
 	if err == nil && !known.key.Works(now) {
-		err = fault.New(fault.Unauthorized, "This API key has been revoked or has expired.")
+		err = errKeyEnded()
 	}
 	if fault.Is(err, fault.Unauthorized) {
 		result = "refused"
@@ -198,7 +198,7 @@ func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation ui
 	if err != nil {
 		return nil, 0, err
 	}
-	seen := &session{digest: secret.digest(), key: key, caller: key.Caller(), access: versions.Access}
+	seen := &session{digest: secret.digest(), key: key, caller: key.Caller().readAt(versions.Access), access: versions.Access}
 	return a.remember(seen, generation), versions.Changes, nil
 }
 

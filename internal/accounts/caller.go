@@ -31,11 +31,21 @@ type Caller struct {
 	Origins []string
 	// ExpiresAt is when the key or the session stops working; nil is never.
 	ExpiresAt *time.Time
+	// KeyExpiresAt is when the key itself stops working, also in a session that ends
+	// sooner; nil is never.
+	KeyExpiresAt *time.Time
 	// Version is the number of the account's last change, at least as new as every
 	// change that was acknowledged before the request.
 	Version int64
+	// Needs is what the operation asks of the caller, for Confirm.
+	Needs Needs
 	// Revert is the change that the caller is undoing; nil for none.
 	Revert *changes.Revert
+
+	// authenticated is set by the Authenticator, and access is the account's access
+	// version that the credential was read at.
+	authenticated bool
+	access        int64
 }
 
 // Actor returns the caller as the history names it.

@@ -38,7 +38,7 @@ func (s *Service) MakeCode(ctx context.Context, caller Caller) (Code, error) {
 		return Code{}, fault.New(fault.Forbidden,
 			"A code is for people, and this session was made with an API key. Give the key itself to signalbox login.")
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Code, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Code, error) {
 		code := Code{Session: caller.SessionID, Plaintext: newCode(), ExpiresAt: tx.Now().Add(codeAge)}
 		return code, tx.SaveLink(ctx, Link{Hash: parseCode(code.Plaintext).Hash(), Account: caller.Account, Kind: CodeLink,
 			Subject: caller.SessionID, ExpiresAt: &code.ExpiresAt})

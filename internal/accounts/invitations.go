@@ -62,7 +62,7 @@ func (s *Service) Invitation(ctx context.Context, caller Caller, id string) (Inv
 
 // Invite invites somebody with at most the caller's role. ADMIN or OWNER.
 func (s *Service) Invite(ctx context.Context, caller Caller, draft InvitationDraft) (Invitation, error) {
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Invitation, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Invitation, error) {
 		return Invite(ctx, tx, caller, caller.Actor(), draft)
 	})
 }
@@ -136,7 +136,7 @@ func requireCapacity(ctx context.Context, count func(context.Context, string) (i
 // DeleteInvitation takes an invitation back: its link stops working. ADMIN or OWNER;
 // only an OWNER deletes that of an OWNER.
 func (s *Service) DeleteInvitation(ctx context.Context, caller Caller, id string, match changes.Match[Invitation]) error {
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	return Do(ctx, s.Store, caller, func(tx Tx, caller Caller) error {
 		target := Target(ctx, caller, KindInvitation, id, match, tx.Invitation)
 		return changes.Delete(ctx, tx, target, func(invitation Invitation) error {
 			if !caller.Role.Covers(invitation.Role) {

@@ -108,7 +108,7 @@ func (k Key) Works(now time.Time) bool {
 // Caller returns the key as the rest of the domain sees it.
 func (k Key) Caller() Caller {
 	return Caller{Account: k.Account, KeyID: k.ID, KeyName: k.Name, UserID: k.CreatedBy,
-		Role: k.Role, Access: k.Access, Environments: k.Scopes.Environments, Origins: k.Scopes.Origins, ExpiresAt: k.ExpiresAt}
+		Role: k.Role, Access: k.Access, Environments: k.Scopes.Environments, Origins: k.Scopes.Origins, ExpiresAt: k.ExpiresAt, KeyExpiresAt: k.ExpiresAt}
 }
 
 // KeyFilter narrows a list of keys.
@@ -132,7 +132,7 @@ type KeyDraft struct {
 // CreateKey creates a key for the caller's user, not stronger than the caller's.
 // Its plaintext is in the result only. ADMIN or OWNER.
 func (s *Service) CreateKey(ctx context.Context, caller Caller, draft KeyDraft) (Key, error) {
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Key, error) {
 		return IssueKey(ctx, tx, caller, caller.Actor(), draft)
 	})
 }
@@ -170,7 +170,7 @@ func (s *Service) Keys(ctx context.Context, caller Caller, filter KeyFilter, req
 // ReplaceKey renames a key, or changes its role, scopes or expiry. ADMIN or
 // OWNER; only an OWNER changes an OWNER's key.
 func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draft KeyDraft, match changes.Match[Key]) (Key, error) {
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Key, error) {
 		return changes.Replace(ctx, tx, keyTarget(ctx, tx, caller, id, match), func(before Key) (Key, error) {
 			key, err := draft.apply(ctx, tx, caller, before)
 			if err != nil {
@@ -184,7 +184,7 @@ func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draf
 // RevokeKey makes a key useless for ever. Revoking it again changes nothing.
 // ADMIN or OWNER; only an OWNER revokes an OWNER's key.
 func (s *Service) RevokeKey(ctx context.Context, caller Caller, id string) (Key, error) {
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Key, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Key, error) {
 		key, err := keyTarget(ctx, tx, caller, id, nil).Load()
 		if err != nil {
 			return Key{}, err
@@ -209,7 +209,7 @@ func Revoke(ctx context.Context, tx Tx, actor changes.Actor, before Key) (Key, e
 // DeleteKey removes a key; it stops working like a revoked one. ADMIN or
 // OWNER; only an OWNER deletes an OWNER's key.
 func (s *Service) DeleteKey(ctx context.Context, caller Caller, id string, match changes.Match[Key]) error {
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	return Do(ctx, s.Store, caller, func(tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, keyTarget(ctx, tx, caller, id, match), func(Key) error {
 			return tx.DeleteKey(ctx, caller.Account, id)
 		})

@@ -80,7 +80,7 @@ type Reset struct {
 // ResetPassword makes a link that sets a user's password. ADMIN or OWNER; only an OWNER
 // makes one for an OWNER.
 func (s *Service) ResetPassword(ctx context.Context, caller Caller, id string) (Reset, error) {
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Reset, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Reset, error) {
 		user, err := userTarget(ctx, tx, caller, id, nil).Load()
 		if err != nil {
 			return Reset{}, err
@@ -283,7 +283,7 @@ func errWrongCurrent() error {
 
 // setPassword stores a new password, unless the one that was verified has changed.
 func (s *Service) setPassword(ctx context.Context, caller Caller, verified User, password string, match changes.Match[User]) (User, error) {
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (User, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (User, error) {
 		target := Target(ctx, caller, KindUser, caller.UserID, match, tx.User)
 		return changes.Replace(ctx, tx, target, func(user User) (User, error) {
 			if user.PasswordHash != verified.PasswordHash {

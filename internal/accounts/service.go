@@ -16,7 +16,7 @@ type Store = transaction.Store[ReadTx, Tx]
 // TenantTx is what the rules of every product read.
 type TenantTx interface {
 	naming.Keys
-	Now() time.Time
+	AuthorityTx
 	Account(ctx context.Context, id string) (Account, error)
 	// ManagedEnvironments returns every environment of an account and whether it is managed.
 	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)

@@ -154,7 +154,7 @@ func (s *Service) SignInWithKey(ctx context.Context, caller Caller, client strin
 	if caller.ExpiresAt != nil {
 		session.ExpiresAt = *caller.ExpiresAt
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Session, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Session, error) {
 		if key, err := tx.Key(ctx, caller.Account, caller.KeyID); err != nil || !key.Works(tx.Now()) {
 			return Session{}, fault.New(fault.Unauthorized, "This API key has been revoked or has expired.").Because(err)
 		}
@@ -275,7 +275,7 @@ func (s *Service) CurrentSession(ctx context.Context, caller Caller) (Session, e
 // EndSession ends a session: one's own, or as ADMIN or OWNER anybody's whose role is
 // not above one's own. To others it does not exist.
 func (s *Service) EndSession(ctx context.Context, caller Caller, id string, match changes.Match[Session]) error {
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	return Do(ctx, s.Store, caller, func(tx Tx, caller Caller) error {
 		target := Target(ctx, caller, KindSession, id, match, func(ctx context.Context, account, id string) (Session, error) {
 			session, err := tx.Session(ctx, account, id)
 			if err == nil {

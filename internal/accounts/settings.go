@@ -98,7 +98,7 @@ func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft 
 func (s *Service) replaceSettings(ctx context.Context, caller Caller, kind, key string, draft SettingsDraft, match changes.Match[Settings],
 	load func(Tx) (Settings, error), save func(Tx, Settings) error,
 ) (Settings, error) {
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Settings, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Settings, error) {
 		target := changes.Target[Settings]{Account: caller.Account, Actor: caller.Actor(), Kind: kind, Key: key, Match: match,
 			Load: func() (Settings, error) { return load(tx) }}
 		return changes.Replace(ctx, tx, target, func(Settings) (Settings, error) {

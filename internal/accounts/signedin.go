@@ -105,7 +105,7 @@ func (a *Authenticator) lookUpSession(ctx context.Context, secret Secret) (*seen
 	if err != nil {
 		return nil, 0, err
 	}
-	seen := &seenSession{SignedIn: found, caller: found.Caller(), access: versions.Access}
+	seen := &seenSession{SignedIn: found, caller: found.Caller().readAt(versions.Access), access: versions.Access}
 	a.seen.put(secret.digest(), seen)
 	return seen, versions.Changes, nil
 }

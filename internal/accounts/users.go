@@ -80,7 +80,7 @@ func (s *Service) User(ctx context.Context, caller Caller, id string) (User, err
 // ReplaceUser changes a user's name, role or e-mail address. ADMIN or OWNER; only an
 // OWNER changes an OWNER, and one OWNER stays.
 func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, draft UserDraft, match changes.Match[User]) (User, error) {
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (User, error) {
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (User, error) {
 		return changes.Replace(ctx, tx, userTarget(ctx, tx, caller, id, match), func(before User) (User, error) {
 			user, err := draft.apply(tx, caller, before)
 			if err != nil {
@@ -94,7 +94,7 @@ func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, dra
 // DeleteUser removes a user, whose sessions and links end. Keys that the user made
 // stay. ADMIN or OWNER; only an OWNER deletes an OWNER, and one OWNER stays.
 func (s *Service) DeleteUser(ctx context.Context, caller Caller, id string, match changes.Match[User]) error {
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	return Do(ctx, s.Store, caller, func(tx Tx, caller Caller) error {
 		return changes.Delete(ctx, tx, userTarget(ctx, tx, caller, id, match), func(user User) error {
 			if err := keepOwner(ctx, tx, user); err != nil {
 				return err

@@ -36,16 +36,16 @@ type bulkMeta struct {
 
 // report hands the items of the body's array to a service. Items that cannot be
 // read, or that the service rejects, are skipped and listed in the answer.
-func report[T any](turns observations.Turns, array string, read func(*jsonapi.Object) T, keep func(context.Context, accounts.Caller, []T) (observations.Outcome, error)) handler {
+func report[T any](a *API, array string, read func(*jsonapi.Object) T, keep func(context.Context, accounts.Caller, []T) (observations.Outcome, error)) handler {
 	return func(c *call) (reply, error) {
-		texts, err := c.bulkItems(array)
+		texts, err := a.bulkItems(c, array)
 		if err != nil {
 			return reply{}, err
 		}
 		var items []T
 		var places []int
 		var rejected []rejectedItem
-		err = turns.Take(c.ctx(), len(texts), func() error {
+		err = a.Turns.Take(c.ctx(), len(texts), func() error {
 			items, places, rejected = readItems(texts, read, c.writer.strict)
 			return nil
 		})
@@ -101,10 +101,14 @@ func joined(text string, err error) string {
 	return strings.TrimSpace(text)
 }
 
-// bulkItems reads the array of a bulk report.
-func (c *call) bulkItems(name string) ([]json.RawMessage, error) {
+// bulkItems reads the array of a bulk report. Reports of several callers are written in one transaction, so the caller
+// is confirmed here, once the body has arrived.
+func (a *API) bulkItems(c *call, name string) ([]json.RawMessage, error) {
 	text, err := c.text()
 	if err != nil {
+		return nil, err
+	}
+	if c.caller, err = a.Accounts.Confirm(c.ctx(), c.caller); err != nil {
 		return nil, err
 	}
 	body, err := jsonapi.ParseReport(text, name)

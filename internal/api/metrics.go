@@ -12,7 +12,7 @@ import (
 
 // reportMetrics keeps the measurements that it can read and skips the others.
 func (a *API) reportMetrics(c *call) (reply, error) {
-	items, err := c.bulkItems("data")
+	items, err := a.bulkItems(c, "data")
 	if err != nil {
 		return reply{}, err
 	}

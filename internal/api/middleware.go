@@ -286,33 +286,21 @@ func run(route *route, c *call) (reply, error) {
 	return result.encode()
 }
 
-func (a *API) authorize(needs access, c *call) error {
-	if err := a.identify(c.ctx(), needs, c); err != nil {
+func (a *API) authorize(to access, c *call) error {
+	if err := a.identify(c.ctx(), to, c); err != nil {
 		return err
 	}
 	if c.caller.SessionID != "" {
 		c.writer.set("Cache-Control", "private, no-cache") // the cookie does not tell caches that it is personal
 	}
-	if needs.evaluates && c.caller.Access == accounts.EvaluateAccess {
+	if to.needs.Evaluates && c.caller.Access == accounts.EvaluateAccess {
 		allowPages(c.writer, c.request, c.caller.Origins)
 	}
 	if err := a.limits.take(c.caller.Credential()); err != nil {
 		return err
 	}
-	return needs.permit(c.caller)
-}
-
-// permit refuses a caller whose access, role or scope is not enough.
-func (needs access) permit(caller accounts.Caller) error {
-	if !needs.evaluates {
-		if err := caller.RequireFullAccess(); err != nil {
-			return err
-		}
-	}
-	if err := caller.Require(needs.role); err != nil || needs.scoped {
-		return err
-	}
-	return caller.RequireUnscoped()
+	c.caller.Needs = to.needs
+	return to.needs.Permit(c.caller)
 }
 
 // identify finds out who sent a request: by the key, or by the session when there is

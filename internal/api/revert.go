@@ -127,7 +127,7 @@ func (u undoing) attempt() (changes.Change, error) {
 		return changes.Change{}, notRevertible("This change deleted the %s, which is there again when a service reports it.", u.change.Kind)
 	}
 	route := u.api.table[pattern]
-	if err := route.access.permit(u.call.caller); err != nil {
+	if err := route.access.needs.Permit(u.call.caller); err != nil {
 		return changes.Change{}, err
 	}
 	if err := u.checkUnchanged(); err != nil {
@@ -230,7 +230,7 @@ func (u undoing) attributes() (json.RawMessage, error) {
 func (u undoing) write(route route, body []byte, tag string) (changes.Change, error) {
 	part := u.part(body, tag)
 	undone := &changes.Revert{Kind: u.change.Kind, Key: u.change.Key, Seq: u.change.Seq}
-	part.caller.Revert, part.restores = undone, true
+	part.caller.Needs, part.caller.Revert, part.restores = route.access.needs, undone, true
 	_, err := route.handle(part)
 	switch {
 	case err != nil:

@@ -4,33 +4,34 @@ import "github.com/signalbox/signalbox/internal/accounts"
 
 // access says who may call a route, and whether its response is cached.
 type access struct {
-	open      bool          // no key is needed
-	anyHeader bool          // the key may be in X-API-Key too
-	socket    bool          // the key may be in api_key too, because browsers cannot set a socket's headers
-	role      accounts.Role // the lowest role that may call
-	scoped    bool          // keys restricted to environments may call
-	evaluates bool          // keys that only evaluate may call
-	outlives  bool          // it is answered from memory while the database is away
-	cached    bool          // only recorded changes can alter the response
-	quiet     bool          // success is logged for debugging only
+	open      bool           // no key is needed
+	anyHeader bool           // the key may be in X-API-Key too
+	socket    bool           // the key may be in api_key too, because browsers cannot set a socket's headers
+	needs     accounts.Needs // what it asks of the caller
+	outlives  bool           // it is answered from memory while the database is away
+	cached    bool           // only recorded changes can alter the response
+	quiet     bool           // success is logged for debugging only
 }
 
 // The kinds of access. Keys restricted to environments may read, report and
 // evaluate; with writesValues the domain decides what they may change.
 func open() access        { return access{open: true} }
 func probes() access      { return access{open: true, quiet: true} }
-func reads() access       { return access{role: accounts.Viewer, scoped: true} }
-func cachedReads() access { return access{role: accounts.Viewer, scoped: true, cached: true} }
-func reports() access     { return access{role: accounts.Viewer, scoped: true} }
+func reads() access       { return access{needs: anyone()} }
+func cachedReads() access { return access{needs: anyone(), cached: true} }
+func reports() access     { return access{needs: anyone()} }
 func evaluates() access {
-	return access{role: accounts.Viewer, scoped: true, anyHeader: true, evaluates: true, outlives: true}
+	return access{needs: accounts.Needs{Role: accounts.Viewer, Scoped: true, Evaluates: true}, anyHeader: true, outlives: true}
 }
-func loads() access        { return access{role: accounts.Viewer, scoped: true, outlives: true} }
-func listens() access      { return access{role: accounts.Viewer, scoped: true, socket: true} }
-func personal() access     { return access{role: accounts.Member} }
-func configures() access   { return access{role: accounts.Member} }
-func writesValues() access { return access{role: accounts.Member, scoped: true} }
-func manages() access      { return access{role: accounts.Admin} }
+func loads() access        { return access{needs: anyone(), outlives: true} }
+func listens() access      { return access{needs: anyone(), socket: true} }
+func personal() access     { return access{needs: accounts.Needs{Role: accounts.Member}} }
+func configures() access   { return access{needs: accounts.Needs{Role: accounts.Member}} }
+func writesValues() access { return access{needs: accounts.Needs{Role: accounts.Member, Scoped: true}} }
+func manages() access      { return access{needs: accounts.Needs{Role: accounts.Admin}} }
+
+// anyone is every caller but a key that only evaluates.
+func anyone() accounts.Needs { return accounts.Needs{Role: accounts.Viewer, Scoped: true} }
 
 // route is one line of the interface.
 type route struct {
@@ -113,7 +114,7 @@ func (a *API) routes() []route {
 		{"PUT /api/v1/context_types/{id}", configures(), contextType.replace(a.Observations.ReplaceContextType)},
 		{"DELETE /api/v1/context_types/{id}", configures(), contextType.remove(a.Observations.DeleteContextType)},
 
-		{"POST /api/v1/contexts/bulk", reports(), report(a.Turns, "contexts", reportedContext, a.Observations.Report)},
+		{"POST /api/v1/contexts/bulk", reports(), report(a, "contexts", reportedContext, a.Observations.Report)},
 		{"GET /api/v1/contexts", reads(), context.list(a.Observations.Contexts)},
 		{"GET /api/v1/contexts/{id}", reads(), context.get(a.Observations.Context)},
 		{"PUT /api/v1/contexts/{id}", configures(), context.replace(a.Observations.RenameContext)},
@@ -124,7 +125,7 @@ func (a *API) routes() []route {
 
 		{"GET /api/v1/flags", reads(), flag.list(a.Flags.Flags)},
 		{"POST /api/v1/flags", configures(), flag.create(a.Flags.Create)},
-		{"POST /api/v1/flags/bulk", reports(), report(a.Turns, "flags", flagDeclaration, a.Flags.Report)},
+		{"POST /api/v1/flags/bulk", reports(), report(a, "flags", flagDeclaration, a.Flags.Report)},
 		{"GET /api/v1/flags/{id}", reads(), flag.get(a.Flags.Flag)},
 		{"PUT /api/v1/flags/{id}", writesValues(), flag.replace(a.Flags.Replace)},
 		{"DELETE /api/v1/flags/{id}", configures(), flag.remove(a.Flags.Delete)},
@@ -133,7 +134,7 @@ func (a *API) routes() []route {
 		{"GET /api/v1/flag_sources", reads(), flagSource.list(a.Flags.Sources)},
 
 		{"GET /api/v1/loggers", reads(), logger.list(a.Logging.Loggers)},
-		{"POST /api/v1/loggers/bulk", reports(), report(a.Turns, "loggers", loggerObservation, a.Logging.Report)},
+		{"POST /api/v1/loggers/bulk", reports(), report(a, "loggers", loggerObservation, a.Logging.Report)},
 		{"GET /api/v1/loggers/{id}", reads(), logger.get(a.Logging.Logger)},
 		{"PUT /api/v1/loggers/{id}", writesValues(), logger.replace(a.Logging.Replace)},
 		{"DELETE /api/v1/loggers/{id}", configures(), logger.remove(a.Logging.Delete)},

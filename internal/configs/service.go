@@ -116,7 +116,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return Config{}, s.allProblems(ctx, caller, "", wanted, schemas, &draft)
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (_ Config, err error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (_ Config, err error) {
 		made := wanted
 		made.Account, made.CreatedAt, made.UpdatedAt = caller.Account, tx.Now(), tx.Now()
 		if err := s.checkNew(ctx, tx, made); err != nil { // before common is created, which would count
@@ -165,7 +165,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if draft.Problems.Err() != nil {
 		return Config{}, s.allProblems(ctx, caller, key, wanted, schemas, &draft)
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Config, error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Config, error) {
 		if key == Common {
 			if err := ensureCommon(ctx, tx, caller.Account); err != nil {
 				return Config{}, err
@@ -223,7 +223,7 @@ func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string
 	if key == Common {
 		return fault.New(fault.ConfigProtected, "The config %q is the parent of those that name none and cannot be deleted.", Common)
 	}
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Config), func(Config) error {
 			const named = 5
 			children, err := tx.ConfigChildren(ctx, caller.Account, key, named+1)

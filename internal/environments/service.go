@@ -98,7 +98,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if err := draft.validate(); err != nil {
 		return Environment{}, err
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Environment, error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Environment, error) {
 		made := draft.over(Environment{Account: caller.Account, Key: draft.Key.Or(""), CreatedAt: tx.Now()}, tx.Now())
 		if !draft.Restores {
 			made.Classification, made.Managed = Standard, true
@@ -141,7 +141,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if err := draft.validate(); err != nil {
 		return Environment{}, err
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Environment, error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Environment, error) {
 		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment), func(before Environment) (Environment, error) {
 			after := draft.over(before, tx.Now())
 			if err := s.move(ctx, tx, before, after); err != nil {
@@ -174,7 +174,7 @@ func (s *Service) move(ctx context.Context, tx Tx, before, after Environment) er
 // Delete removes an environment from the account and from all orders. The
 // products' values for it stay unless cascade is set. ADMIN or OWNER.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, cascade bool, match changes.Match[Environment]) error {
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment), func(Environment) error {
 			if key == Production {
 				return protected("deleted")

@@ -130,7 +130,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return Flag{}, s.refused(ctx, caller, "", wanted, &draft)
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Flag, error) {
 		if err := s.admit(ctx, tx, caller.Account, wanted.Key); err != nil {
 			return Flag{}, err
 		}
@@ -184,7 +184,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if draft.Problems.Err() != nil {
 		return Flag{}, s.refused(ctx, caller, key, wanted, &draft)
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Flag, error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Flag, error) {
 		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(before Flag) (Flag, error) {
 			return s.store(ctx, tx, caller, before, wanted, &draft)
 		})
@@ -299,7 +299,7 @@ func (s *Service) checkRules(ctx context.Context, tx ReadTx, account string, sen
 // a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Flag]) error {
 	defer s.sources.Deleted(caller.Account)
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(Flag) error {
 			return tx.DeleteFlag(ctx, caller.Account, key)
 		})

@@ -30,7 +30,7 @@ func (s *Service) Run(ctx context.Context, caller accounts.Caller, id string) (R
 
 // RunNow queues a run of a job, enabled or not. MEMBER or higher.
 func (s *Service) RunNow(ctx context.Context, caller accounts.Caller, key string) (Run, error) {
-	return s.queue(ctx, caller.Account, func(tx Tx) (Run, error) {
+	return s.queue(ctx, caller, func(tx Tx) (Run, error) {
 		job, err := tx.JobToRun(ctx, caller.Account, key)
 		return job.newRun(Manual, tx.Now()), err
 	})
@@ -43,7 +43,7 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 	if err != nil {
 		return Run{}, err
 	}
-	return s.queue(ctx, caller.Account, func(tx Tx) (Run, error) {
+	return s.queue(ctx, caller, func(tx Tx) (Run, error) {
 		job, err := tx.JobOfRun(ctx, caller.Account, id)
 		if err != nil {
 			return Run{}, err
@@ -59,14 +59,17 @@ func (s *Service) Rerun(ctx context.Context, caller accounts.Caller, id string) 
 
 // queue stores a run and wakes the workers. It does not lock the account, so that
 // runs of many jobs can be queued at the same time.
-func (s *Service) queue(ctx context.Context, account string, newRun func(Tx) (Run, error)) (Run, error) {
-	admission, err := s.Backlog.Admit(ctx, account, 1)
+func (s *Service) queue(ctx context.Context, caller accounts.Caller, newRun func(Tx) (Run, error)) (Run, error) {
+	admission, err := s.Backlog.Admit(ctx, caller.Account, 1)
 	if err != nil {
 		return Run{}, err
 	}
 	queued, err := transaction.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
+		if _, err := caller.Confirm(ctx, tx); err != nil {
+			return Run{}, err
+		}
 		run, err := newRun(tx)
-		if err == nil && admission.Runs[account] == 0 {
+		if err == nil && admission.Runs[caller.Account] == 0 {
 			err = fault.RowLimit("jobs.pending_runs", s.Backlog.Limit, "An account may have %d runs pending. Cancel some, or wait until some have run.", s.Backlog.Limit)
 		}
 		if err != nil {
@@ -101,6 +104,9 @@ func (s *Service) Cancel(ctx context.Context, caller accounts.Caller, id string)
 		return Run{}, err
 	}
 	run, err := transaction.Write(ctx, s.Store, "", func(tx Tx) (Run, error) {
+		if _, err := caller.Confirm(ctx, tx); err != nil {
+			return Run{}, err
+		}
 		ended, err := tx.CancelRun(ctx, caller.Account, id, tx.Now())
 		if err != nil {
 			return Run{}, err

@@ -38,7 +38,7 @@ type RunFilter struct {
 // ReadTx is what this package reads.
 type ReadTx interface {
 	naming.Keys
-	Now() time.Time
+	accounts.AuthorityTx
 	Account(ctx context.Context, id string) (accounts.Account, error)
 	Job(ctx context.Context, account, key string) (Job, error)
 	Jobs(ctx context.Context, account string, filter Filter, request page.Request) (page.List[Job], error)
@@ -127,7 +127,7 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 	if draft.Problems.Err() != nil {
 		return s.refused(ctx, &draft, wanted, times)
 	}
-	made, err := transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
+	made, err := accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Job, error) {
 		job := wanted
 		job.CreatedAt, job.UpdatedAt = tx.Now(), tx.Now()
 		if err := s.checkNew(ctx, tx, &draft, &job, times); err != nil {
@@ -194,7 +194,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return s.refused(ctx, &draft, wanted, times)
 	}
 	request := newID()
-	changed, err := transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Job, error) {
+	changed, err := accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Job, error) {
 		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(before Job) (Job, error) {
 			after := wanted
 			after.UID, after.RequestID, after.CreatedAt = before.UID, before.RequestID, before.CreatedAt
@@ -261,7 +261,7 @@ func (s *Service) reschedule(ctx context.Context, tx Tx, before Job, after *Job,
 // finish. MEMBER or higher; a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[Job]) error {
 	canceled := 0
-	err := s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	err := accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.JobToChange), func(job Job) (err error) {
 			if job.Enabled {
 				if err := tx.AddActiveJobs(ctx, job.Account, -1); err != nil {

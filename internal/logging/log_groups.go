@@ -9,7 +9,6 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/plans"
-	"github.com/signalbox/signalbox/internal/transaction"
 )
 
 // CreateGroup creates a log group. MEMBER or higher; a key that is restricted to
@@ -21,7 +20,7 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 	if draft.Problems.Err() != nil {
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, "", wanted, &draft.Problems)
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (GroupView, error) {
 		if err := s.admitGroup(ctx, tx, caller.Account, key); err != nil {
 			return GroupView{}, err
 		}
@@ -106,7 +105,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 	if draft.Problems.Err() != nil {
 		return GroupView{}, s.refusedGroup(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (GroupView, error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (GroupView, error) {
 		target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
 		group, err := changes.Replace(ctx, tx, target, func(before Group) (Group, error) { return s.storeGroup(ctx, tx, caller, before, wanted) })
 		if err != nil {
@@ -120,7 +119,7 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 // set are released, and removes the group. MEMBER or higher; a key that is
 // restricted to environments may not.
 func (s *Service) DeleteGroup(ctx context.Context, caller accounts.Caller, key string, match changes.Match[GroupView]) error {
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
 		var detached []string
 		target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
 		err := changes.Delete(ctx, tx, target, func(Group) (err error) {

@@ -23,7 +23,7 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 	if draft.Problems.Err() != nil {
 		return View{}, s.refused(ctx, caller.Account, key, wanted, &draft.Problems)
 	}
-	made, err := transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (Logger, error) {
+	made, err := accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Logger, error) {
 		before, exists, err := stored(ctx, tx, caller.Account, key, match)
 		if err == nil && !exists {
 			err = naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, key)
@@ -220,7 +220,7 @@ func cascade(ctx context.Context, tx Tx, caller accounts.Caller, key string) err
 // MEMBER or higher; a key that is restricted to environments may not.
 func (s *Service) Delete(ctx context.Context, caller accounts.Caller, key string, match changes.Match[View]) error {
 	defer s.sources.Deleted(caller.Account)
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
 		target := accounts.Target(ctx, caller, Kind, key, onStored(match, viewLogger), tx.Logger)
 		return changes.Delete(ctx, tx, target, func(Logger) error { return tx.DeleteLogger(ctx, caller.Account, key, tx.Now()) })
 	})

@@ -60,7 +60,7 @@ func (r resource[T]) replace(ctx context.Context, s *Service, caller accounts.Ca
 		var none T
 		return none, err
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (T, error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (T, error) {
 		return changes.Replace(ctx, tx, r.target(ctx, tx, caller, id, match), func(before T) (T, error) {
 			after := change(before, tx.Now())
 			return after, r.save(tx, ctx, after)
@@ -69,7 +69,7 @@ func (r resource[T]) replace(ctx context.Context, s *Service, caller accounts.Ca
 }
 
 func (r resource[T]) delete(ctx context.Context, s *Service, caller accounts.Caller, id string, match changes.Match[T]) error {
-	return s.Store.Write(ctx, caller.Account, func(tx Tx) error {
+	return accounts.Do(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) error {
 		return changes.Delete(ctx, tx, r.target(ctx, tx, caller, id, match), func(T) error { return r.remove(tx, ctx, caller.Account, id) })
 	})
 }
@@ -95,7 +95,7 @@ func (s *Service) CreateService(ctx context.Context, caller accounts.Caller, dra
 	if err := draft.validate(); err != nil {
 		return ReportingService{}, err
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (ReportingService, error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (ReportingService, error) {
 		if err := requireFewServices(ctx, tx, caller.Account); err != nil {
 			return ReportingService{}, err
 		}
@@ -159,7 +159,7 @@ func (s *Service) CreateContextType(ctx context.Context, caller accounts.Caller,
 	if err := draft.validate(); err != nil {
 		return ContextType{}, err
 	}
-	return transaction.Write(ctx, s.Store, caller.Account, func(tx Tx) (ContextType, error) {
+	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (ContextType, error) {
 		if err := newContextType(ctx, tx, caller.Account, key); err != nil {
 			return ContextType{}, err
 		}

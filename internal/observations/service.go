@@ -17,7 +17,7 @@ type Store = transaction.Store[ReadTx, Tx]
 // ReadTx is what this package reads.
 type ReadTx interface {
 	naming.Keys
-	Now() time.Time
+	accounts.AuthorityTx
 	// ManagedEnvironments returns every environment of an account and whether it
 	// is managed.
 	ManagedEnvironments(ctx context.Context, account string) (map[string]bool, error)

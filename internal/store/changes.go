@@ -43,6 +43,9 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 		c.Actor.Revert.Recorded(c)
 	}
 	tx.changed = true
+	if access {
+		tx.access = 0
+	}
 	return inserts(ctx, tx, `INSERT INTO changes (`+changeColumns+`) VALUES`, "", rows)
 }
 

@@ -112,7 +112,10 @@ func (p *postgres) write(ctx context.Context, options writeOptions, fn work) err
 	}
 	defer p.gate.leave(options.account)
 	for attempt := 1; ; attempt++ {
-		err := p.transact(ctx, options, func(conn *pgx.Conn) *pgx.Batch { return p.beginWrite(conn, options, attempt) }, fn)
+		var access int64
+		err := p.transact(ctx, options,
+			func(conn *pgx.Conn) *pgx.Batch { return p.beginWrite(conn, options, attempt, &access) },
+			func(ctx context.Context, conn querier) (bool, error) { return fn(ctx, conn, access) })
 		if postgresCode(err) == readOnly { // the server has become a standby: look for the new primary
 			p.forgetIdle()
 		}
@@ -129,15 +132,20 @@ func (p *postgres) write(ctx context.Context, options writeOptions, fn work) err
 }
 
 // beginWrite is all that comes before a transaction's own statements, in one
-// round trip: a node that stops is rarely between two of them.
-func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int) *pgx.Batch {
+// round trip: a node that stops is rarely between two of them. Locking the account reads its access version.
+func (p *postgres) beginWrite(conn *pgx.Conn, options writeOptions, attempt int, access *int64) *pgx.Batch {
 	idle, limit := time.Duration(attempt)*p.limits.Idle, p.limits.Write // a slow node gets more time at every attempt
 	if options.unlimited {
 		idle, limit = 0, 0
 	}
 	begin := batch("BEGIN", serverLimits(conn, idle, limit))
 	if options.account != "" {
-		begin.Queue(`SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE`, options.account)
+		begin.Queue(`SELECT access_seq FROM accounts WHERE id = $1 FOR NO KEY UPDATE`, options.account).QueryRow(func(row pgx.Row) error {
+			if err := row.Scan(access); !errors.Is(err, pgx.ErrNoRows) { // an account that does not exist is refused by what needs it
+				return err
+			}
+			return nil
+		})
 	}
 	return begin
 }
@@ -170,7 +178,7 @@ func (p *postgres) forgetIdle() {
 }
 
 // transact runs fn in a transaction that the statements of begin have begun.
-func (p *postgres) transact(ctx context.Context, options writeOptions, begin func(*pgx.Conn) *pgx.Batch, fn work) error {
+func (p *postgres) transact(ctx context.Context, options writeOptions, begin func(*pgx.Conn) *pgx.Batch, fn func(context.Context, querier) (changed bool, err error)) error {
 	conn, err := p.begin(ctx, options.priority, begin)
 	if err != nil {
 		return err
@@ -187,7 +195,7 @@ func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn
 	for attempt := 1; ; attempt++ {
 		conn, err := p.dbs[via].Conn(ctx)
 		if err == nil {
-			if _, err = send(ctx, conn, begin); err == nil {
+			if err = send(ctx, conn, begin); err == nil {
 				return conn, nil
 			}
 			err = giveBack(ctx, conn, err)
@@ -203,12 +211,16 @@ func (p *postgres) begin(ctx context.Context, via priority, begin func(*pgx.Conn
 
 // commit tells other nodes that an account changed and commits, in one round trip.
 func commit(ctx context.Context, conn *sql.Conn, changed bool, account string) error {
-	tag, err := send(ctx, conn, func(*pgx.Conn) *pgx.Batch {
+	var tag pgconn.CommandTag
+	err := send(ctx, conn, func(*pgx.Conn) *pgx.Batch {
 		last := &pgx.Batch{}
 		if changed {
 			last.Queue(`SELECT pg_notify('`+changesChannel+`', $1)`, account)
 		}
-		last.Queue("COMMIT")
+		last.Queue("COMMIT").Exec(func(done pgconn.CommandTag) error {
+			tag = done
+			return nil
+		})
 		return last
 	})
 	if err == nil && tag.String() == "ROLLBACK" { // a statement had failed
@@ -242,20 +254,12 @@ func batch(statements ...string) *pgx.Batch {
 	return all
 }
 
-// send sends statements in one round trip and returns what the last one did.
-func send(ctx context.Context, conn *sql.Conn, statements func(*pgx.Conn) *pgx.Batch) (last pgconn.CommandTag, err error) {
-	err = conn.Raw(func(driven any) error {
+// send sends statements in one round trip. The functions that they were queued with receive their results.
+func send(ctx context.Context, conn *sql.Conn, statements func(*pgx.Conn) *pgx.Batch) error {
+	return conn.Raw(func(driven any) error {
 		connection := driven.(*stdlib.Conn).Conn()
-		all := statements(connection)
-		results := connection.SendBatch(ctx, all)
-		for range all.Len() {
-			if last, err = results.Exec(); err != nil {
-				break
-			}
-		}
-		return results.Close()
+		return connection.SendBatch(ctx, statements(connection)).Close()
 	})
-	return last, err
 }
 
 func (p *postgres) epoch(context.Context) (int64, bool, error) { return 0, false, nil }

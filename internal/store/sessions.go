@@ -50,23 +50,34 @@ func (db *DB) SessionByHash(ctx context.Context, hash string) (found accounts.Si
 		if err != nil {
 			return err
 		}
-		found, err = tx.signedIn(ctx, hash)
+		session, err := one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such session."), scanSession,
+			`SELECT `+sessionColumns+` FROM sessions WHERE hash = $1`, hash)
+		if err != nil {
+			return err
+		}
+		found, err = tx.signedIn(ctx, session)
 		return err
 	})
 	return found, versions, err
 }
 
-func (tx *ReadTx) signedIn(ctx context.Context, hash string) (found accounts.SignedIn, err error) {
-	found.Session, err = one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such session."), scanSession,
-		`SELECT `+sessionColumns+` FROM sessions WHERE hash = $1`, hash)
+// SignedIn returns a session of an account with its user or key.
+func (tx *ReadTx) SignedIn(ctx context.Context, account, id string) (found accounts.SignedIn, err error) {
+	session, err := tx.Session(ctx, account, id)
 	if err != nil {
+		return accounts.SignedIn{}, err
+	}
+	return tx.signedIn(ctx, session)
+}
+
+// signedIn adds the user or the key of a session.
+func (tx *ReadTx) signedIn(ctx context.Context, session accounts.Session) (found accounts.SignedIn, err error) {
+	found.Session = session
+	if session.Key == nil {
+		found.User, err = tx.User(ctx, session.Account, session.User)
 		return found, err
 	}
-	if found.Session.Key == nil {
-		found.User, err = tx.User(ctx, found.Session.Account, found.Session.User)
-		return found, err
-	}
-	key, err := tx.Key(ctx, found.Session.Account, *found.Session.Key)
+	key, err := tx.Key(ctx, session.Account, *session.Key)
 	found.Key = &key
 	return found, err
 }

@@ -79,8 +79,9 @@ type writeOptions struct {
 	unlimited bool   // the database must not end it
 }
 
-// work is what a transaction does. It reports whether it recorded changes, to notify other nodes.
-type work func(context.Context, querier) (changed bool, err error)
+// work is what a transaction does. access is the access version of the account whose lock it holds, or 0 if the engine
+// did not read it with the lock. It reports whether it recorded changes, to notify other nodes.
+type work func(ctx context.Context, conn querier, access int64) (changed bool, err error)
 
 // querier runs statements on one connection.
 type querier interface {
@@ -169,9 +170,10 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
 	changed, wrote := false, false
-	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier) (bool, error) {
+	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier, access int64) (bool, error) {
 		// The time is read under the lock, so that it does not run against the order of changes.
-		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()}}
+		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()},
+			locked: options.account, access: access}
 		err := safely(func() error { return fn(tx) })
 		if err == nil && transaction.IsDryRun(ctx) {
 			return false, errDryRun
@@ -249,8 +251,10 @@ func (tx *ReadTx) Now() time.Time { return tx.now }
 // Tx runs the reading and writing statements of all concepts in one transaction.
 type Tx struct {
 	ReadTx
-	changed bool // it recorded changes
-	wrote   bool // a statement changed rows
+	changed bool   // it recorded changes
+	wrote   bool   // a statement changed rows
+	locked  string // the account whose lock it holds; "" is none
+	access  int64  // that account's access version; 0 is unknown
 }
 
 // LockSchema waits for other nodes that migrate or make the first account.

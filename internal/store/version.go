@@ -41,6 +41,23 @@ func (db *DB) accountVersions(ctx context.Context, account string) (accounts.Ver
 	})
 }
 
+// AccessVersion returns the number of the account's last change that decides access.
+func (tx *ReadTx) AccessVersion(ctx context.Context, account string) (int64, error) {
+	version, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt, `SELECT access_seq FROM accounts WHERE id = $1`, account)
+	return int64(version), err
+}
+
+// AccessVersion is that of ReadTx. The account whose lock is held is read once at most.
+func (tx *Tx) AccessVersion(ctx context.Context, account string) (version int64, err error) {
+	if account == tx.locked && tx.access != 0 {
+		return tx.access, nil
+	}
+	if version, err = tx.ReadTx.AccessVersion(ctx, account); err == nil && account == tx.locked {
+		tx.access = version
+	}
+	return version, err
+}
+
 func scanVersions(r row) (v accounts.Versions, err error) {
 	err = r.Scan(&v.Changes, &v.Access)
 	return v, err

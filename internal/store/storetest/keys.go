@@ -46,7 +46,17 @@ func accessVersion(t *testing.T, db *store.DB) {
 		alone, err := db.Versions(ctx, key.Account)
 		must(t, err)
 		same(t, alone, want)
+		same(t, of(t, db, (*store.ReadTx).AccessVersion, key.Account), want.Access)
+		do(t, db, key.Account, func(tx *store.Tx) error {
+			for range 2 { // the lock has read it, or the first call
+				inside, err := tx.AccessVersion(ctx, key.Account)
+				must(t, err)
+				same(t, inside, want.Access)
+			}
+			return nil
+		})
 	}
+	missing(t, db, func(tx *store.ReadTx) (int64, error) { return tx.AccessVersion(ctx, newID()) })
 }
 
 func keys(t *testing.T, db *store.DB) {

@@ -33,6 +33,8 @@ func sessions(t *testing.T, db *store.DB) {
 		for want, session := range map[*accounts.SignedIn]accounts.Session{{Session: personal, User: user}: personal, {Session: ofKey, Key: &key}: ofKey} {
 			same(t, find(t, db, (*store.ReadTx).Session, account, session.ID), session)
 			lacks(t, db, (*store.ReadTx).Session, other, session.ID)
+			same(t, find(t, db, (*store.ReadTx).SignedIn, account, session.ID), *want)
+			lacks(t, db, (*store.ReadTx).SignedIn, other, session.ID)
 			found, versions, err := db.SessionByHash(ctx, session.Hash)
 			same(t, err, nil)
 			same(t, found, *want)
