@@ -20,6 +20,7 @@ type Client struct {
 	User         UserAPI         // the user who created the key, or who signed in
 	Users        UsersAPI        // people of the account
 	Invitations  InvitationsAPI  // people who may join it
+	Links        LinksAPI        // links that set a password
 	Sessions     SessionsAPI     // people who are signed in
 	Keys         KeysAPI         // API keys
 	Environments EnvironmentsAPI // deployment targets
@@ -111,6 +112,7 @@ func newClient(t *transport) *Client {
 		Account: AccountAPI{t}, User: UserAPI{t}, Usage: UsageAPI{t}, Events: EventsAPI{t}, Metrics: MetricsAPI{t}, Snapshots: SnapshotsAPI{t}, Documents: DocumentsAPI{t},
 		Users:        UsersAPI{newReader[User, UserParams](t, "user", "users")},
 		Invitations:  InvitationsAPI{newReader[Invitation, InvitationParams](t, "invitation", "invitations")},
+		Links:        LinksAPI{newReader[Link, LinkParams](t, "link", "links")},
 		Sessions:     SessionsAPI{lister[Session, *Session, SessionParams]{resources[Session](t, "session", "sessions")}},
 		Keys:         KeysAPI{newReader[Key, KeyParams](t, "api_key", "api_keys")},
 		Environments: EnvironmentsAPI{newReader[Environment, EnvironmentParams](t, "environment", "environments")},

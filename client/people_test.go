@@ -106,6 +106,13 @@ func TestUsersAPI_Server(t *testing.T) {
 	if reset, err := owner.Users.ResetPassword(ctx, bob.ID); err != nil || reset.Link == "" || reset.LinkExpiresAt == nil {
 		t.Errorf("got %+v, %v", reset, err)
 	}
+	links, err := owner.Links.List(ctx, signalbox.LinkParams{User: bob.ID})
+	if err != nil || len(links.Items) != 1 || links.Items[0].User != bob.ID || links.Items[0].CreatedBy.Type != "api_key" {
+		t.Fatalf("got %+v, %v", links, err)
+	}
+	if err := owner.Links.Delete(ctx, links.Items[0].ID); err != nil {
+		t.Error(err)
+	}
 	if err := owner.Users.Delete(ctx, bob.ID); err != nil {
 		t.Error(err)
 	}

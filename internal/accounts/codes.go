@@ -40,7 +40,7 @@ func (s *Service) MakeCode(ctx context.Context, caller Caller) (Code, error) {
 	}
 	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Code, error) {
 		code := Code{Session: caller.SessionID, Plaintext: newCode(), ExpiresAt: tx.Now().Add(codeAge)}
-		return code, tx.SaveLink(ctx, Link{Hash: parseCode(code.Plaintext).Hash(), Account: caller.Account, Kind: CodeLink,
+		return code, tx.SaveLink(ctx, Link{ID: newID(), CreatedAt: tx.Now(), Hash: parseCode(code.Plaintext).Hash(), Account: caller.Account, Kind: CodeLink,
 			Subject: caller.SessionID, ExpiresAt: &code.ExpiresAt})
 	})
 }

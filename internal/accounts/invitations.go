@@ -79,7 +79,8 @@ func Invite(ctx context.Context, tx Tx, caller Caller, actor changes.Actor, draf
 	if err := tx.InsertInvitation(ctx, invitation); err != nil {
 		return Invitation{}, err
 	}
-	invitation.Token, err = saveLink(ctx, tx, Link{Account: caller.Account, Kind: JoinLink, Subject: invitation.ID, ExpiresAt: &invitation.ExpiresAt})
+	invitation.Token, err = saveLink(ctx, tx, Link{Account: caller.Account, Kind: JoinLink, Subject: invitation.ID,
+		Role: invitation.Role, Maker: makerOf(actor), ExpiresAt: &invitation.ExpiresAt})
 	if err != nil {
 		return Invitation{}, err
 	}

@@ -244,6 +244,12 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 	if at, sent := d.ExpiresAt.Get(); sent && !at.After(tx.Now()) {
 		problems.Attribute("expires_at", "must be in the future")
 	}
+	before := key
+	if !d.ExpiresAt.IsAbsent() {
+		key.ExpiresAt = d.ExpiresAt.Pointer()
+	}
+	key.Role = role
+	caller.checkEnd(&problems, before, key)
 	if err := problems.Err(); err != nil {
 		return Key{}, err
 	}
@@ -251,12 +257,31 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 		return Key{}, fault.New(fault.Forbidden, "Giving the role %s to a key needs that role; %s.", role, caller.has()).
 			At(fault.Attribute("role"))
 	}
-	key.Name, key.Role, key.UpdatedAt = d.Name.Or(""), role, tx.Now()
-	if !d.ExpiresAt.IsAbsent() {
-		key.ExpiresAt = d.ExpiresAt.Pointer()
-	}
+	key.Name, key.UpdatedAt = d.Name.Or(""), tx.Now()
 	return key, nil
 }
+
+// checkEnd notes a key that would outlive the key that makes or changes it. A change that
+// gives nothing, such as another name, may be made of any key.
+func (c Caller) checkEnd(problems *fault.Problems, before, after Key) {
+	end := c.KeyExpiresAt
+	switch {
+	case end == nil:
+	case after.ID == c.KeyID && !sameTime(before.ExpiresAt, after.ExpiresAt):
+		problems.Attribute("expires_at", "must stay as it is: a key that expires does not change its own end")
+	case after.ID != c.KeyID && !after.grantsSame(before) && (after.ExpiresAt == nil || after.ExpiresAt.After(*end)):
+		problems.Attribute("expires_at", "must be at most %s, when the key that you use ends", end.UTC().Format(time.RFC3339Nano))
+	}
+}
+
+// grantsSame reports whether a key grants what it did before. One that is new, and so was
+// never updated, does not.
+func (k Key) grantsSame(before Key) bool {
+	return !before.UpdatedAt.IsZero() && k.Role == before.Role && k.Access == before.Access && sameTime(k.ExpiresAt, before.ExpiresAt) &&
+		slices.Equal(k.Scopes.Environments, before.Scopes.Environments) && slices.Equal(k.Scopes.Origins, before.Scopes.Origins)
+}
+
+func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
 
 // checkScopes notes environments that do not exist, and an empty list, which one
 // person would read as nothing and another as everything.

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
@@ -26,14 +27,60 @@ const (
 	CodeLink  LinkKind = "code"  // signs in somewhere else; the subject is the session that it was made in
 )
 
-// Link works once. Only a hash of its token is stored.
+// Link works once, and only while its maker may give what it gives. Only a hash of its
+// token is stored.
 type Link struct {
-	Hash    string
-	Account string
-	Kind    LinkKind
-	Subject string // the id of what it is about
+	ID      string   `json:"-"`
+	Hash    string   `json:"-"`
+	Account string   `json:"-"`
+	Kind    LinkKind `json:"kind"`
+	Subject string   `json:"user"` // the id of what it is about; callers see links about users only
+	// Role is that of whoever uses the link; empty for a code, which is its maker's own.
+	Role      Role      `json:"role"`
+	Maker     LinkMaker `json:"created_by"`
+	CreatedAt time.Time `json:"created_at"`
 	// ExpiresAt is when it stops working; nil is never.
-	ExpiresAt *time.Time
+	ExpiresAt *time.Time `json:"expires_at"`
+}
+
+// LinkMaker is the person, the key or the operator who made a link, as the history
+// names them. It is empty for codes and set-up links.
+type LinkMaker struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+func makerOf(actor changes.Actor) LinkMaker { return LinkMaker{Type: actor.Type, ID: actor.ID} }
+
+// mayGive reports whether the maker of a link may still give a role.
+func (m LinkMaker) mayGive(ctx context.Context, tx ReadTx, account string, role Role) (bool, error) {
+	var maker Caller
+	works := true
+	switch m.Type {
+	case changes.ActorKey:
+		key, err := tx.Key(ctx, account, m.ID)
+		if err != nil {
+			return false, ignoreMissing(err)
+		}
+		maker, works = key.Caller(), key.Works(tx.Now())
+	case changes.ActorUser:
+		user, err := tx.User(ctx, account, m.ID)
+		if err != nil {
+			return false, ignoreMissing(err)
+		}
+		maker = Caller{Role: user.Role}
+	default:
+		return m.Type == changes.ActorOperator || m == LinkMaker{}, nil
+	}
+	return works && Needs{Role: Admin}.Permit(maker) == nil && maker.mayGive(role) == nil, nil
+}
+
+// ignoreMissing returns err, or nil if something does not exist.
+func ignoreMissing(err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
 }
 
 func (l Link) works(now time.Time) bool { return l.ExpiresAt == nil || now.Before(*l.ExpiresAt) }
@@ -42,7 +89,7 @@ func (l Link) works(now time.Time) bool { return l.ExpiresAt == nil || now.Befor
 // working.
 func saveLink(ctx context.Context, tx Tx, link Link) (token string, err error) {
 	secret := newToken()
-	link.Hash = secret.Hash()
+	link.ID, link.Hash, link.CreatedAt = newID(), secret.Hash(), tx.Now()
 	return secret.text, tx.SaveLink(ctx, link)
 }
 
@@ -62,7 +109,7 @@ func MakeSetupLink(ctx context.Context, tx Tx, account string) (token string, er
 		return "", fault.New(fault.AlreadyExists,
 			"An OWNER of this account can sign in already, so there is no set-up link. Make a link for a new password with signalbox admin users reset-password.")
 	}
-	return saveLink(ctx, tx, Link{Account: account, Kind: SetupLink, Subject: account})
+	return saveLink(ctx, tx, Link{Account: account, Kind: SetupLink, Subject: account, Role: Owner})
 }
 
 func ownerCanSignIn(ctx context.Context, tx ReadTx, account string) (bool, error) {
@@ -96,11 +143,45 @@ func MakeReset(ctx context.Context, tx Tx, actor changes.Actor, user User) (Rese
 			"This user has no e-mail address to sign in with: use the set-up link, or give the user one first.")
 	}
 	expires := tx.Now().Add(resetAge)
-	token, err := saveLink(ctx, tx, Link{Account: user.Account, Kind: ResetLink, Subject: user.ID, ExpiresAt: &expires})
+	token, err := saveLink(ctx, tx, Link{Account: user.Account, Kind: ResetLink, Subject: user.ID, Role: user.Role,
+		Maker: makerOf(actor), ExpiresAt: &expires})
 	if err != nil {
 		return Reset{}, err
 	}
 	return Reset{user, token, expires}, changes.RecordAs(ctx, tx, user.Account, actor, changes.ResetRequested, KindUser, user.ID, &user, &user)
+}
+
+// KindLink is the JSON:API type of a link that sets a password.
+const KindLink = "link"
+
+// LinkFilter narrows a list of links.
+type LinkFilter struct {
+	User string // whose password they set; empty is any
+}
+
+// Links lists the links that set a password. ADMIN or OWNER.
+func (s *Service) Links(ctx context.Context, caller Caller, filter LinkFilter, request page.Request) (page.List[Link], error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (page.List[Link], error) {
+		return tx.ResetLinks(ctx, caller.Account, filter, request)
+	})
+}
+
+// Link returns one link that sets a password. ADMIN or OWNER.
+func (s *Service) Link(ctx context.Context, caller Caller, id string) (Link, error) {
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Link, error) { return tx.ResetLink(ctx, caller.Account, id) })
+}
+
+// WithdrawLink makes a link that sets a password stop working. ADMIN or OWNER; only an
+// OWNER withdraws that of an OWNER.
+func (s *Service) WithdrawLink(ctx context.Context, caller Caller, id string, match changes.Match[Link]) error {
+	return Do(ctx, s.Store, caller, func(tx Tx, caller Caller) error {
+		return changes.Delete(ctx, tx, Target(ctx, caller, KindLink, id, match, tx.ResetLink), func(link Link) error {
+			if _, err := userTarget(ctx, tx, caller, link.Subject, nil).Load(); err != nil {
+				return err
+			}
+			return tx.DeleteLinks(ctx, caller.Account, link.Subject)
+		})
+	})
 }
 
 // RedeemDraft is a link's token and what its user wants to be.
@@ -152,14 +233,31 @@ func workingLink(ctx context.Context, tx ReadTx, hash string) (Link, error) {
 	if fault.Is(err, fault.NotFound) || err == nil && (link.Kind == CodeLink || !link.works(tx.Now())) {
 		return Link{}, errNoLink()
 	}
-	if err != nil || link.Kind != SetupLink {
-		return link, err
+	if err != nil {
+		return Link{}, err
 	}
-	isSetUp, err := ownerCanSignIn(ctx, tx, link.Account)
-	if err == nil && isSetUp {
+	given, err := link.Maker.mayGive(ctx, tx, link.Account, link.Role)
+	if err == nil && given {
+		given, err = link.fits(ctx, tx)
+	}
+	if err == nil && !given {
 		err = errNoLink()
 	}
 	return link, err
+}
+
+// fits reports whether the subject is still as it was when the link was made: nobody has
+// set the account up, and the person whose password is set has not risen.
+func (l Link) fits(ctx context.Context, tx ReadTx) (bool, error) {
+	switch l.Kind {
+	case SetupLink:
+		isSetUp, err := ownerCanSignIn(ctx, tx, l.Account)
+		return !isSetUp, err
+	case ResetLink:
+		user, err := tx.User(ctx, l.Account, l.Subject)
+		return err == nil && l.Role.Covers(user.Role), ignoreMissing(err)
+	}
+	return true, nil
 }
 
 func (d *RedeemDraft) validate(kind LinkKind) error {

@@ -42,6 +42,10 @@ type ReadTx interface {
 	CountInvitations(ctx context.Context, account string) (int, error)
 	// LinkByHash returns the link whose token has a hash, of any account.
 	LinkByHash(ctx context.Context, hash string) (Link, error)
+	// ResetLink returns a link that sets a password, by its id.
+	ResetLink(ctx context.Context, account, id string) (Link, error)
+	// ResetLinks lists the links that set a password and have not expired.
+	ResetLinks(ctx context.Context, account string, filter LinkFilter, request page.Request) (page.List[Link], error)
 	Session(ctx context.Context, account, id string) (Session, error)
 	Sessions(ctx context.Context, account string, filter SessionFilter, request page.Request) (page.List[Session], error)
 	UserSettings(ctx context.Context, account, user string) (Settings, error)

@@ -116,6 +116,9 @@ func accessTable() []access {
 		{"POST /api/v1/invitations", inviting, "                                    401 401 403 403 201 201 401 401 403"},
 		{"GET /api/v1/invitations/{id}", on(anInvitation, ""), "                    401 401 403 403 200 200 401 401 403"},
 		{"DELETE /api/v1/invitations/{id}", on(anInvitation, ""), "                 401 401 403 403 204 204 401 401 403"},
+		{"GET /api/v1/links", at(linksPath), "                                      401 401 403 403 200 200 401 401 403"},
+		{"GET /api/v1/links/{id}", on(aLink, ""), "                                 401 401 403 403 200 200 401 401 403"},
+		{"DELETE /api/v1/links/{id}", on(aLink, ""), "                              401 401 403 403 204 204 401 401 403"},
 		{"POST /api/v1/links/redeem", redeeming, "                                  201 201 201 201 201 201 201 201 201"},
 
 		{"GET /api/v1/sessions", at(sessionsPath), "                                401 401 200 200 200 200 401 401 200"},

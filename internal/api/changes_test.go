@@ -34,6 +34,7 @@ func recordedWrites() map[string]recorded {
 		"POST /api/v1/users/{id}/actions/reset_password": {below(aUser, "/actions/reset_password"), "", "user", "reset_requested"},
 		"POST /api/v1/invitations":                       {is(invitationsPath), `{"email":"` + unique("invited") + `@example.com"}`, "invitation", "created"},
 		"DELETE /api/v1/invitations/{id}":                {anInvitation, "", "invitation", "deleted"},
+		"DELETE /api/v1/links/{id}":                      {aLink, "", "link", "deleted"},
 
 		"POST /api/v1/api_keys":                     {is(keysPath), named, "api_key", "created"},
 		"PUT /api/v1/api_keys/{id}":                 {aKey, named, "api_key", "updated"},

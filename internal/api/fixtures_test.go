@@ -39,6 +39,7 @@ const (
 	invitationsPath  = "/api/v1/invitations"
 	sessionsPath     = "/api/v1/sessions"
 	codesPath        = "/api/v1/sessions/current/codes"
+	linksPath        = "/api/v1/links"
 	redeemPath       = "/api/v1/links/redeem"
 	accountPath      = "/api/v1/accounts/current"
 	settingsPath     = "/api/v1/accounts/current/settings"

@@ -44,3 +44,11 @@ func (a *API) invite(c *call) (reply, error) {
 	return one(http.StatusCreated, jsonapi.Resource{ID: invitation.ID, Type: accounts.KindInvitation,
 		Attributes: newInvitation{invitation, a.link(c, accounts.JoinLink, invitation.Token)}}, nil)
 }
+
+func linkResource() resource[accounts.Link, none, accounts.LinkFilter] {
+	return describe(accounts.KindLink, func(link accounts.Link) (string, any) { return link.ID, link }, linkFilter, noDraft)
+}
+
+func linkFilter(c *call) accounts.LinkFilter {
+	return accounts.LinkFilter{User: c.query.Filter("user").Or("")}
+}

@@ -17,8 +17,8 @@ const marker = "hush-hush"
 // what the stranger guesses, not what they learn.
 type neighbour struct {
 	client
-	account, user, key, seq, run      string
-	person, invitation, session, link string
+	account, user, key, seq, run             string
+	person, invitation, session, link, reset string
 }
 
 // fill creates one of everything in an account, twice: "theirs", which the
@@ -58,6 +58,7 @@ func fillPeople(c client, theirs *neighbour) {
 	theirs.person, theirs.session = person.id, person.get(sessionsPath+"/current").want(200).data().ID
 	invited := c.invite(unique(marker)+"@example.com", "ADMIN").want(201)
 	theirs.invitation, theirs.link = invited.data().ID, invited.text("link")
+	theirs.reset = aLink(c)
 }
 
 // fillJobs makes jobs that do not fire, and a run that has ended.
@@ -109,6 +110,9 @@ func trespasses(theirs neighbour) map[string]trespass {
 		"POST /api/v1/invitations":                       {invitationsPath, `{"email":"mine@example.com","role":"KING"}`, 400},
 		"GET /api/v1/invitations/{id}":                   {invitationsPath + "/" + theirs.invitation, "", 404},
 		"DELETE /api/v1/invitations/{id}":                {invitationsPath + "/" + theirs.invitation, "", 404},
+		"GET /api/v1/links":                              {linksPath, "", 200},
+		"GET /api/v1/links/{id}":                         {theirs.reset, "", 404},
+		"DELETE /api/v1/links/{id}":                      {theirs.reset, "", 404},
 		"POST /api/v1/links/redeem":                      {redeemPath, `{"token":"` + theirs.invitation + `","password":"long enough"}`, 404},
 		"GET /api/v1/sessions":                           {sessionsPath, "", 200},
 		"POST /api/v1/sessions":                          {sessionsPath, `{"email":"owner@` + marker + `","password":"x"}`, 401},
@@ -254,7 +258,7 @@ func TestIsolation_EveryRoute(t *testing.T) {
 func everythingOf(c client) map[string]any {
 	everything := map[string]any{}
 	for _, path := range []string{
-		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath, usersPath, invitationsPath,
+		accountPath, settingsPath, "/api/v1/users/current", ownSettingsPath, usersPath, invitationsPath, linksPath,
 		environmentsPath, servicesPath, typesPath, contextsPath, flagsPath, sourcesPath, loggersPath, seenPath, groupsPath,
 		configsPath, configsPath + "/common/resolved", jobsPath, runsPath, usagePath, changesPath + "?page[size]=1000",
 	} {

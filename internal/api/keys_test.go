@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -297,4 +298,45 @@ func TestKey_ManyWrong(t *testing.T) {
 	owner.withRole("VIEWER").get(environmentsPath).want(200)
 	signedIn := owner.signIn(attributes{"email": ada.email, "password": goodPassword}).want(201)
 	owner.with(signedIn.cookie().Value).get(environmentsPath).want(200)
+}
+
+// TestKey_ExpiringMakesNoLongerOnes has a key that ends try to outlive itself.
+func TestKey_ExpiringMakesNoLongerOnes(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+		own, other := owner.makeKey(attributes{"role": "ADMIN", "expires_at": end}), owner.makeKey(attributes{"role": "VIEWER"})
+		draft := func(more attributes) string {
+			wanted := attributes{"name": "Changed"}
+			maps.Copy(wanted, more)
+			return envelope("", "", wanted)
+		}
+		session := owner.with(owner.signIn(attributes{"api_key": own.secret}).want(201).cookie().Value)
+		for name, admin := range map[string]client{"key": owner.as(own.secret), "session of the key": session} {
+			t.Run(name, func(t *testing.T) {
+				admin := admin.in(t)
+				refused := func(got answer) {
+					t.Helper()
+					got.refused(400, invalid("/data/attributes/expires_at"))
+				}
+				refused(admin.put(own.path, draft(attributes{"expires_at": nil})))
+				refused(admin.put(own.path, draft(attributes{"expires_at": end.Add(-time.Minute)})))
+				refused(admin.post(keysPath, draft(nil)))
+				refused(admin.post(keysPath, draft(attributes{"expires_at": nil})))
+				late := admin.post(keysPath, draft(attributes{"expires_at": end.Add(time.Second)}))
+				refused(late)
+				if !late.contains(end.Format(time.RFC3339)) {
+					t.Errorf("the latest possible time is missing: %s", late.body)
+				}
+				refused(admin.put(other.path, draft(attributes{"role": "ADMIN"})))
+				refused(admin.put(other.path, draft(attributes{"expires_at": end.Add(time.Second)})))
+				admin.put(own.path, draft(nil)).want(200)
+				admin.put(own.path, draft(attributes{"expires_at": end})).want(200) // as it is
+				admin.put(other.path, draft(nil)).want(200)
+				admin.post(keysPath, draft(attributes{"expires_at": end})).want(201)
+			})
+		}
+		person := owner.join("ADMIN", "Person") // whose session ends too
+		person.post(keysPath, draft(nil)).want(201)
+	})
 }

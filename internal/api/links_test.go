@@ -134,3 +134,88 @@ func TestLink_SetUpEndsWithAnyOwner(t *testing.T) {
 	owner.join("OWNER", "Ada")
 	owner.redeem(link, attributes{"email": unique("x") + "@example.com"}).refused(404, noLink())
 }
+
+// TestLink_EndsWithItsMaker takes from the maker of a link what the link gives.
+func TestLink_EndsWithItsMaker(t *testing.T) {
+	t.Parallel()
+	type maker struct {
+		client
+		path string
+	}
+	key := func(owner client) maker {
+		made := owner.makeKey(attributes{"role": "OWNER"})
+		return maker{owner.as(made.secret), made.path}
+	}
+	someone := func(owner client) maker {
+		user := owner.join("OWNER", "Maker")
+		return maker{user.client, usersPath + "/" + user.id}
+	}
+	lower := func(owner client, who maker, role string) {
+		owner.put(who.path, envelope("", "", attributes{"name": "Lowered", "role": role})).want(200)
+	}
+	cases := map[string]struct {
+		make func(owner client) maker
+		lose func(owner client, who maker)
+	}{
+		"key revoked": {key, func(owner client, who maker) { owner.post(who.path+"/actions/revoke", "").want(200) }},
+		"key deleted": {key, func(owner client, who maker) { owner.delete(who.path).want(204) }},
+		"key lowered": {key, func(owner client, who maker) { lower(owner, who, "ADMIN") }},
+		"key scoped down": {key, func(owner client, who maker) {
+			owner.put(who.path, envelope("", "", attributes{"name": "Scoped", "scopes": attributes{"environments": []string{"staging"}}})).want(200)
+		}},
+		"person deleted": {someone, func(owner client, who maker) { owner.delete(who.path).want(204) }},
+		"person lowered": {someone, func(owner client, who maker) { lower(owner, who, "ADMIN") }},
+	}
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		for name, each := range cases {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				owner := owner.in(t)
+				who := each.make(owner)
+				subject := owner.join("OWNER", "Subject")
+				links := []string{
+					who.invite(unique("x")+"@example.com", "OWNER").want(201).text("link"),
+					who.post(usersPath+"/"+subject.id+"/actions/reset_password", "").want(200).text("link"),
+				}
+				each.lose(owner, who)
+				for _, link := range links {
+					owner.redeem(link, nil).refused(404, noLink())
+				}
+				subject.get(accountPath).want(200) // nothing of the redeeming stays
+			})
+		}
+	})
+}
+
+func TestLink_EndsWhenTheUserRises(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		admin, member := owner.join("ADMIN", "Admin"), owner.join("MEMBER", "Member")
+		path := usersPath + "/" + member.id
+		link := admin.post(path+"/actions/reset_password", "").want(200).text("link")
+		owner.put(path, envelope("", "", attributes{"name": "Risen", "role": "OWNER"})).want(200)
+		owner.redeem(link, nil).refused(404, noLink())
+		owner.put(path, envelope("", "", attributes{"name": "Risen", "role": "ADMIN"})).refused(409, problem{code: "last_owner"})
+		owner.redeem(owner.post(path+"/actions/reset_password", "").want(200).text("link"), nil).want(201)
+	})
+}
+
+func TestLink_Withdrawn(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		admin, user := owner.join("ADMIN", "Admin"), owner.join("OWNER", "User")
+		link := owner.post(usersPath+"/"+user.id+"/actions/reset_password", "").want(200).text("link")
+		listed := owner.get(linksPath + "?filter[user]=" + user.id).want(200).ids()
+		if len(listed) != 1 {
+			t.Fatalf("got %v", listed)
+		}
+		path := linksPath + "/" + listed[0]
+		if found := admin.get(path).want(200); found.text("user") != user.id || found.text("role") != "OWNER" || found.contains(tokenOf(t, link)) {
+			t.Errorf("got %s", found.body)
+		}
+		admin.delete(path).refused(403, problem{code: "forbidden"})
+		owner.delete(path).want(204)
+		owner.redeem(link, nil).refused(404, noLink())
+		owner.get(path).refused(404, problem{code: "not_found"})
+	})
+}

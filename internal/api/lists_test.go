@@ -104,6 +104,11 @@ func numberedLists() map[string]numbered {
 				c.invite(unique(name)+"@example.com", "VIEWER").want(201)
 			}
 		}},
+		"GET /api/v1/links": {linksPath, []string{"-created_at", "expires_at"}, func(c client, keys, _ []string) {
+			for range keys {
+				aLink(c)
+			}
+		}},
 		"GET /api/v1/sessions": {sessionsPath, []string{"-created_at", "last_used_at", "expires_at"}, func(c client, keys, _ []string) {
 			for range keys {
 				c.signIn(attributes{"api_key": c.key}).want(201)
@@ -118,9 +123,9 @@ func numberedLists() map[string]numbered {
 	}
 }
 
-// searchable reports whether a list has filter[search]: sources and sessions have none.
+// searchable reports whether a list has filter[search]: sources, links and sessions have none.
 func (l numbered) searchable() bool {
-	return !strings.HasSuffix(l.path, "sources") && l.path != sessionsPath
+	return !strings.HasSuffix(l.path, "sources") && l.path != sessionsPath && l.path != linksPath
 }
 
 // chosen reports whether callers choose the ids of what is listed.

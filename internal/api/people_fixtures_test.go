@@ -92,6 +92,13 @@ func anInvitation(owner client) string {
 	return invitationsPath + "/" + owner.invite(unique("invited")+"@example.com", "VIEWER").want(201).data().ID
 }
 
+// aLink sets the password of somebody who is a VIEWER.
+func aLink(owner client) string {
+	user := aUser(owner)
+	owner.post(user+"/actions/reset_password", "").want(200)
+	return linksPath + "/" + owner.get(linksPath + "?filter[user]=" + strings.TrimPrefix(user, usersPath+"/")).want(200).ids()[0]
+}
+
 // aSession is one of the owner's key, whose role is OWNER.
 func aSession(owner client) string {
 	return sessionsPath + "/" + owner.signIn(attributes{"api_key": owner.key}).want(201).data().ID

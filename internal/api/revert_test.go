@@ -106,7 +106,7 @@ func TestRevert_EveryWrite(t *testing.T) {
 
 // grantsPower reports whether a kind decides who may do what, which is never reverted.
 func grantsPower(kind string) bool {
-	return slices.Contains([]string{"api_key", "user", "invitation", "session"}, kind)
+	return slices.Contains([]string{"api_key", "user", "invitation", "link", "session"}, kind)
 }
 
 // requireReverts checks that a change is recorded as the revert of another.

@@ -49,7 +49,7 @@ func (a *API) routes() []route {
 	flag, flagSource := flagResource(), flagSourceResource()
 	logger, loggerSource, logGroup := loggerResource(), loggerSourceResource(), logGroupResource()
 	config, job := configResource(), jobResource()
-	user, invitation, session := userResource(), invitationResource(), sessionResource()
+	user, invitation, link, session := userResource(), invitationResource(), linkResource(), sessionResource()
 	change, connection := changeResource(), connectionResource()
 	routes := []route{
 		{"GET /api/liveness", probes(), a.liveness},
@@ -79,6 +79,9 @@ func (a *API) routes() []route {
 		{"POST /api/v1/invitations", manages(), a.invite},
 		{"GET /api/v1/invitations/{id}", manages(), invitation.get(a.Accounts.Invitation)},
 		{"DELETE /api/v1/invitations/{id}", manages(), invitation.remove(a.Accounts.DeleteInvitation)},
+		{"GET /api/v1/links", manages(), link.list(a.Accounts.Links)},
+		{"GET /api/v1/links/{id}", manages(), link.get(a.Accounts.Link)},
+		{"DELETE /api/v1/links/{id}", manages(), link.remove(a.Accounts.WithdrawLink)},
 		{"POST /api/v1/links/redeem", open(), a.redeem},
 
 		{"GET /api/v1/sessions", reads(), session.list(a.Accounts.Sessions)},

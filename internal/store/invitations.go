@@ -47,10 +47,10 @@ func (tx *Tx) DeleteInvitation(ctx context.Context, account, id string) error {
 	return tx.run(ctx, `DELETE FROM invitations WHERE account_id = $1 AND id = $2`, account, id)
 }
 
-const linkColumns = `hash, account_id, kind, subject, expires_at`
+const linkColumns = `hash, account_id, kind, subject, expires_at, id, role, maker_type, maker_id, created_at`
 
 func scanLink(r row) (l accounts.Link, err error) {
-	err = r.Scan(&l.Hash, &l.Account, &l.Kind, &l.Subject, asTimeOrNull(&l.ExpiresAt))
+	err = r.Scan(&l.Hash, &l.Account, &l.Kind, &l.Subject, asTimeOrNull(&l.ExpiresAt), &l.ID, &l.Role, &l.Maker.Type, &l.Maker.ID, asTime(&l.CreatedAt))
 	return l, err
 }
 
@@ -60,11 +60,28 @@ func (tx *ReadTx) LinkByHash(ctx context.Context, hash string) (accounts.Link, e
 		`SELECT `+linkColumns+` FROM links WHERE hash = $1`, hash)
 }
 
+// ResetLink returns a link of an account that sets a password.
+func (tx *ReadTx) ResetLink(ctx context.Context, account, id string) (accounts.Link, error) {
+	return one(ctx, tx.conn, fault.Missing("link", id), scanLink,
+		`SELECT `+linkColumns+` FROM links WHERE account_id = $1 AND kind = $2 AND id = $3 AND expires_at > $4`,
+		account, string(accounts.ResetLink), id, micros(tx.now))
+}
+
+// ResetLinks lists the links of an account that set a password and have not expired.
+func (tx *ReadTx) ResetLinks(ctx context.Context, account string, filter accounts.LinkFilter, request page.Request) (page.List[accounts.Link], error) {
+	found := list{columns: linkColumns, table: "links", byDefault: "created_at DESC", tie: "id", sorts: sorts("created_at", "expires_at")}.of(account)
+	found.equals("kind", string(accounts.ResetLink))
+	found.equals("subject", filter.User)
+	found.where("expires_at > ?", micros(tx.now))
+	return pageOf(ctx, tx, found, request, scanLink)
+}
+
 // SaveLink writes a link in place of the one of its kind and subject.
 func (tx *Tx) SaveLink(ctx context.Context, l accounts.Link) error {
-	return tx.run(ctx, `INSERT INTO links (`+linkColumns+`) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (kind, subject) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at`,
-		l.Hash, l.Account, string(l.Kind), l.Subject, microsOrNull(l.ExpiresAt))
+	return tx.run(ctx, `INSERT INTO links (`+linkColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		ON CONFLICT (kind, subject) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at, id = excluded.id,
+			role = excluded.role, maker_type = excluded.maker_type, maker_id = excluded.maker_id, created_at = excluded.created_at`,
+		l.Hash, l.Account, string(l.Kind), l.Subject, microsOrNull(l.ExpiresAt), l.ID, string(l.Role), l.Maker.Type, l.Maker.ID, micros(l.CreatedAt))
 }
 
 // DeleteLinks removes the links about a subject.

@@ -26,6 +26,7 @@ export const kinds = [
   "context_type",
   "user",
   "invitation",
+  "link",
   "session",
   "api_key",
   "account",

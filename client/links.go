@@ -1,0 +1,41 @@
+package signalbox
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// Link sets a user's password. It was made by UsersAPI.ResetPassword, which alone shows
+// its address.
+type Link struct {
+	Resource
+	User string `json:"user"` // the id of the user whose password it sets
+	Role Role   `json:"role"` // the user's when the link was made
+	// CreatedBy is the person, the key or the operator who made the link.
+	CreatedBy struct {
+		Type string `json:"type"` // "user", "api_key" or "operator"
+		ID   string `json:"id"`
+	} `json:"created_by"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// LinkParams select links and a page of them.
+type LinkParams struct {
+	Paging
+	User string // the id of a user; empty is any
+}
+
+func (p LinkParams) query() url.Values { return filtered(p.Paging.query(), "user", p.User) }
+
+// LinksAPI lists and withdraws links that set a password. It needs the role ADMIN, or
+// OWNER to withdraw that of an OWNER.
+type LinksAPI struct {
+	reader[Link, *Link, LinkParams]
+}
+
+// Delete withdraws a link: it stops working.
+func (a LinksAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
+	return a.delete(ctx, id, options)
+}
