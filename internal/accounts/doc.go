@@ -26,10 +26,20 @@
 // unknown keys looked up slowly. Keys that worked once are looked up whatever else
 // comes from their address, which may be that of a proxy.
 //
+// # Authority at the write
+//
+// A request is authenticated by its headers, and its body may come much later. So a
+// write does not trust the Caller that it is given: Write and Do confirm it in the
+// transaction, under the account's lock. While the access version is the one that the
+// credential was read at, that costs a comparison; PostgreSQL returns the version with
+// the lock. If it has moved, the key or session is read again, and the fresh Caller
+// must still meet what the route Needs.
+//
 // # People
 //
 // A person joins with a link, signs in with an e-mail address and a password, and
-// has a session from then on. Links and sessions are 256 random bits of which only
+// has a session from then on. A link works while its maker may give what it gives, which
+// is decided when it is used. Links and sessions are 256 random bits of which only
 // the SHA-256 is stored; passwords are argon2id, and Passwords bounds the memory
 // that they take. A password is verified between two transactions, because it
 // takes long: the second checks that nothing has changed meanwhile. A session that

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 )
 
@@ -60,7 +62,8 @@ func links(t *testing.T, db *store.DB) {
 	ctx := t.Context()
 	account, other := newAccount(t, db).ID, newAccount(t, db).ID
 	save := func(kind accounts.LinkKind, subject string, expires *time.Time) accounts.Link {
-		link := accounts.Link{Hash: newID(), Account: account, Kind: kind, Subject: subject, ExpiresAt: expires}
+		link := accounts.Link{ID: newID(), Hash: newID(), Account: account, Kind: kind, Subject: subject, Role: accounts.Admin,
+			Maker: accounts.LinkMaker{Type: changes.ActorKey, ID: newID()}, CreatedAt: at(1), ExpiresAt: expires}
 		do(t, db, account, func(tx *store.Tx) error { return tx.SaveLink(ctx, link) })
 		return link
 	}
@@ -86,4 +89,25 @@ func links(t *testing.T, db *store.DB) {
 	missing(t, db, readLink(ctx, past.Hash))
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, never.Hash), never)
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, kept.Hash), kept) // it expires at that very instant
+}
+
+func resetLinks(t *testing.T, db *store.DB) {
+	ctx := t.Context()
+	account, other := newAccount(t, db).ID, newAccount(t, db).ID
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	save := func(kind accounts.LinkKind, age, lasts time.Duration) accounts.Link {
+		link := accounts.Link{ID: newID(), Hash: newID(), Account: account, Kind: kind, Subject: newID(), Role: accounts.Viewer,
+			CreatedAt: now.Add(-age), ExpiresAt: new(now.Add(lasts))}
+		do(t, db, account, func(tx *store.Tx) error { return tx.SaveLink(ctx, link) })
+		return link
+	}
+	older, newer := save(accounts.ResetLink, 2*time.Hour, time.Hour), save(accounts.ResetLink, time.Hour, time.Hour)
+	expired, invitation := save(accounts.ResetLink, time.Hour, -time.Hour), save(accounts.JoinLink, time.Hour, time.Hour)
+	same(t, find(t, db, (*store.ReadTx).ResetLink, account, older.ID), older)
+	lacks(t, db, (*store.ReadTx).ResetLink, other, older.ID)
+	lacks(t, db, (*store.ReadTx).ResetLink, account, expired.ID)
+	lacks(t, db, (*store.ReadTx).ResetLink, account, invitation.ID)
+	same(t, list(t, db, (*store.ReadTx).ResetLinks, account, accounts.LinkFilter{}, page.First()).Items, []accounts.Link{newer, older})
+	same(t, list(t, db, (*store.ReadTx).ResetLinks, account, accounts.LinkFilter{User: older.Subject}, page.First()).Items, []accounts.Link{older})
+	same(t, len(list(t, db, (*store.ReadTx).ResetLinks, other, accounts.LinkFilter{}, page.First()).Items), 0)
 }

@@ -25,6 +25,7 @@ func Run(t *testing.T, database Database) {
 		"users":          users,
 		"invitations":    invitations,
 		"links":          links,
+		"reset links":    resetLinks,
 		"sessions":       sessions,
 		"settings":       settings,
 		"keys":           keys,
