@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -121,8 +122,12 @@ func (a *App) build(ctx context.Context) (err error) {
 		return err
 	}
 	if a.settings.Database == "" {
+		interrupted := store.RestoreInterrupted(filepath.Join(a.settings.Data, databaseFile))
 		if a.folder, err = openDataFolder(a.settings.Data); err != nil {
 			return err
+		}
+		if interrupted {
+			a.log.Warn("A restore was interrupted; this start completed it. The database that was there is kept beside the restored one.")
 		}
 	}
 	if a.db, err = openStore(ctx, a.settings, a.options, a.log, a.metrics, a.tracing); err != nil {

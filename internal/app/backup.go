@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -22,6 +20,9 @@ func Backup(ctx context.Context, s settings.Settings, to string) (version int, e
 	if s.Database != "" {
 		return 0, errPostgres
 	}
+	if err := settleRestore(s); err != nil {
+		return 0, err
+	}
 	file := filepath.Join(s.Data, databaseFile)
 	if !exists(file) {
 		return 0, errNoDatabase(s)
@@ -36,7 +37,8 @@ func errNoDatabase(s settings.Settings) error {
 
 // HasDatabase reports whether a restore would replace a database.
 func HasDatabase(s settings.Settings) bool {
-	return s.Database == "" && exists(filepath.Join(s.Data, databaseFile))
+	file := filepath.Join(s.Data, databaseFile)
+	return s.Database == "" && (exists(file) || store.RestoreInterrupted(file))
 }
 
 // Restore makes a backup the SQLite database of a server that does not run. The database that was there is kept under
@@ -53,47 +55,23 @@ func Restore(ctx context.Context, s settings.Settings, from string) (kept string
 		return "", err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	copied, err := copyInto(s.Data, from)
-	if err != nil {
-		return "", fmt.Errorf("copying the backup: %w", err)
-	}
-	defer os.Remove(copied)
 	file := filepath.Join(s.Data, databaseFile)
-	if exists(file) {
-		kept = file + ".before-" + time.Now().UTC().Format("20060102T150405Z")
-		if err := moveDatabase(file, kept); err != nil {
-			return "", fmt.Errorf("keeping the database that was there: %w", err)
-		}
+	replaces := exists(file)
+	kept = file + ".before-" + time.Now().UTC().Format("20060102T150405.000Z")
+	if err := store.Restore(file, from, kept); err != nil || !replaces {
+		return "", err
 	}
-	return kept, os.Rename(copied, file)
+	return kept, nil
 }
 
-// copyInto copies a file to a new one in a folder and makes it durable.
-func copyInto(folder, from string) (name string, err error) {
-	source, err := os.Open(from)
+// settleRestore completes a restore that was interrupted, if there is one, for commands that do not lock the folder.
+func settleRestore(s settings.Settings) error {
+	if s.Database != "" || !store.RestoreInterrupted(filepath.Join(s.Data, databaseFile)) {
+		return nil
+	}
+	lock, err := openDataFolder(s.Data) // which finishes it
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer source.Close()
-	target, err := os.CreateTemp(folder, ".signalbox-restore-*.tmp")
-	if err != nil {
-		return "", err
-	}
-	_, err = io.Copy(target, source)
-	if err = errors.Join(err, target.Sync(), target.Close()); err != nil {
-		os.Remove(target.Name())
-		return "", err
-	}
-	return target.Name(), nil
-}
-
-// moveDatabase renames a SQLite database with the files beside it, which hold commits. They go first: without them the
-// database is older, and with another's it is damaged.
-func moveDatabase(file, to string) error {
-	for _, suffix := range []string{"-wal", "-shm", ""} {
-		if err := os.Rename(file+suffix, to+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
+	return lock.Close()
 }

@@ -108,7 +108,7 @@ func show(stdout io.Writer, format string, values ...any) error {
 // checkKeyFile refuses a key file without a folder before a first start on SQLite makes
 // anything. Later starts write no key.
 func checkKeyFile(s settings.Settings) error {
-	if s.BootstrapKeyFile == "" || s.Database != "" || exists(filepath.Join(s.Data, databaseFile)) {
+	if s.BootstrapKeyFile == "" || s.Database != "" || HasDatabase(s) {
 		return nil
 	}
 	if folder := filepath.Dir(s.BootstrapKeyFile); !isFolder(folder) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/filelock"
+	"github.com/signalbox/signalbox/internal/store"
 )
 
 // Names of files in the data folder.
@@ -30,7 +31,8 @@ func makeDataFolder(folder string) error {
 // openDataFolder creates the folder of a SQLite server and makes this process the
 // only server on it: two would claim each other's runs and answer from caches that
 // the other made stale. Commands that work on the store beside a server take no
-// lock. Closing the returned file releases it.
+// lock. A restore that was interrupted is completed. Closing the returned file
+// releases the lock.
 func openDataFolder(folder string) (io.Closer, error) {
 	if err := makeDataFolder(folder); err != nil {
 		return nil, err
@@ -45,6 +47,9 @@ func openDataFolder(folder string) (io.Closer, error) {
 	}
 	if err == nil {
 		err = writeLockHolder(file)
+	}
+	if err == nil {
+		err = store.FinishRestore(filepath.Join(folder, databaseFile))
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())

@@ -99,6 +99,10 @@ func (d *doctor) database(ctx context.Context) {
 		d.find("database", Doubtful, "there is none in %s yet; the first start makes it", s.Data)
 		return
 	}
+	if s.Database == "" && store.RestoreInterrupted(filepath.Join(s.Data, databaseFile)) {
+		d.find("database", Doubtful, "a restore in %s is not complete: the next start of the server completes it", s.Data)
+		return
+	}
 	db, err := store.Open(ctx, store.Options{Database: s.Database, File: filepath.Join(s.Data, databaseFile), Log: slog.New(slog.DiscardHandler)})
 	if err == nil {
 		defer func() { _ = db.Close() }() // only read

@@ -36,6 +36,9 @@ func openStore(ctx context.Context, s settings.Settings, o Options, log *slog.Lo
 			return nil, err
 		}
 	}
+	if err := settleRestore(s); err != nil {
+		return nil, err
+	}
 	ringExists, err := checkDatabaseFile(s)
 	if err != nil {
 		return nil, err

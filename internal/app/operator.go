@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,10 +31,8 @@ type Operator struct {
 // OpenOperator opens and migrates a store that exists: a misspelled folder must
 // not leave a new database behind.
 func OpenOperator(ctx context.Context, s settings.Settings, log *slog.Logger) (*Operator, error) {
-	if s.Database == "" {
-		if _, err := os.Stat(filepath.Join(s.Data, databaseFile)); errors.Is(err, fs.ErrNotExist) {
-			return nil, errNoDatabase(s)
-		}
+	if s.Database == "" && !HasDatabase(s) {
+		return nil, errNoDatabase(s)
 	}
 	return MakeOperator(ctx, s, log)
 }

@@ -17,28 +17,26 @@ func Backup(ctx context.Context, file, to string) (version int, err error) {
 	if _, err := os.Lstat(to); err == nil {
 		return 0, fmt.Errorf("%s exists already; name a new file", to)
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(to), ".signalbox-backup-*.tmp") // of mode 0600
+	removeAbandoned(filepath.Dir(to))
+	temporary, err := newTemporary(filepath.Dir(to))
 	if err != nil {
 		return 0, fmt.Errorf("making the backup: %w", err)
 	}
-	defer os.Remove(temporary.Name())
-	if err := temporary.Close(); err != nil {
-		return 0, fmt.Errorf("making the backup: %w", err)
-	}
+	defer temporary.remove()
 	err = withFile(file, func(db *sql.DB) error {
-		_, err := db.ExecContext(ctx, `VACUUM INTO ?`, temporary.Name()) // in one read transaction
+		_, err := db.ExecContext(ctx, `VACUUM INTO ?`, temporary.name) // in one read transaction
 		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("copying the database: %w", err)
 	}
-	if version, err = CheckFile(ctx, temporary.Name()); err != nil {
+	if version, err = CheckFile(ctx, temporary.name); err != nil {
 		return 0, fmt.Errorf("the copy is not whole, so it was removed: %w", err)
 	}
-	if err := syncFile(temporary.Name()); err != nil {
+	if err := syncFile(temporary.name); err != nil {
 		return 0, fmt.Errorf("making the backup durable: %w", err)
 	}
-	return version, os.Rename(temporary.Name(), to)
+	return version, errors.Join(os.Rename(temporary.name, to), syncFolder(filepath.Dir(to)))
 }
 
 // withFile opens a SQLite file that exists, and changes no setting of it.

@@ -1,11 +1,17 @@
 package store_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox/signalbox/internal/filelock"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
@@ -77,4 +83,68 @@ func TestClockOffset(t *testing.T) {
 			t.Errorf("got %s, %v", offset, err)
 		}
 	})
+}
+
+// What killed backups left is removed by the next one, and what others are writing stays.
+func TestBackup_RemovesAbandonedFiles(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(storetest.New(t, "sqlite").Dir, "signalbox.db")
+	folder := t.TempDir()
+	touch := func(name string, age time.Duration) *os.File {
+		made, err := os.Create(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = made.Close() })
+		if err := os.Chtimes(made.Name(), time.Time{}, time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	for i := range 20 { // their locks died with the processes
+		touch(fmt.Sprintf(".signalbox-backup-%d.lock", i), 0)
+		touch(fmt.Sprintf(".signalbox-backup-%d.tmp", i), 0)
+	}
+	touch(".signalbox-backup-begun.lock", 0)        // killed before there was a file
+	touch(".signalbox-backup-old.tmp", 2*time.Hour) // of a version without locks
+	stays := []string{".signalbox-backup-running.lock", ".signalbox-backup-running.tmp", ".signalbox-backup-young.tmp", "copy.db", "other.tmp"}
+	if err := filelock.TryLock(touch(stays[0], 2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	touch(stays[1], 2*time.Hour)
+	touch(stays[2], time.Minute)
+	touch(stays[4], 2*time.Hour)
+	if _, err := store.Backup(t.Context(), file, filepath.Join(folder, "copy.db")); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, entry := range entries {
+		left = append(left, entry.Name())
+	}
+	if diff := cmp.Diff(stays, left); diff != "" {
+		t.Errorf("-want +left:\n%s", diff)
+	}
+}
+
+// Backups that run at once into one folder do not take each other's files for abandoned.
+func TestBackup_SeveralAtOnce(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(storetest.New(t, "sqlite").Dir, "signalbox.db")
+	folder := t.TempDir()
+	var running sync.WaitGroup
+	for i := range 8 {
+		running.Go(func() {
+			if _, err := store.Backup(t.Context(), file, filepath.Join(folder, fmt.Sprintf("copy-%d.db", i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+	if left, err := filepath.Glob(filepath.Join(folder, ".signalbox-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
 }

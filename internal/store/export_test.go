@@ -123,3 +123,11 @@ func Steps(dialect string) ([]Step, error) {
 
 // PendingRunsQuery is the query of PendingRuns on PostgreSQL.
 func PendingRunsQuery() string { return pendingRunsQuery + postgresDialect().among }
+
+// RestoreWith is Restore with a function that is called after each step.
+func RestoreWith(file, from, kept string, after func(step string)) error {
+	return restore(file, from, kept, after)
+}
+
+// FinishRestoreWith is FinishRestore with a function that is called after each step.
+func FinishRestoreWith(file string, after func(step string)) error { return finishRestore(file, after) }

@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 	if isFullDiskProcess() {
 		os.Exit(fullDiskProcess())
 	}
+	if isRestoreProcess() {
+		os.Exit(restoreProcess())
+	}
 	if isFrozenNodeProcess() {
 		os.Exit(frozenNodeProcess())
 	}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// A SQLite database is several files, and no file system renames several at once. So a restore first makes everything
+// ready and then writes a note that says what is left to do. The name of the note is the one step that decides: without it
+// the old database stands untouched, with it the next start moves the old files away and the copy into their place, as
+// often as that is interrupted.
+
+const (
+	// restoreNote is what the note's name adds to the database's.
+	restoreNote = ".restore"
+	// restoreFiles matches what an interrupted restore leaves in the folder of the database.
+	restoreFiles = ".signalbox-restore-*.tmp"
+)
+
+// databaseFiles returns what the names of a database's files end with. Those that hold commits of the database go first.
+func databaseFiles() []string { return []string{"-wal", "-shm", "-journal", ""} }
+
+// restoration is a restore that is decided: the files are in the folder of the database.
+type restoration struct {
+	Copy string `json:"copy"` // becomes the database
+	Kept string `json:"kept"` // what the database that was there is called afterwards
+}
+
+// Restore replaces a SQLite file by a copy of a backup, and keeps the file that was there under another name in the same
+// folder. The caller has called FinishRestore, and nobody may use the file meanwhile. A restore that is killed leaves the
+// old database, or one that FinishRestore makes the new one.
+func Restore(file, from, kept string) error {
+	return restore(file, from, kept, func(string) {})
+}
+
+// restore calls after with the name of each step that is done, for tests that kill it there.
+func restore(file, from, kept string, after func(step string)) error {
+	folder := filepath.Dir(file)
+	copied, err := copyInto(folder, from)
+	if err != nil {
+		return fmt.Errorf("copying the backup: %w", err)
+	}
+	after("copied")
+	decided := restoration{Copy: filepath.Base(copied), Kept: filepath.Base(kept)}
+	if err := decided.note(file, after); err != nil {
+		return errors.Join(fmt.Errorf("noting what is restored: %w", err), os.Remove(copied))
+	}
+	if err := decided.finish(file, after); err != nil {
+		return fmt.Errorf("the restore is not complete; repeat it, or start the server, which completes it: %w", err)
+	}
+	return nil
+}
+
+// RestoreInterrupted reports whether a restore of the file is decided and not complete.
+func RestoreInterrupted(file string) bool {
+	_, err := os.Lstat(file + restoreNote)
+	return err == nil
+}
+
+// FinishRestore completes a restore of the file that was interrupted, if there is one, and removes what one that was never
+// decided left behind. Nobody may use the file meanwhile.
+func FinishRestore(file string) error { return finishRestore(file, func(string) {}) }
+
+func finishRestore(file string, after func(step string)) error {
+	text, err := os.ReadFile(file + restoreNote)
+	if errors.Is(err, os.ErrNotExist) {
+		return removeFiles(filepath.Dir(file), restoreFiles)
+	}
+	var decided restoration
+	if err == nil {
+		err = json.Unmarshal(text, &decided)
+	}
+	if err == nil && (!isPlainName(decided.Copy) || !isPlainName(decided.Kept)) {
+		err = errors.New("it names no files of its folder")
+	}
+	if err != nil {
+		return fmt.Errorf("reading what an interrupted restore left to do from %s: %w", file+restoreNote, err)
+	}
+	if err := decided.finish(file, after); err != nil {
+		return fmt.Errorf("completing an interrupted restore: %w", err)
+	}
+	return removeFiles(filepath.Dir(file), restoreFiles)
+}
+
+func isPlainName(name string) bool { return name != "" && name == filepath.Base(name) }
+
+// note makes the restore decided: from here on it is finished, whatever happens.
+func (r restoration) note(file string, after func(step string)) error {
+	folder := filepath.Dir(file)
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(folder, restoreFiles)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft.Name())
+	_, err = draft.Write(text)
+	if err = errors.Join(err, draft.Sync(), draft.Close(), syncFolder(folder)); err != nil {
+		return err
+	}
+	after("note written")
+	return errors.Join(os.Rename(draft.Name(), file+restoreNote), syncFolder(folder))
+}
+
+// finish does what is left of the restore. The copy is there until it becomes the database, so whatever has the database's
+// name until then belongs to the old one.
+func (r restoration) finish(file string, after func(step string)) error {
+	folder := filepath.Dir(file)
+	after("decided")
+	copied := filepath.Join(folder, r.Copy)
+	if _, err := os.Lstat(copied); err == nil {
+		if err := moveDatabase(file, filepath.Join(folder, r.Kept), after); err != nil {
+			return fmt.Errorf("keeping the database that was there: %w", err)
+		}
+		if err := errors.Join(os.Rename(copied, file), syncFolder(folder)); err != nil {
+			return err
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	after("replaced")
+	return errors.Join(os.Remove(file+restoreNote), syncFolder(folder))
+}
+
+// moveDatabase renames a SQLite database with the files beside it. Files that are not there may have been moved before.
+func moveDatabase(file, to string, after func(step string)) error {
+	for _, suffix := range databaseFiles() {
+		if err := move(file+suffix, to+suffix); err != nil {
+			return err
+		}
+		after("moved " + filepath.Base(file) + suffix)
+	}
+	return syncFolder(filepath.Dir(file))
+}
+
+// move renames a file, if there is one, to a name that nothing has yet.
+func move(file, to string) error {
+	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("there are both %s and %s, as when another program opened the database during the restore: move the former away", file, to)
+	}
+	return os.Rename(file, to)
+}
+
+// copyInto copies a file to a new one in a folder and makes it durable.
+func copyInto(folder, from string) (name string, err error) {
+	source, err := os.Open(from)
+	if err != nil {
+		return "", err
+	}
+	defer source.Close()
+	target, err := os.CreateTemp(folder, restoreFiles) // of mode 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(target, source)
+	if err = errors.Join(err, target.Sync(), target.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(target.Name()))
+	}
+	return target.Name(), nil
+}
+
+// removeFiles removes the files of a folder whose names match.
+func removeFiles(folder, pattern string) error {
+	names, err := namesIn(folder, pattern)
+	for _, name := range names {
+		err = errors.Join(err, os.Remove(filepath.Join(folder, name)))
+	}
+	return err
+}
+
+// namesIn returns the names in a folder that match.
+func namesIn(folder, pattern string) (names []string, err error) {
+	found, err := os.ReadDir(folder)
+	for _, each := range found {
+		if matches, _ := filepath.Match(pattern, each.Name()); matches {
+			names = append(names, each.Name())
+		}
+	}
+	return names, err
+}
+
+// syncFolder makes the names in a folder durable. Windows offers nothing for it.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/filelock"
+)
+
+const (
+	temporaryLocks = ".signalbox-backup-*.lock"
+	temporaryFiles = ".signalbox-backup-*.tmp"
+	// abandonedAfter is how long a temporary file without a lock, of a version that made none, is not touched before it is
+	// taken for abandoned.
+	abandonedAfter = time.Hour
+)
+
+// temporary is the file that a backup is written to before it gets its name. A lock file beside it, locked as long as the
+// process lives, tells other backups that it is in use.
+type temporary struct {
+	name string
+	lock *os.File
+}
+
+// newTemporary makes an empty file in a folder.
+func newTemporary(folder string) (*temporary, error) {
+	lock, err := newLock(folder)
+	if err != nil {
+		return nil, err
+	}
+	t := &temporary{name: fileOfLock(lock.Name()), lock: lock}
+	file, err := os.OpenFile(t.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		t.remove()
+		return nil, err
+	}
+	return t, nil
+}
+
+// newLock makes and locks a lock file. Another backup may take a file that is not locked yet for abandoned, and remove it:
+// then there is another one.
+func newLock(folder string) (*os.File, error) {
+	const attempts = 10
+	for range attempts {
+		lock, err := os.CreateTemp(folder, temporaryLocks)
+		if err != nil {
+			return nil, err
+		}
+		if err := filelock.TryLock(lock); err == nil && isNamed(lock) {
+			return lock, nil
+		} else if err != nil && !errors.Is(err, filelock.ErrLocked) {
+			return nil, errors.Join(err, lock.Close(), os.Remove(lock.Name()))
+		}
+		_ = lock.Close() // it is the other backup's to remove
+	}
+	return nil, errors.New("other backups remove the lock file of this one")
+}
+
+// isNamed reports whether a file still has its name.
+func isNamed(file *os.File) bool {
+	opened, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(file.Name())
+	return err == nil && os.SameFile(opened, named)
+}
+
+// remove removes what is left of the file, and its lock.
+func (t *temporary) remove() {
+	_ = os.Remove(t.name) // it has another name if all went well
+	_ = t.lock.Close()    // Windows removes no open file
+	_ = os.Remove(t.lock.Name())
+}
+
+// removeAbandoned removes the temporary files of backups that were killed. Those of backups that run stay, and what cannot
+// be removed does not keep a backup from being made.
+func removeAbandoned(folder string) {
+	locks, _ := namesIn(folder, temporaryLocks)
+	for _, name := range locks {
+		removeUnlocked(filepath.Join(folder, name))
+	}
+	files, _ := namesIn(folder, temporaryFiles)
+	for _, name := range files {
+		removeUntouched(filepath.Join(folder, name))
+	}
+}
+
+// removeUnlocked removes a lock file that nobody holds, and the file it belongs to.
+func removeUnlocked(path string) {
+	lock, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return
+	}
+	if filelock.TryLock(lock) == nil {
+		_ = os.Remove(fileOfLock(path))
+		defer os.Remove(path)
+	}
+	_ = lock.Close()
+}
+
+// removeUntouched removes a temporary file that has no lock and that nobody writes to.
+func removeUntouched(path string) {
+	if _, err := os.Lstat(lockOfFile(path)); err == nil {
+		return
+	}
+	if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > abandonedAfter {
+		_ = os.Remove(path)
+	}
+}
+
+func fileOfLock(lock string) string { return strings.TrimSuffix(lock, ".lock") + ".tmp" }
+func lockOfFile(file string) string { return strings.TrimSuffix(file, ".tmp") + ".lock" }
