@@ -86,23 +86,28 @@ func (s *Service) ReplaceAccount(ctx context.Context, caller Caller, draft Accou
 			Account: caller.Account, Actor: caller.Actor(), Kind: KindAccount, Key: caller.Account, Match: match,
 			Load: func() (Account, error) { return tx.Account(ctx, caller.Account) },
 		}
-		return changes.Replace(ctx, tx, target, func(before Account) (Account, error) {
-			return draft.store(ctx, tx, before)
-		})
+		return changes.Replace(ctx, tx, target,
+			func(before Account) (Account, error) { return draft.over(before, tx.Now()) },
+			func(_, after Account) error { return updateAccount(ctx, tx, after) })
 	})
 }
 
-func (d *AccountDraft) store(ctx context.Context, tx Tx, account Account) (Account, error) {
+// over lays the draft over the stored account.
+func (d *AccountDraft) over(account Account, now time.Time) (Account, error) {
 	if held, sent := d.Plans.Get(); sent && !samePlans(held, account.Plans) {
 		return Account{}, fault.New(fault.Forbidden,
 			"Plans are changed by the operator of this server, with signalbox admin accounts plan.").At(fault.Attribute("plans"))
 	}
-	account.Name, account.Key, account.UpdatedAt = d.Name.Or(account.Name), d.Key.Or(account.Key), tx.Now()
+	account.Name, account.Key, account.UpdatedAt = d.Name.Or(account.Name), d.Key.Or(account.Key), now
+	return account, nil
+}
+
+func updateAccount(ctx context.Context, tx Tx, account Account) error {
 	err := tx.UpdateAccount(ctx, account)
 	if fault.Is(err, fault.AlreadyExists) {
 		err = fault.New(fault.AlreadyExists, "Another account has the key %q.", account.Key).At(fault.Attribute("key"))
 	}
-	return account, err
+	return err
 }
 
 // SetPlans puts an account on other plans, on behalf of the operator.
@@ -113,8 +118,8 @@ func SetPlans(ctx context.Context, tx Tx, id string, held plans.Held) (Account, 
 	}
 	return changes.Replace(ctx, tx, target, func(account Account) (Account, error) {
 		account.Plans, account.UpdatedAt = held, tx.Now()
-		return account, tx.UpdateAccount(ctx, account)
-	})
+		return account, nil
+	}, func(_, after Account) error { return tx.UpdateAccount(ctx, after) })
 }
 
 // TakeSlot refuses one more of what a plan limits than the account's plan allows.

@@ -171,13 +171,9 @@ func (s *Service) Keys(ctx context.Context, caller Caller, filter KeyFilter, req
 // OWNER; only an OWNER changes an OWNER's key.
 func (s *Service) ReplaceKey(ctx context.Context, caller Caller, id string, draft KeyDraft, match changes.Match[Key]) (Key, error) {
 	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Key, error) {
-		return changes.Replace(ctx, tx, keyTarget(ctx, tx, caller, id, match), func(before Key) (Key, error) {
-			key, err := draft.apply(ctx, tx, caller, before)
-			if err != nil {
-				return Key{}, err
-			}
-			return key, tx.UpdateKey(ctx, key)
-		})
+		return changes.Replace(ctx, tx, keyTarget(ctx, tx, caller, id, match),
+			func(before Key) (Key, error) { return draft.apply(ctx, tx, caller, before) },
+			func(_, after Key) error { return tx.UpdateKey(ctx, after) })
 	})
 }
 

@@ -383,18 +383,21 @@ func errWrongCurrent() error {
 func (s *Service) setPassword(ctx context.Context, caller Caller, verified User, password string, match changes.Match[User]) (User, error) {
 	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (User, error) {
 		target := Target(ctx, caller, KindUser, caller.UserID, match, tx.User)
+		target.Hidden = func(before, after User) bool { return before.PasswordHash != after.PasswordHash }
 		return changes.Replace(ctx, tx, target, func(user User) (User, error) {
 			if user.PasswordHash != verified.PasswordHash {
 				return User{}, errWrongCurrent()
 			}
 			user.PasswordHash, user.UpdatedAt = password, tx.Now()
+			return user, nil
+		}, func(_, user User) error {
 			if err := endSessions(ctx, tx, caller.Actor(), user, caller.SessionID); err != nil {
-				return User{}, err
+				return err
 			}
 			if err := tx.DeleteLinks(ctx, user.Account, user.ID); err != nil {
-				return User{}, err
+				return err
 			}
-			return user, tx.UpdateUser(ctx, user)
+			return tx.UpdateUser(ctx, user)
 		})
 	})
 }

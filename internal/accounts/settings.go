@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/rawjson"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
@@ -70,16 +71,26 @@ func (s *Service) UserSettings(ctx context.Context, caller Caller) (Settings, er
 
 func userSettings(ctx context.Context, tx ReadTx, caller Caller) (Settings, error) {
 	settings, err := tx.UserSettings(ctx, caller.Account, caller.UserID)
-	if err != nil || settings.Order != nil {
-		return settings, err
+	if err != nil {
+		return Settings{}, err
 	}
-	account, err := tx.AccountSettings(ctx, caller.Account)
-	settings.Order = account.Order
-	return settings, err
+	return settings.following(ctx, tx, caller.Account)
+}
+
+// following returns the settings of a user with the account's order, if they have
+// none of their own.
+func (s Settings) following(ctx context.Context, tx ReadTx, account string) (Settings, error) {
+	if s.Order != nil {
+		return s, nil
+	}
+	shared, err := tx.AccountSettings(ctx, account)
+	s.Order = shared.Order
+	return s, err
 }
 
 // ReplaceAccountSettings replaces the account's settings. ADMIN or OWNER.
 func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
+	draft.Order = optional.Of(draft.Order.Or(nil))
 	return s.replaceSettings(ctx, caller, KindAccountSettings, "current", draft, match,
 		func(tx Tx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
 		func(tx Tx, settings Settings) error { return tx.SetAccountSettings(ctx, caller.Account, settings) })
@@ -89,7 +100,7 @@ func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, dra
 // environment_order the user follows the account's again.
 func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
 	return s.replaceSettings(ctx, caller, KindUserSettings, caller.UserID, draft, match,
-		func(tx Tx) (Settings, error) { return userSettings(ctx, tx, caller) },
+		func(tx Tx) (Settings, error) { return tx.UserSettings(ctx, caller.Account, caller.UserID) },
 		func(tx Tx, settings Settings) error {
 			return tx.SetUserSettings(ctx, caller.Account, caller.UserID, settings)
 		})
@@ -99,19 +110,28 @@ func (s *Service) replaceSettings(ctx context.Context, caller Caller, kind, key 
 	load func(Tx) (Settings, error), save func(Tx, Settings) error,
 ) (Settings, error) {
 	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Settings, error) {
+		stored, err := load(tx)
+		if err != nil {
+			return Settings{}, err
+		}
+		wanted, err := draft.settings(ctx, tx, caller.Account)
 		target := changes.Target[Settings]{Account: caller.Account, Actor: caller.Actor(), Kind: kind, Key: key, Match: match,
-			Load: func() (Settings, error) { return load(tx) }}
+			Load:   func() (Settings, error) { return stored.following(ctx, tx, caller.Account) },
+			Hidden: func(_, _ Settings) bool { return stored.differs(wanted) }}
 		return changes.Replace(ctx, tx, target, func(Settings) (Settings, error) {
-			settings, err := draft.settings(ctx, tx, caller.Account)
 			if err != nil {
 				return Settings{}, err
 			}
-			if err := save(tx, settings); err != nil {
-				return Settings{}, err
-			}
-			return load(tx)
-		})
+			return wanted.following(ctx, tx, caller.Account)
+		}, func(_, _ Settings) error { return save(tx, wanted) })
 	})
+}
+
+// differs reports whether other settings are stored differently although they may
+// look the same: with an order of their own in place of the account's, or in a
+// free member that the history takes for a time.
+func (s Settings) differs(other Settings) bool {
+	return (s.Order == nil) != (other.Order == nil) || !rawjson.Same(s.Other, other.Other)
 }
 
 // CurrentUser returns the person who calls, or the user who made the caller's key.

@@ -81,13 +81,9 @@ func (s *Service) User(ctx context.Context, caller Caller, id string) (User, err
 // OWNER changes an OWNER, and one OWNER stays.
 func (s *Service) ReplaceUser(ctx context.Context, caller Caller, id string, draft UserDraft, match changes.Match[User]) (User, error) {
 	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (User, error) {
-		return changes.Replace(ctx, tx, userTarget(ctx, tx, caller, id, match), func(before User) (User, error) {
-			user, err := draft.apply(tx, caller, before)
-			if err != nil {
-				return User{}, err
-			}
-			return user, updateUser(ctx, tx, before, user)
-		})
+		return changes.Replace(ctx, tx, userTarget(ctx, tx, caller, id, match),
+			func(before User) (User, error) { return draft.apply(tx, caller, before) },
+			func(before, after User) error { return updateUser(ctx, tx, before, after) })
 	})
 }
 
@@ -110,8 +106,11 @@ func (s *Service) DeleteUser(ctx context.Context, caller Caller, id string, matc
 	})
 }
 
-// SetRole gives a user another role on behalf of the operator.
+// SetRole gives a user a role on behalf of the operator.
 func SetRole(ctx context.Context, tx Tx, user User, role Role) (User, error) {
+	if user.Role == role {
+		return user, nil
+	}
 	after := user
 	after.Role, after.UpdatedAt = role, tx.Now()
 	if err := updateUser(ctx, tx, user, after); err != nil {

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -106,7 +107,7 @@ func RecordEach[T any](ctx context.Context, tx Recorder, account string, actor A
 		for i, edit := range part {
 			var err error
 			if made[i], err = edit.change(actor, action, kind); err != nil {
-				return fmt.Errorf("encoding %s %q for the history: %w", kind, edit.Key, err)
+				return err
 			}
 		}
 		if err := tx.RecordChanges(ctx, account, made...); err != nil {
@@ -127,11 +128,11 @@ func (e Edit[T]) change(actor Actor, action Action, kind string) (Change, error)
 		action = Updated
 	}
 	before, err := document(e.Before)
-	if err != nil {
-		return Change{}, err
+	after, failed := document(e.After)
+	if err := cmp.Or(err, failed); err != nil {
+		return Change{}, fmt.Errorf("encoding %s %q for the history: %w", kind, e.Key, err)
 	}
-	after, err := document(e.After)
-	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after, Reverts: actor.Revert.of(kind, e.Key)}, err
+	return Change{Kind: kind, Key: e.Key, Actor: actor, Action: action, Before: before, After: after, Reverts: actor.Revert.of(kind, e.Key)}, nil
 }
 
 // recorded is implemented by resources that leave observed members, such as

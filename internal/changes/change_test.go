@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -175,7 +176,7 @@ func TestReplace_ReturnsNewState(t *testing.T) {
 	tx := &recorder{}
 	after, err := changes.Replace(t.Context(), tx, target(nil, nil), func(before thing) (thing, error) {
 		return thing{Name: before.Name + " and more"}, nil
-	})
+	}, func(_, _ thing) error { return nil })
 	if err != nil || after.Name != "stored and more" || string(tx.recorded[0].Before) != `{"name":"stored"}` {
 		t.Errorf("got %v, %v, recorded %v", after, err, tx.recorded)
 	}
@@ -190,11 +191,62 @@ func target(match changes.Match[thing], err error) changes.Target[thing] {
 func writes() map[string]func(context.Context, changes.Recorder, changes.Target[thing], func() error) error {
 	return map[string]func(context.Context, changes.Recorder, changes.Target[thing], func() error) error{
 		"a replace": func(ctx context.Context, tx changes.Recorder, target changes.Target[thing], do func() error) error {
-			_, err := changes.Replace(ctx, tx, target, func(before thing) (thing, error) { return before, do() })
+			_, err := changes.Replace(ctx, tx, target, func(before thing) (thing, error) { return thing{Name: before.Name + " and more"}, nil },
+				func(_, _ thing) error { return do() })
 			return err
 		},
 		"a deletion": func(ctx context.Context, tx changes.Recorder, target changes.Target[thing], do func() error) error {
 			return changes.Delete(ctx, tx, target, func(thing) error { return do() })
 		},
+	}
+}
+
+// timed is a resource with a time and something that the history does not show.
+type timed struct {
+	Name      string          `json:"name"`
+	Value     json.RawMessage `json:"value"`
+	Hidden    string          `json:"-"`
+	UpdatedAt time.Time       `json:"updated_at"`
+}
+
+func TestReplace_Repetition(t *testing.T) {
+	t.Parallel()
+	stored := timed{Name: "n", Value: json.RawMessage(`{"updated_at": 1}`), Hidden: "h", UpdatedAt: time.Unix(1, 0)}
+	for name, each := range map[string]struct {
+		change  func(*timed)
+		revert  bool
+		written bool
+	}{
+		"the same":             {func(*timed) {}, false, false},
+		"in other spaces":      {func(after *timed) { after.Value = json.RawMessage(`{"updated_at":1}`) }, false, false},
+		"another name":         {func(after *timed) { after.Name = "m" }, false, true},
+		"a member like a time": {func(after *timed) { after.Value = json.RawMessage(`{"updated_at": 2}`) }, false, true},
+		"something hidden":     {func(after *timed) { after.Hidden = "g" }, false, true},
+		"a revert to the same": {func(*timed) {}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tx, saved := &recorder{}, false
+			target := changes.Target[timed]{Account: "account", Actor: changes.Operator(), Kind: "timed", Key: "key",
+				Load:   func() (timed, error) { return stored, nil },
+				Hidden: func(before, after timed) bool { return before.Hidden != after.Hidden }}
+			if each.revert {
+				target.Actor.Revert = &changes.Revert{Kind: "timed", Key: "key", Seq: 1}
+			}
+			after, err := changes.Replace(t.Context(), tx, target, func(after timed) (timed, error) {
+				after.UpdatedAt = time.Unix(2, 0)
+				each.change(&after)
+				return after, nil
+			}, func(_, _ timed) error {
+				saved = true
+				return nil
+			})
+			if err != nil || saved != each.written || (len(tx.recorded) == 1) != each.written {
+				t.Errorf("%v, saved %v, recorded %v", err, saved, tx.recorded)
+			}
+			if moved := !after.UpdatedAt.Equal(stored.UpdatedAt); moved != each.written {
+				t.Errorf("the time is %s", after.UpdatedAt)
+			}
+		})
 	}
 }

@@ -1,9 +1,13 @@
 package changes
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"slices"
 
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Match reports, inside the transaction, whether a resource is still in the
@@ -26,20 +30,69 @@ type Target[T any] struct {
 	Match     Match[T]
 	// Load reads the resource in the transaction of the write.
 	Load func() (T, error)
+	// Hidden reports whether something differs that the history does not show,
+	// such as a password. It may be nil.
+	Hidden func(before, after T) bool
 }
 
-// Replace loads the resource, checks the precondition, lets change store the
-// new state, and records the change.
-func Replace[T any](ctx context.Context, tx Recorder, target Target[T], change func(before T) (T, error)) (T, error) {
+// Replace loads the resource, checks the precondition, and lets decide return the
+// new state, after all checks. If it differs, save stores it and the change is
+// recorded. A write that changes nothing stores and records nothing and leaves
+// the resource its time; a revert is always recorded.
+func Replace[T any](ctx context.Context, tx Recorder, target Target[T], decide func(before T) (T, error), save func(before, after T) error) (T, error) {
 	before, err := target.load()
 	if err != nil {
 		return *new(T), err
 	}
-	after, err := change(before)
+	after, err := decide(before)
 	if err != nil {
 		return *new(T), err
 	}
-	return after, Record(ctx, tx, target.Account, target.Actor, target.Kind, target.Key, &before, &after)
+	made, err := Edit[T]{target.Key, &before, &after}.change(target.Actor, "", target.Kind)
+	if err != nil {
+		return *new(T), err
+	}
+	hidden := target.Hidden != nil && target.Hidden(before, after)
+	if !hidden && made.isRepetition() {
+		return before, nil
+	}
+	if err := save(before, after); err != nil {
+		return *new(T), err
+	}
+	return after, tx.RecordChanges(ctx, target.Account, made)
+}
+
+// IsRepetition reports whether a write would leave a resource as it is: the
+// history would show no difference but the time. A revert is none.
+func IsRepetition[T any](actor Actor, kind, key string, before, after *T) (bool, error) {
+	made, err := Edit[T]{key, before, after}.change(actor, "", kind)
+	return made.isRepetition(), err
+}
+
+// isRepetition reports whether a change leaves everything as it was but the time.
+func (c Change) isRepetition() bool {
+	if c.Reverts != nil || c.Before == nil || c.After == nil {
+		return false
+	}
+	return slices.EqualFunc(timeless(c.Before), timeless(c.After), func(was, is member) bool {
+		return was.name == is.name && bytes.Equal(was.value, is.value)
+	})
+}
+
+// member is a member of a document.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// timeless returns the members of a document but the time of its last change.
+func timeless(document json.RawMessage) (members []member) {
+	rawjson.Members(document, func(name string, value json.RawMessage) {
+		if name != "updated_at" {
+			members = append(members, member{name, value})
+		}
+	})
+	return members
 }
 
 // Delete loads the resource, checks the precondition, lets remove delete it,

@@ -40,8 +40,8 @@ func (w write) frozen(environment, key string) bool {
 	return was && !sent
 }
 
-// save stores a config if it keeps the rules, and returns it as it is stored.
-func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write write, after Config) (Config, error) {
+// checked returns a config as it is to be stored, if it keeps the rules.
+func (s *Service) checked(ctx context.Context, tx Tx, caller accounts.Caller, write write, after Config) (Config, error) {
 	if after.Parent != nil && *after.Parent == Common && after.Key != Common {
 		if err := ensureCommon(ctx, tx, after.Account); err != nil {
 			return Config{}, err
@@ -52,7 +52,7 @@ func (s *Service) save(ctx context.Context, tx Tx, caller accounts.Caller, write
 	if err := cmp.Or(err, problems.Err()); err != nil {
 		return Config{}, err
 	}
-	return after, saveWithinLimit(ctx, tx, after)
+	return after, nil
 }
 
 // warnRepeated warns of overrides that were sent and change nothing. Those over several merged objects are not compared.

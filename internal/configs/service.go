@@ -125,7 +125,11 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, Kind, made.Key); err != nil {
 			return Config{}, err
 		}
-		if made, err = s.save(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas, warn: &draft.Problems}, made); err != nil {
+		made, err = s.checked(ctx, tx, caller, write{sent: wanted.Environments, schemas: schemas, warn: &draft.Problems}, made)
+		if err == nil {
+			err = saveWithinLimit(ctx, tx, made)
+		}
+		if err != nil {
 			return Config{}, err
 		}
 		return made, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, made.Key, nil, &made)
@@ -174,8 +178,8 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Config), func(before Config) (Config, error) {
 			after := draft.over(before, wanted)
 			after.UpdatedAt = tx.Now()
-			return s.save(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas, warn: &draft.Problems}, after)
-		})
+			return s.checked(ctx, tx, caller, write{before: &before, sent: wanted.Environments, schemas: schemas, warn: &draft.Problems}, after)
+		}, func(_, after Config) error { return saveWithinLimit(ctx, tx, after) })
 	})
 }
 

@@ -142,13 +142,14 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return Environment{}, err
 	}
 	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Environment, error) {
-		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment), func(before Environment) (Environment, error) {
-			after := draft.over(before, tx.Now())
-			if err := s.move(ctx, tx, before, after); err != nil {
-				return Environment{}, err
-			}
-			return after, tx.UpdateEnvironment(ctx, after)
-		})
+		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Environment),
+			func(before Environment) (Environment, error) { return draft.over(before, tx.Now()), nil },
+			func(before, after Environment) error {
+				if err := s.move(ctx, tx, before, after); err != nil {
+					return err
+				}
+				return tx.UpdateEnvironment(ctx, after)
+			})
 	})
 }
 

@@ -139,8 +139,11 @@ func (s *Service) Create(ctx context.Context, caller accounts.Caller, draft Draf
 		}
 		before := unwritten(caller.Account, wanted.Key, tx.Now())
 		before.Managed = draft.Managed.Or(true)
-		flag, err := s.store(ctx, tx, caller, before, wanted, &draft)
+		flag, references, err := s.checked(ctx, tx, caller, before, wanted, &draft)
 		if err != nil {
+			return Flag{}, err
+		}
+		if err := store(ctx, tx, before, flag, references); err != nil {
 			return Flag{}, err
 		}
 		return flag, changes.Record(ctx, tx, caller.Account, caller.Actor(), Kind, flag.Key, nil, &flag)
@@ -185,9 +188,11 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		return Flag{}, s.refused(ctx, caller, key, wanted, &draft)
 	}
 	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (Flag, error) {
-		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(before Flag) (Flag, error) {
-			return s.store(ctx, tx, caller, before, wanted, &draft)
-		})
+		var references referenceSet
+		return changes.Replace(ctx, tx, accounts.Target(ctx, caller, Kind, key, match, tx.Flag), func(before Flag) (after Flag, err error) {
+			after, references, err = s.checked(ctx, tx, caller, before, wanted, &draft)
+			return after, err
+		}, func(before, after Flag) error { return store(ctx, tx, before, after, references) })
 	})
 }
 
@@ -237,21 +242,23 @@ func (s *Service) settle(ctx context.Context, tx ReadTx, caller accounts.Caller,
 	return after, references, nil
 }
 
-// store stores what a validated draft makes of a flag, with what its rules refer
-// to.
-func (s *Service) store(ctx context.Context, tx Tx, caller accounts.Caller, before, wanted Flag, draft *Draft) (Flag, error) {
+// checked returns what a validated draft makes of a flag, and what its rules refer
+// to, if the flag may become so.
+func (s *Service) checked(ctx context.Context, tx Tx, caller accounts.Caller, before, wanted Flag, draft *Draft) (Flag, referenceSet, error) {
 	var problems fault.Problems
 	after, references, err := s.settle(ctx, tx, caller, before, wanted, draft, &problems)
 	if err := cmp.Or(err, problems.Err()); err != nil {
-		return Flag{}, err
+		return Flag{}, nil, err
 	}
-	if err := s.checkRules(ctx, tx, caller.Account, wanted.CountRules()); err != nil {
-		return Flag{}, err
-	}
+	return after, references, s.checkRules(ctx, tx, caller.Account, wanted.CountRules())
+}
+
+// store stores a flag with what its rules refer to.
+func store(ctx context.Context, tx Tx, before, after Flag, references referenceSet) error {
 	if err := tx.SaveFlag(ctx, after, references.list()); err != nil {
-		return Flag{}, err
+		return err
 	}
-	return after, checkTotalSize(ctx, tx, before, after)
+	return checkTotalSize(ctx, tx, before, after)
 }
 
 // over returns the wanted flag, with what the draft leaves unsaid as it is stored.

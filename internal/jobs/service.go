@@ -161,7 +161,8 @@ func (s *Service) checkNew(ctx context.Context, tx Tx, draft *Draft, job *Job, t
 	if err := s.check(ctx, tx, draft, *job, times); err != nil {
 		return err
 	}
-	return s.reschedule(ctx, tx, Job{}, job, times)
+	reschedule(Job{}, job, times, tx.Now())
+	return s.countEnabled(ctx, tx, Job{}, *job)
 }
 
 // check adds to the problems of a draft what depends on the account's plan and
@@ -203,15 +204,15 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 			if !after.Configuration.Equal(before.Configuration) {
 				after.RequestID = request
 			}
-			return after, s.store(ctx, tx, &draft, before, &after, times)
-		})
+			return after, s.settle(ctx, tx, &draft, before, &after, times)
+		}, func(before, after Job) error { return s.store(ctx, tx, before, after) })
 	})
 	s.wake(ctx, changed, err)
 	return changed, err
 }
 
-// store checks and writes a changed job and what follows from the change.
-func (s *Service) store(ctx context.Context, tx Tx, draft *Draft, before Job, after *Job, times timetable) error {
+// settle checks a changed job and sets when it fires next.
+func (s *Service) settle(ctx context.Context, tx Tx, draft *Draft, before Job, after *Job, times timetable) error {
 	draft.disablePassed(before, after, times, tx.Now())
 	decided := times
 	if keepsTime(before, *after) {
@@ -220,15 +221,21 @@ func (s *Service) store(ctx context.Context, tx Tx, draft *Draft, before Job, af
 	if err := s.check(ctx, tx, draft, *after, decided); err != nil {
 		return err
 	}
-	if err := s.reschedule(ctx, tx, before, after, times); err != nil {
+	reschedule(before, after, times, tx.Now())
+	return nil
+}
+
+// store writes a changed job and what follows from the change.
+func (s *Service) store(ctx context.Context, tx Tx, before, after Job) error {
+	if err := s.countEnabled(ctx, tx, before, after); err != nil {
 		return err
 	}
 	if after.RequestID != before.RequestID {
-		if err := storeRequest(ctx, tx, *after); err != nil {
+		if err := storeRequest(ctx, tx, after); err != nil {
 			return err
 		}
 	}
-	return tx.UpdateJob(ctx, *after)
+	return tx.UpdateJob(ctx, after)
 }
 
 // keepsTime reports whether a change leaves the next run as it is.
@@ -236,15 +243,18 @@ func keepsTime(before, after Job) bool {
 	return before.Enabled && after.Enabled && before.Schedule == after.Schedule
 }
 
-// reschedule sets when a new or changed job fires next and counts enabled jobs.
-func (s *Service) reschedule(ctx context.Context, tx Tx, before Job, after *Job, times timetable) error {
-	if keepsTime(before, *after) {
+// reschedule sets when a new or changed job fires next.
+func reschedule(before Job, after *Job, times timetable, now time.Time) {
+	switch {
+	case keepsTime(before, *after):
 		after.NextRunAt = before.NextRunAt
-		return nil
+	case after.Enabled:
+		after.NextRunAt = new(times.first(now))
 	}
-	if after.Enabled {
-		after.NextRunAt = new(times.first(tx.Now()))
-	}
+}
+
+// countEnabled counts a job that is enabled or disabled, within the limit of the plan.
+func (s *Service) countEnabled(ctx context.Context, tx Tx, before, after Job) error {
 	switch {
 	case after.Enabled && !before.Enabled:
 		if err := accounts.TakeSlot(ctx, s.Plans, after.Account, plans.JobsActiveJobs, tx.Account, tx.ActiveJobs); err != nil {

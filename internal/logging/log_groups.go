@@ -27,8 +27,11 @@ func (s *Service) CreateGroup(ctx context.Context, caller accounts.Caller, draft
 		if err := naming.WarnSimilar(ctx, tx, &draft.Problems, caller.Account, KindGroup, key); err != nil {
 			return GroupView{}, err
 		}
-		group, err := s.storeGroup(ctx, tx, caller, Group{Account: caller.Account, Key: key, CreatedAt: tx.Now()}, wanted)
+		group, err := s.replacedGroup(ctx, tx, caller, Group{Account: caller.Account, Key: key, CreatedAt: tx.Now()}, wanted)
 		if err != nil {
+			return GroupView{}, err
+		}
+		if err := tx.SaveLogGroups(ctx, []Group{group}); err != nil {
 			return GroupView{}, err
 		}
 		if err := changes.Record(ctx, tx, caller.Account, caller.Actor(), KindGroup, key, nil, &group); err != nil {
@@ -76,8 +79,8 @@ func (s *Service) settleGroup(ctx context.Context, tx ReadTx, before Group, want
 	return after, err
 }
 
-// storeGroup stores what a validated draft makes of a group, if the caller may.
-func (s *Service) storeGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted request) (Group, error) {
+// replacedGroup returns what a validated draft makes of a group, if the caller may.
+func (s *Service) replacedGroup(ctx context.Context, tx Tx, caller accounts.Caller, before Group, wanted request) (Group, error) {
 	var problems fault.Problems
 	after, err := s.settleGroup(ctx, tx, before, wanted, &problems)
 	if err := cmp.Or(err, problems.Err()); err != nil {
@@ -91,10 +94,7 @@ func (s *Service) storeGroup(ctx context.Context, tx Tx, caller accounts.Caller,
 			return Group{}, err
 		}
 	}
-	if err := checkEnvironments(caller, before.Levels, after.Levels); err != nil {
-		return Group{}, err
-	}
-	return after, tx.SaveLogGroups(ctx, []Group{after})
+	return after, checkEnvironments(caller, before.Levels, after.Levels)
 }
 
 // ReplaceGroup changes a log group. What it stores for environments that are
@@ -107,7 +107,9 @@ func (s *Service) ReplaceGroup(ctx context.Context, caller accounts.Caller, key 
 	}
 	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (GroupView, error) {
 		target := accounts.Target(ctx, caller, KindGroup, key, onStored(match, viewGroup), tx.LogGroup)
-		group, err := changes.Replace(ctx, tx, target, func(before Group) (Group, error) { return s.storeGroup(ctx, tx, caller, before, wanted) })
+		group, err := changes.Replace(ctx, tx, target,
+			func(before Group) (Group, error) { return s.replacedGroup(ctx, tx, caller, before, wanted) },
+			func(_, after Group) error { return tx.SaveLogGroups(ctx, []Group{after}) })
 		if err != nil {
 			return GroupView{}, err
 		}

@@ -35,6 +35,11 @@ func (s *Service) Replace(ctx context.Context, caller accounts.Caller, key strin
 		if err != nil {
 			return Logger{}, err
 		}
+		if exists {
+			if same, err := changes.IsRepetition(caller.Actor(), Kind, key, &before, &after); same || err != nil {
+				return before, err
+			}
+		}
 		return after, s.save(ctx, tx, caller, before, after, exists)
 	})
 	if err != nil {

@@ -61,10 +61,9 @@ func (r resource[T]) replace(ctx context.Context, s *Service, caller accounts.Ca
 		return none, err
 	}
 	return accounts.Write(ctx, s.Store, caller, func(tx Tx, caller accounts.Caller) (T, error) {
-		return changes.Replace(ctx, tx, r.target(ctx, tx, caller, id, match), func(before T) (T, error) {
-			after := change(before, tx.Now())
-			return after, r.save(tx, ctx, after)
-		})
+		return changes.Replace(ctx, tx, r.target(ctx, tx, caller, id, match),
+			func(before T) (T, error) { return change(before, tx.Now()), nil },
+			func(_, after T) error { return r.save(tx, ctx, after) })
 	})
 }
 
