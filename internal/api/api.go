@@ -44,6 +44,8 @@ type History interface {
 	Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error)
 	// LaterChanges returns the changes of a resource after a number, oldest first.
 	LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error)
+	// Bytes returns how much an account's history holds, and how much it may; -1 is no limit.
+	Bytes(ctx context.Context, account string) (bytes, limit int64, err error)
 }
 
 // EventStream turns requests into event sockets.

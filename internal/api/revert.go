@@ -89,6 +89,8 @@ func revertible(caller accounts.Caller, change changes.Change) (reversal, error)
 	switch {
 	case !known:
 		return reversal{}, notRevertible("Changes of kind %s cannot be reverted: what they grant or take away is decided anew each time.", change.Kind)
+	case change.Trimmed:
+		return reversal{}, notRevertible("What was before this change is no longer kept, because the account's history became too large. Write the %s as you want it instead.", change.Kind)
 	case change.Key == changes.AllKeys:
 		return reversal{}, notRevertible("This change is one of several resources at once. Revert the changes of single ones, where there are any.")
 	case change.Action == changes.Expired:

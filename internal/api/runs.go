@@ -26,11 +26,23 @@ func runStatus(c *call, name string) jobs.Status {
 	return oneOf(c, name, jobs.Pending, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Canceled)
 }
 
+// shownUsage is what an account uses of its plan, and of what the server keeps.
+type shownUsage struct {
+	jobs.Usage
+
+	HistoryBytes      int64 `json:"history_bytes"`
+	HistoryBytesLimit int64 `json:"history_bytes_limit"`
+}
+
 func (a *API) usage(c *call) (reply, error) {
 	period := c.query.Filter("period").Or(current)
 	if err := c.query.Err(); err != nil {
 		return reply{}, err
 	}
 	usage, err := a.Jobs.Usage(c.ctx(), c.caller, period)
-	return one(http.StatusOK, jsonapi.Resource{ID: current, Type: jobs.KindUsage, Attributes: usage}, err)
+	if err != nil {
+		return reply{}, err
+	}
+	bytes, limit, err := a.History.Bytes(c.ctx(), c.caller.Account)
+	return one(http.StatusOK, jsonapi.Resource{ID: current, Type: jobs.KindUsage, Attributes: shownUsage{usage, bytes, limit}}, err)
 }

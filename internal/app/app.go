@@ -77,6 +77,7 @@ type App struct {
 	servers  []*server
 	stdout   io.Writer
 	stopping atomic.Bool
+	trimmed  atomic.Int64 // changes whose documents were removed since that was logged
 }
 
 // New builds everything and prepares the store: after it, the schema is

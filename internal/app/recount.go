@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/store"
 )
 
 // recountInterval is how often totals are compared with their rows.
@@ -15,6 +17,10 @@ func (a *App) recount(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn("Comparing totals with their rows failed; retrying in an hour.", "error", err)
 	}
+	a.tellCorrected(corrected)
+}
+
+func (a *App) tellCorrected(corrected []store.Correction) {
 	for _, each := range corrected {
 		a.log.Warn("A total was not what its rows add up to and was corrected. This is expected while nodes of an older version run; "+
 			"please report it otherwise.", "account", each.Account, "total", each.What, "was", each.Was, "is", each.Is)

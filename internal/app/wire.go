@@ -31,6 +31,10 @@ func (a *App) wire() {
 	a.metrics.WatchWritable(func() bool { return a.db.Writable() == nil })
 	a.feed = changes.NewFeed(a.db.FeedSource(), a.log, a.options.FeedInterval)
 	a.db.OnChange(a.feed.Wake)
+	a.db.OnTrim(func(changes int) {
+		a.trimmed.Add(int64(changes))
+		a.metrics.CountTrimmed(changes)
+	})
 	a.listener = a.db.NewListener(a.feed.Wake)
 	a.auth = &accounts.Authenticator{Directory: a.db, Live: a.feed.Live, Now: a.options.Now, Count: a.metrics.CountAuthentication,
 		Used: func(account, key string, at time.Time) { a.refreshes.Note(account, observations.KeyUsed, at, key) },
@@ -86,6 +90,8 @@ func (a *App) wireLoops() {
 			old.removeOld(ctx)
 		}},
 		{every: recountInterval, work: a.recount},
+		{every: historyInterval, work: a.boundHistory},
+		{every: historyRecountInterval, work: a.recountHistory},
 	}
 }
 

@@ -69,6 +69,8 @@ type Change struct {
 	After     json.RawMessage `json:"after"`
 	Reverts   *int64          `json:"reverts"` // the number of the change that this one undid; nil for none
 	CreatedAt time.Time       `json:"created_at"`
+	// Trimmed reports that Before and After are no longer kept: the account's history was too large.
+	Trimmed bool `json:"documents_removed,omitempty"`
 }
 
 // Recorder appends changes to an account's history, in the given order. The

@@ -17,6 +17,7 @@ const (
 	day          = 24 * time.Hour
 	maxDays      = 36500 // a century, far from overflowing a duration
 	minRetention = time.Hour
+	minHistory   = 1 << 20
 )
 
 // anyText accepts anything: another package parses or opens it.
@@ -184,6 +185,26 @@ func retention(text string) (time.Duration, error) {
 		return 0, errors.New("is too short; finished runs are kept for at least 1h")
 	}
 	return d, nil
+}
+
+// historySize accepts bytes, also with a unit: 1GiB, 500MiB.
+func historySize(text string) (int64, error) {
+	size, ok := byteSize(text)
+	if !ok || size != 0 && size < minHistory {
+		return 0, errors.New("is not a size from 1MiB, for example 1GiB or 500MiB, or 0 for no limit")
+	}
+	return size, nil
+}
+
+// byteSize parses a number of bytes, KiB, MiB, GiB or TiB.
+func byteSize(text string) (int64, bool) {
+	digits := strings.TrimRight(text, "KMGTiB")
+	shift, known := map[string]uint{"": 0, "B": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}[text[len(digits):]]
+	count, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || !known || count < 0 || count > math.MaxInt64>>shift {
+		return 0, false
+	}
+	return count << shift, true
 }
 
 func pendingLimit(text string) (time.Duration, error) {

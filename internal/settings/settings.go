@@ -35,6 +35,7 @@ type Settings struct {
 	AllowNetworks        []netip.Prefix    // networks that jobs may reach although they are not public
 	Retention            time.Duration     // how long finished runs are kept
 	ChangesRetention     time.Duration     // how long the history of changes is kept
+	HistoryBytes         int64             // of an account's history that are kept; 0 is no limit
 	PendingLimit         time.Duration     // how long a run may be pending before it is canceled
 	RunsInFlight         int               // requests of runs that this node makes at once
 	TLSCert, TLSKey      string            // PEM files; both are empty for plain HTTP

@@ -15,29 +15,33 @@ import (
 	"github.com/signalbox/signalbox/internal/page"
 )
 
-const changeColumns = `account_id, seq, kind, key, action, actor_type, actor_id, actor_name, before, after, reverts, created_at`
+const (
+	recordedColumns = `account_id, seq, kind, key, action, actor_type, actor_id, actor_name, before, after, reverts, created_at`
+	changeColumns   = recordedColumns + `, trimmed`
+)
 
 func scanChange(r row) (c changes.Change, err error) {
 	err = r.Scan(&c.Account, &c.Seq, &c.Kind, &c.Key, &c.Action, &c.Actor.Type, &c.Actor.ID, &c.Actor.Name,
-		rawJSON(&c.Before), rawJSON(&c.After), &c.Reverts, asTime(&c.CreatedAt))
+		rawJSON(&c.Before), rawJSON(&c.After), &c.Reverts, asTime(&c.CreatedAt), &c.Trimmed)
 	return c, err
 }
 
 // RecordChanges appends changes to an account's history. Numbering them takes the account's lock until
-// the commit. One update numbers all, because PostgreSQL keeps every version of the row until then.
+// the commit. One update numbers and counts all, because PostgreSQL keeps every version of the row until then.
 func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes.Change) error {
 	if len(made) == 0 {
 		return nil
 	}
 	access := slices.ContainsFunc(made, func(c changes.Change) bool { return accounts.DecidesAccess(c.Kind) })
-	last, err := one(ctx, tx.conn, fault.Missing("account", account), scanInt, `UPDATE accounts SET change_seq = change_seq + $2,
-		access_seq = CASE WHEN $3 THEN change_seq + $2 ELSE access_seq END WHERE id = $1 RETURNING change_seq`, account, len(made), access)
+	history, err := one(ctx, tx.conn, fault.Missing("account", account), scanHistory, `UPDATE accounts SET change_seq = change_seq + $2,
+		access_seq = CASE WHEN $3 THEN change_seq + $2 ELSE access_seq END, history_bytes = history_bytes + $4
+		WHERE id = $1 RETURNING change_seq, history_bytes, history_trimmed`, account, len(made), access, sizeOf(made))
 	if err != nil {
 		return fmt.Errorf("numbering changes: %w", err)
 	}
-	rows := make([][]any, len(made))
+	rows, before := make([][]any, len(made)), history.last-int64(len(made))
 	for i, c := range made {
-		c.Account, c.Seq, c.CreatedAt = account, int64(last-len(made)+1+i), tx.now
+		c.Account, c.Seq, c.CreatedAt = account, before+1+int64(i), tx.now
 		rows[i] = []any{account, c.Seq, c.Kind, c.Key, string(c.Action), c.Actor.Type, c.Actor.ID, c.Actor.Name,
 			textOrNull(c.Before), textOrNull(c.After), c.Reverts, micros(tx.now)}
 		c.Actor.Revert.Recorded(c)
@@ -46,7 +50,10 @@ func (tx *Tx) RecordChanges(ctx context.Context, account string, made ...changes
 	if access {
 		tx.access = 0
 	}
-	return inserts(ctx, tx, `INSERT INTO changes (`+changeColumns+`) VALUES`, "", rows)
+	if err := inserts(ctx, tx, `INSERT INTO changes (`+recordedColumns+`) VALUES`, "", rows); err != nil {
+		return err
+	}
+	return tx.trimHistory(ctx, account, history, before)
 }
 
 // LastChange returns the number of an account's last change.
@@ -151,7 +158,8 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 }
 
 // EventsAfter is DB.After as event streams need it. Of the documents it reads only those of keys, which say whether
-// a key still works, and of loggers, for their levels.
+// a key still works, and of loggers, for their levels. Changes that lack such a document, because it was removed, are left
+// out: who misses a number loads everything.
 func (h History) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	scan := func(r row) (changes.Change, error) {
 		c := changes.Change{Account: account}
@@ -161,7 +169,8 @@ func (h History) EventsAfter(ctx context.Context, account string, seq int64, lim
 	return fetch(ctx, h.db, h.via, func(tx *ReadTx) ([]changes.Change, error) {
 		found, _, err := upTo(ctx, tx.conn, scan, maxTailBytes, changeBytes,
 			`SELECT seq, kind, key, action, CASE WHEN kind = 'api_key' OR kind = 'logger' AND key <> $1 AND action <> $2 THEN after END, created_at
-			FROM changes WHERE account_id = $3 AND seq > $4 ORDER BY seq LIMIT $5`,
+			FROM changes WHERE account_id = $3 AND seq > $4 AND NOT (kind IN ('api_key', 'logger') AND trimmed = TRUE)
+			ORDER BY seq LIMIT $5`,
 			changes.AllKeys, string(changes.Cascaded), account, seq, limit)
 		return found, err
 	})

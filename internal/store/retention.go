@@ -80,9 +80,47 @@ func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 
 // RemoveChanges removes the history before an instant, as RemoveRuns does. It reads only the oldest.
 func (db *DB) RemoveChanges(ctx context.Context, before time.Time) (removed int, err error) {
-	return db.removeOfAll(ctx, `DELETE FROM changes WHERE account_id = $3 AND seq IN (SELECT seq FROM
-		(SELECT seq, created_at FROM changes WHERE account_id = $3 ORDER BY seq LIMIT $2) AS oldest WHERE created_at < $1) RETURNING account_id`, micros(before))
+	heads, err := db.Heads(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for account := range heads {
+		count, err := db.removeChanges(ctx, account, before)
+		removed += count
+		if err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
 }
+
+// removeChanges removes the history of an account before an instant, and counts its bytes. It takes the account's lock
+// before rows, as those who trim the history do.
+func (db *DB) removeChanges(ctx context.Context, account string, before time.Time) (removed int, err error) {
+	for {
+		var batch []int
+		err := db.write(ctx, writeOptions{priority: forObservations, account: account}, func(tx *Tx) (err error) {
+			if batch, err = all(ctx, tx.conn, scanInt, `DELETE FROM changes WHERE account_id = $1 AND seq IN (SELECT seq FROM
+				(SELECT seq, created_at FROM changes WHERE account_id = $1 ORDER BY seq LIMIT $3) AS oldest WHERE created_at < $2)
+				RETURNING `+documentBytes, account, micros(before), retentionBatch); err != nil || len(batch) == 0 {
+				return err
+			}
+			freed := 0
+			for _, bytes := range batch {
+				freed += bytes
+			}
+			return tx.run(ctx, uncountHistory, account, freed)
+		})
+		removed += len(batch)
+		if err != nil || len(batch) < retentionBatch {
+			return removed, err
+		}
+	}
+}
+
+// uncountHistory takes bytes off what is counted of an account's history. Nodes of an older version may have written some
+// that are not.
+const uncountHistory = `UPDATE accounts SET history_bytes = CASE WHEN history_bytes > $2 THEN history_bytes - $2 ELSE 0 END WHERE id = $1`
 
 // RemoveMetrics removes the metrics of a resolution before an instant, as RemoveRuns does.
 func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, before time.Time) (removed int, err error) {

@@ -29,7 +29,9 @@ type Options struct {
 	Trace func(ctx context.Context, name string) (context.Context, func(error))
 	// GroupCommitted receives how many writers shared a commit of SQLite.
 	GroupCommitted func(writers int)
-	Limits         Limits
+	// HistoryBytes bounds what the documents of an account's changes add up to; zero is no limit.
+	HistoryBytes int64
+	Limits       Limits
 	// Unsynced lets SQLite acknowledge a write that a power cut would lose. It is for tests.
 	Unsynced bool
 }
@@ -40,6 +42,7 @@ type DB struct {
 	engine   engine
 	options  Options
 	wake     atomic.Pointer[func(account string)]
+	onTrim   atomic.Pointer[func(changes int)]
 	ring     atomic.Pointer[sealed.Ring]
 	versions versionCache
 	reads    versionReads
@@ -131,6 +134,10 @@ func (db *DB) Pools() map[string]func() sql.DBStats { return db.engine.pools() }
 // OnChange sets a function that is called after every commit that recorded changes, with the account if the write is one's.
 func (db *DB) OnChange(wake func(account string)) { db.wake.Store(&wake) }
 
+// OnTrim sets a function that is called after every commit that removed documents of changes, with their number, because
+// a history was above Options.HistoryBytes.
+func (db *DB) OnTrim(tell func(changes int)) { db.onTrim.Store(&tell) }
+
 // SealWith sets the key ring that encrypts secrets.
 func (db *DB) SealWith(ring *sealed.Ring) { db.ring.Store(ring) }
 
@@ -169,16 +176,16 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx, end := db.begin(ctx, "write")
-	changed, wrote := false, false
+	changed, wrote, trimmed := false, false, 0
 	err := classify(ctx, db.engine.write(ctx, options, func(ctx context.Context, conn querier, access int64) (bool, error) {
 		// The time is read under the lock, so that it does not run against the order of changes.
 		tx := &Tx{ReadTx: ReadTx{conn: bounded{ctx, conn}, dialect: db.dialect, ring: db.ring.Load(), log: db.options.Log, now: db.now()},
-			locked: options.account, access: access}
+			locked: options.account, access: access, historyLimit: db.options.HistoryBytes}
 		err := safely(func() error { return fn(tx) })
 		if err == nil && transaction.IsDryRun(ctx) {
 			return false, errDryRun
 		}
-		changed, wrote = tx.changed, tx.wrote
+		changed, wrote, trimmed = tx.changed, tx.wrote, tx.trimmed
 		return changed, err
 	}))
 	if errors.Is(err, errDryRun) {
@@ -186,6 +193,9 @@ func (db *DB) write(ctx context.Context, options writeOptions, fn func(*Tx) erro
 	}
 	end(err)
 	db.noteWrite(err, wrote)
+	if tell := db.onTrim.Load(); err == nil && trimmed > 0 && tell != nil {
+		(*tell)(trimmed)
+	}
 	if wake := db.wake.Load(); err == nil && changed && wake != nil {
 		(*wake)(options.account)
 	}
@@ -251,10 +261,12 @@ func (tx *ReadTx) Now() time.Time { return tx.now }
 // Tx runs the reading and writing statements of all concepts in one transaction.
 type Tx struct {
 	ReadTx
-	changed bool   // it recorded changes
-	wrote   bool   // a statement changed rows
-	locked  string // the account whose lock it holds; "" is none
-	access  int64  // that account's access version; 0 is unknown
+	locked       string // the account whose lock it holds; "" is none
+	access       int64  // that account's access version; 0 is unknown
+	historyLimit int64  // bytes of an account's history; zero is no limit
+	trimmed      int    // of how many changes it removed the documents
+	changed      bool   // it recorded changes
+	wrote        bool   // a statement changed rows
 }
 
 // LockSchema waits for other nodes that migrate or make the first account.

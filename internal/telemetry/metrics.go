@@ -30,6 +30,7 @@ type Metrics struct {
 	reported  *reports
 	dropped   prometheus.Counter
 	groupSize prometheus.Histogram
+	history   historyMetrics
 	*streamMetrics
 	jobs jobMetrics
 }
@@ -48,6 +49,7 @@ func NewMetrics(version string) *Metrics {
 		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Name: "signalbox_reported_dropped_total", Help: "Sums of samples past the cap of a minute or an hour, and evaluations past that of an account."}),
 		groupSize: newHistogram("signalbox_store_group_commit_size", "Writes that shared one commit.", prometheus.ExponentialBuckets(1, 2, 10)...),
 
+		history:       newHistoryMetrics(registry),
 		streamMetrics: newStreamMetrics(registry),
 		jobs:          newJobMetrics(registry),
 	}

@@ -38,6 +38,7 @@ func Run(t *testing.T, database Database) {
 		"refreshes":      refreshes,
 		"similar keys":   similarKeys,
 		"changes":        changeConcept,
+		"history bytes":  boundedHistory,
 		"seals":          seals,
 		"flags":          flagConcept,
 		"flag sources":   flagSources,

@@ -23,6 +23,7 @@ import (
 // checkTotals checks that every total is what its rows add up to. Enabled jobs are counted by the domain.
 func checkTotals(t *testing.T, db *store.DB) {
 	t.Helper()
+	checkHistoryBytes(t, db)
 	wrong, err := db.CorrectTotals(context.Background()) //nolint:usetesting // t.Context has ended when a cleanup runs
 	if err != nil {
 		t.Error(err)
