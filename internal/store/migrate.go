@@ -25,7 +25,7 @@ type migration struct {
 // Migrate brings the schema up to date, on any number of nodes at once. It refuses a schema that is newer than the
 // program or has other steps.
 func (db *DB) Migrate(ctx context.Context) error {
-	steps, err := migrations(db.dialect.name)
+	steps, err := db.steps()
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 
 // Migrated checks that the schema has what this program needs.
 func (db *DB) Migrated(ctx context.Context) error {
-	steps, err := migrations(db.dialect.name)
+	steps, err := db.steps()
 	if err != nil {
 		return err
 	}

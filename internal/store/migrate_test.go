@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -168,6 +169,23 @@ func TestMigrated_NewerSchema(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// Probes of the readiness must not read and hash all steps again: that is most of their cost.
+func TestMigrated_ReadsStepsOnce(t *testing.T) { // not in parallel, because it measures what the process allocates
+	db := storetest.New(t, "sqlite").Open(t)
+	const probes = 100
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range probes {
+		if err := db.Migrated(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if each, texts := int(after.TotalAlloc-before.TotalAlloc)/probes, len(sources(t, "migrations/sqlite/*.sql")); each > texts {
+		t.Errorf("a probe allocates %d bytes, more than the %d of all steps", each, texts)
+	}
 }
 
 func TestMigrations_SameSchema(t *testing.T) {

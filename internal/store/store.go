@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +48,7 @@ type DB struct {
 	versions versionCache
 	reads    versionReads
 	failure  writeFailure
+	steps    func() ([]migration, error) // of the schema; every probe of the readiness asks for them
 }
 
 // engine runs functions on the connections of one database.
@@ -112,6 +114,7 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	db.steps = sync.OnceValues(func() ([]migration, error) { return migrations(db.dialect.name) })
 	db.reads.start(db.accountVersions)
 	return db, nil
 }
