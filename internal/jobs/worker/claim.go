@@ -41,7 +41,7 @@ func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
 	if !w.alive.Load() {
 		return false, nil // a heartbeat will wake it
 	}
-	if w.isExhausted() {
+	if w.isExhausted() || w.isPaused() {
 		return false, nil
 	}
 	w.atLimit.Store(true) // from here on, requests that end wake it
@@ -63,6 +63,8 @@ func (w *Worker) claimOnce(ctx context.Context) (again bool, err error) {
 	w.atLimit.Store(round.limited)
 	return w.visited.again(round), nil
 }
+
+func (w *Worker) isPaused() bool { return w.Paused != nil && w.Paused() }
 
 // disown fails runs that this worker owns without knowing them, because the connection broke during the commit of a
 // claim. Only the claiming goroutine adds runs, so one that is unknown now stays so.
@@ -148,6 +150,9 @@ func (r *round) claim(ctx context.Context, tx Tx) error {
 	// Another node that gives this worker up waits for this lock, and then finds the claims.
 	if lives, err := tx.Lives(ctx, r.worker.Boot); err != nil || !lives {
 		return err
+	}
+	if r.worker.isPaused() { // asked after the transaction has its time, which it would write and meter runs by
+		return nil
 	}
 	waiting, err := r.page(r.rotation.account, func(after string, limit int) ([]string, error) { return tx.PendingAccounts(ctx, after, limit) })
 	if err != nil || len(waiting) == 0 {

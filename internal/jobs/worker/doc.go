@@ -55,6 +55,13 @@
 // aborts its requests and claims nothing until a heartbeat succeeds. A node that
 // restarts, known by its name and address, ends its previous boot at once.
 //
+// A worker that is alone on its database, as on SQLite, aborts nothing without
+// heartbeats, because nobody would declare it lost: while the disk is full its
+// requests go on, and their outcomes are written when there is space again.
+//
+// A worker whose clock is wrong claims nothing, because runs are stamped and
+// metered by it, and declares nobody lost. Its heartbeats and requests go on.
+//
 // # Cancelling
 //
 // A cancellation is written to the run first. The worker that makes the request

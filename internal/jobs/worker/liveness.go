@@ -39,6 +39,10 @@ func (w *Worker) sendHeartbeats(ctx context.Context) {
 		return pause, err
 	}, func(err error) {
 		failing = true
+		if w.Alone {
+			w.Log.Warn("Heartbeat failed; retrying. Requests in flight go on: no other node uses this database.", "error", err)
+			return
+		}
 		w.Log.Warn("Heartbeat failed; retrying. Requests in flight are aborted without one.", "error", err, "after", w.Intervals.AbortAfter)
 	})
 }
@@ -59,8 +63,12 @@ func (w *Worker) heartbeat(ctx context.Context) (time.Duration, error) {
 	return w.Intervals.Heartbeat - took, err
 }
 
-// abortOwn aborts all requests. A timer calls it, because the heartbeat may be waiting for the database.
+// abortOwn aborts all requests, before other nodes mark their runs WORKER_LOST. A timer calls it, because the heartbeat
+// may be waiting for the database.
 func (w *Worker) abortOwn() {
+	if w.Alone {
+		return
+	}
 	w.alive.Store(false)
 	w.inFlight.abortAll(errLost)
 }
@@ -81,6 +89,9 @@ type sighting struct {
 
 // giveUpSilent gives up silent workers and, at first, this node's previous boots.
 func (w *Worker) giveUpSilent(ctx context.Context) error {
+	if w.isPaused() {
+		return nil
+	}
 	nodes, err := w.nodes(ctx)
 	if err != nil {
 		return err

@@ -531,3 +531,85 @@ func TestWorker_MeasuresQueue(t *testing.T) {
 		return r.observer.depth == 7
 	})
 }
+
+// full is a store that refuses every write while the disk is full.
+type full struct{ unavailable }
+
+func (f full) FinishRuns(ctx context.Context, lease string, outcomes []worker.Outcome) ([]string, error) {
+	if f.away.Load() > 0 {
+		return nil, fault.New(fault.Unavailable, "No space is left.")
+	}
+	return f.Store.FinishRuns(ctx, lease, outcomes)
+}
+
+// A worker that is alone on its database loses no run while heartbeats fail, as on a full disk: nobody takes its runs
+// over. What came of its requests is written when writes work again.
+func TestLiveness_AloneKeepsItsRequests(t *testing.T) {
+	t.Parallel()
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	account := storetest.NewTenant(t, db, "pro").Account.ID
+	var away, refused atomic.Int64
+	r := newRig(t, db, func(w *worker.Worker) {
+		w.Store, w.Alone = full{unavailable{db.Worker(), &away, &refused}}, true
+		w.Intervals.Heartbeat, w.Intervals.AbortAfter, w.Intervals.LostAfter = 10*time.Millisecond, 200*time.Millisecond, 300*time.Millisecond
+	}).start(t)
+	open := map[string]func(){"during": r.sender.hold("during"), "after": r.sender.hold("after")}
+	runs := map[string]string{}
+	for host := range open {
+		runs[host] = storetest.Queue(t, db, newJob(t, db, account, host), 1)[0]
+		storetest.Wait(t, soon, "the request is made", func() bool { return r.sender.inFlight(host) == 1 })
+	}
+	away.Store(1)
+	since := time.Now()
+	storetest.Wait(t, soon, "heartbeats fail for long", func() bool { return refused.Load() > 20 && time.Since(since) > 3*r.Intervals.LostAfter })
+	open["during"]()
+	storetest.Wait(t, soon, "the request has ended", func() bool { return r.sender.inFlight("during") == 0 })
+	away.Store(0)
+	before := beats(t, db)
+	storetest.Wait(t, soon, "it beats again", func() bool { return beats(t, db) > before+2 })
+	open["after"]()
+	for host, run := range runs {
+		r.ended(t, account, run, "SUCCEEDED")
+		if cause := r.sender.cause(run); cause != nil {
+			t.Errorf("the request to %s was aborted: %v", host, cause)
+		}
+	}
+	next := storetest.Queue(t, db, newJob(t, db, account, "next"), 1)[0]
+	r.ended(t, account, next, "SUCCEEDED")
+}
+
+// A worker whose clock is wrong claims nothing, which it would stamp and meter by it, and declares nobody lost.
+func TestLiveness_PausedTakesAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		db := storetest.OpenSealed(t, database)
+		account := storetest.NewTenant(t, db, "pro").Account.ID
+		lost := leaveBehind(t, db, account, "dead", "elsewhere")
+		own := leaveBehind(t, db, account, "previous", "this")
+		pending := storetest.Queue(t, db, newJob(t, db, account, "a"), 1)[0]
+		var wrong atomic.Bool
+		var asked atomic.Int64
+		wrong.Store(true)
+		r := newRig(t, db, func(w *worker.Worker) {
+			w.Node, w.Intervals.Heartbeat, w.Intervals.LostAfter = "this", 10*time.Millisecond, 50*time.Millisecond
+			w.Paused = func() bool {
+				asked.Add(1)
+				return wrong.Load()
+			}
+		}).start(t)
+		began := time.Now()
+		storetest.Wait(t, soon, "it has had time enough", func() bool { return asked.Load() > 20 && time.Since(began) > 4*r.Intervals.LostAfter })
+		for run, want := range map[string]string{lost: "RUNNING", own: "RUNNING", pending: "PENDING"} {
+			if got := outcome(storetest.ReadRun(t, db, account, run)); got != want {
+				t.Errorf("a run is %s and not %s", got, want)
+			}
+		}
+		if nodes(t, db) != 3 {
+			t.Error("it does not beat")
+		}
+		wrong.Store(false)
+		for run, want := range map[string]string{lost: "FAILED WORKER_LOST", own: "FAILED WORKER_LOST", pending: "SUCCEEDED"} {
+			r.ended(t, account, run, want)
+		}
+	})
+}

@@ -146,6 +146,11 @@ type Worker struct {
 	Now     func() time.Time
 	// Boot is new at every start; Node is the same after a restart.
 	Boot, Node string
+	// Alone means that no other node uses the database, as on SQLite: nobody would take this worker's runs over, so it
+	// keeps them however long its heartbeats fail.
+	Alone bool
+	// Paused reports whether this worker must claim nothing and give no other up, because its clock is wrong. nil is never.
+	Paused func() bool
 	// Intervals are the documented ones when zero.
 	Intervals Intervals
 
