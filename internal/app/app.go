@@ -54,7 +54,8 @@ type App struct {
 	feed       *changes.Feed
 	listener   *store.Listener
 	auth       *accounts.Authenticator
-	// chores reseal, remove what is old and recount.
+	clock      *clock
+	// chores compare clocks, reseal, remove what is old and recount.
 	chores []*periodic
 	// refreshes writes when things were last seen, expirer removes levels in time.
 	refreshes    *observations.Refreshes
@@ -141,6 +142,10 @@ func (a *App) build(ctx context.Context) (err error) {
 		return err
 	}
 	a.db.SealWith(a.ring)
+	a.clock = newClock(a.db, a.log, a.options.Now)
+	if err := a.clock.compare(ctx); err != nil { // or the loops would wait for it
+		return fmt.Errorf("comparing the clock with the database's: %w", err)
+	}
 	a.wire()
 	a.serve()
 	return nil
@@ -159,7 +164,10 @@ func (a *App) ready(ctx context.Context) error {
 	if err := a.db.Writable(); err != nil {
 		return err
 	}
-	return a.db.Migrated(ctx)
+	if err := a.db.Migrated(ctx); err != nil {
+		return err
+	}
+	return a.clock.err()
 }
 
 // Start begins to serve and returns.

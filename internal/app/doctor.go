@@ -37,7 +37,7 @@ type Finding struct {
 const (
 	// littleSpace is what a server should have left on its disk.
 	littleSpace = 1 << 30
-	// tolerableOffset is how wrong a clock may be: nodes are given up after 14 s without a heartbeat.
+	// tolerableOffset is how wrong a clock may be without a word: jobs fire by it.
 	tolerableOffset = 2 * time.Second
 	doctorPatience  = 5 * time.Second
 )
@@ -92,7 +92,7 @@ func (d *doctor) folder() {
 	}
 }
 
-// database looks at the database, its schema, the key ring and the clock.
+// database looks at the database, its schema, the key ring, the clock and the retention.
 func (d *doctor) database(ctx context.Context) {
 	s := d.settings
 	if s.Database == "" && !HasDatabase(s) {
@@ -113,17 +113,21 @@ func (d *doctor) database(ctx context.Context) {
 		return
 	}
 	d.find("database", Healthy, "%s answers", databaseName(s))
-	d.schema(ctx, db)
+	current := d.schema(ctx, db)
 	d.ring(ctx, db)
-	d.clock(ctx, db)
+	if current { // they ask tables that an older schema does not have
+		d.clock(ctx, db)
+		d.retention(ctx, db)
+	}
 }
 
-func (d *doctor) schema(ctx context.Context, db *store.DB) {
+func (d *doctor) schema(ctx context.Context, db *store.DB) (current bool) {
 	if err := db.Migrated(ctx); err != nil {
 		d.find("schema", Doubtful, "it is not up to date (%v): a start, or signalbox admin migrate, brings it up to date", err)
-		return
+		return false
 	}
 	d.find("schema", Healthy, "it has what this program needs")
+	return true
 }
 
 // ring checks that the key ring opens what the database holds.
@@ -150,15 +154,38 @@ func (d *doctor) ring(ctx context.Context, db *store.DB) {
 	d.find("key ring", Healthy, "it opens what the database holds; the primary key is %s", ring.Primary())
 }
 
+// clock compares this machine's clock with the database's, as a server does.
 func (d *doctor) clock(ctx context.Context, db *store.DB) {
-	offset, err := db.ClockOffset(ctx)
-	switch {
+	compared := newClock(db, slog.New(slog.DiscardHandler), time.Now)
+	stored, err := db.Clock(ctx)
+	if err == nil {
+		err = compared.compare(ctx)
+	}
+	difference, _ := compared.difference()
+	switch stopped := time.Since(stored); {
 	case err != nil:
 		d.find("clock", Broken, "asking the database for the time failed: %v", err)
-	case offset.Abs() > tolerableOffset:
-		d.find("clock", Broken, "the database's clock differs by %s: synchronize both with NTP, or nodes give each other up", offset.Round(time.Millisecond))
+	case difference.Abs() > maxDifference:
+		d.find("clock", Broken, "it is %s: synchronize it with NTP; until then a server here is not ready, fires nothing and removes nothing", compared.compared(difference))
+	case difference.Abs() > tolerableOffset:
+		d.find("clock", Broken, "it is %s: synchronize both with NTP; jobs fire by it", compared.compared(difference))
+	case stopped > longStop && !stored.IsZero():
+		d.find("clock", Doubtful, "it is %s ahead of the newest time that is stored: if no server was stopped for that long, it is wrong", spelledDays(stopped))
 	default:
 		d.find("clock", Healthy, "it agrees with the database's")
+	}
+}
+
+// retention tells whether less is removed than is past its retention.
+func (d *doctor) retention(ctx context.Context, db *store.DB) {
+	until, err := db.CatchingUp(ctx)
+	switch {
+	case err != nil:
+		d.find("retention", Broken, "asking the database when it ran failed: %v", err)
+	case until != nil:
+		d.find("retention", Doubtful, "much of what is stored is past its retention, and is removed slowly until %s: check that the date is right", until.Format(time.RFC3339))
+	default:
+		d.find("retention", Healthy, "nothing is past it but what the next round removes")
 	}
 }
 

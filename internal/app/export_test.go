@@ -20,7 +20,36 @@ func Resealer(db *store.DB, ring *sealed.Ring, log *slog.Logger) (look func(cont
 
 // Retention returns one round of removing what is too old at an instant.
 func Retention(db *store.DB, log *slog.Logger, runs, changes time.Duration, now func() time.Time) (removeOld func(context.Context)) {
-	return (&retention{db: db, log: log, runs: runs, changes: changes, now: now}).removeOld
+	return (&retention{db: db, log: log, runs: runs, changes: changes, now: now, paused: func() bool { return false }}).removeOld
+}
+
+// Chores runs once what the app does by itself now and then: the clock, the key ring, the retention.
+func (a *App) Chores(ctx context.Context) {
+	for _, chore := range a.chores {
+		chore.work(ctx)
+	}
+}
+
+// Clock is a node's clock beside a database's.
+type Clock struct{ *clock }
+
+// NewClock returns a clock, with a function that says how much time has passed.
+func NewClock(db databaseClock, log *slog.Logger, now func() time.Time, passed func() time.Duration) Clock {
+	made := newClock(db, log, now)
+	made.passed = passed
+	return Clock{made}
+}
+
+// Check compares the clocks.
+func (c Clock) Check(ctx context.Context) { c.check(ctx) }
+
+// IsWrong reports whether the node must do nothing by its clock.
+func (c Clock) IsWrong() bool { return c.isWrong() }
+
+// GiveUpSoon makes a node that has not been started give its runs up after a moment without heartbeats.
+func (a *App) GiveUpSoon() {
+	a.worker.Intervals = worker.Intervals{Heartbeat: 20 * time.Millisecond, AbortAfter: 200 * time.Millisecond, LostAfter: 300 * time.Millisecond,
+		CancelCheck: time.Second, Poll: 50 * time.Millisecond, Backlog: time.Millisecond, Write: 8 * time.Millisecond}
 }
 
 // NewSender is what makes the requests of runs.

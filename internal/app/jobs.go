@@ -30,13 +30,15 @@ func (a *App) wireJobs() *jobs.Service {
 	a.egress = egress.New(egress.Options{Allow: a.settings.AllowNetworks, Self: a.ownAddresses, UserAgent: "signalbox/" + version, Idle: a.settings.RunsInFlight})
 	a.worker = &worker.Worker{
 		Store: a.db.Worker(), Sender: sender{a.egress}, Plans: a.plans, Limits: limits(a.settings.RunsInFlight), Log: a.log, Observe: runObserver{a},
-		Now: a.options.Now, Boot: uuid.NewString(),
+		Now: a.options.Now, Boot: uuid.NewString(), Paused: a.clock.isWrong, Alone: a.settings.Database == "",
 	}
 	backlog := &jobs.Backlog{Requests: a.db.Jobs(), Loops: a.db.Jobs().ForLoops(), Limit: a.options.PendingRuns, Now: a.options.Now}
 	a.scheduler = &scheduler.Scheduler{
 		Store: a.db.Scheduler(), Log: a.log, Backlog: backlog, Skipped: a.metrics.CountSkips, Queued: a.worker.Wake, Fired: a.metrics.ObserveScheduleLag, Ticked: a.metrics.SetLastTick,
+		Paused: a.clock.isWrong,
 	}
-	a.pendingRuns = &jobs.Expirer{Store: a.db.Jobs().ForObservations(), Log: a.log, Limit: a.settings.PendingLimit, Canceled: a.countCanceled}
+	a.pendingRuns = &jobs.Expirer{Store: a.db.Jobs().ForObservations(), Log: a.log, Limit: a.settings.PendingLimit, Canceled: a.countCanceled,
+		Paused: a.clock.isWrong}
 	a.listener.OnAbort(a.worker.Abort)
 	return &jobs.Service{Store: a.db.Jobs(), Plans: a.plans, Backlog: backlog, Due: a.scheduler.Wake, Queued: a.worker.Wake, Aborted: a.worker.Abort, Canceled: a.countCanceled}
 }

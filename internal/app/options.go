@@ -25,11 +25,13 @@ type Options struct {
 	PasswordCost accounts.PasswordCost
 	// Unsynced lets SQLite acknowledge writes that a power cut would lose.
 	Unsynced bool
+	// ClockInterval is how often the clock is compared with the database's.
+	ClockInterval time.Duration
 	// Now is the clock.
 	Now func() time.Time
 }
 
 func serverOptions() Options {
 	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second, RefreshInterval: 5 * time.Second,
-		ConnectionInterval: time.Second, PendingRuns: jobs.MaxPending, PasswordCost: accounts.DefaultPasswordCost(), Now: time.Now}
+		ConnectionInterval: time.Second, ClockInterval: 5 * time.Second, PendingRuns: jobs.MaxPending, PasswordCost: accounts.DefaultPasswordCost(), Now: time.Now}
 }

@@ -15,31 +15,49 @@ const (
 	retentionInterval = 5 * time.Minute
 	// metricsSpare is how much longer metrics are kept than promised, so that who asks for all gets all.
 	metricsSpare = time.Hour
+	// paceReminder is how often it is logged that less is removed than could be.
+	paceReminder = 24 * time.Hour
 )
 
 // retention removes runs, changes and metrics that are older than the operator
 // wants to keep, what is left of deleted loggers, and links and sessions that have
-// expired. Every node does it; several may do it at once.
+// expired. Every node does it; several may do it at once. It goes by the database's
+// clock, and by the pace of store.Pace when it did not run for days.
 type retention struct {
 	db            *store.DB
 	log           *slog.Logger
 	runs, changes time.Duration
-	now           func() time.Time
+	now           func() time.Time // the database's
+	paused        func() bool      // this node's clock is wrong
+	toldPace      time.Time
 }
 
 func (r *retention) removeOld(ctx context.Context) {
-	r.remove(ctx, "runs", r.db.RemoveRuns, r.runs)
-	r.remove(ctx, "changes", r.db.RemoveChanges, r.changes)
+	if r.paused() {
+		return
+	}
+	now := r.now()
+	pace, err := r.db.BeginRetention(ctx, now)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.log.Warn("Beginning to remove rows past their retention failed; retrying.", "error", err)
+		}
+		return
+	}
+	remove := func(what string, keep time.Duration, remove func(context.Context, time.Time, *store.Pace) (int, error)) {
+		r.tell(ctx, what, func() (int, error) { return remove(ctx, now.Add(-keep), pace) })
+	}
+	remove("runs", r.runs, r.db.RemoveRuns)
+	remove("changes", r.changes, r.db.RemoveChanges)
 	for _, by := range observations.Resolutions() {
-		r.tell(ctx, "metrics", func() (int, error) { return r.db.RemoveMetrics(ctx, by, r.now().Add(-by.Kept()-metricsSpare)) })
+		remove("metrics", by.Kept()+metricsSpare, func(ctx context.Context, before time.Time, pace *store.Pace) (int, error) {
+			return r.db.RemoveMetrics(ctx, by, before, pace)
+		})
 	}
 	r.tell(ctx, "deleted loggers", func() (int, error) { return r.db.ForgetLoggers(ctx, logging.MaxRemembered) })
-	r.remove(ctx, "links", r.db.RemoveLinks, 0)
-	r.remove(ctx, "sessions", r.db.RemoveSessions, 0)
-}
-
-func (r *retention) remove(ctx context.Context, what string, remove func(context.Context, time.Time) (int, error), keep time.Duration) {
-	r.tell(ctx, what, func() (int, error) { return remove(ctx, r.now().Add(-keep)) })
+	remove("links", 0, r.db.RemoveLinks)
+	remove("sessions", 0, r.db.RemoveSessions)
+	r.tellPace(pace, now)
 }
 
 // tell removes something and logs how it went.
@@ -51,4 +69,14 @@ func (r *retention) tell(ctx context.Context, what string, remove func() (int, e
 	if count > 0 {
 		r.log.Info("Removed rows past their retention.", "what", what, "count", count)
 	}
+}
+
+// tellPace logs once a day that rows past their retention are kept for now.
+func (r *retention) tellPace(pace *store.Pace, now time.Time) {
+	if pace == nil || !pace.Limited || now.Sub(r.toldPace).Abs() < paceReminder {
+		return
+	}
+	r.toldPace = now
+	r.log.Warn("Much of what is stored is past its retention, and nothing was removed for days. It is removed slowly until the given time, in case a clock is wrong: check that this is the right date.",
+		"until", pace.Until, "now", now)
 }

@@ -29,6 +29,10 @@ func (a *App) wire() {
 		a.metrics.WatchPool(name, stats)
 	}
 	a.metrics.WatchWritable(func() bool { return a.db.Writable() == nil })
+	a.metrics.WatchClock(func() float64 {
+		difference, _ := a.clock.difference()
+		return difference.Seconds()
+	})
 	a.feed = changes.NewFeed(a.db.FeedSource(), a.log, a.options.FeedInterval)
 	a.db.OnChange(a.feed.Wake)
 	a.db.OnTrim(func(changes int) {
@@ -80,10 +84,12 @@ func (a *App) wireLoops() {
 		Discoverable: environments.Discoverable, Measured: a.measured, Dropped: a.metrics.CountDroppedReports}
 	a.evaluations = &observations.Evaluations{Metrics: a.observations, Interval: a.options.RefreshInterval, Log: a.log}
 	a.expirer = logging.NewExpirer(a.db.Logging().ForLoops(), a.log)
+	a.expirer.Paused = a.clock.isWrong
 	a.snapshots = &flags.Snapshots{Store: a.db.Flags(), History: a.db.After}
-	old := &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: a.options.Now}
+	old := &retention{db: a.db, log: a.log, runs: a.settings.Retention, changes: a.settings.ChangesRetention, now: a.clock.time, paused: a.clock.isWrong}
 	seals := &resealer{db: a.db, ring: a.ring, log: a.log}
 	a.chores = []*periodic{
+		{every: a.options.ClockInterval, work: a.clock.check},
 		{every: a.options.ResealInterval, work: seals.check},
 		{every: retentionInterval, work: func(ctx context.Context) {
 			a.snapshots.Evict()

@@ -56,6 +56,26 @@ func TestExpirer_OneEndEach(t *testing.T) {
 	})
 }
 
+// A clock that is wrong cancels nothing.
+func TestExpirer_Paused(t *testing.T) {
+	t.Parallel()
+	db := storetest.OpenSealed(t, storetest.New(t, "sqlite"))
+	job := storetest.NewJob(storetest.NewTenant(t, db, "pro").Account.ID, "job", "http://a/")
+	storetest.AddJobs(t, db, job)
+	queueOld(t, db, job, 3)
+	for _, wrong := range []bool{true, false} {
+		canceled := 0
+		expirer := &jobs.Expirer{Store: db.Jobs(), Log: slog.New(slog.DiscardHandler), Limit: 24 * time.Hour,
+			Canceled: func(runs int) { canceled += runs }, Paused: func() bool { return wrong }}
+		if err := expirer.Expire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if (canceled == 0) != wrong {
+			t.Errorf("with a clock that is wrong: %v, %d were cancelled", wrong, canceled)
+		}
+	}
+}
+
 // queueOld queues runs that have been pending for 25 hours.
 func queueOld(t *testing.T, db *store.DB, job jobs.Job, count int) {
 	t.Helper()

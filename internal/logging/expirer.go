@@ -31,6 +31,8 @@ const (
 type Expirer struct {
 	store Store
 	log   *slog.Logger
+	// Paused reports whether nothing may expire, because this node's clock is wrong. nil is never.
+	Paused func() bool
 
 	wake background.Bell
 	loop background.Loop
@@ -93,6 +95,9 @@ func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expir
 	due, wait = map[string][]Expiring{}, maxSleep
 	err = e.store.Read(ctx, func(tx ReadTx) error {
 		next, err := tx.ExpiringLevels(ctx, but, expiryBatch)
+		if e.isPaused() {
+			return err
+		}
 		for _, each := range next {
 			if left := each.At.Sub(tx.Now()); left > 0 {
 				wait = min(wait, left)
@@ -104,6 +109,8 @@ func (e *Expirer) due(ctx context.Context, but []string) (due map[string][]Expir
 	})
 	return due, wait, err
 }
+
+func (e *Expirer) isPaused() bool { return e.Paused != nil && e.Paused() }
 
 // remove removes the due levels of an account and returns how many loggers and
 // groups had one.
@@ -133,6 +140,9 @@ func (e *Expirer) removePart(ctx context.Context, account string, expiring []Exp
 		}
 		// Another node may have been first, or a level was changed: nothing is due then.
 		expiry := changes.Actor{Type: changes.ActorSystem, ID: "level-expiry", Name: "Level expiry"}
+		if e.isPaused() { // the time of the transaction may be wrong since a moment ago
+			return 0, nil
+		}
 		why, expire := cause{account, expiry, changes.Expired}, func(levels Levels) (Levels, bool) { return levels.expired(tx.Now()) }
 		first, err := changeLevels(ctx, tx, why, Kind, loggers, expire, tx.SaveLoggers)
 		if err != nil {

@@ -83,6 +83,24 @@ func TestExpirer_Logger(t *testing.T) {
 	})
 }
 
+// A clock that is wrong ends no level, also when it goes wrong after a look at what is due.
+func TestExpirer_Paused(t *testing.T) {
+	t.Parallel()
+	var watch clock
+	h := newHouse(t, storetest.New(t, "sqlite"), "free", watch.set)
+	h.replace(t, "l", expiring(60, 30))
+	watch.move(time.Hour)
+	for right := range 2 { // how often it is asked before the clock goes wrong
+		expirer, asked := newExpirer(h.db), 0
+		expirer.Paused = func() bool { asked++; return asked > right }
+		same(t, expire(t, expirer), time.Second)
+		same(t, asked, right+1)
+		same(t, h.get(t, "l").Level, loglevel.Debug)
+	}
+	expire(t, newExpirer(h.db))
+	same(t, h.get(t, "l").Level, loglevel.None)
+}
+
 func TestExpirer_Group(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

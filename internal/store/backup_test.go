@@ -71,20 +71,6 @@ func TestCheckFile_Refuses(t *testing.T) {
 	}
 }
 
-func TestClockOffset(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		db, err := store.Open(t.Context(), store.Options{Database: database.URL, File: filepath.Join(database.Dir, "signalbox.db")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		if offset, err := db.ClockOffset(t.Context()); err != nil || offset.Abs().Seconds() > 30 {
-			t.Errorf("got %s, %v", offset, err)
-		}
-	})
-}
-
 // What killed backups left is removed by the next one, and what others are writing stays.
 func TestBackup_RemovesAbandonedFiles(t *testing.T) {
 	t.Parallel()

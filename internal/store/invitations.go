@@ -90,6 +90,10 @@ func (tx *Tx) DeleteLinks(ctx context.Context, account, subject string) error {
 }
 
 // RemoveLinks removes links that expired before an instant, as RemoveRuns does.
-func (db *DB) RemoveLinks(ctx context.Context, before time.Time) (removed int, err error) {
+func (db *DB) RemoveLinks(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
+	before, err = pace.limit(ctx, "", agingRows{kind: "links", from: `links WHERE $1 = '' AND expires_at IS NOT NULL`, column: "expires_at", scan: scanTime}, before)
+	if err != nil {
+		return 0, err
+	}
 	return db.removeAll(ctx, `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at < $1 LIMIT $2) RETURNING hash`, micros(before))
 }

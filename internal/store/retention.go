@@ -17,16 +17,31 @@ const (
 )
 
 // RemoveRuns removes finished runs queued before an instant and what only they referred to, in small transactions.
-// It may run on several nodes at once and be interrupted anywhere.
-func (db *DB) RemoveRuns(ctx context.Context, before time.Time) (removed int, err error) {
+// It may run on several nodes at once and be interrupted anywhere. With a pace, it removes no more than that allows.
+func (db *DB) RemoveRuns(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
+	if pace != nil {
+		return db.removeRunsAt(ctx, before, pace)
+	}
+	removed, err = db.removeRunsWhere(ctx, "", before)
+	if err != nil {
+		return removed, err
+	}
+	return removed, db.removeUnused(ctx, before.Add(-longestRun))
+}
+
+// removeRunsAt removes finished runs of each account at a pace. What they refer to stays: other runs may do so as well.
+func (db *DB) removeRunsAt(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
+	rows := agingRows{kind: "runs", column: "id", scan: scanIDTime, from: `runs WHERE account_id = $1 AND status NOT IN ('PENDING', 'RUNNING')`}
+	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) { return db.removeRunsWhere(ctx, account, before) })
+}
+
+// removeRunsWhere removes finished runs queued before an instant, of an account or, for "", of all.
+func (db *DB) removeRunsWhere(ctx context.Context, account string, before time.Time) (removed int, err error) {
 	limit := firstID(before)
 	for after := ""; ; {
-		runs, err := db.finishedRuns(ctx, after, limit)
-		if err != nil {
+		runs, err := db.finishedRuns(ctx, account, after, limit)
+		if err != nil || len(runs) == 0 {
 			return removed, err
-		}
-		if len(runs) == 0 {
-			return removed, db.removeUnused(ctx, before.Add(-longestRun))
 		}
 		if err := db.removeRuns(ctx, runs); err != nil {
 			return removed, err
@@ -45,11 +60,14 @@ func firstID(at time.Time) string {
 	return id.String()
 }
 
-// finishedRuns returns the next finished runs between two ids.
-func (db *DB) finishedRuns(ctx context.Context, after, before string) ([]string, error) {
+// finishedRuns returns the next finished runs between two ids, of an account or, for "", of all.
+func (db *DB) finishedRuns(ctx context.Context, account, after, before string) ([]string, error) {
+	query, args := `SELECT id FROM runs WHERE id > $1 AND id < $2 AND status NOT IN ('PENDING', 'RUNNING')`, []any{after, before, retentionBatch}
+	if account != "" {
+		query, args = query+` AND account_id = $4`, append(args, account)
+	}
 	return fetch(ctx, db, forObservations, func(tx *ReadTx) ([]string, error) {
-		return all(ctx, tx.conn, scanString, `SELECT id FROM runs WHERE id > $1 AND id < $2 AND status NOT IN ('PENDING', 'RUNNING')
-			ORDER BY id LIMIT $3`, after, before, retentionBatch)
+		return all(ctx, tx.conn, scanString, query+` ORDER BY id LIMIT $3`, args...)
 	})
 }
 
@@ -79,19 +97,9 @@ func (db *DB) removeUnused(ctx context.Context, before time.Time) error {
 }
 
 // RemoveChanges removes the history before an instant, as RemoveRuns does. It reads only the oldest.
-func (db *DB) RemoveChanges(ctx context.Context, before time.Time) (removed int, err error) {
-	heads, err := db.Heads(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for account := range heads {
-		count, err := db.removeChanges(ctx, account, before)
-		removed += count
-		if err != nil {
-			return removed, err
-		}
-	}
-	return removed, nil
+func (db *DB) RemoveChanges(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
+	rows := agingRows{kind: "changes", from: `changes WHERE account_id = $1`, column: "created_at", scan: scanTime}
+	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) { return db.removeChanges(ctx, account, before) })
 }
 
 // removeChanges removes the history of an account before an instant, and counts its bytes. It takes the account's lock
@@ -123,29 +131,45 @@ func (db *DB) removeChanges(ctx context.Context, account string, before time.Tim
 const uncountHistory = `UPDATE accounts SET history_bytes = CASE WHEN history_bytes > $2 THEN history_bytes - $2 ELSE 0 END WHERE id = $1`
 
 // RemoveMetrics removes the metrics of a resolution before an instant, as RemoveRuns does.
-func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, before time.Time) (removed int, err error) {
+func (db *DB) RemoveMetrics(ctx context.Context, by observations.Resolution, before time.Time, pace *Pace) (removed int, err error) {
 	table, at := metricTable(by)
-	return db.removeOfAll(ctx, `DELETE FROM `+table+` WHERE account_id = $3 AND (`+at+`, name, unit, dimensions) IN
-		(SELECT `+at+`, name, unit, dimensions FROM `+table+` WHERE account_id = $3 AND `+at+` < $1 ORDER BY `+at+` LIMIT $2)
-		RETURNING account_id`, micros(before))
+	rows := agingRows{kind: table, from: table + ` WHERE account_id = $1`, column: at, scan: scanTime}
+	return db.removeAged(ctx, before, pace, rows, func(account string, before time.Time) (int, error) {
+		return db.removeAll(ctx, `DELETE FROM `+table+` WHERE account_id = $3 AND (`+at+`, name, unit, dimensions) IN
+			(SELECT `+at+`, name, unit, dimensions FROM `+table+` WHERE account_id = $3 AND `+at+` < $1 ORDER BY `+at+` LIMIT $2)
+			RETURNING account_id`, micros(before), account)
+	})
 }
 
 // ForgetLoggers forgets which deleted loggers were promoted once, of each account all but the last so many. On PostgreSQL
 // it may wait for somebody who makes a logger again, and then checks the conditions of the outer statement alone.
 func (db *DB) ForgetLoggers(ctx context.Context, but int) (removed int, err error) {
-	return db.removeOfAll(ctx, `DELETE FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL AND key IN
-		(SELECT key FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL ORDER BY deleted_at DESC, key LIMIT $2 OFFSET $1)
-		RETURNING account_id`, int64(but))
+	return db.removeOfEach(ctx, func(account string) (int, error) {
+		return db.removeAll(ctx, `DELETE FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL AND key IN
+			(SELECT key FROM loggers WHERE account_id = $3 AND deleted_at IS NOT NULL ORDER BY deleted_at DESC, key LIMIT $2 OFFSET $1)
+			RETURNING account_id`, int64(but), account)
+	})
 }
 
-// removeOfAll runs removeAll for every account.
-func (db *DB) removeOfAll(ctx context.Context, statement string, limit int64) (removed int, err error) {
+// removeAged removes rows of every account before an instant, or before the earlier one that the pace allows.
+func (db *DB) removeAged(ctx context.Context, before time.Time, pace *Pace, rows agingRows, remove func(account string, before time.Time) (int, error)) (removed int, err error) {
+	return db.removeOfEach(ctx, func(account string) (int, error) {
+		allowed, err := pace.limit(ctx, account, rows, before)
+		if err != nil {
+			return 0, err
+		}
+		return remove(account, allowed)
+	})
+}
+
+// removeOfEach removes something of every account and adds up what was removed.
+func (db *DB) removeOfEach(ctx context.Context, remove func(account string) (int, error)) (removed int, err error) {
 	heads, err := db.Heads(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for account := range heads {
-		count, err := db.removeAll(ctx, statement, limit, account)
+		count, err := remove(account)
 		removed += count
 		if err != nil {
 			return removed, err

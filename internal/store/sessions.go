@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -99,7 +100,14 @@ func (tx *Tx) DeleteSessions(ctx context.Context, account string, ids ...string)
 
 // RemoveSessions removes sessions that expired before an instant, or were not used since long before it, as RemoveRuns
 // does. Nobody can use them any more, so no change is recorded.
-func (db *DB) RemoveSessions(ctx context.Context, before time.Time) (removed int, err error) {
+func (db *DB) RemoveSessions(ctx context.Context, before time.Time, pace *Pace) (removed int, err error) {
+	idle := strconv.FormatInt(accounts.SessionIdle.Microseconds(), 10)
+	before, err = pace.limit(ctx, "", agingRows{kind: "sessions", column: "ends_at", scan: scanTime,
+		from: `(SELECT CASE WHEN expires_at < last_used_at + ` + idle + ` THEN expires_at ELSE last_used_at + ` + idle + ` END AS ends_at
+			FROM sessions WHERE $1 = '') AS ending`}, before)
+	if err != nil {
+		return 0, err
+	}
 	unused := micros(before.Add(-accounts.SessionIdle))
 	return db.removeAll(ctx, `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE last_used_at < $3 OR expires_at < $1 LIMIT $2) RETURNING id`,
 		micros(before), unused)

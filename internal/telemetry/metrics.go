@@ -109,6 +109,14 @@ func (m *Metrics) WatchWritable(works func() bool) {
 	}))
 }
 
+// WatchClock adds to every scrape how far this node's clock is ahead of the database's, in seconds. It is called once.
+func (m *Metrics) WatchClock(difference func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "signalbox_clock_difference_seconds",
+		Help: "How far this node's clock is ahead of the database's; below 0 it is behind. Beyond a minute the node is not ready and fires nothing.",
+	}, difference))
+}
+
 // CountAuthentication counts a credential check: hit (known from the cache), miss (looked up) or refused.
 func (m *Metrics) CountAuthentication(result string) { m.auth.get(result).Inc() }
 

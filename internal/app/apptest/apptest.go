@@ -81,6 +81,7 @@ func Quick(o *app.Options) {
 	o.Unsynced = true
 	o.ResealInterval = 50 * time.Millisecond
 	o.RefreshInterval = 50 * time.Millisecond
+	o.ClockInterval = 50 * time.Millisecond
 	o.ConnectionInterval = 50 * time.Millisecond
 	o.PasswordCost = accounts.PasswordCost{Memory: 64, Passes: 1}
 }

@@ -49,6 +49,9 @@ func (s *Scheduler) fireBatch(ctx context.Context, counted time.Time) (b batch, 
 	err = s.Store.Write(ctx, "", func(tx Tx) error {
 		b.settle(false) // of a transaction that is repeated
 		b = batch{at: tx.Now()}
+		if s.isPaused() { // asked after the time was read, which may be wrong since a moment ago
+			return nil
+		}
 		due, err := tx.DueJobs(ctx, b.at, s.Batch)
 		if err != nil || len(due) == 0 {
 			return err

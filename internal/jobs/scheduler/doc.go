@@ -24,6 +24,8 @@
 // Scheduler reviews all jobs that are not due and corrects next_run_at where
 // the schedule has an earlier instant, in batches between checks for due jobs.
 //
+// A node whose clock is wrong fires and reviews nothing.
+//
 // A Scheduler sleeps until the next job is due, but at most a second: another
 // node may have made an earlier one, and clocks may jump. A write on this node
 // that makes a job due wakes it.

@@ -34,10 +34,10 @@ func (s *Scheduler) reviewBatch(ctx context.Context) error {
 		found, err = tx.Upcoming(ctx, now, s.review.after, s.Batch)
 		return err
 	})
-	if err == nil {
-		err = s.pullForward(ctx, found, now)
+	if err != nil || s.isPaused() {
+		return err
 	}
-	if err != nil {
+	if err := s.pullForward(ctx, found, now); err != nil {
 		return err
 	}
 	if len(found) < s.Batch {

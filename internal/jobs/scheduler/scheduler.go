@@ -60,6 +60,8 @@ type Scheduler struct {
 	Skipped func(instants int)
 	// Ticked is called after each successful check for due jobs.
 	Ticked func(at time.Time)
+	// Paused reports whether this node must fire nothing, because its clock is wrong. nil is never.
+	Paused func() bool
 	// Batch is how many jobs fire in one transaction; zero is 1000.
 	Batch int
 
@@ -92,6 +94,9 @@ func (s *Scheduler) Wake() { s.wake.Ring() }
 // how long to sleep.
 func (s *Scheduler) fireDue(ctx context.Context) (time.Duration, error) {
 	for {
+		if s.isPaused() {
+			return maxSleep, nil
+		}
 		sleep, err := s.untilDue(ctx)
 		reviewing := err == nil && s.review.active
 		if reviewing {
@@ -114,6 +119,8 @@ func (s *Scheduler) fireDue(ctx context.Context) (time.Duration, error) {
 		}
 	}
 }
+
+func (s *Scheduler) isPaused() bool { return s.Paused != nil && s.Paused() }
 
 // untilDue returns, without writing, how long it is until a job is due.
 func (s *Scheduler) untilDue(ctx context.Context) (sleep time.Duration, err error) {

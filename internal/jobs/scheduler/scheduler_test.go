@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,6 +81,13 @@ func startOn(t *testing.T, db *store.DB, on scheduler.Store, pending int) *rig {
 
 func startWith(t *testing.T, on scheduler.Store, backlog *jobs.Backlog) *rig {
 	t.Helper()
+	r := newRig(on, backlog)
+	r.start(t)
+	return r
+}
+
+// newRig makes a scheduler that has not started.
+func newRig(on scheduler.Store, backlog *jobs.Backlog) *rig {
 	r := &rig{}
 	note := func(change func()) {
 		r.mu.Lock()
@@ -92,9 +100,14 @@ func startWith(t *testing.T, on scheduler.Store, backlog *jobs.Backlog) *rig {
 		Queued:  func() { note(func() { r.queued++ }) },
 		Fired:   func(lag time.Duration) { note(func() { r.lags = append(r.lags, lag) }) },
 		Ticked:  func(time.Time) { note(func() { r.ticks++ }) }}
+	return r
+}
+
+// start runs the scheduler until the end of the test.
+func (r *rig) start(t *testing.T) {
+	t.Helper()
 	r.Start(t.Context())
 	t.Cleanup(r.Stop)
-	return r
 }
 
 // check wakes the scheduler and waits until it has fired what is due.
@@ -276,6 +289,38 @@ func TestScheduler_ClockJumps(t *testing.T) {
 }
 
 // Somebody sets the clock back, and a job to an instant it has had.
+// A node whose clock is wrong fires nothing and corrects no schedule, also when the clock goes wrong after a look at what
+// is due.
+func TestScheduler_Paused(t *testing.T) {
+	t.Parallel()
+	for name, right := range map[string]int64{"before": 0, "after the look": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newClock()
+			db := c.open(t, storetest.New(t, "sqlite"))
+			account := storetest.NewTenant(t, db, "pro").Account.ID
+			newJob(t, db, account, "due", "* * * * *", c.now().Add(-time.Minute))
+			newJob(t, db, account, "later", "* * * * *", c.now().Add(time.Hour)) // a review would correct it
+			var asked atomic.Int64
+			r := newRig(db.Scheduler(), &jobs.Backlog{Requests: db.Jobs(), Loops: db.Jobs().ForLoops(), Limit: jobs.MaxPending, Now: time.Now})
+			r.Paused = func() bool { return asked.Add(1) > right }
+			r.start(t)
+			for range 3 {
+				before := asked.Load()
+				r.Wake()
+				storetest.Wait(t, soon, "the scheduler has asked", func() bool { return asked.Load() > before })
+			}
+			r.Stop()
+			if runs := runsOf(t, db, account, "due"); len(runs) != 0 {
+				t.Errorf("it fired %d times", len(runs))
+			}
+			if next := readJob(t, db, account, "later").NextRunAt; !next.Equal(c.now().Add(time.Hour)) {
+				t.Errorf("the other job is due at %s", next)
+			}
+		})
+	}
+}
+
 func TestScheduler_InstantFiresOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

@@ -160,7 +160,7 @@ func racingHistory(t *testing.T, database Database) {
 		running.Go(func() {
 			for range 10 {
 				_, err := db.TrimHistory(t.Context())
-				_, failed := db.RemoveChanges(t.Context(), time.Now().Add(-20*time.Millisecond))
+				_, failed := db.RemoveChanges(t.Context(), time.Now().Add(-20*time.Millisecond), nil)
 				if err := errors.Join(err, failed); err != nil {
 					t.Error(err)
 				}
@@ -172,7 +172,7 @@ func racingHistory(t *testing.T, database Database) {
 		t.Errorf("there are %d bytes", bytes)
 	}
 	checkTotals(t, nodes[0])
-	_, err := nodes[0].RemoveChanges(t.Context(), time.Now().Add(time.Hour))
+	_, err := nodes[0].RemoveChanges(t.Context(), time.Now().Add(time.Hour), nil)
 	must(t, err)
 	same(t, historyBytes(t, nodes[0], account), 0)
 }
@@ -196,7 +196,7 @@ func uncountedHistory(t *testing.T, database Database) {
 	same(t, corrected, []store.Correction{{Account: account, What: "history bytes", Was: 7, Is: int(want)}})
 	same(t, historyBytes(t, db, account), want)
 	execute(t, database, `UPDATE accounts SET history_bytes = 7 WHERE id = '`+account+`'`)
-	_, err = db.RemoveChanges(t.Context(), time.Now().Add(time.Hour))
+	_, err = db.RemoveChanges(t.Context(), time.Now().Add(time.Hour), nil)
 	must(t, err)
 	same(t, historyBytes(t, db, account), 0) // and not less
 }

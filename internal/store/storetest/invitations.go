@@ -83,7 +83,7 @@ func links(t *testing.T, db *store.DB) {
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, kept.Hash), kept)
 
 	never, past := save(accounts.SetupLink, newID(), nil), save(accounts.JoinLink, newID(), new(at(-1)))
-	if removed, err := db.RemoveLinks(ctx, at(3)); err != nil || removed < 1 {
+	if removed, err := db.RemoveLinks(ctx, at(3), nil); err != nil || removed < 1 {
 		t.Errorf("removed %d, %v", removed, err)
 	}
 	missing(t, db, readLink(ctx, past.Hash))

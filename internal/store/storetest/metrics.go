@@ -115,7 +115,7 @@ func (m metricSums) remove(t *testing.T) {
 	}
 	m.add(t, account, written...)
 	m.add(t, other, written[:2]...)
-	removed, err := m.db.RemoveMetrics(t.Context(), m.by, written[1099].At)
+	removed, err := m.db.RemoveMetrics(t.Context(), m.by, written[1099].At, nil)
 	same(t, err, nil)
 	if removed < 1099+2 { // and those of other tests
 		t.Errorf("%d were removed", removed)

@@ -36,7 +36,7 @@ func retention(t *testing.T, shared *store.DB) {
 	raw := database.Raw(t)
 	execute(t, database, `UPDATE job_requests SET superseded_at = 1 WHERE superseded_at IS NOT NULL`)
 	for _, want := range []int{len(old), 0} {
-		removed, err := db.RemoveRuns(ctx, now)
+		removed, err := db.RemoveRuns(ctx, now, nil)
 		must(t, err)
 		same(t, removed, want)
 	}
@@ -84,7 +84,7 @@ func removeHistory(t *testing.T, db *store.DB) {
 		until time.Time
 		all   bool
 	}{{time.Now().Add(-time.Hour), false}, {time.Now().Add(time.Hour), true}} {
-		removed, err := db.RemoveChanges(t.Context(), test.until)
+		removed, err := db.RemoveChanges(t.Context(), test.until, nil)
 		must(t, err)
 		same(t, removed >= int(before), test.all)
 		same(t, head(), before) // numbers are not given again

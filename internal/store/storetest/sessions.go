@@ -109,7 +109,7 @@ func sessionRemoval(t *testing.T, db *store.DB) {
 	expired := newSession(t, db, account, user.ID, longAgo)
 	unused := newSession(t, db, account, user.ID, func(s *accounts.Session) { s.LastUsedAt = at(9).AddDate(-20, 0, 0).Add(-accounts.SessionIdle) })
 	kept := newSession(t, db, account, user.ID, nil)
-	if removed, err := db.RemoveSessions(ctx, at(11).AddDate(-20, 0, 0)); err != nil || removed != 2 {
+	if removed, err := db.RemoveSessions(ctx, at(11).AddDate(-20, 0, 0), nil); err != nil || removed != 2 {
 		t.Errorf("removed %d, %v", removed, err)
 	}
 	lacks(t, db, (*store.ReadTx).Session, account, expired.ID)

@@ -50,6 +50,8 @@ func Run(t *testing.T, database Database) {
 		"runs":           runConcept,
 		"job engine":     jobEngine,
 		"retention":      retention,
+		"pace":           pace,
+		"clock":          clockConcept,
 		"totals":         totals,
 		"connections":    connectionConcept,
 	} {

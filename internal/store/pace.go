@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+const (
+	// retentionGap is how long retention may pause before it has to catch up.
+	retentionGap = 48 * time.Hour
+	// catchUp is how long the pace is limited after a gap. On the first day nothing is removed where much is too old.
+	catchUp = 7 * 24 * time.Hour
+	day     = 24 * time.Hour
+	// smallShare is the percentage of an account's rows that may be removed in a day of catching up.
+	smallShare = 5
+	// maxCounted bounds how many rows are counted to know the share: counting tens of millions takes too long.
+	maxCounted = 1_000_000
+)
+
+// Pace limits what retention removes in the week after a gap, when it did not run on the day before: a clock that is
+// far ahead looks the same, and would let it remove everything. See docs/decisions/0040-clocks.md. A nil Pace limits
+// nothing.
+type Pace struct {
+	db *DB
+	at time.Time
+	// Until is when the limit ends.
+	Until time.Time
+	// Limited reports whether rows of an account that are past their retention were kept because of it.
+	Limited bool
+	waiting bool // it is the first day
+}
+
+// BeginRetention records that retention runs at an instant, and returns the pace that it has to keep.
+func (db *DB) BeginRetention(ctx context.Context, at time.Time) (pace *Pace, err error) {
+	err = db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
+		pace = nil
+		since, err := tx.catchingUpSince(ctx, at)
+		if err != nil {
+			return err
+		}
+		if since != nil {
+			pace = &Pace{db: db, at: at, Until: since.Add(catchUp), waiting: at.Sub(*since) < day}
+		}
+		return tx.setMark(ctx, retentionMark, at)
+	})
+	return pace, err
+}
+
+// catchingUpSince returns when the gap ended that retention has to catch up after; nil for none.
+func (tx *Tx) catchingUpSince(ctx context.Context, at time.Time) (*time.Time, error) {
+	last, err := tx.mark(ctx, retentionMark)
+	if err != nil {
+		return nil, err
+	}
+	if last == nil || at.Sub(*last) > retentionGap {
+		if err := tx.run(ctx, `DELETE FROM retention_bounds`); err != nil {
+			return nil, err
+		}
+		return &at, tx.setMark(ctx, catchingUpMark, at)
+	}
+	since, err := tx.mark(ctx, catchingUpMark)
+	switch {
+	case err != nil || since == nil:
+		return nil, err
+	case at.Sub(*since) >= catchUp:
+		return nil, tx.removeMark(ctx, catchingUpMark)
+	case since.After(at): // the clock was ahead and came back
+		return &at, tx.setMark(ctx, catchingUpMark, at)
+	}
+	return since, nil
+}
+
+// CatchingUp returns until when retention removes less than it would, because it did not run for days; nil when it
+// does not.
+func (db *DB) CatchingUp(ctx context.Context) (*time.Time, error) {
+	return fetch(ctx, db, forObservations, func(tx *ReadTx) (*time.Time, error) {
+		var bounded int
+		since, err := tx.mark(ctx, catchingUpMark)
+		if err == nil {
+			bounded, err = scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM retention_bounds WHERE account_id <> '' AND keeps_from IS NOT NULL`)
+		}
+		if err != nil || since == nil || bounded == 0 {
+			return nil, err
+		}
+		return new(since.Add(catchUp)), nil
+	})
+}
+
+// agingRows are rows of an account, or of all, whose age a column tells.
+type agingRows struct {
+	kind   string
+	from   string // the table and a condition on the account, $1
+	column string
+	scan   func(row) (time.Time, error) // the column
+}
+
+// limit returns the instant before which rows of an account, or of all for "", may be removed: the given one, or an
+// earlier one.
+func (p *Pace) limit(ctx context.Context, account string, rows agingRows, before time.Time) (time.Time, error) {
+	if p == nil {
+		return before, nil
+	}
+	known, err := p.bound(ctx, account, rows.kind)
+	if err == nil && (known == nil || known.stale(p.at)) {
+		known, err = p.newBound(ctx, account, rows, before, known)
+	}
+	if err != nil || known.keepsFrom == nil || !known.keepsFrom.Before(before) {
+		return before, err
+	}
+	p.Limited = p.Limited || account != "" // that sessions ended while nothing ran is no surprise
+	return *known.keepsFrom, nil
+}
+
+// bound is an instant from which on rows are kept; nil keeps none.
+type bound struct {
+	keepsFrom *time.Time
+	madeAt    time.Time
+}
+
+// stale reports whether a bound has to be made anew. One that keeps nothing stays.
+func (b *bound) stale(at time.Time) bool {
+	age := at.Sub(b.madeAt)
+	return b.keepsFrom != nil && (age >= day || age < -time.Hour)
+}
+
+func (p *Pace) bound(ctx context.Context, account, kind string) (*bound, error) {
+	return fetch(ctx, p.db, forObservations, func(tx *ReadTx) (*bound, error) {
+		found, err := all(ctx, tx.conn, func(r row) (b bound, err error) {
+			err = r.Scan(asTimeOrNull(&b.keepsFrom), asTime(&b.madeAt))
+			return b, err
+		}, `SELECT keeps_from, made_at FROM retention_bounds WHERE account_id = $1 AND kind = $2`, account, kind)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		return &found[0], nil
+	})
+}
+
+// newBound stores a bound in the place of a stale one, unless another node did, and returns the stored one.
+func (p *Pace) newBound(ctx context.Context, account string, rows agingRows, before time.Time, stale *bound) (*bound, error) {
+	keepsFrom, err := p.keepsFrom(ctx, account, rows, before)
+	if err != nil {
+		return nil, err
+	}
+	replaced := int64(0)
+	if stale != nil {
+		replaced = micros(stale.madeAt)
+	}
+	err = p.db.write(ctx, writeOptions{priority: forObservations}, func(tx *Tx) error {
+		return tx.run(ctx, `INSERT INTO retention_bounds (account_id, kind, keeps_from, made_at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (account_id, kind) DO UPDATE SET keeps_from = excluded.keeps_from, made_at = excluded.made_at
+			WHERE retention_bounds.made_at = $5`, account, rows.kind, microsOrNull(keepsFrom), micros(p.at), replaced)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.bound(ctx, account, rows.kind)
+}
+
+// keepsFrom returns the instant from which on rows are kept today; nil when those before the given one are a small share.
+func (p *Pace) keepsFrom(ctx context.Context, account string, rows agingRows, before time.Time) (*time.Time, error) {
+	return fetch(ctx, p.db, forObservations, func(tx *ReadTx) (*time.Time, error) {
+		total, err := scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM (SELECT 1 FROM `+rows.from+` LIMIT $2) AS counted`, account, maxCounted)
+		if err != nil {
+			return nil, err
+		}
+		first, err := all(ctx, tx.conn, rows.scan, `SELECT `+rows.column+` FROM `+rows.from+` ORDER BY `+rows.column+` LIMIT 1 OFFSET $2`,
+			account, total*smallShare/100)
+		switch {
+		case err != nil || len(first) == 0 || !first[0].Before(before):
+			return nil, err
+		case p.waiting:
+			return new(time.UnixMicro(0)), nil
+		}
+		return &first[0], nil
+	})
+}
+
+// scanIDTime reads the instant that an id begins with.
+func scanIDTime(r row) (time.Time, error) {
+	text, err := scanString(r)
+	if err != nil {
+		return time.Time{}, err
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return time.Time{}, err
+	}
+	millis := int64(0)
+	for _, part := range id[:6] {
+		millis = millis<<8 | int64(part)
+	}
+	return time.UnixMilli(millis), nil
+}
