@@ -17,8 +17,9 @@ const (
 	// aheadTrial and behindTrial are how long a clock on SQLite that was set has to go on steadily before it is believed.
 	// A clock that is behind what is stored is more likely to be wrong than one that is ahead.
 	aheadTrial, behindTrial = 10 * time.Minute, time.Hour
-	// longStop is how long a server may have been stopped before its clock is doubted aloud.
-	longStop = 30 * 24 * time.Hour
+	// longStop is how long a server on SQLite may have been stopped before its clock is doubted. It goes on, but for
+	// doubtPeriod the time is not stored: whoever corrects the clock meanwhile finds a server that believes it at once.
+	longStop, doubtPeriod = 30 * 24 * time.Hour, time.Hour
 	// markInterval is how often the time is stored on SQLite.
 	markInterval = time.Minute
 	// clockReminder is how often a wrong clock is logged again.
@@ -49,6 +50,8 @@ type clock struct {
 	right    time.Time     // the database's time when they were compared
 	at       time.Duration // when that was
 	trial    *clockTrial   // nil while the clock is right
+	doubt    *clockDoubt   // nil, or why the time is not stored yet
+	late     bool          // it was behind the stored time at the start, and was not right since
 	markedAt *time.Duration
 	toldAt   *time.Duration // when a wrong clock was logged; nil while it is right
 }
@@ -57,6 +60,12 @@ type clock struct {
 type clockTrial struct {
 	difference time.Duration
 	since      time.Duration
+}
+
+// clockDoubt is a clock that was far ahead of the newest stored time at the start.
+type clockDoubt struct {
+	stored time.Time
+	until  time.Duration
 }
 
 func newClock(db databaseClock, log *slog.Logger, now func() time.Time) *clock {
@@ -113,16 +122,18 @@ func (c *clock) set(right time.Time, at time.Duration) {
 // begin takes the newest time that is stored on SQLite: it is not later than that now. How much later it is cannot be
 // known, because nobody knows how long the server was stopped.
 func (c *clock) begin(stored time.Time) {
-	now := c.now().Round(0)
-	if stored.After(now) {
-		c.set(stored, c.passed())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known, c.right, c.at = true, c.now().Round(0), c.passed()
+	if stored.After(c.right) {
+		c.right, c.late = stored, true
 		return
 	}
-	if stopped := now.Sub(stored); !stored.IsZero() && stopped > longStop {
+	if stopped := c.right.Sub(stored); !stored.IsZero() && stopped > longStop {
 		c.log.Warn("The clock is far ahead of the newest time that is stored. If this server was not stopped for that long, its clock is wrong: stop it and correct the clock.",
 			"ahead", spelledDays(stopped), "newest", stored)
+		c.doubt = &clockDoubt{stored, c.at + doubtPeriod}
 	}
-	c.set(now, c.passed())
 }
 
 // follow lets small steps of the clock count as right, and believes a clock that was set after a trial.
@@ -130,8 +141,15 @@ func (c *clock) follow() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passed, now, difference := c.passed(), c.now().Round(0), c.differenceLocked()
+	if c.doubt != nil && passed >= c.doubt.until {
+		c.doubt = nil
+	}
 	switch {
 	case difference.Abs() <= maxDifference:
+		c.trial = nil
+	case c.doubt != nil && difference < 0 && !now.Before(c.doubt.stored): // it was wrong at the start, and is corrected
+		c.trial, c.doubt = nil, nil
+	case c.late && difference > 0: // it was set to a time that would have been believed at the start
 		c.trial = nil
 	case c.trial == nil || (difference-c.trial.difference).Abs() > maxDifference:
 		c.trial = &clockTrial{difference, passed}
@@ -142,7 +160,7 @@ func (c *clock) follow() {
 		c.trial, c.markedAt = nil, nil // it is stored at once
 		c.log.Warn("This node's clock was set and has been steady since; it is taken as right from now on.", "difference", spelledDays(difference))
 	}
-	c.right, c.at = now, passed
+	c.right, c.at, c.late = now, passed, false
 }
 
 func trialOf(difference time.Duration) time.Duration {
@@ -205,6 +223,14 @@ func (c *clock) compared(difference time.Duration) string {
 	return spelledDays(difference) + " ahead of " + what
 }
 
+// believed says when a wrong clock is taken as right.
+func (c *clock) believed(difference time.Duration) string {
+	if c.db.Name() == "sqlite" {
+		return "if it goes on steadily for " + trialOf(difference).String()
+	}
+	return "when it is within " + maxDifference.String()
+}
+
 // spelledDays writes how long something is, in days if it is long.
 func spelledDays(d time.Duration) string {
 	if d = d.Abs(); d >= 48*time.Hour {
@@ -220,7 +246,7 @@ func (c *clock) dueMark() (time.Time, bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now().Round(0), c.markedAt == nil || c.passed()-*c.markedAt >= markInterval
+	return c.now().Round(0), c.doubt == nil && (c.markedAt == nil || c.passed()-*c.markedAt >= markInterval)
 }
 
 func (c *clock) marked() {
@@ -239,7 +265,7 @@ func (c *clock) tell() {
 	case wrong && (c.toldAt == nil || c.passed()-*c.toldAt >= clockReminder):
 		c.toldAt = new(c.passed())
 		c.log.Error("This node's clock is wrong. Until it is corrected the node is not ready, fires and claims no runs, ends no temporary levels and removes nothing. Synchronize it with NTP.",
-			"clock", c.compared(difference), "seconds", int64(difference.Seconds()))
+			"clock", c.compared(difference), "seconds", int64(difference.Seconds()), "believed", c.believed(difference))
 	case known && !wrong && c.toldAt != nil:
 		c.toldAt = nil
 		c.log.Info("This node's clock is right again.")

@@ -11,5 +11,7 @@
 // last key, everything encrypted with an older one is re-encrypted, a batch at
 // a time. The retention removes what is too old when the node starts and every
 // five minutes, in small transactions. Both run on every node, may be
-// interrupted anywhere, and continue the next time.
+// interrupted anywhere, and continue the next time. The clock is compared with
+// the database's every five seconds; while it is wrong, nothing is fired,
+// claimed, expired or removed.
 package app

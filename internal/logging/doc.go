@@ -19,6 +19,7 @@
 //     change, however many nodes run.
 //   - Accounts do not wait for each other. One whose lock is not free within three
 //     seconds, or which fails, is tried again the next time.
+//   - While the node's clock is wrong it removes nothing.
 //   - It sleeps until the next expiry, at most a second. The feed of changes wakes
 //     it when a logger or a group was written on any node.
 //   - A failure is logged once per outage and tried again after a second.
