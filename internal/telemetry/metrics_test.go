@@ -253,6 +253,7 @@ func TestMetrics_Deployed(t *testing.T) {
 func metricNames() map[string]bool {
 	m := NewMetrics("1.2.3")
 	m.WatchWritable(func() bool { return true })
+	m.WatchClock(func() float64 { return 0 })
 	m.WatchPool("reads", func() sql.DBStats { return sql.DBStats{} })
 	described := make(chan *prometheus.Desc, 1000)
 	m.registry.Describe(described)
