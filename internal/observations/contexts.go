@@ -73,12 +73,12 @@ func (s *Service) reportSlice(ctx context.Context, caller accounts.Caller, items
 	}
 	found, err := transaction.Read(ctx, s.Reports, func(tx ReadTx) (*contextNews, error) { return r.compare(ctx, tx) })
 	if err == nil && found.any() {
-		err = s.queue.Write(ctx, s.Reports, caller.Account, len(items), func(tx Tx, _ *sharedCount) (err error) {
+		err = s.queue.Write(ctx, s.Reports, caller.Account, queuedWrite[Tx]{items: len(items), write: func(tx Tx, _ *sharedCount) (err error) {
 			if found, err = r.compare(ctx, tx); err != nil { // others may have been first
 				return err
 			}
 			return found.write(ctx, tx, caller)
-		})
+		}})
 	}
 	if err != nil {
 		return 0, err

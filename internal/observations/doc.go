@@ -13,7 +13,9 @@
 //     priority, in slices of 256 items, or of 1,536 while no other report is under
 //     way. One report of an account writes at a time; small ones that arrive
 //     meanwhile are written together in the next transaction. When too many wait,
-//     more are refused.
+//     more are refused. A caller that leaves takes its report along, unless that is
+//     being written. A report may be refused inside the transaction, before anything
+//     of it is written, without failing the others that share it.
 //   - A slice creates the flags or loggers that its items need, as one change and
 //     one event. So a large report has several changes: one for all would mean one
 //     transaction, or rows that no change makes known.

@@ -3,6 +3,7 @@ package observations
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -32,21 +33,29 @@ type reporter struct {
 	queue   queue[*[]string]
 	gate    gate
 	running sync.WaitGroup
+	checks  map[string]func(*[]string) error
 	mu      sync.Mutex
 	errs    map[string]error
 }
 
 func (r *reporter) report(ctx context.Context, name string, size int) {
 	r.running.Go(func() {
-		err := r.queue.Write(ctx, &r.gate, "account", size, func(tx *[]string, _ *sharedCount) error {
+		err := r.queue.Write(ctx, &r.gate, "account", queuedWrite[*[]string]{items: size, check: r.checks[name], write: func(tx *[]string, _ *sharedCount) error {
 			*tx = append(*tx, name)
 			return nil
-		})
+		}})
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.errs[name] = err
 	})
 	synctest.Wait()
+}
+
+// err returns what the caller of a report got so far.
+func (r *reporter) err(name string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.errs[name]
 }
 
 func during(t *testing.T, test func(t *testing.T, r *reporter)) {
@@ -55,8 +64,8 @@ func during(t *testing.T, test func(t *testing.T, r *reporter)) {
 		r := &reporter{gate: gate{through: make(chan error)}, errs: map[string]error{}}
 		test(t, r)
 		r.running.Wait()
-		if len(r.queue.waiting) > 0 {
-			t.Errorf("%d accounts are left in the queue", len(r.queue.waiting))
+		if len(r.queue.accounts) > 0 {
+			t.Errorf("%d accounts are left in the queue", len(r.queue.accounts))
 		}
 	})
 }
@@ -115,11 +124,9 @@ func TestQueue_CallerThatLeavesDoesNotWait(t *testing.T) {
 		r.report(t.Context(), "stays", 1)
 		leave()
 		synctest.Wait()
-		r.mu.Lock()
-		if err := r.errs["left"]; !errors.Is(err, context.Canceled) {
+		if err := r.err("left"); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v while the first is being written", err)
 		}
-		r.mu.Unlock()
 		r.gate.through <- nil
 		r.gate.through <- nil
 		r.running.Wait()
@@ -146,8 +153,8 @@ func TestQueue_WriterThatLeavesStillWrites(t *testing.T) {
 	})
 }
 
-// A batch whose callers have all left is written with the next report.
-func TestQueue_BatchThatEverybodyLeft(t *testing.T) {
+// A caller that leaves takes its report along: nothing is written for it.
+func TestQueue_CallerThatLeavesIsNotWrittenFor(t *testing.T) {
 	during(t, func(t *testing.T, r *reporter) {
 		ctx, leave := context.WithCancel(t.Context())
 		r.report(t.Context(), "first", 1)
@@ -155,14 +162,125 @@ func TestQueue_BatchThatEverybodyLeft(t *testing.T) {
 		leave()
 		synctest.Wait()
 		r.report(t.Context(), "next", sliceSize)
-		for range 3 {
-			r.gate.through <- nil
-		}
+		r.gate.through <- nil
+		r.gate.through <- nil
 		r.running.Wait()
-		if r.errs["next"] != nil || len(r.gate.writes) != 3 {
+		if r.errs["next"] != nil || len(r.gate.writes) != 2 {
 			t.Errorf("got %v, wrote %v", r.errs, r.gate.writes)
 		}
 	})
+}
+
+// Callers that left count no more: neither while the store is blocked nor after.
+func TestQueue_CallersThatLeftLockNobodyOut(t *testing.T) {
+	during(t, func(t *testing.T, r *reporter) {
+		ctx, leave := context.WithCancel(t.Context())
+		r.report(ctx, "blocked", 1)
+		for i := range maxWaiting / sliceSize {
+			r.report(ctx, fmt.Sprint(i), sliceSize)
+		}
+		r.report(t.Context(), "refused", sliceSize)
+		if err := r.err("refused"); !fault.Is(err, fault.RateLimited) {
+			t.Fatalf("got %v past the bound", err)
+		}
+		leave()
+		synctest.Wait()
+		if waiting := r.queue.accounts["account"].items; waiting != 0 {
+			t.Errorf("%d items wait although their callers left", waiting)
+		}
+		r.report(t.Context(), "waits", sliceSize)
+		r.gate.through <- nil // the one that was being written
+		r.gate.through <- nil
+		r.running.Wait()
+		if len(r.queue.accounts) > 0 {
+			t.Errorf("%d accounts are left when nobody waits", len(r.queue.accounts))
+		}
+		r.report(t.Context(), "later", sliceSize)
+		r.gate.through <- nil
+		r.running.Wait()
+		if r.errs["waits"] != nil || r.errs["later"] != nil || len(r.gate.writes) != 3 {
+			t.Errorf("got %v and %v in %d transactions", r.errs["waits"], r.errs["later"], len(r.gate.writes))
+		}
+	})
+}
+
+// Whoever's turn comes when it has left passes it on.
+func TestQueue_LeavingAtOnesTurn(t *testing.T) {
+	t.Parallel()
+	var q queue[*[]string]
+	store := &gate{through: make(chan error, 1)}
+	store.through <- nil
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	report := queuedWrite[*[]string]{items: 1, write: func(*[]string, *sharedCount) error { return nil }}
+	for range 100 { // its turn comes at once, and it has left as well
+		if err := q.Write(gone, store, "account", report); !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if err := q.Write(t.Context(), store, "account", report); err != nil || len(store.writes) != 1 || len(q.accounts) > 0 {
+		t.Errorf("got %v in %d transactions, %d accounts are left", err, len(store.writes), len(q.accounts))
+	}
+}
+
+// A report that may not be written any more fails alone.
+func TestQueue_RefusalIsOfOneReport(t *testing.T) {
+	down := errors.New("down")
+	revoked, lowered := fault.New(fault.Unauthorized, "Revoked."), fault.New(fault.Forbidden, "Lowered.")
+	for name, test := range map[string]struct {
+		check  error
+		others error
+		wrote  string
+	}{
+		"revoked":              {revoked, nil, "[[first] [before after]]"},
+		"lowered":              {lowered, nil, "[[first] [before after]]"},
+		"the check has failed": {down, down, "[[first] [before]]"}, // and the store rolls back
+		"allowed":              {nil, nil, "[[first] [before checked after]]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			during(t, func(t *testing.T, r *reporter) {
+				r.checks = map[string]func(*[]string) error{"checked": func(*[]string) error { return test.check }}
+				for _, name := range []string{"first", "before", "checked", "after"} {
+					r.report(t.Context(), name, 1)
+				}
+				r.gate.through <- nil
+				r.gate.through <- nil
+				r.running.Wait()
+				if !errors.Is(r.errs["checked"], test.check) || !errors.Is(r.errs["before"], test.others) || !errors.Is(r.errs["after"], test.others) {
+					t.Errorf("got %v", r.errs)
+				}
+				if wrote := fmt.Sprint(r.gate.writes); wrote != test.wrote {
+					t.Errorf("wrote %s, want %s", wrote, test.wrote)
+				}
+			})
+		})
+	}
+}
+
+// An attempt that the store repeats decides anew who is refused.
+func TestQueue_RefusalOfAnEarlierAttempt(t *testing.T) {
+	t.Parallel()
+	var q queue[int]
+	attempts := 0
+	err := q.Write(t.Context(), twice{}, "account", queuedWrite[int]{items: 1,
+		check: func(attempt int) error {
+			if attempt == 0 {
+				return fault.New(fault.Unauthorized, "Revoked.")
+			}
+			return nil
+		},
+		write: func(int, *sharedCount) error { attempts++; return nil }})
+	if err != nil || attempts != 1 {
+		t.Errorf("got %v after %d writes", err, attempts)
+	}
+}
+
+// twice is a store that runs every transaction twice. Its transactions are their number.
+type twice struct{}
+
+func (twice) Write(_ context.Context, _ string, fn func(int) error) error {
+	_ = fn(0)
+	return fn(1)
 }
 
 func TestQueue_RefusesPastItsBound(t *testing.T) {
@@ -170,11 +288,9 @@ func TestQueue_RefusesPastItsBound(t *testing.T) {
 		r.report(t.Context(), "first", 1)
 		r.report(t.Context(), "large", maxWaiting)
 		r.report(t.Context(), "refused", 1)
-		r.mu.Lock()
-		if err := r.errs["refused"]; !fault.Is(err, fault.RateLimited) || fault.All(err)[0].RetryAfter == 0 {
+		if err := r.err("refused"); !fault.Is(err, fault.RateLimited) || fault.All(err)[0].RetryAfter == 0 {
 			t.Errorf("got %v", err)
 		}
-		r.mu.Unlock()
 		r.gate.through <- nil
 		r.gate.through <- nil
 	})
@@ -188,7 +304,7 @@ func TestQueue_PanicKeepsNobodyWaiting(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			_ = r.queue.Write(t.Context(), &r.gate, "account", 1, func(*[]string, *sharedCount) error { panic("broken") })
+			_ = r.queue.Write(t.Context(), &r.gate, "account", queuedWrite[*[]string]{items: 1, write: func(*[]string, *sharedCount) error { panic("broken") }})
 		})
 		synctest.Wait()
 		r.report(t.Context(), "second", 1)

@@ -71,10 +71,10 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 		slice := rest[:min(len(rest), s.sliceSize())]
 		rest = rest[len(slice):]
 		var added addition
-		err := s.queue.Write(ctx, product.Store, caller.Account, len(slice), func(tx W, shared *sharedCount) (err error) {
+		err := s.queue.Write(ctx, product.Store, caller.Account, queuedWrite[W]{items: len(slice), write: func(tx W, shared *sharedCount) (err error) {
 			added, err = product.add(ctx, tx, caller, report, slice, shared)
 			return err
-		})
+		}})
 		if err != nil {
 			return Outcome{}, err
 		}
