@@ -243,3 +243,18 @@ func TestValueText(t *testing.T) {
 		}
 	}
 }
+
+// TestWorld_DiscoveredFlag: a flag that a service has only reported is not served, and one that becomes so again neither.
+func TestWorld_DiscoveredFlag(t *testing.T) {
+	t.Parallel()
+	flag := func(managed bool) map[string]*signalbox.Flag {
+		return map[string]*signalbox.Flag{"f": {Resource: signalbox.Resource{ID: "f"}, Type: flageval.Boolean, Default: []byte("true"), Managed: managed}}
+	}
+	world := newWorld("production", signalbox.Snapshot{})
+	for _, managed := range []bool{false, true, false} {
+		world = world.withResources(1, flag(managed), nil, nil)
+		if _, served := world.flags["f"]; served != managed {
+			t.Errorf("a flag that is managed (%v) is served: %v", managed, served)
+		}
+	}
+}

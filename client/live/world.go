@@ -69,13 +69,18 @@ func (w *world) trimmed(flag signalbox.Flag) signalbox.Flag {
 	return kept
 }
 
-// withResources returns a world with single resources changed; nil deletes one.
+// withResources returns a world with single resources changed; nil deletes one. Like a snapshot, it has no flags that are
+// only discovered: what another service has reported must not replace the default of the code here.
 func (w *world) withResources(seq int64, flags map[string]*signalbox.Flag, loggers map[string]*signalbox.Logger, groups map[string]*signalbox.LogGroup) *world {
 	next := *w
 	next.seq, next.confirmed = max(w.seq, seq), true
 	for key, flag := range flags {
-		if flag != nil {
+		switch {
+		case flag == nil:
+		case flag.Managed:
 			flags[key] = new(w.trimmed(*flag))
+		default:
+			flags[key] = nil
 		}
 	}
 	next.flags = merged(w.flags, flags)

@@ -74,7 +74,7 @@ func (a *API) ofrepFlag(c *call) (reply, error) {
 	failure := reply{status: http.StatusBadRequest, document: ofrepError{key, decided.Code.String(), cannotServe}, mediaType: plainJSON, since: request.since}
 	if decided.Code == flageval.FlagNotFound {
 		failure.status = http.StatusNotFound
-		failure.document = ofrepError{key, decided.Code.String(), "There is no such flag."}
+		failure.document = ofrepError{key, decided.Code.String(), "There is no managed flag with this key."}
 	}
 	return failure, nil
 }
@@ -122,9 +122,10 @@ func appendEvaluation(body []byte, snapshot *flags.Snapshot, key string, decided
 		reason = flageval.Static
 	}
 	body = append(append(body, `","reason":"`...), reason.String()...)
+	value, variant := snapshot.Sent(key, decided.Raw())
 	body = append(body, `","variant":`...)
-	body = appendVariant(body, snapshot.Variant(key, decided.Raw()), decided)
-	body = append(append(body, `,"value":`...), decided.Raw()...)
+	body = appendVariant(body, variant, decided)
+	body = append(append(body, `,"value":`...), value...)
 	body = append(append(body, `,"metadata":`...), metadata(disabled, since)...)
 	return append(body, '}')
 }

@@ -111,7 +111,7 @@ func TestOFREP_UnservableFlag(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")
 	owner.makeFlag("fine", nil)
-	broken := flags.Flag{Account: owner.get(accountPath).want(200).data().ID, Key: "broken", Name: "Broken", Type: flageval.Boolean, Default: json.RawMessage(`"yes"`)}
+	broken := flags.Flag{Account: owner.get(accountPath).want(200).data().ID, Key: "broken", Managed: true, Name: "Broken", Type: flageval.Boolean, Default: json.RawMessage(`"yes"`)}
 	plant(owner, func(tx *store.Tx) error { return tx.SaveFlag(t.Context(), broken, nil) })
 	want := map[string]any{"key": "broken", "errorCode": "PARSE_ERROR", "errorDetails": "This flag cannot be served."}
 	if difference := cmp.Diff(want, owner.ofrep("broken", `{}`).want(400).members()); difference != "" {
@@ -158,7 +158,7 @@ type oneFlag struct {
 func (s oneFlag) Read(_ context.Context, fn func(flags.ReadTx) error) error { return fn(s) }
 
 func (oneFlag) FlagsByKey(context.Context, string, []string) ([]flags.Flag, error) {
-	return []flags.Flag{{Key: "made", Type: flageval.Boolean, Default: json.RawMessage(`true`)}}, nil
+	return []flags.Flag{{Key: "made", Managed: true, Type: flageval.Boolean, Default: json.RawMessage(`true`)}}, nil
 }
 
 func (oneFlag) ManagedEnvironments(context.Context, string) (map[string]bool, error) {

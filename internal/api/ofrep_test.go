@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +72,89 @@ func TestOFREP_Reasons(t *testing.T) {
 	if got := owner.ofrep("ruled", `{"context":{"targetingKey":"bob"}}`).want(200).members(); got["reason"] != "DEFAULT" || got["value"] != false {
 		t.Errorf("got %v", got)
 	}
+}
+
+// TestOFREP_DiscoveredFlag: what a service of one environment has reported decides nothing for those of another.
+func TestOFREP_DiscoveredFlag(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		owner.makeFlag("made", nil)
+		reporter := owner.as(owner.makeKey(attributes{"scopes": attributes{"environments": []string{"staging"}}}).secret)
+		report := attributes{"id": "found", "type": "BOOLEAN", "default": true, "service": "shop", "environment": "staging"}
+		served := func(want ...string) {
+			t.Helper()
+			var evaluated, loaded []string
+			for _, each := range owner.ofrep("", `{}`).want(200).members()["flags"].([]any) {
+				evaluated = append(evaluated, each.(map[string]any)["key"].(string))
+			}
+			for _, each := range owner.snapshot("production").Flags {
+				loaded = append(loaded, each.ID)
+			}
+			if !slices.Equal(evaluated, want) || !slices.Equal(loaded, want) {
+				t.Errorf("evaluated are %v, loaded %v, want %v", evaluated, loaded, want)
+			}
+		}
+		missing := func() {
+			t.Helper()
+			want := map[string]any{"key": "found", "errorCode": "FLAG_NOT_FOUND", "errorDetails": "There is no managed flag with this key."}
+			if difference := cmp.Diff(want, owner.ofrep("found", `{}`).want(404).members()); difference != "" {
+				t.Errorf("want (-), got (+):\n%s", difference)
+			}
+			served("made")
+		}
+		missing()
+		reporter.declare(report).want(200)
+		missing()
+		if got := owner.evaluated("found", "production", nil).want(200); got.attribute("value") != true || got.attribute("reason") != "STATIC" {
+			t.Errorf("asked what it would serve: got %s", got.body)
+		}
+		owner.put(flagsPath+"/found", envelope("flag", "found", boolean(true, attributes{"managed": true}))).want(200)
+		if got := owner.ofrep("found", `{}`).want(200).members(); got["value"] != true {
+			t.Errorf("managed: got %v", got)
+		}
+		served("found", "made")
+		owner.delete(flagsPath + "/found").want(204)
+		reporter.declare(report).want(200)
+		missing()
+	})
+}
+
+// TestOFREP_FractionalNumbers: typed providers tell floats from integers by the fraction, so that a flag with 0.5 sends 1 as 1.0.
+func TestOFREP_FractionalNumbers(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		number := func(key, base string, more attributes) {
+			owner.post(flagsPath, envelope("flag", key, flag("NUMERIC", jsonNumber(base), more))).want(201)
+		}
+		half := inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), jsonNumber("0.5"))})
+		number("a-ruled", "1", half)
+		number("b-environment", "0.25", inEnvironment("production", attributes{"default": 2}))
+		number("c-plain", "3", nil)
+		number("d-value", "4", attributes{"values": []any{labelled("four", 4), labelled("half", jsonNumber("0.5"))}})
+		number("e-exponent", "1e2", half)
+		number("f-large", "12345678901234567890", half)
+		number("g-whole", "7", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), 8)}))
+		number("h-spelled", "1.0", inEnvironment("production", attributes{"rules": serving(equals("user.key", "alice"), 8)}))
+		want := map[string]string{"a-ruled": "1.0", "b-environment": "2.0", "c-plain": "3", "d-value": "4.0", "e-exponent": "1.0e2",
+			"f-large": "12345678901234567890.0", "g-whole": "7", "h-spelled": "1.0"}
+		var bulk []string
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			single := owner.ofrep(key, `{"context":{"targetingKey":"bob"}}`).want(200)
+			if !single.contains(`"value":` + want[key] + `,`) {
+				t.Errorf("%s: got %s, want %s", key, single.body, want[key])
+			}
+			bulk = append(bulk, string(single.body))
+		}
+		if all := owner.ofrep("", `{"context":{"targetingKey":"bob"}}`).want(200); !all.contains(`{"flags":[` + strings.Join(bulk, ",") + `]`) {
+			t.Errorf("got %s, want %s", all.body, bulk)
+		}
+		if got := owner.ofrep("d-value", `{}`).want(200); got.members()["variant"] != "four" {
+			t.Errorf("got %s", got.body)
+		}
+		if got := owner.ofrep("a-ruled", `{"context":{"targetingKey":"alice"}}`).want(200); !got.contains(`"value":0.5,`) {
+			t.Errorf("got %s", got.body)
+		}
+	})
 }
 
 func TestOFREP_Context(t *testing.T) {
@@ -251,7 +336,9 @@ func TestOFREP_SeesWritesOfOtherNodes(t *testing.T) {
 		}
 	}
 	one.discoverFlag("found")
-	two.ofrep("found", `{}`).want(200)
+	two.evaluated("found", "production", nil).want(200)
+	two.put(flagsPath+"/found", envelope("", "", boolean(true, attributes{"managed": true}))).want(200)
+	one.ofrep("found", `{}`).want(200)
 	two.delete(flagsPath + "/found").want(204)
 	one.ofrep("found", `{}`).want(404)
 	one.makeEnvironment("qa")

@@ -63,12 +63,12 @@ func TestSnapshot_Contents(t *testing.T) {
 	qa, none := owner.snapshot("qa"), owner.snapshot("no-such-environment")
 	enabled := map[string]any{"enabled": true, "default": true, "rules": []any{}}
 	for name, c := range map[string]struct{ got, want any }{
-		"flags":         {short(qa.Flags), map[string]any{"plain": map[string]any{}, "set": map[string]any{"qa": enabled}, "found": map[string]any{}}},
+		"flags":         {short(qa.Flags), map[string]any{"plain": map[string]any{}, "set": map[string]any{"qa": enabled}}},
 		"loggers":       {short(qa.Loggers), map[string]any{"shop.pay": map[string]any{"qa": map[string]any{"level": "TRACE"}}}},
 		"groups":        {short(qa.LogGroups), map[string]any{"group": map[string]any{"qa": map[string]any{"level": "DEBUG"}}}},
 		"configs":       {qa.Configs["child"]["values"], map[string]any{"a": 2.0, "o": map[string]any{"x": 1.0, "y": 3.0}}},
 		"all configs":   {slices.Sorted(maps.Keys(qa.Configs)), []string{"base", "child", "common"}},
-		"no values":     {short(none.Flags), map[string]any{"plain": map[string]any{}, "set": map[string]any{}, "found": map[string]any{}}},
+		"no values":     {short(none.Flags), map[string]any{"plain": map[string]any{}, "set": map[string]any{}}},
 		"base values":   {none.Configs["base"]["values"], map[string]any{"a": 1.0, "o": map[string]any{"x": 1.0, "y": 2.0}}},
 		"the last seq":  {fmt.Sprint(qa.Seq), owner.latest().ID},
 		"no other seq":  {none.Seq, qa.Seq},

@@ -2,6 +2,7 @@ package flags
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -102,18 +103,33 @@ func (f Flag) variants() variants {
 	if choices == nil {
 		return nil
 	}
-	names.add(choices, f.Default)
-	for _, environment := range f.Environments {
-		names.add(choices, environment.Default)
-		for _, rule := range environment.Rules {
-			names.add(choices, rule.Value)
-		}
+	for value := range f.served() {
+		names.add(choices, value)
 	}
 	return names
 }
 
+// served yields every value that the flag can serve.
+func (f Flag) served() iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		if !yield(f.Default) {
+			return
+		}
+		for _, environment := range f.Environments {
+			if environment.Default != nil && !yield(environment.Default) {
+				return
+			}
+			for _, rule := range environment.Rules {
+				if !yield(rule.Value) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (v variants) add(choices choiceNames, value json.RawMessage) {
-	if _, named := v[string(value)]; named || value == nil {
+	if _, named := v[string(value)]; named {
 		return
 	}
 	if name, listed := choices.of(value); listed {

@@ -46,28 +46,31 @@ type Snapshot struct {
 	environments map[string]bool
 }
 
-// Flag returns the compiled flag with a key, and whether there is one.
+// Flag returns the compiled flag with a key, managed or not, and whether there is one.
 func (s *Snapshot) Flag(key string) (*flageval.Flag, bool) {
 	found := s.flags.find(key)
 	return found.flag, found.flag != nil
 }
 
-// Keys returns the sorted keys of all flags. They must not be changed.
+// Keys returns the sorted keys of the flags that are served. They must not be changed.
 func (s *Snapshot) Keys() []string { return s.flags.keys() }
 
-// Evaluate returns a flag's value for a context in an environment.
+// Evaluate returns a flag's value for a context in an environment. A flag that is
+// only discovered is not found: what one service has reported must not decide what
+// another one gets.
 func (s *Snapshot) Evaluate(environment, key string, context jsonlogic.Value) flageval.Evaluation {
-	flag, found := s.Flag(key)
-	if !found {
+	found := s.flags.find(key)
+	if !found.managed {
 		return flageval.Evaluation{Code: flageval.FlagNotFound, Reason: flageval.Error, Rule: flageval.NoRule}
 	}
-	return flag.Evaluate(environment, context)
+	return found.flag.Evaluate(environment, context)
 }
 
-// Variant returns the name of the choice that an evaluated value is, as JSON, or
-// nil.
-func (s *Snapshot) Variant(key string, value json.RawMessage) json.RawMessage {
-	return s.flags.find(key).variants[string(value)]
+// Sent returns the text in which an evaluated value is sent to typed clients, and
+// the name of the choice that it is, as JSON, or nil.
+func (s *Snapshot) Sent(key string, value json.RawMessage) (text, variant json.RawMessage) {
+	found := s.flags.find(key)
+	return found.decimals.of(value), found.variants[string(value)]
 }
 
 // MissingEnvironment returns the refusal of an environment that the account does not

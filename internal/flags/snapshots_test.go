@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/client/jsonlogic"
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
@@ -116,15 +117,60 @@ func TestSnapshots_ReadOnlyWhatChanged(t *testing.T) {
 		h.replace(t, "b", numeric("b", "3"))
 		v.shows(t, map[string]string{"a": "2", "b": "3"}, []string{"a", "b"})
 		h.report(t, declared("c", "NUMERIC", "4", "s", "e"), declared("a", "NUMERIC", "9", "s", "e"), declared("d", "NUMERIC", "5", "s", "e"))
-		v.shows(t, map[string]string{"a": "2", "c": "4", "d": "5"}, []string{"c", "d"})
+		v.shows(t, map[string]string{"a": "2", "c": "", "d": ""}, []string{"c", "d"}) // discovered flags are not served
 		if err := h.Delete(t.Context(), h.owner, "a", nil); err != nil {
 			t.Fatal(err)
 		}
 		v.shows(t, map[string]string{"a": "", "b": "3"}, []string{"a"})
 		h.create(t, numeric("a", "6"))
-		v.shows(t, map[string]string{"a": "6", "c": "4"}, []string{"a"})
+		v.shows(t, map[string]string{"a": "6"}, []string{"a"})
 		h.report(t, declared("c", "NUMERIC", "4", "s", "e")) // changes nothing that is evaluated
-		v.shows(t, map[string]string{"c": "4"})
+		v.shows(t, map[string]string{"a": "6"})
+	})
+}
+
+// TestSnapshots_DiscoveredFlag: a flag is served from when somebody manages it until it is deleted.
+func TestSnapshots_DiscoveredFlag(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database, "free")
+		v := newViewer(h)
+		managed := numeric("a", "2")
+		managed.Managed = optional.Of(true)
+		listed := func(want ...string) {
+			t.Helper()
+			snapshot, err := v.get(t.Context(), h.owner.Account)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, snapshot.Keys(), want)
+			var loaded []string
+			h.read(t, func(ctx context.Context, tx *store.ReadTx) error {
+				found, err := flags.InEnvironment(ctx, tx, h.owner.Account, "production")
+				for _, flag := range found {
+					loaded = append(loaded, flag.Key)
+				}
+				return err
+			})
+			same(t, loaded, want)
+		}
+		h.report(t, declared("a", "NUMERIC", "1", "s", "e"))
+		v.shows(t, map[string]string{"a": ""}, nil)
+		listed()
+		h.replace(t, "a", managed)
+		v.shows(t, map[string]string{"a": "2"}, []string{"a"})
+		listed("a")
+		if err := h.Delete(t.Context(), h.owner, "a", nil); err != nil {
+			t.Fatal(err)
+		}
+		h.report(t, declared("a", "NUMERIC", "1", "s", "e"))
+		v.shows(t, map[string]string{"a": ""}, []string{"a", "a"})
+		listed()
+		if snapshot, _ := v.get(t.Context(), h.owner.Account); snapshot != nil {
+			if _, found := snapshot.Flag("a"); !found {
+				t.Error("nobody can ask what the discovered flag would serve")
+			}
+		}
 	})
 }
 

@@ -15,14 +15,16 @@ const shardCount = 128
 // compiled is a flag ready for evaluation.
 type compiled struct {
 	flag     *flageval.Flag
+	managed  bool // only then it is served
 	variants variants
+	decimals decimals
 	bytes    int // about what it takes
 }
 
 // table is an immutable set of compiled flags by key.
 type table struct {
 	shards [shardCount]map[string]compiled
-	keys   func() []string // sorted when they are first asked for
+	keys   func() []string // of managed flags, sorted when they are first asked for
 	bytes  int             // about what all flags take
 }
 
@@ -48,7 +50,7 @@ func (t *table) with(flags []Flag, removed []string) *table {
 		delete(shard(key), key)
 	}
 	for _, flag := range flags {
-		made := compiled{flag.Compiled(), flag.variants(), compiledBytes + flag.bytes()}
+		made := compiled{flag.Compiled(), flag.Managed, flag.variants(), flag.decimals(), compiledBytes + flag.bytes()}
 		next.bytes += made.bytes - shard(flag.Key)[flag.Key].bytes
 		shard(flag.Key)[flag.Key] = made
 	}
@@ -59,7 +61,11 @@ func (t *table) with(flags []Flag, removed []string) *table {
 func (t *table) sorted() []string {
 	var keys []string
 	for _, shard := range t.shards {
-		keys = slices.AppendSeq(keys, maps.Keys(shard))
+		for key, each := range shard {
+			if each.managed {
+				keys = append(keys, key)
+			}
+		}
 	}
 	slices.Sort(keys)
 	return keys

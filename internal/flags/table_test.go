@@ -16,7 +16,7 @@ import (
 )
 
 func constant(key string, value int) Flag {
-	return Flag{Key: key, Type: flageval.Numeric, Default: json.RawMessage(strconv.Itoa(value))}
+	return Flag{Key: key, Managed: true, Type: flageval.Numeric, Default: json.RawMessage(strconv.Itoa(value))}
 }
 
 // TestTable_IsLikeMap changes tables at random; every table that there was stays as it was.
