@@ -197,3 +197,28 @@ func TestDryRun_WakesNobody(t *testing.T) {
 	made := owner.post(keysPath+"?dry_run=true", envelope("", "", attributes{"name": "never"})).want(201)
 	owner.as(made.text("key")).get(accountPath).want(401)
 }
+
+// TestDryRun_SentTwice: a request that says both is refused, and nothing is written.
+func TestDryRun_SentTwice(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		owner := speakTo(t, apptest.Still(t, database)).account("pro")
+		raw := database.Raw(t)
+		for _, row := range writes() {
+			if !rehearsed(row.route) {
+				continue
+			}
+			method, _, _ := strings.Cut(row.route, " ")
+			path, body := row.target(owner)
+			before := dump(t, database.Kind, raw)
+			got := owner.send(method, path+"?dry_run=false&dry_run=true", body, offContract)
+			got.refused(400, wrongParameter("dry_run"))
+			if !got.contains("dry_run must be sent once; this request has it 2 times.") {
+				t.Errorf("%s: got %s", row.route, got.body)
+			}
+			if difference := cmp.Diff(before, dump(t, database.Kind, raw)); difference != "" {
+				t.Errorf("%s: something was written (-before +after):\n%s", row.route, difference)
+			}
+		}
+	})
+}

@@ -14,7 +14,7 @@ import (
 // events opens an event socket.
 func (a *API) events(c *call) (reply, error) {
 	c.query.Know("api_key", "since", "service", "environment", "topics")
-	if err := c.checkQuery(); err != nil {
+	if err := c.query.Err(); err != nil {
 		return reply{}, err
 	}
 	wanted, err := subscription(c.request)

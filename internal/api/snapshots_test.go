@@ -177,7 +177,7 @@ func TestConnections_Parameters(t *testing.T) {
 		owner.get("/api/v1/connections?"+query, offContract).refusedParameter()
 	}
 	owner.get("/api/v1/connections?sort=-connected_at&page[size]=1000").want(200)
-	for _, query := range []string{"topics=flags", "service=%0A", "environment=%FF"} {
+	for _, query := range []string{"topics=flags", "service=%0A", "environment=%FF", "since=1&since=2", "service=a&service=b", "topics=&topics=all"} {
 		owner.get("/api/ws/v1/events?"+query, offContract).refusedParameter()
 	}
 }

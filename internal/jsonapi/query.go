@@ -166,10 +166,17 @@ func (q *Query) Text(name string) string {
 // Refuse notes that a filter, or another parameter, breaks a rule of its list.
 func (q *Query) Refuse(name, rule string) { q.wrong(q.filterName(name), "%s", rule) }
 
-// Know makes parameters known that are read elsewhere.
+// Know makes parameters known that are read elsewhere. One that is sent more than once is refused: whichever value were
+// taken, a caller who meant the other one must not be surprised.
 func (q *Query) Know(names ...string) {
-	if len(q.values) > 0 {
-		q.known = append(q.known, names...)
+	if len(q.values) == 0 {
+		return
+	}
+	for _, name := range names {
+		if count := len(q.values[name]); count > 1 && !slices.Contains(q.known, name) {
+			q.wrong(name, "must be sent once; this request has it %d times", count)
+		}
+		q.known = append(q.known, name)
 	}
 }
 
@@ -217,8 +224,8 @@ func (q *Query) filterName(name string) string {
 
 func (q *Query) text(name string) (string, bool) {
 	q.Know(name)
-	values, sent := q.values[name]
-	if !sent {
+	values := q.values[name]
+	if len(values) != 1 {
 		return "", false
 	}
 	if !utf8.ValidString(values[0]) || strings.ContainsRune(values[0], 0) {

@@ -23,12 +23,12 @@ func query(t *testing.T, raw string) *jsonapi.Query {
 func TestQuery_Page(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]page.Request{
-		"":                                        {Number: 1, Size: 1000},
-		"page[number]=3&page[size]=20":            {Number: 3, Size: 20},
-		"page%5Bsize%5D=1&meta%5Btotal%5D=true":   {Number: 1, Size: 1, Total: true},
-		"meta[total]=False&page[size]=1000":       {Number: 1, Size: 1000},
-		"sort=-created_at,name":                   {Number: 1, Size: 1000, Sort: []page.Order{{Field: "created_at", Descending: true}, {Field: "name"}}},
-		"page[size]=5&page[size]=0&filter=x&page": {Number: 1, Size: 5}, // the first of several counts
+		"":                                       {Number: 1, Size: 1000},
+		"page[number]=3&page[size]=20":           {Number: 3, Size: 20},
+		"page%5Bsize%5D=1&meta%5Btotal%5D=true":  {Number: 1, Size: 1, Total: true},
+		"meta[total]=False&page[size]=1000":      {Number: 1, Size: 1000},
+		"sort=-created_at,name":                  {Number: 1, Size: 1000, Sort: []page.Order{{Field: "created_at", Descending: true}, {Field: "name"}}},
+		"page[size]=5&filter=x&page&other&other": {Number: 1, Size: 5}, // what nobody reads does not matter
 	} {
 		parsed := query(t, raw)
 		got := parsed.Page()
@@ -59,6 +59,40 @@ func TestQuery_AllProblems(t *testing.T) {
 		"filter[other]": true, "page[x]": true, "cascade": true}
 	if difference := cmp.Diff(want, got); difference != "" {
 		t.Error(difference)
+	}
+}
+
+// TestQuery_Repeated: no parameter has two values, whichever way it is read.
+func TestQuery_Repeated(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]func(q *jsonapi.Query){
+		"page[size]":     func(q *jsonapi.Query) { q.Page() },
+		"sort":           func(q *jsonapi.Query) { q.Page() },
+		"meta[total]":    func(q *jsonapi.Query) { q.Page() },
+		"page[after]":    func(q *jsonapi.Query) { q.Cursor("-at") },
+		"filter[x]":      func(q *jsonapi.Query) { q.Filter("x") },
+		"x":              func(q *jsonapi.Query) { q.Filter("x") },
+		"filter[on]":     func(q *jsonapi.Query) { q.FilterBool("on") },
+		"filter[at]":     func(q *jsonapi.Query) { q.FilterRange("at") },
+		"filter[any]":    func(q *jsonapi.Query) { q.Filters() },
+		"filter[search]": func(q *jsonapi.Query) { q.Search() },
+		"force":          func(q *jsonapi.Query) { q.Bool("force"); q.Bool("force") },
+		"from":           func(q *jsonapi.Query) { q.Time("from") },
+		"count":          func(q *jsonapi.Query) { q.Integer("count", 1, 0, 9) },
+		"name":           func(q *jsonapi.Query) { q.Text("name") },
+		"since":          func(q *jsonapi.Query) { q.Know("since") },
+		"dry_run":        func(q *jsonapi.Query) { _, _ = q.DryRun(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			parsed := query(t, name+"=false&"+name+"=true&"+name+"=")
+			read(parsed)
+			refused := fault.All(parsed.Err())
+			if len(refused) != 1 || refused[0].Code != fault.InvalidParameter || refused[0].Source != fault.Parameter(name) ||
+				refused[0].Detail != name+" must be sent once; this request has it 3 times." {
+				t.Errorf("got %v", refused)
+			}
+		})
 	}
 }
 
