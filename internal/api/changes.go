@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/rawjson"
 )
@@ -27,6 +29,9 @@ func changeFilter(c *call) changes.Filter {
 		var complete bool
 		if filter.Kind, filter.Key, complete = strings.Cut(resource, ":"); !complete || filter.Kind == "" {
 			c.query.Refuse("resource", "must be kind:key, such as environment:staging")
+		}
+		if filter.Kind == logging.Kind { // whose names have many spellings
+			filter.Key = loglevel.Normalize(filter.Key)
 		}
 	}
 	filter.From, filter.To = c.query.FilterRange("created_at")

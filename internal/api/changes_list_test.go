@@ -255,3 +255,22 @@ func TestChanges_TimesInOrder(t *testing.T) {
 		}
 	})
 }
+
+// TestChanges_OfLoggerInAnySpelling: the filter takes a logger's name as the path of the logger does.
+func TestChanges_OfLoggerInAnySpelling(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		owner.setLogger("com.acme.Shop", attributes{"level": "DEBUG"})
+		for _, name := range []string{"com.acme.shop", "com.acme.Shop", "com/acme:SHOP", "com%2Facme%3AShop"} {
+			if found := owner.get(changesPath + "?filter[resource]=logger:" + name).want(200).page().Data; len(found) != 1 || found[0].Attributes["key"] != "com.acme.shop" {
+				t.Errorf("%s: found %v", name, found)
+			}
+		}
+		owner.makeFlag("Flag", nil)
+		for name, want := range map[string]int{"Flag": 1, "flag": 0} { // other keys have one spelling
+			if found := owner.get(changesPath + "?filter[resource]=flag:" + name).want(200).page().Data; len(found) != want {
+				t.Errorf("%s: found %v", name, found)
+			}
+		}
+	})
+}

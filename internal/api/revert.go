@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/changes"
@@ -126,13 +127,13 @@ func (u undoing) attempt() (changes.Change, error) {
 	}
 	pattern := u.pattern(tag != "")
 	if pattern == "" {
-		return changes.Change{}, notRevertible("This change deleted the %s, which is there again when a service reports it.", u.change.Kind)
+		return changes.Change{}, notRevertible("The %s is gone, and only there again when a service reports it.", u.change.Kind)
 	}
 	route := u.api.table[pattern]
 	if err := route.access.needs.Permit(u.call.caller); err != nil {
 		return changes.Change{}, err
 	}
-	if err := u.checkUnchanged(); err != nil {
+	if err := u.checkUnchanged(tag != ""); err != nil {
 		return changes.Change{}, err
 	}
 	body, err := u.body()
@@ -166,7 +167,7 @@ func (u undoing) currentTag() (string, error) {
 const shownLater = 100
 
 // checkUnchanged refuses to undo a change that others came after, unless forced.
-func (u undoing) checkUnchanged() error {
+func (u undoing) checkUnchanged(exists bool) error {
 	if u.force {
 		return nil
 	}
@@ -178,9 +179,64 @@ func (u undoing) checkUnchanged() error {
 	if len(still) == 0 {
 		return nil
 	}
-	return fault.New(fault.ChangedSince,
-		"The %s %q was changed %d times after this change, last by change %d. Revert those first, or send force=true to lose them.",
-		u.change.Kind, u.change.Key, len(still), still[len(still)-1]).With("later", still[max(0, len(still)-shownLater):])
+	advice, err := u.advice(later, still, exists)
+	if err != nil {
+		return err
+	}
+	times := fmt.Sprintf("%d times after this change, last by change %d", len(still), still[len(still)-1])
+	if len(still) == 1 {
+		times = fmt.Sprintf("after this change, by change %d", still[0])
+	}
+	return fault.New(fault.ChangedSince, "The %s %q was changed %s. %s", u.change.Kind, u.change.Key, times, advice).
+		With("later", still[max(0, len(still)-shownLater):])
+}
+
+// advice says how the change can be undone although others came after it. It names only ways that lead there.
+func (u undoing) advice(later []changes.Change, still []int64, exists bool) (string, error) {
+	if u.change.Before == nil && !exists {
+		return "It was deleted meanwhile, so there is nothing to revert.", nil
+	}
+	demotes, err := u.demotes(exists)
+	if err != nil {
+		return "", err
+	}
+	if demotes {
+		return "Before this change the flag was only discovered, and a flag that is managed cannot become so again. Delete it instead.", nil
+	}
+	for _, change := range later {
+		if slices.Contains(still, change.Seq) && !u.routes.canUndo(change) {
+			return fmt.Sprintf("Change %d cannot be reverted. Send force=true to lose what came after this change.", change.Seq), nil
+		}
+	}
+	return "Revert those first, newest first, or send force=true to lose them.", nil
+}
+
+// demotes reports whether undoing the change would make a managed flag a discovered one, which no write can.
+func (u undoing) demotes(exists bool) (bool, error) {
+	var before struct {
+		Managed bool `json:"managed"`
+	}
+	if u.change.Kind != flags.Kind || u.change.Before == nil || !exists || json.Unmarshal(u.change.Before, &before) != nil || before.Managed {
+		return false, nil
+	}
+	flag, err := u.api.Flags.Flag(u.call.ctx(), u.call.caller, u.change.Key)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return flag.Managed, err
+}
+
+// canUndo reports whether a change of a kind with these routes, known without its documents, can be undone.
+func (r reversal) canUndo(change changes.Change) bool {
+	switch {
+	case change.Key == changes.AllKeys || change.Action == changes.Expired:
+		return false
+	case change.Action == changes.Created:
+		return r.remove != ""
+	case change.Action == changes.Deleted:
+		return r.create != ""
+	}
+	return true
 }
 
 // body returns the document that restores the resource; nil to delete it.

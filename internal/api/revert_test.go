@@ -186,6 +186,68 @@ func TestRevert_ChangedSince(t *testing.T) {
 	owner.get(path).want(404)
 }
 
+// TestRevert_ChangedSinceAdvice: what the refusal advises works, and what it does not advise does not.
+func TestRevert_ChangedSinceAdvice(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		refused := func(change, advice string) {
+			t.Helper()
+			if got := owner.revert(change).want(409); !got.contains(`"changed_since"`) || !got.contains(advice) {
+				t.Errorf("got %s, want %s", got.body, advice)
+			}
+		}
+		declare := func(key string) {
+			owner.declare(attributes{"id": key, "type": "BOOLEAN", "default": true}).want(200)
+		}
+		// Everything after it can be reverted.
+		path := owner.makeFlag("plain", nil)
+		created := owner.lastOf("flag:plain")
+		owner.put(path, envelope("", "", boolean(true, nil))).want(200)
+		updated := owner.lastOf("flag:plain")
+		refused(created, " was changed after this change, by change "+strings.TrimPrefix(updated, changesPath+"/")+". Revert those first, newest first, or send force=true to lose them.")
+		owner.revert(updated).want(200)
+		owner.revert(created).want(200)
+
+		// It is gone.
+		path = owner.makeFlag("gone", nil)
+		created = owner.lastOf("flag:gone")
+		owner.delete(path).want(204)
+		refused(created, "It was deleted meanwhile, so there is nothing to revert.")
+		owner.revert(created + "?force=true").want(404)
+
+		// A report came after it.
+		deleted := owner.lastOf("flag:gone")
+		declare("gone")
+		reported := changePath(owner.seq())
+		refused(deleted, "Change "+strings.TrimPrefix(reported, changesPath+"/")+" cannot be reverted. Send force=true to lose what came after this change.")
+		owner.revert(reported).refused(409, problem{code: "not_revertible"})
+		owner.revert(deleted + "?force=true").want(200)
+
+		// It would no longer be managed.
+		declare("found")
+		path = flagsPath + "/found"
+		owner.put(path, envelope("", "", boolean(true, attributes{"name": "Renamed"}))).want(200)
+		renamed := owner.lastOf("flag:found")
+		owner.put(path, envelope("", "", boolean(true, attributes{"name": "Again"}))).want(200)
+		refused(renamed, "Revert those first")
+		owner.put(path, envelope("", "", boolean(true, attributes{"managed": true}))).want(200)
+		refused(renamed, "a flag that is managed cannot become so again. Delete it instead.")
+		owner.revert(renamed+"?force=true").refused(409, problem{code: "flag_demotion_unsupported"})
+
+		// Only a report makes it again.
+		report := func() { owner.discover("user", "ada") }
+		report()
+		path = contextsPath + "/user%3Aada"
+		owner.put(path, envelope("", "", attributes{"name": "Ada"})).want(200)
+		renamed = owner.lastOf("context:user:ada")
+		owner.delete(path).want(204)
+		owner.revert(renamed).refused(409, problem{code: "not_revertible"})
+		report()
+		refused(renamed, " cannot be reverted. Send force=true")
+		owner.revert(renamed + "?force=true").want(200)
+	})
+}
+
 func TestRevert_Force(t *testing.T) {
 	t.Parallel()
 	owner := newOwner(t, "pro")

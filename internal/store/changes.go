@@ -89,14 +89,14 @@ func changeBytes(c changes.Change) int { return len(c.Before) + len(c.After) }
 // have the same time.
 func (tx *ReadTx) LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error) {
 	scan := func(r row) (c changes.Change, err error) {
-		err = r.Scan(&c.Seq, &c.Key, &c.Reverts, rawJSON(&c.After))
+		err = r.Scan(&c.Seq, &c.Key, &c.Action, &c.Reverts, rawJSON(&c.After))
 		return c, err
 	}
 	quoted, err := json.Marshal(key)
 	if err != nil {
 		return nil, err
 	}
-	found, err := all(ctx, tx.conn, scan, `SELECT seq, key, reverts, CASE WHEN key = $4 THEN after END FROM changes
+	found, err := all(ctx, tx.conn, scan, `SELECT seq, key, action, reverts, CASE WHEN key = $4 THEN after END FROM changes
 		WHERE account_id = $1 AND kind = $2 AND key IN ($3, $4) AND seq > $5 AND (key = $3 OR after LIKE $6 ESCAPE '\'
 			AND NOT EXISTS (SELECT 1 FROM changes AS own WHERE own.account_id = $1 AND own.kind = $2 AND own.key = $3
 				AND own.created_at = changes.created_at AND own.action = changes.action)) ORDER BY seq`,
