@@ -66,15 +66,21 @@ func (s *Service) AccountSettings(ctx context.Context, caller Caller) (Settings,
 // UserSettings returns the settings of the caller's user, with the account's
 // order if they have none of their own.
 func (s *Service) UserSettings(ctx context.Context, caller Caller) (Settings, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Settings, error) { return userSettings(ctx, tx, caller) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Settings, error) {
+		user, err := currentUser(ctx, tx, caller)
+		if err != nil {
+			return Settings{}, err
+		}
+		return userSettings(ctx, tx, user)
+	})
 }
 
-func userSettings(ctx context.Context, tx ReadTx, caller Caller) (Settings, error) {
-	settings, err := tx.UserSettings(ctx, caller.Account, caller.UserID)
+func userSettings(ctx context.Context, tx ReadTx, user User) (Settings, error) {
+	settings, err := tx.UserSettings(ctx, user.Account, user.ID)
 	if err != nil {
 		return Settings{}, err
 	}
-	return settings.following(ctx, tx, caller.Account)
+	return settings.following(ctx, tx, user.Account)
 }
 
 // following returns the settings of a user with the account's order, if they have
@@ -91,40 +97,44 @@ func (s Settings) following(ctx context.Context, tx ReadTx, account string) (Set
 // ReplaceAccountSettings replaces the account's settings. ADMIN or OWNER.
 func (s *Service) ReplaceAccountSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
 	draft.Order = optional.Of(draft.Order.Or(nil))
-	return s.replaceSettings(ctx, caller, KindAccountSettings, "current", draft, match,
-		func(tx Tx) (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
-		func(tx Tx, settings Settings) error { return tx.SetAccountSettings(ctx, caller.Account, settings) })
+	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Settings, error) {
+		return replaceSettings(ctx, tx, caller, KindAccountSettings, "current", draft, match,
+			func() (Settings, error) { return tx.AccountSettings(ctx, caller.Account) },
+			func(settings Settings) error { return tx.SetAccountSettings(ctx, caller.Account, settings) })
+	})
 }
 
 // ReplaceUserSettings replaces the settings of the caller's user. Without an
 // environment_order the user follows the account's again.
 func (s *Service) ReplaceUserSettings(ctx context.Context, caller Caller, draft SettingsDraft, match changes.Match[Settings]) (Settings, error) {
-	return s.replaceSettings(ctx, caller, KindUserSettings, caller.UserID, draft, match,
-		func(tx Tx) (Settings, error) { return tx.UserSettings(ctx, caller.Account, caller.UserID) },
-		func(tx Tx, settings Settings) error {
-			return tx.SetUserSettings(ctx, caller.Account, caller.UserID, settings)
-		})
-}
-
-func (s *Service) replaceSettings(ctx context.Context, caller Caller, kind, key string, draft SettingsDraft, match changes.Match[Settings],
-	load func(Tx) (Settings, error), save func(Tx, Settings) error,
-) (Settings, error) {
 	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Settings, error) {
-		stored, err := load(tx)
+		user, err := currentUser(ctx, tx, caller)
 		if err != nil {
 			return Settings{}, err
 		}
-		wanted, err := draft.settings(ctx, tx, caller.Account)
-		target := changes.Target[Settings]{Account: caller.Account, Actor: caller.Actor(), Kind: kind, Key: key, Match: match,
-			Load:   func() (Settings, error) { return stored.following(ctx, tx, caller.Account) },
-			Hidden: func(_, _ Settings) bool { return stored.differs(wanted) }}
-		return changes.Replace(ctx, tx, target, func(Settings) (Settings, error) {
-			if err != nil {
-				return Settings{}, err
-			}
-			return wanted.following(ctx, tx, caller.Account)
-		}, func(_, _ Settings) error { return save(tx, wanted) })
+		return replaceSettings(ctx, tx, caller, KindUserSettings, user.ID, draft, match,
+			func() (Settings, error) { return tx.UserSettings(ctx, user.Account, user.ID) },
+			func(settings Settings) error { return tx.SetUserSettings(ctx, user.Account, user.ID, settings) })
 	})
+}
+
+func replaceSettings(ctx context.Context, tx Tx, caller Caller, kind, key string, draft SettingsDraft, match changes.Match[Settings],
+	load func() (Settings, error), save func(Settings) error,
+) (Settings, error) {
+	stored, err := load()
+	if err != nil {
+		return Settings{}, err
+	}
+	wanted, err := draft.settings(ctx, tx, caller.Account)
+	target := changes.Target[Settings]{Account: caller.Account, Actor: caller.Actor(), Kind: kind, Key: key, Match: match,
+		Load:   func() (Settings, error) { return stored.following(ctx, tx, caller.Account) },
+		Hidden: func(_, _ Settings) bool { return stored.differs(wanted) }}
+	return changes.Replace(ctx, tx, target, func(Settings) (Settings, error) {
+		if err != nil {
+			return Settings{}, err
+		}
+		return wanted.following(ctx, tx, caller.Account)
+	}, func(_, _ Settings) error { return save(wanted) })
 }
 
 // differs reports whether other settings are stored differently although they may
@@ -134,9 +144,20 @@ func (s Settings) differs(other Settings) bool {
 	return (s.Order == nil) != (other.Order == nil) || !rawjson.Same(s.Other, other.Other)
 }
 
-// CurrentUser returns the person who calls, or the user who made the caller's key.
+// CurrentUser returns the person who calls, or the user whom the caller's key stands for.
 func (s *Service) CurrentUser(ctx context.Context, caller Caller) (User, error) {
-	return transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return tx.User(ctx, caller.Account, caller.UserID) })
+	return transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return currentUser(ctx, tx, caller) })
+}
+
+// currentUser returns the person who calls, or the user who made the caller's key. A key outlives its maker. One with the role
+// OWNER, such as that of the first start, then stands for the account's oldest OWNER. A lesser one stands for nobody: it
+// must not see or set the preferences of somebody who never had to do with it.
+func currentUser(ctx context.Context, tx ReadTx, caller Caller) (User, error) {
+	user, err := tx.User(ctx, caller.Account, caller.UserID)
+	if fault.Is(err, fault.NotFound) && !caller.IsPerson() && caller.Role == Owner {
+		return FirstOwner(ctx, tx, caller.Account)
+	}
+	return user, err
 }
 
 // settings checks the draft and returns what it stores: environments that do not

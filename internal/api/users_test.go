@@ -172,6 +172,42 @@ func TestUser_KeysOfDeletedUserStay(t *testing.T) {
 	owner.delete(usersPath + "/" + ada.id).want(204)
 	key.get(accountPath).want(200)
 	key.get("/api/v1/users/current").refused(404, problem{code: "not_found"})
+	key.get(ownSettingsPath).refused(404, problem{code: "not_found"})
+	key.put(ownSettingsPath, envelope("", "", attributes{"theme": "dark"})).refused(404, problem{code: "not_found"})
+}
+
+// TestUser_OwnerKeyOutlivesItsMaker: the key of the first start works on when the user without an address is deleted, who
+// has made it: it stands for the oldest OWNER.
+func TestUser_OwnerKeyOutlivesItsMaker(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		placeholder := owner.get("/api/v1/users/current").want(200).data().ID
+		ada, bob := owner.join("OWNER", "Ada"), owner.join("OWNER", "Bob")
+		owner.delete(usersPath + "/" + placeholder).want(204)
+		session := owner.with(owner.signIn(attributes{"api_key": owner.key}).want(201).cookie().Value)
+		for name, c := range map[string]client{"key": owner, "session of the key": session} {
+			if got := c.get("/api/v1/users/current").want(200); got.data().ID != ada.id {
+				t.Errorf("%s: got %s, want %s", name, got.body, ada.id)
+			}
+			sent := envelope("", "", attributes{"theme": name, "environment_order": []string{"production"}})
+			c.put(ownSettingsPath, sent, with("Origin", owner.node.URL), with("Sec-Fetch-Site", "same-origin")).want(200)
+			if got := c.get(ownSettingsPath).want(200); got.text("theme") != name || len(c.order(ownSettingsPath)) != 1 {
+				t.Errorf("%s: got %s", name, got.body)
+			}
+			if change := owner.latest(); change.Attributes["kind"] != "user_settings" || change.Attributes["key"] != ada.id {
+				t.Errorf("%s: recorded %v", name, change)
+			}
+			if got := ada.get(ownSettingsPath).want(200); got.text("theme") != name {
+				t.Errorf("%s: the OWNER has %s", name, got.body)
+			}
+		}
+		if got := bob.get(ownSettingsPath).want(200); got.contains("theme") {
+			t.Errorf("another OWNER has %s", got.body)
+		}
+		if made := owner.makeKey(attributes{"role": "OWNER"}); owner.as(made.secret).get("/api/v1/users/current").want(200).data().ID != ada.id {
+			t.Error("a key that the key made stands for nobody")
+		}
+	})
 }
 
 func TestUser_OperatorHelps(t *testing.T) {
