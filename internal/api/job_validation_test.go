@@ -50,6 +50,9 @@ func wrongJobs() []wrongJob {
 		{"enabled that is no boolean", attributes{"enabled": "true"}, []string{"enabled"}},
 		{"another type", attributes{"type": "shell"}, []string{"type"}},
 		{"another policy", attributes{"concurrency_policy": "FORBID"}, []string{"concurrency_policy"}},
+		{"environments", attributes{"environments": attributes{"production": attributes{"enabled": false}}}, []string{"environments"}},
+		{"no environments", attributes{"environments": attributes{}}, []string{"environments"}},
+		{"environments that are null", attributes{"environments": jsonNumber("null")}, []string{"environments"}},
 		{"no configuration", attributes{"configuration": nil}, []string{"configuration"}},
 		{"a configuration that is a list", attributes{"configuration": []int{}}, []string{"configuration"}},
 

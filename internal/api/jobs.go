@@ -33,6 +33,9 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 		Configuration: jobConfiguration(attributes),
 		Restores:      envelope.Restores,
 	}
+	if _, sent := attributes.RawOrNull("environments"); sent {
+		attributes.Refuse("environments", "must be left out: a job is not per environment and would run whatever it says. Make one job for each environment instead")
+	}
 	draft.Instant = scheduleInstant(draft.Schedule.Or(""))
 	draft.Problems = envelope.Done()
 	return draft

@@ -148,20 +148,21 @@ func TestApply_RefusesBeforeFirstWrite(t *testing.T) {
 		code int
 		want string
 	}{
-		"a rule is broken":       {good + "{kind: flag, id: bad, type: BOOLEAN, default: 3}", 1, "signalbox.yaml:3: flag bad: "},
-		"a misspelled member":    {good + "{kind: flag, id: bad, type: BOOLEAN, default: false, valuez: x}", 1, "values"},
-		"no such environment":    {good + "{kind: flag, id: bad, type: BOOLEAN, default: false, environments: {nowhere: {}}}", 1, "nowhere"},
-		"frozen and not changed": {good + "{kind: environment, id: staging, name: Staging}\n---\n{kind: flag, id: bad, type: BOOLEAN, default: false, environments: {staging: {}}}", 1, "staging"},
-		"no such group":          {good + "{kind: logger, id: a, group: none}", 1, "none"},
-		"no such kind":           {good + "{kind: flags, id: a}", 2, `there is no kind "flags"; the kinds are environment, service,`},
-		"no kind":                {"{id: a}", 2, "kind must be one of"},
-		"no id":                  {"{kind: flag}", 2, "the flag has no id"},
-		"twice":                  {good + good, 2, "the flag good is in"},
-		"not an object":          {"just text", 2, "a resource must be an object such as"},
-		"no YAML":                {"{kind: flag", 2, "line "},
-		"a secret is not set":    {good + `{kind: job, id: j, name: j, schedule: now, configuration: {url: "https://a.example", headers: [{name: A, valueFrom: "env:NONE"}]}}`, 1, `the header "A": the variable NONE is not set`},
-		"a secret of nowhere":    {`{kind: job, id: j, name: j, schedule: now, configuration: {url: "https://a.example", headers: [{name: A, valueFrom: vault}]}}`, 1, "valueFrom must be env:NAME, or stored"},
-		"a secret not stored":    {`{kind: job, id: j, name: j, schedule: now, configuration: {url: "https://a.example", headers: [{name: A, valueFrom: stored}]}}`, 1, "the server has no value for it"},
+		"a rule is broken":         {good + "{kind: flag, id: bad, type: BOOLEAN, default: 3}", 1, "signalbox.yaml:3: flag bad: "},
+		"a misspelled member":      {good + "{kind: flag, id: bad, type: BOOLEAN, default: false, valuez: x}", 1, "values"},
+		"no such environment":      {good + "{kind: flag, id: bad, type: BOOLEAN, default: false, environments: {nowhere: {}}}", 1, "nowhere"},
+		"frozen and not changed":   {good + "{kind: environment, id: staging, name: Staging}\n---\n{kind: flag, id: bad, type: BOOLEAN, default: false, environments: {staging: {}}}", 1, "staging"},
+		"no such group":            {good + "{kind: logger, id: a, group: none}", 1, "none"},
+		"no such kind":             {good + "{kind: flags, id: a}", 2, `there is no kind "flags"; the kinds are environment, service,`},
+		"no kind":                  {"{id: a}", 2, "kind must be one of"},
+		"no id":                    {"{kind: flag}", 2, "the flag has no id"},
+		"twice":                    {good + good, 2, "the flag good is in"},
+		"not an object":            {"just text", 2, "a resource must be an object such as"},
+		"no YAML":                  {"{kind: flag", 2, "line "},
+		"a secret is not set":      {good + `{kind: job, id: j, name: j, schedule: now, configuration: {url: "https://a.example", headers: [{name: A, valueFrom: "env:NONE"}]}}`, 1, `the header "A": the variable NONE is not set`},
+		"a secret of nowhere":      {`{kind: job, id: j, name: j, schedule: now, configuration: {url: "https://a.example", headers: [{name: A, valueFrom: vault}]}}`, 1, "valueFrom must be env:NAME, or stored"},
+		"a job for an environment": {good + `{kind: job, id: j, name: j, schedule: "0 3 * * *", configuration: {url: "https://a.example"}, environments: {production: {enabled: true}}}`, 1, "signalbox.yaml:3: job j: environments must be left out: a job is not per environment"},
+		"a secret not stored":      {`{kind: job, id: j, name: j, schedule: now, configuration: {url: "https://a.example", headers: [{name: A, valueFrom: stored}]}}`, 1, "the server has no value for it"},
 	}
 	for name, test := range tests { // one after the other: they share an account
 		t.Run(name, func(t *testing.T) {
