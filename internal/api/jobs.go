@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,8 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 		Configuration: jobConfiguration(attributes),
 		Restores:      envelope.Restores,
 	}
-	if _, sent := attributes.RawOrNull("environments"); sent {
+	if slices.Contains(attributes.Names(), "environments") {
+		attributes.Know("environments") // it is refused once, with the reason
 		attributes.Refuse("environments", "must be left out: a job is not per environment and would run whatever it says. Make one job for each environment instead")
 	}
 	draft.Instant = scheduleInstant(draft.Schedule.Or(""))
