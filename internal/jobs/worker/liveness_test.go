@@ -551,7 +551,7 @@ func TestLiveness_AloneKeepsItsRequests(t *testing.T) {
 	var away, refused atomic.Int64
 	r := newRig(t, db, func(w *worker.Worker) {
 		w.Store, w.Alone = full{unavailable{db.Worker(), &away, &refused}}, true
-		w.Intervals.Heartbeat, w.Intervals.AbortAfter, w.Intervals.LostAfter = 10*time.Millisecond, 200*time.Millisecond, 300*time.Millisecond
+		w.Intervals.Heartbeat, w.Intervals.AbortAfter, w.Intervals.LostAfter = 50*time.Millisecond, 200*time.Millisecond, 300*time.Millisecond
 	}).start(t)
 	open := map[string]func(){"during": r.sender.hold("during"), "after": r.sender.hold("after")}
 	runs := map[string]string{}
@@ -591,21 +591,20 @@ func TestLiveness_PausedTakesAndLosesNothing(t *testing.T) {
 		var asked atomic.Int64
 		wrong.Store(true)
 		r := newRig(t, db, func(w *worker.Worker) {
-			w.Node, w.Intervals.Heartbeat, w.Intervals.LostAfter = "this", 10*time.Millisecond, 50*time.Millisecond
+			w.Node, w.Intervals.LostAfter = "this", 50*time.Millisecond
 			w.Paused = func() bool {
 				asked.Add(1)
 				return wrong.Load()
 			}
 		}).start(t)
 		began := time.Now()
-		storetest.Wait(t, soon, "it has had time enough", func() bool { return asked.Load() > 20 && time.Since(began) > 4*r.Intervals.LostAfter })
+		storetest.Wait(t, soon, "it beats, and has had time enough", func() bool {
+			return nodes(t, db) == 3 && asked.Load() > 20 && time.Since(began) > 4*r.Intervals.LostAfter
+		})
 		for run, want := range map[string]string{lost: "RUNNING", own: "RUNNING", pending: "PENDING"} {
 			if got := outcome(storetest.ReadRun(t, db, account, run)); got != want {
 				t.Errorf("a run is %s and not %s", got, want)
 			}
-		}
-		if nodes(t, db) != 3 {
-			t.Error("it does not beat")
 		}
 		wrong.Store(false)
 		for run, want := range map[string]string{lost: "FAILED WORKER_LOST", own: "FAILED WORKER_LOST", pending: "SUCCEEDED"} {
