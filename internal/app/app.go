@@ -143,8 +143,8 @@ func (a *App) build(ctx context.Context) (err error) {
 	}
 	a.db.SealWith(a.ring)
 	a.clock = newClock(a.db, a.log, a.options.Now)
-	if err := a.clock.compare(ctx); err != nil { // or the loops would wait for it
-		return fmt.Errorf("comparing the clock with the database's: %w", err)
+	if err := a.clock.compare(ctx); err != nil { // the loops wait until it works
+		a.log.Warn("Comparing this node's clock with the database's failed; retrying.", "error", err)
 	}
 	a.wire()
 	a.serve()
