@@ -17,9 +17,12 @@ type Change struct {
 	// Action is what was done: created, updated, deleted, revoked and so on.
 	Action string `json:"action"`
 	Actor  Actor  `json:"actor"`
-	// Before and After are the resource's attributes without secrets; null when it did not exist.
+	// Before and After are the resource's attributes without secrets; null when it did not exist, and when the change is
+	// private.
 	Before json.RawMessage `json:"before"`
 	After  json.RawMessage `json:"after"`
+	// Private says that Before and After are not for the reader: the settings of another user.
+	Private bool `json:"private,omitempty"`
 	// Diff is a JSON Patch (RFC 6902) from Before to After; nil in lists.
 	Diff []PatchOperation `json:"diff"`
 	// Reverts is the number of the change that this one reverted, or nil.

@@ -5,10 +5,10 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
@@ -178,13 +178,7 @@ func joinWithIdentity(ctx context.Context, tx Tx, account string, identity Ident
 
 // userName returns a name that a user may have.
 func (i Identity) userName() string {
-	visible := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, i.Name)
-	return cut(cmp.Or(strings.TrimSpace(visible), i.Email), maxName)
+	return cut(cmp.Or(strings.TrimSpace(naming.Printable(i.Name)), i.Email), maxName)
 }
 
 // otherIdentity explains that an address is somebody else's, if that is what err says.

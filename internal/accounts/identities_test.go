@@ -71,7 +71,7 @@ func TestIdentity_OddName(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, storetest.New(t, "sqlite"))
 	h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{accounts.Anybody: accounts.Viewer}}
-	for i, name := range []string{"", " \x00\n ", strings.Repeat("ä", 500), "Ada\x07"} {
+	for i, name := range []string{"", " \x00\n ", strings.Repeat("ä", 500), "Ada\x07", "A\u202eda\u2066", "\u009b"} {
 		identity := ada()
 		identity.Subject, identity.Name = string(rune('a'+i)), name
 		identity.Email = identity.Subject + "@example.com"
@@ -80,7 +80,7 @@ func TestIdentity_OddName(t *testing.T) {
 			t.Fatal(err)
 		}
 		user, err := h.User(t.Context(), h.owner, session.User)
-		if err != nil || user.Name == "" || strings.ContainsAny(user.Name, "\x00\x07\n") || len([]rune(user.Name)) > 255 {
+		if err != nil || user.Name == "" || strings.ContainsAny(user.Name, "\x00\x07\n\u202e\u2066\u009b") || len([]rune(user.Name)) > 255 {
 			t.Errorf("%q became %q, %v", name, user.Name, err)
 		}
 	}

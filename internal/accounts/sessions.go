@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/transaction"
@@ -187,14 +188,9 @@ func openSession(ctx context.Context, tx Tx, actor changes.Actor, session Sessio
 	return session, changes.Record(ctx, tx, session.Account, actor, KindSession, session.ID, nil, &session)
 }
 
-// cut returns the beginning of a text that others sent, as the database can store it.
+// cut returns the beginning of a text that others sent, without characters that must not be shown.
 func cut(text string, limit int) string {
-	runes := []rune(text)
-	for i, each := range runes {
-		if each == 0 {
-			runes[i] = ' '
-		}
-	}
+	runes := []rune(naming.Printable(text))
 	return string(runes[:min(len(runes), limit)])
 }
 

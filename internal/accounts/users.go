@@ -224,7 +224,7 @@ func keepOwner(ctx context.Context, tx ReadTx, leaves User) error {
 // arrives is not checked.
 func checkEmail(problems *fault.Problems, email string) {
 	local, domain, separated := strings.Cut(email, "@")
-	odd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '@' }
+	odd := func(r rune) bool { return unicode.IsSpace(r) || naming.IsHidden(r) || r == '@' }
 	if !separated || local == "" || domain == "" || !naming.Fits(email, 3, maxEmail) || strings.ContainsFunc(local+domain, odd) {
 		problems.Attribute("email", "must be an e-mail address such as ada@example.com, of at most %d characters", maxEmail)
 	}

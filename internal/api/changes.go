@@ -20,7 +20,20 @@ func changeResource() resource[changes.Change, none, changes.Filter] {
 }
 
 func (a *API) changes(ctx context.Context, caller accounts.Caller, filter changes.Filter, cursor page.Cursor) (page.Tail[changes.Change], error) {
-	return a.History.Changes(ctx, caller.Account, filter, sequence(cursor.After), cursor.Size)
+	found, err := a.History.Changes(ctx, caller.Account, filter, sequence(cursor.After), cursor.Size)
+	for i := range found.Items {
+		found.Items[i] = shownTo(caller, found.Items[i])
+	}
+	return found, err
+}
+
+// shownTo returns a change as the caller may see it. What somebody set for themselves is theirs alone; that they did is
+// not, so the change stays in lists.
+func shownTo(caller accounts.Caller, change changes.Change) changes.Change {
+	if change.Kind == accounts.KindUserSettings && change.Key != caller.UserID {
+		change.Before, change.After, change.Private = nil, nil, true
+	}
+	return change
 }
 
 func changeFilter(c *call) changes.Filter {
@@ -39,7 +52,8 @@ func changeFilter(c *call) changes.Filter {
 }
 
 func (a *API) change(c *call) (reply, error) {
-	return detailed(a.findChange(c))
+	found, err := a.findChange(c)
+	return detailed(shownTo(c.caller, found), err)
 }
 
 // findChange returns the change that the path names.

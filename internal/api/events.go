@@ -50,7 +50,7 @@ func subscription(r *http.Request) (connections.Subscription, error) {
 			continue
 		}
 		if !utf8.ValidString(text) || !observations.IsLabel(text) {
-			return wanted, fault.New(fault.InvalidParameter, "%s must have 1 to 255 characters and no control characters.", name).At(fault.Parameter(name))
+			return wanted, fault.New(fault.InvalidParameter, "%s must have 1 to 255 characters and no control characters or bidirectional overrides.", name).At(fault.Parameter(name))
 		}
 		*into = &text
 	}

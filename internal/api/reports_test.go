@@ -177,7 +177,7 @@ func TestReport_SkipsInvalidItems(t *testing.T) {
 func TestReport_RejectionSentences(t *testing.T) {
 	t.Parallel()
 	notObject, wrongLevel := `The item must be an object.`, `must be TRACE, DEBUG, INFO, WARN, ERROR, FATAL or SILENT.`
-	label := `must have 1 to 255 characters and no control characters.`
+	label := `must have 1 to 255 characters and no control characters or bidirectional overrides.`
 	owner := newOwner(t, "pro")
 	owner.makeGroup("group", attributes{})
 	scoped := owner.as(owner.makeKey(attributes{"scopes": attributes{"environments": []string{"production"}}}).secret)
@@ -190,12 +190,14 @@ func TestReport_RejectionSentences(t *testing.T) {
 			{`{"id":"a","type":"STRING"}`, `default is required and must be a string.`},
 			{`{"id":"a","type":"BOOLEAN","default":"on"}`, `default must be true or false, as the flag is BOOLEAN.`},
 			{`{"id":"a","type":"STRING","default":"x","service":"\n"}`, `service ` + label},
+			{`{"id":"a","type":"STRING","default":"x","service":"a\u202e"}`, `service ` + label},
 			{`{"id":"a","type":"STRING","default":"x","environment":""}`, `environment ` + label},
 			{`{"id":"a","type":"STRING","default":"x","environment":"staging"}`, `environment must be one that this key may report.`},
 		},
 		loggersPath: {
 			{`[]`, notObject},
-			{`{}`, `id must have 1 to 255 characters, no control characters, and must not be *.`},
+			{`{}`, `id must have 1 to 255 characters and no control characters or bidirectional overrides, and must not be *.`},
+			{`{"id":"a\u202e"}`, `id must have 1 to 255 characters and no control characters or bidirectional overrides, and must not be *.`},
 			{`{"id":"/"}`, `id must not be "/", "." or "..", which no path can name.`},
 			{`{"id":"a","level":"LOUD"}`, `level ` + wrongLevel},
 			{`{"id":"a","resolved_level":"LOUD"}`, `resolved_level ` + wrongLevel},
@@ -207,7 +209,9 @@ func TestReport_RejectionSentences(t *testing.T) {
 			{`null`, notObject},
 			{`{"key":"a"}`, `type must have 1 to 100 characters.`},
 			{`{"type":"a:b","key":"a"}`, `type must not contain a colon.`},
-			{`{"type":"user","key":"\n"}`, `key must not contain control characters.`},
+			{`{"type":"user","key":"\n"}`, `key must not contain U+000A, a control character.`},
+			{`{"type":"user","key":"a\u202eb"}`, `key must not contain U+202E, which changes the order in which text is shown.`},
+			{`{"type":"us\u001ber","key":"a"}`, `type must not contain U+001B, a control character.`},
 			{`{"type":"service","key":".."}`, `key must not be "/", "." or "..", which no path can name.`},
 			{`{"type":"user","key":"a","attributes":{"a":"` + strings.Repeat("x", 16<<10) + `"}}`, `attributes must have at most 16384 bytes.`},
 			{`{"type":"environment","key":"staging"}`, `key must be an environment that this API key may report.`},

@@ -67,7 +67,8 @@ type Change struct {
 	Actor     Actor           `json:"actor"`
 	Before    json.RawMessage `json:"before"`
 	After     json.RawMessage `json:"after"`
-	Reverts   *int64          `json:"reverts"` // the number of the change that this one undid; nil for none
+	Private   bool            `json:"private,omitempty"` // before and after are left out, because the reader may not see them
+	Reverts   *int64          `json:"reverts"`           // the number of the change that this one undid; nil for none
 	CreatedAt time.Time       `json:"created_at"`
 	// Trimmed reports that Before and After are no longer kept: the account's history was too large.
 	Trimmed bool `json:"documents_removed,omitempty"`

@@ -70,7 +70,7 @@ func (d *Draft) item(name string) Item {
 	draft, path := d.Items[name], itemPath(name)
 	item := Item{Value: draft.Value, Description: draft.Description.Pointer(), Schema: draft.Schema.Or(nil)}
 	if !naming.IsLabel(name, maxItemKey) {
-		d.Problems.Attribute(path, "must have a key of 1 to %d characters, none of them a control character", maxItemKey)
+		d.Problems.Attribute(path, "must have a key of 1 to %d characters, none of them a control character or a bidirectional override", maxItemKey)
 	}
 	naming.CheckDescription(&d.Problems, path+"/description", draft.Description.Or(""), maxDescription)
 	if draft.Value == nil {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
@@ -55,13 +55,7 @@ func New(account string, peer Peer, now time.Time) *Connection {
 
 // printable returns the beginning of a text, without what a list cannot show.
 func printable(text string) string {
-	text = strings.ToValidUTF8(text[:min(len(text), maxClient)], "")
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) {
-			return -1
-		}
-		return c
-	}, text)
+	return naming.Printable(strings.ToValidUTF8(text[:min(len(text), maxClient)], ""))
 }
 
 // ReadTx is what this package reads.

@@ -176,7 +176,7 @@ func TestRecorder_Outage(t *testing.T) {
 func TestNew_Client(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]string{
-		"": "", "curl/8": "curl/8", "a\tb\x00c": "abc", "\xff\xfe": "", strings.Repeat("é", 200): strings.Repeat("é", 127),
+		"": "", "curl/8": "curl/8", "a\tb\x00c": "abc", "a\u202eb\u009bc": "abc", "\xff\xfe": "", strings.Repeat("é", 200): strings.Repeat("é", 127),
 	} {
 		if got := connections.New("a", connections.Peer{Client: sent}, time.Now()).Client; got != want {
 			t.Errorf("%q became %q", sent, got)

@@ -114,6 +114,7 @@ func (d *Draft) choices(of flageval.Type) []Choice {
 		case !naming.Fits(choice.Name, 0, maxName):
 			d.Problems.Attribute(path+"/name", "must have at most %d characters", maxName)
 		}
+		naming.CheckHidden(&d.Problems, path+"/name", choice.Name)
 		seen[text] = true
 	}
 	switch {

@@ -32,7 +32,7 @@ const (
 func brokenKeyRule(text string) string {
 	switch {
 	case !observations.IsLabel(text) || text == changes.AllKeys:
-		return "must have 1 to 255 characters, no control characters, and must not be " + changes.AllKeys
+		return naming.LabelRule(maxName) + ", and must not be " + changes.AllKeys
 	case !naming.InPath(text):
 		return naming.PathRule
 	}

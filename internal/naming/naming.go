@@ -5,7 +5,6 @@ package naming
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/internal/fault"
@@ -39,7 +38,12 @@ func KeyRule(maximum int) string {
 
 // IsLabel reports whether text may be the name that a program gave something.
 func IsLabel(text string, maximum int) bool {
-	return Fits(text, 1, maximum) && !strings.ContainsFunc(text, unicode.IsControl)
+	return Fits(text, 1, maximum) && !strings.ContainsFunc(text, IsHidden)
+}
+
+// LabelRule returns the rule of labels as a sentence goes on.
+func LabelRule(maximum int) string {
+	return fmt.Sprintf("must have 1 to %d characters and no control characters or bidirectional overrides", maximum)
 }
 
 // InPath reports whether a URL path can contain a key: clients remove the
@@ -68,9 +72,14 @@ func CheckID(problems *fault.Problems, id optional.Value[string], maximum int, r
 
 // CheckName checks a name that may be left out.
 func CheckName(problems *fault.Problems, name optional.Value[string], maximum int) {
-	if text, sent := name.Get(); sent && !Fits(text, 1, maximum) {
+	text, sent := name.Get()
+	if !sent {
+		return
+	}
+	if !Fits(text, 1, maximum) {
 		problems.Attribute("name", "must have 1 to %d characters", maximum)
 	}
+	CheckHidden(problems, "name", text)
 }
 
 // RequireName checks a name that may not be left out.
@@ -82,9 +91,12 @@ func RequireName(problems *fault.Problems, name optional.Value[string], maximum 
 	CheckName(problems, name, maximum)
 }
 
-// CheckDescription checks the length of the description at path.
+// CheckDescription checks the description at path. It may have several lines.
 func CheckDescription(problems *fault.Problems, path, text string, maximum int) {
 	if !Fits(text, 0, maximum) {
 		problems.Attribute(path, "must have at most %d characters", maximum)
+	}
+	if rule := hiddenRule(strings.ReplaceAll(text, "\r\n", "\n"), isHiddenInText); rule != "" {
+		problems.Attribute(path, "%s", rule)
 	}
 }

@@ -25,7 +25,7 @@ func TestIsKey(t *testing.T) {
 func TestIsLabel(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		"web": true, "a b/c": true, "ünïcödé": true, "": false, "a\x00": false, "tab\t": false, "12345678": true, "123456789": false,
+		"web": true, "a b/c": true, "ünïcödé": true, "": false, "a\x00": false, "tab\t": false, "a\u009b": false, "a\u202eb": false, "\u2066a": false, "\u2028": false, "\u200fא": true, "12345678": true, "123456789": false,
 	} {
 		if got := naming.IsLabel(text, 8); got != want {
 			t.Errorf("IsLabel(%q) = %v, want %v", text, got, want)
@@ -63,6 +63,18 @@ func TestCheckers(t *testing.T) {
 		{"name counted in characters", func(p *fault.Problems) { naming.CheckName(p, long, 6) }, ""},
 		{"name required", func(p *fault.Problems) { naming.RequireName(p, absent, 5) }, "name is required and must have 1 to 5 characters."},
 		{"name required, empty", func(p *fault.Problems) { naming.RequireName(p, empty, 5) }, "name must have 1 to 5 characters."},
+		{"name with an escape", func(p *fault.Problems) { naming.CheckName(p, optional.Of("a\x1b"), 5) }, "name must not contain U+001B, a control character."},
+		{"name with a line break", func(p *fault.Problems) { naming.CheckName(p, optional.Of("a\n"), 5) }, "name must not contain U+000A, a control character."},
+		{"name with a C1 control", func(p *fault.Problems) { naming.RequireName(p, optional.Of("a\u009b"), 5) }, "name must not contain U+009B, a control character."},
+		{"name with an override", func(p *fault.Problems) { naming.CheckName(p, optional.Of("\u202ea"), 5) }, "name must not contain U+202E, which changes the order in which text is shown."},
+		{"name with an isolate", func(p *fault.Problems) { naming.CheckName(p, optional.Of("a\u2067"), 5) }, "name must not contain U+2067, which changes the order in which text is shown."},
+		{"name with a separator", func(p *fault.Problems) { naming.CheckName(p, optional.Of("a\u2028b"), 5) }, "name must not contain U+2028, a line break."},
+		{"name with a mark", func(p *fault.Problems) { naming.CheckName(p, optional.Of("א\u200fa"), 5) }, ""},
+		{"name with an emoji", func(p *fault.Problems) { naming.CheckName(p, optional.Of("👩\u200d🚒"), 5) }, ""},
+		{"description of lines", func(p *fault.Problems) { naming.CheckDescription(p, "description", "a\n\tb\r\nc", 9) }, ""},
+		{"description with an escape", func(p *fault.Problems) { naming.CheckDescription(p, "description", "a\x1b", 5) }, "description must not contain U+001B, a control character."},
+		{"description that goes back", func(p *fault.Problems) { naming.CheckDescription(p, "description", "a\rb", 5) }, "description must not contain U+000D, a control character."},
+		{"description with an override", func(p *fault.Problems) { naming.CheckDescription(p, "description", "\u202d", 5) }, "description must not contain U+202D, which changes the order in which text is shown."},
 		{"description", func(p *fault.Problems) { naming.CheckDescription(p, "description", "123456", 5) }, "description must have at most 5 characters."},
 		{"no description", func(p *fault.Problems) { naming.CheckDescription(p, "description", "", 5) }, ""},
 	} {

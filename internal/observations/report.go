@@ -55,9 +55,9 @@ func (k SourceKey) ID(account string) string {
 func (k SourceKey) Check(caller accounts.Caller) string {
 	switch {
 	case !IsLabel(k.Service):
-		return "service must have 1 to 255 characters and no control characters"
+		return "service " + naming.LabelRule(maxName)
 	case !IsLabel(k.Environment):
-		return "environment must have 1 to 255 characters and no control characters"
+		return "environment " + naming.LabelRule(maxName)
 	case caller.RequireEnvironments(k.Environment) != nil:
 		return "environment must be one that this key may report"
 	}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
@@ -112,11 +111,8 @@ func brokenTypeRule(key string) string {
 
 // brokenRule returns what is wrong with a key that a program chose, or "".
 func brokenRule(key string, maximum int) string {
-	switch {
-	case !naming.Fits(key, 1, maximum):
+	if !naming.Fits(key, 1, maximum) {
 		return "must have 1 to " + strconv.Itoa(maximum) + " characters"
-	case strings.ContainsFunc(key, unicode.IsControl):
-		return "must not contain control characters"
 	}
-	return ""
+	return naming.HiddenRule(key)
 }
