@@ -80,6 +80,9 @@ func (s *shell) showChange() *cobra.Command {
 				return terminal.PrintOne(c.Terminal, c.format, changeKind().items(), change)
 			}
 			c.Say("%s:%s %s by %s at %s\n", change.Kind, change.Key, change.Action, change.Actor.Name, moment(&change.CreatedAt))
+			if change.Private {
+				c.Say("What changed is shown to its owner only.\n")
+			}
 			for _, operation := range change.Diff {
 				c.printOperation(operation)
 			}

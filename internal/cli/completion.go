@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 // completion returns what an argument or flag may be on a server.
@@ -49,5 +51,6 @@ func (s *shell) complete(cmd *cobra.Command, completes completion) ([]cobra.Comp
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 	defer cancel()
-	return completes(ctx, client), cobra.ShellCompDirectiveNoFileComp
+	hidden := func(word string) bool { return naming.VisibleText(word) != word } // a shell prints words as they are
+	return slices.DeleteFunc(completes(ctx, client), hidden), cobra.ShellCompDirectiveNoFileComp
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -67,9 +66,7 @@ func (c *call) follow(ctx context.Context, params signalbox.EventParams, count i
 // printEvent prints one line for an event; as JSON, so that programs can read line by line.
 func (c *call) printEvent(event signalbox.Event) error {
 	if c.format.String() == terminal.FormatJSON {
-		line, err := json.Marshal(event)
-		c.Say("%s\n", line)
-		return err
+		return c.PrintLine(event)
 	}
 	if !c.format.IsText() {
 		return c.PrintValue(c.format, event)

@@ -198,7 +198,7 @@ func (k kind[T]) wrote(c *call, item T, err error, format string, args ...any) e
 
 // done says what was done, and what the server noticed about it.
 func (c *call) done(notes *signalbox.Notes, format string, args ...any) {
-	sentence := fmt.Sprintf(format, args...)
+	sentence := terminal.Sprintf(format, args...)
 	if c.dryRun {
 		sentence = "Dry run, nothing was changed. It would be: " + sentence
 	}

@@ -1,10 +1,10 @@
 package admin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"text/tabwriter"
@@ -37,7 +37,9 @@ the data folder, or the PostgreSQL database, may run them. All other commands sp
 }
 
 // say prints and ignores errors of the terminal.
-func (c *commands) say(to io.Writer, format string, args ...any) { fmt.Fprintf(to, format, args...) }
+func (c *commands) say(to io.Writer, format string, args ...any) {
+	terminal.Fprintf(to, format, args...)
+}
 
 // load reads the settings that a command has flags for.
 func (c *commands) load(cmd *cobra.Command) (settings.Settings, *slog.Logger, error) {
@@ -91,7 +93,12 @@ func (c *commands) print(value any, text func(io.Writer)) error {
 		text(writer)
 		return writer.Flush()
 	}
-	encoder := json.NewEncoder(c.Out)
+	var document bytes.Buffer
+	encoder := json.NewEncoder(&document)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := c.Out.Write(terminal.EscapeJSON(document.Bytes()))
+	return err
 }

@@ -10,19 +10,19 @@ import (
 )
 
 // Print writes what a plan changes, and a line that counts.
-func (p *Plan) Print(w io.Writer, paint func(terminal.Colour, string) string) {
+func (p *Plan) Print(w io.Writer, paint func(terminal.Colour, string) terminal.Shown) {
 	for _, step := range p.Steps {
 		if step.Action != Keep {
 			step.print(w, paint)
 		}
 		for _, warning := range step.Warnings {
-			fmt.Fprintf(w, "    %s\n", paint(terminal.Warn, "! "+warning.Detail))
+			terminal.Fprintf(w, "    %s\n", paint(terminal.Warn, "! "+warning.Detail))
 		}
 	}
-	fmt.Fprintf(w, "%d to create, %d to change, %d to delete, %d the same.\n", p.Count(Create), p.Count(Update), p.Count(Delete), p.Count(Keep))
+	terminal.Fprintf(w, "%d to create, %d to change, %d to delete, %d the same.\n", p.Count(Create), p.Count(Update), p.Count(Delete), p.Count(Keep))
 }
 
-func (s *Step) print(w io.Writer, paint func(terminal.Colour, string) string) {
+func (s *Step) print(w io.Writer, paint func(terminal.Colour, string) terminal.Shown) {
 	mark, colour := "~", terminal.Warn
 	switch s.Action {
 	case Create:
@@ -37,16 +37,16 @@ func (s *Step) print(w io.Writer, paint func(terminal.Colour, string) string) {
 	if s.Late {
 		title += "  (checked when what it refers to is written)"
 	}
-	fmt.Fprintf(w, "%s\n", paint(colour, title))
+	terminal.Fprintf(w, "%s\n", paint(colour, title))
 	if s.Action == Delete {
 		return
 	}
 	for _, each := range s.Differences() {
 		if each.Before != nil {
-			fmt.Fprintf(w, "    %s\n", paint(terminal.Bad, "- "+each.Path+": "+text(each.Before)))
+			terminal.Fprintf(w, "    %s\n", paint(terminal.Bad, "- "+each.Path+": "+text(each.Before)))
 		}
 		if each.After != nil {
-			fmt.Fprintf(w, "    %s\n", paint(terminal.Good, "+ "+each.Path+": "+text(each.After)))
+			terminal.Fprintf(w, "    %s\n", paint(terminal.Good, "+ "+each.Path+": "+text(each.After)))
 		}
 	}
 }

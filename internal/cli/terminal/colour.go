@@ -19,12 +19,14 @@ func (t *Terminal) Coloured() bool {
 	return is && t.Variable("NO_COLOR") == "" && t.Variable("TERM") != "dumb"
 }
 
-// Paint returns text in a colour, if results get colours.
-func (t *Terminal) Paint(colour Colour, text string) string { return paint(t.Coloured(), colour, text) }
+// Paint returns text in a colour, if results get colours. The text has symbols for what must not reach a terminal.
+func (t *Terminal) Paint(colour Colour, text string) Shown {
+	return paint(t.Coloured(), colour, Sprintf("%s", text))
+}
 
-func paint(coloured bool, colour Colour, text string) string {
+func paint(coloured bool, colour Colour, text Shown) Shown {
 	if !coloured || colour == Plain || text == "" {
 		return text
 	}
-	return "\x1b[" + string(colour) + "m" + text + "\x1b[0m"
+	return "\x1b[" + Shown(colour) + "m" + text + "\x1b[0m"
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox/signalbox/internal/cli/yamljson"
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 // The formats of results.
@@ -130,6 +131,16 @@ func (t *Terminal) PrintValue(format Format, value any) error {
 	return t.printDocument(format, document)
 }
 
+// PrintLine prints a value as JSON in one line.
+func (t *Terminal) PrintLine(value any) error {
+	document, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = t.Out.Write(append(EscapeJSON(document), '\n'))
+	return err
+}
+
 // printDocument prints a JSON text.
 func (t *Terminal) printDocument(format Format, document json.RawMessage) error {
 	switch {
@@ -142,8 +153,9 @@ func (t *Terminal) printDocument(format Format, document json.RawMessage) error 
 	if err := json.Indent(&indented, document, "", "  "); err != nil {
 		return err
 	}
-	t.Say("%s\n", indented.String())
-	return nil
+	indented.WriteByte('\n')
+	_, err := t.Out.Write(EscapeJSON(indented.Bytes()))
+	return err
 }
 
 // PrintYAML prints JSON texts as one YAML document each.
@@ -156,7 +168,9 @@ func (t *Terminal) PrintYAML(documents []json.RawMessage) error {
 		if i > 0 {
 			t.Say("---\n")
 		}
-		t.Say("%s", text)
+		if _, err := t.Out.Write(text); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -173,6 +187,10 @@ func (t *Terminal) printTemplate(filled *template.Template, document json.RawMes
 	if err := filled.Execute(&text, value); err != nil {
 		return Usage(err)
 	}
-	t.Say("%s", text.String())
-	return nil
+	if _, is := terminalOf(t.Out); is {
+		t.Say("%s", Shown(naming.VisibleText(text.String())))
+		return nil
+	}
+	_, err := t.Out.Write(text.Bytes()) // a program reads it, and gets what is stored
+	return err
 }

@@ -28,7 +28,7 @@ func YesNo(yes bool) string {
 
 // cell is a cell that was read.
 type cell struct {
-	text   string
+	text   Shown
 	colour Colour
 }
 
@@ -43,7 +43,7 @@ func writeTable[T any](w io.Writer, columns []Column[T], items []T, width int, c
 	rows := make([][]cell, 0, len(items)+1)
 	header := make([]cell, len(columns))
 	for i, column := range columns {
-		header[i] = cell{column.Title, Bold}
+		header[i] = cell{Shown(column.Title), Bold}
 	}
 	rows = append(rows, header)
 	for _, item := range items {
@@ -63,7 +63,7 @@ func writeTable[T any](w io.Writer, columns []Column[T], items []T, width int, c
 }
 
 func (c Column[T]) cell(item T) cell {
-	read := cell{text: strings.Join(strings.Fields(c.Text(item)), " ")} // one line
+	read := cell{text: Sprintf("%s", strings.Join(strings.Fields(c.Text(item)), " "))} // one line
 	if read.text == "" {
 		read.text = "-"
 	}
@@ -78,7 +78,7 @@ func fit(rows [][]cell, width int) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, each := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(each.text))
+			widths[i] = max(widths[i], utf8.RuneCountInString(string(each.text)))
 		}
 	}
 	if width <= 0 {
@@ -104,18 +104,19 @@ func sum(numbers []int) (total int) {
 func writeRow(text *strings.Builder, row []cell, widths []int, coloured bool) {
 	for i, each := range row {
 		shown := cut(each.text, widths[i])
-		text.WriteString(paint(coloured, each.colour, shown))
+		text.WriteString(string(paint(coloured, each.colour, shown)))
 		if i < len(row)-1 {
-			text.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(shown)+columnGap))
+			text.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(string(shown))+columnGap))
 		}
 	}
 	text.WriteString("\n")
 }
 
 // cut shortens a text to a width.
-func cut(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width {
+func cut(text Shown, width int) Shown {
+	runes := []rune(text)
+	if len(runes) <= width {
 		return text
 	}
-	return string([]rune(text)[:width-1]) + "…"
+	return Shown(runes[:width-1]) + "…"
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 // Terminal is the input and output of a command. What is not a terminal gets no colours and is asked nothing.
@@ -29,12 +31,12 @@ func (t *Terminal) Variable(name string) string {
 	return ""
 }
 
-// Say prints a result.
-func (t *Terminal) Say(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
+// Say prints a result, with symbols for characters that must not reach a terminal.
+func (t *Terminal) Say(format string, args ...any) { Fprintf(t.Out, format, args...) }
 
 // Note prints a line about a result to stderr, so that it does not mix with what programs read.
 func (t *Terminal) Note(format string, args ...any) {
-	fmt.Fprintf(t.Err, "signalbox: "+format+"\n", args...)
+	Fprintf(t.Err, "signalbox: "+format+"\n", args...)
 }
 
 // width returns the columns of the terminal that results go to; 0 when it is none.
@@ -70,7 +72,7 @@ func (t *Terminal) Confirm(yes bool, consequences string) error {
 	if !t.Interactive() {
 		return Usage(fmt.Errorf("%s Say --yes to do it", consequences))
 	}
-	fmt.Fprintf(t.Err, "%s\nGo on? [y/N] ", consequences)
+	Fprintf(t.Err, "%s\nGo on? [y/N] ", Shown(naming.VisibleText(consequences)))
 	answer, err := t.line()
 	if err != nil {
 		return err

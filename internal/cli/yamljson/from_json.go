@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 // FromJSON returns a JSON text as one YAML document.
@@ -24,7 +26,7 @@ func FromJSON(document []byte) ([]byte, error) {
 	if err := errors.Join(encoder.Encode(node), encoder.Close()); err != nil {
 		return nil, fmt.Errorf("converting JSON to YAML: %w", err)
 	}
-	return text.Bytes(), nil
+	return escapeOverrides(text.Bytes()), nil
 }
 
 func readValue(decoder *json.Decoder) (*yaml.Node, error) {
@@ -83,8 +85,27 @@ func stringNode(text string) *yaml.Node {
 
 // needsEscape reports whether a character is written as an escape, so that every parser reads it alike.
 func needsEscape(r rune) bool {
-	return r < ' ' && r != '\n' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0x80 && r < 0xa0
+	return naming.IsHidden(r) && r != '\n' || r == 0xfeff
 }
+
+// escapeOverrides writes hidden characters that the encoder takes for printable as escapes. needsEscape put all of them
+// between double quotes.
+func escapeOverrides(text []byte) []byte {
+	if bytes.IndexFunc(text, isOverride) < 0 {
+		return text
+	}
+	var escaped bytes.Buffer
+	for _, r := range string(text) {
+		if isOverride(r) {
+			fmt.Fprintf(&escaped, `\u%04X`, r)
+		} else {
+			escaped.WriteRune(r)
+		}
+	}
+	return escaped.Bytes()
+}
+
+func isOverride(r rune) bool { return r >= 0x80 && naming.IsHidden(r) }
 
 // numberNode keeps the number's spelling. YAML would read some JSON numbers, such as 1e3, as text without their tag.
 func numberNode(text string) *yaml.Node {

@@ -2,6 +2,7 @@ package yamljson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,8 +21,10 @@ type Document struct {
 }
 
 const (
-	// maxNodes bounds what aliases can expand to: a few lines of YAML may stand for gigabytes.
+	// maxNodes and maxBytes bound what aliases can expand to: a few lines of YAML may stand for gigabytes, in many small
+	// values or in few large ones.
 	maxNodes = 1 << 20
+	maxBytes = 64 << 20 // of JSON, in all documents of a text
 	// maxDepth ends an alias that contains itself.
 	maxDepth = 1000
 )
@@ -32,7 +35,7 @@ var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
 // ToJSON returns the documents of a YAML text. Empty ones are left out. JSON is YAML, so it reads that too.
 func ToJSON(text []byte) (documents []Document, err error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	left := maxNodes
+	left := budget{nodes: maxNodes, bytes: maxBytes}
 	for {
 		var node yaml.Node
 		if err := decoder.Decode(&node); errors.Is(err, io.EOF) {
@@ -45,6 +48,7 @@ func ToJSON(text []byte) (documents []Document, err error) {
 		if err := writer.write(&node); err != nil {
 			return nil, err
 		}
+		left.bytes -= converted.Len()
 		if converted.String() != "null" {
 			documents = append(documents, Document{converted.Bytes(), firstLine(&node)})
 		}
@@ -59,25 +63,32 @@ func firstLine(node *yaml.Node) int {
 	return node.Line
 }
 
+// budget is what may still be written.
+type budget struct{ nodes, bytes int }
+
 // jsonWriter writes nodes as JSON.
 type jsonWriter struct {
 	to    *bytes.Buffer
-	left  *int // nodes that may still be written
+	left  *budget // the bytes are those before this document
 	depth int
+	alias *yaml.Node // the outermost alias that is being written; nil for none
 }
 
 func (w *jsonWriter) write(node *yaml.Node) error {
-	*w.left--
+	w.left.nodes--
 	w.depth++
 	defer func() { w.depth-- }()
-	if *w.left < 0 || w.depth > maxDepth {
-		return at(node, "there are more than %d values, or more than %d inside each other", maxNodes, maxDepth)
+	switch {
+	case w.left.nodes < 0 || w.depth > maxDepth:
+		return at(cmp.Or(w.alias, node), "there are more than %d values, or more than %d inside each other", maxNodes, maxDepth)
+	case w.to.Len() > w.left.bytes:
+		return at(cmp.Or(w.alias, node), "the text comes to more than %d MiB, with everything that aliases stand for; split it, or write less with aliases", maxBytes>>20)
 	}
 	switch node.Kind {
 	case yaml.DocumentNode:
 		return w.write(node.Content[0])
 	case yaml.AliasNode:
-		return w.write(node.Alias)
+		return w.writeAlias(node)
 	case yaml.MappingNode:
 		return w.writeMapping(node)
 	case yaml.SequenceNode:
@@ -85,6 +96,14 @@ func (w *jsonWriter) write(node *yaml.Node) error {
 	default:
 		return w.writeScalar(node)
 	}
+}
+
+// writeAlias writes what an alias stands for.
+func (w *jsonWriter) writeAlias(node *yaml.Node) error {
+	outer := w.alias
+	defer func() { w.alias = outer }()
+	w.alias = cmp.Or(outer, node)
+	return w.write(node.Alias)
 }
 
 func (w *jsonWriter) writeMapping(node *yaml.Node) error {

@@ -10,12 +10,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/internal/cli/yamljson"
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 // texts are strings that YAML parsers like to read as something else, and any others.
 func texts() *rapid.Generator[string] {
 	odd := []string{"", "yes", "no", "on", "null", "~", "true", "1", "1.0", "0x1f", "1e3", ".inf", "2026-01-01", "a: b", "# c", "- x", " a", "a ",
-		"a\n", "\na", "a\n\n", "a\n b", "\ta", "a\tb", "a\r\nb", "<<", "=", "*x", "&x", "!x", "%x", "@", "`", "'", "\"", "{", "[", "\u0085", "\u2028", "\ufeff", "\x00", "\U0001f600", "12:30:45", "1_000"}
+		"a\n", "\na", "a\n\n", "a\n b", "\ta", "a\tb", "a\r\nb", "<<", "=", "*x", "&x", "!x", "%x", "@", "`", "'", "\"", "{", "[", "\u0085", "\u2028", "\u202e", "a\u2066b\\\u2069", "\u009b", "\ufeff", "\x00", "\U0001f600", "12:30:45", "1_000"}
 	return rapid.OneOf(rapid.SampledFrom(odd), rapid.String())
 }
 
@@ -51,7 +52,7 @@ func marshal(value any) json.RawMessage {
 	return bytes.TrimSpace(text.Bytes())
 }
 
-// What JSON says survives YAML: order, numbers as they are spelled, and every text.
+// What JSON says survives YAML: order, numbers as they are spelled, and every text. Terminals can show the YAML.
 func TestConversion_RoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -60,11 +61,19 @@ func TestConversion_RoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if at := bytes.IndexFunc(text, func(r rune) bool { return naming.IsHidden(r) && r != '\n' }); at >= 0 {
+			t.Fatalf("a terminal would obey %q", text[at:])
+		}
 		back, err := yamljson.ToJSON(text)
 		if err != nil || len(back) != 1 || !bytes.Equal(back[0].JSON, document) {
 			t.Fatalf("%s\nbecame\n%s\nwhich is %v, %v", document, text, back, err)
 		}
 	})
+}
+
+// largeAliases returns 124 KB of YAML that stand for 800 MB in few values.
+func largeAliases() string {
+	return "a: &x " + strings.Repeat("x", 100_000) + "\nb: [" + strings.Repeat("*x,", 8_000) + "]\n"
 }
 
 func TestToJSON(t *testing.T) {
@@ -82,6 +91,7 @@ func TestToJSON(t *testing.T) {
 		"not a number":    {"a: .inf\n", "", "line 1: .inf is not a number that JSON has"},
 		"inside itself":   {"a: &x [*x]\n", "", "inside each other"},
 		"a bomb":          {bomb(), "", "there are more than"},
+		"large aliases":   {largeAliases(), "", "line 2: the text comes to more than 64 MiB"},
 		"no YAML":         {"a: [1\n", "", "line "},
 		"a name of a map": {"? {a: b}\n: c\n", "", "the name of a member must be a text"},
 	}
