@@ -50,7 +50,7 @@ func crontab(documents [][]byte, _ Options) (Result, error) {
 			continue
 		}
 		if err := c.cronLine(line, comment, taken); err != nil {
-			c.lose("line %d: left out, because %v: %s", i+1, err, line)
+			c.lose("line %d: left out, because %v%s", i+1, err, gist(line))
 		}
 		comment = ""
 	}
@@ -86,7 +86,11 @@ func (c *collector) cronLine(line, comment string, taken map[string]int) error {
 			c.Notes = append(c.Notes, fmt.Sprintf("job %s: set %s where apply runs; the file does not have the credential.", id, variable))
 		}
 	}
-	name := cmp.Or(comment, sent.Method+" "+sent.URL)
+	shown, secret := withoutSecrets(sent.URL)
+	if secret != "" {
+		c.Notes = append(c.Notes, fmt.Sprintf("job %s: the parameter %s of its URL looks like a credential, and the file has its value. Send it in a header if the other side allows that.", id, secret))
+	}
+	name := cmp.Or(nameFrom(comment), sent.Method+" "+shown)
 	c.add("job", id, job{Kind: "job", ID: id, Name: cut(name, 200), Schedule: schedule, Configuration: sent})
 	return nil
 }
@@ -120,7 +124,7 @@ var notInID = regexp.MustCompile(`[^a-z0-9]+`)
 
 // jobID makes an id of a URL, and tells those that are alike apart by a number.
 func jobID(address string, taken map[string]int) string {
-	text := address
+	text, _, _ := strings.Cut(address, "?")
 	if parsed, err := url.Parse(address); err == nil {
 		text = parsed.Hostname() + parsed.Path
 	}

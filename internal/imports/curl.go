@@ -3,10 +3,13 @@ package imports
 import (
 	"encoding/base64"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/hosts"
 )
 
 // parseCall reads a command that calls a URL with curl or wget. It returns the names of headers that have credentials too.
@@ -31,6 +34,7 @@ func parseCall(command string) (request, []string, error) {
 	if !strings.HasPrefix(p.sent.URL, "http://") && !strings.HasPrefix(p.sent.URL, "https://") {
 		return request{}, nil, fmt.Errorf("it has no absolute URL")
 	}
+	p.moveUser()
 	if p.sent.Body != nil && !p.methodSet {
 		p.sent.Method = "POST"
 	}
@@ -38,6 +42,25 @@ func parseCall(command string) (request, []string, error) {
 		return request{}, nil, fmt.Errorf("jobs cannot send %s", p.sent.Method)
 	}
 	return p.sent, p.secrets(), nil
+}
+
+// moveUser makes a header of the URL's user information, as the program itself would: the file has a reference to the
+// header's value. A header that is there already wins.
+func (p *callParser) moveUser() {
+	user, rest, found := hosts.CutUser(p.sent.URL)
+	p.sent.URL = rest
+	if !found || slices.ContainsFunc(p.sent.Headers, func(h header) bool { return strings.EqualFold(h.Name, "Authorization") }) {
+		return
+	}
+	if plain, err := url.PathUnescape(user); err == nil {
+		user = plain
+	}
+	p.addUser(user)
+}
+
+// addUser adds the header for a user's name and password.
+func (p *callParser) addUser(user string) {
+	p.addHeader("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user)))
 }
 
 // callParser reads the arguments of a call.
@@ -142,7 +165,7 @@ func (p *callParser) option(name, value string) error {
 	case headerLine:
 		key, content, is := strings.Cut(value, ":")
 		if !is {
-			return fmt.Errorf("the header %q has no value", value)
+			return fmt.Errorf("a header in it has no value")
 		}
 		p.addHeader(strings.TrimSpace(key), strings.TrimSpace(content))
 	case bodyText, bodyOrFile:
@@ -151,13 +174,13 @@ func (p *callParser) option(name, value string) error {
 		}
 		p.addBody(value)
 	case user:
-		p.addHeader("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(value)))
+		p.addUser(value)
 	case agent:
 		p.addHeader("User-Agent", value)
 	case timeout:
 		seconds, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			return fmt.Errorf("%s %q is no number of seconds", name, value)
+			return fmt.Errorf("%s has no number of seconds", name)
 		}
 		p.sent.Timeout = max(1, int(seconds+0.999))
 	default:
@@ -183,8 +206,7 @@ func (p *callParser) addBody(text string) {
 // secrets returns the names of headers whose values are credentials.
 func (p *callParser) secrets() (names []string) {
 	for _, each := range p.sent.Headers {
-		name := strings.ToLower(each.Name)
-		if name == "authorization" || name == "cookie" || strings.Contains(name, "key") || strings.Contains(name, "token") || strings.Contains(name, "secret") {
+		if name := strings.ToLower(each.Name); name == "cookie" || namesSecret(name) {
 			names = append(names, each.Name)
 		}
 	}

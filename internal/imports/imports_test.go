@@ -412,3 +412,55 @@ func TestSpringLogging_YAML(t *testing.T) {
 	i.is("org.jooq", `{"kind":"logger","id":"org.jooq","name":"org.jooq","group":"db"}`)
 	i.lost()
 }
+
+// TestCrontab_NoCredentials: what an import prints has no password, whether it is translated, named or refused.
+func TestCrontab_NoCredentials(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ line, name, report string }{
+		"user info":              {"0 1 * * * curl https://admin:hunter2@a.test/x", "GET https://a.test/x", ""},
+		"user info, @ inside":    {"0 1 * * * curl https://admin:@hunter2@a.test/x", "GET https://a.test/x", ""},
+		"user info, not escaped": {"0 1 * * * curl https://admin:\\%zzhunter2@a.test/x", "GET https://a.test/x", ""},
+		"an option":              {"0 1 * * * curl -u admin:hunter2 https://a.test/x", "GET https://a.test/x", ""},
+		"a header":               {"0 1 * * * curl -H 'Authorization: Bearer hunter2' https://a.test/x", "GET https://a.test/x", ""},
+		"a comment":              {"# see https://admin:hunter2@wiki.test/?token=hunter2\n0 1 * * * curl https://a.test/x", "see https://<redacted>@wiki.test/?token=<redacted>", ""},
+		"a switched off line":    {"#0 1 * * * mysqldump -phunter2\n0 1 * * * curl https://a.test/x", "GET https://a.test/x", ""},
+		"a command in a comment": {"# was: curl -u admin:hunter2 https://a.test\n0 1 * * * curl https://a.test/x", "GET https://a.test/x", ""},
+		"two URLs":               {"0 1 * * * curl https://a.test https://admin:hunter2@a.test", "", "line 1: left out, because it calls several URLs: 0 1 * * * curl …"},
+		"another program":        {"0 1 * * * mysqldump -phunter2 shop", "", "line 1: left out, because it does not call a URL with curl or wget: 0 1 * * * mysqldump …"},
+		"a variable before it":   {"0 1 * * * PGPASSWORD=hunter2 pg_dump", "", "line 1: left out, because it does not call a URL with curl or wget: 0 1 * * * …"},
+		"a variable":             {"PASSWORD=hunter2", "", "line 1: left out, because variables are not known here"},
+		"no schedule":            {"mysql -u root -p hunter2 -e x", "", "line 1: left out, because it does not call a URL with curl or wget"},
+		"a header without value": {"0 1 * * * curl -H 'Bearer hunter2' https://a.test", "", "line 1: left out, because a header in it has no value: 0 1 * * * curl …"},
+		"a wrong timeout":        {"0 1 * * * curl -m hunter2 https://a.test", "", "line 1: left out, because -m has no number of seconds: 0 1 * * * curl …"},
+		"an unknown option":      {"0 1 * * * curl --oauth2-bearer=hunter2 https://a.test", "", "line 1: left out, because the option --oauth2-bearer is not known here: 0 1 * * * curl …"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := run(t, "crontab", test.line)
+			printed := string(slices.Concat(toBytes(i.Documents)...)) + strings.Join(slices.Concat(i.Lost, i.Notes), "\n")
+			if strings.Contains(printed, "hunter2") {
+				t.Errorf("it has the password: %s", printed)
+			}
+			if test.name != "" && !strings.Contains(printed, `"name":"`+test.name+`"`) || strings.Join(i.Lost, "\n") != test.report {
+				t.Errorf("got %s", printed)
+			}
+		})
+	}
+}
+
+// TestCrontab_UserOfURL: user information is sent as the header that curl would make of it.
+func TestCrontab_UserOfURL(t *testing.T) {
+	t.Parallel()
+	i := run(t, "crontab", "0 1 * * * curl https://admin:h\\%40nter2@a.test/x\n0 2 * * * curl -H 'authorization: Bearer 1' https://admin:2@a.test/y?page=2&token=abc")
+	i.is("a-test-x", `{"kind":"job","id":"a-test-x","name":"GET https://a.test/x","schedule":"0 1 * * *","configuration":{"method":"GET","url":"https://a.test/x",`+
+		`"headers":[{"name":"Authorization","valueFrom":"env:A_TEST_X_AUTHORIZATION"}]}}`)
+	i.lost("line 2: left out, because it has '&'")
+
+	i = run(t, "crontab", `0 2 * * * curl -H 'authorization: Bearer 1' 'https://admin:2@a.test/y?page=2&token=abc'`)
+	i.is("a-test-y", `{"kind":"job","id":"a-test-y","name":"GET https://a.test/y?page=2&token=<redacted>","schedule":"0 2 * * *","configuration":{"method":"GET",`+
+		`"url":"https://a.test/y?page=2&token=abc","headers":[{"name":"authorization","valueFrom":"env:A_TEST_Y_AUTHORIZATION"}]}}`)
+	if !strings.Contains(strings.Join(i.Notes, "\n"), "job a-test-y: the parameter token of its URL looks like a credential") {
+		t.Errorf("got %q", i.Notes)
+	}
+}

@@ -101,7 +101,7 @@ func (p Plain) redacted() Plain {
 	for i, header := range p.Headers {
 		headers[i] = Header{Name: header.Name, Value: Redacted}
 	}
-	p.URL, p.Headers = redactURL(p.URL), headers
+	p.URL, p.Headers = hosts.ReplaceUser(p.URL, Redacted), headers
 	return p
 }
 
@@ -139,20 +139,6 @@ func (c Configuration) MarshalJSON() ([]byte, error) {
 		recorded.BodyBytes = len(*c.plain.Body)
 	}
 	return json.Marshal(recorded)
-}
-
-// redactURL replaces user information.
-func redactURL(text string) string {
-	target, err := url.Parse(text)
-	if err != nil || target.User == nil {
-		return text
-	}
-	start := strings.Index(text, "//") + 2
-	end := len(text)
-	if path := strings.IndexAny(text[start:], "/?#"); path >= 0 {
-		end = start + path
-	}
-	return text[:start] + Redacted + text[start+strings.LastIndexByte(text[start:end], '@'):]
 }
 
 // redactQuery replaces what follows the path, except the names of parameters.

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/cli/terminal"
 )
 
 const instructions = `Signalbox controls running software: feature flags, log levels, configuration and scheduled HTTP jobs, each with values
@@ -49,14 +50,15 @@ func New(client *signalbox.Client, version string, allowWrites bool) *mcp.Server
 // document is a resource as assistants see it: its id and its attributes.
 type document map[string]any
 
-// documentOf returns a resource as one object. Numbers keep their spelling.
+// documentOf returns a resource as one object. Numbers keep their spelling, and characters that must not reach a terminal
+// are escapes: programs show what a tool returned.
 func documentOf(of signalbox.Resource, attributes any) (document, error) {
 	text, err := json.Marshal(attributes)
 	if err != nil {
 		return nil, err
 	}
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); err != nil {
+	if err := json.Unmarshal(terminal.EscapeJSON(text), &members); err != nil {
 		return nil, err
 	}
 	shown := document{"id": of.ID}

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/app/apptest"
 	"github.com/signalbox/signalbox/internal/cli/assistant"
+	"github.com/signalbox/signalbox/internal/naming"
 )
 
 // session is an assistant that is connected to a server for one account.
@@ -212,7 +213,33 @@ func TestJobs_SecretsHidden(t *testing.T) {
 		}
 	}
 	s.want("<redacted>", s.must("get_job", arguments{"id": "nightly"}), "configuration", "headers", 0, "value")
+	job, err := s.account.Jobs.Get(t.Context(), "nightly")
+	check(t, err)
+	_, err = s.account.Jobs.Replace(t.Context(), "nightly", signalbox.JobDraft{Name: "Nightly", Schedule: "30 2 * * *",
+		Configuration: signalbox.JobConfiguration{Method: "GET", URL: strings.Replace(job.Configuration.URL, "//", "//admin:s3cret@", 1)}})
+	check(t, err)
+	s.want(strings.Replace(job.Configuration.URL, "//", "//<redacted>@", 1), s.must("get_job", arguments{"id": "nightly"}), "configuration", "url")
+	if text, _ := json.Marshal(s.must("run_job", arguments{"id": "nightly"})); strings.Contains(string(text), "s3cret") {
+		t.Errorf("the password of a URL is shown: %s", text)
+	}
 	s.want("cron", s.must("explain_schedule", arguments{"schedule": "30 2 * * *"}), "kind")
+}
+
+// TestTools_HiddenCharacters: a tool's answer, which programs show, has escapes for what a terminal would obey.
+func TestTools_HiddenCharacters(t *testing.T) {
+	t.Parallel()
+	s := connect(t, false)
+	const hostile = "a\x1b]52;\u009b\u202eb"
+	value, err := json.Marshal(hostile)
+	check(t, err)
+	_, err = s.account.Flags.Create(t.Context(), "hostile", signalbox.FlagDraft{Type: "STRING", Default: value})
+	check(t, err)
+	result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_flag", Arguments: arguments{"id": "hostile"}})
+	check(t, err)
+	if text := result.Content[0].(*mcp.TextContent).Text; naming.Visible(text) != text {
+		t.Errorf("got %q", text)
+	}
+	s.want(hostile, s.must("get_flag", arguments{"id": "hostile"}), "default")
 }
 
 func TestRunJob_Confirmed(t *testing.T) {

@@ -6,7 +6,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	signalbox "github.com/signalbox/signalbox/client"
+	"github.com/signalbox/signalbox/internal/hosts"
 )
+
+// redacted replaces what may be a credential, as the server does in runs.
+const redacted = "<redacted>"
 
 // listRuns is the input of the tool that lists runs.
 type listRuns struct {
@@ -26,7 +30,7 @@ func (t *tools) addJobs(server *mcp.Server) {
 			listed, err := t.client.Jobs.List(ctx, signalbox.JobParams{Paging: in.paging(), Search: in.Search})
 			return listOf(listed, err, without(showJob, "configuration"))
 		})
-	addGet(server, "get_job", "Read a job with the request that it sends. Values of headers are never shown.", t.client.Jobs.Get, showJob)
+	addGet(server, "get_job", "Read a job with the request that it sends. Values of headers and user names and passwords of URLs are never shown.", t.client.Jobs.Get, showJob)
 	addRead(server, "list_runs", "List runs of jobs, newest first.",
 		func(ctx context.Context, in listRuns) (document, error) {
 			params := signalbox.RunParams{Job: in.Job, Status: signalbox.RunStatus(in.Status), Size: pageSize, After: in.After}
@@ -45,13 +49,14 @@ func (t *tools) addJobs(server *mcp.Server) {
 		})
 }
 
-// showJob shows a job without the values of its headers, which are often credentials, whatever the key may read.
+// showJob shows a job without the values of its headers and the user information of its URL, which are often credentials,
+// whatever the key may read.
 func showJob(job signalbox.Job) (document, error) {
 	headers := make([]signalbox.JobHeader, len(job.Configuration.Headers))
 	for i, header := range job.Configuration.Headers {
-		headers[i] = signalbox.JobHeader{Name: header.Name, Value: "<redacted>"}
+		headers[i] = signalbox.JobHeader{Name: header.Name, Value: redacted}
 	}
-	job.Configuration.Headers = headers
+	job.Configuration.Headers, job.Configuration.URL = headers, hosts.ReplaceUser(job.Configuration.URL, redacted)
 	return documentOf(job.Resource, job)
 }
 

@@ -1,0 +1,31 @@
+package hosts
+
+import "strings"
+
+// CutUser splits a URL into its user information, without the @, and the URL without it. It goes by the text alone, so
+// that a URL that cannot be parsed does not keep its password.
+func CutUser(url string) (user, rest string, found bool) {
+	start := strings.Index(url, "//") + len("//")
+	if start < len("//") {
+		return "", url, false
+	}
+	end := len(url)
+	if path := strings.IndexAny(url[start:], "/?#"); path >= 0 {
+		end = start + path
+	}
+	at := strings.LastIndexByte(url[start:end], '@')
+	if at < 0 {
+		return "", url, false
+	}
+	return url[start : start+at], url[:start] + url[start+at+1:], true
+}
+
+// ReplaceUser returns a URL with another text instead of its user information, if it has any.
+func ReplaceUser(url, with string) string {
+	_, rest, found := CutUser(url)
+	if !found {
+		return url
+	}
+	start := strings.Index(rest, "//") + len("//")
+	return rest[:start] + with + "@" + rest[start:]
+}
