@@ -24,7 +24,7 @@ const chromium = {
 };
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react({ jsxImportSource: "#visible" })], // src/visible shows what names hide
   build: {
     outDir: "../internal/console/dist",
     emptyOutDir: false, // build/build.mjs keeps .gitkeep

@@ -23,7 +23,7 @@ export function ChangePanel({ seq, close }: { seq: string; close: () => void }) 
 }
 
 function Details({ change }: { change: Resource<"change"> }) {
-  const { kind, key, action, actor, before, after, created_at, reverts } = change.attributes;
+  const { kind, key, action, actor, before, after, created_at, reverts, private: isPrivate } = change.attributes;
   const place = placeOf(kind, key);
   return (
     <Stack>
@@ -46,7 +46,7 @@ function Details({ change }: { change: Resource<"change"> }) {
           <CopyText text={window.location.href} label="Copy link" />
         </Group>
       </Stack>
-      <Sides before={before} after={after} />
+      {!isPrivate && <Sides before={before} after={after} />}
       <WayBack change={change} />
     </Stack>
   );

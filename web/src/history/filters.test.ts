@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { passes } from "./filters";
+import { passes, wayBack } from "./filters";
 
 const change = (kind: string) => ({ attributes: { kind } });
 
@@ -12,4 +12,10 @@ test("sign-ins are listed when they are asked for", () => {
 test("a kind leaves out the others", () => {
   expect(passes(change("flag"), { kind: "flag" })).toBe(true);
   expect(passes(change("config"), { kind: "flag" })).toBe(false);
+});
+
+test("settings of another user have no way back", () => {
+  const settings = { kind: "user_settings", key: "01a1e46d-7828-75e4-a2f2-c45d68d691b5", action: "updated" };
+  expect(wayBack(settings)).toEqual({ needs: "MEMBER" });
+  expect(wayBack({ ...settings, private: true })).toHaveProperty("refusal");
 });

@@ -69,9 +69,10 @@ const neverReverted: Record<string, string> = {
 };
 
 /** wayBack says which role a revert needs, or why there is none. The server decides; this spares a question that it always refuses. */
-export function wayBack(change: { kind: string; key: string; action: string }): { needs: Role } | { refusal: string } {
+export function wayBack(change: { kind: string; key: string; action: string; private?: boolean }): { needs: Role } | { refusal: string } {
   const refusal = neverReverted[change.kind];
   if (refusal) return { refusal };
+  if (change.private) return { refusal: "These are the settings of another user, who alone sees and reverts them." };
   if (change.key === "*") return { refusal: "This change concerns several resources at once; revert what caused it, or each of them." };
   if (change.action === "expired") return { refusal: "The level's time was over. Set it again to have it back." };
   return { needs: administered.has(change.kind) ? "ADMIN" : "MEMBER" };

@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { asApiError, send } from "../api/client";
 import { pathOf, type Single } from "../api/kinds";
 import { keyOf } from "../api/queries";
+import { visible } from "../visible/visible";
 
 /** useRunActions returns what can be done with runs. Each shows the run that it is about, or why it was refused. */
 export function useRunActions() {
@@ -21,7 +22,7 @@ export function useRunActions() {
       notifications.show({
         color: "red",
         title: `${title}: that did not work`,
-        message: `${message} (request ${requestId})`,
+        message: visible(`${message} (request ${requestId})`),
         autoClose: 12_000,
       });
       return undefined;

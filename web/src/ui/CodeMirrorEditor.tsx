@@ -4,7 +4,7 @@ import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { bracketMatching, foldGutter, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
-import { EditorView, keymap, lineNumbers } from "@codemirror/view";
+import { EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import type { JsonEditorProps, JsonProblem } from "./JsonEditor";
@@ -48,6 +48,7 @@ export default function CodeMirrorEditor({
         doc: latest.current.value,
         extensions: [
           lineNumbers(),
+          highlightSpecialChars(),
           foldGutter(),
           history(),
           bracketMatching(),

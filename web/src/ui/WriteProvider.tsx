@@ -2,6 +2,7 @@ import { Button, Group, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, lazy, type ReactNode, Suspense, useContext, useMemo, useState } from "react";
+import { visible } from "../visible/visible";
 import { type Conflict, type Dialogs, type Question, Writer } from "./write";
 
 export type Asked = ({ kind: "confirm"; question: Question } | { kind: "conflict"; conflict: Conflict }) & {
@@ -39,8 +40,8 @@ export function WriteProvider({ children }: { children: ReactNode }) {
       failed: (title, failure) =>
         notifications.show({
           color: "red",
-          title: `${title}: that did not work`,
-          message: `${failure.message}${failure.requestId ? ` (request ${failure.requestId})` : ""}`,
+          title: visible(`${title}: that did not work`),
+          message: visible(`${failure.message}${failure.requestId ? ` (request ${failure.requestId})` : ""}`),
           autoClose: 12_000,
           closeButtonProps: { "aria-label": "Close" },
         }),
