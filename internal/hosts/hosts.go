@@ -14,12 +14,10 @@ import (
 
 // ASCII returns a host as it is looked up and sent.
 func ASCII(host string) (string, error) {
-	for i := range len(host) {
-		if host[i] >= utf8.RuneSelf {
-			return idna.Lookup.ToASCII(host)
-		}
+	if isASCII(host) {
+		return host, nil
 	}
-	return host, nil
+	return idna.Lookup.ToASCII(host)
 }
 
 // Canonical returns the one spelling of a host: an address as it is usually written, a name in lower-case ASCII.
