@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"crypto/sha256"
 	"net/netip"
 	"sync"
 	"time"
@@ -8,27 +9,52 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// What wrong passwords and codes cost who sends them: after freeAttempts the next attempt waits,
-// each time twice as long.
+// What wrong passwords and codes cost who sends them: after freeAttempts for one person from
+// one address the next attempt waits, each time twice as long.
 const (
 	freeAttempts   = 5
 	firstDelay     = time.Second
 	longestDelay   = 15 * time.Minute
-	attemptsKept   = time.Hour // after the last one
-	maxAttemptKeys = 100_000   // when there are more, those that no longer count are dropped, or else all
+	attemptsKept   = time.Hour   // after the last one
+	fewKept        = time.Minute // if they were fewer than freeAttempts
+	maxAttemptKeys = 100_000
 )
 
-// attempts remembers failed attempts to sign in, by person and address. The zero value
-// is ready for use.
+// What all attempts from one place may be, whomever they are for: so many at once, and so
+// many per second after that. An attempt that succeeds does not count.
+const (
+	addressBurst, addressPerSecond = 50, 2.0
+	networkBurst, networkPerSecond = 100, 4.0  // an IPv4 /24, an IPv6 /64
+	siteBurst, sitePerSecond       = 400, 16.0 // an IPv6 /48, which one sender may have all of
+)
+
+// attempts limits attempts to sign in: by person and address, by address, and by network.
+// Somebody who signed in from an address before is not held back by what others send from
+// there. The zero value is ready for use.
 type attempts struct {
 	mu     sync.Mutex
 	failed map[attempt]failures
+	swept  time.Time
+	good   map[attempt]bool // who signed in from where
+
+	addresses, networks, sites allowances
 }
 
 // attempt is who tries to sign in, and from where.
 type attempt struct {
-	address string // the e-mail address, or the beginning of a code; it need not exist
-	network netip.Prefix
+	person digest // of the e-mail address, or of the beginning of a code; it need not exist
+	sender netip.Prefix
+}
+
+func newAttempt(address, peer string) attempt {
+	return attempt{sha256.Sum256([]byte(address)), senderOf(peer)}
+}
+
+// admitted is an attempt that was let through and counted as failed.
+type admitted struct {
+	attempt
+	peer  netip.Addr
+	known bool // the person signed in from there before, so that nothing was taken for the place
 }
 
 type failures struct {
@@ -37,56 +63,144 @@ type failures struct {
 	until time.Time // when the next attempt is admitted
 }
 
+// counts reports whether failures still say anything at an instant.
+func (f failures) counts(now time.Time) bool {
+	kept := attemptsKept
+	if f.count < freeAttempts {
+		kept = fewKept
+	}
+	return now.Before(f.until) || now.Sub(f.last) <= kept
+}
+
 // admit counts an attempt as failed, so that many at once cannot slip through, or
 // refuses it because it comes too early.
-func (a *attempts) admit(address, peer string, now time.Time) (attempt, error) {
+func (a *attempts) admit(address, peer string, now time.Time) (admitted, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	who := attempt{address, network(peer)}
+	who := newAttempt(address, peer)
 	before := a.failed[who]
 	if now.Before(before.until) {
-		refusal := fault.New(fault.RateLimited, "Too many wrong passwords or codes came from this address. Wait before you try again.")
-		refusal.RetryAfter = before.until.Sub(now)
-		return who, refusal
+		return admitted{}, tooMany(before.until.Sub(now), "Too many wrong passwords or codes came from this address. Wait before you try again.")
 	}
 	if now.Sub(before.last) > attemptsKept {
 		before = failures{}
+	}
+	let := admitted{who, addressOfPeer(peer), a.good[who]}
+	if !let.known {
+		if wait := a.take(let.peer, now); wait > 0 {
+			return admitted{}, tooMany(wait, "Too many attempts to sign in came from this address or its network. Wait before you try again.")
+		}
 	}
 	after := failures{count: before.count + 1, last: now}
 	if late := after.count - freeAttempts; late >= 0 {
 		after.until = now.Add(min(longestDelay, firstDelay<<min(late, 20)))
 	}
-	a.bound(now)
-	a.failed[who] = after
-	return who, nil
+	a.remember(who, after, now)
+	return let, nil
 }
 
-// bound forgets what makes the memory too large.
-func (a *attempts) bound(now time.Time) {
-	if len(a.failed) < maxAttemptKeys && a.failed != nil {
+func tooMany(wait time.Duration, text string) error {
+	refusal := fault.New(fault.RateLimited, "%s", text)
+	refusal.RetryAfter = max(wait, time.Second)
+	return refusal
+}
+
+// remember keeps failures. When the memory is full of failures that count, those of
+// somebody new are left to the limits of their address and network: nothing that is
+// remembered is given up for them.
+func (a *attempts) remember(who attempt, what failures, now time.Time) {
+	if a.failed == nil {
+		a.failed = map[attempt]failures{}
+	}
+	if _, known := a.failed[who]; !known && len(a.failed) >= maxAttemptKeys && !a.makeRoom(now) {
 		return
 	}
-	for who, each := range a.failed {
-		if now.After(each.until) && now.Sub(each.last) > time.Minute {
-			delete(a.failed, who)
+	a.failed[who] = what
+}
+
+// makeRoom forgets failures that no longer count, and reports whether there is room. It
+// looks at most once a second, because it looks at all of them.
+func (a *attempts) makeRoom(now time.Time) bool {
+	if now.Sub(a.swept) >= time.Second {
+		a.swept = now
+		for who, each := range a.failed {
+			if !each.counts(now) {
+				delete(a.failed, who)
+			}
 		}
 	}
-	a.failed = limited(a.failed, maxAttemptKeys)
+	return len(a.failed) < maxAttemptKeys
+}
+
+// places returns the allowances that an attempt from an address needs, the widest first:
+// who has used up those of a network makes no entries for its addresses.
+func (a *attempts) places(peer netip.Addr) []place {
+	a.addresses.limits(addressBurst, addressPerSecond)
+	a.networks.limits(networkBurst, networkPerSecond)
+	a.sites.limits(siteBurst, sitePerSecond)
+	found := []place{{&a.networks, networkOf(peer)}, {&a.addresses, prefixOf(peer, peer.BitLen())}}
+	if peer.Is6() {
+		found = append([]place{{&a.sites, prefixOf(peer, 48)}}, found...)
+	}
+	return found
+}
+
+type place struct {
+	allowances *allowances
+	prefix     netip.Prefix
+}
+
+// take uses one attempt of every allowance, or none and returns how long to wait for one.
+func (a *attempts) take(peer netip.Addr, now time.Time) (wait time.Duration) {
+	places := a.places(peer)
+	for _, each := range places {
+		if wait = each.allowances.wait(each.prefix, now); wait > 0 {
+			return wait
+		}
+	}
+	for _, each := range places {
+		each.allowances.take(each.prefix, now)
+	}
+	return 0
+}
+
+// giveBack returns what an attempt took for its place.
+func (a *attempts) giveBack(let admitted) {
+	if let.known {
+		return
+	}
+	for _, each := range a.places(let.peer) {
+		each.allowances.give(each.prefix)
+	}
 }
 
 // succeeded forgets the failures of somebody who knew the password.
-func (a *attempts) succeeded(who attempt) {
+func (a *attempts) succeeded(let admitted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.failed, who)
+	delete(a.failed, let.attempt)
+	a.giveBack(let)
+	a.good = withRoom(a.good, maxAttemptKeys)
+	a.good[let.attempt] = true
+}
+
+// trust remembers that somebody is who they are at an address.
+func (a *attempts) trust(address, peer string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.good = withRoom(a.good, maxAttemptKeys)
+	a.good[newAttempt(address, peer)] = true
 }
 
 // withdraw takes an attempt back that was never decided.
-func (a *attempts) withdraw(who attempt) {
+func (a *attempts) withdraw(let admitted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if before, known := a.failed[who]; known {
-		before.count, before.until = before.count-1, time.Time{}
-		a.failed[who] = before
+	a.giveBack(let)
+	before, remembered := a.failed[let.attempt]
+	if before.count, before.until = before.count-1, (time.Time{}); !remembered || before.count <= 0 {
+		delete(a.failed, let.attempt)
+		return
 	}
+	a.failed[let.attempt] = before
 }

@@ -85,7 +85,7 @@ func (s *Service) SignInWithCode(ctx context.Context, draft CodeDraft) (Session,
 	// Attempts are counted for the code's first group, which stands for the person: guessing
 	// the rest of one code is slow, and wrong codes do not keep others from signing in.
 	var session Session
-	err := s.attempt("code "+cut(code.text, codeGroup), draft.Peer, func() (err error) {
+	err := s.attempt("code "+cut(code.text, codeGroup), draft.Peer, func(Sender) (err error) {
 		session, err = s.useCode(ctx, code.Hash(), draft.Client)
 		return err
 	})

@@ -18,28 +18,55 @@ const MaxRemembered = maxRemembered
 // Attempts is attempts, for tests.
 type Attempts struct{ attempts }
 
-// Attempt is attempt, for tests.
-type Attempt = attempt
+// Admitted is admitted, for tests.
+type Admitted = admitted
 
 // Admit is attempts.admit.
-func (a *Attempts) Admit(address, peer string, now time.Time) (Attempt, error) {
+func (a *Attempts) Admit(address, peer string, now time.Time) (Admitted, error) {
 	return a.admit(address, peer, now)
 }
 
 // Succeeded is attempts.succeeded.
-func (a *Attempts) Succeeded(who Attempt) { a.succeeded(who) }
+func (a *Attempts) Succeeded(let Admitted) { a.succeeded(let) }
 
 // Withdraw is attempts.withdraw.
-func (a *Attempts) Withdraw(who Attempt) { a.withdraw(who) }
+func (a *Attempts) Withdraw(let Admitted) { a.withdraw(let) }
+
+// Remembered counts the people and the places that are remembered.
+func (a *Attempts) Remembered() (people, places int) {
+	return len(a.failed), len(a.addresses.known) + len(a.networks.known) + len(a.sites.known)
+}
+
+// MaxAttemptKeys bounds the people, and MaxAllowances the places of each kind.
+const (
+	MaxAttemptKeys = maxAttemptKeys
+	MaxAllowances  = maxAllowances
+)
 
 // Occupy takes a turn and returns what ends it.
 func (p *Passwords) Occupy(ctx context.Context) func() {
-	leave, err := p.enter(ctx)
-	if err != nil {
+	if err := p.enter(ctx, Sender{}); err != nil {
 		panic(err)
 	}
-	return leave
+	return p.turns.leave
 }
 
 // Turns returns how many passwords are worked on at once.
-func (p *Passwords) Turns() int { return cap(p.turns) }
+func (p *Passwords) Turns() int { return p.turns.limit }
+
+// Waiting counts those who wait for a turn.
+func (p *Passwords) Waiting() (count int) {
+	p.turns.mu.Lock()
+	defer p.turns.mu.Unlock()
+	for _, line := range p.turns.lines {
+		for _, each := range line.waiting {
+			count += len(each)
+		}
+	}
+	return count
+}
+
+// Instead makes passwords be hashed by a function of the test.
+func (p *Passwords) Instead(hash func(password string) []byte) {
+	p.argon = func(password string, _ []byte, _ PasswordCost) []byte { return hash(password) }
+}

@@ -36,7 +36,7 @@ type IdentityRules struct {
 	// Roles are given by values of a claim, in the server's first account. If there are
 	// none, the provider gives no roles: those who are users already sign in.
 	Roles map[string]Role
-	// Domains are those of the e-mail addresses that may sign in, in lower case; nil is any.
+	// Domains are those of the e-mail addresses that may sign in, as hosts.Domain returns them; nil is any.
 	Domains []string
 }
 
@@ -54,19 +54,32 @@ func refuseIdentity(reason, format string, args ...any) error {
 	return fault.New(fault.Forbidden, format, args...).With("reason", reason)
 }
 
-// SignInWithIdentity opens a session for somebody whom a provider has identified. A user
-// is found by the identity, then by the e-mail address; somebody new becomes a user of
-// the server's first account if a rule gives them a role.
+// SignInWithIdentity opens a session for somebody whom a provider has identified. If a
+// rule gives them a role, they are a user of the server's first account. If none does,
+// they are the user who has the identity, a user of the first account with the verified
+// e-mail address, or somebody who was invited with it.
 func (s *Service) SignInWithIdentity(ctx context.Context, identity Identity, client string) (Session, error) {
 	if err := s.Identities.admit(identity); err != nil {
 		return Session{}, err
 	}
-	account, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (string, error) { return accountOf(ctx, tx, identity) })
+	found, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (membership, error) { return s.Identities.membership(ctx, tx, identity) })
 	if err != nil {
 		return Session{}, err
 	}
-	return transaction.Write(ctx, s.Store, account, func(tx Tx) (Session, error) {
-		user, err := s.Identities.user(ctx, tx, account, identity)
+	if found.elsewhere != nil {
+		if err := s.release(ctx, *found.elsewhere); err != nil {
+			return Session{}, err
+		}
+	}
+	return transaction.Write(ctx, s.Store, found.account, func(tx Tx) (Session, error) {
+		current, err := s.Identities.membership(ctx, tx, identity)
+		if err == nil && (current.account != found.account || current.elsewhere != nil) {
+			err = fault.New(fault.Unavailable, "Your user has just been changed. Sign in again.")
+		}
+		if err != nil {
+			return Session{}, err
+		}
+		user, err := current.user(ctx, tx, identity)
 		if err != nil {
 			return Session{}, err
 		}
@@ -78,12 +91,12 @@ func (s *Service) SignInWithIdentity(ctx context.Context, identity Identity, cli
 func (r IdentityRules) admit(identity Identity) error {
 	var problems fault.Problems
 	checkEmail(&problems, identity.Email)
-	_, domain, _ := strings.Cut(addressOf(identity.Email), "@")
+	_, domain, _ := strings.Cut(addressOf(identity.Email), "@") // checkEmail refuses domains without an ASCII form
 	switch {
 	case identity.Subject == "" || len(identity.Subject) > maxSubject:
 		return refuseIdentity(ReasonConflict, "The provider names nobody: sub must have 1 to %d characters.", maxSubject)
 	case problems.Err() != nil:
-		return refuseIdentity(ReasonEmail, "The provider gave no e-mail address. Signalbox needs the claim email.")
+		return refuseIdentity(ReasonEmail, "The provider gave no e-mail address that can be used. Signalbox needs the claim email.")
 	case !identity.EmailVerified:
 		return refuseIdentity(ReasonUnverified, "The provider has not verified the e-mail address %q. Verify it there, then sign in again.", identity.Email)
 	case r.Domains != nil && !slices.Contains(r.Domains, domain):
@@ -102,28 +115,126 @@ func (r IdentityRules) role(values []string) (role Role, given bool) {
 	return role, given
 }
 
-// accountOf returns the account in which somebody signs in.
-func accountOf(ctx context.Context, tx ReadTx, identity Identity) (string, error) {
-	user, err := identified(ctx, tx, identity)
-	if fault.Is(err, fault.NotFound) {
-		first, err := tx.FirstAccount(ctx)
-		return first.ID, err
-	}
-	return user.Account, err
+// membership is where somebody signs in, and as what.
+type membership struct {
+	account string
+	role    Role
+	ruled   bool // a rule gives the role
+	// known is the user who has the identity or is going to; nil is somebody new.
+	known *User
+	// invitation is what somebody new accepts; nil if a rule lets them in.
+	invitation *Invitation
+	// elsewhere is a user of another account than the rule's who has the identity.
+	elsewhere *User
 }
 
-// identified returns the user with an identity, or the one with its e-mail address who
-// has no identity yet.
-func identified(ctx context.Context, tx ReadTx, identity Identity) (User, error) {
-	user, err := tx.UserByIdentity(ctx, identity.key())
-	if !fault.Is(err, fault.NotFound) {
-		return user, err
+// membership decides where somebody signs in. People of other accounts are never found
+// by their address: whoever invited them may have used the link as well.
+func (r IdentityRules) membership(ctx context.Context, tx ReadTx, identity Identity) (membership, error) {
+	first, err := tx.FirstAccount(ctx)
+	if err != nil {
+		return membership{}, err
 	}
-	user, err = tx.UserByAddress(ctx, addressOf(identity.Email))
-	if err == nil && user.Identity != "" && user.Identity != identity.key() { // which it may have got since it was looked for
-		return User{}, errOtherIdentity(identity)
+	bound, err := orNone(tx.UserByIdentity(ctx, identity.key()))
+	if err != nil {
+		return membership{}, err
 	}
-	return user, err
+	if role, given := r.role(identity.Values); given {
+		return byRule(ctx, tx, membership{account: first.ID, role: role, ruled: true, known: bound}, identity)
+	}
+	rulesDecide := len(r.Roles) > 0 // in the first account
+	if bound == nil && !rulesDecide {
+		if bound, err = unbound(ctx, tx, first.ID, identity); err != nil {
+			return membership{}, err
+		}
+	}
+	switch {
+	case bound != nil && bound.Account == first.ID && rulesDecide:
+		return membership{}, errNoRole()
+	case bound != nil:
+		return membership{account: bound.Account, role: bound.Role, known: bound}, nil
+	}
+	return invited(ctx, tx, identity, func(account string) bool { return account != first.ID || !rulesDecide })
+}
+
+// byRule completes the membership of somebody who has a role in the rule's account.
+func byRule(ctx context.Context, tx ReadTx, found membership, identity Identity) (membership, error) {
+	if found.known != nil && found.known.Account != found.account {
+		found.elsewhere, found.known = found.known, nil
+	}
+	if found.known != nil {
+		return found, nil
+	}
+	var err error
+	found.known, err = unbound(ctx, tx, found.account, identity)
+	return found, err
+}
+
+// invited returns the membership that the oldest invitation of an identity's address
+// offers, among those of the accounts that may be joined.
+func invited(ctx context.Context, tx ReadTx, identity Identity, mayJoin func(account string) bool) (membership, error) {
+	invitations, err := tx.InvitationsTo(ctx, addressOf(identity.Email))
+	if err != nil {
+		return membership{}, err
+	}
+	for _, each := range invitations {
+		if !mayJoin(each.Account) || !tx.Now().Before(each.ExpiresAt) || addressOf(each.Email) != addressOf(identity.Email) {
+			continue
+		}
+		maker, err := orNone(tx.User(ctx, each.Account, each.CreatedBy))
+		if err != nil {
+			return membership{}, err
+		}
+		if maker != nil && maker.Role.Covers(each.Role) { // nobody gives what they no longer have
+			return membership{account: each.Account, role: each.Role, invitation: &each}, nil
+		}
+	}
+	return membership{}, errNoRole()
+}
+
+// unbound returns the user of an account who has the e-mail address of an identity and
+// no identity yet, or nil.
+func unbound(ctx context.Context, tx ReadTx, account string, identity Identity) (*User, error) {
+	user, err := orNone(userByAddress(ctx, tx, addressOf(identity.Email)))
+	if err != nil || user == nil || user.Account != account {
+		return nil, err
+	}
+	if user.Identity != "" {
+		return nil, errOtherIdentity(identity)
+	}
+	return user, nil
+}
+
+// orNone returns nil for a user who was not found.
+func orNone(user User, err error) (*User, error) {
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil, nil //nolint:nilnil // nobody is an answer
+	case err != nil:
+		return nil, err
+	}
+	return &user, nil
+}
+
+// release takes the identity from a user of another account than the one whose rule
+// gives it a role.
+func (s *Service) release(ctx context.Context, bound User) error {
+	return s.Store.Write(ctx, bound.Account, func(tx Tx) error {
+		before, err := tx.User(ctx, bound.Account, bound.ID)
+		if fault.Is(err, fault.NotFound) || err == nil && before.Identity != bound.Identity {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		after := before
+		after.Identity, after.UpdatedAt = "", tx.Now()
+		after = after.Checked()
+		if err := tx.UpdateUser(ctx, after); err != nil {
+			return err
+		}
+		return changes.Record(ctx, tx, after.Account, changes.System(), KindUser, after.ID, &before, &after)
+	})
 }
 
 func errOtherIdentity(identity Identity) error {
@@ -132,30 +243,18 @@ func errOtherIdentity(identity Identity) error {
 }
 
 // user returns who signs in, as the rules and the provider want them to be.
-func (r IdentityRules) user(ctx context.Context, tx Tx, account string, identity Identity) (User, error) {
-	role, given := r.role(identity.Values)
-	before, err := identified(ctx, tx, identity)
-	switch {
-	case fault.Is(err, fault.NotFound) && given:
-		return joinWithIdentity(ctx, tx, account, identity, role)
-	case fault.Is(err, fault.NotFound):
-		return User{}, errNoRole()
-	case err != nil:
-		return User{}, err
-	case before.Account != account: // the user was deleted and invited elsewhere meanwhile
-		return User{}, fault.New(fault.Unavailable, "Your user has just been changed. Sign in again.")
+func (m membership) user(ctx context.Context, tx Tx, identity Identity) (User, error) {
+	if m.known != nil {
+		return m.follow(ctx, tx, *m.known, identity)
 	}
-	first, err := tx.FirstAccount(ctx)
-	if err != nil {
+	user, err := joinWithIdentity(ctx, tx, m.account, identity, m.role)
+	if err != nil || m.invitation == nil {
+		return user, err
+	}
+	if err := removeInvitation(ctx, tx, *m.invitation); err != nil {
 		return User{}, err
 	}
-	if len(r.Roles) == 0 || first.ID != account {
-		role, given = before.Role, true
-	}
-	if !given {
-		return User{}, errNoRole()
-	}
-	return followIdentity(ctx, tx, before, identity, role)
+	return user, changes.Record(ctx, tx, user.Account, user.Actor(), KindInvitation, m.invitation.ID, m.invitation, nil)
 }
 
 func errNoRole() error {
@@ -167,8 +266,12 @@ func joinWithIdentity(ctx context.Context, tx Tx, account string, identity Ident
 	if err := requireCapacity(ctx, tx.CountUsers, account, "platform.user_rows", "users", maxUsers); err != nil {
 		return User{}, err
 	}
+	address, err := freeAddress(ctx, tx, User{Account: account}, identity)
+	if err != nil {
+		return User{}, err
+	}
 	now := tx.Now()
-	user := User{ID: newID(), Account: account, Email: identity.Email, Address: addressOf(identity.Email), Identity: identity.key(),
+	user := User{ID: newID(), Account: account, Email: identity.Email, Address: address, Identity: identity.key(),
 		Name: identity.userName(), Role: role, CreatedAt: now, UpdatedAt: now}.Checked()
 	if err := tx.InsertUser(ctx, user); err != nil {
 		return User{}, otherIdentity(identity, err)
@@ -189,16 +292,34 @@ func otherIdentity(identity Identity, err error) error {
 	return err
 }
 
-// followIdentity gives a user the identity, its e-mail address and a role. The last OWNER
-// who can sign in stays one.
-func followIdentity(ctx context.Context, tx Tx, before User, identity Identity, role Role) (User, error) {
+// freeAddress returns the address that a user gets from an identity: none while somebody
+// of another account has it, who may have taken it in advance.
+func freeAddress(ctx context.Context, tx ReadTx, user User, identity Identity) (string, error) {
+	address := addressOf(identity.Email)
+	holder, err := orNone(tx.UserByAddress(ctx, address))
+	switch {
+	case err != nil:
+		return "", err
+	case holder == nil || holder.ID == user.ID:
+		return address, nil
+	case holder.Account == user.Account:
+		return "", errOtherIdentity(identity)
+	}
+	return "", nil
+}
+
+// follow gives a user the identity, its e-mail address and the role. The last OWNER who
+// can sign in stays one.
+func (m membership) follow(ctx context.Context, tx Tx, before User, identity Identity) (User, error) {
 	after := before
-	after.Identity, after.Role = identity.key(), role
-	if address := addressOf(identity.Email); address != before.Address {
+	after.Identity, after.Role = identity.key(), m.role
+	switch address, err := freeAddress(ctx, tx, before, identity); {
+	case err != nil:
+		return User{}, err
+	case address != "" && address != before.Address, address == "" && before.Address == "":
 		after.Email, after.Address = identity.Email, address
 	}
-	after = after.Checked()
-	if role != Owner {
+	if m.role != Owner {
 		err := keepOwner(ctx, tx, before)
 		if fault.Is(err, fault.LastOwner) {
 			after.Role, err = Owner, nil
@@ -207,7 +328,12 @@ func followIdentity(ctx context.Context, tx Tx, before User, identity Identity, 
 			return User{}, err
 		}
 	}
-	if after == before {
+	if !before.Role.Covers(after.Role) {
+		if err := endOlderAccess(ctx, tx, &after); err != nil {
+			return User{}, err
+		}
+	}
+	if after = after.Checked(); after == before {
 		return before, nil
 	}
 	after.UpdatedAt = tx.Now()
@@ -215,6 +341,17 @@ func followIdentity(ctx context.Context, tx Tx, before User, identity Identity, 
 		return User{}, otherIdentity(identity, err)
 	}
 	return after, changes.Record(ctx, tx, after.Account, after.roleActor(before), KindUser, after.ID, &before, &after)
+}
+
+// endOlderAccess ends the sessions, the links and the password of a user whose role a rule
+// raises: whoever invited the user may have chosen the password, and the higher role is
+// for whom the provider has identified.
+func endOlderAccess(ctx context.Context, tx Tx, user *User) error {
+	user.PasswordHash = ""
+	if err := endSessions(ctx, tx, changes.System(), *user, ""); err != nil {
+		return err
+	}
+	return tx.DeleteLinks(ctx, user.Account, user.ID)
 }
 
 // roleActor returns who changed a user that signs in: a role follows from the rules.

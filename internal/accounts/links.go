@@ -187,7 +187,7 @@ func (s *Service) WithdrawLink(ctx context.Context, caller Caller, id string, ma
 // RedeemDraft is a link's token and what its user wants to be.
 type RedeemDraft struct {
 	Token, Email, Name, Password optional.Value[string]
-	Client                       string
+	Peer, Client                 string
 	Problems                     fault.Problems
 }
 
@@ -207,7 +207,7 @@ func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error
 	if err := draft.validate(link.Kind); err != nil {
 		return Session{}, err
 	}
-	password, err := s.Passwords.Hash(ctx, draft.Password.Or(""))
+	password, err := s.Passwords.Hash(ctx, Sender{Peer: draft.Peer, Known: true}, draft.Password.Or(""))
 	if err != nil {
 		return Session{}, err
 	}
@@ -223,6 +223,7 @@ func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error
 		if err := tx.DeleteLinks(ctx, link.Account, link.Subject); err != nil {
 			return Session{}, err
 		}
+		s.attempts.trust(user.Address, draft.Peer)
 		return openPersonal(ctx, tx, user, Session{Client: draft.Client})
 	})
 }
@@ -357,10 +358,14 @@ func (s *Service) ChangePassword(ctx context.Context, caller Caller, draft Passw
 	if err != nil {
 		return User{}, err
 	}
-	if err := s.verify(ctx, user.Address, draft.Peer, draft.Current.Or(""), user.PasswordHash, errWrongCurrent()); err != nil {
+	s.attempts.trust(user.Address, draft.Peer) // whoever calls is signed in
+	err = s.attempt(user.Address, draft.Peer, func(from Sender) error {
+		return s.verify(ctx, from, draft.Current.Or(""), user.PasswordHash, errWrongCurrent())
+	})
+	if err != nil {
 		return User{}, err
 	}
-	password, err := s.Passwords.Hash(ctx, draft.Password.Or(""))
+	password, err := s.Passwords.Hash(ctx, Sender{Peer: draft.Peer, Known: true}, draft.Password.Or(""))
 	if err != nil {
 		return User{}, err
 	}

@@ -40,13 +40,20 @@ func DefaultPasswordCost() PasswordCost { return PasswordCost{Memory: 19 << 10, 
 
 // Passwords hashes passwords with argon2id and verifies them. Hashing takes memory and
 // time on purpose, so only as many run at once as passwordMemory allows, and on half of the
-// processors at most: the others serve all other requests. The rest waits a moment and is
-// then RateLimited.
+// processors at most: the others serve all other requests. The rest waits a moment, each
+// network for its own, and is then RateLimited.
 type Passwords struct {
 	cost  PasswordCost
-	turns chan struct{}
+	turns turns
+	argon func(password string, salt []byte, cost PasswordCost) []byte // which tests count
 	// decoy is verified for people who do not exist: no password has this hash.
 	decoy string
+}
+
+// Sender is where a password comes from.
+type Sender struct {
+	Peer  string // an address, perhaps with a port
+	Known bool   // the person was signed in at this address before
 }
 
 // NewPasswords returns Passwords that hash at a cost.
@@ -54,29 +61,27 @@ func NewPasswords(cost PasswordCost) *Passwords {
 	random := make([]byte, saltBytes+hashBytes)
 	_, _ = rand.Read(random) // never fails: it would end the process
 	atOnce := min(passwordMemory/int(cost.Memory), runtime.GOMAXPROCS(0)/2)
-	return &Passwords{cost: cost, turns: make(chan struct{}, max(1, atOnce)),
+	return &Passwords{cost: cost, turns: turns{limit: max(1, atOnce)}, argon: argon,
 		decoy: hashText(cost, random[:saltBytes], random[saltBytes:])}
 }
 
 // Hash returns what the store keeps of a password.
-func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
-	leave, err := p.enter(ctx)
-	if err != nil {
+func (p *Passwords) Hash(ctx context.Context, from Sender, password string) (string, error) {
+	if err := p.enter(ctx, from); err != nil {
 		return "", err
 	}
-	defer leave()
+	defer p.turns.leave()
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails: it would end the process
-	return hashText(p.cost, salt, argon(password, salt, p.cost)), nil
+	return hashText(p.cost, salt, p.argon(password, salt, p.cost)), nil
 }
 
 // Verify reports whether a password has a hash. No hash costs as much as a wrong one.
-func (p *Passwords) Verify(ctx context.Context, password, hash string) (bool, error) {
-	leave, err := p.enter(ctx)
-	if err != nil {
+func (p *Passwords) Verify(ctx context.Context, from Sender, password, hash string) (bool, error) {
+	if err := p.enter(ctx, from); err != nil {
 		return false, err
 	}
-	defer leave()
+	defer p.turns.leave()
 	exists := hash != ""
 	if !exists {
 		hash = p.decoy
@@ -85,22 +90,28 @@ func (p *Passwords) Verify(ctx context.Context, password, hash string) (bool, er
 	if err != nil {
 		return false, err
 	}
-	return subtle.ConstantTimeCompare(argon(password, salt, cost), want) == 1 && exists, nil
+	return subtle.ConstantTimeCompare(p.argon(password, salt, cost), want) == 1 && exists, nil
 }
 
-// enter waits for a turn and returns what ends it.
-func (p *Passwords) enter(ctx context.Context) (leave func(), err error) {
+// enter waits for a turn.
+func (p *Passwords) enter(ctx context.Context, from Sender) error {
+	turn := p.turns.enter(from)
+	if turn == nil {
+		return nil
+	}
 	timeout := time.NewTimer(passwordWait)
 	defer timeout.Stop()
 	select {
-	case p.turns <- struct{}{}:
-		return func() { <-p.turns }, nil
+	case <-turn:
+		return nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		p.turns.giveUp(from, turn)
+		return ctx.Err()
 	case <-timeout.C:
+		p.turns.giveUp(from, turn)
 		refusal := fault.New(fault.RateLimited, "Many people are signing in at this moment. Try again shortly.")
 		refusal.RetryAfter = time.Second
-		return nil, refusal
+		return refusal
 	}
 }
 

@@ -18,28 +18,28 @@ import (
 func TestPasswords_HashAndVerify(t *testing.T) {
 	t.Parallel()
 	passwords := accounts.NewPasswords(accounts.PasswordCost{Memory: 64, Passes: 1})
-	hash, err := passwords.Hash(t.Context(), "correct horse")
+	hash, err := passwords.Hash(t.Context(), accounts.Sender{}, "correct horse")
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=64,t=1,p=1$") {
 		t.Fatalf("got %q, %v", hash, err)
 	}
-	if again, err := passwords.Hash(t.Context(), "correct horse"); err != nil || again == hash {
+	if again, err := passwords.Hash(t.Context(), accounts.Sender{}, "correct horse"); err != nil || again == hash {
 		t.Errorf("the salt is the same: %v", err)
 	}
 	for password, want := range map[string]bool{"correct horse": true, "Correct horse": false, "": false, "correct horse\x00": false} {
-		if got, err := passwords.Verify(t.Context(), password, hash); got != want || err != nil {
+		if got, err := passwords.Verify(t.Context(), accounts.Sender{}, password, hash); got != want || err != nil {
 			t.Errorf("%q: got %v, %v", password, got, err)
 		}
 	}
-	if got, err := passwords.Verify(t.Context(), "", ""); got || err != nil {
+	if got, err := passwords.Verify(t.Context(), accounts.Sender{}, "", ""); got || err != nil {
 		t.Errorf("no hash: got %v, %v", got, err)
 	}
 	for _, damaged := range []string{"x", "$argon2id$v=19$m=64,t=1,p=1$!$!", "$argon2id$v=19$m=x,t=1,p=1$AAAA$AAAA"} {
-		if _, err := passwords.Verify(t.Context(), "x", damaged); err == nil {
+		if _, err := passwords.Verify(t.Context(), accounts.Sender{}, "x", damaged); err == nil {
 			t.Errorf("%q was read", damaged)
 		}
 	}
 	// Another cost than that of today still verifies.
-	if got, err := accounts.NewPasswords(accounts.PasswordCost{Memory: 32, Passes: 2}).Verify(t.Context(), "correct horse", hash); !got || err != nil {
+	if got, err := accounts.NewPasswords(accounts.PasswordCost{Memory: 32, Passes: 2}).Verify(t.Context(), accounts.Sender{}, "correct horse", hash); !got || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -54,7 +54,7 @@ func TestPasswords_Bounded(t *testing.T) {
 			leave = append(leave, passwords.Occupy(t.Context()))
 		}
 		began := time.Now()
-		_, err := passwords.Verify(t.Context(), "x", "")
+		_, err := passwords.Verify(t.Context(), accounts.Sender{}, "x", "")
 		if refusals := fault.All(err); len(refusals) != 1 || refusals[0].Code != fault.RateLimited || refusals[0].RetryAfter != time.Second {
 			t.Errorf("got %v", err)
 		}
@@ -63,13 +63,13 @@ func TestPasswords_Bounded(t *testing.T) {
 		}
 		leaving, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := passwords.Verify(leaving, "x", ""); !errors.Is(err, context.Canceled) {
+		if _, err := passwords.Verify(leaving, accounts.Sender{}, "x", ""); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 		for _, each := range leave {
 			each()
 		}
-		if _, err := passwords.Verify(t.Context(), "x", ""); err != nil {
+		if _, err := passwords.Verify(t.Context(), accounts.Sender{}, "x", ""); err != nil {
 			t.Error(err)
 		}
 	})
@@ -90,7 +90,7 @@ func TestPasswords_DefaultCost(t *testing.T) {
 	var failed atomic.Int32
 	for range 6 { // more than fit
 		inFlight.Go(func() {
-			if _, err := passwords.Hash(t.Context(), "x"); err != nil && !fault.Is(err, fault.RateLimited) {
+			if _, err := passwords.Hash(t.Context(), accounts.Sender{}, "x"); err != nil && !fault.Is(err, fault.RateLimited) {
 				failed.Add(1)
 			}
 		})

@@ -40,6 +40,8 @@ type ReadTx interface {
 	Invitation(ctx context.Context, account, id string) (Invitation, error)
 	Invitations(ctx context.Context, account string, filter InvitationFilter, request page.Request) (page.List[Invitation], error)
 	CountInvitations(ctx context.Context, account string) (int, error)
+	// InvitationsTo returns the invitations of an address, of any account, oldest first.
+	InvitationsTo(ctx context.Context, address string) ([]Invitation, error)
 	// LinkByHash returns the link whose token has a hash, of any account.
 	LinkByHash(ctx context.Context, hash string) (Link, error)
 	// ResetLink returns a link that sets a password, by its id.

@@ -77,17 +77,8 @@ func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error
 	if err := draft.validate(); err != nil {
 		return Session{}, err
 	}
-	user, err := transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) {
-		user, err := tx.UserByAddress(ctx, addressOf(draft.Email.Or("")))
-		if fault.Is(err, fault.NotFound) {
-			return User{}, nil
-		}
-		return user, err
-	})
+	user, err := s.signInUser(ctx, draft)
 	if err != nil {
-		return Session{}, err
-	}
-	if err := s.verify(ctx, addressOf(draft.Email.Or("")), draft.Peer, draft.Password.Or(""), user.PasswordHash, errNotSignedIn()); err != nil {
 		return Session{}, err
 	}
 	return transaction.Write(ctx, s.Store, user.Account, func(tx Tx) (Session, error) {
@@ -100,6 +91,20 @@ func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error
 		}
 		return openPersonal(ctx, tx, current, Session{Client: draft.Client})
 	})
+}
+
+// signInUser returns the user with the address and the password of a draft. It looks for
+// them only after the attempt was admitted, so that refused ones cost nothing.
+func (s *Service) signInUser(ctx context.Context, draft SignInDraft) (user User, err error) {
+	address := addressOf(draft.Email.Or(""))
+	err = s.attempt(address, draft.Peer, func(from Sender) error {
+		user, err = transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return userByAddress(ctx, tx, address) })
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		return s.verify(ctx, from, draft.Password.Or(""), user.PasswordHash, errNotSignedIn())
+	})
+	return user, err
 }
 
 func (d *SignInDraft) validate() error {
@@ -117,29 +122,27 @@ func errNotSignedIn() error {
 }
 
 // verify refuses a password that does not have a hash as wrong.
-func (s *Service) verify(ctx context.Context, address, peer, password, hash string, wrong error) error {
-	return s.attempt(address, peer, func() error {
-		right, err := s.Passwords.Verify(ctx, password, hash)
-		if err == nil && !right {
-			err = wrong
-		}
-		return err
-	})
+func (s *Service) verify(ctx context.Context, from Sender, password, hash string, wrong error) error {
+	right, err := s.Passwords.Verify(ctx, from, password, hash)
+	if err == nil && !right {
+		err = wrong
+	}
+	return err
 }
 
-// attempt tries to sign somebody in. Who failed often is refused for a while; what fails
-// for another reason than what was sent does not count.
-func (s *Service) attempt(address, peer string, try func() error) error {
-	who, err := s.attempts.admit(address, peer, s.Now())
+// attempt tries to sign somebody in. Who failed often, and whose address or network did,
+// is refused for a while; what fails for another reason than what was sent does not count.
+func (s *Service) attempt(address, peer string, try func(Sender) error) error {
+	admitted, err := s.attempts.admit(address, peer, s.Now())
 	if err != nil {
 		return err
 	}
-	err = try()
+	err = try(Sender{Peer: peer, Known: admitted.known})
 	switch {
 	case err == nil:
-		s.attempts.succeeded(who)
+		s.attempts.succeeded(admitted)
 	case !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.Forbidden):
-		s.attempts.withdraw(who)
+		s.attempts.withdraw(admitted)
 	}
 	return err
 }
@@ -150,14 +153,12 @@ func (s *Service) SignInWithKey(ctx context.Context, caller Caller, client strin
 	if err := caller.RequireFullAccess(); err != nil {
 		return Session{}, err
 	}
-	session := Session{Account: caller.Account, User: caller.UserID, Key: &caller.KeyID, Role: caller.Role,
-		Scopes: Scopes{Environments: caller.Environments}, Client: client}
-	if caller.ExpiresAt != nil {
-		session.ExpiresAt = *caller.ExpiresAt
-	}
+	caller.Needs = Needs{Scoped: true}
 	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Session, error) {
-		if key, err := tx.Key(ctx, caller.Account, caller.KeyID); err != nil || !key.Works(tx.Now()) {
-			return Session{}, fault.New(fault.Unauthorized, "This API key has been revoked or has expired.").Because(err)
+		session := Session{Account: caller.Account, User: caller.UserID, Key: &caller.KeyID, Role: caller.Role,
+			Scopes: Scopes{Environments: caller.Environments}, Client: client}
+		if caller.ExpiresAt != nil {
+			session.ExpiresAt = *caller.ExpiresAt
 		}
 		return openSession(ctx, tx, caller.Actor(), session, SessionFilter{Key: caller.KeyID})
 	})

@@ -42,7 +42,7 @@ func (m *sessionMemory) get(hash digest) *seenSession {
 func (m *sessionMemory) put(hash digest, seen *seenSession) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.known = limited(m.known, maxRemembered)
+	m.known = withRoom(m.known, maxRemembered)
 	m.known[hash] = seen
 }
 

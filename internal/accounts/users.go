@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/hosts"
 	"github.com/signalbox/signalbox/internal/naming"
 	"github.com/signalbox/signalbox/internal/optional"
 	"github.com/signalbox/signalbox/internal/page"
@@ -30,7 +31,8 @@ type User struct {
 	Account string `json:"-"`
 	Email   string `json:"email"`
 	// Address is the e-mail address as it is compared. The owner that an account
-	// begins with has none until the set-up link is used.
+	// begins with has none until the set-up link is used, and somebody with an identity
+	// has none while a person of another account uses it.
 	Address string `json:"-"`
 	// PasswordHash is empty for a user without a password.
 	PasswordHash string `json:"-"`
@@ -38,7 +40,7 @@ type User struct {
 	Identity string `json:"-"`
 	Name     string `json:"name"`
 	Role     Role   `json:"role"`
-	// CanSignIn reports whether there is an address, and a password or an identity.
+	// CanSignIn reports whether there is an identity, or an address with a password.
 	CanSignIn bool      `json:"can_sign_in"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -167,7 +169,7 @@ func (d UserDraft) apply(tx Tx, caller Caller, user User) (User, error) {
 
 // Checked returns the user with CanSignIn as it follows from the rest.
 func (u User) Checked() User {
-	u.CanSignIn = u.Address != "" && (u.PasswordHash != "" || u.Identity != "")
+	u.CanSignIn = u.Identity != "" || u.Address != "" && u.PasswordHash != ""
 	return u
 }
 
@@ -227,15 +229,41 @@ func checkEmail(problems *fault.Problems, email string) {
 	odd := func(r rune) bool { return unicode.IsSpace(r) || naming.IsHidden(r) || r == '@' }
 	if !separated || local == "" || domain == "" || !naming.Fits(email, 3, maxEmail) || strings.ContainsFunc(local+domain, odd) {
 		problems.Attribute("email", "must be an e-mail address such as ada@example.com, of at most %d characters", maxEmail)
+		return
+	}
+	if _, err := hosts.Domain(domain); err != nil {
+		problems.Attribute("email", "must have a domain as its registry spells it, in lower case, such as bücher.example or xn--bcher-kva.example")
 	}
 }
 
-// addressOf returns an e-mail address as it is compared.
-func addressOf(email string) string { return strings.ToLower(email) }
+// AddressOf returns an e-mail address as it is compared and stored. Addresses that are not valid, which old versions stored,
+// are folded in ASCII as well.
+func AddressOf(email string) string {
+	address, err := hosts.Mailbox(email)
+	if err != nil {
+		return hosts.LowerASCII(email)
+	}
+	return address
+}
+
+func addressOf(email string) string { return AddressOf(email) }
+
+// hasAddress reports whether the user's e-mail address is one, as addresses are compared now. Nodes of an older version
+// stored addresses that they had folded further.
+func (u User) hasAddress(address string) bool { return AddressOf(u.Email) == address }
+
+// userByAddress returns the user who signs in with an address, of any account.
+func userByAddress(ctx context.Context, tx ReadTx, address string) (User, error) {
+	user, err := tx.UserByAddress(ctx, address)
+	if err == nil && !user.hasAddress(address) {
+		return User{}, fault.Missing("user", address)
+	}
+	return user, err
+}
 
 // FindByEmail returns the user with an e-mail address, of any account.
 func FindByEmail(ctx context.Context, tx ReadTx, email string) (User, error) {
-	user, err := tx.UserByAddress(ctx, addressOf(email))
+	user, err := userByAddress(ctx, tx, addressOf(email))
 	if fault.Is(err, fault.NotFound) {
 		err = fault.Missing("user", email)
 	}

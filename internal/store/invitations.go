@@ -31,6 +31,11 @@ func (tx *ReadTx) Invitations(ctx context.Context, account string, filter accoun
 	return pageOf(ctx, tx, found, request, scanInvitation)
 }
 
+// InvitationsTo returns the invitations of an address, of any account, oldest first.
+func (tx *ReadTx) InvitationsTo(ctx context.Context, address string) ([]accounts.Invitation, error) {
+	return all(ctx, tx.conn, scanInvitation, `SELECT `+invitationColumns+` FROM invitations WHERE address = $1 ORDER BY created_at, id`, address)
+}
+
 // CountInvitations counts the invitations of an account.
 func (tx *ReadTx) CountInvitations(ctx context.Context, account string) (int, error) {
 	return scalar(ctx, tx.conn, scanInt, `SELECT count(*) FROM invitations WHERE account_id = $1`, account)

@@ -36,7 +36,10 @@ func (db *DB) Migrate(ctx context.Context) error {
 		if err := tx.LockSchema(ctx); err != nil {
 			return err
 		}
-		return tx.migrate(ctx, steps)
+		if err := tx.migrate(ctx, steps); err != nil {
+			return err
+		}
+		return tx.foldAddresses(ctx)
 	})
 }
 
