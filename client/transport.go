@@ -211,8 +211,12 @@ func (t *transport) newRequest(ctx context.Context, r request, body []byte) (*ht
 	return sent, nil
 }
 
-// sessionCookie is the cookie of a session.
-const sessionCookie = "signalbox_session"
+// sessionCookie is the cookie of a session, and secureCookie where the server's callers use TLS. A server takes only its
+// own of the two, and which that is depends on its settings, so both are sent.
+const (
+	sessionCookie = "signalbox_session"
+	secureCookie  = "__Host-" + sessionCookie
+)
 
 // authenticate sets the headers that say who calls. The server's own origin shows that no other page is behind a session.
 func (t *transport) authenticate(header http.Header) {
@@ -220,7 +224,7 @@ func (t *transport) authenticate(header http.Header) {
 		header.Set("Authorization", t.authorization)
 	}
 	if t.session != "" {
-		header.Set("Cookie", sessionCookie+"="+t.session)
+		header.Set("Cookie", sessionCookie+"="+t.session+"; "+secureCookie+"="+t.session)
 		header.Set("Origin", origin(t.base))
 	}
 }
@@ -248,7 +252,7 @@ func receive(r request, response *http.Response) (answer, error) {
 	}
 	got := answer{etag: response.Header.Get("ETag"), body: body}
 	for _, cookie := range response.Cookies() {
-		if cookie.Name == sessionCookie {
+		if cookie.Name == sessionCookie || cookie.Name == secureCookie {
 			got.session = cookie.Value
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -107,10 +108,12 @@ type Services struct {
 
 // Options are the operator's choices.
 type Options struct {
-	PublicURL    string  // the base of links; empty uses the request's host
-	RateLimit    float64 // how many requests per second a key may make; 0 is no limit
-	ServeMetrics bool    // whether the API's address serves /metrics
-	SignInPage   string  // the path that tells people why they could not sign in; empty is none
+	PublicURL string  // the base of links; empty uses the request's host
+	RateLimit float64 // how many requests per second a key or a person may make; 0 is no limit
+	// TrustedProxies are the networks of proxies whose word on where requests come from is taken.
+	TrustedProxies []netip.Prefix
+	ServeMetrics   bool   // whether the API's address serves /metrics
+	SignInPage     string // the path that tells people why they could not sign in; empty is none
 }
 
 // API is the HTTP interface.
@@ -125,6 +128,7 @@ type API struct {
 	limits  *rateLimits
 	secure  bool // callers use TLS, at least up to a proxy
 	origins origins
+	peers   peers
 
 	requestIDs *requestIDs
 }
@@ -142,7 +146,7 @@ func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(), table: map[string]route{},
 		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots), outage: &outage{live: services.Live, remote: services.Remote && services.Live != nil},
 		limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
-		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL)}
+		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL), peers: peers{options.TrustedProxies}}
 	for _, route := range a.routes() {
 		a.table[route.pattern] = route
 		a.mux.Handle(route.pattern, a.endpoint(route))

@@ -173,7 +173,7 @@ func (c client) send(method, path, body string, options ...option) answer {
 		r.header.Set("Authorization", "Bearer "+c.key)
 	}
 	if c.session != "" {
-		r.header.Set("Cookie", "signalbox_session="+c.session)
+		r.header.Set("Cookie", "signalbox_session="+c.session+"; __Host-signalbox_session="+c.session)
 	}
 	for _, option := range options {
 		option(&r)

@@ -106,7 +106,7 @@ func (a *API) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 // proxy before us took for the next request could then be part of this one.
 func (a *API) protect(w *recorder, r *http.Request) {
 	w.set("X-Content-Type-Options", "nosniff")
-	if r.TLS != nil || a.secure {
+	if a.isSecure(r) {
 		w.set("Strict-Transport-Security", "max-age=31536000")
 	}
 	if len(r.TransferEncoding) > 0 {
@@ -296,7 +296,7 @@ func (a *API) authorize(to access, c *call) error {
 	if to.needs.Evaluates && c.caller.Access == accounts.EvaluateAccess {
 		allowPages(c.writer, c.request, c.caller.Origins)
 	}
-	if err := a.limits.take(c.caller.Credential()); err != nil {
+	if err := a.limits.take(c.caller); err != nil {
 		return err
 	}
 	c.caller.Needs = to.needs
@@ -313,14 +313,14 @@ func (a *API) identify(ctx context.Context, needs access, c *call) error {
 	if key != "" {
 		return a.authenticate(ctx, needs, c, key)
 	}
-	session := cookieValue(c.request, sessionCookie)
+	session := cookieValue(c.request, a.cookieName(c.request, sessionCookie))
 	if session == "" {
 		return fault.New(fault.Unauthorized, "Send an API key as Authorization: Bearer KEY, or sign in.")
 	}
 	if err := a.origins.check(c.request, needs.socket); err != nil {
 		return err
 	}
-	c.caller, err = a.Auth.AuthenticateSession(ctx, session, c.request.RemoteAddr)
+	c.caller, err = a.Auth.AuthenticateSession(ctx, session, a.peers.of(c.request))
 	return err
 }
 

@@ -17,7 +17,7 @@ import (
 
 const (
 	openIDPath = "/auth/oidc"
-	// openIDCookie keeps a sign-in that goes on at the provider.
+	// openIDCookie keeps a sign-in that goes on at the provider, where callers do not use TLS.
 	openIDCookie = "signalbox_oidc"
 	// maxReturn bounds the path that a sign-in ends at.
 	maxReturn = 2000
@@ -56,7 +56,7 @@ func (a *API) finishOpenID(c *call) (reply, error) {
 	if err := a.requireOpenID(c); err != nil {
 		return reply{}, err
 	}
-	identity, path, err := a.OpenID.Finish(c.ctx(), cookieValue(c.request, openIDCookie), c.request.URL.Query())
+	identity, path, err := a.OpenID.Finish(c.ctx(), cookieValue(c.request, a.cookieName(c.request, openIDCookie)), c.request.URL.Query())
 	a.keepFlow(c, "", -1) // it works once
 	var session accounts.Session
 	if err == nil {
@@ -80,8 +80,12 @@ func (a *API) requireOpenID(c *call) error {
 // keepFlow gives a browser what it needs to finish a sign-in, or takes it away. The
 // cookie is Lax, because the browser comes back from another site.
 func (a *API) keepFlow(c *call, flow string, seconds int) {
-	http.SetCookie(c.writer, &http.Cookie{Name: openIDCookie, Value: flow, Path: a.publicPath() + openIDPath, MaxAge: seconds, HttpOnly: true,
-		SameSite: http.SameSiteLaxMode, Secure: a.secure || c.request.TLS != nil})
+	cookie := &http.Cookie{Name: a.cookieName(c.request, openIDCookie), Value: flow, Path: a.publicPath() + openIDPath, MaxAge: seconds, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: a.isSecure(c.request)}
+	if cookie.Secure {
+		cookie.Path = "/" // the name's prefix demands it
+	}
+	http.SetCookie(c.writer, cookie)
 	c.writer.set("Cache-Control", "no-store")
 }
 

@@ -256,30 +256,91 @@ func TestOpenID_WhoMay(t *testing.T) {
 	last.get(usersPath + "/current").want(200)
 }
 
-// TestOpenID_Invited: people who were invited sign in with their address. The rules are
-// those of the first account; elsewhere the provider gives no roles.
+// TestOpenID_Invited: people of the first account sign in with their address, and people who
+// are invited accept the invitation so. The rules are those of the first account.
 func TestOpenID_Invited(t *testing.T) {
 	t.Parallel()
 	provider := startProvider(t)
 	ruled := start(t, storetest.New(t, "sqlite"), provider.settings)
 	elsewhere := ruled.account("pro")
 	lenient := start(t, storetest.New(t, "sqlite"), provider.settings, func(s *settings.Settings) { s.OIDCRoles, s.OIDCDomains = nil, []string{"*"} })
-	for name, home := range map[string]client{"elsewhere": elsewhere, "lenient": lenient} {
-		invited := home.join("MEMBER", "Grace")
-		provider.knows(name, ada(attributes{"email": strings.ToUpper(invited.email), "groups": "owners"}))
-		signedIn, user := provider.signInAs(home, name).person(home)
-		requireContains(t, "attributes", user.data().Attributes, attributes{"role": "MEMBER", "name": "Grace"})
-		if signedIn.id != invited.id {
-			t.Error("it is another user")
-		}
-		invited.again() // the password works as before
+	invited := lenient.join("MEMBER", "Grace")
+	provider.knows("lenient", ada(attributes{"email": strings.ToUpper(invited.email), "groups": "owners"}))
+	signedIn, user := provider.signInAs(lenient, "lenient").person(lenient)
+	requireContains(t, "attributes", user.data().Attributes, attributes{"role": "MEMBER", "name": "Grace"})
+	if signedIn.id != invited.id {
+		t.Error("it is another user")
+	}
+	invited.again() // the password works as before
+	// Nobody has used the link: whom the provider knows by this address was invited.
+	elsewhere.invite("grace@example.com", "MEMBER").want(201)
+	provider.knows("elsewhere", ada(attributes{"email": "Grace@example.com", "groups": "others"}))
+	_, user = provider.signInAs(elsewhere, "elsewhere").person(elsewhere)
+	requireContains(t, "attributes", user.data().Attributes, attributes{"role": "MEMBER", "name": "Ada Lovelace"})
+	if open := elsewhere.get(invitationsPath).want(200).ids(); len(open) != 0 {
+		t.Errorf("the invitation is still open: %v", open)
 	}
 	provider.knows("stranger", ada(attributes{"email": "stranger@elsewhere.org"}))
 	provider.signInAs(lenient, "stranger").refusedSignIn("no_role")
 	member := ruled.join("MEMBER", "Grace")
 	provider.knows("ruled", ada(attributes{"email": member.email, "groups": "admins"}))
-	_, user := provider.signInAs(ruled, "ruled").person(ruled)
+	_, user = provider.signInAs(ruled, "ruled").person(ruled)
 	requireContains(t, "attributes", user.data().Attributes, attributes{"role": "ADMIN"})
+}
+
+// TestOpenID_Squatting: whoever invites somebody may use the link as well. The person whom
+// the provider knows by that address is not signed in as theirs.
+func TestOpenID_Squatting(t *testing.T) {
+	t.Parallel()
+	provider := startProvider(t)
+	ruled := start(t, storetest.New(t, "sqlite"), provider.settings)
+	lenient := start(t, storetest.New(t, "sqlite"), provider.settings, func(s *settings.Settings) { s.OIDCRoles = nil })
+	for name, home := range map[string]client{"ruled": ruled, "lenient": lenient} {
+		tenant := home.account("pro")
+		tenant.redeem(tenant.invite("ceo@example.com", "OWNER").want(201).text("link"), nil).want(201)
+		provider.knows(name, ada(attributes{"email": "ceo@example.com", "groups": "admins"}))
+	}
+	_, user := provider.signInAs(ruled, "ruled").person(ruled)
+	requireContains(t, "attributes", user.data().Attributes, attributes{"role": "ADMIN", "email": "ceo@example.com", "can_sign_in": true})
+	ruled.get(usersPath + "/" + user.data().ID).want(200) // in the first account
+	provider.signInAs(lenient, "lenient").refusedSignIn("no_role")
+}
+
+// TestOpenID_Addresses: what Unicode's lower case makes equal is another address.
+func TestOpenID_Addresses(t *testing.T) {
+	t.Parallel()
+	provider := startProvider(t)
+	owner := start(t, storetest.New(t, "sqlite"), provider.settings, func(s *settings.Settings) {
+		s.OIDCRoles, s.OIDCDomains = nil, []string{"exampli.com", "xn--bcher-kva.example"}
+	})
+	owner.redeem(owner.invite("nik@exampli.com", "OWNER").want(201).text("link"), nil).want(201)
+	owner.redeem(owner.invite("nik@bücher.example", "MEMBER").want(201).text("link"), nil).want(201)
+	for email, reason := range map[string]string{"nİk@examplİ.com": "email", "nİk@exampli.com": "no_role", "ni\u212A@exampli.com": "no_role",
+		"nik@e\u212Aampli.com": "email", "nik@xn--exampl-t6c.com": "domain"} {
+		provider.knows("other", ada(attributes{"email": email}))
+		provider.signInAs(owner, "other").refusedSignIn(reason)
+	}
+	for name, email := range map[string]string{"ascii": "NIK@Exampli.com", "idna": "nik@XN--bcher-kva.example"} {
+		provider.knows(name, ada(attributes{"email": email}))
+		_, user := provider.signInAs(owner, name).person(owner)
+		if role := user.text("role"); (role == "OWNER") != (name == "ascii") {
+			t.Errorf("%s is %s", email, role)
+		}
+	}
+}
+
+// TestOpenID_SecureCookies: other hosts of the domain cannot plant the cookies of a server with TLS.
+func TestOpenID_SecureCookies(t *testing.T) {
+	t.Parallel()
+	provider := startProvider(t)
+	owner := start(t, storetest.New(t, "sqlite"), provider.settings, func(s *settings.Settings) { s.PublicURL = "https://box.example/base" }).as("")
+	flow := owner.get(startPath).want(303).cookieOf("__Host-signalbox_oidc")
+	if flow == nil || !flow.Secure || flow.Path != "/" || flow.Domain != "" {
+		t.Fatalf("got the cookie %v", flow)
+	}
+	for _, name := range []string{"signalbox_oidc", "__Host-signalbox_oidc"} { // the state is wrong in both
+		owner.get("/auth/oidc/callback?code=x&state=y", with("Cookie", name+"="+flow.Value)).refusedSignIn("state")
+	}
 }
 
 func TestOpenID_PublicClient(t *testing.T) {

@@ -138,11 +138,11 @@ func isTooOld(since time.Time) bool { return time.Since(since) > maxStale }
 // keys from memory while it is away.
 func (a *API) authenticate(ctx context.Context, needs access, c *call, token string) (err error) {
 	if !needs.outlives {
-		c.caller, err = a.Auth.Authenticate(ctx, token, c.request.RemoteAddr)
+		c.caller, err = a.Auth.Authenticate(ctx, token, a.peers.of(c.request))
 		return err
 	}
 	err = a.outage.ask(ctx, func(ctx context.Context) error {
-		c.caller, err = a.Auth.Authenticate(ctx, token, c.request.RemoteAddr)
+		c.caller, err = a.Auth.Authenticate(ctx, token, a.peers.of(c.request))
 		return err
 	})
 	if isAway(ctx, err) {

@@ -60,7 +60,7 @@ func (c client) signIn(credentials attributes, options ...option) answer {
 func (a answer) cookie() *http.Cookie {
 	a.t.Helper()
 	cookies := (&http.Response{Header: a.header}).Cookies()
-	if len(cookies) != 1 || cookies[0].Name != "signalbox_session" {
+	if len(cookies) != 1 || strings.TrimPrefix(cookies[0].Name, "__Host-") != "signalbox_session" {
 		a.t.Fatalf("%s: got the cookies %v", a.what, cookies)
 	}
 	return cookies[0]

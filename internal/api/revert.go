@@ -304,7 +304,7 @@ func (u undoing) write(route route, body []byte, tag string) (changes.Change, er
 func (u undoing) part(body []byte, ifMatch string) *call {
 	writer := *u.call.writer
 	writer.strict = false
-	request := &http.Request{URL: &url.URL{}, Header: http.Header{}, RemoteAddr: u.call.request.RemoteAddr,
+	request := &http.Request{URL: &url.URL{}, Header: http.Header{}, RemoteAddr: u.api.peers.of(u.call.request),
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}
 	if ifMatch != "" {
 		request.Header.Set("If-Match", ifMatch)

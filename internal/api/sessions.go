@@ -9,7 +9,8 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
-// sessionCookie is the name of the cookie that stands for a session.
+// sessionCookie is the name of the cookie that stands for a session, where callers do not
+// use TLS.
 const sessionCookie = "signalbox_session"
 
 // maxOpenBody bounds the bodies that anybody may send without a credential.
@@ -32,6 +33,19 @@ func sessionFilter(c *call) accounts.SessionFilter {
 	return accounts.SessionFilter{User: c.query.Filter("user").Or("")}
 }
 
+// isSecure reports whether the caller uses TLS, at least up to a proxy.
+func (a *API) isSecure(r *http.Request) bool { return a.secure || r.TLS != nil }
+
+// cookieName returns the name of a cookie for a caller. Where callers use TLS, browsers
+// keep its prefix from other hosts of the domain and from pages without TLS, which could
+// otherwise plant a cookie of their own.
+func (a *API) cookieName(r *http.Request, name string) string {
+	if a.isSecure(r) {
+		return "__Host-" + name
+	}
+	return name
+}
+
 // cookieValue returns the value of a cookie, or "".
 func cookieValue(r *http.Request, name string) string {
 	cookie, err := r.Cookie(name)
@@ -50,8 +64,8 @@ func (a *API) begin(c *call, session accounts.Session) {
 
 // setCookie gives a browser its session, or with an empty token takes it away.
 func (a *API) setCookie(c *call, token string, expires time.Time) {
-	cookie := &http.Cookie{Name: sessionCookie, Value: token, Path: "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: a.secure || c.request.TLS != nil}
+	cookie := &http.Cookie{Name: a.cookieName(c.request, sessionCookie), Value: token, Path: "/", Expires: expires, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: a.isSecure(c.request)}
 	if token == "" {
 		cookie.MaxAge = -1
 	}
@@ -86,7 +100,7 @@ func (a *API) signIn(c *call) (reply, error) {
 	if !withKey {
 		attributes.Know(jsonapi.MemberNames(sessionAttributes{})...)
 		draft := accounts.SignInDraft{Email: attributes.String("email"), Password: attributes.Text("password"),
-			Peer: c.request.RemoteAddr, Client: client}
+			Peer: a.peers.of(c.request), Client: client}
 		draft.Problems = envelope.Done()
 		session, err := a.Accounts.SignIn(c.ctx(), draft)
 		return a.signedIn(c, session, err)
@@ -98,7 +112,7 @@ func (a *API) signIn(c *call) (reply, error) {
 	if problems := envelope.Done(); problems.Err() != nil {
 		return reply{}, problems.Err()
 	}
-	caller, err := a.Auth.Authenticate(c.ctx(), key, c.request.RemoteAddr)
+	caller, err := a.Auth.Authenticate(c.ctx(), key, a.peers.of(c.request))
 	if err != nil {
 		return reply{}, err
 	}
@@ -113,7 +127,7 @@ func (a *API) signInWithCode(c *call, envelope *jsonapi.Envelope, code string) (
 			envelope.Attributes.Refuse(other, "must be left out when there is a code")
 		}
 	}
-	draft := accounts.CodeDraft{Code: code, Peer: c.request.RemoteAddr, Client: c.request.UserAgent(), Problems: envelope.Done()}
+	draft := accounts.CodeDraft{Code: code, Peer: a.peers.of(c.request), Client: c.request.UserAgent(), Problems: envelope.Done()}
 	session, err := a.Accounts.SignInWithCode(c.ctx(), draft)
 	return a.signedIn(c, session, err)
 }
@@ -148,7 +162,7 @@ func (a *API) redeem(c *call) (reply, error) {
 	}
 	attributes := envelope.Attributes
 	draft := accounts.RedeemDraft{Token: attributes.String("token"), Email: attributes.String("email"), Name: attributes.String("name"),
-		Password: attributes.Text("password"), Client: c.request.UserAgent()}
+		Password: attributes.Text("password"), Peer: a.peers.of(c.request), Client: c.request.UserAgent()}
 	draft.Problems = envelope.Done()
 	session, err := a.Accounts.Redeem(c.ctx(), draft)
 	return a.signedIn(c, session, err)

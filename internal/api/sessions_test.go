@@ -20,7 +20,8 @@ func TestSession_SignInAndOut(t *testing.T) {
 		ada := owner.join("ADMIN", "Ada")
 		signed := owner.signIn(attributes{"email": strings.ToUpper(ada.email), "password": goodPassword}, with("User-Agent", "Browser/1.0")).want(201)
 		cookie := signed.cookie()
-		if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Secure || cookie.Path != "/" || len(cookie.Value) != 43 {
+		owner.as("").get(accountPath, with("Cookie", "__Host-signalbox_session="+cookie.Value)).refused(401, unauthorized())
+		if cookie.Name != "signalbox_session" || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Secure || cookie.Path != "/" || len(cookie.Value) != 43 {
 			t.Errorf("got the cookie %v", cookie)
 		}
 		if signed.text("user") != ada.id || signed.attribute("api_key") != nil || signed.text("role") != "ADMIN" || signed.text("client") != "Browser/1.0" {
@@ -273,9 +274,11 @@ func TestSession_Secure(t *testing.T) {
 		t.Errorf("got %s", invited)
 	}
 	joined := owner.redeem(invited, nil).want(201)
-	if !joined.cookie().Secure {
-		t.Errorf("got %v", joined.cookie())
+	if cookie := joined.cookie(); !cookie.Secure || cookie.Name != "__Host-signalbox_session" || cookie.Path != "/" || cookie.Domain != "" {
+		t.Errorf("got %v", cookie)
 	}
+	planted := owner.as("").get(accountPath, with("Cookie", "signalbox_session="+joined.cookie().Value))
+	planted.refused(401, unauthorized()) // any page of the domain may set this one
 	ada := owner.with(joined.cookie().Value)
 	settings := envelope("", "", attributes{})
 	ada.put(ownSettingsPath, settings, with("Origin", "https://box.example"), with("Sec-Fetch-Site", "cross-site")).want(403) // VIEWER

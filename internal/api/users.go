@@ -59,7 +59,7 @@ func (a *API) changePassword(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	draft := accounts.PasswordDraft{Peer: c.request.RemoteAddr,
+	draft := accounts.PasswordDraft{Peer: a.peers.of(c.request),
 		Current: envelope.Attributes.Text("current_password"), Password: envelope.Attributes.Text("password")}
 	draft.Problems = envelope.Done()
 	user, err := a.Accounts.ChangePassword(c.ctx(), c.caller, draft, ifMatch(c, userResource().document))

@@ -53,7 +53,7 @@ func (a *App) wire() {
 	services, pages := a.services(), console.New(book.New(signalbox.Documents()))
 	services.Console = pages
 	a.api = api.New(services, api.Options{
-		PublicURL: a.settings.PublicURL, RateLimit: a.settings.RateLimit, ServeMetrics: a.settings.MetricsListen == "",
+		PublicURL: a.settings.PublicURL, RateLimit: a.settings.RateLimit, TrustedProxies: a.settings.TrustedProxies, ServeMetrics: a.settings.MetricsListen == "",
 		SignInPage: pages.SignInPage(),
 	})
 	a.wireFeed()

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/hosts"
 )
 
 // issuer accepts the URL of an OpenID Connect provider as it is spelled: tokens repeat it. Without TLS anybody in between
@@ -67,17 +69,18 @@ func rolePairs(given map[string]string, text string) error {
 	return nil
 }
 
-// domains accepts domains of e-mail addresses.
+// domains accepts domains of e-mail addresses, and returns them in the form in which they are compared.
 func domains(text string) ([]string, error) {
 	var found, bad []string
 	for item := range strings.SplitSeq(text, ",") {
-		item = strings.ToLower(strings.TrimSpace(item))
+		item = strings.TrimSpace(item)
+		domain, err := hosts.Domain(item)
 		switch {
 		case item == "":
-		case item != "*" && (strings.ContainsAny(item, "@*/: \t") || strings.HasPrefix(item, ".")):
+		case err != nil, item != "*" && (strings.ContainsAny(item, "@*/: \t") || strings.HasPrefix(item, ".")):
 			bad = append(bad, strconv.Quote(item))
 		default:
-			found = append(found, item)
+			found = append(found, domain)
 		}
 	}
 	if len(bad) > 0 {

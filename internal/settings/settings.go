@@ -32,6 +32,7 @@ type Settings struct {
 	OIDCRoleClaim        string            // the claim that OIDCRoles are about
 	OIDCRoles            map[string]string // roles by values of the claim; nil means that the provider gives none
 	OIDCDomains          []string          // of e-mail addresses, in lower case; nil or "*" means any
+	TrustedProxies       []netip.Prefix    // networks of proxies whose word on clients' addresses is taken
 	AllowNetworks        []netip.Prefix    // networks that jobs may reach although they are not public
 	Retention            time.Duration     // how long finished runs are kept
 	ChangesRetention     time.Duration     // how long the history of changes is kept
