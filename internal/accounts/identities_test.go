@@ -1,12 +1,18 @@
 package accounts_test
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/optional"
+	"github.com/signalbox/signalbox/internal/page"
 	"github.com/signalbox/signalbox/internal/store"
 	"github.com/signalbox/signalbox/internal/store/storetest"
 )
@@ -105,6 +111,278 @@ func TestIdentity_EndsSetup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := link(); !fault.Is(err, fault.AlreadyExists) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// person makes a user of an account who has a password, as whoever redeems an invitation does.
+func (h *house) person(t *testing.T, account, email string, role accounts.Role) accounts.User {
+	t.Helper()
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	user := accounts.User{ID: uuid.NewString(), Account: account, Email: email, Address: accounts.AddressOf(email), PasswordHash: "a hash",
+		Name: email, Role: role, CreatedAt: now, UpdatedAt: now}
+	h.write(t, account, func(tx *store.Tx) error { return tx.InsertUser(t.Context(), user) })
+	return user
+}
+
+func (h *house) write(t *testing.T, account string, work func(*store.Tx) error) {
+	t.Helper()
+	if err := h.db.Write(t.Context(), account, work); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// userOf returns the user of a session, of any account.
+func (h *house) userOf(t *testing.T, session accounts.Session) (user accounts.User) {
+	t.Helper()
+	h.write(t, session.Account, func(tx *store.Tx) (err error) {
+		user, err = tx.User(t.Context(), session.Account, session.User)
+		return err
+	})
+	return user
+}
+
+// identityOf is somebody whose e-mail address the provider has verified.
+func identityOf(email string, values ...string) accounts.Identity {
+	return accounts.Identity{Issuer: "https://login.example.com", Subject: email, Email: email, EmailVerified: true, Name: "Nik", Values: values}
+}
+
+// TestIdentity_Addresses: an identity is bound to somebody with the same address only, and
+// what Unicode's lower case makes equal is another one.
+func TestIdentity_Addresses(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database)
+		h.Identities = accounts.IdentityRules{Domains: []string{"exampli.com", "kilo.example", "xn--bcher-kva.example"}}
+		home := h.tenant.Account.ID
+		for _, email := range []string{"nik@exampli.com", "Kim@kilo.example", "nik@bücher.example", "ada@xn--bcher-kva.example"} {
+			h.person(t, home, email, accounts.Owner)
+		}
+		for email, want := range map[string]string{ // the address that signs in, or the reason
+			"NIK@Exampli.com":           "nik@exampli.com",
+			"nİk@exampli.com":           accounts.ReasonNoRole,
+			"nik@examplİ.com":           accounts.ReasonEmail,
+			"nİk@examplİ.com":           accounts.ReasonEmail,
+			"nik@xn--exampl-t6c.com":    accounts.ReasonDomain,
+			"\u212Aim@kilo.example":     accounts.ReasonNoRole, // the Kelvin sign
+			"kim@\u212Ailo.example":     accounts.ReasonEmail,
+			"KIM@KILO.example":          "kim@kilo.example",
+			"nik@XN--bcher-kva.example": "nik@xn--bcher-kva.example",
+			"ada@Bücher.example":        "ada@xn--bcher-kva.example",
+			"nik@exampli.com.":          accounts.ReasonDomain,
+		} {
+			session, err := h.SignInWithIdentity(t.Context(), identityOf(email), "")
+			if got := reasonOf(err); err != nil && got != want {
+				t.Errorf("%q: got %v, want %s", email, err, want)
+			}
+			if err != nil {
+				continue
+			}
+			if user := h.userOf(t, session); user.Address != want {
+				t.Errorf("%q signed in as %q, want %s", email, user.Address, want)
+			}
+		}
+		unverified := identityOf("nik@exampli.com")
+		unverified.EmailVerified = false
+		if _, err := h.SignInWithIdentity(t.Context(), unverified, ""); reasonOf(err) != accounts.ReasonUnverified {
+			t.Errorf("unverified: got %v", err)
+		}
+	})
+}
+
+// TestIdentity_OldAddresses: a row that an older node wrote is not found by what it folded.
+func TestIdentity_OldAddresses(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"))
+	old := h.person(t, h.tenant.Account.ID, "nİk@example.com", accounts.Owner)
+	h.write(t, old.Account, func(tx *store.Tx) error {
+		old.Address = "nik@example.com"
+		return tx.UpdateUser(t.Context(), old)
+	})
+	if _, err := h.SignInWithIdentity(t.Context(), identityOf("nik@example.com"), ""); reasonOf(err) != accounts.ReasonNoRole {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestIdentity_Squatting: people of other accounts than the rule's are not signed in as,
+// whoever has taken their address there.
+func TestIdentity_Squatting(t *testing.T) {
+	t.Parallel()
+	rules := map[string]accounts.Role{"staff": accounts.Member}
+	for name, c := range map[string]struct {
+		roles  map[string]accounts.Role
+		values []string
+		bound  bool   // the tenant's person has the identity already, as old versions bound it
+		reason string // empty: a user of the first account
+		taken  bool   // a user of the tenant's account
+	}{
+		"a rule gives a role":                {roles: rules, values: []string{"staff"}},
+		"no rule gives a role":               {roles: rules, reason: accounts.ReasonNoRole},
+		"no rules":                           {reason: accounts.ReasonNoRole},
+		"bound, and a rule gives a role":     {roles: rules, values: []string{"staff"}, bound: true},
+		"bound, and nothing else gives role": {bound: true, taken: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, database storetest.Database) {
+				h := newHouse(t, database)
+				tenant := storetest.NewTenant(t, h.db, "pro").Account.ID
+				h.Identities = accounts.IdentityRules{Roles: c.roles}
+				squatter, identity := h.person(t, tenant, "ceo@exampli.com", accounts.Owner), identityOf("ceo@exampli.com", c.values...)
+				if c.bound {
+					h.write(t, tenant, func(tx *store.Tx) error {
+						squatter.Identity = identity.Issuer + " " + identity.Subject
+						return tx.UpdateUser(t.Context(), squatter)
+					})
+				}
+				for range 2 { // the second finds the user of the first
+					session, err := h.SignInWithIdentity(t.Context(), identity, "")
+					if c.reason != "" {
+						if reasonOf(err) != c.reason {
+							t.Errorf("got %v", err)
+						}
+						continue
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := h.tenant.Account.ID
+					if c.taken {
+						want = tenant
+					}
+					if user := h.userOf(t, session); user.Account != want || !user.CanSignIn || user.Email != "ceo@exampli.com" {
+						t.Errorf("got %+v", user)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestIdentity_TakesAddressWhenFree: who has no address because of a squatter gets it once
+// the squatter is gone.
+func TestIdentity_TakesAddressWhenFree(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"))
+	h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{"staff": accounts.Member}}
+	tenant := storetest.NewTenant(t, h.db, "pro").Account.ID
+	squatter, identity := h.person(t, tenant, "ceo@exampli.com", accounts.Member), identityOf("ceo@exampli.com", "staff")
+	for _, want := range []string{"", "ceo@exampli.com"} {
+		session, err := h.SignInWithIdentity(t.Context(), identity, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if user := h.userOf(t, session); user.Address != want {
+			t.Errorf("the address is %q, want %q", user.Address, want)
+		}
+		h.write(t, tenant, func(tx *store.Tx) error { return tx.DeleteUser(t.Context(), tenant, squatter.ID) })
+	}
+}
+
+// TestIdentity_Invited: an invitation that nobody has used is for whom the provider knows
+// by its address, in any account.
+func TestIdentity_Invited(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database)
+		tenant := storetest.NewTenant(t, h.db, "pro")
+		invite := func(owner accounts.Caller, email string) {
+			t.Helper()
+			if _, err := h.Invite(t.Context(), owner, accounts.InvitationDraft{Email: optional.Of(email), Role: optional.Of("ADMIN")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		invite(tenant.Owner, "Ada@example.com")
+		invite(tenant.Owner, "bob@example.com")
+		invite(tenant.Owner, "nİk@example.com")
+		invite(h.owner, "bob@example.com")
+		for name, roles := range map[string]map[string]accounts.Role{"no rules": nil, "no rule gives a role": {"staff": accounts.Member}} {
+			h.Identities.Roles = roles
+			if _, err := h.SignInWithIdentity(t.Context(), identityOf("nik@example.com"), ""); reasonOf(err) != accounts.ReasonNoRole {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+		session, err := h.SignInWithIdentity(t.Context(), identityOf("ada@example.com"), "")
+		if err != nil || session.Account != tenant.Account.ID || session.Role != accounts.Admin {
+			t.Fatalf("got %+v, %v", session, err)
+		}
+		if left, err := h.Invitations(t.Context(), tenant.Owner, accounts.InvitationFilter{}, page.First()); err != nil || len(left.Items) != 2 {
+			t.Errorf("the invitations are %v, %v", left.Items, err)
+		}
+		// With rules nobody is invited around them to the first account.
+		if session, err = h.SignInWithIdentity(t.Context(), identityOf("bob@example.com"), ""); err != nil || session.Account != tenant.Account.ID {
+			t.Errorf("got %+v, %v", session, err)
+		}
+	})
+}
+
+// TestIdentity_InvitationOfNobody: who invited must still be there and have the role.
+func TestIdentity_InvitationOfNobody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"))
+	maker := h.person(t, h.tenant.Account.ID, "maker@example.com", accounts.Admin)
+	caller := accounts.Caller{Account: maker.Account, UserID: maker.ID, Role: accounts.Admin}
+	if _, err := h.Invite(t.Context(), caller, accounts.InvitationDraft{Email: optional.Of("ada@example.com"), Role: optional.Of("ADMIN")}); err != nil {
+		t.Fatal(err)
+	}
+	h.write(t, maker.Account, func(tx *store.Tx) error {
+		maker.Role = accounts.Viewer
+		return tx.UpdateUser(t.Context(), maker)
+	})
+	if _, err := h.SignInWithIdentity(t.Context(), identityOf("ada@example.com"), ""); reasonOf(err) != accounts.ReasonNoRole {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestIdentity_RaisedRole: a role that a rule raises is not for whoever chose the password.
+func TestIdentity_RaisedRole(t *testing.T) {
+	t.Parallel()
+	for given, ends := range map[accounts.Role]bool{accounts.Owner: true, accounts.Admin: false, accounts.Viewer: false} {
+		h := newHouse(t, storetest.New(t, "sqlite"))
+		h.Identities = accounts.IdentityRules{Roles: map[string]accounts.Role{"g": given}}
+		before := h.person(t, h.tenant.Account.ID, "ceo@example.com", accounts.Admin)
+		earlier := accounts.Session{ID: uuid.NewString(), Account: before.Account, User: before.ID, Hash: "hash", CreatedAt: before.CreatedAt,
+			LastUsedAt: before.CreatedAt, ExpiresAt: time.Now().Add(time.Hour)}
+		h.write(t, before.Account, func(tx *store.Tx) error { return tx.InsertSession(t.Context(), earlier) })
+		session, err := h.SignInWithIdentity(t.Context(), identityOf("ceo@example.com", "g"), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := h.userOf(t, session)
+		if after.ID != before.ID || after.Role != given || (after.PasswordHash == "") != ends {
+			t.Errorf("as %s: got %+v", given, after)
+		}
+		h.write(t, before.Account, func(tx *store.Tx) error {
+			if _, err := tx.Session(t.Context(), before.Account, earlier.ID); fault.Is(err, fault.NotFound) != ends {
+				t.Errorf("as %s: the earlier session: %v", given, err)
+			}
+			return nil
+		})
+	}
+}
+
+// outage is a store whose transactions begin and cannot read keys.
+type outage struct{ accounts.Store }
+
+func (o outage) Write(ctx context.Context, account string, work func(accounts.Tx) error) error {
+	return o.Store.Write(ctx, account, func(tx accounts.Tx) error { return work(keyless{tx}) })
+}
+
+type keyless struct{ accounts.Tx }
+
+func (keyless) Key(context.Context, string, string) (accounts.Key, error) {
+	return accounts.Key{}, fault.New(fault.Unavailable, "The database cannot be reached right now.")
+}
+
+// TestSignInWithKey_Outage: nothing is known of the key, so it is not refused as revoked.
+func TestSignInWithKey_Outage(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"))
+	if _, err := h.SignInWithKey(t.Context(), h.owner, ""); err != nil {
+		t.Fatal(err)
+	}
+	h.Store = outage{h.Store}
+	if _, err := h.SignInWithKey(t.Context(), h.owner, ""); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("got %v", err)
 	}
 }
