@@ -70,3 +70,8 @@ func (p *Passwords) Waiting() (count int) {
 func (p *Passwords) Instead(hash func(password string) []byte) {
 	p.argon = func(password string, _ []byte, _ PasswordCost) []byte { return hash(password) }
 }
+
+// Try verifies a password as signing in does, without a store.
+func (s *Service) Try(ctx context.Context, address, peer, password, hash string) error {
+	return s.attempt(address, peer, func(from Sender) error { return s.verify(ctx, from, password, hash, errNotSignedIn()) })
+}

@@ -158,3 +158,18 @@ func TestRefusals_Concurrent(t *testing.T) {
 		}
 	})
 }
+
+// TestRefusals_ManyAddresses: who has many addresses lifts nobody's limit.
+func TestRefusals_ManyAddresses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		g.guess(t, 201, attacker)
+		for i := range 20_000 {
+			g.guess(t, 1, fmt.Sprintf("10.%d.%d.1:1", i/200, i%200))
+		}
+		if unknown, limited := g.guess(t, 1, attacker); limited != 1 {
+			t.Errorf("limited %d times, looked up %d times", limited, unknown)
+		}
+	})
+}

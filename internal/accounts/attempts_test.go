@@ -1,0 +1,305 @@
+package accounts_test
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// admits returns how many attempts from some peers are admitted, one after the other, each
+// for somebody else.
+func admits(attempts *accounts.Attempts, count int, now time.Time, peers ...string) (admitted int) {
+	for i := range count {
+		if _, err := attempts.Admit(fmt.Sprint("person ", i, peers, admitted), peers[i%len(peers)], now); err == nil {
+			admitted++
+		}
+	}
+	return admitted
+}
+
+// TestAttempts_Places: whomever they are for, attempts are limited by address and by
+// network, and no network uses up what another one has.
+func TestAttempts_Places(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+	var network, prefix, site []string
+	for i := range 200 {
+		network = append(network, fmt.Sprintf("192.0.2.%d:1", i))
+		prefix = append(prefix, fmt.Sprintf("[2001:db8::%x]:1", i+1))
+		site = append(site, fmt.Sprintf("[2001:db8:0:%x::1]:1", i))
+	}
+	for name, c := range map[string]struct {
+		noisy []string
+		want  int
+		quiet string
+		left  int // how many of 100 are admitted from the quiet address afterwards
+	}{
+		"an address":                   {[]string{"192.0.2.1:1"}, 50, "198.51.100.1:1", 50},
+		"another of its network":       {[]string{"192.0.2.1:1"}, 50, "192.0.2.2:1", 50},
+		"ports and spellings":          {[]string{"192.0.2.1:1", "192.0.2.1:2", "[::ffff:192.0.2.1]:3", "192.0.2.1"}, 50, "198.51.100.1:1", 50},
+		"a network":                    {network, 100, "192.0.3.1:1", 50},
+		"its own":                      {network, 100, "192.0.2.250:1", 0},
+		"an IPv6 network":              {prefix, 100, "[2001:db8:0:1::1]:1", 50},
+		"its own, with another end":    {prefix, 100, "[2001:db8::ffff:ffff]:1", 0},
+		"all networks of an IPv6 site": {site, 400, "[2001:db8:1::1]:1", 50},
+	} {
+		var attempts accounts.Attempts
+		if got := admits(&attempts, 1000, now, c.noisy...); got != c.want {
+			t.Errorf("%s: %d were admitted, want %d", name, got, c.want)
+		}
+		if got := admits(&attempts, 100, now, c.quiet); got != c.left {
+			t.Errorf("%s: %d were admitted from %s afterwards, want %d", name, got, c.quiet, c.left)
+		}
+	}
+	var attempts accounts.Attempts
+	admits(&attempts, 100, now, "192.0.2.1:1")
+	_, err := attempts.Admit("ada", "192.0.2.1:1", now)
+	if refusals := fault.All(err); len(refusals) != 1 || refusals[0].Code != fault.RateLimited || refusals[0].RetryAfter != time.Second {
+		t.Errorf("got %v", err)
+	}
+	if got := admits(&attempts, 100, now.Add(10*time.Second), "192.0.2.1:1"); got != 20 {
+		t.Errorf("%d were admitted after 10 s", got)
+	}
+}
+
+// TestAttempts_RightOnesAreFree: an office with one address signs in.
+func TestAttempts_RightOnesAreFree(t *testing.T) {
+	t.Parallel()
+	var attempts accounts.Attempts
+	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 1000 {
+		for _, settle := range []func(accounts.Admitted){attempts.Withdraw, attempts.Succeeded} {
+			let, err := attempts.Admit(fmt.Sprint("person ", i), "192.0.2.1:1", now)
+			if err != nil {
+				t.Fatalf("%d: %v", i, err)
+			}
+			settle(let)
+		}
+	}
+	if people, places := attempts.Remembered(); people != 0 || places != 0 {
+		t.Errorf("%d people and %d places are remembered", people, places)
+	}
+}
+
+// TestAttempts_KnownHere: who signed in from an address before does so whatever else comes
+// from there, and is limited by their own failures.
+func TestAttempts_KnownHere(t *testing.T) {
+	t.Parallel()
+	var attempts accounts.Attempts
+	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+	let, err := attempts.Admit("ada", "192.0.2.1:1", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempts.Succeeded(let)
+	admits(&attempts, 1000, now, "192.0.2.1:1", "192.0.2.2:1")
+	for i := range 6 {
+		if _, err := attempts.Admit("ada", "192.0.2.1:5", now); (err == nil) != (i < 5) {
+			t.Errorf("attempt %d: %v", i, err)
+		}
+	}
+	if _, err := attempts.Admit("ada", "192.0.2.2:1", now); err == nil {
+		t.Error("she is not known there")
+	}
+}
+
+// TestAttempts_ManyAddresses: who has many addresses can fill the memory, and neither grows
+// it nor resets what others have done.
+func TestAttempts_ManyAddresses(t *testing.T) {
+	t.Parallel()
+	var attempts accounts.Attempts
+	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+	const guesser, noisy = "192.0.2.1:1", "198.51.100.1:1"
+	for range 5 {
+		if _, err := attempts.Admit("ada", guesser, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	admits(&attempts, 100, now, noisy)
+	address := netip.MustParseAddr("11.0.0.1")
+	for i := range 2 * accounts.MaxAttemptKeys { // a network each
+		_, _ = attempts.Admit(fmt.Sprint(i), address.String(), now)
+		bytes := address.As4()
+		if bytes[2]++; bytes[2] == 0 {
+			bytes[1]++
+		}
+		if bytes[1] == 255 {
+			bytes[0], bytes[1] = bytes[0]+1, 0
+		}
+		address = netip.AddrFrom4(bytes)
+	}
+	if people, places := attempts.Remembered(); people > accounts.MaxAttemptKeys || places > 3*accounts.MaxAllowances {
+		t.Errorf("%d people and %d places are remembered", people, places)
+	}
+	for person, peer := range map[string]string{"ada": guesser, "bob": noisy} {
+		if _, err := attempts.Admit(person, peer, now); err == nil {
+			t.Errorf("%s: the limit was reset", peer)
+		}
+	}
+	// What no longer counts makes room.
+	now = now.Add(2 * time.Minute)
+	if got := admits(&attempts, 100, now, "203.0.113.1:1"); got != 50 {
+		t.Errorf("%d were admitted later", got)
+	}
+}
+
+// signIns is a service whose passwords take 50 ms each, one at a time. The right one is "right".
+func signIns(hashed *atomic.Int64) *accounts.Service {
+	passwords := accounts.NewPasswords(accounts.PasswordCost{Memory: 64 << 10, Passes: 1})
+	passwords.Instead(func(password string) []byte {
+		<-time.After(50 * time.Millisecond)
+		hashed.Add(1)
+		if password == "right" {
+			return []byte{1}
+		}
+		return []byte{0}
+	})
+	return &accounts.Service{Passwords: passwords, Now: time.Now}
+}
+
+const rightHash = "$argon2id$v=19$m=64,t=1,p=1$AAAA$AQ"
+
+// TestSignIn_Starved: 200 clients send passwords of people who do not exist for 9 s. Right
+// passwords are taken meanwhile from elsewhere, and from their own address for people who
+// signed in there before; little is hashed for the clients.
+func TestSignIn_Starved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var hashed atomic.Int64
+		service := signIns(&hashed)
+		if err := service.Try(t.Context(), "known", "192.0.2.7:1", "right", rightHash); err != nil {
+			t.Fatal(err)
+		}
+		end := time.Now().Add(9 * time.Second)
+		var clients sync.WaitGroup
+		for i := range 200 {
+			clients.Go(func() {
+				for attempt := 0; time.Now().Before(end); attempt++ {
+					err := service.Try(t.Context(), fmt.Sprint(i, attempt), "192.0.2.7:4711", "wrong", "")
+					if !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.RateLimited) {
+						t.Errorf("got %v", err)
+					}
+					<-time.After(10 * time.Millisecond)
+				}
+			})
+		}
+		for i := range 8 {
+			<-time.After(time.Second)
+			for person, peer := range map[string]string{"known": "192.0.2.7:99", fmt.Sprint("new ", i): "198.51.100.1:1", fmt.Sprint("newer ", i): "[2001:db8::1]:1"} {
+				began := time.Now()
+				if err := service.Try(t.Context(), person, peer, "right", rightHash); err != nil || time.Since(began) > 200*time.Millisecond {
+					t.Errorf("%s after %d s: %v in %s", person, i+1, err, time.Since(began))
+				}
+			}
+		}
+		clients.Wait()
+		if got := hashed.Load(); got > 50+2*9+1+24 { // what the address may, and the right ones
+			t.Errorf("%d passwords were hashed", got)
+		}
+	})
+}
+
+// TestSignIn_NothingHashedPastLimits: refused attempts cost no hashing, by person and by place.
+func TestSignIn_NothingHashedPastLimits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		person func(i int) string
+		peer   func(i int) string
+		want   int64
+	}{
+		"one person, one address":  {func(int) string { return "ada" }, func(int) string { return "192.0.2.1:1" }, 5},
+		"one address":              {func(i int) string { return fmt.Sprint(i) }, func(int) string { return "192.0.2.1:1" }, 50},
+		"one network":              {func(i int) string { return fmt.Sprint(i) }, func(i int) string { return fmt.Sprintf("192.0.2.%d:1", i%250) }, 100},
+		"one person, one /64":      {func(int) string { return "ada" }, func(i int) string { return fmt.Sprintf("[2001:db8::%x]:1", i) }, 5},
+		"many people, all of /64":  {func(i int) string { return fmt.Sprint(i) }, func(i int) string { return fmt.Sprintf("[2001:db8::%x]:1", i) }, 100},
+		"one person, many /24s":    {func(int) string { return "ada" }, func(i int) string { return fmt.Sprintf("192.%d.%d.1:1", i/200, i%200) }, 500},
+		"many people and networks": {func(i int) string { return fmt.Sprint(i) }, func(i int) string { return fmt.Sprintf("192.%d.%d.1:1", i/200, i%200) }, 500},
+	} {
+		var hashed atomic.Int64
+		passwords := accounts.NewPasswords(accounts.PasswordCost{Memory: 64, Passes: 1})
+		passwords.Instead(func(string) []byte { hashed.Add(1); return nil })
+		now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+		service := &accounts.Service{Passwords: passwords, Now: func() time.Time { return now }}
+		for i := range 500 {
+			_ = service.Try(t.Context(), c.person(i), c.peer(i), "wrong", rightHash)
+		}
+		if hashed.Load() != c.want {
+			t.Errorf("%s: %d passwords were hashed, want %d", name, hashed.Load(), c.want)
+		}
+	}
+}
+
+// TestPasswords_NetworksTakeTurns: one network's queue is not another one's.
+func TestPasswords_NetworksTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		passwords := accounts.NewPasswords(accounts.PasswordCost{Memory: 64 << 10, Passes: 1})
+		var mu sync.Mutex
+		var order []string
+		passwords.Instead(func(password string) []byte {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, password)
+			return nil
+		})
+		leave := passwords.Occupy(t.Context())
+		var waiting sync.WaitGroup
+		wait := func(from accounts.Sender, name string) {
+			waiting.Go(func() {
+				if _, err := passwords.Hash(t.Context(), from, name); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		for i := range 3 {
+			wait(accounts.Sender{Peer: fmt.Sprintf("192.0.2.%d:1", i)}, fmt.Sprint("noisy ", i))
+		}
+		wait(accounts.Sender{Peer: "198.51.100.1:1"}, "quiet")
+		wait(accounts.Sender{Peer: "[2001:db8::1]:1"}, "IPv6")
+		wait(accounts.Sender{Peer: "192.0.2.9:1", Known: true}, "known")
+		wait(accounts.Sender{Peer: "192.0.2.9:1", Known: true}, "known again")
+		leave()
+		waiting.Wait()
+		want := []string{"noisy 0", "known", "quiet", "known again", "IPv6", "noisy 1", "noisy 2"}
+		if fmt.Sprint(order) != fmt.Sprint(want) {
+			t.Errorf("got %q, want %q", order, want)
+		}
+		if passwords.Waiting() != 0 {
+			t.Errorf("%d still wait", passwords.Waiting())
+		}
+	})
+}
+
+// TestPasswords_GivenUp: who no longer waits takes no turn, also when it comes at that moment.
+func TestPasswords_GivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		passwords := accounts.NewPasswords(accounts.PasswordCost{Memory: 64 << 10, Passes: 1})
+		passwords.Instead(func(string) []byte { return nil })
+		for round := range 20 {
+			leave := passwords.Occupy(t.Context())
+			var waiting sync.WaitGroup
+			for range 10 {
+				waiting.Go(func() { _, _ = passwords.Hash(t.Context(), accounts.Sender{Peer: "192.0.2.1:1"}, "x") })
+			}
+			synctest.Wait()
+			<-time.After(2*time.Second - time.Duration(round%2)) // just when they give up
+			leave()
+			waiting.Wait()
+			if passwords.Waiting() != 0 {
+				t.Fatalf("%d still wait", passwords.Waiting())
+			}
+		}
+		if _, err := passwords.Hash(t.Context(), accounts.Sender{}, "x"); err != nil {
+			t.Errorf("a turn was lost: %v", err)
+		}
+	})
+}
