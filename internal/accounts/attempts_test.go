@@ -186,7 +186,7 @@ func TestSignIn_Starved(t *testing.T) {
 					if !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.RateLimited) {
 						t.Errorf("got %v", err)
 					}
-					<-time.After(10 * time.Millisecond)
+					<-time.After(50 * time.Millisecond)
 				}
 			})
 		}

@@ -206,6 +206,21 @@ func TestRateLimit_PerKey(t *testing.T) {
 	owner.as("").get(accountPath).want(401)
 }
 
+// TestRateLimit_Sessions: sessions do not multiply what a key or a person may do.
+func TestRateLimit_Sessions(t *testing.T) {
+	t.Parallel()
+	oncePerMinute := func(s *settings.Settings) { s.RateLimit = 0.01 }
+	owner := start(t, storetest.New(t, "sqlite"), oncePerMinute)
+	ofKey := func() client { return owner.with(owner.signIn(attributes{"api_key": owner.key}).want(201).cookie().Value) }
+	ofKey().get(accountPath).want(200)
+	ofKey().get(accountPath).refused(429, problem{code: "rate_limited"})
+	owner.get(accountPath).refused(429, problem{code: "rate_limited"})
+
+	ada := start(t, storetest.New(t, "sqlite"), oncePerMinute).join("MEMBER", "Ada")
+	ada.again().get(accountPath).want(200)
+	ada.again().get(accountPath).refused(429, problem{code: "rate_limited"})
+}
+
 func TestRateLimit_OrdinaryUse(t *testing.T) {
 	t.Parallel()
 	owner := start(t, storetest.New(t, "sqlite"), func(s *settings.Settings) { s.RateLimit = 10_000 })

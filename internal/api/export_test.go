@@ -1,5 +1,10 @@
 package api
 
+import (
+	"net/http"
+	"net/netip"
+)
+
 // RoutePatterns lists the patterns of the whole interface for tests outside
 // the package, which must notice a route that they do not cover.
 func RoutePatterns() []string {
@@ -18,3 +23,6 @@ func Reversals() map[string][4]string {
 	}
 	return found
 }
+
+// ClientOf returns the address that a request comes from, for a server that trusts some proxies.
+func ClientOf(r *http.Request, trusted ...netip.Prefix) string { return peers{trusted}.of(r) }

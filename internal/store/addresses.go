@@ -7,15 +7,15 @@ import (
 )
 
 // foldAddresses brings stored e-mail addresses into the form in which they are compared now. The first versions folded all of
-// Unicode, which made "nik@example.com" of "nİk@example.com". SQL's lower folds ASCII only (PostgreSQL's because of the column's
-// collation), so that only addresses with other letters are looked at. One that somebody else has is left as it is.
+// Unicode, which made "nik@example.com" of "nİk@example.com". Only addresses with letters outside ASCII are
+// looked at, which have more bytes than characters. One that somebody else has is left as it is.
 func (tx *Tx) foldAddresses(ctx context.Context) error {
 	for _, table := range []struct{ name, taken string }{
 		{"users", `SELECT 1 FROM users AS other WHERE other.address = $3`},
 		{"invitations", `SELECT 1 FROM invitations AS other WHERE other.address = $3 AND other.account_id = $1`},
 	} {
 		found, err := all(ctx, tx.conn, scanAddress, `SELECT account_id, id, email, address FROM `+table.name+`
-			WHERE address IS NOT NULL AND address <> lower(email)`)
+			WHERE address IS NOT NULL AND octet_length(email) <> length(email)`)
 		if err != nil {
 			return err
 		}
