@@ -38,8 +38,10 @@
 // # People
 //
 // A person joins with a link, signs in with an e-mail address and a password, and
-// has a session from then on. A link works while its maker may give what it gives, which
-// is decided when it is used. Links and sessions are 256 random bits of which only
+// has a session from then on. Attempts are limited by person and address, by address and
+// by network before anything is hashed, and networks take turns at hashing. A link works
+// while its maker may give what it gives, which is decided when it is used. Links and
+// sessions are 256 random bits of which only
 // the SHA-256 is stored; passwords are argon2id, and Passwords bounds the memory
 // that they take. A password is verified between two transactions, because it
 // takes long: the second checks that nothing has changed meanwhile. A session that

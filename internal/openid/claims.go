@@ -62,11 +62,20 @@ func (c claims) find(path string) any {
 // identity returns what accounts decides by.
 func (c claims) identity(issuer, subject, roleClaim string) accounts.Identity {
 	identity := accounts.Identity{Issuer: issuer, Subject: subject, Email: c.text("email"), Name: c.text("name"),
-		EmailVerified: isTrue(c[verified]) || isTrue(c[verifiedEntra])}
+		EmailVerified: c.isVerified()}
 	if roleClaim != "" {
 		identity.Values = values(c.find(roleClaim))
 	}
 	return identity
+}
+
+// isVerified reports whether the provider vouches for the e-mail address. What it says in
+// the standard's claim counts, and Entra's only where there is none.
+func (c claims) isVerified() bool {
+	if standard, said := c[verified]; said {
+		return isTrue(standard)
+	}
+	return isTrue(c[verifiedEntra])
 }
 
 // isTrue accepts the spellings of true that providers use.

@@ -46,6 +46,7 @@ func TestClaims_EmailVerified(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"email_verified":true}`: true, `{"email_verified":"true"}`: true, `{"xms_edov":true}`: true, `{"xms_edov":"1"}`: true, `{"xms_edov":1}`: true,
 		`{}`: false, `{"email_verified":false}`: false, `{"email_verified":"false"}`: false, `{"email_verified":null}`: false,
+		`{"email_verified":false,"xms_edov":true}`: false, `{"email_verified":true,"xms_edov":false}`: true,
 		`{"email_verified":["true"]}`: false, `{"xms_edov":0}`: false, `{"email_verified":"yes"}`: false,
 	} {
 		if got := decode(t, text).identity("i", "s", "").EmailVerified; got != want {

@@ -18,11 +18,11 @@ func TestLoad_OpenID(t *testing.T) {
 		" admins = admin , a=b=OWNER,,*=Viewer": {"admins": "ADMIN", "a=b": "OWNER", "*": "VIEWER"},
 		`{"CN=Admins,DC=x": "ADMIN"}`:           {"CN=Admins,DC=x": "ADMIN"},
 	} {
-		loaded, _, err := settings.Load(append(base, "SIGNALBOX_OIDC_ROLES="+roles, "SIGNALBOX_OIDC_DOMAINS=Example.com, example.org"), nil)
+		loaded, _, err := settings.Load(append(base, "SIGNALBOX_OIDC_ROLES="+roles, "SIGNALBOX_OIDC_DOMAINS=Example.com, bücher.example"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, loaded.OIDCRoles); diff != "" || !slices.Equal(loaded.OIDCDomains, []string{"example.com", "example.org"}) {
+		if diff := cmp.Diff(want, loaded.OIDCRoles); diff != "" || !slices.Equal(loaded.OIDCDomains, []string{"example.com", "xn--bcher-kva.example"}) {
 			t.Errorf("domains %v, roles want (-), got (+):\n%s", loaded.OIDCDomains, diff)
 		}
 		if loaded.OIDCIssuer != "http://localhost:8081/realms/x/" {

@@ -112,6 +112,8 @@ func TestLoad_Rules(t *testing.T) {
 		{"OIDC_ROLES=a=ADMIN", "ROLE_CLAIM: it is not set"},
 		{"OIDC_ROLES=*=ADMIN", "set SIGNALBOX_OIDC_DOMAINS"},
 		{"OIDC_DOMAINS=@example.com,*.org", `("@example.com", "*.org")`},
+		{"OIDC_DOMAINS=examplİ.com", `("examplİ.com")`},
+		{"TRUSTED_PROXIES=10.0.0.0/8,proxy", `("proxy")`},
 		{"OIDC_DOMAINS=*,example.com", "keep one or the other"},
 		{"CONFIG=/nowhere/at/all", "the file cannot be read"},
 	}
