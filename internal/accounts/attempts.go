@@ -53,8 +53,9 @@ func newAttempt(address, peer string) attempt {
 // admitted is an attempt that was let through and counted as failed.
 type admitted struct {
 	attempt
-	peer  netip.Addr
-	known bool // the person signed in from there before, so that nothing was taken for the place
+	peer    netip.Addr
+	known   bool // the person signed in from there before
+	counted bool // for the place, too
 }
 
 type failures struct {
@@ -75,6 +76,11 @@ func (f failures) counts(now time.Time) bool {
 // admit counts an attempt as failed, so that many at once cannot slip through, or
 // refuses it because it comes too early.
 func (a *attempts) admit(address, peer string, now time.Time) (admitted, error) {
+	return a.admitAt(address, peer, now, true)
+}
+
+// admitAt is admit, and counts for the place of the peer only if byPlace.
+func (a *attempts) admitAt(address, peer string, now time.Time, byPlace bool) (admitted, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	who := newAttempt(address, peer)
@@ -85,8 +91,8 @@ func (a *attempts) admit(address, peer string, now time.Time) (admitted, error) 
 	if now.Sub(before.last) > attemptsKept {
 		before = failures{}
 	}
-	let := admitted{who, addressOfPeer(peer), a.good[who]}
-	if !let.known {
+	let := admitted{attempt: who, peer: addressOfPeer(peer), known: a.good[who]}
+	if let.counted = byPlace && !let.known; let.counted {
 		if wait := a.take(let.peer, now); wait > 0 {
 			return admitted{}, tooMany(wait, "Too many attempts to sign in came from this address or its network. Wait before you try again.")
 		}
@@ -166,12 +172,24 @@ func (a *attempts) take(peer netip.Addr, now time.Time) (wait time.Duration) {
 
 // giveBack returns what an attempt took for its place.
 func (a *attempts) giveBack(let admitted) {
-	if let.known {
+	if !let.counted {
 		return
 	}
 	for _, each := range a.places(let.peer) {
 		each.allowances.give(each.prefix)
 	}
+}
+
+// settle takes note of what became of an attempt, and returns it. What failed for another
+// reason than what was sent does not count.
+func (a *attempts) settle(let admitted, err error) error {
+	switch {
+	case err == nil:
+		a.succeeded(let)
+	case !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.Forbidden):
+		a.withdraw(let)
+	}
+	return err
 }
 
 // succeeded forgets the failures of somebody who knew the password.

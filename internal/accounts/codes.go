@@ -83,13 +83,14 @@ func (s *Service) SignInWithCode(ctx context.Context, draft CodeDraft) (Session,
 	}
 	code := parseCode(draft.Code)
 	// Attempts are counted for the code's first group, which stands for the person: guessing
-	// the rest of one code is slow, and wrong codes do not keep others from signing in.
-	var session Session
-	err := s.attempt("code "+cut(code.text, codeGroup), draft.Peer, func(Sender) (err error) {
-		session, err = s.useCode(ctx, code.Hash(), draft.Client)
-		return err
-	})
-	return session, err
+	// the rest of one code is slow, and wrong codes do not keep others from signing in: they
+	// cost no hashing, so they count neither for their place nor with passwords.
+	admitted, err := s.codes.admitAt(cut(code.text, codeGroup), draft.Peer, s.Now(), false)
+	if err != nil {
+		return Session{}, err
+	}
+	session, err := s.useCode(ctx, code.Hash(), draft.Client)
+	return session, s.codes.settle(admitted, err)
 }
 
 func (s *Service) useCode(ctx context.Context, hash, client string) (Session, error) {

@@ -93,5 +93,6 @@ type Service struct {
 	// Now is the clock that failed attempts to sign in are delayed by.
 	Now func() time.Time
 
-	attempts attempts
+	attempts attempts // with passwords
+	codes    attempts // with codes
 }

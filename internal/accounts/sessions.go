@@ -131,20 +131,13 @@ func (s *Service) verify(ctx context.Context, from Sender, password, hash string
 }
 
 // attempt tries to sign somebody in. Who failed often, and whose address or network did,
-// is refused for a while; what fails for another reason than what was sent does not count.
+// is refused for a while.
 func (s *Service) attempt(address, peer string, try func(Sender) error) error {
 	admitted, err := s.attempts.admit(address, peer, s.Now())
 	if err != nil {
 		return err
 	}
-	err = try(Sender{Peer: peer, Known: admitted.known})
-	switch {
-	case err == nil:
-		s.attempts.succeeded(admitted)
-	case !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.Forbidden):
-		s.attempts.withdraw(admitted)
-	}
-	return err
+	return s.attempts.settle(admitted, try(Sender{Peer: peer, Known: admitted.known}))
 }
 
 // SignInWithKey opens a session that is never more than the caller's key. A key that may

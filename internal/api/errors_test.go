@@ -211,7 +211,9 @@ func TestRateLimit_Sessions(t *testing.T) {
 	t.Parallel()
 	oncePerMinute := func(s *settings.Settings) { s.RateLimit = 0.01 }
 	owner := start(t, storetest.New(t, "sqlite"), oncePerMinute)
-	ofKey := func() client { return owner.with(owner.signIn(attributes{"api_key": owner.key}).want(201).cookie().Value) }
+	ofKey := func() client {
+		return owner.with(owner.signIn(attributes{"api_key": owner.key}).want(201).cookie().Value)
+	}
 	ofKey().get(accountPath).want(200)
 	ofKey().get(accountPath).refused(429, problem{code: "rate_limited"})
 	owner.get(accountPath).refused(429, problem{code: "rate_limited"})

@@ -92,7 +92,7 @@ func TestLoad_EverySettingFromEachSource(t *testing.T) {
 		BootstrapKey: "sk_api_0123456789abcdef", BootstrapKeyFile: "/run/key", BootstrapPlan: "jobs=pro,logging=free",
 		PublicURL: "https://box.example.com/base", RateLimit: 2.5, Plans: "/etc/plans.json",
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("10.0.0.0/8")},
-		StreamMaxAge: 30 * time.Minute, StreamSockets: 7, StreamAccountSockets: 3,
+		StreamMaxAge:   30 * time.Minute, StreamSockets: 7, StreamAccountSockets: 3,
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.1.7/32"),
 			netip.MustParsePrefix("fd00::1/128"), netip.MustParsePrefix("172.16.0.0/12")},
 		Retention: 36 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, PendingLimit: 24 * time.Hour, RunsInFlight: 2048, TLSCert: "/c.pem", TLSKey: "/k.pem", Keyring: "/etc/keys",
