@@ -90,6 +90,7 @@ func accessTable() []access {
 	return []access{ //                                                             garbage MEMBER  OWNER   expired
 		{"GET /api/liveness", at("/api/liveness"), "                                200 200 200 200 200 200 200 200 200"},
 		{"GET /api/readiness", at("/api/readiness"), "                              200 200 200 200 200 200 200 200 200"},
+		{"GET /api/serving", at("/api/serving"), "                                  200 200 200 200 200 200 200 200 200"},
 		{"GET /api/openapi.json", at("/api/openapi.json"), "                        200 200 200 200 200 200 200 200 200"},
 		{"GET /metrics", at("/metrics"), "                                          200 200 200 200 200 200 200 200 200"},
 

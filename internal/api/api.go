@@ -43,6 +43,9 @@ type History interface {
 	Change(ctx context.Context, account string, seq int64) (changes.Change, error)
 	// Changes returns the changes before a number (0: from the end), newest first.
 	Changes(ctx context.Context, account string, filter changes.Filter, before int64, size int) (page.Tail[changes.Change], error)
+	// EventsAfter returns up to limit changes after a number, oldest first, without
+	// most of their documents.
+	EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error)
 	// LaterChanges returns the changes of a resource after a number, oldest first.
 	LaterChanges(ctx context.Context, account, kind, key string, seq int64) ([]changes.Change, error)
 	// Bytes returns how much an account's history holds, and how much it may; -1 is no limit.
@@ -100,10 +103,13 @@ type Services struct {
 	Live          func() bool                     // whether changes are heard of; nil is always
 	Remote        bool                            // whether the database is behind a network
 	Ready         func(ctx context.Context) error // why the process cannot serve, or nil
-	OpenAPI       func() (json.RawMessage, error) // the interface description
-	Log           *slog.Logger
-	Metrics       *telemetry.Metrics
-	Tracing       *telemetry.Tracing
+	// Serving returns what is wrong although evaluation is answered, or why the process
+	// should get no traffic.
+	Serving func(ctx context.Context) (degraded string, err error)
+	OpenAPI func() (json.RawMessage, error) // the interface description
+	Log     *slog.Logger
+	Metrics *telemetry.Metrics
+	Tracing *telemetry.Tracing
 }
 
 // Options are the operator's choices.
@@ -125,10 +131,12 @@ type API struct {
 	cache   *responseCache
 	loaded  *snapshotCache
 	outage  *outage
-	limits  *rateLimits
-	secure  bool // callers use TLS, at least up to a proxy
-	origins origins
-	peers   peers
+
+	refresher *refresher
+	limits    *rateLimits
+	secure    bool // callers use TLS, at least up to a proxy
+	origins   origins
+	peers     peers
 
 	requestIDs *requestIDs
 }
@@ -139,14 +147,29 @@ func (a *API) Forget() {
 	a.cache.forget()
 	a.loaded.forget()
 	a.FlagSnapshots.Forget()
+	a.refresher.forget()
 }
+
+// Start begins to keep current, in the background, what evaluation would be answered
+// with if the database were away. See refresher.
+func (a *API) Start(ctx context.Context) { a.refresher.start(ctx) }
+
+// Stop ends what Start began.
+func (a *API) Stop() { a.refresher.loop.Stop() }
+
+// Hear takes a change from the feed.
+func (a *API) Hear(change changes.Change) { a.refresher.moved(change.Account, change.Seq) }
+
+// Moved says that an account has changes up to a number, which the feed has not passed on.
+func (a *API) Moved(account string, seq int64) { a.refresher.moved(account, seq) }
 
 // New creates the HTTP interface.
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(), table: map[string]route{},
-		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots), outage: &outage{live: services.Live, remote: services.Remote && services.Live != nil},
+		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots, services.History), outage: &outage{live: services.Live, remote: services.Remote && services.Live != nil},
 		limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL), peers: peers{options.TrustedProxies}}
+	a.refresher = newRefresher(a)
 	for _, route := range a.routes() {
 		a.table[route.pattern] = route
 		a.mux.Handle(route.pattern, a.endpoint(route))

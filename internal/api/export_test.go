@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/netip"
+	"time"
 )
 
 // RoutePatterns lists the patterns of the whole interface for tests outside
@@ -26,3 +27,18 @@ func Reversals() map[string][4]string {
 
 // ClientOf returns the address that a request comes from, for a server that trusts some proxies.
 func ClientOf(r *http.Request, trusted ...netip.Prefix) string { return peers{trusted}.of(r) }
+
+// HeldSeq returns the seq of a snapshot of everything that would be served if the
+// database were away; -1 if there is none.
+func (a *API) HeldSeq(account, environment string) int64 {
+	for _, kept := range a.loaded.lately(account, time.Time{}) {
+		if kept.key.environment == environment && kept.key.parts == (SnapshotParts{Flags: true, Levels: true, Configs: true}) {
+			return kept.held.current.Load().version
+		}
+	}
+	return -1
+}
+
+// HasFlags reports whether the flags that would be evaluated if the database were away
+// have a change.
+func (a *API) HasFlags(account string, seq int64) bool { return a.FlagSnapshots.IsAt(account, seq) }

@@ -85,6 +85,7 @@ func trespasses(theirs neighbour) map[string]trespass {
 	return map[string]trespass{
 		"GET /api/liveness":     {"/api/liveness", "", 200},
 		"GET /api/readiness":    {"/api/readiness", "", 200},
+		"GET /api/serving":      {"/api/serving", "", 200},
 		"GET /api/openapi.json": {"/api/openapi.json", "", 200},
 		"GET /metrics":          {"/metrics", "", 200},
 

@@ -21,6 +21,23 @@ func (a *API) readiness(c *call) (reply, error) {
 	return health("ready")
 }
 
+// serving tells load balancers whether a node should get traffic: also while it can
+// answer nothing but evaluation, which is what running services need most.
+func (a *API) serving(c *call) (reply, error) {
+	degraded, err := a.Serving(c.ctx())
+	if err != nil {
+		return reply{}, fault.New(fault.Unavailable, "%s", joined("This node does not serve.", err)).Because(err)
+	}
+	answer := struct {
+		Status string  `json:"status"`
+		Reason *string `json:"reason"`
+	}{Status: "ok"}
+	if degraded != "" {
+		answer.Status, answer.Reason = "degraded", &degraded
+	}
+	return reply{status: http.StatusOK, document: answer, mediaType: plainJSON}, nil
+}
+
 func (a *API) openapi(*call) (reply, error) {
 	description, err := a.OpenAPI()
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 func TestOperations_NeedNoCredential(t *testing.T) {
 	t.Parallel()
 	anybody := newOwner(t, "pro").as("")
-	for path, want := range map[string]string{"/api/liveness": `{"meta":{"status":"alive"}}`, "/api/readiness": `{"meta":{"status":"ready"}}`} {
+	for path, want := range map[string]string{"/api/liveness": `{"meta":{"status":"alive"}}`, "/api/readiness": `{"meta":{"status":"ready"}}`,
+		"/api/serving": `{"status":"ok","reason":null}`} {
 		if got := anybody.get(path).want(200); strings.TrimSpace(string(got.body)) != want {
 			t.Errorf("%s: got %s, want %s", path, got.body, want)
 		}

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -97,14 +99,33 @@ func isAway(ctx context.Context, err error) bool {
 }
 
 // confirm remembers that what is in memory of an account's flags is current.
-func (o *outage) confirm(account string) {
+func (o *outage) confirm(account string) { o.confirmAt(account, time.Now()) }
+
+// accounts returns those whose flags are in memory, or have been.
+func (o *outage) accounts() []string {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return slices.Collect(maps.Keys(o.confirmed))
+}
+
+// confirmAt remembers that what is in memory of an account's flags was current at an
+// instant.
+func (o *outage) confirmAt(account string, instant time.Time) {
 	o.mu.RLock()
 	at := o.confirmed[account]
 	o.mu.RUnlock()
 	if at == nil {
 		at = o.addAccount(account)
 	}
-	at.Store(time.Now().UnixMicro())
+	moveTo(at, instant)
+}
+
+// moveTo moves an instant forward. Two that race may leave the earlier one, which is
+// right as well.
+func moveTo(micros *atomic.Int64, at time.Time) {
+	if next := at.UnixMicro(); next > micros.Load() {
+		micros.Store(next)
+	}
 }
 
 func (o *outage) addAccount(account string) *atomic.Int64 {

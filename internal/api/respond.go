@@ -211,8 +211,11 @@ func etag(definition jsonapi.Resource) (string, error) {
 // hashed returns the ETag of a text.
 func hashed(text []byte) string {
 	sum := sha256.Sum256(text)
-	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	return tagOf(sum[:])
 }
+
+// tagOf returns the ETag of a SHA-256 sum.
+func tagOf(sum []byte) string { return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"` }
 
 // matchesTag reports whether a header such as If-Match lists a tag or is "*". Each
 // listed tag goes through normalize before it is compared.
@@ -249,14 +252,32 @@ func encodedTag(tag string, zipped bool) string {
 	return tag
 }
 
+// acceptsGzip reports whether an Accept-Encoding header allows gzip, by name or by
+// "*". A quality of zero, however it is written, forbids it.
 func acceptsGzip(header string) bool {
+	others := false
 	for item := range strings.SplitSeq(header, ",") {
-		name, quality, _ := strings.Cut(strings.TrimSpace(item), ";")
-		if strings.TrimSpace(name) == "gzip" {
-			return strings.ReplaceAll(quality, " ", "") != "q=0"
+		name, parameters, _ := strings.Cut(item, ";")
+		switch name = strings.TrimSpace(name); {
+		case strings.EqualFold(name, "gzip"):
+			return isWanted(parameters)
+		case name == "*":
+			others = isWanted(parameters)
 		}
 	}
-	return false
+	return others
+}
+
+// isWanted reports whether the parameters of an encoding leave it a quality above zero.
+func isWanted(parameters string) bool {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(parameter, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "q") {
+			quality, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			return err == nil && quality > 0
+		}
+	}
+	return true
 }
 
 // compressors are expensive to create, so they are reused.
@@ -274,5 +295,6 @@ func compress(body []byte) []byte {
 	writer.Reset(&buffer)
 	_, _ = writer.Write(body) // a buffer takes everything
 	_ = writer.Close()
+	writer.Reset(nil) // a pooled writer must not keep the whole result alive
 	return buffer.Bytes()
 }

@@ -213,7 +213,8 @@ func TestResponses_Compression(t *testing.T) {
 		t.Fatalf("the list has only %d bytes", len(plain.body))
 	}
 	for accept, compressed := range map[string]bool{
-		"gzip": true, "gzip, deflate, br": true, "br;q=1.0, gzip;q=0.8": true, "deflate": false, "gzip;q=0": false, "gzip; q=0": false, "": false, "identity": false,
+		"gzip": true, "gzip, deflate, br": true, "br;q=1.0, gzip;q=0.8": true, "deflate": false, "gzip;q=0": false, "gzip; q=0": false, "": false, "gzip;q=0.0": false, "gzip; q=0.000": false, "GZIP;Q=0.": false,
+		"*": true, "*;q=0": false, "gzip;q=0, *": false, "*;q=0, gzip": true, "gzip;q=none": false, "identity": false,
 	} {
 		got := rawGet(t, owner, environmentsPath, accept)
 		text := readAll(t, got)

@@ -54,6 +54,7 @@ func (a *API) routes() []route {
 	routes := []route{
 		{"GET /api/liveness", probes(), a.liveness},
 		{"GET /api/readiness", probes(), a.readiness},
+		{"GET /api/serving", probes(), a.serving},
 		{"GET /api/openapi.json", open(), a.openapi},
 
 		{"GET /auth/methods", open(), a.signInMethods},

@@ -2,9 +2,12 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +24,9 @@ const (
 	// snapshotBuilds is how many snapshots are read and encoded at once, which
 	// takes several times the memory of the result.
 	snapshotBuilds = 2
+	// maxUntouched is how many changes are looked through before a snapshot is rather
+	// made anew.
+	maxUntouched = 500
 )
 
 // snapshotKey names a snapshot.
@@ -31,8 +37,9 @@ type snapshotKey struct {
 
 // encodedSnapshot is a snapshot as it is sent, shared by all who ask for it.
 type encodedSnapshot struct {
-	version int64
+	version int64 // the account's last change that is in it, its seq
 	text    []byte
+	number  span // where text has the version
 	etag    string
 	zipped  func() []byte // compressed when first asked for
 	size    atomic.Int64  // of both
@@ -44,8 +51,21 @@ type encodedSnapshot struct {
 	}
 }
 
-func newEncodedSnapshot(version int64, text []byte) *encodedSnapshot {
-	made := &encodedSnapshot{version: version, text: text, etag: hashed(text)}
+// span is a part of a text.
+type span struct{ from, to int }
+
+// newEncodedSnapshot returns a snapshot whose text has its version at number. The ETag
+// covers everything else: most changes of an account are of no concern to a service,
+// and it should not load everything again because of them.
+func newEncodedSnapshot(version int64, text []byte, number span) *encodedSnapshot {
+	content := sha256.New()
+	_, _ = content.Write(text[:number.from]) // a hash takes everything
+	_, _ = content.Write(text[number.to:])
+	return encoded(version, text, number, tagOf(content.Sum(nil)))
+}
+
+func encoded(version int64, text []byte, number span, etag string) *encodedSnapshot {
+	made := &encodedSnapshot{version: version, text: text, number: number, etag: etag}
 	made.size.Store(int64(len(text) + snapshotOverhead))
 	made.zipped = sync.OnceValue(func() []byte {
 		compressed := compress(text)
@@ -55,12 +75,19 @@ func newEncodedSnapshot(version int64, text []byte) *encodedSnapshot {
 	return made
 }
 
+// at returns the snapshot with a later version. Its content must not have changed.
+func (e *encodedSnapshot) at(version int64) *encodedSnapshot {
+	before, number, after := e.text[:e.number.from], strconv.FormatInt(version, 10), e.text[e.number.to:]
+	return encoded(version, slices.Concat(before, []byte(number), after), span{len(before), len(before) + len(number)}, e.etag)
+}
+
 // reply answers with the snapshot, which was last confirmed at since if the database
 // is away.
-func (e *encodedSnapshot) reply(since time.Time) reply {
+func (e *encodedSnapshot) reply(c *call, since time.Time) reply {
 	if e == nil { // there is an error instead
 		return reply{}
 	}
+	c.writer.set(seqHeader, strconv.FormatInt(e.version, 10))
 	return reply{status: http.StatusOK, body: e.text, zipped: e.zipped, etag: e.etag, since: since}
 }
 
@@ -72,7 +99,7 @@ func (e *encodedSnapshot) markStale(since time.Time) *encodedSnapshot {
 	if e.stale.made == nil || !e.stale.since.Equal(since) {
 		body := bytes.TrimSuffix(e.text, []byte("}\n"))
 		text := slices.Concat(body, []byte(`,"meta":{"stale_since":`+sinceText(since)+"}}\n"))
-		e.stale.made, e.stale.since = newEncodedSnapshot(e.version, text), since
+		e.stale.made, e.stale.since = newEncodedSnapshot(e.version, text, e.number), since
 	}
 	return e.stale.made
 }
@@ -81,8 +108,9 @@ func (e *encodedSnapshot) markStale(since time.Time) *encodedSnapshot {
 // that need the same one wait while one of them makes it: a fleet that starts costs
 // one read and one encoding.
 type snapshotCache struct {
-	source SnapshotSource
-	builds chan struct{} // holds one value for each snapshot that is being made
+	source  SnapshotSource
+	history History
+	builds  chan struct{} // holds one value for each snapshot that is being made
 
 	mu   sync.Mutex
 	kept map[snapshotKey]*heldSnapshot
@@ -97,8 +125,8 @@ type heldSnapshot struct {
 	confirmed atomic.Int64
 }
 
-func newSnapshotCache(source SnapshotSource) *snapshotCache {
-	return &snapshotCache{source: source, builds: make(chan struct{}, snapshotBuilds), kept: map[snapshotKey]*heldSnapshot{}}
+func newSnapshotCache(source SnapshotSource, history History) *snapshotCache {
+	return &snapshotCache{source: source, history: history, builds: make(chan struct{}, snapshotBuilds), kept: map[snapshotKey]*heldSnapshot{}}
 }
 
 // atLeast returns the snapshot if it is of a version or newer, else nil.
@@ -109,6 +137,9 @@ func (h *heldSnapshot) atLeast(version int64) *encodedSnapshot {
 	return nil
 }
 
+// confirm notes that the snapshot was current at an instant.
+func (h *heldSnapshot) confirm(at time.Time) { moveTo(&h.confirmed, at) }
+
 // get returns a snapshot of at least a version.
 func (c *snapshotCache) get(ctx context.Context, key snapshotKey, version int64) (*encodedSnapshot, error) {
 	held := c.holder(key)
@@ -118,6 +149,25 @@ func (c *snapshotCache) get(ctx context.Context, key snapshotKey, version int64)
 		held.confirmed.Store(now)
 		return current, nil
 	}
+	return c.bringUp(ctx, key, held, version)
+}
+
+// refresh brings the snapshot of a key up to a version. It does not count as a use, so
+// that what nobody asks for is still dropped. A snapshot that can no longer be made is
+// dropped too: what is left of it would be older than what the account has.
+func (c *snapshotCache) refresh(ctx context.Context, key snapshotKey, held *heldSnapshot, version int64) error {
+	if held.atLeast(version) != nil {
+		return nil
+	}
+	_, err := c.bringUp(ctx, key, held, version)
+	if err != nil && ctx.Err() == nil && !isAway(ctx, err) {
+		c.remove(key, held)
+	}
+	return err
+}
+
+// bringUp brings the snapshot of a key up to a version, unless another caller does so first.
+func (c *snapshotCache) bringUp(ctx context.Context, key snapshotKey, held *heldSnapshot, version int64) (*encodedSnapshot, error) {
 	select {
 	case held.making <- struct{}{}:
 		defer func() { <-held.making }()
@@ -127,7 +177,32 @@ func (c *snapshotCache) get(ctx context.Context, key snapshotKey, version int64)
 	if current := held.atLeast(version); current != nil { // made while this caller waited
 		return current, nil
 	}
+	current := held.current.Load()
+	if current != nil && c.isUntouched(ctx, key, current.version, version) {
+		next := current.at(version)
+		c.keep(key, held, next)
+		return next, nil
+	}
 	return c.make(ctx, key, held)
+}
+
+// isUntouched reports whether no change between two versions concerns a snapshot, as
+// far as that is known without making it anew.
+func (c *snapshotCache) isUntouched(ctx context.Context, key snapshotKey, from, to int64) bool {
+	if c.history == nil || to-from > maxUntouched {
+		return false
+	}
+	news, err := c.history.EventsAfter(ctx, key.account, from, int(to-from))
+	if err != nil {
+		return false
+	}
+	for _, change := range news {
+		if change.Seq != from+1 || key.parts.has(change.Kind) {
+			return false
+		}
+		from = change.Seq
+	}
+	return from == to
 }
 
 // held returns the snapshot of a key that is in memory, or nil, and when it was last
@@ -142,7 +217,7 @@ func (c *snapshotCache) held(key snapshotKey) (*encodedSnapshot, time.Time) {
 	return current, instant(&held.confirmed)
 }
 
-// make makes a newer snapshot and drops others when all together are too large.
+// make reads and encodes a newer snapshot.
 func (c *snapshotCache) make(ctx context.Context, key snapshotKey, held *heldSnapshot) (*encodedSnapshot, error) {
 	select {
 	case c.builds <- struct{}{}:
@@ -155,6 +230,12 @@ func (c *snapshotCache) make(ctx context.Context, key snapshotKey, held *heldSna
 		c.drop(key, held)
 		return nil, err
 	}
+	c.keep(key, held, made)
+	return made, nil
+}
+
+// keep stores a newer snapshot and drops others when all together are too large.
+func (c *snapshotCache) keep(key snapshotKey, held *heldSnapshot, made *encodedSnapshot) {
 	held.current.Store(made)
 	held.confirmed.Store(time.Now().UnixMicro())
 	c.mu.Lock()
@@ -163,7 +244,36 @@ func (c *snapshotCache) make(ctx context.Context, key snapshotKey, held *heldSna
 	for len(c.kept) > maxSnapshotKeys || c.size() > maxSnapshots && len(c.kept) > 1 {
 		delete(c.kept, c.oldest(key))
 	}
-	return made, nil
+}
+
+// remove removes the snapshot of a key.
+func (c *snapshotCache) remove(key snapshotKey, held *heldSnapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept[key] == held {
+		delete(c.kept, key)
+	}
+}
+
+// lately returns what was made and asked for since an instant: of an account, or of all
+// if it is not named; what was asked for last comes first.
+func (c *snapshotCache) lately(account string, since time.Time) []keptSnapshot {
+	var found []keptSnapshot
+	c.mu.Lock()
+	for key, held := range c.kept {
+		if current := held.current.Load(); current != nil && (account == "" || key.account == account) && held.used.Load() >= since.UnixMicro() {
+			found = append(found, keptSnapshot{key, held})
+		}
+	}
+	c.mu.Unlock()
+	slices.SortFunc(found, func(a, b keptSnapshot) int { return cmp.Compare(b.held.used.Load(), a.held.used.Load()) })
+	return found
+}
+
+// keptSnapshot is a snapshot and its key.
+type keptSnapshot struct {
+	key  snapshotKey
+	held *heldSnapshot
 }
 
 // drop removes the holder of a key that was never made.

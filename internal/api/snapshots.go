@@ -10,12 +10,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/configs"
 	"github.com/signalbox/signalbox/internal/environments"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jsonapi"
 	"github.com/signalbox/signalbox/internal/logging"
+	"github.com/signalbox/signalbox/internal/observations"
 )
 
 const kindSnapshot = "snapshot"
@@ -24,8 +27,28 @@ const kindSnapshot = "snapshot"
 // that they may be any number of times as large as what is stored.
 const maxSnapshot = 64 << 20
 
+// seqHeader repeats the seq of a snapshot, also when there is nothing new to send.
+const seqHeader = "Signalbox-Seq"
+
 // SnapshotParts are the parts of a snapshot that a caller asks for.
 type SnapshotParts struct{ Flags, Levels, Configs bool }
+
+// has reports whether a change of a kind of resource may alter any of the parts. One of
+// an unknown kind may alter all.
+func (p SnapshotParts) has(kind string) bool {
+	switch kind {
+	case flags.Kind:
+		return p.Flags
+	case logging.Kind, logging.KindGroup:
+		return p.Levels
+	case configs.Kind:
+		return p.Configs
+	case jobs.Kind, accounts.KindSession, accounts.KindKey, accounts.KindUser, accounts.KindInvitation, accounts.KindAccount, accounts.KindAccountSettings,
+		accounts.KindUserSettings, observations.KindService, observations.KindContextType, observations.KindContext:
+		return false
+	}
+	return true
+}
 
 // Snapshot is what a running service loads, in one environment: definitions, with
 // what they have for it. Configs, which may be large, are passed on one by one.
@@ -61,7 +84,7 @@ func (a *API) loadedSnapshot(c *call, key snapshotKey) (reply, error) {
 			return err
 		})
 		if !isAway(c.ctx(), err) {
-			return found.reply(time.Time{}), err
+			return found.reply(c, time.Time{}), err
 		}
 	}
 	found, since := a.loaded.held(key)
@@ -69,9 +92,9 @@ func (a *API) loadedSnapshot(c *call, key snapshotKey) (reply, error) {
 		return reply{}, cmp.Or(err, errAway())
 	}
 	if listed := header(c.request, "If-None-Match"); listed != "" && matchesTag(listed, found.etag, func(tag string) string { return strongTag(weakTag(tag)) }) {
-		return found.reply(since), nil
+		return found.reply(c, since), nil
 	}
-	return found.markStale(since).reply(since), nil
+	return found.markStale(since).reply(c, since), nil
 }
 
 // snapshotParts reads include; without it everything is included.
@@ -105,7 +128,10 @@ func readSnapshot(ctx context.Context, source SnapshotSource, key snapshotKey) (
 		return nil, err
 	}
 	w := snapshotWriter{}
-	w.WriteString(`{"data":{"id":"` + key.environment + `","type":"` + kindSnapshot + `","attributes":{"seq":` + strconv.FormatInt(found.Seq, 10))
+	w.WriteString(`{"data":{"id":"` + key.environment + `","type":"` + kindSnapshot + `","attributes":{"seq":`)
+	number := span{from: w.Len()}
+	w.WriteString(strconv.FormatInt(found.Seq, 10))
+	number.to = w.Len()
 	if key.parts.Flags {
 		writeList(&w, "flags", flags.Kind, found.Flags, func(flag flags.Flag) (string, any) { return flag.Key, flag.Definition() })
 	}
@@ -125,7 +151,7 @@ func readSnapshot(ctx context.Context, source SnapshotSource, key snapshotKey) (
 	if w.err != nil {
 		return nil, w.err
 	}
-	return newEncodedSnapshot(found.Seq, bytes.Clone(w.Bytes())), nil // without spare capacity
+	return newEncodedSnapshot(found.Seq, bytes.Clone(w.Bytes()), number), nil // without spare capacity
 }
 
 // snapshotWriter encodes a snapshot into memory, and remembers what failed.

@@ -79,6 +79,7 @@ type App struct {
 	stdout   io.Writer
 	stopping atomic.Bool
 	trimmed  atomic.Int64 // changes whose documents were removed since that was logged
+	wasReady atomic.Bool  // at least once
 }
 
 // New builds everything and prepares the store: after it, the schema is
@@ -154,7 +155,7 @@ func (a *App) build(ctx context.Context) (err error) {
 // ready returns why this node should get no requests, or nil.
 func (a *App) ready(ctx context.Context) error {
 	if a.stopping.Load() {
-		return errors.New("it is shutting down")
+		return errStopping
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -180,6 +181,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.evaluations.Start(ctx)
 	a.expirer.Start(ctx)
 	a.stream.Start(ctx)
+	a.api.Start(ctx)
 	for _, chore := range a.chores {
 		chore.Start(ctx)
 	}
@@ -192,6 +194,7 @@ func (a *App) Start(ctx context.Context) error {
 	for _, server := range a.servers {
 		server.start()
 	}
+	_ = a.checkReady(ctx) // else the first probe that finds it ready says so
 	facts := []any{"version", version, "address", a.Address(), "url", baseURL(a.settings), "store", a.db.Name(), "node", a.settings.Name}
 	if len(a.servers) > 1 {
 		facts = append(facts, "metrics", a.servers[1].listener.Addr().String())
@@ -245,6 +248,7 @@ func (a *App) Stop(ctx context.Context) error {
 	}
 	a.listener.Stop()
 	a.feed.Stop()
+	a.api.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
 	a.evaluations.Stop(ending) // which notes refreshes

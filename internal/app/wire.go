@@ -62,12 +62,13 @@ func (a *App) wire() {
 // wireFeed says who hears of changes. The stream comes after the
 // authenticator: a socket that opens meanwhile checks its key again.
 func (a *App) wireFeed() {
-	for _, hear := range []func(changes.Change){a.auth.Hear, a.expirer.Hear, a.stream.Hear} {
+	for _, hear := range []func(changes.Change){a.auth.Hear, a.expirer.Hear, a.stream.Hear, a.api.Hear} {
 		a.feed.Subscribe(hear)
 	}
 	a.feed.Missed = func(account string, upTo int64) {
 		a.auth.ForgetAll()
 		a.stream.Missed(account, upTo)
+		a.api.Moved(account, upTo)
 	}
 	a.feed.Rewound = func(seen map[string]int64) {
 		a.auth.ForgetAll()
@@ -116,7 +117,7 @@ func (a *App) services() api.Services {
 		Configs:     &configs.Service{Store: a.db.Configs(), Plans: a.plans, Writable: environments.Writable},
 		Jobs:        a.wireJobs(),
 		Connections: a.wireConnections(), Snapshots: snapshots{a.db},
-		History: a.db.History(), Auth: a.auth, Events: a.stream, OpenID: a.wireOpenID(), Live: a.feed.Live, Remote: a.settings.Database != "", Ready: a.ready,
+		History: a.db.History(), Auth: a.auth, Events: a.stream, OpenID: a.wireOpenID(), Live: a.feed.Live, Remote: a.settings.Database != "", Ready: a.checkReady, Serving: a.serving,
 		OpenAPI: sync.OnceValues(func() (json.RawMessage, error) { return openapi.JSON() }),
 		Log:     a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}

@@ -82,10 +82,10 @@ func (s *Snapshot) MissingEnvironment(key string) *fault.Error {
 	return fault.New(fault.Validation, "The environment %q does not exist.%s", key, naming.DidYouMean(key, slices.Sorted(maps.Keys(s.environments))))
 }
 
-// held is an account's snapshot. One reader brings it up to date under its lock
-// while the others wait; a reader that finds it up to date does not.
+// held is an account's snapshot. One reader brings it up to date while the others
+// wait, as long as their contexts allow; a reader that finds it up to date does not.
 type held struct {
-	mu       sync.Mutex
+	updating chan struct{} // holds a value while a reader brings it up to date
 	snapshot atomic.Pointer[Snapshot]
 	used     atomic.Int64 // the round of the last use
 	bytes    int          // of the snapshot; under the lock of Snapshots
@@ -106,8 +106,43 @@ func (s *Snapshots) Get(ctx context.Context, account string, version int64) (*Sn
 	if current := holder.atLeast(version); current != nil {
 		return current, nil
 	}
-	holder.mu.Lock()
-	defer holder.mu.Unlock()
+	return s.bringUp(ctx, account, holder, version)
+}
+
+// Refresh brings the snapshot of an account up to a version if there is one, and
+// reports whether there is. It does not count as a use, so that what nobody evaluates
+// is still dropped.
+func (s *Snapshots) Refresh(ctx context.Context, account string, version int64) (held bool, err error) {
+	s.mu.RLock()
+	holder := s.accounts[account]
+	s.mu.RUnlock()
+	switch {
+	case holder == nil || holder.snapshot.Load() == nil:
+		return false, nil
+	case holder.atLeast(version) != nil:
+		return true, nil
+	}
+	_, err = s.bringUp(ctx, account, holder, version)
+	return true, err
+}
+
+// IsAt reports whether the snapshot of an account that is in memory, if any, is of a
+// version or newer.
+func (s *Snapshots) IsAt(account string, version int64) bool {
+	s.mu.RLock()
+	holder := s.accounts[account]
+	s.mu.RUnlock()
+	return holder != nil && holder.atLeast(version) != nil
+}
+
+// bringUp brings a snapshot up to a version, unless another caller does so first.
+func (s *Snapshots) bringUp(ctx context.Context, account string, holder *held, version int64) (*Snapshot, error) {
+	select {
+	case holder.updating <- struct{}{}:
+		defer func() { <-holder.updating }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	if current := holder.atLeast(version); current != nil {
 		return current, nil
 	}
@@ -151,7 +186,7 @@ func (s *Snapshots) addHolder(account string) *held {
 	}
 	holder, ok := s.accounts[account]
 	if !ok {
-		holder = &held{}
+		holder = &held{updating: make(chan struct{}, 1)}
 		s.accounts[account] = holder
 	}
 	return holder

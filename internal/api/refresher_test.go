@@ -1,0 +1,238 @@
+package api_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/app/apptest"
+	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/configs"
+	"github.com/signalbox/signalbox/internal/fault"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/store/storetest"
+	"github.com/signalbox/signalbox/internal/telemetry"
+)
+
+// followed is an account that a test changes by counting, and what is read of it.
+type followed struct {
+	anybody
+	seq, reads atomic.Int64
+	fail       error
+}
+
+func (f *followed) Authenticate(context.Context, string, string) (accounts.Caller, error) {
+	return accounts.Caller{Account: "a", KeyID: "k", Role: accounts.Viewer, Version: f.seq.Load()}, nil
+}
+
+func (f *followed) Snapshot(context.Context, string, string, api.SnapshotParts, func(configs.Resolved) error) (api.Snapshot, error) {
+	f.reads.Add(1)
+	return api.Snapshot{Seq: f.seq.Load()}, f.fail
+}
+
+// change records a change and passes it on as the feed does.
+func (f *followed) change(a *api.API) {
+	a.Hear(changes.Change{Account: "a", Seq: f.seq.Add(1), Kind: flags.Kind})
+}
+
+// startFollowing starts an interface to the account that nothing but a test changes.
+func startFollowing(t *testing.T, of *followed) *api.API {
+	t.Helper()
+	handler := api.New(api.Services{Snapshots: of, Auth: of, FlagSnapshots: &flags.Snapshots{}, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
+	handler.Start(t.Context())
+	t.Cleanup(handler.Stop)
+	return handler
+}
+
+func load(t *testing.T, handler http.Handler) int {
+	t.Helper()
+	request := httptest.NewRequest(http.MethodGet, snapshotsPath+"/production", nil)
+	request.Header.Set("Authorization", "Bearer x")
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, request)
+	return recorder.Code
+}
+
+// TestRefresher_OncePerSecond: what was asked for follows the first change at once, and
+// a change every millisecond costs one refresh a second.
+func TestRefresher_OncePerSecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		account := &followed{}
+		handler := startFollowing(t, account)
+		account.change(handler)
+		synctest.Wait()
+		if got := account.reads.Load(); got != 0 {
+			t.Fatalf("%d reads of what nobody asked for", got)
+		}
+		load(t, handler)
+		<-time.After(2 * time.Second)
+		account.change(handler)
+		synctest.Wait()
+		if got := handler.HeldSeq("a", "production"); got != 2 || account.reads.Load() != 2 {
+			t.Fatalf("after a change it has %d, by %d reads", got, account.reads.Load())
+		}
+		for range 10_000 {
+			<-time.After(time.Millisecond)
+			account.change(handler)
+		}
+		if reads := account.reads.Load(); reads < 10 || reads > 13 {
+			t.Errorf("%d reads in 10 s of a change every millisecond", reads)
+		}
+		<-time.After(time.Second)
+		synctest.Wait()
+		if got := handler.HeldSeq("a", "production"); got != account.seq.Load() {
+			t.Errorf("a second later it has %d of %d", got, account.seq.Load())
+		}
+	})
+}
+
+// TestRefresher_OnlyWhatIsUsed: what nobody has asked for in a day is left alone.
+func TestRefresher_OnlyWhatIsUsed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		account := &followed{}
+		handler := startFollowing(t, account)
+		load(t, handler)
+		<-time.After(23 * time.Hour)
+		account.change(handler)
+		<-time.After(2 * time.Hour)
+		account.change(handler)
+		synctest.Wait()
+		if reads := account.reads.Load(); reads != 2 {
+			t.Errorf("%d reads, want the caller's and one", reads)
+		}
+	})
+}
+
+// TestRefresher_DropsWhatCannotBeMade: a snapshot whose newer version is refused must not
+// be served in its place.
+func TestRefresher_DropsWhatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		account := &followed{}
+		handler := startFollowing(t, account)
+		load(t, handler)
+		account.fail = fault.New(fault.InvalidParameter, "too large")
+		account.change(handler)
+		synctest.Wait()
+		if got := handler.HeldSeq("a", "production"); got != -1 {
+			t.Errorf("it still has %d", got)
+		}
+	})
+}
+
+// TestSnapshot_FollowsChanges: a node holds what the account has within moments of a
+// change, of every product, although nobody asks for the snapshot.
+func TestSnapshot_FollowsChanges(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		path := owner.makeFlag("made", nil)
+		first := owner.snapshot("production").Seq
+		owner.ofrep("made", `{}`).want(200)
+		account := owner.get(accountPath).want(200).data().ID
+		for _, change := range []func(){
+			func() { owner.put(path, envelope("", "", boolean(true, nil))).want(200) },
+			func() { owner.makeGroup("group", attributes{"name": "g"}) },
+			func() { owner.makeConfig("made", nil) },
+			func() { owner.makeKey(nil) },
+		} {
+			change()
+			seq := owner.lastSeq()
+			storetest.Wait(t, patience, "both are current", func() bool {
+				held := owner.handler().HeldSeq(account, "production")
+				return held >= seq && held > first && owner.handler().HasFlags(account, seq)
+			})
+		}
+	})
+}
+
+func (c client) handler() *api.API { return c.node.App.Handler().(*api.API) }
+
+func (c client) lastSeq() int64 {
+	c.t.Helper()
+	seq, err := strconv.ParseInt(c.latest().ID, 10, 64)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return seq
+}
+
+// TestOutage_NeverGoesBack: a switch was turned off on another node, and somebody read the
+// flag alone on this one. When the database goes away, neither the snapshot nor the
+// evaluation that were asked for before turn it on again.
+func TestOutage_NeverGoesBack(t *testing.T) {
+	t.Parallel()
+	direct := storetest.New(t, "postgres")
+	behind, proxy := direct.ThroughProxy(t)
+	there, here := speakTo(t, apptest.Start(t, direct)), speakTo(t, apptest.Start(t, behind))
+	path := here.makeFlag("switch", boolean(true, nil))
+	account, snapshot := here.get(accountPath).want(200).data().ID, snapshotsPath+"/production"
+	old := here.get(snapshot).snapshot()
+	if got := here.ofrep("switch", `{}`).want(200); got.members()["value"] != true {
+		t.Fatalf("the switch is %s", got.body)
+	}
+
+	there.put(path, envelope("", "", boolean(false, nil))).want(200)
+	seq := there.lastSeq()
+	storetest.Wait(t, patience, "the other node's change is read", func() bool { return here.get(path).want(200).attribute("default") == false })
+	storetest.Wait(t, patience, "it is kept for an outage", func() bool {
+		return here.handler().HeldSeq(account, "production") >= seq && here.handler().HasFlags(account, seq)
+	})
+	proxy.Down()
+	began := time.Now().Add(-10 * time.Second)
+	storetest.Wait(t, patience, "the outage is noticed", func() bool { return here.get(snapshot).want(200).isStale(began) })
+	got := here.get(snapshot).snapshot()
+	if got.Seq < seq || got.Seq <= old.Seq || got.Flags[0].Attributes["default"] != false {
+		t.Errorf("the outage serves change %d of %d: %v", got.Seq, seq, got.Flags)
+	}
+	if got := here.ofrep("switch", `{}`).want(200); got.members()["value"] != false || !got.contains("stale_since") {
+		t.Errorf("the outage evaluates the switch as %s", got.body)
+	}
+	proxy.Up()
+}
+
+// TestSnapshot_ETagCoversContent: a sign-in, a job and a key change the account and not
+// the snapshot, so that a service which polls is told that nothing is new, and how far
+// the account is. A change of another part counts for those who have that part.
+func TestSnapshot_ETagCoversContent(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "pro", func(t *testing.T, owner client) {
+		owner.makeFlag("made", nil)
+		path, levels := snapshotsPath+"/production", snapshotsPath+"/production?include=levels"
+		first := owner.get(path).want(200)
+		tag, levelsTag := first.header.Get("Etag"), owner.get(levels).want(200).header.Get("Etag")
+		for what, change := range map[string]func(){
+			"a job":      func() { owner.makeJob(unique("job"), nil) },
+			"a key":      func() { owner.makeKey(nil) },
+			"a session":  func() { owner.post(sessionsPath, `{"api_key":"`+owner.key+`"}`).want(201) },
+			"a service":  func() { owner.post(servicesPath, envelope("service", unique("service"), attributes{})).want(201) },
+			"settings":   func() { owner.put(settingsPath, `{"x":1}`, with("Content-Type", "application/json")).want(200) },
+			"a new name": func() { owner.put(accountPath, envelope("account", "", attributes{"name": unique("name")})).want(200) },
+		} {
+			change()
+			seq := owner.lastSeq()
+			for _, got := range []answer{owner.get(path, with("If-None-Match", tag)).want(304), owner.get(levels, with("If-None-Match", levelsTag)).want(304)} {
+				if sent := got.header.Get("Signalbox-Seq"); sent != strconv.FormatInt(seq, 10) {
+					t.Errorf("after %s: Signalbox-Seq is %q, want %d", what, sent, seq)
+				}
+			}
+			if whole := owner.get(path).want(200); whole.snapshot().Seq != seq || whole.header.Get("Signalbox-Seq") != strconv.FormatInt(seq, 10) || whole.header.Get("Etag") != tag {
+				t.Errorf("after %s: got seq %d, %v", what, whole.snapshot().Seq, whole.header)
+			}
+		}
+		owner.makeFlag("another", nil)
+		owner.get(levels, with("If-None-Match", levelsTag)).want(304)
+		if got := owner.get(path, with("If-None-Match", tag)).want(200); got.header.Get("Etag") == tag {
+			t.Error("another flag has the same tag")
+		}
+	})
+}
