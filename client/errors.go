@@ -57,8 +57,9 @@ type APIError struct {
 	// proxy.
 	Errors []ErrorEntry
 
-	call string // the request, for the message
-	text string // the start of a response without error entries
+	header http.Header // of the response
+	call   string      // the request, for the message
+	text   string      // the start of a response without error entries
 }
 
 // ErrorEntry is one problem.
@@ -216,6 +217,7 @@ func newAPIError(r request, response *http.Response, body []byte) *APIError {
 		StatusCode: response.StatusCode,
 		RequestID:  response.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter(response.Header.Get("Retry-After"), time.Now()),
+		header:     response.Header,
 		call:       r.name(),
 	}
 	var document struct {

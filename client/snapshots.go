@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -43,14 +44,15 @@ type Snapshot struct {
 type SnapshotParams struct {
 	// Include are the parts to load; none loads all.
 	Include []SnapshotPart
-	// ETag is that of the snapshot that the caller has. Get returns ErrNotModified while it is current.
+	// ETag is that of the snapshot that the caller has. Get returns ErrNotModified while its content is current.
 	ETag string
 }
 
 // SnapshotsAPI loads what a running service needs.
 type SnapshotsAPI struct{ transport *transport }
 
-// Get returns the snapshot of an environment, which need not exist yet, or ErrNotModified.
+// Get returns the snapshot of an environment, which need not exist yet, or ErrNotModified. The snapshot beside
+// ErrNotModified has nothing but its ETag, Seq, which may have moved on, and StaleSince.
 func (a SnapshotsAPI) Get(ctx context.Context, environment string, params SnapshotParams) (Snapshot, error) {
 	r := get("snapshots", environment)
 	if len(params.Include) > 0 {
@@ -64,12 +66,22 @@ func (a SnapshotsAPI) Get(ctx context.Context, environment string, params Snapsh
 	var received snapshotDocument
 	etag, err := a.transport.call(ctx, r, &received)
 	if refused, ok := errors.AsType[*APIError](err); ok && refused.StatusCode == http.StatusNotModified {
-		return Snapshot{}, ErrNotModified
+		return unmodified(environment, refused.header), ErrNotModified
 	}
 	if err != nil {
 		return Snapshot{}, err
 	}
 	return received.snapshot(etag), nil
+}
+
+// unmodified returns what a response without a body says of a snapshot. Servers before Signalbox-Seq say nothing.
+func unmodified(environment string, header http.Header) Snapshot {
+	found := Snapshot{Resource: Resource{ID: environment, ETag: header.Get("ETag")}}
+	found.Seq, _ = strconv.ParseInt(header.Get("Signalbox-Seq"), 10, 64)
+	if age, err := strconv.ParseInt(header.Get("Age"), 10, 64); err == nil {
+		found.StaleSince = new(time.Now().Add(-time.Duration(age) * time.Second).UTC())
+	}
+	return found
 }
 
 // snapshotDocument is a snapshot as it is sent.

@@ -101,7 +101,7 @@ func (b *Box) begin() error {
 	b.cache = newCache(b.settings, b.problems)
 	if b.cache != nil {
 		if snapshot, at, found := b.cache.read(); found {
-			b.beginWith(snapshot, at)
+			b.beginWith(snapshot, at, false)
 			return nil
 		}
 	}
@@ -112,13 +112,13 @@ func (b *Box) begin() error {
 	if err != nil {
 		return fmt.Errorf("live: reading the bootstrap file: %w", err)
 	}
-	b.beginWith(snapshot, at)
+	b.beginWith(snapshot, at, true)
 	return nil
 }
 
-func (b *Box) beginWith(snapshot signalbox.Snapshot, at time.Time) {
+func (b *Box) beginWith(snapshot signalbox.Snapshot, at time.Time, bootstrap bool) {
 	known := newWorld(b.settings.environment, snapshot)
-	known.confirmed = false
+	known.confirmed, known.bootstrap = false, bootstrap
 	b.apply(known, nil)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -227,6 +227,16 @@ func (b *Box) apply(next *world, changed []string) {
 	if b.cache != nil {
 		b.cache.changed.ring()
 	}
+}
+
+// moveTo notes that the current world is of a later change as well. The cache is not written for it: what changed in between
+// is nothing that a box has.
+func (b *Box) moveTo(seq int64) {
+	b.applying.Lock()
+	defer b.applying.Unlock()
+	next := *b.world.Load()
+	next.seq = seq
+	b.world.Store(&next)
 }
 
 // applyLevels sets the levels of all loggers, and has them reported if one changed.

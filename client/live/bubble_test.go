@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -32,10 +33,14 @@ type bubbleServer struct {
 	mu       sync.Mutex
 	snapshot signalbox.Snapshot
 	away     bool
-	silent   bool // no heartbeats
-	hung     bool // no answers
+	etag     string // of the snapshot
+	noSocket bool   // sockets are refused
+	silent   bool   // no heartbeats
+	hung     bool   // no answers
 	conns    []net.Conn
 	sockets  int // that were opened
+
+	unmodified int // answers
 }
 
 func startBubbleServer(t *testing.T, snapshot signalbox.Snapshot) *bubbleServer {
@@ -127,10 +132,7 @@ func (s *bubbleServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(r.URL.Path, "/events"):
 		s.serveEvents(w, r)
 	case r.Method == http.MethodGet:
-		s.mu.Lock()
-		text, _ := json.Marshal(s.snapshot)
-		s.mu.Unlock()
-		_, _ = w.Write(text)
+		s.serveSnapshot(w, r)
 	case strings.Contains(r.URL.Path, "/metrics/"):
 		w.WriteHeader(http.StatusAccepted)
 	default:
@@ -138,8 +140,35 @@ func (s *bubbleServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// serveSnapshot sends the snapshot, or that the peer has it.
+func (s *bubbleServer) serveSnapshot(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.Header().Set("Signalbox-Seq", strconv.FormatInt(s.snapshot.Seq, 10))
+	if s.etag != "" {
+		w.Header().Set("ETag", s.etag)
+	}
+	if since := s.snapshot.StaleSince; since != nil {
+		w.Header().Set("Age", strconv.Itoa(int(time.Since(*since).Seconds())))
+	}
+	if s.etag != "" && r.Header.Get("If-None-Match") == s.etag {
+		s.unmodified++
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	text, _ := json.Marshal(s.snapshot)
+	_, _ = w.Write(text)
+}
+
 // serveEvents sends heartbeats until the peer is gone.
 func (s *bubbleServer) serveEvents(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	refused := s.noSocket
+	s.mu.Unlock()
+	if refused {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
 	socket, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 	if err != nil {
 		return

@@ -264,23 +264,40 @@ func (s *syncer) fetchSnapshot(ctx context.Context, wanted parts) error {
 		params.Include = wanted.include()
 	}
 	snapshot, err := s.client.Snapshots.Get(ctx, s.box.settings.environment, params)
-	if errors.Is(err, signalbox.ErrNotModified) {
-		return nil
-	}
-	if err != nil {
+	switch unmodified := errors.Is(err, signalbox.ErrNotModified); {
+	case err != nil && !unmodified:
 		return err
+	case s.box.world.Load().outranks(snapshot):
+		// What is here is newer than what the server had in memory when it lost its database.
+	case unmodified:
+		s.moveOn(snapshot)
+	default:
+		s.applySnapshot(snapshot, wanted)
 	}
-	s.etag = ""
-	if wanted.all() {
-		s.etag = snapshot.ETag
-		s.begin(snapshot.Seq)
-	}
-	s.box.apply(s.box.world.Load().with(snapshot, wanted), nil)
 	if snapshot.StaleSince != nil {
-		s.etag = ""
 		return fmt.Errorf("%w since %s", errServerStale, snapshot.StaleSince.UTC().Format(time.RFC3339))
 	}
 	return nil
+}
+
+// applySnapshot makes parts of a snapshot the current ones.
+func (s *syncer) applySnapshot(snapshot signalbox.Snapshot, loaded parts) {
+	s.etag = ""
+	if loaded.all() {
+		s.begin(snapshot.Seq)
+		if snapshot.StaleSince == nil {
+			s.etag = snapshot.ETag
+		}
+	}
+	s.box.apply(s.box.world.Load().with(snapshot, loaded), nil)
+}
+
+// moveOn notes how far the account is although nothing here has changed.
+func (s *syncer) moveOn(confirmed signalbox.Snapshot) {
+	if confirmed.Seq > 0 && confirmed.StaleSince == nil {
+		s.begin(confirmed.Seq)
+		s.box.moveTo(confirmed.Seq)
+	}
 }
 
 // begin sets what the socket goes on after, unless events have said so already.

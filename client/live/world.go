@@ -14,6 +14,7 @@ import (
 type world struct {
 	environment string
 	seq         int64
+	bootstrap   bool // from the bootstrap file, whose seq may be of another account
 	confirmed   bool // by the server, so that its levels count although their time may have come by the clock here
 	flags       map[string]signalbox.Flag
 	loggers     map[string]signalbox.Logger
@@ -36,7 +37,7 @@ func (p parts) all() bool { return p.flags && p.levels && p.configs }
 // with returns a world with some parts replaced by those of a snapshot.
 func (w *world) with(s signalbox.Snapshot, replaced parts) *world {
 	next := *w
-	next.seq, next.confirmed = s.Seq, s.StaleSince == nil
+	next.seq, next.confirmed, next.bootstrap = s.Seq, s.StaleSince == nil, false
 	if replaced.flags {
 		next.flags = make(map[string]signalbox.Flag, len(s.Flags))
 		for _, each := range s.Flags {
@@ -57,6 +58,13 @@ func (w *world) with(s signalbox.Snapshot, replaced parts) *world {
 		next.configs = s.Configs
 	}
 	return &next
+}
+
+// outranks reports whether a snapshot is older than the world, and must not replace it. A server that has lost its database
+// sends what it has in memory, which may be older than what this or another node has sent before. A server that has its
+// database is believed: it is never behind, so that a smaller seq means that the database was restored to an earlier state.
+func (w *world) outranks(s signalbox.Snapshot) bool {
+	return s.StaleSince != nil && s.Seq < w.seq && !w.bootstrap
 }
 
 // trimmed returns a flag with what evaluation needs in the environment.
