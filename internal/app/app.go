@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/background"
 	"github.com/signalbox/signalbox/internal/changes"
 	"github.com/signalbox/signalbox/internal/connections"
 	"github.com/signalbox/signalbox/internal/egress"
@@ -22,6 +23,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jobs"
 	"github.com/signalbox/signalbox/internal/jobs/scheduler"
 	"github.com/signalbox/signalbox/internal/jobs/worker"
+	"github.com/signalbox/signalbox/internal/lastknown"
 	"github.com/signalbox/signalbox/internal/logging"
 	"github.com/signalbox/signalbox/internal/observations"
 	"github.com/signalbox/signalbox/internal/openid"
@@ -75,17 +77,29 @@ type App struct {
 	pendingRuns *jobs.Expirer
 
 	api      *api.API
+	entrance entrance // what the API's address answers
 	servers  []*server
 	stdout   io.Writer
 	stopping atomic.Bool
 	trimmed  atomic.Int64 // changes whose documents were removed since that was logged
 	wasReady atomic.Bool  // at least once
+
+	lastKnown *lastknown.Keeper // nil on SQLite
+	recalling background.Loop   // loads what was kept before a restart
+	// standIn answers evaluation until the database is there; nil if it was at the start.
+	standIn   *App
+	standsIn  bool // this is one
+	finishing background.Loop
+	failure   chan error // receives why the start could not be finished
 }
 
 // New builds everything and prepares the store: after it, the schema is
 // current and there is an account. The first start writes its key to stdout.
+//
+// If PostgreSQL is away, a node that has kept on disk what evaluation needs is built
+// without it, and completes its start by itself when the database is back.
 func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.Writer, change ...func(*Options)) (*App, error) {
-	a := &App{settings: s, options: serverOptions(), log: log, metrics: telemetry.NewMetrics(version), stdout: stdout}
+	a := &App{settings: s, options: serverOptions(), log: log, metrics: telemetry.NewMetrics(version), stdout: stdout, failure: make(chan error, 1)}
 	for _, each := range change {
 		each(&a.options)
 	}
@@ -94,8 +108,13 @@ func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.W
 		err = a.build(ctx)
 	}
 	if err != nil {
+		if a.standIn = a.newStandIn(err); a.standIn != nil {
+			_ = a.unbuild(ctx) // the database is away, which is told
+			return a, nil
+		}
 		return nil, errors.Join(err, a.close(ctx))
 	}
+	a.entrance.use(a.api)
 	return a, nil
 }
 
@@ -148,7 +167,7 @@ func (a *App) build(ctx context.Context) (err error) {
 		a.log.Warn("Comparing this node's clock with the database's failed; retrying.", "error", err)
 	}
 	a.wire()
-	a.serve()
+	a.keepLastKnown()
 	return nil
 }
 
@@ -173,6 +192,21 @@ func (a *App) ready(ctx context.Context) error {
 
 // Start begins to serve and returns.
 func (a *App) Start(ctx context.Context) error {
+	if a.standIn == nil {
+		if err := a.startLoops(ctx); err != nil {
+			return err
+		}
+	}
+	a.serve()
+	if a.standIn != nil {
+		a.finishing.Start(ctx, a.finish)
+		return nil
+	}
+	return a.announce(ctx)
+}
+
+// startLoops starts everything but the servers.
+func (a *App) startLoops(ctx context.Context) error {
 	if err := a.feed.Start(ctx); err != nil {
 		return fmt.Errorf("starting the change feed: %w", err)
 	}
@@ -191,9 +225,19 @@ func (a *App) Start(ctx context.Context) error {
 	a.connected.Start(ctx)
 	a.scheduler.Start(ctx)
 	a.pendingRuns.Start(ctx)
-	for _, server := range a.servers {
-		server.start()
+	if a.lastKnown != nil {
+		a.recalling.Start(ctx, func(ctx context.Context) {
+			a.recallLastKnown(ctx)
+			if ctx.Err() == nil { // else it has less than the file
+				a.lastKnown.Start(ctx)
+			}
+		})
 	}
+	return nil
+}
+
+// announce says that the node is ready.
+func (a *App) announce(ctx context.Context) error {
 	_ = a.checkReady(ctx) // else the first probe that finds it ready says so
 	facts := []any{"version", version, "address", a.Address(), "url", baseURL(a.settings), "store", a.db.Name(), "node", a.settings.Name}
 	if len(a.servers) > 1 {
@@ -217,6 +261,7 @@ func (a *App) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		a.log.Info("Signalbox is shutting down.", "timeout", a.settings.ShutdownTimeout.String())
 	case failure = <-a.failed():
+	case failure = <-a.failure:
 	}
 	return errors.Join(failure, a.Stop(context.WithoutCancel(ctx)))
 }
@@ -225,6 +270,13 @@ func (a *App) Run(ctx context.Context) error {
 // loops and closes the store.
 func (a *App) Stop(ctx context.Context) error {
 	a.stopping.Store(true)
+	if a.standIn != nil {
+		a.standIn.stopping.Store(true)
+		a.finishing.Stop()
+		if stopped, err := a.stopStandIn(ctx); stopped {
+			return err
+		}
+	}
 	draining, cancel := context.WithTimeout(ctx, a.settings.ShutdownTimeout)
 	defer cancel()
 	a.scheduler.Stop()
@@ -247,6 +299,7 @@ func (a *App) Stop(ctx context.Context) error {
 		chore.Stop()
 	}
 	a.listener.Stop()
+	live := a.feed.Live()
 	a.feed.Stop()
 	a.api.Stop()
 	ending, cancel := context.WithTimeout(ctx, endTimeout)
@@ -254,7 +307,8 @@ func (a *App) Stop(ctx context.Context) error {
 	a.evaluations.Stop(ending) // which notes refreshes
 	a.refreshes.Stop(ending)
 	a.connected.Stop(ending)
-	return errors.Join(err, a.close(ending))
+	a.stopKeeping(ctx, live)
+	return errors.Join(err, a.close(ctx))
 }
 
 // close releases what New opened.
@@ -288,7 +342,7 @@ func (a *App) Operator() *Operator {
 func (a *App) Store() *store.DB { return a.db }
 
 // Handler returns the API, for those who need no socket.
-func (a *App) Handler() http.Handler { return a.api }
+func (a *App) Handler() http.Handler { return *a.entrance.current.Load() }
 
 // MetricsHandler serves the metrics of the operator's own address.
 func (a *App) MetricsHandler() http.Handler { return a.metrics.OperatorHandler() }
@@ -317,18 +371,24 @@ func (a *App) listen(ctx context.Context) error {
 	return nil
 }
 
-// serve says what the bound addresses answer.
+// serve begins to answer on the bound addresses.
 func (a *App) serve() {
-	a.servers[0].http.Handler = a.api
-	if len(a.servers) == 1 {
-		return
+	a.servers[0].http.Handler = &a.entrance
+	if len(a.servers) > 1 {
+		a.servers[1].http.Handler = a.metricsMux()
 	}
+	for _, server := range a.servers {
+		server.start()
+	}
+}
+
+func (a *App) metricsMux() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff") // as on the API's responses
 		a.MetricsHandler().ServeHTTP(w, r)
 	})
-	a.servers[1].http.Handler = mux
+	return mux
 }
 
 func (a *App) failed() <-chan error {

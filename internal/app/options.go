@@ -21,6 +21,8 @@ type Options struct {
 	PendingRuns int
 	// ConnectionInterval is how late the list of connections is.
 	ConnectionInterval time.Duration
+	// KeepInterval is how late what is kept on disk for an outage is.
+	KeepInterval time.Duration
 	// PasswordCost is what hashing a password takes.
 	PasswordCost accounts.PasswordCost
 	// Unsynced lets SQLite acknowledge writes that a power cut would lose.
@@ -33,5 +35,6 @@ type Options struct {
 
 func serverOptions() Options {
 	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second, RefreshInterval: 5 * time.Second,
-		ConnectionInterval: time.Second, ClockInterval: 5 * time.Second, PendingRuns: jobs.MaxPending, PasswordCost: accounts.DefaultPasswordCost(), Now: time.Now}
+		ConnectionInterval: time.Second, ClockInterval: 5 * time.Second, KeepInterval: 3 * time.Second, PendingRuns: jobs.MaxPending,
+		PasswordCost: accounts.DefaultPasswordCost(), Now: time.Now}
 }

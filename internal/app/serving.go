@@ -29,7 +29,7 @@ func (a *App) serving(ctx context.Context) (degraded string, err error) {
 			return "", err
 		}
 	}
-	if !a.feed.Live() {
+	if a.standsIn || !a.feed.Live() {
 		return databaseAway, nil
 	}
 	return reason(a.db.Writable()), nil

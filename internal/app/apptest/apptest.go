@@ -82,6 +82,7 @@ func Quick(o *app.Options) {
 	o.ResealInterval = 50 * time.Millisecond
 	o.RefreshInterval = 50 * time.Millisecond
 	o.ClockInterval = 50 * time.Millisecond
+	o.KeepInterval = 50 * time.Millisecond
 	o.ConnectionInterval = 50 * time.Millisecond
 	o.PasswordCost = accounts.PasswordCost{Memory: 64, Passes: 1}
 }

@@ -1,0 +1,123 @@
+package accounts
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/fault"
+)
+
+// unconfirmed is the access version of a key that was remembered over a restart: one that
+// no account has, so that the key is looked up when it is first used.
+const unconfirmed = -1
+
+// KnownKey is what a node keeps of a key over a restart: nothing that the key could be
+// made from.
+type KnownKey struct {
+	Hash         string     `json:"hash"`
+	ID           string     `json:"id"`
+	Account      string     `json:"account"`
+	Name         string     `json:"name"`
+	CreatedBy    string     `json:"created_by"`
+	Role         Role       `json:"role"`
+	Access       Access     `json:"access"`
+	Environments []string   `json:"environments"` // nil does not restrict
+	Origins      []string   `json:"origins"`      // nil is any
+	ExpiresAt    *time.Time `json:"expires_at"`
+	UsedAt       time.Time  `json:"used_at"`
+}
+
+// Known returns the remembered keys that were used since an instant and work, the last
+// used ones first and at most limit. What may have changed is looked up again: a key that
+// was revoked before the call is not among them.
+func (a *Authenticator) Known(ctx context.Context, since time.Time, limit int) ([]KnownKey, error) {
+	versions, known := map[string]Versions{}, []KnownKey{}
+	for _, seen := range a.usedSince(since) {
+		if len(known) == limit {
+			break
+		}
+		account := seen.key.Account
+		if _, read := versions[account]; !read {
+			current, err := a.Directory.Versions(ctx, account)
+			if err != nil && !fault.Is(err, fault.NotFound) {
+				return nil, err
+			}
+			versions[account] = current
+		}
+		if seen.access != versions[account].Access {
+			current, err := a.confirm(ctx, seen)
+			if err != nil {
+				return nil, err
+			}
+			seen = current
+		}
+		if seen != nil && seen.key.Works(a.Now()) {
+			known = append(known, seen.known())
+		}
+	}
+	return known, nil
+}
+
+// usedSince returns the keys that were used since an instant, the last used ones first.
+func (a *Authenticator) usedSince(since time.Time) []*session {
+	var found []*session
+	a.mu.RLock()
+	for _, seen := range a.byDigest {
+		if seen.noted.Load() >= since.UnixMicro() {
+			found = append(found, seen)
+		}
+	}
+	a.mu.RUnlock()
+	slices.SortFunc(found, func(a, b *session) int { return cmp.Compare(b.noted.Load(), a.noted.Load()) })
+	return found
+}
+
+// confirm looks a remembered key up again. It returns nil, and forgets the key, if there is
+// none any more.
+func (a *Authenticator) confirm(ctx context.Context, seen *session) (*session, error) {
+	_, generation := a.remembered(seen.digest)
+	key, versions, err := a.Directory.KeyByHash(ctx, hex.EncodeToString(seen.digest[:]))
+	if fault.Is(err, fault.NotFound) {
+		a.forget(seen)
+		return nil, nil //nolint:nilnil // no key is an answer
+	}
+	if err != nil {
+		return nil, err
+	}
+	current := &session{digest: seen.digest, key: key, caller: key.Caller(), access: versions.Access}
+	current.noted.Store(seen.noted.Load())
+	return a.remember(current, generation), nil
+}
+
+func (s *session) known() KnownKey {
+	return KnownKey{Hash: hex.EncodeToString(s.digest[:]), ID: s.key.ID, Account: s.key.Account, Name: s.key.Name, CreatedBy: s.key.CreatedBy,
+		Role: s.key.Role, Access: s.key.Access, Environments: s.key.Scopes.Environments, Origins: s.key.Scopes.Origins,
+		ExpiresAt: s.key.ExpiresAt, UsedAt: time.UnixMicro(s.noted.Load()).UTC()}
+}
+
+// Remember takes over the keys that were known before a restart, for Recall. While the
+// database is there, each is looked up when it is first used.
+func (a *Authenticator) Remember(keys []KnownKey) {
+	for _, kept := range keys {
+		var hash digest
+		if n, err := hex.Decode(hash[:], []byte(kept.Hash)); err != nil || n != len(hash) {
+			continue
+		}
+		key := Key{ID: kept.ID, Account: kept.Account, Hash: kept.Hash, Name: kept.Name, CreatedBy: kept.CreatedBy, Role: kept.Role, Access: kept.Access, Status: Active,
+			Scopes: Scopes{Environments: kept.Environments, Origins: kept.Origins}, ExpiresAt: kept.ExpiresAt}
+		seen := &session{digest: hash, key: key, caller: key.Caller(), access: unconfirmed}
+		seen.noted.Store(kept.UsedAt.UnixMicro())
+		_, generation := a.remembered(hash)
+		a.remember(seen, generation)
+	}
+}
+
+// Mark returns a number that is another one when different keys are known.
+func (a *Authenticator) Mark() uint64 {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.generation<<20 + uint64(len(a.byDigest))
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/api"
+	"github.com/signalbox/signalbox/internal/flags"
+	"github.com/signalbox/signalbox/internal/lastknown"
+	"github.com/signalbox/signalbox/internal/sealed"
+)
+
+// Bounds of what is kept on disk for a start without the database.
+const (
+	lastKnownFile = "last-known"
+	// maxKeptAge is how old the file may be to be used, and how long ago something was
+	// asked for to be in it.
+	maxKeptAge = 24 * time.Hour
+	// maxKeptUse is how long ago a key was used to be in it: some services run once a day.
+	maxKeptUse       = 7 * 24 * time.Hour
+	maxKeptKeys      = 10_000
+	maxKeptSnapshots = 48 << 20 // bytes
+	maxKeptFlags     = 48 << 20 // bytes
+)
+
+// lastKnown is what a node keeps on disk: enough to answer evaluation.
+type lastKnown struct {
+	SavedAt   time.Time           `json:"saved_at"`
+	Keys      []accounts.KnownKey `json:"keys"`
+	Snapshots []api.KeptSnapshot  `json:"snapshots"`
+	Flags     []flags.Kept        `json:"flags"`
+	Confirmed []api.KeptFlags     `json:"confirmed"` // when the flags were last known to be current
+}
+
+func (a *App) lastKnownFile(ring *sealed.Ring) lastknown.File {
+	return lastknown.File{Path: filepath.Join(a.settings.Data, lastKnownFile), Ring: ring, Database: databaseName(a.settings)}
+}
+
+// loadLastKnown reads what this node kept before it was restarted.
+func (a *App) loadLastKnown(ring *sealed.Ring) (lastKnown, error) {
+	var kept lastKnown
+	if err := a.lastKnownFile(ring).Load(&kept); err != nil {
+		return lastKnown{}, err
+	}
+	if age := a.options.Now().Sub(kept.SavedAt); age > maxKeptAge {
+		return lastKnown{}, fmt.Errorf("%s is %s old, and may be at most %s", lastKnownFile, age.Round(time.Minute), maxKeptAge)
+	}
+	return kept, nil
+}
+
+// keepLastKnown makes what writes the file. With SQLite there is none: a node without its
+// database file has nothing to wait for.
+func (a *App) keepLastKnown() {
+	if a.settings.Database == "" {
+		return
+	}
+	seed := maphash.MakeSeed()
+	a.lastKnown = &lastknown.Keeper{File: a.lastKnownFile(a.ring), Interval: a.options.KeepInterval, Log: a.log, Collect: a.collect,
+		Mark: func() uint64 {
+			return a.auth.Mark() + a.api.Mark(seed) + a.snapshots.Mark(seed) + maphash.String(seed, a.ring.Primary())
+		}}
+}
+
+// collect returns what to keep. It asks the database which keys still work.
+func (a *App) collect(ctx context.Context) (any, error) {
+	now := a.options.Now()
+	kept := lastKnown{SavedAt: now, Snapshots: a.api.Keep(maxKeptSnapshots), Confirmed: a.api.KeepFlags()}
+	var err error
+	if kept.Flags, err = a.snapshots.Keep(ctx, maxKeptFlags); err != nil {
+		return nil, err
+	}
+	if kept.Keys, err = a.auth.Known(ctx, now.Add(-maxKeptUse), maxKeptKeys); err != nil {
+		return nil, err
+	}
+	return kept, nil
+}
+
+// recallLastKnown loads anew what the node had before it was restarted, so that it is as
+// prepared for an outage as it was then. Nothing of the file is served: the database may
+// have been restored to another history meanwhile.
+func (a *App) recallLastKnown(ctx context.Context) {
+	kept, err := a.loadLastKnown(a.ring)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			a.log.Debug("What this node kept on disk is not used.", "error", err)
+		}
+		return
+	}
+	a.auth.Remember(kept.Keys)
+	heads, err := a.db.Heads(ctx)
+	if err != nil {
+		return
+	}
+	a.api.Load(ctx, kept.Snapshots, kept.Confirmed, heads)
+}
+
+// stopKeeping writes the file for the last time, with everything that was acknowledged.
+// Without the database there is nothing new to write.
+func (a *App) stopKeeping(ctx context.Context, live bool) {
+	a.recalling.Stop()
+	if a.lastKnown == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
+	if !live {
+		cancel()
+	}
+	if heads, err := a.db.Heads(ctx); err == nil {
+		a.api.CatchUp(ctx, heads)
+	}
+	a.lastKnown.Stop(ctx)
+}

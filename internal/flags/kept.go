@@ -1,0 +1,93 @@
+package flags
+
+import (
+	"context"
+	"hash/maphash"
+	"maps"
+	"slices"
+)
+
+// Kept is the flags of an account as a node keeps them over a restart.
+type Kept struct {
+	Account      string     `json:"account"`
+	Version      int64      `json:"version"` // the content is at least as new
+	Environments []string   `json:"environments"`
+	Flags        []KeptFlag `json:"flags"`
+}
+
+// KeptFlag is one flag of Kept.
+type KeptFlag struct {
+	Key  string `json:"key"`
+	Flag Flag   `json:"flag"`
+}
+
+// Keep reads the flags of the accounts whose snapshots are in memory, up to about a number
+// of bytes. The compiled ones do not say what they were made from.
+func (s *Snapshots) Keep(ctx context.Context, limit int) ([]Kept, error) {
+	kept := []Kept{}
+	for account, snapshot := range s.inMemory() {
+		if limit -= snapshot.flags.bytes; limit < 0 {
+			break
+		}
+		flags, environments, err := s.read(ctx, account, nil)
+		if err != nil {
+			return nil, err
+		}
+		one := Kept{Account: account, Version: snapshot.version, Environments: slices.Collect(maps.Keys(environments))}
+		for _, flag := range flags {
+			one.Flags = append(one.Flags, KeptFlag{flag.Key, flag})
+		}
+		kept = append(kept, one)
+	}
+	return kept, nil
+}
+
+// Take takes over what was kept before a restart, for Held.
+func (s *Snapshots) Take(kept Kept) {
+	flags, environments := make([]Flag, len(kept.Flags)), map[string]bool{}
+	for i, each := range kept.Flags {
+		flags[i] = each.Flag
+		flags[i].Account, flags[i].Key = kept.Account, each.Key
+		flags[i].restoreDefaults()
+	}
+	for _, key := range kept.Environments {
+		environments[key] = true
+	}
+	holder := s.holder(kept.Account)
+	holder.use(s.round.Load())
+	s.keep(kept.Account, holder, &Snapshot{flags: new(table).with(flags, nil), version: kept.Version, environments: environments})
+}
+
+// restoreDefaults tells an environment without a default from one whose default is null,
+// which no flag has.
+func (f *Flag) restoreDefaults() {
+	for key, environment := range f.Environments {
+		if string(environment.Default) == "null" {
+			environment.Default = nil
+			f.Environments[key] = environment
+		}
+	}
+}
+
+// Mark returns a number that is another one when other flags are in memory.
+func (s *Snapshots) Mark(seed maphash.Seed) (mark uint64) {
+	for account, snapshot := range s.inMemory() {
+		mark += maphash.Comparable(seed, struct {
+			account string
+			version int64
+		}{account, snapshot.version})
+	}
+	return mark
+}
+
+func (s *Snapshots) inMemory() map[string]*Snapshot {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	found := make(map[string]*Snapshot, len(s.accounts))
+	for account, holder := range s.accounts {
+		if snapshot := holder.snapshot.Load(); snapshot != nil {
+			found[account] = snapshot
+		}
+	}
+	return found
+}

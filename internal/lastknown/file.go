@@ -1,0 +1,127 @@
+package lastknown
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/sealed"
+)
+
+const (
+	// maxFile bounds the bytes that are read back, sealed and not.
+	maxFile, maxContent = 64 << 20, 512 << 20
+	// leftover is how old the file of an interrupted save is at least. Another node may
+	// be writing a younger one.
+	leftover = time.Hour
+	// temporary is the pattern of files that are being written.
+	temporary = ".last-known-*.tmp"
+)
+
+// File is where the last known state is kept.
+type File struct {
+	Path string
+	Ring *sealed.Ring
+	// Database names the database that the state is of.
+	Database string
+}
+
+// place binds the content to its database.
+func (f File) place() sealed.Place {
+	sum := sha256.Sum256([]byte(f.Database))
+	return sealed.Place{Table: "last_known", Column: "content", Row: hex.EncodeToString(sum[:])}
+}
+
+// Save replaces the content of the file.
+func (f File) Save(content any) error {
+	text, err := f.encode(content)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Dir(f.Path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(folder, temporary) // for this user alone
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), f.Path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return syncFolder(folder)
+}
+
+func (f File) encode(content any) ([]byte, error) {
+	var packed bytes.Buffer
+	writer, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(json.NewEncoder(writer).Encode(content), writer.Close()); err != nil {
+		return nil, fmt.Errorf("encoding the last known state: %w", err)
+	}
+	if packed.Len() > maxFile/2 {
+		return nil, fmt.Errorf("the last known state has %d bytes, which is more than %d", packed.Len(), maxFile/2)
+	}
+	return f.Ring.Seal(f.place(), packed.Bytes())
+}
+
+// Load reads the content of the file. A missing file is fs.ErrNotExist.
+func (f File) Load(content any) error {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxFile))
+	if err != nil {
+		return err
+	}
+	packed, err := f.Ring.Unseal(f.place(), text)
+	if err != nil {
+		return err
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", f.Path, err)
+	}
+	if err := json.NewDecoder(io.LimitReader(reader, maxContent)).Decode(content); err != nil {
+		return fmt.Errorf("reading %s: %w", f.Path, err)
+	}
+	return nil
+}
+
+// removeLeftovers removes what saves that were interrupted have left.
+func (f File) removeLeftovers(now time.Time) {
+	found, _ := filepath.Glob(filepath.Join(filepath.Dir(f.Path), temporary)) // the pattern is valid
+	for _, each := range found {
+		if info, err := os.Stat(each); err == nil && now.Sub(info.ModTime()) > leftover {
+			_ = os.Remove(each) // the next save tries again
+		}
+	}
+}
+
+// syncFolder makes the new name of a file durable. Where folders cannot be synced, the
+// file system decides.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync()
+	return folder.Close()
+}
