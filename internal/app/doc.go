@@ -5,6 +5,14 @@
 // What the command line does to the store without a server is here as well,
 // because it needs the same parts: see Operator.
 //
+// # Starting without the database
+//
+// A node keeps on disk what evaluation needs (lastknown.go). If PostgreSQL is away when
+// New builds the node, a stand-in takes its place (standin.go): a node wired like any
+// other, with a database that refuses everything and caches filled from the file. Start
+// serves it, and builds the node again every second until the database is there; requests
+// then go to the new one.
+//
 // # Its own loops
 //
 // The resealer reads the key ring again every ten seconds. When it has a new

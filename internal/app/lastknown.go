@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io/fs"
+	"net/url"
 	"path/filepath"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 
 // Bounds of what is kept on disk for a start without the database.
 const (
-	lastKnownFile = "last-known"
+	lastKnownFile = "last-known-" // and the node's name: nodes may share the folder
 	// maxKeptAge is how old the file may be to be used, and how long ago something was
 	// asked for to be in it.
 	maxKeptAge = 24 * time.Hour
@@ -39,7 +40,7 @@ type lastKnown struct {
 }
 
 func (a *App) lastKnownFile(ring *sealed.Ring) lastknown.File {
-	return lastknown.File{Path: filepath.Join(a.settings.Data, lastKnownFile), Ring: ring, Database: databaseName(a.settings)}
+	return lastknown.File{Path: filepath.Join(a.settings.Data, lastKnownFile+url.PathEscape(a.settings.Name)), Ring: ring, Database: databaseName(a.settings)}
 }
 
 // loadLastKnown reads what this node kept before it was restarted.
@@ -49,7 +50,7 @@ func (a *App) loadLastKnown(ring *sealed.Ring) (lastKnown, error) {
 		return lastKnown{}, err
 	}
 	if age := a.options.Now().Sub(kept.SavedAt); age > maxKeptAge {
-		return lastKnown{}, fmt.Errorf("%s is %s old, and may be at most %s", lastKnownFile, age.Round(time.Minute), maxKeptAge)
+		return lastKnown{}, fmt.Errorf("it is %s old, and may be at most %s", age.Round(time.Minute), maxKeptAge)
 	}
 	return kept, nil
 }

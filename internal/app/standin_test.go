@@ -172,7 +172,7 @@ func TestStandIn_ServesEvaluation(t *testing.T) {
 func TestStandIn_KeepsWhatItHad(t *testing.T) {
 	t.Parallel()
 	k := useAndStop(t)
-	file := filepath.Join(k.settings.Data, "last-known")
+	file := filepath.Join(k.settings.Data, "last-known-test")
 	before, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestStandIn_NeedsWhatItKept(t *testing.T) {
 	t.Parallel()
 	k := useAndStop(t)
 	k.proxy.Down()
-	file := filepath.Join(k.settings.Data, "last-known")
+	file := filepath.Join(k.settings.Data, "last-known-test")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestStandIn_NeedsWhatItKept(t *testing.T) {
 func TestStandIn_FileIsSealed(t *testing.T) {
 	t.Parallel()
 	k := useAndStop(t)
-	file := filepath.Join(k.settings.Data, "last-known")
+	file := filepath.Join(k.settings.Data, "last-known-test")
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file has the mode %v, %v", info.Mode(), err)
@@ -292,7 +292,7 @@ func TestStandIn_SQLiteKeepsNothing(t *testing.T) {
 	node := begin(t, s)
 	speakTo(t, node, s.BootstrapKey).get(t, snapshotOf, http.StatusOK)
 	stop(t, node)
-	if _, err := os.Stat(filepath.Join(s.Data, "last-known")); err == nil {
+	if _, err := os.Stat(filepath.Join(s.Data, "last-known-test")); err == nil {
 		t.Error("there is a file")
 	}
 }

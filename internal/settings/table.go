@@ -96,7 +96,7 @@ var table = []setting{
 		help: "event sockets that this node holds at most for one account; 0 means half of SIGNALBOX_STREAM_SOCKETS, and that number lifts the limit",
 		set:  into(func(s *Settings) *int { return &s.StreamAccountSockets }, wholeNumber(0, math.MaxInt32))},
 	{name: "SIGNALBOX_DATA", value: "DIRECTORY", fallback: "./data", store: true,
-		help: "directory of the SQLite file and the key ring",
+		help: "directory of the SQLite file, the key ring, and what a node keeps for an outage of PostgreSQL",
 		set:  into(func(s *Settings) *string { return &s.Data }, anyText)},
 	{name: "SIGNALBOX_DATABASE", value: "URL", note: "SQLite in the data directory", store: true, secret: true,
 		help: "PostgreSQL as postgres://user:password@host:5432/name; several hosts are separated by commas",
