@@ -193,13 +193,13 @@ func invited(ctx context.Context, tx ReadTx, identity Identity, mayJoin func(acc
 }
 
 // unbound returns the user of an account who has the e-mail address of an identity and
-// no identity yet, or nil.
+// no other identity, or nil.
 func unbound(ctx context.Context, tx ReadTx, account string, identity Identity) (*User, error) {
 	user, err := orNone(userByAddress(ctx, tx, addressOf(identity.Email)))
 	if err != nil || user == nil || user.Account != account {
 		return nil, err
 	}
-	if user.Identity != "" {
+	if user.Identity != "" && user.Identity != identity.key() { // which it may have got since it was looked for
 		return nil, errOtherIdentity(identity)
 	}
 	return user, nil
