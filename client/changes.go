@@ -17,8 +17,8 @@ type Change struct {
 	// Action is what was done: created, updated, deleted, revoked and so on.
 	Action string `json:"action"`
 	Actor  Actor  `json:"actor"`
-	// Before and After are the resource's attributes without secrets; null when it did not exist, and when the change is
-	// private.
+	// Before and After are the resource's attributes without secrets; null when it did not exist, when they are no
+	// longer kept, and when the change is private.
 	Before json.RawMessage `json:"before"`
 	After  json.RawMessage `json:"after"`
 	// Private says that Before and After are not for the reader: the settings of another user.
@@ -28,6 +28,9 @@ type Change struct {
 	// Reverts is the number of the change that this one reverted, or nil.
 	Reverts   *int64    `json:"reverts"`
 	CreatedAt time.Time `json:"created_at"`
+	// DocumentsRemoved says that Before and After are no longer kept, because the account's history became too
+	// large. Such a change cannot be reverted.
+	DocumentsRemoved bool `json:"documents_removed"`
 }
 
 // PatchOperation is one operation of a JSON Patch.

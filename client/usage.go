@@ -8,7 +8,7 @@ import (
 // Unlimited is the value of a limit that does not exist.
 const Unlimited = -1
 
-// Usage is what the account has used of its jobs plan in a month.
+// Usage is what the account has used of its jobs plan in a month, and what its history holds.
 type Usage struct {
 	Resource
 	// Period is the month, as YYYY-MM in UTC.
@@ -19,6 +19,10 @@ type Usage struct {
 	// ActiveJobs are enabled now; ActiveJobsLimit may be.
 	ActiveJobs      int `json:"active_jobs"`
 	ActiveJobsLimit int `json:"active_jobs_limit"`
+	// HistoryBytes are what the account's changes hold now of what was before and after; HistoryBytesLimit may be
+	// kept.
+	HistoryBytes      int64 `json:"history_bytes"`
+	HistoryBytesLimit int64 `json:"history_bytes_limit"`
 }
 
 // UsageAPI reads what the account has used of its jobs plan.

@@ -38,13 +38,18 @@ func TestUsage_Counts(t *testing.T) {
 	first := newOwner(t, "pro")
 	owner := first.account("free")
 	month := time.Now().UTC().Format("2006-01")
-	want := map[string]any{"period": month, "runs_used": 0.0, "runs_included": 3000.0, "active_jobs": 0.0, "active_jobs_limit": 10.0}
+	want := map[string]any{"period": month, "runs_used": 0.0, "runs_included": 3000.0, "active_jobs": 0.0, "active_jobs_limit": 10.0,
+		"history_bytes_limit": -1.0}
 	requireUsage := func(query string, want map[string]any) {
 		t.Helper()
 		got := owner.get(usagePath + query).want(200).data()
 		if got.ID != "current" || got.Type != "usage" {
 			t.Errorf("got %+v", got)
 		}
+		if bytes, _ := got.Attributes["history_bytes"].(float64); bytes < 100 { // the account was made
+			t.Errorf("the history has %v bytes", bytes)
+		}
+		delete(got.Attributes, "history_bytes")
 		if difference := cmp.Diff(want, got.Attributes); difference != "" {
 			t.Errorf("%s: want (-), got (+):\n%s", query, difference)
 		}

@@ -86,6 +86,9 @@ func (s *shell) showChange() *cobra.Command {
 			for _, operation := range change.Diff {
 				c.printOperation(operation)
 			}
+			if change.DocumentsRemoved {
+				c.Say("What changed is no longer kept: the account's history became too large.\n")
+			}
 			return nil
 		},
 	})

@@ -13,7 +13,7 @@ import (
 func (s *shell) usage() *cobra.Command {
 	var period string
 	return s.command(action{
-		use: "usage", short: "Show what jobs have used of the plan", example: "signalbox usage\nsignalbox usage --period 2026-01",
+		use: "usage", short: "Show what jobs have used of the plan, and the size of the history", example: "signalbox usage\nsignalbox usage --period 2026-01",
 		format: terminal.FormatTable,
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().StringVar(&period, "period", "", "the `MONTH` as YYYY-MM (default: this one)")
@@ -26,14 +26,14 @@ func (s *shell) usage() *cobra.Command {
 			if !c.format.IsText() {
 				return c.PrintValue(c.format, usage)
 			}
-			c.Say("runs in %s: %d of %s\nenabled jobs: %d of %s\n", usage.Period, usage.RunsUsed, limitText(usage.RunsIncluded),
-				usage.ActiveJobs, limitText(usage.ActiveJobsLimit))
+			c.Say("runs in %s: %d of %s\nenabled jobs: %d of %s\nhistory: %d of %s bytes\n", usage.Period, usage.RunsUsed, limitText(usage.RunsIncluded),
+				usage.ActiveJobs, limitText(usage.ActiveJobsLimit), usage.HistoryBytes, limitText(usage.HistoryBytesLimit))
 			return nil
 		},
 	})
 }
 
-func limitText(limit int) string {
+func limitText[T int | int64](limit T) string {
 	if limit == signalbox.Unlimited {
 		return "unlimited"
 	}

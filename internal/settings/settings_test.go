@@ -25,7 +25,7 @@ func defaults(t *testing.T) settings.Settings {
 		t.Fatal(err)
 	}
 	return settings.Settings{
-		Listen: "127.0.0.1:8080", Data: "./data", BootstrapPlan: "pro", Retention: 30 * 24 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, PendingLimit: 24 * time.Hour, RunsInFlight: 2048,
+		Listen: "127.0.0.1:8080", Data: "./data", BootstrapPlan: "pro", Retention: 30 * 24 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, HistoryBytes: 1 << 30, PendingLimit: 24 * time.Hour, RunsInFlight: 2048,
 		LogLevel: "info", LogFormat: "auto", Name: host, ShutdownTimeout: 15 * time.Second,
 		StreamMaxAge: time.Hour, StreamSockets: 50_000,
 	}
@@ -95,7 +95,7 @@ func TestLoad_EverySettingFromEachSource(t *testing.T) {
 		StreamMaxAge:   30 * time.Minute, StreamSockets: 7, StreamAccountSockets: 3,
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.1.7/32"),
 			netip.MustParsePrefix("fd00::1/128"), netip.MustParsePrefix("172.16.0.0/12")},
-		Retention: 36 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, PendingLimit: 24 * time.Hour, RunsInFlight: 2048, TLSCert: "/c.pem", TLSKey: "/k.pem", Keyring: "/etc/keys",
+		Retention: 36 * time.Hour, ChangesRetention: 365 * 24 * time.Hour, HistoryBytes: 1 << 30, PendingLimit: 24 * time.Hour, RunsInFlight: 2048, TLSCert: "/c.pem", TLSKey: "/k.pem", Keyring: "/etc/keys",
 		OIDCIssuer: "https://login.example.com", OIDCClientID: "box", OIDCClientSecret: "s3cret",
 		OIDCRoleClaim: "groups", OIDCRoles: map[string]string{"admins": "ADMIN"}, OIDCDomains: []string{"example.com"},
 		LogLevel: "warn", LogFormat: "json", Name: "node-1",
@@ -267,5 +267,19 @@ func TestReference_NamesEveryFlag(t *testing.T) {
 	}
 	if !strings.Contains(text, "| `SIGNALBOX_RETENTION` | `--retention DURATION` | `30d` |") {
 		t.Error(text)
+	}
+}
+
+func TestLoad_HistoryBytes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{"0": 0, "1048576": 1 << 20, "1MiB": 1 << 20, "1048576B": 1 << 20, "2048KiB": 2 << 20, "3GiB": 3 << 30, "1TiB": 1 << 40} {
+		if got := load(t, []string{"SIGNALBOX_HISTORY_BYTES=" + text}, nil).HistoryBytes; got != want {
+			t.Errorf("%q is %d", text, got)
+		}
+	}
+	for _, text := range []string{"-1", "1", "1023KiB", "1GB", "1 GiB", "GiB", "1.5GiB", "1MiBiB", "9999999999TiB", "x"} {
+		if s, _, err := settings.Load([]string{"SIGNALBOX_HISTORY_BYTES=" + text}, nil); err == nil || !strings.Contains(err.Error(), "is not a size from 1MiB") {
+			t.Errorf("%q is %d, %v", text, s.HistoryBytes, err)
+		}
 	}
 }
