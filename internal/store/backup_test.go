@@ -90,9 +90,11 @@ func TestBackup_RemovesAbandonedFiles(t *testing.T) {
 	for i := range 20 { // their locks died with the processes
 		touch(fmt.Sprintf(".signalbox-backup-%d.lock", i), 0)
 		touch(fmt.Sprintf(".signalbox-backup-%d.tmp", i), 0)
+		touch(fmt.Sprintf(".signalbox-backup-%d.tmp-journal", i), 0)
 	}
 	touch(".signalbox-backup-begun.lock", 0)        // killed before there was a file
 	touch(".signalbox-backup-old.tmp", 2*time.Hour) // of a version without locks
+	touch(".signalbox-backup-old.tmp-journal", 2*time.Hour)
 	stays := []string{".signalbox-backup-running.lock", ".signalbox-backup-running.tmp", ".signalbox-backup-young.tmp", "copy.db", "other.tmp"}
 	if err := filelock.TryLock(touch(stays[0], 2*time.Hour)); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 
 const (
 	temporaryLocks = ".signalbox-backup-*.lock"
-	temporaryFiles = ".signalbox-backup-*.tmp"
+	temporaryFiles = ".signalbox-backup-*.tmp*" // with the journals that SQLite makes
 	// abandonedAfter is how long a temporary file without a lock, of a version that made none, is not touched before it is
 	// taken for abandoned.
 	abandonedAfter = time.Hour
@@ -74,8 +74,8 @@ func isNamed(file *os.File) bool {
 
 // remove removes what is left of the file, and its lock.
 func (t *temporary) remove() {
-	_ = os.Remove(t.name) // it has another name if all went well
-	_ = t.lock.Close()    // Windows removes no open file
+	removeDatabase(t.name) // which has another name if all went well
+	_ = t.lock.Close()     // Windows removes no open file
 	_ = os.Remove(t.lock.Name())
 }
 
@@ -99,10 +99,17 @@ func removeUnlocked(path string) {
 		return
 	}
 	if filelock.TryLock(lock) == nil {
-		_ = os.Remove(fileOfLock(path))
+		removeDatabase(fileOfLock(path))
 		defer os.Remove(path)
 	}
 	_ = lock.Close()
+}
+
+// removeDatabase removes a SQLite file with those that SQLite makes beside it.
+func removeDatabase(file string) {
+	for _, suffix := range databaseFiles() {
+		_ = os.Remove(file + suffix)
+	}
 }
 
 // removeUntouched removes a temporary file that has no lock and that nobody writes to.
@@ -116,4 +123,4 @@ func removeUntouched(path string) {
 }
 
 func fileOfLock(lock string) string { return strings.TrimSuffix(lock, ".lock") + ".tmp" }
-func lockOfFile(file string) string { return strings.TrimSuffix(file, ".tmp") + ".lock" }
+func lockOfFile(file string) string { return file[:strings.LastIndex(file, ".tmp")] + ".lock" }
