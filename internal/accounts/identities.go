@@ -178,14 +178,18 @@ func invited(ctx context.Context, tx ReadTx, identity Identity, mayJoin func(acc
 		return membership{}, err
 	}
 	for _, each := range invitations {
+		given := false
 		if !mayJoin(each.Account) || !tx.Now().Before(each.ExpiresAt) || addressOf(each.Email) != addressOf(identity.Email) {
 			continue
 		}
-		maker, err := orNone(tx.User(ctx, each.Account, each.CreatedBy))
-		if err != nil {
+		link, err := tx.LinkAbout(ctx, JoinLink, each.ID)
+		if err == nil {
+			given, err = link.Maker.mayGive(ctx, tx, each.Account, each.Role)
+		}
+		if ignoreMissing(err) != nil {
 			return membership{}, err
 		}
-		if maker != nil && maker.Role.Covers(each.Role) { // nobody gives what they no longer have
+		if given {
 			return membership{account: each.Account, role: each.Role, invitation: &each}, nil
 		}
 	}

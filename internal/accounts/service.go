@@ -44,6 +44,8 @@ type ReadTx interface {
 	InvitationsTo(ctx context.Context, address string) ([]Invitation, error)
 	// LinkByHash returns the link whose token has a hash, of any account.
 	LinkByHash(ctx context.Context, hash string) (Link, error)
+	// LinkAbout returns the link of a kind that is about a subject.
+	LinkAbout(ctx context.Context, kind LinkKind, subject string) (Link, error)
 	// ResetLink returns a link that sets a password, by its id.
 	ResetLink(ctx context.Context, account, id string) (Link, error)
 	// ResetLinks lists the links that set a password and have not expired.

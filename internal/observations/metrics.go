@@ -87,7 +87,7 @@ type MetricFilter struct {
 func (s *Service) ReportMetrics(ctx context.Context, caller accounts.Caller, metrics []Metric) error {
 	for slice := range slices.Chunk(metrics, sliceSize) {
 		var stored storedMetrics
-		err := s.queue.Write(ctx, s.Reports, caller.Account, queuedWrite[Tx]{items: len(slice), write: func(tx Tx, _ *sharedCount) (err error) {
+		err := s.queue.Write(ctx, s.Reports, caller.Account, queuedWrite[Tx]{items: len(slice), check: confirm[Tx](ctx, caller), write: func(tx Tx, _ *sharedCount) (err error) {
 			stored, err = storeMetrics(ctx, tx, caller.Account, slice)
 			return err
 		}})

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/accounts"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
@@ -47,9 +48,9 @@ type waitingReports[W any] struct {
 // queuedWrite is a report, or a slice of one, and how it is written.
 type queuedWrite[W any] struct {
 	items int
-	// check, unless it is nil, decides in the transaction whether the report may
-	// still be written, before anything of it is. A refusal, 401 or 403, is the
-	// answer to this caller alone; the other reports of the batch are written.
+	// check decides in the transaction whether the report may still be written,
+	// before anything of it is. A refusal, 401 or 403, is the answer to this caller
+	// alone; the other reports of the batch are written.
 	check func(tx W) error
 	// write may run again, as any transaction may, and after the caller has left.
 	// When it fails, the whole batch does.
@@ -209,7 +210,7 @@ func (b reportBatch[W]) writeIn(tx W, refusals []error) error {
 	clear(refusals) // of an earlier attempt
 	var shared sharedCount
 	for i, each := range b {
-		err := each.allowed(tx)
+		err := each.check(tx)
 		if isRefused(err) {
 			refusals[i] = err
 			continue
@@ -224,12 +225,12 @@ func (b reportBatch[W]) writeIn(tx W, refusals []error) error {
 	return nil
 }
 
-// allowed returns nil if the report may be written.
-func (w queuedWrite[W]) allowed(tx W) error {
-	if w.check == nil {
-		return nil
+// confirm returns the check of a caller's report: the rights are those that the caller has when it is written.
+func confirm[W accounts.AuthorityTx](ctx context.Context, caller accounts.Caller) func(W) error {
+	return func(tx W) error {
+		_, err := caller.Confirm(ctx, tx)
+		return err
 	}
-	return w.check(tx)
 }
 
 // isRefused tells a caller who may not report from a check that failed.

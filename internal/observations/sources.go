@@ -12,9 +12,15 @@ import (
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
+// ReportTx is what every report writes and reads in one transaction.
+type ReportTx interface {
+	changes.Recorder
+	accounts.AuthorityTx
+}
+
 // Product says what reports of sources mean to flags or to loggers. R and W are
 // the transactions in which the product reads and writes.
-type Product[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] struct {
+type Product[R interface{ Now() time.Time }, W ReportTx, S Source[S]] struct {
 	Store transaction.Store[R, W]
 	// Reading returns the reading part of a transaction that writes.
 	Reading   func(tx W) R
@@ -41,7 +47,7 @@ type Product[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] st
 
 // Sources takes a product's reports of where its resources are used. The zero
 // value is ready for use.
-type Sources[R interface{ Now() time.Time }, W changes.Recorder, S Source[S]] struct {
+type Sources[R interface{ Now() time.Time }, W ReportTx, S Source[S]] struct {
 	queue    queue[W]
 	full     fullAccounts
 	underway atomic.Int64 // reports
@@ -71,7 +77,7 @@ func (s *Sources[R, W, S]) Report(ctx context.Context, product Product[R, W, S],
 		slice := rest[:min(len(rest), s.sliceSize())]
 		rest = rest[len(slice):]
 		var added addition
-		err := s.queue.Write(ctx, product.Store, caller.Account, queuedWrite[W]{items: len(slice), write: func(tx W, shared *sharedCount) (err error) {
+		err := s.queue.Write(ctx, product.Store, caller.Account, queuedWrite[W]{items: len(slice), check: confirm[W](ctx, caller), write: func(tx W, shared *sharedCount) (err error) {
 			added, err = product.add(ctx, tx, caller, report, slice, shared)
 			return err
 		}})

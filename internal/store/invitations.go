@@ -65,6 +65,12 @@ func (tx *ReadTx) LinkByHash(ctx context.Context, hash string) (accounts.Link, e
 		`SELECT `+linkColumns+` FROM links WHERE hash = $1`, hash)
 }
 
+// LinkAbout returns the link of a kind that is about a subject.
+func (tx *ReadTx) LinkAbout(ctx context.Context, kind accounts.LinkKind, subject string) (accounts.Link, error) {
+	return one(ctx, tx.conn, fault.New(fault.NotFound, "There is no such link."), scanLink,
+		`SELECT `+linkColumns+` FROM links WHERE kind = $1 AND subject = $2`, string(kind), subject)
+}
+
 // ResetLink returns a link of an account that sets a password.
 func (tx *ReadTx) ResetLink(ctx context.Context, account, id string) (accounts.Link, error) {
 	return one(ctx, tx.conn, fault.Missing("link", id), scanLink,

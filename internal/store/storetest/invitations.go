@@ -71,6 +71,8 @@ func links(t *testing.T, db *store.DB) {
 	first, unlimited := save(accounts.ResetLink, subject, new(at(1))), save(accounts.SetupLink, subject, nil)
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, first.Hash), first)
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, unlimited.Hash), unlimited)
+	same(t, find(t, db, (*store.ReadTx).LinkAbout, accounts.SetupLink, subject), unlimited)
+	missing(t, db, func(tx *store.ReadTx) (accounts.Link, error) { return tx.LinkAbout(ctx, accounts.JoinLink, subject) })
 	second := save(accounts.ResetLink, subject, new(at(2)))
 	missing(t, db, readLink(ctx, first.Hash)) // one of each kind and subject
 	same(t, of(t, db, (*store.ReadTx).LinkByHash, second.Hash), second)
