@@ -15,6 +15,7 @@ type KeptSnapshot struct {
 	Parts       SnapshotParts `json:"parts"`
 	Seq         int64         `json:"seq"`
 	Text        string        `json:"text"` // as it is sent
+	ETag        string        `json:"etag"`
 	Used        time.Time     `json:"used"`
 	Confirmed   time.Time     `json:"confirmed"`
 }
@@ -35,7 +36,7 @@ func (a *API) Keep(limit int) []KeptSnapshot {
 			break
 		}
 		kept = append(kept, KeptSnapshot{Account: each.key.account, Environment: each.key.environment, Parts: each.key.parts, Seq: current.version,
-			Text: string(current.text), Used: instant(&each.held.used), Confirmed: instant(&each.held.confirmed)})
+			Text: string(current.text), ETag: current.etag, Used: instant(&each.held.used), Confirmed: instant(&each.held.confirmed)})
 	}
 	return kept
 }
@@ -60,7 +61,7 @@ func (a *API) Take(snapshots []KeptSnapshot, flags []KeptFlags) {
 		}
 		key := kept.key()
 		held := a.loaded.holder(key)
-		a.loaded.keep(key, held, newEncodedSnapshot(kept.Seq, []byte(kept.Text), number))
+		a.loaded.keep(key, held, encoded(kept.Seq, []byte(kept.Text), number, kept.ETag))
 		held.used.Store(kept.Used.UnixMicro())
 		held.confirmed.Store(kept.Confirmed.UnixMicro())
 	}

@@ -211,11 +211,18 @@ func TestSnapshot_ETagCoversContent(t *testing.T) {
 		first := owner.get(path).want(200)
 		tag, levelsTag := first.header.Get("Etag"), owner.get(levels).want(200).header.Get("Etag")
 		for what, change := range map[string]func(){
-			"a job":      func() { owner.makeJob(unique("job"), nil) },
-			"a key":      func() { owner.makeKey(nil) },
-			"a session":  func() { owner.post(sessionsPath, `{"api_key":"`+owner.key+`"}`).want(201) },
-			"a service":  func() { owner.post(servicesPath, envelope("service", unique("service"), attributes{})).want(201) },
-			"settings":   func() { owner.put(settingsPath, `{"x":1}`, with("Content-Type", "application/json")).want(200) },
+			"a job":               func() { owner.makeJob(unique("job"), nil) },
+			"a key":               func() { owner.makeKey(nil) },
+			"a session":           func() { owner.post(sessionsPath, `{"api_key":"`+owner.key+`"}`).want(201) },
+			"a service":           func() { owner.post(servicesPath, envelope("service", unique("service"), attributes{})).want(201) },
+			"settings":            func() { owner.put(settingsPath, `{"x":1}`, with("Content-Type", "application/json")).want(200) },
+			"another environment": func() { owner.makeEnvironment(unique("environment")) },
+			"a rule in another environment": func() {
+				elsewhere := unique("elsewhere")
+				owner.makeEnvironment(elsewhere)
+				owner.put(flagsPath+"/made", envelope("flag", "made", attributes{"type": "BOOLEAN", "default": false,
+					"environments": attributes{elsewhere: attributes{"default": true}}})).want(200)
+			},
 			"a new name": func() { owner.put(accountPath, envelope("account", "", attributes{"name": unique("name")})).want(200) },
 		} {
 			change()

@@ -54,14 +54,17 @@ type encodedSnapshot struct {
 // span is a part of a text.
 type span struct{ from, to int }
 
-// newEncodedSnapshot returns a snapshot whose text has its version at number. The ETag
-// covers everything else: most changes of an account are of no concern to a service,
-// and it should not load everything again because of them.
-func newEncodedSnapshot(version int64, text []byte, number span) *encodedSnapshot {
-	content := sha256.New()
-	_, _ = content.Write(text[:number.from]) // a hash takes everything
-	_, _ = content.Write(text[number.to:])
-	return encoded(version, text, number, tagOf(content.Sum(nil)))
+// newEncodedSnapshot returns a snapshot whose text has its version at the first of some
+// spans. The ETag covers what is outside of them: most changes of an account are of no
+// concern to a service, and it should not load everything again because of them.
+func newEncodedSnapshot(version int64, text []byte, omitted ...span) *encodedSnapshot {
+	content, from := sha256.New(), 0
+	for _, each := range omitted {
+		_, _ = content.Write(text[from:each.from]) // a hash takes everything
+		from = each.to
+	}
+	_, _ = content.Write(text[from:])
+	return encoded(version, text, omitted[0], tagOf(content.Sum(nil)))
 }
 
 func encoded(version int64, text []byte, number span, etag string) *encodedSnapshot {

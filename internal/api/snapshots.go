@@ -43,7 +43,7 @@ func (p SnapshotParts) has(kind string) bool {
 		return p.Levels
 	case configs.Kind:
 		return p.Configs
-	case jobs.Kind, accounts.KindSession, accounts.KindKey, accounts.KindUser, accounts.KindInvitation, accounts.KindAccount, accounts.KindAccountSettings,
+	case jobs.Kind, accounts.KindSession, accounts.KindKey, accounts.KindUser, accounts.KindInvitation, accounts.KindLink, accounts.KindAccount, accounts.KindAccountSettings,
 		accounts.KindUserSettings, observations.KindService, observations.KindContextType, observations.KindContext:
 		return false
 	}
@@ -129,9 +129,9 @@ func readSnapshot(ctx context.Context, source SnapshotSource, key snapshotKey) (
 	}
 	w := snapshotWriter{}
 	w.WriteString(`{"data":{"id":"` + key.environment + `","type":"` + kindSnapshot + `","attributes":{"seq":`)
-	number := span{from: w.Len()}
-	w.WriteString(strconv.FormatInt(found.Seq, 10))
-	number.to = w.Len()
+	number := strconv.FormatInt(found.Seq, 10)
+	w.omitted = []span{{w.Len(), w.Len() + len(number)}}
+	w.WriteString(number)
 	if key.parts.Flags {
 		writeList(&w, "flags", flags.Kind, found.Flags, func(flag flags.Flag) (string, any) { return flag.Key, flag.Definition() })
 	}
@@ -151,13 +151,14 @@ func readSnapshot(ctx context.Context, source SnapshotSource, key snapshotKey) (
 	if w.err != nil {
 		return nil, w.err
 	}
-	return newEncodedSnapshot(found.Seq, bytes.Clone(w.Bytes()), number), nil // without spare capacity
+	return newEncodedSnapshot(found.Seq, bytes.Clone(w.Bytes()), w.omitted...), nil // without spare capacity
 }
 
 // snapshotWriter encodes a snapshot into memory, and remembers what failed.
 type snapshotWriter struct {
 	bytes.Buffer
-	err error
+	err     error
+	omitted []span // what the ETag does not cover: the version, and when resources were updated
 }
 
 // writeList writes a member that is a list of resources.
@@ -170,12 +171,27 @@ func writeList[T any](w *snapshotWriter, name, kind string, items []T, render fu
 			w.WriteByte(',')
 		}
 		id, attributes := render(item)
+		began := w.Len()
 		if err := encoder.Encode(jsonapi.Resource{ID: id, Type: kind, Attributes: attributes}); err != nil && w.err == nil {
 			w.err = fmt.Errorf("encoding a snapshot: %w", err)
 		}
 		w.Truncate(w.Len() - 1) // the line break after each value
+		w.omitUpdatedAt(began)
 	}
 	w.WriteByte(']')
+}
+
+// omitUpdatedAt leaves the last attribute of a resource out of the ETag: it changes
+// when the resource does in any environment.
+func (w *snapshotWriter) omitUpdatedAt(began int) {
+	const name, end = `"updated_at":"`, `"}}`
+	resource := w.Bytes()[began:]
+	from := bytes.LastIndex(resource, []byte(name)) + len(name)
+	to := len(resource) - len(end)
+	if from < len(name) || to < from || !bytes.HasSuffix(resource, []byte(end)) || bytes.IndexByte(resource[from:to], '"') >= 0 {
+		return // it is not the last attribute
+	}
+	w.omitted = append(w.omitted, span{began + from, began + to})
 }
 
 // config writes the values of a config as a member. A config's key needs no
