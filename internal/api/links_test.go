@@ -189,7 +189,7 @@ func TestLink_EndsWithItsMaker(t *testing.T) {
 
 func TestLink_EndsWhenTheUserRises(t *testing.T) {
 	t.Parallel()
-	onBoth(t, "pro", func(t *testing.T, owner client) {
+	onBoth(t, "pro", func(_ *testing.T, owner client) {
 		admin, member := owner.join("ADMIN", "Admin"), owner.join("MEMBER", "Member")
 		path := usersPath + "/" + member.id
 		link := admin.post(path+"/actions/reset_password", "").want(200).text("link")

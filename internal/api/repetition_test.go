@@ -65,7 +65,7 @@ func TestChanges_RepeatedWriteIsNone(t *testing.T) {
 // Everything that a resource can have is compared.
 func TestChanges_RepeatedWriteOfEverything(t *testing.T) {
 	t.Parallel()
-	onBoth(t, "pro", func(t *testing.T, owner client) {
+	onBoth(t, "pro", func(_ *testing.T, owner client) {
 		owner.makeEnvironment("testing")
 		rules := []attributes{{"description": "d", "logic": attributes{"==": []any{attributes{"var": "user.key"}, "a"}}, "value": 1.5}}
 		flag := owner.makeFlag(unique("flag"), nil)

@@ -213,11 +213,14 @@ func (u undoing) advice(later []changes.Change, still []int64, exists bool) (str
 
 // demotes reports whether undoing the change would make a managed flag a discovered one, which no write can.
 func (u undoing) demotes(exists bool) (bool, error) {
+	if u.change.Kind != flags.Kind || u.change.Before == nil || !exists {
+		return false, nil
+	}
 	var before struct {
 		Managed bool `json:"managed"`
 	}
-	if u.change.Kind != flags.Kind || u.change.Before == nil || !exists || json.Unmarshal(u.change.Before, &before) != nil || before.Managed {
-		return false, nil
+	if err := json.Unmarshal(u.change.Before, &before); err != nil || before.Managed {
+		return false, err
 	}
 	flag, err := u.api.Flags.Flag(u.call.ctx(), u.call.caller, u.change.Key)
 	if fault.Is(err, fault.NotFound) {

@@ -90,19 +90,23 @@ func boundedHistory(t *testing.T, shared *store.DB) {
 		same(t, isTrimmed(t, db, account, 2), true)
 	})
 	t.Run("a lower limit", func(t *testing.T) { lowerLimit(t, New(t, shared.Name())) })
-	t.Run("what is undone does not count", func(t *testing.T) {
-		db := boundedTo(t, New(t, shared.Name()), 64*kib)
-		account, undone := newAccount(t, db).ID, errors.New("undone")
-		record(t, db, account, sized(60*kib))
-		err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-			return errors.Join(tx.RecordChanges(t.Context(), account, sized(60*kib)), undone)
-		})
-		if !errors.Is(err, undone) || isTrimmed(t, db, account, 1) || historyBytes(t, db, account) != 60*kib {
-			t.Errorf("%d bytes, %v", historyBytes(t, db, account), err)
-		}
-	})
+	t.Run("what is undone does not count", func(t *testing.T) { undoneHistory(t, New(t, shared.Name())) })
 	t.Run("racing writers and retention", func(t *testing.T) { racingHistory(t, New(t, shared.Name())) })
 	t.Run("older nodes", func(t *testing.T) { uncountedHistory(t, New(t, shared.Name())) })
+}
+
+// undoneHistory rolls a change back that would have trimmed the history.
+func undoneHistory(t *testing.T, database Database) {
+	const kib = 1 << 10
+	db := boundedTo(t, database, 64*kib)
+	account, undone := newAccount(t, db).ID, errors.New("undone")
+	record(t, db, account, sized(60*kib))
+	err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+		return errors.Join(tx.RecordChanges(t.Context(), account, sized(60*kib)), undone)
+	})
+	if !errors.Is(err, undone) || isTrimmed(t, db, account, 1) || historyBytes(t, db, account) != 60*kib {
+		t.Errorf("%d bytes, %v", historyBytes(t, db, account), err)
+	}
 }
 
 // lowerLimit opens a database again with a lower limit: what is too much goes although nobody writes.
@@ -137,6 +141,17 @@ func lowerLimit(t *testing.T, database Database) {
 	same(t, found[0].Seq, int64(trimmed+1))
 }
 
+// recordMany records changes of several sizes.
+func recordMany(t *testing.T, db *store.DB, account string, seed int) {
+	for k := range 40 {
+		if err := db.Write(t.Context(), account, func(tx *store.Tx) error {
+			return tx.RecordChanges(t.Context(), account, sized(1000*(1+(seed+k)%7)), sized(600))
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // racingHistory writes, trims and removes at once.
 func racingHistory(t *testing.T, database Database) {
 	nodes := []*store.DB{boundedTo(t, database, 100_000)}
@@ -147,15 +162,7 @@ func racingHistory(t *testing.T, database Database) {
 	var running sync.WaitGroup
 	for i, db := range nodes {
 		for j := range 3 {
-			running.Go(func() {
-				for k := range 40 {
-					if err := db.Write(t.Context(), account, func(tx *store.Tx) error {
-						return tx.RecordChanges(t.Context(), account, sized(1000*(1+(i+j+k)%7)), sized(600))
-					}); err != nil {
-						t.Error(err)
-					}
-				}
-			})
+			running.Go(func() { recordMany(t, db, account, i+j) })
 		}
 		running.Go(func() {
 			for range 10 {

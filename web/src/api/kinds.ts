@@ -19,6 +19,7 @@ export interface Kinds {
   api_key: Schemas["ApiKeyAttributes"];
   user: Schemas["UserAttributes"];
   invitation: Schemas["InvitationAttributes"];
+  link: Schemas["PasswordLinkAttributes"];
   session: Schemas["SessionAttributes"];
   change: Schemas["Change"]["attributes"];
   connection: Schemas["ConnectionStream"]["data"][number]["attributes"];
@@ -75,6 +76,7 @@ const collections: Record<Kind, string> = {
   api_key: "api_keys",
   user: "users",
   invitation: "invitations",
+  link: "links",
   session: "sessions",
   change: "changes",
   connection: "connections",

@@ -154,7 +154,7 @@ export function concerned(event: string, id?: string): (readonly unknown[])[] {
         changes,
       ];
     case "user":
-      return [["user"], ["invitation"], ["session"], ["settings"], changes];
+      return [["user"], ["invitation"], ["link"], ["session"], ["settings"], changes];
     case "job":
       return [id ? ["job", "one", id] : ["job"], list("job"), ["usage"], changes];
     case "flag":

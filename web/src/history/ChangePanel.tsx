@@ -23,7 +23,18 @@ export function ChangePanel({ seq, close }: { seq: string; close: () => void }) 
 }
 
 function Details({ change }: { change: Resource<"change"> }) {
-  const { kind, key, action, actor, before, after, created_at, reverts, private: isPrivate } = change.attributes;
+  const {
+    kind,
+    key,
+    action,
+    actor,
+    before,
+    after,
+    created_at,
+    reverts,
+    private: isPrivate,
+    documents_removed: isTrimmed,
+  } = change.attributes;
   const place = placeOf(kind, key);
   return (
     <Stack>
@@ -46,7 +57,7 @@ function Details({ change }: { change: Resource<"change"> }) {
           <CopyText text={window.location.href} label="Copy link" />
         </Group>
       </Stack>
-      {!isPrivate && <Sides before={before} after={after} />}
+      {!isPrivate && !isTrimmed && <Sides before={before} after={after} />}
       <WayBack change={change} />
     </Stack>
   );

@@ -18,4 +18,5 @@ test("settings of another user have no way back", () => {
   const settings = { kind: "user_settings", key: "01a1e46d-7828-75e4-a2f2-c45d68d691b5", action: "updated" };
   expect(wayBack(settings)).toEqual({ needs: "MEMBER" });
   expect(wayBack({ ...settings, private: true })).toHaveProperty("refusal");
+  expect(wayBack({ ...settings, documents_removed: true })).toHaveProperty("refusal");
 });

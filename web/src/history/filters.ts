@@ -65,14 +65,25 @@ const neverReverted: Record<string, string> = {
   api_key: "A key's changes cannot be reverted: access is decided anew. Make a new key instead.",
   user: "Changes of people cannot be reverted: access is decided anew. Set the role on the People screen.",
   invitation: "An invitation's changes cannot be reverted. Invite again, or withdraw the invitation.",
+  link: "A link cannot come back once it was withdrawn. Make another reset link.",
   session: "A session's changes cannot be reverted. Sign in again.",
 };
 
 /** wayBack says which role a revert needs, or why there is none. The server decides; this spares a question that it always refuses. */
-export function wayBack(change: { kind: string; key: string; action: string; private?: boolean }): { needs: Role } | { refusal: string } {
+export function wayBack(change: {
+  kind: string;
+  key: string;
+  action: string;
+  private?: boolean;
+  documents_removed?: boolean;
+}): { needs: Role } | { refusal: string } {
   const refusal = neverReverted[change.kind];
   if (refusal) return { refusal };
   if (change.private) return { refusal: "These are the settings of another user, who alone sees and reverts them." };
+  if (change.documents_removed)
+    return {
+      refusal: "What this change replaced is no longer kept, because the history of the account reached its size. It cannot be reverted.",
+    };
   if (change.key === "*") return { refusal: "This change concerns several resources at once; revert what caused it, or each of them." };
   if (change.action === "expired") return { refusal: "The level's time was over. Set it again to have it back." };
   return { needs: administered.has(change.kind) ? "ADMIN" : "MEMBER" };

@@ -126,6 +126,7 @@ function ResetLink({ user }: { user: Resource<"user"> }) {
         When they forgot it, make a link with which they choose a new one. The old one works until the link is used.
       </Text>
       {failure && <ErrorState error={failure} />}
+      <OpenLink user={user} />
       <div>
         <RoleGate needs="ADMIN">
           {(disabled) => (
@@ -136,6 +137,40 @@ function ResetLink({ user }: { user: Resource<"user"> }) {
         </RoleGate>
       </div>
     </Stack>
+  );
+}
+
+/** OpenLink shows the reset link that has not been used, if there is one, and withdraws it. */
+function OpenLink({ user }: { user: Resource<"user"> }) {
+  const writer = useWriter();
+  const { data } = useList("link", { "filter[user]": user.id });
+  const link = data?.data[0];
+  if (!link) return null;
+  const { name } = user.attributes;
+  const withdraw = () =>
+    writer.attempt({
+      kind: "link",
+      id: link.id,
+      method: "DELETE",
+      title: `Withdraw the reset link for ${name}`,
+      done: `The reset link for ${name} is withdrawn.`,
+      consequences: "The link stops working at once.",
+      verb: "Withdraw",
+      final: true,
+    });
+  return (
+    <Group justify="space-between" wrap="nowrap">
+      <Text size="sm">
+        A link was made <RelativeTime at={link.attributes.created_at} />. It ends <RelativeTime at={link.attributes.expires_at} />.
+      </Text>
+      <RoleGate needs="ADMIN">
+        {(disabled) => (
+          <Button size="compact-xs" variant="default" disabled={disabled} onClick={withdraw}>
+            Withdraw
+          </Button>
+        )}
+      </RoleGate>
+    </Group>
   );
 }
 
