@@ -104,8 +104,8 @@ func (a *allowances) sweep(now time.Time) {
 	}
 }
 
-// withRoom returns the map with room for one more: any entry is dropped when it is full.
-// It is for what may be forgotten at no more than the cost of a lookup.
+// withRoom returns m with room for one more entry: it drops any one when m is full. It is for
+// entries that only cost a lookup when they are forgotten.
 func withRoom[K comparable, V any](m map[K]V, limit int) map[K]V {
 	if m == nil {
 		return map[K]V{}

@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
-// What wrong passwords and codes cost who sends them: after freeAttempts for one person from
-// one address the next attempt waits, each time twice as long.
+// Wrong passwords and codes: after freeAttempts for one person from one address, each further
+// attempt waits twice as long as the one before.
 const (
 	freeAttempts   = 5
 	firstDelay     = time.Second
@@ -20,8 +20,8 @@ const (
 	maxAttemptKeys = 100_000
 )
 
-// What all attempts from one place may be, whomever they are for: so many at once, and so
-// many per second after that. An attempt that succeeds does not count.
+// Attempts from one place, for any person: a burst, then a rate per second. Attempts that
+// succeed are given back.
 const (
 	addressBurst, addressPerSecond = 50, 2.0
 	networkBurst, networkPerSecond = 100, 4.0  // an IPv4 /24, an IPv6 /64
@@ -138,8 +138,8 @@ func (a *attempts) makeRoom(now time.Time) bool {
 	return len(a.failed) < maxAttemptKeys
 }
 
-// places returns the allowances that an attempt from an address needs, the widest first:
-// who has used up those of a network makes no entries for its addresses.
+// places returns the allowances that an attempt from an address needs. The widest comes first,
+// so that a network over its limit adds no entries for its addresses.
 func (a *attempts) places(peer netip.Addr) []place {
 	a.addresses.limits(addressBurst, addressPerSecond)
 	a.networks.limits(networkBurst, networkPerSecond)
@@ -180,8 +180,8 @@ func (a *attempts) giveBack(let admitted) {
 	}
 }
 
-// settle takes note of what became of an attempt, and returns it. What failed for another
-// reason than what was sent does not count.
+// settle records the outcome of an attempt and returns err. Failures that are not the sender's,
+// such as an outage, do not count.
 func (a *attempts) settle(let admitted, err error) error {
 	switch {
 	case err == nil:
@@ -202,7 +202,7 @@ func (a *attempts) succeeded(let admitted) {
 	a.good[let.attempt] = true
 }
 
-// trust remembers that somebody is who they are at an address.
+// trust records that a person has signed in from an address.
 func (a *attempts) trust(address, peer string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -216,9 +216,10 @@ func (a *attempts) withdraw(let admitted) {
 	defer a.mu.Unlock()
 	a.giveBack(let)
 	before, remembered := a.failed[let.attempt]
-	if before.count, before.until = before.count-1, (time.Time{}); !remembered || before.count <= 0 {
+	if !remembered || before.count <= 1 {
 		delete(a.failed, let.attempt)
 		return
 	}
+	before.count, before.until = before.count-1, time.Time{}
 	a.failed[let.attempt] = before
 }

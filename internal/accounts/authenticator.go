@@ -73,8 +73,12 @@ type session struct {
 	digest digest
 	key    Key
 	caller Caller
-	access int64
 	noted  atomic.Int64 // when Used was told last, in microseconds
+}
+
+// newSession returns a key that was read at an access version of its account.
+func newSession(hash digest, key Key, access int64) *session {
+	return &session{digest: hash, key: key, caller: key.Caller().readAt(access)}
 }
 
 // Authenticate returns the caller behind a token, or an Unauthorized refusal. The
@@ -113,7 +117,7 @@ func (a *Authenticator) find(ctx context.Context, secret Secret, peer string) (k
 	known, generation := a.remembered(hash)
 	if known != nil {
 		current, err := a.Directory.Versions(ctx, known.key.Account)
-		if err == nil && current.Access == known.access {
+		if err == nil && current.Access == known.caller.access {
 			return known, current.Changes, "hit", nil
 		}
 		if err != nil && !fault.Is(err, fault.NotFound) {
@@ -140,7 +144,7 @@ func (a *Authenticator) Hear(change changes.Change) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.generation++
-	if known := a.byKey[change.Key]; known != nil && known.access < change.Seq { // else it was read after the change
+	if known := a.byKey[change.Key]; known != nil && known.caller.access < change.Seq { // else it was read after the change
 		a.drop(known)
 	}
 	a.seen.forget()
@@ -198,8 +202,7 @@ func (a *Authenticator) lookUp(ctx context.Context, secret Secret, generation ui
 	if err != nil {
 		return nil, 0, err
 	}
-	seen := &session{digest: secret.digest(), key: key, caller: key.Caller().readAt(versions.Access), access: versions.Access}
-	return a.remember(seen, generation), versions.Changes, nil
+	return a.remember(newSession(secret.digest(), key, versions.Access), generation), versions.Changes, nil
 }
 
 // remember keeps a session, unless a change arrived while it was looked up or a
@@ -213,7 +216,7 @@ func (a *Authenticator) remember(seen *session, generation uint64) *session {
 	if a.generation != generation {
 		return seen
 	}
-	if known, ok := a.byDigest[seen.digest]; ok && known.access >= seen.access {
+	if known, ok := a.byDigest[seen.digest]; ok && known.caller.access >= seen.caller.access {
 		return known
 	}
 	a.byDigest[seen.digest], a.byKey[seen.key.ID] = seen, seen

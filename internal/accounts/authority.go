@@ -131,7 +131,7 @@ func errKeyEnded() error {
 	return fault.New(fault.Unauthorized, "This API key has been revoked or has expired.")
 }
 
-// Confirm is Caller.Confirm in a transaction that reads, for what is written later and together with others.
+// Confirm is Caller.Confirm in a reading transaction, for requests that may write nothing.
 func (s *Service) Confirm(ctx context.Context, caller Caller) (Caller, error) {
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (Caller, error) { return caller.Confirm(ctx, tx) })
 }

@@ -91,12 +91,12 @@ func (s *Service) SignInWithIdentity(ctx context.Context, identity Identity, cli
 func (r IdentityRules) admit(identity Identity) error {
 	var problems fault.Problems
 	checkEmail(&problems, identity.Email)
-	_, domain, _ := strings.Cut(addressOf(identity.Email), "@") // checkEmail refuses domains without an ASCII form
+	_, domain, _ := strings.Cut(AddressOf(identity.Email), "@") // checkEmail refuses domains without an ASCII form
 	switch {
 	case identity.Subject == "" || len(identity.Subject) > maxSubject:
 		return refuseIdentity(ReasonConflict, "The provider names nobody: sub must have 1 to %d characters.", maxSubject)
 	case problems.Err() != nil:
-		return refuseIdentity(ReasonEmail, "The provider gave no e-mail address that can be used. Signalbox needs the claim email.")
+		return refuseIdentity(ReasonEmail, "The provider gave no usable e-mail address. Signalbox needs the claim email.")
 	case !identity.EmailVerified:
 		return refuseIdentity(ReasonUnverified, "The provider has not verified the e-mail address %q. Verify it there, then sign in again.", identity.Email)
 	case r.Domains != nil && !slices.Contains(r.Domains, domain):
@@ -119,7 +119,6 @@ func (r IdentityRules) role(values []string) (role Role, given bool) {
 type membership struct {
 	account string
 	role    Role
-	ruled   bool // a rule gives the role
 	// known is the user who has the identity or is going to; nil is somebody new.
 	known *User
 	// invitation is what somebody new accepts; nil if a rule lets them in.
@@ -140,7 +139,7 @@ func (r IdentityRules) membership(ctx context.Context, tx ReadTx, identity Ident
 		return membership{}, err
 	}
 	if role, given := r.role(identity.Values); given {
-		return byRule(ctx, tx, membership{account: first.ID, role: role, ruled: true, known: bound}, identity)
+		return byRule(ctx, tx, membership{account: first.ID, role: role, known: bound}, identity)
 	}
 	rulesDecide := len(r.Roles) > 0 // in the first account
 	if bound == nil && !rulesDecide {
@@ -173,15 +172,15 @@ func byRule(ctx context.Context, tx ReadTx, found membership, identity Identity)
 // invited returns the membership that the oldest invitation of an identity's address
 // offers, among those of the accounts that may be joined.
 func invited(ctx context.Context, tx ReadTx, identity Identity, mayJoin func(account string) bool) (membership, error) {
-	invitations, err := tx.InvitationsTo(ctx, addressOf(identity.Email))
+	invitations, err := tx.InvitationsTo(ctx, AddressOf(identity.Email))
 	if err != nil {
 		return membership{}, err
 	}
 	for _, each := range invitations {
-		given := false
-		if !mayJoin(each.Account) || !tx.Now().Before(each.ExpiresAt) || addressOf(each.Email) != addressOf(identity.Email) {
+		if !mayJoin(each.Account) || !tx.Now().Before(each.ExpiresAt) || AddressOf(each.Email) != AddressOf(identity.Email) {
 			continue
 		}
+		given := false
 		link, err := tx.LinkAbout(ctx, JoinLink, each.ID)
 		if err == nil {
 			given, err = link.Maker.mayGive(ctx, tx, each.Account, each.Role)
@@ -199,7 +198,7 @@ func invited(ctx context.Context, tx ReadTx, identity Identity, mayJoin func(acc
 // unbound returns the user of an account who has the e-mail address of an identity and
 // no other identity, or nil.
 func unbound(ctx context.Context, tx ReadTx, account string, identity Identity) (*User, error) {
-	user, err := orNone(userByAddress(ctx, tx, addressOf(identity.Email)))
+	user, err := orNone(userByAddress(ctx, tx, AddressOf(identity.Email)))
 	if err != nil || user == nil || user.Account != account {
 		return nil, err
 	}
@@ -220,8 +219,8 @@ func orNone(user User, err error) (*User, error) {
 	return &user, nil
 }
 
-// release takes the identity from a user of another account than the one whose rule
-// gives it a role.
+// release removes the identity from a user of another account, because a rule gives it a role
+// in the first one.
 func (s *Service) release(ctx context.Context, bound User) error {
 	return s.Store.Write(ctx, bound.Account, func(tx Tx) error {
 		before, err := tx.User(ctx, bound.Account, bound.ID)
@@ -299,7 +298,7 @@ func otherIdentity(identity Identity, err error) error {
 // freeAddress returns the address that a user gets from an identity: none while somebody
 // of another account has it, who may have taken it in advance.
 func freeAddress(ctx context.Context, tx ReadTx, user User, identity Identity) (string, error) {
-	address := addressOf(identity.Email)
+	address := AddressOf(identity.Email)
 	holder, err := orNone(tx.UserByAddress(ctx, address))
 	switch {
 	case err != nil:

@@ -96,7 +96,7 @@ func (d InvitationDraft) invitation(tx Tx, caller Caller) (Invitation, error) {
 		return Invitation{}, err
 	}
 	now := tx.Now()
-	return Invitation{ID: newID(), Account: caller.Account, Email: email, Address: addressOf(email), Role: role,
+	return Invitation{ID: newID(), Account: caller.Account, Email: email, Address: AddressOf(email), Role: role,
 		CreatedBy: caller.UserID, CreatedAt: now, ExpiresAt: now.Add(invitationAge)}, caller.mayGive(role)
 }
 

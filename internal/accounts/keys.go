@@ -264,14 +264,14 @@ func (c Caller) checkEnd(problems *fault.Problems, before, after Key) {
 	switch {
 	case end == nil:
 	case after.ID == c.KeyID && !sameTime(before.ExpiresAt, after.ExpiresAt):
-		problems.Attribute("expires_at", "must stay as it is: a key that expires does not change its own end")
+		problems.Attribute("expires_at", "must stay as it is: a key that expires cannot change its own expires_at")
 	case after.ID != c.KeyID && !after.grantsSame(before) && (after.ExpiresAt == nil || after.ExpiresAt.After(*end)):
-		problems.Attribute("expires_at", "must be at most %s, when the key that you use ends", end.UTC().Format(time.RFC3339Nano))
+		problems.Attribute("expires_at", "must be at most %s, when the key of this request expires", end.UTC().Format(time.RFC3339Nano))
 	}
 }
 
-// grantsSame reports whether a key grants what it did before. One that is new, and so was
-// never updated, does not.
+// grantsSame reports whether a key grants what it did before. A new key, which was never
+// updated, grants something new.
 func (k Key) grantsSame(before Key) bool {
 	return !before.UpdatedAt.IsZero() && k.Role == before.Role && k.Access == before.Access && sameTime(k.ExpiresAt, before.ExpiresAt) &&
 		slices.Equal(k.Scopes.Environments, before.Scopes.Environments) && slices.Equal(k.Scopes.Origins, before.Scopes.Origins)

@@ -47,8 +47,8 @@ func (a *Authenticator) Known(ctx context.Context, since time.Time, limit int) (
 			}
 			versions[account] = current
 		}
-		if seen.access != versions[account].Access {
-			current, err := a.confirm(ctx, seen)
+		if seen.caller.access != versions[account].Access {
+			current, err := a.lookUpAgain(ctx, seen)
 			if err != nil {
 				return nil, err
 			}
@@ -75,9 +75,9 @@ func (a *Authenticator) usedSince(since time.Time) []*session {
 	return found
 }
 
-// confirm looks a remembered key up again. It returns nil, and forgets the key, if there is
+// lookUpAgain reads a remembered key again. It returns nil, and forgets the key, if there is
 // none any more.
-func (a *Authenticator) confirm(ctx context.Context, seen *session) (*session, error) {
+func (a *Authenticator) lookUpAgain(ctx context.Context, seen *session) (*session, error) {
 	_, generation := a.remembered(seen.digest)
 	key, versions, err := a.Directory.KeyByHash(ctx, hex.EncodeToString(seen.digest[:]))
 	if fault.Is(err, fault.NotFound) {
@@ -87,7 +87,7 @@ func (a *Authenticator) confirm(ctx context.Context, seen *session) (*session, e
 	if err != nil {
 		return nil, err
 	}
-	current := &session{digest: seen.digest, key: key, caller: key.Caller(), access: versions.Access}
+	current := newSession(seen.digest, key, versions.Access)
 	current.noted.Store(seen.noted.Load())
 	return a.remember(current, generation), nil
 }
@@ -108,7 +108,7 @@ func (a *Authenticator) Remember(keys []KnownKey) {
 		}
 		key := Key{ID: kept.ID, Account: kept.Account, Hash: kept.Hash, Name: kept.Name, CreatedBy: kept.CreatedBy, Role: kept.Role, Access: kept.Access, Status: Active,
 			Scopes: Scopes{Environments: kept.Environments, Origins: kept.Origins}, ExpiresAt: kept.ExpiresAt}
-		seen := &session{digest: hash, key: key, caller: key.Caller(), access: unconfirmed}
+		seen := newSession(hash, key, unconfirmed)
 		seen.noted.Store(kept.UsedAt.UnixMicro())
 		_, generation := a.remembered(hash)
 		a.remember(seen, generation)

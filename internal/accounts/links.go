@@ -211,21 +211,24 @@ func (s *Service) Redeem(ctx context.Context, draft RedeemDraft) (Session, error
 	if err != nil {
 		return Session{}, err
 	}
-	return transaction.Write(ctx, s.Store, link.Account, func(tx Tx) (Session, error) {
+	var user User
+	session, err := transaction.Write(ctx, s.Store, link.Account, func(tx Tx) (Session, error) {
 		link, err := workingLink(ctx, tx, hash) // another request may have used it meanwhile
 		if err != nil {
 			return Session{}, err
 		}
-		user, err := draft.redeem(ctx, tx, link, password)
-		if err != nil {
+		if user, err = draft.redeem(ctx, tx, link, password); err != nil {
 			return Session{}, err
 		}
 		if err := tx.DeleteLinks(ctx, link.Account, link.Subject); err != nil {
 			return Session{}, err
 		}
-		s.attempts.trust(user.Address, draft.Peer)
 		return openPersonal(ctx, tx, user, Session{Client: draft.Client})
 	})
+	if err == nil {
+		s.attempts.trust(user.Address, draft.Peer)
+	}
+	return session, err
 }
 
 // workingLink returns the link whose token has a hash. A code is none: it sets no password.
@@ -290,7 +293,7 @@ func (d *RedeemDraft) setUp(ctx context.Context, tx Tx, link Link, password stri
 		return User{}, err
 	}
 	after, email := before, d.Email.Or("")
-	after.Email, after.Address = email, addressOf(email)
+	after.Email, after.Address = email, AddressOf(email)
 	return d.complete(ctx, tx, before, after, password)
 }
 

@@ -2,6 +2,7 @@ package accounts_test
 
 import (
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -42,6 +43,22 @@ func (h *house) key(t *testing.T, role accounts.Role) accounts.Key {
 		t.Fatal(err)
 	}
 	return key
+}
+
+// authenticator looks keys up in the house's database.
+func (h *house) authenticator() *accounts.Authenticator {
+	return &accounts.Authenticator{Directory: h.db, Live: func() bool { return true }, Now: time.Now,
+		Count: func(string) {}, Used: func(string, string, time.Time) {}}
+}
+
+// authenticate returns the caller behind a key's plaintext, which writes confirm.
+func (h *house) authenticate(t *testing.T, auth *accounts.Authenticator, plaintext string) accounts.Caller {
+	t.Helper()
+	caller, err := auth.Authenticate(t.Context(), plaintext, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return caller
 }
 
 // refusal is where and how something was refused.

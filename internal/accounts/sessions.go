@@ -96,7 +96,7 @@ func (s *Service) SignIn(ctx context.Context, draft SignInDraft) (Session, error
 // signInUser returns the user with the address and the password of a draft. It looks for
 // them only after the attempt was admitted, so that refused ones cost nothing.
 func (s *Service) signInUser(ctx context.Context, draft SignInDraft) (user User, err error) {
-	address := addressOf(draft.Email.Or(""))
+	address := AddressOf(draft.Email.Or(""))
 	err = s.attempt(address, draft.Peer, func(from Sender) error {
 		user, err = transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return userByAddress(ctx, tx, address) })
 		if err != nil && !fault.Is(err, fault.NotFound) {

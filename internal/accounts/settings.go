@@ -125,6 +125,7 @@ func replaceSettings(ctx context.Context, tx Tx, caller Caller, kind, key string
 	if err != nil {
 		return Settings{}, err
 	}
+	// The precondition comes first, so what is wrong with the draft is told inside Replace.
 	wanted, err := draft.settings(ctx, tx, caller.Account)
 	target := changes.Target[Settings]{Account: caller.Account, Actor: caller.Actor(), Kind: kind, Key: key, Match: match,
 		Load:   func() (Settings, error) { return stored.following(ctx, tx, caller.Account) },
@@ -149,9 +150,10 @@ func (s *Service) CurrentUser(ctx context.Context, caller Caller) (User, error) 
 	return transaction.Read(ctx, s.Store, func(tx ReadTx) (User, error) { return currentUser(ctx, tx, caller) })
 }
 
-// currentUser returns the person who calls, or the user who made the caller's key. A key outlives its maker. One with the role
-// OWNER, such as that of the first start, then stands for the account's oldest OWNER. A lesser one stands for nobody: it
-// must not see or set the preferences of somebody who never had to do with it.
+// currentUser returns the caller, or the user who made the caller's key. If that user was
+// deleted, an OWNER key, such as that of the first start, stands for the account's oldest
+// OWNER. Other keys stand for nobody: they must not see or set the preferences of a user who
+// did not make them.
 func currentUser(ctx context.Context, tx ReadTx, caller Caller) (User, error) {
 	user, err := tx.User(ctx, caller.Account, caller.UserID)
 	if fault.Is(err, fault.NotFound) && !caller.IsPerson() && caller.Role == Owner {

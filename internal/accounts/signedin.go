@@ -21,7 +21,6 @@ type sessionMemory struct {
 type seenSession struct {
 	SignedIn
 	caller Caller
-	access int64
 	used   atomic.Int64 // when it was used last on this node, in microseconds
 	noted  atomic.Int64 // when SessionUsed was told last, in microseconds
 }
@@ -84,7 +83,7 @@ func (a *Authenticator) findSession(ctx context.Context, secret Secret, peer str
 		if err != nil {
 			return nil, 0, "miss", err
 		}
-		if current.Access == seen.access && seen.works(a.Now(), seen.lastUsed()) {
+		if current.Access == seen.caller.access && seen.works(a.Now(), seen.lastUsed()) {
 			return seen, current.Changes, "hit", nil
 		}
 	}
@@ -105,7 +104,7 @@ func (a *Authenticator) lookUpSession(ctx context.Context, secret Secret) (*seen
 	if err != nil {
 		return nil, 0, err
 	}
-	seen := &seenSession{SignedIn: found, caller: found.Caller().readAt(versions.Access), access: versions.Access}
+	seen := &seenSession{SignedIn: found, caller: found.Caller().readAt(versions.Access)}
 	a.seen.put(secret.digest(), seen)
 	return seen, versions.Changes, nil
 }

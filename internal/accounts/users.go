@@ -161,7 +161,7 @@ func (d UserDraft) apply(tx Tx, caller Caller, user User) (User, error) {
 		return User{}, err
 	}
 	if email != user.Email {
-		user.Email, user.Address = email, addressOf(email)
+		user.Email, user.Address = email, AddressOf(email)
 	}
 	user.Name, user.Role, user.UpdatedAt = d.Name.Or(""), role, tx.Now()
 	return user.Checked(), nil
@@ -246,10 +246,8 @@ func AddressOf(email string) string {
 	return address
 }
 
-func addressOf(email string) string { return AddressOf(email) }
-
-// hasAddress reports whether the user's e-mail address is one, as addresses are compared now. Nodes of an older version
-// stored addresses that they had folded further.
+// hasAddress reports whether the user's e-mail folds to address. Nodes of an older version stored addresses that they had
+// folded by Unicode.
 func (u User) hasAddress(address string) bool { return AddressOf(u.Email) == address }
 
 // userByAddress returns the user who signs in with an address, of any account.
@@ -263,7 +261,7 @@ func userByAddress(ctx context.Context, tx ReadTx, address string) (User, error)
 
 // FindByEmail returns the user with an e-mail address, of any account.
 func FindByEmail(ctx context.Context, tx ReadTx, email string) (User, error) {
-	user, err := userByAddress(ctx, tx, addressOf(email))
+	user, err := userByAddress(ctx, tx, AddressOf(email))
 	if fault.Is(err, fault.NotFound) {
 		err = fault.Missing("user", email)
 	}

@@ -101,8 +101,8 @@ func joined(text string, err error) string {
 	return strings.TrimSpace(text)
 }
 
-// bulkItems reads the array of a bulk report. Reports of several callers are written in one transaction, so the caller
-// is confirmed here, once the body has arrived.
+// bulkItems reads the array of a bulk report. The caller is confirmed once the body has arrived, because a report without
+// news makes no transaction that would do it.
 func (a *API) bulkItems(c *call, name string) ([]json.RawMessage, error) {
 	text, err := c.text()
 	if err != nil {

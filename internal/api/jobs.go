@@ -36,7 +36,7 @@ func jobDraft(envelope *jsonapi.Envelope) jobs.Draft {
 	}
 	if slices.Contains(attributes.Names(), "environments") {
 		attributes.Know("environments") // it is refused once, with the reason
-		attributes.Refuse("environments", "must be left out: a job is not per environment and would run whatever it says. Make one job for each environment instead")
+		attributes.Refuse("environments", "must be left out: jobs have no environments, and this job would run everywhere. Make one job for each environment")
 	}
 	draft.Instant = scheduleInstant(draft.Schedule.Or(""))
 	draft.Problems = envelope.Done()

@@ -305,19 +305,19 @@ func (a *API) authorize(to access, c *call) error {
 
 // identify finds out who sent a request: by the key, or by the session when there is
 // no key. It writes the caller into the call, which spares copies.
-func (a *API) identify(ctx context.Context, needs access, c *call) error {
-	key, err := token(c.request, needs)
+func (a *API) identify(ctx context.Context, to access, c *call) error {
+	key, err := token(c.request, to)
 	if err != nil {
 		return err
 	}
 	if key != "" {
-		return a.authenticate(ctx, needs, c, key)
+		return a.authenticate(ctx, to, c, key)
 	}
 	session := cookieValue(c.request, a.cookieName(c.request, sessionCookie))
 	if session == "" {
 		return fault.New(fault.Unauthorized, "Send an API key as Authorization: Bearer KEY, or sign in.")
 	}
-	if err := a.origins.check(c.request, needs.socket); err != nil {
+	if err := a.origins.check(c.request, to.socket); err != nil {
 		return err
 	}
 	c.caller, err = a.Auth.AuthenticateSession(ctx, session, a.peers.of(c.request))
@@ -334,11 +334,11 @@ func header(r *http.Request, name string) string {
 }
 
 // token returns the API key that was sent where a route accepts it, or "".
-func token(r *http.Request, needs access) (string, error) {
-	if key := header(r, "X-Api-Key"); needs.anyHeader && key != "" {
+func token(r *http.Request, to access) (string, error) {
+	if key := header(r, "X-Api-Key"); to.anyHeader && key != "" {
 		return key, nil
 	}
-	if needs.socket {
+	if to.socket {
 		if key := r.URL.Query().Get("api_key"); key != "" {
 			return key, nil
 		}

@@ -17,7 +17,7 @@ import (
 
 const (
 	openIDPath = "/auth/oidc"
-	// openIDCookie keeps a sign-in that goes on at the provider, where callers do not use TLS.
+	// openIDCookie names the cookie of a sign-in that continues at the provider; cookieName adds __Host- under TLS.
 	openIDCookie = "signalbox_oidc"
 	// maxReturn bounds the path that a sign-in ends at.
 	maxReturn = 2000

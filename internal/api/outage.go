@@ -157,8 +157,8 @@ func isTooOld(since time.Time) bool { return time.Since(since) > maxStale }
 
 // authenticate finds the caller behind a token. Routes that outlive the database know
 // keys from memory while it is away.
-func (a *API) authenticate(ctx context.Context, needs access, c *call, token string) (err error) {
-	if !needs.outlives {
+func (a *API) authenticate(ctx context.Context, to access, c *call, token string) (err error) {
+	if !to.outlives {
 		c.caller, err = a.Auth.Authenticate(ctx, token, a.peers.of(c.request))
 		return err
 	}

@@ -26,22 +26,18 @@ func (p peers) of(r *http.Request) string {
 	}
 	listed, standard := r.Header["X-Forwarded-For"], r.Header["Forwarded"]
 	client, named := p.client(strings.Split(strings.Join(listed, ","), ","))
-	if len(standard) == 0 {
-		return textOr(client, named, r.RemoteAddr)
+	other, otherNamed := p.client(forwardedFor(standard))
+	switch {
+	case len(standard) == 0: // X-Forwarded-For alone, or neither
+	case len(listed) == 0:
+		client, named = other, otherNamed
+	default: // a proxy sets one of them and may pass on the other as its client sent it
+		named = named && otherNamed && client == other
 	}
-	other, alsoNamed := p.client(forwardedFor(standard))
-	if len(listed) == 0 {
-		return textOr(other, alsoNamed, r.RemoteAddr)
+	if !named {
+		return r.RemoteAddr
 	}
-	// A proxy sets one of them and may pass on the other as its client sent it.
-	return textOr(client, named && alsoNamed && client == other, r.RemoteAddr)
-}
-
-func textOr(address netip.Addr, known bool, otherwise string) string {
-	if !known {
-		return otherwise
-	}
-	return address.String()
+	return client.String()
 }
 
 func (p peers) trusts(address netip.Addr) bool {

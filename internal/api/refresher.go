@@ -48,7 +48,7 @@ func newRefresher(a *API) *refresher {
 	return r
 }
 
-// forget drops what was heard: the account numbers its changes anew.
+// forget drops what was heard: after a restore accounts number their changes anew.
 func (r *refresher) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -207,6 +207,8 @@ func TestSnapshot_ETagCoversContent(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
 		owner.makeFlag("made", nil)
+		owner.put(loggersPath+"/made", envelope("logger", "made", attributes{"level": "WARN"})).want(200)
+		owner.makeGroup("made-group", attributes{"level": "WARN"})
 		path, levels := snapshotsPath+"/production", snapshotsPath+"/production?include=levels"
 		first := owner.get(path).want(200)
 		tag, levelsTag := first.header.Get("Etag"), owner.get(levels).want(200).header.Get("Etag")
@@ -222,6 +224,13 @@ func TestSnapshot_ETagCoversContent(t *testing.T) {
 				owner.makeEnvironment(elsewhere)
 				owner.put(flagsPath+"/made", envelope("flag", "made", attributes{"type": "BOOLEAN", "default": false,
 					"environments": attributes{elsewhere: attributes{"default": true}}})).want(200)
+			},
+			"a level in another environment": func() {
+				elsewhere := unique("elsewhere")
+				owner.makeEnvironment(elsewhere)
+				changed := attributes{"level": "WARN", "environments": attributes{elsewhere: attributes{"level": "DEBUG"}}}
+				owner.put(loggersPath+"/made", envelope("logger", "made", changed)).want(200)
+				owner.put(groupsPath+"/made-group", envelope("log_group", "made-group", changed)).want(200)
 			},
 			"a new name": func() { owner.put(accountPath, envelope("account", "", attributes{"name": unique("name")})).want(200) },
 		} {

@@ -9,8 +9,7 @@ import (
 	"github.com/signalbox/signalbox/internal/jsonapi"
 )
 
-// sessionCookie is the name of the cookie that stands for a session, where callers do not
-// use TLS.
+// sessionCookie names the cookie of a session; cookieName adds __Host- under TLS.
 const sessionCookie = "signalbox_session"
 
 // maxOpenBody bounds the bodies that anybody may send without a credential.

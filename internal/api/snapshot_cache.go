@@ -54,9 +54,9 @@ type encodedSnapshot struct {
 // span is a part of a text.
 type span struct{ from, to int }
 
-// newEncodedSnapshot returns a snapshot whose text has its version at the first of some
-// spans. The ETag covers what is outside of them: most changes of an account are of no
-// concern to a service, and it should not load everything again because of them.
+// newEncodedSnapshot returns a snapshot. omitted are the parts of text that its ETag leaves
+// out, the version first: most changes of an account are of no concern to a service, and it
+// should not load everything again because of them.
 func newEncodedSnapshot(version int64, text []byte, omitted ...span) *encodedSnapshot {
 	content, from := sha256.New(), 0
 	for _, each := range omitted {

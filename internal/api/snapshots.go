@@ -181,8 +181,8 @@ func writeList[T any](w *snapshotWriter, name, kind string, items []T, render fu
 	w.WriteByte(']')
 }
 
-// omitUpdatedAt leaves the last attribute of a resource out of the ETag: it changes
-// when the resource does in any environment.
+// omitUpdatedAt leaves updated_at, the last attribute of every definition, out of the
+// ETag: it changes when the resource does in any environment.
 func (w *snapshotWriter) omitUpdatedAt(began int) {
 	const name, end = `"updated_at":"`, `"}}`
 	resource := w.Bytes()[began:]

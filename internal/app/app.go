@@ -103,11 +103,10 @@ func New(ctx context.Context, s settings.Settings, log *slog.Logger, stdout io.W
 	for _, each := range change {
 		each(&a.options)
 	}
-	err := a.prepare(ctx)
-	if err == nil {
-		err = a.build(ctx)
+	if err := a.prepare(ctx); err != nil {
+		return nil, errors.Join(err, a.close(ctx))
 	}
-	if err != nil {
+	if err := a.build(ctx); err != nil {
 		if a.standIn = a.newStandIn(err); a.standIn != nil {
 			_ = a.unbuild(ctx) // the database is away, which is told
 			return a, nil
@@ -236,14 +235,17 @@ func (a *App) startLoops(ctx context.Context) error {
 	return nil
 }
 
-// announce says that the node is ready.
+// announce logs that the node serves, and why it is not ready if it is not.
 func (a *App) announce(ctx context.Context) error {
-	_ = a.checkReady(ctx) // else the first probe that finds it ready says so
 	facts := []any{"version", version, "address", a.Address(), "url", baseURL(a.settings), "store", a.db.Name(), "node", a.settings.Name}
 	if len(a.servers) > 1 {
 		facts = append(facts, "metrics", a.servers[1].listener.Addr().String())
 	}
-	a.log.Info("Signalbox is ready.", facts...)
+	if err := a.checkReady(ctx); err != nil {
+		a.log.Warn("Signalbox serves and is not ready yet; /api/readiness says when it is.", append(facts, "error", err)...)
+	} else {
+		a.log.Info("Signalbox is ready.", facts...)
+	}
 	if telemetry.IsTerminal(a.stdout) {
 		return show(a.stdout, shownURL, baseURL(a.settings))
 	}

@@ -86,7 +86,7 @@ func (c *clock) check(ctx context.Context) {
 	c.tell()
 }
 
-// compare sets what the time of the database is.
+// compare reads the database's time. On SQLite it continues from the stored one.
 func (c *clock) compare(ctx context.Context) error {
 	began := c.passed()
 	if c.db.Name() != "sqlite" {
@@ -119,8 +119,8 @@ func (c *clock) set(right time.Time, at time.Duration) {
 	c.known, c.right, c.at = true, right.Round(0), at
 }
 
-// begin takes the newest time that is stored on SQLite: it is not later than that now. How much later it is cannot be
-// known, because nobody knows how long the server was stopped.
+// begin starts from the newest time that is stored on SQLite: now is not earlier. How much later it is cannot be known,
+// because the server may have been stopped for any time.
 func (c *clock) begin(stored time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,8 +223,8 @@ func (c *clock) compared(difference time.Duration) string {
 	return spelledDays(difference) + " ahead of " + what
 }
 
-// believed says when a wrong clock is taken as right.
-func (c *clock) believed(difference time.Duration) string {
+// accepted says when a wrong clock is taken as right.
+func (c *clock) accepted(difference time.Duration) string {
 	if c.db.Name() == "sqlite" {
 		return "if it goes on steadily for " + trialOf(difference).String()
 	}
@@ -265,7 +265,7 @@ func (c *clock) tell() {
 	case wrong && (c.toldAt == nil || c.passed()-*c.toldAt >= clockReminder):
 		c.toldAt = new(c.passed())
 		c.log.Error("This node's clock is wrong. Until it is corrected the node is not ready, fires and claims no runs, ends no temporary levels and removes nothing. Synchronize it with NTP.",
-			"clock", c.compared(difference), "seconds", int64(difference.Seconds()), "believed", c.believed(difference))
+			"clock", c.compared(difference), "seconds", int64(difference.Seconds()), "accepted", c.accepted(difference))
 	case known && !wrong && c.toldAt != nil:
 		c.toldAt = nil
 		c.log.Info("This node's clock is right again.")

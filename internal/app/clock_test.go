@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,28 +28,10 @@ func (c *movedClock) now() time.Time { return time.Now().Add(time.Duration(c.ahe
 
 func (c *movedClock) set(ahead time.Duration) { c.ahead.Store(int64(ahead)) }
 
-// logged is a log that may be read while it is written.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-func (l *logged) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), text)
-}
-
 // buildAt makes an app on a clock that a test sets, and its log.
-func buildAt(t *testing.T, database storetest.Database, clock *movedClock) (*app.App, *logged) {
+func buildAt(t *testing.T, database storetest.Database, clock *movedClock) (*app.App, *lines) {
 	t.Helper()
-	log := &logged{}
+	log := &lines{}
 	instance, err := app.New(t.Context(), apptest.Settings(database), slog.New(slog.NewTextHandler(log, nil)), io.Discard, func(o *app.Options) {
 		apptest.Quick(o)
 		o.Now = clock.now
@@ -124,7 +104,7 @@ func TestClock_FarAheadErasesNothing(t *testing.T) {
 		status, text := ask(node, "/api/readiness")
 		if database.Kind == "sqlite" { // where a server that was stopped for a year looks the same
 			if status != http.StatusOK || log.count("level=WARN") != 2 || log.count("far ahead of the newest time") != 1 || log.count("check that this is the right date") != 1 {
-				t.Errorf("readiness is %d, and it logged %s", status, log.text.String())
+				t.Errorf("readiness is %d, and it logged %s", status, log.read())
 			}
 			return
 		}
@@ -132,7 +112,7 @@ func TestClock_FarAheadErasesNothing(t *testing.T) {
 			t.Errorf("readiness is %d: %s", status, text)
 		}
 		if log.count("level=ERROR msg=\"This node's clock is wrong.") != 1 {
-			t.Errorf("it logged %s", log.text.String())
+			t.Errorf("it logged %s", log.read())
 		}
 	})
 }
@@ -332,7 +312,7 @@ func TestClock_Verdicts(t *testing.T) {
 // A wrong clock is logged again now and then, not at every comparison.
 func TestClock_LogsReminders(t *testing.T) {
 	t.Parallel()
-	now, passed, log := time.Now(), time.Duration(0), &logged{}
+	now, passed, log := time.Now(), time.Duration(0), &lines{}
 	db := &storedClock{"postgres", now.Add(-day)}
 	clock := app.NewClock(db, slog.New(slog.NewTextHandler(log, nil)), func() time.Time { return now }, func() time.Duration { return passed })
 	for range 30 {
@@ -340,7 +320,7 @@ func TestClock_LogsReminders(t *testing.T) {
 		now, passed, db.at = now.Add(time.Minute), passed+time.Minute, db.at.Add(time.Minute)
 	}
 	if got := log.count("level=ERROR"); got != 3 {
-		t.Errorf("in half an hour it was logged %d times: %s", got, log.text.String())
+		t.Errorf("in half an hour it was logged %d times: %s", got, log.read())
 	}
 	db.at = now
 	clock.Check(t.Context())

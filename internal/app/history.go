@@ -25,7 +25,7 @@ func (a *App) boundHistory(ctx context.Context) {
 		a.log.Warn("Bounding the histories of accounts failed; retrying.", "error", err)
 	}
 	if trimmed := a.trimmed.Swap(0); trimmed > 0 {
-		a.log.Info("Removed before and after of the oldest changes, because the history of an account was above SIGNALBOX_HISTORY_BYTES.", "count", trimmed)
+		a.log.Info("Removed before and after of the oldest changes, because the history of an account was above SIGNALBOX_HISTORY_BYTES. Raise it to keep more.", "count", trimmed)
 	}
 }
 

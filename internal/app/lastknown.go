@@ -89,7 +89,7 @@ func (a *App) recallLastKnown(ctx context.Context) {
 	kept, err := a.loadLastKnown(a.ring)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			a.log.Debug("What this node kept on disk is not used.", "error", err)
+			a.log.Info("What this node kept on disk is not used. It is written anew.", "error", err)
 		}
 		return
 	}

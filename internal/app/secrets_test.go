@@ -62,6 +62,8 @@ func (l *lines) read() []byte {
 	return bytes.Clone(l.text.Bytes())
 }
 
+func (l *lines) count(text string) int { return bytes.Count(l.read(), []byte(text)) }
+
 func TestSecrets_OfJobsAreNowhere(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {

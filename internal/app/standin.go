@@ -37,6 +37,7 @@ func (a *App) newStandIn(failure error) *App {
 	}
 	ring, err := a.keptRing()
 	if err != nil {
+		a.log.Warn("The database cannot be reached, and the key ring that would open what this node kept of it cannot be read.", "error", err)
 		return nil
 	}
 	kept, err := a.loadLastKnown(ring)
@@ -46,8 +47,9 @@ func (a *App) newStandIn(failure error) *App {
 		}
 		return nil
 	}
+	db := store.Unreachable()
 	s := &App{settings: a.settings, options: a.options, log: a.log, metrics: telemetry.NewMetrics(version), plans: a.plans, firstPlans: a.firstPlans,
-		servers: a.servers, stdout: a.stdout, db: store.Unreachable(), ring: ring, standsIn: true}
+		servers: a.servers, stdout: a.stdout, db: db, clock: newClock(db, a.log, a.options.Now), ring: ring, standsIn: true}
 	s.wire()
 	s.auth.Remember(kept.Keys)
 	for _, each := range kept.Flags {

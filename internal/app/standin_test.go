@@ -137,6 +137,7 @@ func TestStandIn_ServesEvaluation(t *testing.T) {
 		t.Errorf("the snapshot is %s", text)
 	}
 	c.get(t, "/api/liveness", http.StatusOK)
+	c.get(t, "/metrics", http.StatusOK)
 	c.get(t, "/api/readiness", http.StatusServiceUnavailable)
 	if text := c.get(t, "/api/serving", http.StatusOK); !strings.Contains(text, `"status":"degraded","reason":"The database cannot be reached.`) {
 		t.Errorf("serving says %s", text)

@@ -161,7 +161,7 @@ func TestApply_RefusesBeforeFirstWrite(t *testing.T) {
 		"no YAML":                  {"{kind: flag", 2, "line "},
 		"a secret is not set":      {good + `{kind: job, id: j, name: j, schedule: now, configuration: {url: "https://a.example", headers: [{name: A, valueFrom: "env:NONE"}]}}`, 1, `the header "A": the variable NONE is not set`},
 		"a secret of nowhere":      {`{kind: job, id: j, name: j, schedule: now, configuration: {url: "https://a.example", headers: [{name: A, valueFrom: vault}]}}`, 1, "valueFrom must be env:NAME, or stored"},
-		"a job for an environment": {good + `{kind: job, id: j, name: j, schedule: "0 3 * * *", configuration: {url: "https://a.example"}, environments: {production: {enabled: true}}}`, 1, "signalbox.yaml:3: job j: environments must be left out: a job is not per environment"},
+		"a job for an environment": {good + `{kind: job, id: j, name: j, schedule: "0 3 * * *", configuration: {url: "https://a.example"}, environments: {production: {enabled: true}}}`, 1, "signalbox.yaml:3: job j: environments must be left out: jobs have no environments"},
 		"a secret not stored":      {`{kind: job, id: j, name: j, schedule: now, configuration: {url: "https://a.example", headers: [{name: A, valueFrom: stored}]}}`, 1, "the server has no value for it"},
 	}
 	for name, test := range tests { // one after the other: they share an account

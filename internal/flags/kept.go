@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"maps"
@@ -21,19 +22,20 @@ type KeptFlag struct {
 	Flag Flag   `json:"flag"`
 }
 
-// Keep reads the flags of the accounts whose snapshots are in memory, up to about a number
-// of bytes. The compiled ones do not say what they were made from.
+// Keep reads the flags of the accounts whose snapshots are in memory, the last used ones
+// first and up to about a number of bytes. The compiled ones do not say what they were made from.
 func (s *Snapshots) Keep(ctx context.Context, limit int) ([]Kept, error) {
 	kept := []Kept{}
-	for account, snapshot := range s.inMemory() {
-		if limit -= snapshot.flags.bytes; limit < 0 {
-			break
+	for _, each := range s.inMemory() {
+		if each.flags.bytes > limit {
+			continue
 		}
-		flags, environments, err := s.read(ctx, account, nil)
+		limit -= each.flags.bytes
+		flags, environments, err := s.read(ctx, each.account, nil)
 		if err != nil {
 			return nil, err
 		}
-		one := Kept{Account: account, Version: snapshot.version, Environments: slices.Collect(maps.Keys(environments))}
+		one := Kept{Account: each.account, Version: each.version, Environments: slices.Collect(maps.Keys(environments))}
 		for _, flag := range flags {
 			one.Flags = append(one.Flags, KeptFlag{flag.Key, flag})
 		}
@@ -58,8 +60,8 @@ func (s *Snapshots) Take(kept Kept) {
 	s.keep(kept.Account, holder, &Snapshot{flags: new(table).with(flags, nil), version: kept.Version, environments: environments})
 }
 
-// restoreDefaults tells an environment without a default from one whose default is null,
-// which no flag has.
+// restoreDefaults turns the null that JSON made of a missing default back into nil. No flag has
+// the default null.
 func (f *Flag) restoreDefaults() {
 	for key, environment := range f.Environments {
 		if string(environment.Default) == "null" {
@@ -71,23 +73,31 @@ func (f *Flag) restoreDefaults() {
 
 // Mark returns a number that is another one when other flags are in memory.
 func (s *Snapshots) Mark(seed maphash.Seed) (mark uint64) {
-	for account, snapshot := range s.inMemory() {
+	for _, each := range s.inMemory() {
 		mark += maphash.Comparable(seed, struct {
 			account string
 			version int64
-		}{account, snapshot.version})
+		}{each.account, each.version})
 	}
 	return mark
 }
 
-func (s *Snapshots) inMemory() map[string]*Snapshot {
+// snapshotInMemory is the snapshot of an account, and the round of its last use.
+type snapshotInMemory struct {
+	*Snapshot
+	account string
+	used    int64
+}
+
+// inMemory returns the snapshots of all accounts, the last used ones first.
+func (s *Snapshots) inMemory() (found []snapshotInMemory) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	found := make(map[string]*Snapshot, len(s.accounts))
 	for account, holder := range s.accounts {
 		if snapshot := holder.snapshot.Load(); snapshot != nil {
-			found[account] = snapshot
+			found = append(found, snapshotInMemory{snapshot, account, holder.used.Load()})
 		}
 	}
+	slices.SortFunc(found, func(a, b snapshotInMemory) int { return cmp.Compare(b.used, a.used) })
 	return found
 }

@@ -75,7 +75,7 @@ func (f File) encode(content any) ([]byte, error) {
 		return nil, fmt.Errorf("encoding the last known state: %w", err)
 	}
 	if packed.Len() > maxFile/2 {
-		return nil, fmt.Errorf("the last known state has %d bytes, which is more than %d", packed.Len(), maxFile/2)
+		return nil, fmt.Errorf("the last known state takes %d bytes compressed, and at most %d are kept: a restart without the database uses the file that was saved before", packed.Len(), maxFile/2)
 	}
 	return f.Ring.Seal(f.place(), packed.Bytes())
 }

@@ -2,6 +2,7 @@ package lastknown
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -55,8 +56,8 @@ func (k *Keeper) round(ctx context.Context) (time.Duration, error) {
 	}
 	began := time.Now()
 	content, err := k.Collect(ctx)
-	if err != nil { // the database is away: that is told elsewhere, and the file stays
-		return k.Interval, nil //nolint:nilerr // see above
+	if err != nil { // as while the database is away: the file stays as it is
+		return k.Interval, fmt.Errorf("collecting the last known state: %w", err)
 	}
 	err = k.File.Save(content)
 	if err == nil {

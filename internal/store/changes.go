@@ -158,8 +158,8 @@ func (h History) Changes(ctx context.Context, account string, filter changes.Fil
 }
 
 // EventsAfter is DB.After as event streams need it. Of the documents it reads only those of keys, which say whether
-// a key still works, and of loggers, for their levels. Changes that lack such a document, because it was removed, are left
-// out: who misses a number loads everything.
+// a key still works, and of loggers, for their levels. Changes whose document was removed are
+// left out; a stream that sees the gap tells its client to reload.
 func (h History) EventsAfter(ctx context.Context, account string, seq int64, limit int) ([]changes.Change, error) {
 	scan := func(r row) (changes.Change, error) {
 		c := changes.Change{Account: account}

@@ -19,9 +19,8 @@ const (
 	maxCounted = 1_000_000
 )
 
-// Pace limits what retention removes in the week after a gap, when it did not run on the day before: a clock that is
-// far ahead looks the same, and would let it remove everything. See docs/decisions/0040-clocks.md. A nil Pace limits
-// nothing.
+// Pace limits what retention removes in the week after it did not run for 48 hours: a clock that is far ahead looks the
+// same, and would let it remove everything. See docs/decisions/0040-clocks.md. A nil Pace limits nothing.
 type Pace struct {
 	db *DB
 	at time.Time

@@ -1,5 +1,5 @@
--- Links work only while whoever made them may still give what they give. maker_type and maker_id name the actor as the
--- history does: a user, an API key, or '' for the operator. role is what the link gives.
+-- Links work only while their maker may still give what they give. maker_type and maker_id name the maker as the history
+-- does: user, api_key or operator; '' is for set-up links and codes. role is what the link gives.
 ALTER TABLE links ADD COLUMN id text COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE links ADD COLUMN role text COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE links ADD COLUMN maker_type text COLLATE "C" NOT NULL DEFAULT '';
