@@ -63,6 +63,9 @@ func (s *Service) Invitation(ctx context.Context, caller Caller, id string) (Inv
 // Invite invites somebody with at most the caller's role. ADMIN or OWNER.
 func (s *Service) Invite(ctx context.Context, caller Caller, draft InvitationDraft) (Invitation, error) {
 	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Invitation, error) {
+		if err := caller.requireLasting(); err != nil {
+			return Invitation{}, err
+		}
 		return Invite(ctx, tx, caller, caller.Actor(), draft)
 	})
 }

@@ -257,6 +257,17 @@ func (d KeyDraft) apply(ctx context.Context, tx Tx, caller Caller, key Key) (Key
 	return key, nil
 }
 
+// requireLasting refuses a key that expires: people whom it invited, raised or gave a
+// password would stay when it has ended.
+func (c Caller) requireLasting() error {
+	if c.KeyExpiresAt == nil {
+		return nil
+	}
+	return fault.New(fault.Forbidden,
+		"A key that expires lets nobody in and raises nobody: they would stay after its end, at %s. Use a key without expires_at, or sign in.",
+		c.KeyExpiresAt.UTC().Format(time.RFC3339))
+}
+
 // checkEnd notes a key that would outlive the key that makes or changes it. A change that
 // gives nothing, such as another name, may be made of any key.
 func (c Caller) checkEnd(problems *fault.Problems, before, after Key) {

@@ -129,6 +129,9 @@ type Reset struct {
 func (s *Service) ResetPassword(ctx context.Context, caller Caller, id string) (Reset, error) {
 	return Write(ctx, s.Store, caller, func(tx Tx, caller Caller) (Reset, error) {
 		user, err := userTarget(ctx, tx, caller, id, nil).Load()
+		if err == nil {
+			err = caller.requireLasting()
+		}
 		if err != nil {
 			return Reset{}, err
 		}
@@ -355,6 +358,10 @@ func (s *Service) ChangePassword(ctx context.Context, caller Caller, draft Passw
 		return User{}, fault.New(fault.Forbidden, "Only somebody who signed in with a password changes it; this is an API key.")
 	}
 	if err := draft.validate(); err != nil {
+		return User{}, err
+	}
+	caller, err := s.Confirm(ctx, caller) // a session that has ended must not tell whether a password is right
+	if err != nil {
 		return User{}, err
 	}
 	user, err := s.CurrentUser(ctx, caller)

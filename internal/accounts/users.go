@@ -160,6 +160,11 @@ func (d UserDraft) apply(tx Tx, caller Caller, user User) (User, error) {
 	if err := caller.mayGive(role); err != nil {
 		return User{}, err
 	}
+	if email != user.Email || !user.Role.Covers(role) {
+		if err := caller.requireLasting(); err != nil {
+			return User{}, err
+		}
+	}
 	if email != user.Email {
 		user.Email, user.Address = email, AddressOf(email)
 	}

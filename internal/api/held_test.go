@@ -28,12 +28,11 @@ type heldRequest struct {
 	body string
 }
 
-// hold sends the headers of a request about something that the owner makes, and waits
-// until the server asks for the body, which it does once it has authorized the user.
-func hold(t testing.TB, owner, user client, row access) *heldRequest {
+// hold sends the headers of a request and waits until the server asks for the body, which
+// it does once it has authorized the user. What the request is about exists.
+func hold(t testing.TB, user client, row access, path, body string) *heldRequest {
 	t.Helper()
 	method, _, _ := strings.Cut(row.route, " ")
-	path, body := row.target(owner)
 	if body == "" {
 		body = "{}"
 	}
@@ -124,7 +123,7 @@ func losses() []loss {
 
 // expiring is a key that ends by itself, soon after the requests were held.
 func expiring(owner client) (user client, lose func()) {
-	key := owner.makeKey(attributes{"role": "ADMIN", "expires_at": time.Now().Add(3 * time.Second)})
+	key := owner.makeKey(attributes{"role": "ADMIN", "expires_at": time.Now().Add(5 * time.Second)})
 	user = owner.as(key.secret)
 	return user, func() {
 		storetest.Wait(owner.t, time.Minute, "the key has expired", func() bool { return user.get(accountPath).status == 401 })
@@ -151,10 +150,15 @@ func TestHeldRequest_LosesRights(t *testing.T) {
 			t.Run(loss.name, func(t *testing.T) {
 				t.Parallel()
 				owner := owner.in(t)
+				rows := heldRows()
+				paths, bodies := make([]string, len(rows)), make([]string, len(rows))
+				for i, row := range rows {
+					paths[i], bodies[i] = row.target(owner)
+				}
 				user, lose := loss.begin(owner)
 				var held []*heldRequest
-				for _, row := range heldRows() {
-					held = append(held, hold(t, owner, user, row))
+				for i, row := range rows {
+					held = append(held, hold(t, user, row, paths[i], bodies[i]))
 				}
 				lose()
 				column := slices.Index(credentials, loss.after)
@@ -175,8 +179,8 @@ func TestHeldRequest_RevokedKeyMakesNoKey(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
 		key := owner.makeKey(attributes{"role": "OWNER"})
-		making := access{"POST /api/v1/api_keys", sending(keysPath, envelope("api_key", "", attributes{"name": "Survivor", "role": "OWNER"})), ""}
-		held := hold(t, owner, owner.as(key.secret), making)
+		making := envelope("api_key", "", attributes{"name": "Survivor", "role": "OWNER"})
+		held := hold(t, owner.as(key.secret), access{route: "POST /api/v1/api_keys"}, keysPath, making)
 		owner.post(key.path+"/actions/revoke", "").want(200)
 		if got := held.finish(t); got != 401 {
 			t.Errorf("got %d", got)
@@ -185,6 +189,24 @@ func TestHeldRequest_RevokedKeyMakesNoKey(t *testing.T) {
 			t.Errorf("the key was made: %v", found)
 		}
 	})
+}
+
+// TestHeldRequest_EndedSessionTestsNoPassword has a session that ended ask whether a
+// password is right: it must not learn it.
+func TestHeldRequest_EndedSessionTestsNoPassword(t *testing.T) {
+	t.Parallel()
+	owner := newOwner(t, "pro")
+	for name, password := range map[string]string{"right": goodPassword, "wrong": "not the password"} {
+		t.Run(name, func(t *testing.T) {
+			user := owner.in(t).join("MEMBER", "Somebody")
+			body := bareBody(attributes{"current_password": password, "password": "another good one"})
+			held := hold(t, user.client, access{route: "PUT " + passwordPath}, passwordPath, body)
+			user.delete(sessionsPath + "/current").want(204)
+			if got := held.finish(t); got != 401 {
+				t.Errorf("got %d", got)
+			}
+		})
+	}
 }
 
 // TestHeldRequest_Deletes holds requests that have no body by the account's lock: the

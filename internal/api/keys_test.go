@@ -336,6 +336,14 @@ func TestKey_ExpiringMakesNoLongerOnes(t *testing.T) {
 				admin.post(keysPath, draft(attributes{"expires_at": end})).want(201)
 			})
 		}
+		member := owner.join("MEMBER", "Member")
+		forbidden := problem{code: "forbidden"}
+		short := owner.as(own.secret)
+		short.invite(unique("x")+"@example.com", "VIEWER").refused(403, forbidden)
+		short.post(usersPath+"/"+member.id+"/actions/reset_password", "").refused(403, forbidden)
+		short.put(usersPath+"/"+member.id, draft(attributes{"role": "ADMIN"})).refused(403, forbidden)
+		short.put(usersPath+"/"+member.id, draft(attributes{"email": unique("y") + "@example.com"})).refused(403, forbidden)
+		short.put(usersPath+"/"+member.id, draft(attributes{"role": "VIEWER"})).want(200)
 		person := owner.join("ADMIN", "Person") // whose session ends too
 		person.post(keysPath, draft(nil)).want(201)
 	})

@@ -70,7 +70,11 @@ func (a *API) revert(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	routes, err := revertible(c.caller, change)
+	user, err := a.Accounts.CurrentUser(c.ctx(), c.caller) // a key may stand for another than its maker
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return reply{}, err
+	}
+	routes, err := revertible(user.ID, change)
 	if err != nil {
 		return reply{}, err
 	}
@@ -84,8 +88,8 @@ func (a *API) revert(c *call) (reply, error) {
 	return reply{}, err
 }
 
-// revertible returns the routes by which a change can be undone, or why it cannot.
-func revertible(caller accounts.Caller, change changes.Change) (reversal, error) {
+// revertible returns the routes by which a change can be undone by a user, or why it cannot.
+func revertible(user string, change changes.Change) (reversal, error) {
 	routes, known := reversals()[change.Kind]
 	switch {
 	case !known:
@@ -96,7 +100,7 @@ func revertible(caller accounts.Caller, change changes.Change) (reversal, error)
 		return reversal{}, notRevertible("This change is one of several resources at once. Revert the changes of single ones, where there are any.")
 	case change.Action == changes.Expired:
 		return reversal{}, notRevertible("This change removed a level whose time had come. Set the level again, with another expiry or without.")
-	case change.Kind == accounts.KindUserSettings && change.Key != caller.UserID:
+	case change.Kind == accounts.KindUserSettings && change.Key != user:
 		return reversal{}, fault.New(fault.Forbidden, "These are the settings of another user, who alone can revert them.")
 	case change.Before == nil && routes.remove == "":
 		return reversal{}, notRevertible("This change created the %s, which cannot be deleted.", change.Kind)

@@ -112,6 +112,9 @@ func (a *API) signIn(c *call) (reply, error) {
 		return reply{}, problems.Err()
 	}
 	caller, err := a.Auth.Authenticate(c.ctx(), key, a.peers.of(c.request))
+	if err == nil {
+		err = a.limits.take(caller)
+	}
 	if err != nil {
 		return reply{}, err
 	}

@@ -182,6 +182,8 @@ func TestUser_OwnerKeyOutlivesItsMaker(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "pro", func(t *testing.T, owner client) {
 		placeholder := owner.get("/api/v1/users/current").want(200).data().ID
+		owner.put(ownSettingsPath, envelope("", "", attributes{"theme": "of nobody else"})).want(200)
+		private := owner.lastOf("user_settings:" + placeholder)
 		ada, bob := owner.join("OWNER", "Ada"), owner.join("OWNER", "Bob")
 		owner.delete(usersPath + "/" + placeholder).want(204)
 		session := owner.with(owner.signIn(attributes{"api_key": owner.key}).want(201).cookie().Value)
@@ -203,6 +205,10 @@ func TestUser_OwnerKeyOutlivesItsMaker(t *testing.T) {
 		}
 		if got := bob.get(ownSettingsPath).want(200); got.contains("theme") {
 			t.Errorf("another OWNER has %s", got.body)
+		}
+		owner.post(private+"/actions/revert?force=true", "").refused(403, problem{code: "forbidden"})
+		if got := ada.get(ownSettingsPath).want(200); got.contains("of nobody else") {
+			t.Errorf("the settings of a deleted user were written over %s", got.body)
 		}
 		if made := owner.makeKey(attributes{"role": "OWNER"}); owner.as(made.secret).get("/api/v1/users/current").want(200).data().ID != ada.id {
 			t.Error("a key that the key made stands for nobody")
