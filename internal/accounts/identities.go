@@ -153,7 +153,7 @@ func (r IdentityRules) membership(ctx context.Context, tx ReadTx, identity Ident
 	case bound != nil:
 		return membership{account: bound.Account, role: bound.Role, known: bound}, nil
 	}
-	return invited(ctx, tx, identity, func(account string) bool { return account != first.ID || !rulesDecide })
+	return r.invited(ctx, tx, first.ID, identity)
 }
 
 // byRule completes the membership of somebody who has a role in the rule's account.
@@ -169,30 +169,53 @@ func byRule(ctx context.Context, tx ReadTx, found membership, identity Identity)
 	return found, err
 }
 
-// invited returns the membership that the oldest invitation of an identity's address
-// offers, among those of the accounts that may be joined.
-func invited(ctx context.Context, tx ReadTx, identity Identity, mayJoin func(account string) bool) (membership, error) {
+// invited returns the membership that an open invitation of an identity's address offers.
+// The first account's goes before others, unless rules decide there. Between other accounts the
+// person must choose, because any account may invite any address.
+func (r IdentityRules) invited(ctx context.Context, tx ReadTx, first string, identity Identity) (membership, error) {
 	invitations, err := tx.InvitationsTo(ctx, AddressOf(identity.Email))
 	if err != nil {
 		return membership{}, err
 	}
+	var open []Invitation
 	for _, each := range invitations {
-		if !mayJoin(each.Account) || !tx.Now().Before(each.ExpiresAt) || AddressOf(each.Email) != AddressOf(identity.Email) {
+		if each.Account == first && len(r.Roles) > 0 || AddressOf(each.Email) != AddressOf(identity.Email) {
 			continue
 		}
-		given := false
-		link, err := tx.LinkAbout(ctx, JoinLink, each.ID)
-		if err == nil {
-			given, err = link.Maker.mayGive(ctx, tx, each.Account, each.Role)
-		}
-		if ignoreMissing(err) != nil {
+		valid, err := each.isOpen(ctx, tx)
+		switch {
+		case err != nil:
 			return membership{}, err
-		}
-		if given {
-			return membership{account: each.Account, role: each.Role, invitation: &each}, nil
+		case valid && each.Account == first:
+			return each.membership(), nil
+		case valid:
+			open = append(open, each)
 		}
 	}
-	return membership{}, errNoRole()
+	switch len(open) {
+	case 0:
+		return membership{}, errNoRole()
+	case 1:
+		return open[0].membership(), nil
+	}
+	return membership{}, refuseIdentity(ReasonNoRole, "More than one account has invited %q. Use the link of the invitation that you want.", identity.Email)
+}
+
+// isOpen reports whether an invitation has not expired and its maker may still give the role.
+func (i Invitation) isOpen(ctx context.Context, tx ReadTx) (bool, error) {
+	if !tx.Now().Before(i.ExpiresAt) {
+		return false, nil
+	}
+	link, err := tx.LinkAbout(ctx, JoinLink, i.ID)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	given, err := link.Maker.mayGive(ctx, tx, i.Account, i.Role)
+	return given, ignoreMissing(err)
+}
+
+func (i Invitation) membership() membership {
+	return membership{account: i.Account, role: i.Role, invitation: &i}
 }
 
 // unbound returns the user of an account who has the e-mail address of an identity and

@@ -310,7 +310,44 @@ func TestIdentity_Invited(t *testing.T) {
 			t.Errorf("the invitations are %v, %v", left.Items, err)
 		}
 		// With rules nobody is invited around them to the first account.
+		h.Identities.Roles = map[string]accounts.Role{"staff": accounts.Member}
 		if session, err = h.SignInWithIdentity(t.Context(), identityOf("bob@example.com"), ""); err != nil || session.Account != tenant.Account.ID {
+			t.Errorf("got %+v, %v", session, err)
+		}
+	})
+}
+
+// TestIdentity_InvitedByMany: another account that invites somebody earlier does not keep them
+// from the first account, and nobody chooses for them between two others.
+func TestIdentity_InvitedByMany(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, database storetest.Database) {
+		h := newHouse(t, database)
+		b, c := storetest.NewTenant(t, h.db, "pro"), storetest.NewTenant(t, h.db, "pro")
+		invite := func(owner accounts.Caller, email, role string) accounts.Invitation {
+			t.Helper()
+			invitation, err := h.Invite(t.Context(), owner, accounts.InvitationDraft{Email: optional.Of(email), Role: optional.Of(role)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return invitation
+		}
+		invite(b.Owner, "ceo@example.com", "VIEWER")
+		invite(c.Owner, "ceo@example.com", "VIEWER")
+		invite(h.owner, "ceo@example.com", "OWNER")
+		session, err := h.SignInWithIdentity(t.Context(), identityOf("ceo@example.com"), "")
+		if err != nil || session.Account != h.owner.Account || session.Role != accounts.Owner {
+			t.Errorf("got %+v, %v", session, err)
+		}
+
+		invite(b.Owner, "bob@example.com", "VIEWER")
+		unwanted := invite(c.Owner, "bob@example.com", "ADMIN")
+		_, err = h.SignInWithIdentity(t.Context(), identityOf("bob@example.com"), "")
+		if reasonOf(err) != accounts.ReasonNoRole || !strings.Contains(err.Error(), "Use the link of the invitation that you want.") {
+			t.Errorf("got %v", err)
+		}
+		h.write(t, c.Account.ID, func(tx *store.Tx) error { return tx.DeleteInvitation(t.Context(), c.Account.ID, unwanted.ID) })
+		if session, err = h.SignInWithIdentity(t.Context(), identityOf("bob@example.com"), ""); err != nil || session.Account != b.Account.ID {
 			t.Errorf("got %+v, %v", session, err)
 		}
 	})

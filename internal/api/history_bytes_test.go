@@ -19,7 +19,7 @@ func largeConfig(number, bytes int) string {
 // before and after, and cannot be reverted; those that are kept can.
 func TestHistory_BoundedInBytes(t *testing.T) {
 	t.Parallel()
-	const limit, size = 4 << 20, 200 << 10
+	const limit, size = 128 << 10, 3 << 10 // a change has two documents, and is less than the limit/16 that trimming frees besides
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := start(t, database, func(s *settings.Settings) { s.HistoryBytes = limit })
 		path := owner.makeConfig("large", nil)

@@ -2,11 +2,16 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"hash/maphash"
+	"slices"
 	"strconv"
 	"time"
 )
+
+// keptShare says which part of the bytes an account may have in its turn: one in so many.
+const keptShare = 8
 
 // KeptSnapshot is a snapshot as a node keeps it over a restart.
 type KeptSnapshot struct {
@@ -27,19 +32,38 @@ type KeptFlags struct {
 }
 
 // Keep returns the snapshots that would be served if the database were away, up to a
-// number of bytes, those that were asked for last first.
+// number of bytes. Every account has its turn before another gets a further keptShare of
+// them; those that were asked for last come first.
 func (a *API) Keep(limit int) []KeptSnapshot {
-	kept := []KeptSnapshot{}
+	type candidate struct {
+		keptSnapshot
+		current *encodedSnapshot
+		turn    int
+	}
+	candidates, taken := []candidate{}, map[string]int{}
 	for _, each := range a.loaded.lately("", time.Now().Add(-maxStale)) {
 		current := each.held.current.Load()
-		if limit -= len(current.text); limit < 0 {
-			break
+		if size := current.keptBytes(); size <= limit {
+			taken[each.key.account] += size
+			candidates = append(candidates, candidate{each, current, taken[each.key.account] * keptShare / limit})
 		}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.turn, b.turn) })
+	kept := []KeptSnapshot{}
+	for _, each := range candidates {
+		current := each.current
+		if current.keptBytes() > limit {
+			continue
+		}
+		limit -= current.keptBytes()
 		kept = append(kept, KeptSnapshot{Account: each.key.account, Environment: each.key.environment, Parts: each.key.parts, Seq: current.version,
 			Text: string(current.text), ETag: current.etag, Used: instant(&each.held.used), Confirmed: instant(&each.held.confirmed)})
 	}
 	return kept
 }
+
+// keptBytes is about what the snapshot takes on disk.
+func (e *encodedSnapshot) keptBytes() int { return len(e.text) + snapshotOverhead }
 
 // KeepFlags returns when the flags of accounts were last known to be current.
 func (a *API) KeepFlags() []KeptFlags {

@@ -2,10 +2,13 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -128,6 +131,88 @@ func TestRefresher_DropsWhatCannotBeMade(t *testing.T) {
 			t.Errorf("it still has %d", got)
 		}
 	})
+}
+
+// tenants is many accounts, each the token of its caller; those of "large" take 15 MiB.
+type tenants struct{ followed }
+
+func (*tenants) Authenticate(_ context.Context, token, _ string) (accounts.Caller, error) {
+	return accounts.Caller{Account: token, KeyID: "k", Role: accounts.Viewer}, nil
+}
+
+func (*tenants) Snapshot(_ context.Context, account, _ string, _ api.SnapshotParts, _ func(configs.Resolved) error) (api.Snapshot, error) {
+	if account != "large" {
+		return api.Snapshot{}, nil
+	}
+	return api.Snapshot{Flags: []flags.Flag{{Key: "f", Managed: true, Default: json.RawMessage(`"` + strings.Repeat("x", 15<<20) + `"`)}}}, nil
+}
+
+// loadAs loads a snapshot as the caller of an account.
+func loadAs(t *testing.T, handler http.Handler, account, environment string) {
+	t.Helper()
+	request := httptest.NewRequest(http.MethodGet, snapshotsPath+"/"+environment, nil)
+	request.Header.Set("Authorization", "Bearer "+account)
+	recorder := httptest.NewRecorder()
+	if handler.ServeHTTP(recorder, request); recorder.Code != http.StatusOK {
+		t.Fatalf("got %d: %s", recorder.Code, recorder.Body)
+	}
+}
+
+func startTenants(t *testing.T) *api.API {
+	t.Helper()
+	of := &tenants{}
+	return api.New(api.Services{Snapshots: of, Auth: of, FlagSnapshots: &flags.Snapshots{}, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
+}
+
+// TestSnapshot_OthersStay: an account that loads many snapshots, or large ones, drives out
+// its own and not those of others.
+func TestSnapshot_OthersStay(t *testing.T) {
+	t.Parallel()
+	for account, names := range map[string]int{"many": 1005, "large": 10} {
+		t.Run(account, func(t *testing.T) {
+			t.Parallel()
+			handler := startTenants(t)
+			loadAs(t, handler, "a", "production")
+			for i := range names {
+				loadAs(t, handler, account, "made-up-"+strconv.Itoa(i))
+			}
+			if handler.HeldSeq("a", "production") < 0 {
+				t.Error("the snapshot of the other account is gone")
+			}
+			if handler.HeldSeq(account, "made-up-0") >= 0 {
+				t.Error("its own first one is still there")
+			}
+			if handler.HeldSeq(account, "made-up-"+strconv.Itoa(names-1)) < 0 {
+				t.Error("its last one is gone")
+			}
+		})
+	}
+}
+
+// TestSnapshot_KeepShares: what an account asked for last does not keep the snapshots of
+// others from the disk, and may have what they leave.
+func TestSnapshot_KeepShares(t *testing.T) {
+	t.Parallel()
+	handler := startTenants(t)
+	for _, account := range []string{"a", "b"} {
+		loadAs(t, handler, account, "production")
+	}
+	for _, environment := range []string{"x", "y", "z"} {
+		loadAs(t, handler, "large", environment)
+	}
+	for limit, want := range map[int]map[string]int{
+		32 << 20: {"a": 1, "b": 1, "large": 2},
+		16 << 20: {"a": 1, "b": 1, "large": 1},
+		8 << 20:  {"a": 1, "b": 1},
+	} {
+		got := map[string]int{}
+		for _, kept := range handler.Keep(limit) {
+			got[kept.Account]++
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("of %d bytes: %v, want %v", limit, got, want)
+		}
+	}
 }
 
 // TestSnapshot_FollowsChanges: a node holds what the account has within moments of a

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -244,8 +245,11 @@ func (c *snapshotCache) keep(key snapshotKey, held *heldSnapshot, made *encodedS
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.kept[key] = held // it may have been dropped meanwhile
-	for len(c.kept) > maxSnapshotKeys || c.size() > maxSnapshots && len(c.kept) > 1 {
-		delete(c.kept, c.oldest(key))
+	for len(c.kept) > maxSnapshotKeys {
+		delete(c.kept, c.surplus(key, func(*heldSnapshot) int64 { return 1 }))
+	}
+	for len(c.kept) > 1 && c.size() > maxSnapshots {
+		delete(c.kept, c.surplus(key, (*heldSnapshot).bytes))
 	}
 }
 
@@ -302,24 +306,40 @@ func (c *snapshotCache) holder(key snapshotKey) *heldSnapshot {
 // size returns the bytes of all snapshots; the lock is held.
 func (c *snapshotCache) size() (bytes int64) {
 	for _, held := range c.kept {
-		bytes += snapshotOverhead
-		if current := held.current.Load(); current != nil {
-			bytes += current.size.Load()
-		}
+		bytes += held.bytes()
 	}
 	return bytes
 }
 
-// oldest returns the key that was not asked for the longest, but for one; the lock
-// is held.
-func (c *snapshotCache) oldest(but snapshotKey) (oldest snapshotKey) {
-	var since int64
+// bytes returns about what the snapshot takes.
+func (h *heldSnapshot) bytes() int64 {
+	if current := h.current.Load(); current != nil {
+		return snapshotOverhead + current.size.Load()
+	}
+	return snapshotOverhead
+}
+
+// surplus returns the key to drop next, but for one; the lock is held. It is one that was
+// not asked for within maxStale, if there is any, else one of the account that weighs
+// most, so that no account drives out the snapshots of another. Of several it is the one
+// that was not asked for the longest.
+func (c *snapshotCache) surplus(but snapshotKey, weigh func(*heldSnapshot) int64) (found snapshotKey) {
+	weights := map[string]int64{}
 	for key, held := range c.kept {
-		if used := held.used.Load(); key != but && (since == 0 || used < since) {
-			oldest, since = key, used
+		weights[key.account] += weigh(held)
+	}
+	idle := time.Now().Add(-maxStale).UnixMicro()
+	var most, since int64
+	for key, held := range c.kept {
+		used, weight := held.used.Load(), weights[key.account]
+		if used < idle {
+			weight = math.MaxInt64
+		}
+		if key != but && (weight > most || weight == most && used < since) {
+			found, most, since = key, weight, used
 		}
 	}
-	return oldest
+	return found
 }
 
 // forget drops all snapshots.

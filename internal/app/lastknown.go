@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
@@ -24,10 +25,14 @@ const (
 	// asked for to be in it.
 	maxKeptAge = 24 * time.Hour
 	// maxKeptUse is how long ago a key was used to be in it: some services run once a day.
-	maxKeptUse       = 7 * 24 * time.Hour
-	maxKeptKeys      = 10_000
-	maxKeptSnapshots = 48 << 20 // bytes
-	maxKeptFlags     = 48 << 20 // bytes
+	maxKeptUse  = 7 * 24 * time.Hour
+	maxKeptKeys = 10_000
+	// Together they fit into lastknown.MaxBytes even if nothing can be compressed: a state
+	// that is too large would not be saved for any account.
+	maxKeptSnapshots, maxKeptFlags, maxKeptKeyBytes = 32 << 20, 20 << 20, 8 << 20
+	// keptShare says which part of the bytes an account's keys may have before the keys of
+	// others: one in so many.
+	keptShare = 8
 )
 
 // lastKnown is what a node keeps on disk: enough to answer evaluation.
@@ -79,7 +84,39 @@ func (a *App) collect(ctx context.Context) (any, error) {
 	if kept.Keys, err = a.auth.Known(ctx, now.Add(-maxKeptUse), maxKeptKeys); err != nil {
 		return nil, err
 	}
+	kept.Keys = fitKeys(kept.Keys, maxKeptKeyBytes)
 	return kept, nil
+}
+
+// fitKeys returns the keys that fit into a number of bytes. Those of an account that are
+// more than its share come after the keys of others.
+func fitKeys(keys []accounts.KnownKey, limit int) (kept []accounts.KnownKey) {
+	var first, later []accounts.KnownKey
+	taken := map[string]int{}
+	for _, key := range keys {
+		if taken[key.Account] += keyBytes(key); taken[key.Account] > limit/keptShare {
+			later = append(later, key)
+		} else {
+			first = append(first, key)
+		}
+	}
+	for _, key := range slices.Concat(first, later) {
+		if size := keyBytes(key); size <= limit {
+			limit -= size
+			kept = append(kept, key)
+		}
+	}
+	return kept
+}
+
+// keyBytes returns about what a key takes as JSON.
+func keyBytes(key accounts.KnownKey) int {
+	const fixed, framing = 512, 3
+	size := fixed + len(key.Name) + len(key.CreatedBy)
+	for _, text := range slices.Concat(key.Environments, key.Origins) {
+		size += framing + len(text)
+	}
+	return size
 }
 
 // recallLastKnown loads anew what the node had before it was restarted, so that it is as

@@ -3,6 +3,9 @@ package app_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -269,6 +272,44 @@ func TestStandIn_FileIsSealed(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(k.settings.Data, ".last-known-*")); len(left) > 0 {
 		t.Errorf("saving left %v", left)
 	}
+}
+
+// TestStandIn_LargeTenant: an account with much that cannot be compressed, in several
+// environments, does not keep others from what they had.
+func TestStandIn_LargeTenant(t *testing.T) {
+	t.Parallel()
+	database, proxy := storetest.New(t, "postgres").ThroughProxy(t)
+	s := apptest.Settings(database)
+	node := begin(t, s)
+	owner := speakTo(t, node, s.BootstrapKey)
+	owner.send(t, http.MethodPost, "/api/v1/flags", flagDocument("false"), http.StatusCreated)
+	owner.evaluate(t)
+	owner.get(t, snapshotOf, http.StatusOK)
+	_, key, err := node.Operator().CreateAccount(t.Context(), "Large", "pro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	large, random := speakTo(t, node, key.Plaintext), make([]byte, 180<<10)
+	for i := range 15 {
+		var items []string
+		for j := range 4 {
+			_, _ = rand.Read(random) // it never fails
+			items = append(items, fmt.Sprintf(`"i%d":{"value":%q}`, j, base64.StdEncoding.EncodeToString(random)))
+		}
+		large.send(t, http.MethodPost, "/api/v1/configs", fmt.Sprintf(`{"data":{"type":"config","id":"c%d","attributes":{"items":{%s}}}}`, i, strings.Join(items, ",")), http.StatusCreated)
+	}
+	for i := range 4 {
+		large.get(t, fmt.Sprintf("/api/v1/snapshots/made-up-%d", i), http.StatusOK)
+	}
+	stop(t, node)
+	proxy.Down()
+	again := begin(t, s)
+	defer stop(t, again)
+	c := speakTo(t, again, s.BootstrapKey)
+	if status, text := c.evaluate(t); status != http.StatusOK || !strings.Contains(text, `"value":false`) {
+		t.Errorf("got %d: %s", status, text)
+	}
+	c.get(t, snapshotOf, http.StatusOK)
 }
 
 // TestStandIn_NoPlaceToKeep: a node whose data folder cannot be written serves as ever.

@@ -28,6 +28,34 @@ func evict(v *viewer, rounds int) {
 	}
 }
 
+// TestSnapshots_KeepShares: the flags of an account that takes most of the bytes come after
+// those of others, although it used them last.
+func TestSnapshots_KeepShares(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.New(t, "sqlite"), "free")
+	v := newViewer(h)
+	small := h.owner
+	h.create(t, numeric("a", "1"))
+	v.shows(t, map[string]string{"a": "1"}, nil)
+	v.Evict()
+	h.owner = storetest.NewTenant(t, h.db, "free").Owner
+	for _, key := range []string{"a", "b", "c", "d", "e"} {
+		h.create(t, numeric(key, "1"))
+	}
+	v.shows(t, map[string]string{"a": "1"}, nil)
+	for limit, want := range map[int][]string{16 << 10: {small.Account, h.owner.Account}, 6 << 10: {small.Account}} {
+		kept, err := v.Keep(t.Context(), limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []string{}
+		for _, each := range kept {
+			got = append(got, each.Account)
+		}
+		same(t, got, want)
+	}
+}
+
 // TestSnapshots_Bounded evaluates in more accounts than snapshots fit into the memory.
 func TestSnapshots_Bounded(t *testing.T) {
 	t.Parallel()

@@ -22,24 +22,37 @@ type KeptFlag struct {
 	Flag Flag   `json:"flag"`
 }
 
-// Keep reads the flags of the accounts whose snapshots are in memory, the last used ones
-// first and up to about a number of bytes. The compiled ones do not say what they were made from.
+// keptShare says which part of the bytes an account may have in its turn: one in so many.
+const keptShare = 8
+
+// Keep reads the flags of the accounts whose snapshots are in memory, up to about a number
+// of bytes. Accounts that need more than a keptShare come after those that do not; the last
+// used ones come first. The compiled ones do not say what they were made from.
 func (s *Snapshots) Keep(ctx context.Context, limit int) ([]Kept, error) {
-	kept := []Kept{}
-	for _, each := range s.inMemory() {
+	kept, found, share := []Kept{}, s.inMemory(), limit/keptShare+1
+	slices.SortStableFunc(found, func(a, b snapshotInMemory) int { return cmp.Compare(a.flags.bytes/share, b.flags.bytes/share) })
+	for _, each := range found {
 		if each.flags.bytes > limit {
 			continue
 		}
-		limit -= each.flags.bytes
 		flags, environments, err := s.read(ctx, each.account, nil)
 		if err != nil {
 			return nil, err
 		}
+		size := 0 // they may have grown since they were compiled
 		one := Kept{Account: each.account, Version: each.version, Environments: slices.Collect(maps.Keys(environments))}
+		for _, key := range one.Environments {
+			size += framing + len(key)
+		}
 		for _, flag := range flags {
+			size += compiledBytes + flag.bytes()
+			flag.Name, flag.Description = "", nil // evaluation does not need them
 			one.Flags = append(one.Flags, KeptFlag{flag.Key, flag})
 		}
-		kept = append(kept, one)
+		if size <= limit {
+			limit -= size
+			kept = append(kept, one)
+		}
 	}
 	return kept, nil
 }

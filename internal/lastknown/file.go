@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// maxFile bounds the bytes that are read back, sealed and not.
-	maxFile, maxContent = 64 << 20, 512 << 20
+	// MaxBytes bounds what can be saved, compressed.
+	MaxBytes = 64 << 20
+	// maxFile bounds the bytes that are read back, sealed, and maxContent those that they hold.
+	maxFile, maxContent = MaxBytes + 1<<20, 512 << 20
 	// leftover is how old the file of an interrupted save is at least. Another node may
 	// be writing a younger one.
 	leftover = time.Hour
@@ -71,11 +73,13 @@ func (f File) encode(content any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(json.NewEncoder(writer).Encode(content), writer.Close()); err != nil {
+	encoder := json.NewEncoder(writer)
+	encoder.SetEscapeHTML(false) // it would make six bytes of one
+	if err := errors.Join(encoder.Encode(content), writer.Close()); err != nil {
 		return nil, fmt.Errorf("encoding the last known state: %w", err)
 	}
-	if packed.Len() > maxFile/2 {
-		return nil, fmt.Errorf("the last known state takes %d bytes compressed, and at most %d are kept: a restart without the database uses the file that was saved before", packed.Len(), maxFile/2)
+	if packed.Len() > MaxBytes {
+		return nil, fmt.Errorf("the last known state takes %d bytes compressed, and at most %d are kept: a restart without the database uses the file that was saved before", packed.Len(), MaxBytes)
 	}
 	return f.Ring.Seal(f.place(), packed.Bytes())
 }

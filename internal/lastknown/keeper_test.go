@@ -2,6 +2,7 @@ package lastknown_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -95,6 +96,24 @@ func TestFile_OpensForItsDatabase(t *testing.T) {
 		if err := each.Load(&got); err == nil {
 			t.Errorf("%s opens it", name)
 		}
+	}
+}
+
+// TestFile_Incompressible: as much as internal/app collects can be saved although it is
+// random, with letters that JSON escapes.
+func TestFile_Incompressible(t *testing.T) {
+	t.Parallel()
+	text := make([]byte, 60<<20)
+	_, _ = rand.Read(text) // it never fails
+	for i, each := range text {
+		text[i] = ' ' + each%95
+	}
+	file, want, got := newFile(t), string(text), ""
+	if err := file.Save(want); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Load(&got); err != nil || got != want {
+		t.Errorf("it is not what was saved, %v", err)
 	}
 }
 

@@ -71,14 +71,21 @@ func (tx *Tx) trimHistory(ctx context.Context, account string, now historyState,
 	for _, each := range oldest {
 		freed += int64(each.bytes)
 	}
-	last = oldest[len(oldest)-1].seq
+	trimmed := oldest[len(oldest)-1].seq
 	if err := tx.run(ctx, `UPDATE changes SET before = NULL, after = NULL, trimmed = TRUE WHERE account_id = $1 AND seq > $2 AND seq <= $3`,
-		account, now.trimmed, last); err != nil {
+		account, now.trimmed, trimmed); err != nil {
 		return fmt.Errorf("removing the documents of old changes: %w", err)
 	}
 	tx.trimmed += len(oldest)
-	return tx.run(ctx, `UPDATE accounts SET history_bytes = CASE WHEN history_bytes > $2 THEN history_bytes - $2 ELSE 0 END, history_trimmed = $3
-		WHERE id = $1`, account, freed, last)
+	if err := tx.run(ctx, `UPDATE accounts SET history_bytes = CASE WHEN history_bytes > $2 THEN history_bytes - $2 ELSE 0 END, history_trimmed = $3
+		WHERE id = $1`, account, freed, trimmed); err != nil {
+		return err
+	}
+	if now.bytes-limit > maxTrimmedBytes { // the next write goes on
+		return nil
+	}
+	now.bytes, now.trimmed = now.bytes-freed, trimmed
+	return tx.trimHistory(ctx, account, now, last) // a document that was larger than the budget is left
 }
 
 // TrimHistory removes the oldest documents of accounts whose history is above the limit, as after the limit was lowered,

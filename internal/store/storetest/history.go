@@ -81,6 +81,8 @@ func boundedHistory(t *testing.T, shared *store.DB) {
 	})
 	t.Run("a change keeps its own documents", func(t *testing.T) {
 		db := boundedTo(t, New(t, shared.Name()), 64*kib)
+		trimmed := 0
+		db.OnTrim(func(changes int) { trimmed += changes })
 		account := newAccount(t, db).ID
 		for seq := int64(1); seq <= 3; seq++ {
 			record(t, db, account, sized(200*kib))
@@ -88,6 +90,7 @@ func boundedHistory(t *testing.T, shared *store.DB) {
 			same(t, isTrimmed(t, db, account, seq), false)
 		}
 		same(t, isTrimmed(t, db, account, 2), true)
+		same(t, trimmed, 2)
 	})
 	t.Run("a lower limit", func(t *testing.T) { lowerLimit(t, New(t, shared.Name())) })
 	t.Run("what is undone does not count", func(t *testing.T) { undoneHistory(t, New(t, shared.Name())) })

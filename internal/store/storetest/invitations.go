@@ -33,6 +33,13 @@ func invitations(t *testing.T, db *store.DB) {
 		same(t, of(t, db, (*store.ReadTx).CountInvitations, account), 1)
 		same(t, matches(t, db, (*store.ReadTx).Invitations, account, accounts.InvitationFilter{Address: oddText}), []accounts.Invitation{invitation})
 	})
+	t.Run("those of an address in all accounts, oldest first", func(t *testing.T) {
+		address := newID() + "@example.com"
+		younger := newInvitation(t, db, account, address, func(each *accounts.Invitation) { each.CreatedAt = at(3) })
+		older := newInvitation(t, db, other, address, nil)
+		same(t, of(t, db, (*store.ReadTx).InvitationsTo, address), []accounts.Invitation{older, younger})
+		same(t, len(of(t, db, (*store.ReadTx).InvitationsTo, "nobody@example.com")), 0)
+	})
 	t.Run("a deletion removes one of its account", func(t *testing.T) {
 		do(t, db, other, func(tx *store.Tx) error { return tx.DeleteInvitation(ctx, other, invitation.ID) })
 		same(t, find(t, db, (*store.ReadTx).Invitation, account, invitation.ID), invitation)
