@@ -85,6 +85,8 @@ type gate struct {
 	counts map[string]int
 	began  time.Time
 	uses   []string // with the seconds after the beginning
+
+	guesses int // wrong keys that were sent
 }
 
 func newGate() *gate {
