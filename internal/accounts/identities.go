@@ -96,7 +96,7 @@ func (r IdentityRules) admit(identity Identity) error {
 	case identity.Subject == "" || len(identity.Subject) > maxSubject:
 		return refuseIdentity(ReasonConflict, "The provider names nobody: sub must have 1 to %d characters.", maxSubject)
 	case problems.Err() != nil:
-		return refuseIdentity(ReasonEmail, "The provider gave no usable e-mail address. Signalbox needs the claim email.")
+		return refuseIdentity(ReasonEmail, "The provider gave no e-mail address that Signalbox can use. It must be in the claim email.")
 	case !identity.EmailVerified:
 		return refuseIdentity(ReasonUnverified, "The provider has not verified the e-mail address %q. Verify it there, then sign in again.", identity.Email)
 	case r.Domains != nil && !slices.Contains(r.Domains, domain):

@@ -37,7 +37,9 @@ func (a *App) newStandIn(failure error) *App {
 	}
 	ring, err := a.keptRing()
 	if err != nil {
-		a.log.Warn("The database cannot be reached, and the key ring that would open what this node kept of it cannot be read.", "error", err)
+		if !errors.Is(err, fs.ErrNotExist) {
+			a.log.Warn("The database cannot be reached, and the key ring that would open what this node kept of it cannot be read.", "error", err)
+		}
 		return nil
 	}
 	kept, err := a.loadLastKnown(ring)

@@ -93,7 +93,7 @@ func (t *Terminal) Fail(err error) {
 		return
 	}
 	for _, line := range sentences(err) {
-		Fprintf(t.Err, "signalbox: %s\n", line)
+		Fprintf(t.Err, "signalbox: %s\n", strings.ReplaceAll(line, "\t", "  ")) // drivers indent their causes
 	}
 }
 
