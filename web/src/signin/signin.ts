@@ -22,7 +22,7 @@ export function sentenceFor(code: string | undefined): string {
     email: "The sign-in service did not tell your e-mail address. Ask an administrator.",
     email_unverified: "Your e-mail address is not verified. Verify it at the sign-in service, then try again.",
     domain: "E-mail addresses of your domain may not sign in here.",
-    no_role: "You have no access yet. Use the link of your invitation, or ask an administrator for one or for a role.",
+    no_role: "You have no access yet. Ask an administrator for a role, or use the link of your invitation.",
     conflict: "Your e-mail address belongs to another user here. Ask an administrator.",
   };
   return sentences[code ?? ""] ?? "The sign-in failed. Please try again.";
