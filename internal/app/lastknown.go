@@ -27,9 +27,9 @@ const (
 	// maxKeptUse is how long ago a key was used to be in it: some services run once a day.
 	maxKeptUse  = 7 * 24 * time.Hour
 	maxKeptKeys = 10_000
-	// Together they fit into lastknown.MaxBytes even if nothing can be compressed: a state
-	// that is too large would not be saved for any account.
-	maxKeptSnapshots, maxKeptFlags, maxKeptKeyBytes = 32 << 20, 20 << 20, 8 << 20
+	// Parts of Options.KeptBytes, in percent. Together they fit even if nothing can be
+	// compressed: a state that is too large would not be saved for any account.
+	keptSnapshots, keptFlags, keptKeys = 50, 30, 12
 	// keptShare says which part of the bytes an account's keys may have before the keys of
 	// others: one in so many.
 	keptShare = 8
@@ -45,7 +45,7 @@ type lastKnown struct {
 }
 
 func (a *App) lastKnownFile(ring *sealed.Ring) lastknown.File {
-	return lastknown.File{Path: filepath.Join(a.settings.Data, lastKnownFile+url.PathEscape(a.settings.Name)), Ring: ring, Database: databaseName(a.settings)}
+	return lastknown.File{Path: filepath.Join(a.settings.Data, lastKnownFile+url.PathEscape(a.settings.Name)), Ring: ring, Database: databaseName(a.settings), MaxBytes: a.options.KeptBytes}
 }
 
 // loadLastKnown reads what this node kept before it was restarted.
@@ -75,16 +75,16 @@ func (a *App) keepLastKnown() {
 
 // collect returns what to keep. It asks the database which keys still work.
 func (a *App) collect(ctx context.Context) (any, error) {
-	now := a.options.Now()
-	kept := lastKnown{SavedAt: now, Snapshots: a.api.Keep(maxKeptSnapshots), Confirmed: a.api.KeepFlags()}
+	now, percent := a.options.Now(), a.options.KeptBytes/100
+	kept := lastKnown{SavedAt: now, Snapshots: a.api.Keep(keptSnapshots * percent), Confirmed: a.api.KeepFlags()}
 	var err error
-	if kept.Flags, err = a.snapshots.Keep(ctx, maxKeptFlags); err != nil {
+	if kept.Flags, err = a.snapshots.Keep(ctx, keptFlags*percent); err != nil {
 		return nil, err
 	}
 	if kept.Keys, err = a.auth.Known(ctx, now.Add(-maxKeptUse), maxKeptKeys); err != nil {
 		return nil, err
 	}
-	kept.Keys = fitKeys(kept.Keys, maxKeptKeyBytes)
+	kept.Keys = fitKeys(kept.Keys, keptKeys*percent)
 	return kept, nil
 }
 

@@ -23,6 +23,8 @@ type Options struct {
 	ConnectionInterval time.Duration
 	// KeepInterval is how late what is kept on disk for an outage is.
 	KeepInterval time.Duration
+	// KeptBytes bounds what is kept there.
+	KeptBytes int
 	// PasswordCost is what hashing a password takes.
 	PasswordCost accounts.PasswordCost
 	// Unsynced lets SQLite acknowledge writes that a power cut would lose.
@@ -35,6 +37,6 @@ type Options struct {
 
 func serverOptions() Options {
 	return Options{FeedInterval: 400 * time.Millisecond, ResealInterval: 10 * time.Second, RefreshInterval: 5 * time.Second,
-		ConnectionInterval: time.Second, ClockInterval: 5 * time.Second, KeepInterval: 3 * time.Second, PendingRuns: jobs.MaxPending,
+		ConnectionInterval: time.Second, ClockInterval: 5 * time.Second, KeepInterval: 3 * time.Second, KeptBytes: 64 << 20, PendingRuns: jobs.MaxPending,
 		PasswordCost: accounts.DefaultPasswordCost(), Now: time.Now}
 }

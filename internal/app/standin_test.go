@@ -289,15 +289,13 @@ func TestStandIn_LargeTenant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	large, random := speakTo(t, node, key.Plaintext), make([]byte, 180<<10)
-	for i := range 15 {
-		var items []string
-		for j := range 4 {
-			_, _ = rand.Read(random) // it never fails
-			items = append(items, fmt.Sprintf(`"i%d":{"value":%q}`, j, base64.StdEncoding.EncodeToString(random)))
-		}
-		large.send(t, http.MethodPost, "/api/v1/configs", fmt.Sprintf(`{"data":{"type":"config","id":"c%d","attributes":{"items":{%s}}}}`, i, strings.Join(items, ",")), http.StatusCreated)
+	large, random := speakTo(t, node, key.Plaintext), make([]byte, 80<<10)
+	var items []string
+	for i := range 4 {
+		_, _ = rand.Read(random) // it never fails
+		items = append(items, fmt.Sprintf(`"i%d":{"value":%q}`, i, base64.StdEncoding.EncodeToString(random)))
 	}
+	large.send(t, http.MethodPost, "/api/v1/configs", fmt.Sprintf(`{"data":{"type":"config","id":"c","attributes":{"items":{%s}}}}`, strings.Join(items, ",")), http.StatusCreated)
 	for i := range 4 {
 		large.get(t, fmt.Sprintf("/api/v1/snapshots/made-up-%d", i), http.StatusOK)
 	}

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// MaxBytes bounds what can be saved, compressed.
-	MaxBytes = 64 << 20
-	// maxFile bounds the bytes that are read back, sealed, and maxContent those that they hold.
-	maxFile, maxContent = MaxBytes + 1<<20, 512 << 20
+	// sealing is more than what sealing adds to the bytes.
+	sealing = 1 << 20
+	// expansion is how many times as many bytes a compressed file may hold.
+	expansion = 8
 	// leftover is how old the file of an interrupted save is at least. Another node may
 	// be writing a younger one.
 	leftover = time.Hour
@@ -34,6 +34,8 @@ type File struct {
 	Ring *sealed.Ring
 	// Database names the database that the state is of.
 	Database string
+	// MaxBytes bounds what can be saved, compressed.
+	MaxBytes int
 }
 
 // place binds the content to its database.
@@ -78,8 +80,8 @@ func (f File) encode(content any) ([]byte, error) {
 	if err := errors.Join(encoder.Encode(content), writer.Close()); err != nil {
 		return nil, fmt.Errorf("encoding the last known state: %w", err)
 	}
-	if packed.Len() > MaxBytes {
-		return nil, fmt.Errorf("the last known state takes %d bytes compressed, and at most %d are kept: a restart without the database uses the file that was saved before", packed.Len(), MaxBytes)
+	if packed.Len() > f.MaxBytes {
+		return nil, fmt.Errorf("the last known state takes %d bytes compressed, and at most %d are kept: a restart without the database uses the file that was saved before", packed.Len(), f.MaxBytes)
 	}
 	return f.Ring.Seal(f.place(), packed.Bytes())
 }
@@ -91,7 +93,7 @@ func (f File) Load(content any) error {
 		return err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFile))
+	text, err := io.ReadAll(io.LimitReader(file, int64(f.MaxBytes)+sealing))
 	if err != nil {
 		return err
 	}
@@ -103,7 +105,7 @@ func (f File) Load(content any) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", f.Path, err)
 	}
-	if err := json.NewDecoder(io.LimitReader(reader, maxContent)).Decode(content); err != nil {
+	if err := json.NewDecoder(io.LimitReader(reader, expansion*int64(f.MaxBytes))).Decode(content); err != nil {
 		return fmt.Errorf("reading %s: %w", f.Path, err)
 	}
 	return nil

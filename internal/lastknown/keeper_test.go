@@ -23,7 +23,7 @@ func newFile(t *testing.T) lastknown.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lastknown.File{Path: filepath.Join(t.TempDir(), "new", "kept"), Ring: ring, Database: "db"}
+	return lastknown.File{Path: filepath.Join(t.TempDir(), "new", "kept"), Ring: ring, Database: "db", MaxBytes: 1 << 20}
 }
 
 // TestKeeper_SavesWhatIsNew: the file is written when something is new and can be
@@ -103,7 +103,7 @@ func TestFile_OpensForItsDatabase(t *testing.T) {
 // random, with letters that JSON escapes.
 func TestFile_Incompressible(t *testing.T) {
 	t.Parallel()
-	text := make([]byte, 60<<20)
+	text := make([]byte, 920<<10)
 	_, _ = rand.Read(text) // it never fails
 	for i, each := range text {
 		text[i] = ' ' + each%95

@@ -83,6 +83,7 @@ func Quick(o *app.Options) {
 	o.RefreshInterval = 50 * time.Millisecond
 	o.ClockInterval = 50 * time.Millisecond
 	o.KeepInterval = 50 * time.Millisecond
+	o.KeptBytes = 1 << 20
 	o.ConnectionInterval = 50 * time.Millisecond
 	o.PasswordCost = accounts.PasswordCost{Memory: 64, Passes: 1}
 }
