@@ -61,7 +61,7 @@ LINK := -ldflags=-w
 
 # Nothing may be skipped, which SIGNALBOX_TEST_ALL says; make lint vets. By default the race detector waits for a second
 # after each package in case goroutines still run; most packages check that none do.
-TEST = env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 GORACE=atexit_sleep_ms=50 scripts/with-postgres scripts/with-node scripts/each-module $(TEST_MODULES) -- \
+TEST = env CGO_ENABLED=1 SIGNALBOX_TEST_ALL=1 GORACE=atexit_sleep_ms=50 scripts/with-postgres --in-memory scripts/with-node scripts/each-module $(TEST_MODULES) -- \
 	go test $(RACE) $(LINK) -vet=off $(ATONCE) -timeout $(TEST_TIMEOUT)
 
 test: ## run every test, with the race detector, on SQLite and PostgreSQL, and in Chromium (TESTFLAGS)

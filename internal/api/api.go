@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -120,6 +121,9 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	ServeMetrics   bool   // whether the API's address serves /metrics
 	SignInPage     string // the path that tells people why they could not sign in; empty is none
+	// SnapshotBytes bounds the snapshots in memory, of all accounts; 0 means 128 MiB. The
+	// one that was made last is kept whatever its size.
+	SnapshotBytes int
 }
 
 // API is the HTTP interface.
@@ -166,7 +170,7 @@ func (a *API) Moved(account string, seq int64) { a.refresher.moved(account, seq)
 // New creates the HTTP interface.
 func New(services Services, options Options) *API {
 	a := &API{Services: services, options: options, mux: http.NewServeMux(), table: map[string]route{},
-		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots, services.History), outage: &outage{live: services.Live, remote: services.Remote && services.Live != nil},
+		cache: newResponseCache(), loaded: newSnapshotCache(services.Snapshots, services.History, cmp.Or(options.SnapshotBytes, defaultSnapshotBytes)), outage: &outage{live: services.Live, remote: services.Remote && services.Live != nil},
 		limits: newRateLimits(options.RateLimit), requestIDs: newRequestIDs(),
 		secure: strings.HasPrefix(strings.ToLower(options.PublicURL), "https://"), origins: newOrigins(options.PublicURL), peers: peers{options.TrustedProxies}}
 	a.refresher = newRefresher(a)

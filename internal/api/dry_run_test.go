@@ -30,10 +30,10 @@ func rehearsed(route string) bool {
 	return route == "DELETE /api/v1/sessions/{id}" || !strings.HasSuffix(route, "/bulk") && !signsIn(route) && (!strings.Contains(route, "/actions/") || strings.HasSuffix(route, "/actions/revert"))
 }
 
-// TestDryRun_EveryRoute: a dry run answers as the write itself does and leaves
-// the database as it was.
-func TestDryRun_EveryRoute(t *testing.T) {
-	t.Parallel()
+// eachDryRun sends to every route that has dry runs, on both databases. send must leave
+// the database as it was; it returns what happens next.
+func eachDryRun(t *testing.T, send func(t *testing.T, owner client, method, path, body string) (next func())) {
+	t.Helper()
 	storetest.Each(t, func(t *testing.T, database storetest.Database) {
 		owner := speakTo(t, apptest.Still(t, database)).account("pro")
 		raw := database.Raw(t)
@@ -41,26 +41,42 @@ func TestDryRun_EveryRoute(t *testing.T) {
 			if !rehearsed(row.route) {
 				continue
 			}
-			method, _, _ := strings.Cut(row.route, " ")
-			path, body := row.target(owner)
-			before := dump(t, database.Kind, raw)
-			rehearsal := owner.send(method, path+"?dry_run=true", body)
-			if difference := cmp.Diff(before, dump(t, database.Kind, raw)); difference != "" {
-				t.Errorf("%s: the dry run left something (-before +after):\n%s", row.route, difference)
-			}
+			t.Run(row.route, func(t *testing.T) {
+				owner := owner.in(t)
+				method, _, _ := strings.Cut(row.route, " ")
+				path, body := row.target(owner)
+				before := dump(t, database.Kind, raw)
+				next := send(t, owner, method, path, body)
+				if difference := cmp.Diff(before, dump(t, database.Kind, raw)); difference != "" {
+					t.Errorf("something was written (-before +after):\n%s", difference)
+				}
+				next()
+			})
+		}
+	})
+}
+
+// TestDryRun_EveryRoute: a dry run answers as the write itself does and leaves
+// the database as it was.
+func TestDryRun_EveryRoute(t *testing.T) {
+	t.Parallel()
+	eachDryRun(t, func(t *testing.T, owner client, method, path, body string) func() {
+		t.Helper()
+		rehearsal := owner.send(method, path+"?dry_run=true", body)
+		return func() {
 			performed := owner.send(method, path, body)
 			if rehearsal.status != performed.status || performed.status >= 300 {
-				t.Errorf("%s: the dry run is a %d, the write a %d: %s", row.route, rehearsal.status, performed.status, performed.body)
+				t.Errorf("the dry run is a %d, the write a %d: %s", rehearsal.status, performed.status, performed.body)
 			}
 			if method == http.MethodDelete {
-				continue
+				return
 			}
 			if !rehearsal.contains(`"meta":{"dry_run":true}`) || performed.contains("dry_run") {
-				t.Errorf("%s: got %s, then %s", row.route, rehearsal.body, performed.body)
+				t.Errorf("got %s, then %s", rehearsal.body, performed.body)
 			}
 			answered := strings.Replace(string(rehearsal.body), `,"meta":{"dry_run":true}`, "", 1)
 			if difference := cmp.Diff(timeless(string(performed.body)), timeless(answered)); difference != "" {
-				t.Errorf("%s: the dry run answers something else (-write +dry run):\n%s", row.route, difference)
+				t.Errorf("the dry run answers something else (-write +dry run):\n%s", difference)
 			}
 		}
 	})
@@ -201,24 +217,13 @@ func TestDryRun_WakesNobody(t *testing.T) {
 // TestDryRun_SentTwice: a request that says both is refused, and nothing is written.
 func TestDryRun_SentTwice(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, database storetest.Database) {
-		owner := speakTo(t, apptest.Still(t, database)).account("pro")
-		raw := database.Raw(t)
-		for _, row := range writes() {
-			if !rehearsed(row.route) {
-				continue
-			}
-			method, _, _ := strings.Cut(row.route, " ")
-			path, body := row.target(owner)
-			before := dump(t, database.Kind, raw)
-			got := owner.send(method, path+"?dry_run=false&dry_run=true", body, offContract)
-			got.refused(400, wrongParameter("dry_run"))
-			if !got.contains("dry_run must be sent once; this request has it 2 times.") {
-				t.Errorf("%s: got %s", row.route, got.body)
-			}
-			if difference := cmp.Diff(before, dump(t, database.Kind, raw)); difference != "" {
-				t.Errorf("%s: something was written (-before +after):\n%s", row.route, difference)
-			}
+	eachDryRun(t, func(t *testing.T, owner client, method, path, body string) func() {
+		t.Helper()
+		got := owner.send(method, path+"?dry_run=false&dry_run=true", body, offContract)
+		got.refused(400, wrongParameter("dry_run"))
+		if !got.contains("dry_run must be sent once; this request has it 2 times.") {
+			t.Errorf("got %s", got.body)
 		}
+		return func() {}
 	})
 }

@@ -133,8 +133,11 @@ func TestRefresher_DropsWhatCannotBeMade(t *testing.T) {
 	})
 }
 
-// tenants is many accounts, each the token of its caller; those of "large" take 15 MiB.
+// tenants is many accounts, each the token of its caller; the snapshots of "large" take an eighth of
+// the memory for all.
 type tenants struct{ followed }
+
+const largeSnapshot = 1 << 20
 
 func (*tenants) Authenticate(_ context.Context, token, _ string) (accounts.Caller, error) {
 	return accounts.Caller{Account: token, KeyID: "k", Role: accounts.Viewer}, nil
@@ -144,7 +147,7 @@ func (*tenants) Snapshot(_ context.Context, account, _ string, _ api.SnapshotPar
 	if account != "large" {
 		return api.Snapshot{}, nil
 	}
-	return api.Snapshot{Flags: []flags.Flag{{Key: "f", Managed: true, Default: json.RawMessage(`"` + strings.Repeat("x", 15<<20) + `"`)}}}, nil
+	return api.Snapshot{Flags: []flags.Flag{{Key: "f", Managed: true, Default: json.RawMessage(`"` + strings.Repeat("x", largeSnapshot) + `"`)}}}, nil
 }
 
 // loadAs loads a snapshot as the caller of an account.
@@ -160,8 +163,8 @@ func loadAs(t *testing.T, handler http.Handler, account, environment string) {
 
 func startTenants(t *testing.T) *api.API {
 	t.Helper()
-	of := &tenants{}
-	return api.New(api.Services{Snapshots: of, Auth: of, FlagSnapshots: &flags.Snapshots{}, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, api.Options{})
+	of, options := &tenants{}, api.Options{SnapshotBytes: 8 * largeSnapshot}
+	return api.New(api.Services{Snapshots: of, Auth: of, FlagSnapshots: &flags.Snapshots{}, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics("test")}, options)
 }
 
 // TestSnapshot_OthersStay: an account that loads many snapshots, or large ones, drives out
@@ -201,9 +204,9 @@ func TestSnapshot_KeepShares(t *testing.T) {
 		loadAs(t, handler, "large", environment)
 	}
 	for limit, want := range map[int]map[string]int{
-		32 << 20: {"a": 1, "b": 1, "large": 2},
-		16 << 20: {"a": 1, "b": 1, "large": 1},
-		8 << 20:  {"a": 1, "b": 1},
+		5 * largeSnapshot / 2: {"a": 1, "b": 1, "large": 2},
+		5 * largeSnapshot / 4: {"a": 1, "b": 1, "large": 1},
+		largeSnapshot / 2:     {"a": 1, "b": 1},
 	} {
 		got := map[string]int{}
 		for _, kept := range handler.Keep(limit) {

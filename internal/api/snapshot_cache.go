@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	// maxSnapshots bounds the bytes of snapshots that are kept, of all accounts.
-	// The one that was made last is kept whatever its size.
-	maxSnapshots = 128 << 20
+	// defaultSnapshotBytes is the value of Options.SnapshotBytes if none is set.
+	defaultSnapshotBytes = 128 << 20
 	// maxSnapshotKeys bounds their number: an environment may have any name.
 	maxSnapshotKeys = 1000
 	// snapshotOverhead is about what one takes besides its bytes.
@@ -114,6 +113,7 @@ func (e *encodedSnapshot) markStale(since time.Time) *encodedSnapshot {
 type snapshotCache struct {
 	source  SnapshotSource
 	history History
+	limit   int64         // of the bytes of all snapshots
 	builds  chan struct{} // holds one value for each snapshot that is being made
 
 	mu   sync.Mutex
@@ -129,8 +129,8 @@ type heldSnapshot struct {
 	confirmed atomic.Int64
 }
 
-func newSnapshotCache(source SnapshotSource, history History) *snapshotCache {
-	return &snapshotCache{source: source, history: history, builds: make(chan struct{}, snapshotBuilds), kept: map[snapshotKey]*heldSnapshot{}}
+func newSnapshotCache(source SnapshotSource, history History, limit int) *snapshotCache {
+	return &snapshotCache{source: source, history: history, limit: int64(limit), builds: make(chan struct{}, snapshotBuilds), kept: map[snapshotKey]*heldSnapshot{}}
 }
 
 // atLeast returns the snapshot if it is of a version or newer, else nil.
@@ -248,7 +248,7 @@ func (c *snapshotCache) keep(key snapshotKey, held *heldSnapshot, made *encodedS
 	for len(c.kept) > maxSnapshotKeys {
 		delete(c.kept, c.surplus(key, func(*heldSnapshot) int64 { return 1 }))
 	}
-	for len(c.kept) > 1 && c.size() > maxSnapshots {
+	for len(c.kept) > 1 && c.size() > c.limit {
 		delete(c.kept, c.surplus(key, (*heldSnapshot).bytes))
 	}
 }

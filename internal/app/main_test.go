@@ -26,10 +26,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // build makes an app that a test starts and stops by itself, and what its
 // first start printed.
-func build(t *testing.T, s settings.Settings) (*app.App, string, error) {
+func build(t *testing.T, s settings.Settings, with ...func(*app.Options)) (*app.App, string, error) {
 	t.Helper()
 	var printed bytes.Buffer
-	instance, err := app.New(t.Context(), s, slog.New(slog.DiscardHandler), &printed, apptest.Quick)
+	instance, err := app.New(t.Context(), s, slog.New(slog.DiscardHandler), &printed, append([]func(*app.Options){apptest.Quick}, with...)...)
 	return instance, printed.String(), err
 }
 

@@ -25,7 +25,7 @@ import (
 func TestRetention_FileDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	const kept, most = 365 * 24 * time.Hour, 10
-	years, perYear := suite.Scale(4, most), suite.Scale(40, 100)
+	years, perYear := suite.Scale(3, most), suite.Scale(40, 100)
 	now := time.Now()
 	clock := func() time.Time { return now }
 	database := storetest.New(t, "sqlite")
