@@ -195,7 +195,9 @@ function Action({ action }: { action: string }) {
 }
 
 /** gist returns what a change did in one line. */
-function gist({ attributes: { before, after, action } }: Change): string {
+function gist({ attributes: { before, after, action, private: isPrivate, documents_removed: isTrimmed } }: Change): string {
+  if (isPrivate) return "settings of another user";
+  if (isTrimmed) return "no longer kept";
   if (!before || !after || action === "cascaded") return short(written(after ?? before), 160);
   const found = differences(written(before), written(after));
   return found.map(({ path, before, after }) => `${path.join(".")}: ${short(before, 40)} → ${short(after, 40)}`).join(" · ") || "nothing";

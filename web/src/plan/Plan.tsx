@@ -8,12 +8,12 @@ import { usageOptions } from "../api/usage";
 import { ErrorState, Loading } from "../ui/states";
 import { Tag } from "../ui/Tag";
 import styles from "./Plan.module.css";
-import { filled, type Limit, sentenceFor, toneOf } from "./usage";
+import { filled, historySentence, type Limit, sentenceFor, toneOf } from "./usage";
 
 /** Plan shows the account's plans, and how much of each limit is used. */
 export default function Plan() {
   const { account } = useMe();
-  const { limits, isPending, error, refetch } = useLimits(account.attributes.limits);
+  const { limits, history, isPending, error, refetch } = useLimits(account.attributes.limits);
   return (
     <main className="screen detail">
       <header className="screen-head">
@@ -37,7 +37,7 @@ export default function Plan() {
       )}
       <Text size="sm" className="muted">
         Runs are counted by the calendar month in UTC. A write past a limit is refused with what is used and allowed; nothing that exists
-        stops. Plans are changed by whoever runs the server.
+        stops. Plans are changed by whoever runs the server. {history}
       </Text>
     </main>
   );
@@ -93,5 +93,5 @@ function useLimits(allowed: Record<string, number>) {
         ),
       ]
     : [];
-  return { limits, isPending, error: data ? undefined : error, refetch };
+  return { limits, history: data && historySentence(data), isPending, error: data ? undefined : error, refetch };
 }

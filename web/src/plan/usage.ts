@@ -25,3 +25,10 @@ export function sentenceFor({ used, maximum }: Limit): string {
   if (maximum === undefined) return count;
   return maximum < 0 ? `${count}, without a limit` : `${count} of ${maximum.toLocaleString("en")}`;
 }
+
+/** historySentence says how much room the history takes, and what happens when that is all. */
+export function historySentence(usage: { history_bytes: number; history_bytes_limit: number }): string {
+  const [used, maximum] = [usage.history_bytes, usage.history_bytes_limit].map((bytes) => Math.ceil(bytes / 2 ** 20).toLocaleString("en"));
+  if (usage.history_bytes_limit < 0) return `The history takes ${used} MiB.`;
+  return `The history takes ${used} of ${maximum} MiB; when it is full, its oldest changes lose their documents.`;
+}
