@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/client/loglevel"
 	"github.com/signalbox/signalbox/internal/cli/yamljson"
 	"github.com/signalbox/signalbox/internal/naming"
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 // Resource is a resource as a file has it.
@@ -110,7 +111,7 @@ func readFile(file string, input io.Reader) ([]Resource, error) {
 func parse(text []byte) ([]yamljson.Document, error) {
 	trimmed := bytes.TrimSpace(text)
 	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
-		if documents, err := parseJSON(trimmed); err == nil {
+		if documents, err := parseJSON(text); err == nil {
 			return documents, nil
 		}
 	}
@@ -119,14 +120,14 @@ func parse(text []byte) ([]yamljson.Document, error) {
 
 func parseJSON(text []byte) (documents []yamljson.Document, err error) {
 	for decoder := json.NewDecoder(bytes.NewReader(text)); ; {
-		line := 1 + bytes.Count(text[:decoder.InputOffset()], []byte("\n"))
 		var document json.RawMessage
 		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 			return documents, nil
 		} else if err != nil {
 			return nil, err
 		}
-		documents = append(documents, yamljson.Document{JSON: document, Line: line})
+		start := int(decoder.InputOffset()) - len(document)
+		documents = append(documents, yamljson.Document{JSON: document, Line: 1 + bytes.Count(text[:start], []byte("\n"))})
 	}
 }
 
@@ -154,6 +155,9 @@ func readResource(text json.RawMessage) (Resource, error) {
 	var members attributes
 	if err := json.Unmarshal(text, &members); err != nil || members == nil {
 		return Resource{}, errors.New("a resource must be an object such as {kind: flag, id: checkout-v2, type: BOOLEAN, default: false}")
+	}
+	for _, problem := range rawjson.Check(text, 1, "") { // else the last of two members of a name would be taken
+		return Resource{}, fmt.Errorf("%s %s", strings.TrimPrefix(problem.Pointer, "/"), problem.Rule)
 	}
 	resource := Resource{Kind: members.text("kind"), ID: members.text("id"), Attributes: members}
 	delete(members, "kind")
