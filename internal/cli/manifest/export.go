@@ -49,6 +49,8 @@ func tidy(kind, id string, all attributes, secrets bool) attributes {
 		if string(kept["managed"]) == "false" && string(kept["classification"]) == `"AD_HOC"` {
 			return nil
 		}
+	case "context_type":
+		delete(kept, "attributes")
 	case "flag":
 		if string(kept["managed"]) == "false" {
 			return nil
