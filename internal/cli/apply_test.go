@@ -267,6 +267,31 @@ func TestApply_KeepsWhatComesByItself(t *testing.T) {
 	}
 }
 
+// Members that a file may name and rarely does are compared like all others.
+func TestApply_RareMembers(t *testing.T) {
+	t.Parallel()
+	term, _ := newAccount(t)
+	const text = `
+{kind: logger, id: shop, group_id: sql, environments: {production: null}}
+---
+{kind: log_group, id: sql}
+---
+{kind: context_type, id: user, attributes: {plan: {}}}
+---
+{kind: config, id: shop, items: {size: {value: {}, type: JSON, schema: {}}}}
+`
+	file := term.file(text)
+	term.must("apply", "-f", file)
+	term.must("diff", "-f", file)
+	got := term.run("diff", "-f", term.file(strings.Replace(text, "plan: {}", "plan: {}, age: {}", 1)))
+	want := "~ context_type user\n    + attributes.age: {}\n0 to create, 1 to change, 0 to delete, 3 the same.\n"
+	if got.code != 1 || got.stdout != want {
+		t.Errorf("got %+v", got)
+	}
+	term.input = term.must("export")
+	term.must("diff", "-f", "-")
+}
+
 // A parent declares before a child overrides, and a child stops before a parent removes.
 func TestApply_ConfigsThatNeedEachOther(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ func jsonValues() *rapid.Generator[json.RawMessage] {
 		case 0:
 			return json.RawMessage(fmt.Sprintf(`{"b":%s,"a":[1.10,null,{"k":%s}]}`, text, text))
 		case 1:
-			return json.RawMessage(rapid.SampledFrom([]string{"0", "1.50", "-2e3", "12345678901234567890", "0.1"}).Draw(t, "number"))
+			return json.RawMessage(rapid.SampledFrom([]string{"0", "1.50", "-2e3", "12345678901234567890", "0.1", "{}", "[]"}).Draw(t, "small value"))
 		case 2:
 			return json.RawMessage("true")
 		default:
@@ -87,7 +87,7 @@ func rewrite(ctx context.Context, t *rapid.T, client *signalbox.Client) {
 	})
 	write("job", func() error {
 		_, err := client.Jobs.Replace(ctx, "j", signalbox.JobDraft{Name: "J", Description: text(), Schedule: "0 3 * * *", Enabled: new(rapid.Bool().Draw(t, "enabled")),
-			Configuration: signalbox.JobConfiguration{URL: "https://a.example", Body: text(), Headers: []signalbox.JobHeader{{Name: "X-Token", Value: "secret"}, {Name: "Accept", Value: "text/plain"}}}})
+			Configuration: signalbox.JobConfiguration{URL: "https://a.example", Body: text(), Headers: []signalbox.JobHeader{{Name: "X-Token", Value: "secret"}, {Name: "Accept", Value: "text/plain"}, {Name: "x-token", Value: "second secret"}}}})
 		return err
 	})
 }

@@ -56,13 +56,15 @@ func tidy(kind, id string, all attributes, secrets bool) attributes {
 			return nil
 		}
 		delete(kept, "managed")
-		kept.tidyEach("environments", "default", "rules")
+		kept.tidyEach("environments", func(name string, member json.RawMessage) bool {
+			return name == "default" && empty(member) || name == "rules" && string(member) == "[]"
+		})
 	case "logger", "log_group":
 		if !tidyLevels(kind, kept) {
 			return nil
 		}
 	case "config":
-		kept.tidyEach("items", "description", "schema")
+		kept.tidyEach("items", func(name string, member json.RawMessage) bool { return name != "value" && empty(member) })
 	case "job":
 		tidyJob(kept, secrets)
 	}
@@ -86,14 +88,14 @@ func (a attributes) dropEmpty(may func(string) bool) {
 	})
 }
 
-// tidyEach removes empty members from every object of a member.
-func (a attributes) tidyEach(member string, names ...string) {
+// tidyEach removes members from every object of a member. An empty object or list may be a value, which is not none.
+func (a attributes) tidyEach(member string, remove func(name string, member json.RawMessage) bool) {
 	objects := a.objects(member)
 	if objects == nil {
 		return
 	}
 	for _, object := range objects {
-		object.dropEmpty(func(name string) bool { return slices.Contains(names, name) })
+		maps.DeleteFunc(object, remove)
 	}
 	a[member] = raw(objects)
 }
@@ -127,8 +129,9 @@ func tidyJob(kept attributes, secrets bool) {
 	}
 	if has && !secrets {
 		for i := range headers {
-			if !harmless(headers[i].Name) {
-				headers[i].Value, headers[i].ValueFrom = nil, storedReference
+			if !harmless(headers[i].text("name")) {
+				delete(headers[i], "value")
+				headers[i]["valueFrom"] = raw(storedReference)
 			}
 		}
 		configuration["headers"] = raw(headers)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/rawjson"
 )
 
 const (
@@ -15,15 +17,9 @@ const (
 	redacted        = "<redacted>"
 )
 
-// header is a header of a job, with a value or a reference to one.
-type header struct {
-	Name      string  `json:"name"`
-	Value     *string `json:"value,omitempty"`
-	ValueFrom string  `json:"valueFrom,omitempty"`
-}
-
-// jobHeaders returns the configuration of a job and its headers, if they are a list.
-func jobHeaders(job attributes) (configuration attributes, headers []header, ok bool) {
+// jobHeaders returns the configuration of a job and its headers, if they are a list. Each header has a value, or a reference
+// to one in valueFrom.
+func jobHeaders(job attributes) (configuration attributes, headers []attributes, ok bool) {
 	if json.Unmarshal(job["configuration"], &configuration) != nil || configuration == nil {
 		return nil, nil, false
 	}
@@ -33,8 +29,18 @@ func jobHeaders(job attributes) (configuration attributes, headers []header, ok 
 	return configuration, headers, len(headers) > 0
 }
 
+// named returns the headers of a name.
+func named(headers []attributes, name string) (found []attributes) {
+	for _, header := range headers {
+		if strings.EqualFold(header.text("name"), name) {
+			found = append(found, header)
+		}
+	}
+	return found
+}
+
 // withHeaders returns a job whose configuration has these headers.
-func withHeaders(job, configuration attributes, headers []header) attributes {
+func withHeaders(job, configuration attributes, headers []attributes) attributes {
 	configuration["headers"] = raw(headers)
 	job = maps.Clone(job)
 	job["configuration"] = raw(configuration)
@@ -44,43 +50,55 @@ func withHeaders(job, configuration attributes, headers []header) attributes {
 // withSecrets returns the attributes of a resource with the values that its headers refer to.
 func (p *Plan) withSecrets(resource Resource, current attributes) (attributes, error) {
 	configuration, headers, is := jobHeaders(resource.Attributes)
-	if resource.Kind != "job" || !is || !slices.ContainsFunc(headers, func(h header) bool { return h.ValueFrom != "" }) {
+	if resource.Kind != "job" || !is {
 		return resource.Attributes, nil
 	}
-	for i := range headers {
-		value, err := p.valueOf(headers[i], current)
-		if err != nil {
-			return nil, fmt.Errorf("the header %q: %w", headers[i].Name, err)
+	_, stored, _ := jobHeaders(current)
+	for i, header := range headers {
+		if header.text("valueFrom") == "" {
+			continue
 		}
-		headers[i].Value, headers[i].ValueFrom = value, ""
+		name := header.text("name")
+		value, err := p.valueOf(header, storedValue(stored, headers[:i], name))
+		if err != nil {
+			return nil, fmt.Errorf("the header %q: %w", name, err)
+		}
+		header["value"] = value
+		delete(header, "valueFrom")
 	}
 	return withHeaders(resource.Attributes, configuration, headers), nil
 }
 
-// valueOf returns the value of a header.
-func (p *Plan) valueOf(h header, current attributes) (*string, error) {
-	variable, isVariable := strings.CutPrefix(h.ValueFrom, envPrefix)
+// valueOf returns the value that a header refers to. stored is the one that it has on the server; nil for none.
+func (p *Plan) valueOf(header attributes, stored json.RawMessage) (json.RawMessage, error) {
+	reference := header.text("valueFrom")
+	variable, isVariable := strings.CutPrefix(reference, envPrefix)
 	switch {
-	case h.ValueFrom == "":
-		return h.Value, nil
-	case h.Value != nil:
+	case !empty(header["value"]):
 		return nil, fmt.Errorf("it has a value and valueFrom; only one may be there")
 	case isVariable:
 		value := p.options.Variable(variable)
 		if value == "" {
 			return nil, fmt.Errorf("the variable %s is not set", variable)
 		}
-		return &value, nil
-	case h.ValueFrom == storedReference:
-		_, headers, _ := jobHeaders(current)
-		at := slices.IndexFunc(headers, func(stored header) bool { return strings.EqualFold(stored.Name, h.Name) })
-		if at < 0 || headers[at].Value == nil || *headers[at].Value == redacted {
-			return nil, fmt.Errorf("the server has no value for it that this key may read; say valueFrom: env:NAME")
-		}
-		return headers[at].Value, nil
+		return raw(value), nil
+	case reference == storedReference && stored == nil:
+		return nil, fmt.Errorf("the server has no value for it that this key may read; say valueFrom: env:NAME")
+	case reference == storedReference:
+		return stored, nil
 	default:
 		return nil, fmt.Errorf("valueFrom must be env:NAME, or %s for the value that the server has", storedReference)
 	}
+}
+
+// storedValue returns the value that a header has on the server; nil for none that may be read. A job may have several
+// headers of a name: the second in a file is the second on the server.
+func storedValue(stored, earlier []attributes, name string) json.RawMessage {
+	candidates, at := named(stored, name), len(named(earlier, name))
+	if at >= len(candidates) || candidates[at].text("value") == redacted {
+		return nil
+	}
+	return candidates[at]["value"]
 }
 
 // hide replaces the values of headers, so that a plan can be shown. A changed one is told apart.
@@ -89,19 +107,18 @@ func hide(before, after attributes) (attributes, attributes) {
 	return hidden(before, nil), hidden(after, old)
 }
 
-func hidden(job attributes, old []header) attributes {
+func hidden(job attributes, old []attributes) attributes {
 	configuration, headers, is := jobHeaders(job)
 	if !is {
 		return job
 	}
-	for i, each := range headers {
+	for _, header := range headers {
 		text := "<hidden>"
-		if old != nil && each.Value != nil && !slices.ContainsFunc(old, func(h header) bool {
-			return strings.EqualFold(h.Name, each.Name) && h.Value != nil && *h.Value == *each.Value
-		}) {
+		isSame := func(other attributes) bool { return rawjson.Same(other["value"], header["value"]) }
+		if old != nil && !slices.ContainsFunc(named(old, header.text("name")), isSame) {
 			text = "<hidden, another value>"
 		}
-		headers[i].Value = &text
+		header["value"] = raw(text)
 	}
 	return withHeaders(job, configuration, headers)
 }
