@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/coalesce"
 )
 
 const (
@@ -113,8 +115,9 @@ func (e *encodedSnapshot) markStale(since time.Time) *encodedSnapshot {
 type snapshotCache struct {
 	source  SnapshotSource
 	history History
-	limit   int64         // of the bytes of all snapshots
-	builds  chan struct{} // holds one value for each snapshot that is being made
+	limit   int64                                                // of the bytes of all snapshots
+	builds  chan struct{}                                        // holds one value for each snapshot that is being made
+	updates coalesce.Group[snapshotKey, int64, *encodedSnapshot] // to a version
 
 	mu   sync.Mutex
 	kept map[snapshotKey]*heldSnapshot
@@ -122,7 +125,6 @@ type snapshotCache struct {
 
 // heldSnapshot is the newest snapshot of a key.
 type heldSnapshot struct {
-	making  chan struct{} // holds a value while a caller makes a newer one
 	current atomic.Pointer[encodedSnapshot]
 	used    atomic.Int64 // when it was asked for last, in microseconds
 	// confirmed is when it was last known to be current, in microseconds.
@@ -170,24 +172,21 @@ func (c *snapshotCache) refresh(ctx context.Context, key snapshotKey, held *held
 	return err
 }
 
-// bringUp brings the snapshot of a key up to a version, unless another caller does so first.
+// bringUp brings the snapshot of a key up to a version, once for all callers who need that.
 func (c *snapshotCache) bringUp(ctx context.Context, key snapshotKey, held *heldSnapshot, version int64) (*encodedSnapshot, error) {
-	select {
-	case held.making <- struct{}{}:
-		defer func() { <-held.making }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if current := held.atLeast(version); current != nil { // made while this caller waited
-		return current, nil
-	}
-	current := held.current.Load()
-	if current != nil && c.isUntouched(ctx, key, current.version, version) {
-		next := current.at(version)
-		c.keep(key, held, next)
-		return next, nil
-	}
-	return c.make(ctx, key, held)
+	return c.updates.Do(ctx, key, version, func(ctx context.Context, versions []int64) (*encodedSnapshot, error) {
+		newest := slices.Max(versions)
+		if current := held.atLeast(newest); current != nil { // made while these callers waited
+			return current, nil
+		}
+		current := held.current.Load()
+		if current != nil && c.isUntouched(ctx, key, current.version, newest) {
+			next := current.at(newest)
+			c.keep(key, held, next)
+			return next, nil
+		}
+		return c.make(ctx, key, held)
+	})
 }
 
 // isUntouched reports whether no change between two versions concerns a snapshot, as
@@ -297,7 +296,7 @@ func (c *snapshotCache) holder(key snapshotKey) *heldSnapshot {
 	defer c.mu.Unlock()
 	held := c.kept[key]
 	if held == nil {
-		held = &heldSnapshot{making: make(chan struct{}, 1)}
+		held = &heldSnapshot{}
 		c.kept[key] = held
 	}
 	return held

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox/signalbox/client/flageval"
 	"github.com/signalbox/signalbox/client/jsonlogic"
 	"github.com/signalbox/signalbox/internal/changes"
+	"github.com/signalbox/signalbox/internal/coalesce"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/naming"
 )
@@ -32,7 +33,8 @@ type Snapshots struct {
 	// MaxBytes is about what all snapshots may take together; 0 means the default.
 	MaxBytes int
 
-	round    atomic.Int64 // of Evict
+	updates  coalesce.Group[string, int64, *Snapshot] // by account, to a version
+	round    atomic.Int64                             // of Evict
 	mu       sync.RWMutex
 	accounts map[string]*held
 	bytes    int // of all accounts
@@ -82,10 +84,8 @@ func (s *Snapshot) MissingEnvironment(key string) *fault.Error {
 	return fault.New(fault.Validation, "The environment %q does not exist.%s", key, naming.DidYouMean(key, slices.Sorted(maps.Keys(s.environments))))
 }
 
-// held is an account's snapshot. One reader brings it up to date while the others
-// wait, as long as their contexts allow; a reader that finds it up to date does not.
+// held is an account's snapshot.
 type held struct {
-	updating chan struct{} // holds a value while a reader brings it up to date
 	snapshot atomic.Pointer[Snapshot]
 	used     atomic.Int64 // the round of the last use
 	bytes    int          // of the snapshot; under the lock of Snapshots
@@ -135,23 +135,20 @@ func (s *Snapshots) IsAt(account string, version int64) bool {
 	return holder != nil && holder.atLeast(version) != nil
 }
 
-// bringUp brings a snapshot up to a version, unless another caller does so first.
+// bringUp brings a snapshot up to a version, once for all callers who need that.
 func (s *Snapshots) bringUp(ctx context.Context, account string, holder *held, version int64) (*Snapshot, error) {
-	select {
-	case holder.updating <- struct{}{}:
-		defer func() { <-holder.updating }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if current := holder.atLeast(version); current != nil {
-		return current, nil
-	}
-	updated, err := s.update(ctx, account, holder.snapshot.Load(), version)
-	if err != nil {
-		return nil, err
-	}
-	s.keep(account, holder, updated)
-	return updated, nil
+	return s.updates.Do(ctx, account, version, func(ctx context.Context, versions []int64) (*Snapshot, error) {
+		newest := slices.Max(versions)
+		if current := holder.atLeast(newest); current != nil {
+			return current, nil
+		}
+		updated, err := s.update(ctx, account, holder.snapshot.Load(), newest)
+		if err != nil {
+			return nil, err
+		}
+		s.keep(account, holder, updated)
+		return updated, nil
+	})
 }
 
 // Held returns the snapshot of an account that is in memory, current or not, or nil.
@@ -186,7 +183,7 @@ func (s *Snapshots) addHolder(account string) *held {
 	}
 	holder, ok := s.accounts[account]
 	if !ok {
-		holder = &held{updating: make(chan struct{}, 1)}
+		holder = &held{}
 		s.accounts[account] = holder
 	}
 	return holder

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/coalesce"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
 
@@ -36,7 +37,7 @@ type Backlog struct {
 
 	mu     sync.Mutex // never held while the database is asked
 	counts map[string]*pendingCount
-	shared map[string]*sharedCount // those that requests wait for
+	shared coalesce.Group[string, struct{}, struct{}] // counts that requests wait for
 }
 
 // pendingCount is about how many runs of an account are pending.
@@ -121,50 +122,14 @@ func (b *Backlog) Count(ctx context.Context, accounts []string) error {
 	return b.count(ctx, b.Loops, accounts)
 }
 
-// sharedCount is a count that requests wait for.
-type sharedCount struct {
-	done chan struct{}
-	err  error
-}
-
 // countShared counts the pending runs of an account once for all requests that need it
 // at the time. They share a failure too: if each tried again in turn, the last of them
 // would wait for as many timeouts as there are requests.
 func (b *Backlog) countShared(ctx context.Context, account string) error {
-	shared, first := b.share(account)
-	if first {
-		// A request that is canceled must not fail those that wait for its count.
-		shared.err = b.count(context.WithoutCancel(ctx), b.Requests, []string{account})
-		b.unshare(account, shared)
-	}
-	select {
-	case <-shared.done:
-		return shared.err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// share returns the count to wait for; first is the one who makes it.
-func (b *Backlog) share(account string) (shared *sharedCount, first bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if shared = b.shared[account]; shared != nil {
-		return shared, false
-	}
-	if b.shared == nil {
-		b.shared = map[string]*sharedCount{}
-	}
-	shared = &sharedCount{done: make(chan struct{})}
-	b.shared[account] = shared
-	return shared, true
-}
-
-func (b *Backlog) unshare(account string, shared *sharedCount) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.shared, account)
-	close(shared.done)
+	_, err := b.shared.Share(ctx, account, struct{}{}, func(ctx context.Context, _ []struct{}) (struct{}, error) {
+		return struct{}{}, b.count(ctx, b.Requests, []string{account})
+	})
+	return err
 }
 
 // count counts the pending runs of accounts in one statement.

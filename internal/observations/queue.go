@@ -3,11 +3,11 @@ package observations
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/coalesce"
 	"github.com/signalbox/signalbox/internal/fault"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
@@ -26,23 +26,10 @@ const (
 
 // queue writes the reports of an account that wait for each other in one
 // transaction: a fleet that starts would otherwise pay for a lock, a count and a
-// commit per service.
-//
-// One caller of an account writes at a time. It writes its own report and those
-// behind it that fit into the batch, then gives the turn to the caller of the next
-// report. A caller that leaves removes its report, and gives the turn away if it
-// had it. So there is always a caller who writes or is about to, and what is
-// counted as waiting has a caller who waits for it.
+// commit per service. The zero value is ready for use.
 type queue[W any] struct {
-	mu       sync.Mutex
-	accounts map[string]*waitingReports[W] // those in which somebody writes
-}
-
-// waitingReports is the reports of an account that nobody writes yet, in the order
-// in which they came.
-type waitingReports[W any] struct {
-	reports []*pendingReport[W]
-	items   int // of all reports
+	bounds  sync.Once
+	reports coalesce.Group[string, *pendingReport[W], struct{}]
 }
 
 // queuedWrite is a report, or a slice of one, and how it is written.
@@ -60,10 +47,7 @@ type queuedWrite[W any] struct {
 // pendingReport is a report whose caller waits.
 type pendingReport[W any] struct {
 	queuedWrite[W]
-	turn    chan struct{} // closed when its caller is the one to write
-	hasTurn bool
-	done    chan struct{} // closed when it was written or has failed
-	err     error         // for the caller, once it is done
+	refusal error // for its caller alone
 }
 
 // sharedCount is how many more sources an account may have. The reports of a
@@ -77,142 +61,32 @@ type sharedCount struct {
 // is written or has failed, or when the caller leaves; a report that is being
 // written by then is written all the same.
 func (q *queue[W]) Write(ctx context.Context, store transaction.Writer[W], account string, write queuedWrite[W]) error {
-	own, err := q.join(account, write)
+	q.bounds.Do(func() {
+		q.reports.Weight, q.reports.MaxBatch, q.reports.MaxWaiting = func(report *pendingReport[W]) int { return report.items }, sliceSize, maxWaiting
+	})
+	own := &pendingReport[W]{queuedWrite: write}
+	_, err := q.reports.Do(ctx, account, own, func(ctx context.Context, batch []*pendingReport[W]) (struct{}, error) {
+		return struct{}{}, store.Write(context.WithoutCancel(ctx), account, func(tx W) error { return writeAll(tx, batch) })
+	})
+	if full, is := errors.AsType[*coalesce.FullError](err); is {
+		refusal := fault.New(fault.RateLimited, "Reports about %d items of this account wait to be written. Try again in a moment.", full.Waiting)
+		refusal.RetryAfter = time.Second
+		return refusal
+	}
 	if err != nil {
 		return err
 	}
-	select {
-	case <-own.done:
-		return own.err
-	case <-own.turn:
-	case <-ctx.Done():
-	}
-	if ctx.Err() != nil {
-		q.leave(account, own)
-		return ctx.Err()
-	}
-	q.writeNext(context.WithoutCancel(ctx), store, account) // the others stay when this caller leaves
-	return own.err
+	return own.refusal
 }
 
-// join adds a report behind those that wait.
-func (q *queue[W]) join(account string, write queuedWrite[W]) (*pendingReport[W], error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	waiting, writing := q.accounts[account]
-	if !writing {
-		waiting = &waitingReports[W]{}
-	}
-	if waiting.items > 0 && waiting.items+write.items > maxWaiting {
-		refusal := fault.New(fault.RateLimited, "Reports about %d items of this account wait to be written. Try again in a moment.", waiting.items)
-		refusal.RetryAfter = time.Second
-		return nil, refusal
-	}
-	own := &pendingReport[W]{queuedWrite: write, turn: make(chan struct{}), done: make(chan struct{})}
-	waiting.reports, waiting.items = append(waiting.reports, own), waiting.items+write.items
-	if !writing {
-		if q.accounts == nil {
-			q.accounts = map[string]*waitingReports[W]{}
-		}
-		q.accounts[account] = waiting
-		q.passTurn(account)
-	}
-	return own, nil
-}
-
-// leave removes a report that nobody writes yet.
-func (q *queue[W]) leave(account string, own *pendingReport[W]) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	waiting := q.accounts[account]
-	if waiting == nil || !waiting.remove(own) {
-		return
-	}
-	if own.hasTurn {
-		q.passTurn(account)
-	}
-}
-
-// passTurn lets the caller of the first report write, or forgets an account
-// without reports. The queue is locked.
-func (q *queue[W]) passTurn(account string) {
-	waiting := q.accounts[account]
-	if len(waiting.reports) == 0 {
-		delete(q.accounts, account)
-		return
-	}
-	first := waiting.reports[0]
-	first.hasTurn = true
-	close(first.turn)
-}
-
-// writeNext writes the first reports of an account, of which one is the caller's,
-// and passes the turn on.
-func (q *queue[W]) writeNext(ctx context.Context, store transaction.Writer[W], account string) {
-	q.mu.Lock()
-	next := q.accounts[account].take()
-	q.mu.Unlock()
-	defer func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.passTurn(account)
-	}()
-	next.write(ctx, store, account)
-}
-
-// remove removes a report and reports whether it was there.
-func (w *waitingReports[W]) remove(report *pendingReport[W]) bool {
-	place := slices.Index(w.reports, report)
-	if place < 0 {
-		return false
-	}
-	w.reports = slices.Delete(w.reports, place, place+1)
-	w.items -= report.items
-	return true
-}
-
-// take removes the first reports, as many as one transaction writes.
-func (w *waitingReports[W]) take() reportBatch[W] {
-	count, items := 1, w.reports[0].items
-	for count < len(w.reports) && items+w.reports[count].items <= sliceSize {
-		items += w.reports[count].items
-		count++
-	}
-	taken := slices.Clone(w.reports[:count])
-	w.reports = slices.Delete(w.reports, 0, count)
-	w.items -= items
-	return taken
-}
-
-// reportBatch is reports that are written in one transaction.
-type reportBatch[W any] []*pendingReport[W]
-
-// write writes the reports and tells their callers.
-func (b reportBatch[W]) write(ctx context.Context, store transaction.Writer[W], account string) {
-	err, refusals := errNotWritten, make([]error, len(b))
-	defer func() { // also when the store panics
-		for i, each := range b {
-			each.err = refusals[i]
-			if err != nil {
-				each.err = err
-			}
-			close(each.done)
-		}
-	}()
-	err = store.Write(ctx, account, func(tx W) error { return b.writeIn(tx, refusals) })
-}
-
-// errNotWritten is the failure of a report whose transaction ended without a result.
-var errNotWritten = errors.New("the report was not written")
-
-// writeIn writes the reports that are not refused, and notes why the others are.
-func (b reportBatch[W]) writeIn(tx W, refusals []error) error {
-	clear(refusals) // of an earlier attempt
+// writeAll writes the reports that are not refused, and notes why the others are.
+func writeAll[W any](tx W, batch []*pendingReport[W]) error {
 	var shared sharedCount
-	for i, each := range b {
+	for _, each := range batch {
+		each.refusal = nil // of an earlier attempt
 		err := each.check(tx)
 		if isRefused(err) {
-			refusals[i] = err
+			each.refusal = err
 			continue
 		}
 		if err == nil {

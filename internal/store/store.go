@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/coalesce"
 	"github.com/signalbox/signalbox/internal/sealed"
 	"github.com/signalbox/signalbox/internal/transaction"
 )
@@ -46,7 +48,7 @@ type DB struct {
 	onTrim   atomic.Pointer[func(changes int)]
 	ring     atomic.Pointer[sealed.Ring]
 	versions versionCache
-	reads    versionReads
+	reads    coalesce.Group[string, struct{}, accounts.Versions] // of versions
 	failure  writeFailure
 	steps    func() ([]migration, error) // of the schema; every probe of the readiness asks for them
 }
@@ -115,13 +117,12 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 		return nil, err
 	}
 	db.steps = sync.OnceValues(func() ([]migration, error) { return migrations(db.dialect.name) })
-	db.reads.start(db.accountVersions)
 	return db, nil
 }
 
 // Close waits for writers and closes all connections.
 func (db *DB) Close() error {
-	db.reads.stop()
+	db.reads.Stop()
 	return db.engine.close()
 }
 

@@ -27,7 +27,6 @@ func IsUnreachable(err error) bool {
 func Unreachable() *DB {
 	db := &DB{dialect: postgresDialect(), engine: unreachable{}}
 	db.options = Options{Now: time.Now, Log: slog.New(slog.DiscardHandler), Limits: Limits{}.withDefaults()}
-	db.reads.start(db.accountVersions)
 	return db
 }
 

@@ -2,10 +2,11 @@ package store
 
 import (
 	"context"
-	"runtime"
+	"errors"
 	"sync"
 
 	"github.com/signalbox/signalbox/internal/accounts"
+	"github.com/signalbox/signalbox/internal/coalesce"
 	"github.com/signalbox/signalbox/internal/fault"
 )
 
@@ -27,7 +28,13 @@ func (db *DB) Versions(ctx context.Context, account string) (accounts.Versions, 
 			return versions, nil
 		}
 	}
-	versions, err := db.reads.read(ctx, account)
+	// A read is shared by callers that came before it began: it misses no change that was acknowledged to one of them.
+	versions, err := db.reads.Do(ctx, account, struct{}{}, func(ctx context.Context, _ []struct{}) (accounts.Versions, error) {
+		return db.accountVersions(ctx, account)
+	})
+	if errors.Is(err, coalesce.ErrStopped) {
+		err = errClosed
+	}
 	if err == nil && counted {
 		db.versions.put(epoch, account, versions)
 	}
@@ -85,93 +92,4 @@ func (c *versionCache) put(epoch int64, account string, versions accounts.Versio
 		c.epoch, c.known = epoch, map[string]accounts.Versions{}
 	}
 	c.known[account] = versions
-}
-
-// versionReads lets concurrent callers for the same account share a query. Nobody joins one that has begun: it might
-// miss a change that was acknowledged before.
-type versionReads struct {
-	query   func(ctx context.Context, account string) (accounts.Versions, error)
-	ctx     context.Context //nolint:containedctx // of the queries, which outlive the callers that share them
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-
-	mu     sync.Mutex
-	next   map[string]*versionRead // the one that has not begun, by account
-	active map[string]bool         // accounts with a goroutine that reads
-}
-
-// versionRead is one query that several callers wait for.
-type versionRead struct {
-	done     chan struct{}
-	versions accounts.Versions
-	err      error
-}
-
-func (r *versionReads) start(query func(ctx context.Context, account string) (accounts.Versions, error)) {
-	r.query, r.next, r.active = query, map[string]*versionRead{}, map[string]bool{}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-}
-
-// stop ends all queries and waits for them.
-func (r *versionReads) stop() {
-	r.mu.Lock()
-	r.cancel()
-	r.mu.Unlock()
-	r.running.Wait()
-}
-
-func (r *versionReads) read(ctx context.Context, account string) (accounts.Versions, error) {
-	mine, err := r.join(account)
-	if err != nil {
-		return accounts.Versions{}, err
-	}
-	select {
-	case <-mine.done:
-		return mine.versions, mine.err
-	case <-ctx.Done():
-		return accounts.Versions{}, ctx.Err()
-	}
-}
-
-func (r *versionReads) join(account string) (*versionRead, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ctx.Err() != nil {
-		return nil, errClosed
-	}
-	if r.next[account] == nil {
-		r.next[account] = &versionRead{done: make(chan struct{})}
-	}
-	if !r.active[account] {
-		r.active[account] = true
-		r.running.Go(func() { r.run(account) })
-	}
-	return r.next[account], nil
-}
-
-// run reads for those who wait, then for those who came meanwhile, until nobody did.
-func (r *versionReads) run(account string) {
-	for {
-		runtime.Gosched() // whoever is about to ask joins first, which saves a third of the queries of a busy node
-		next := r.take(account)
-		if next == nil {
-			return
-		}
-		next.versions, next.err = r.query(r.ctx, account)
-		if next.err != nil && r.ctx.Err() != nil {
-			next.err = errClosed
-		}
-		close(next.done)
-	}
-}
-
-func (r *versionReads) take(account string) *versionRead {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	next := r.next[account]
-	delete(r.next, account)
-	if next == nil {
-		delete(r.active, account)
-	}
-	return next
 }

@@ -1,0 +1,272 @@
+// Package coalesce answers many callers that want the same with few runs.
+//
+// # Protocol
+//
+// Calls with the same key queue up. One goroutine for each key answers them: it takes the
+// waiting calls as a batch, runs once for the batch, hands the result to its callers, and
+// repeats while new calls have arrived. A call does not join a batch that has begun, so a
+// result is at least as new as the call: a run reads after the call was made. Share is for
+// callers who also take an older result.
+//
+// A caller whose context ends leaves at once. If its batch has not begun, the call is
+// removed and no longer counts as waiting. If the batch has begun, the others still get
+// their result; when the last caller of a batch has left, the context of its run ends.
+package coalesce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+)
+
+// ErrStopped is returned for calls after Stop, and for those that Stop ended.
+var ErrStopped = errors.New("the group is stopped")
+
+// FullError refuses a call because too many wait.
+type FullError struct {
+	Waiting int // the weight of the waiting calls
+}
+
+// Error implements error.
+func (e *FullError) Error() string {
+	return fmt.Sprintf("calls of the weight %d wait already", e.Waiting)
+}
+
+// Group answers calls. Its zero value is ready for use and has no bounds. All runs of a
+// group must do the same.
+type Group[K comparable, In, Out any] struct {
+	// Weight returns what a call counts in the bounds. Without it each call counts one.
+	Weight func(In) int
+	// MaxBatch bounds the weight of a batch, which has one call at least; 0 means no bound.
+	MaxBatch int
+	// MaxWaiting bounds the weight of the calls of a key that wait, of which there may
+	// be one at least; 0 means no bound.
+	MaxWaiting int
+
+	running sync.WaitGroup
+	mu      sync.Mutex
+	stopped bool
+	queues  map[K]*queue[In, Out] // of the keys that a goroutine answers
+}
+
+// queue is the calls of a key.
+type queue[In, Out any] struct {
+	waiting []*call[In, Out]
+	weight  int             // of the waiting calls
+	begun   *batch[In, Out] // the one that runs, or nil
+}
+
+// call is what one caller waits for.
+type call[In, Out any] struct {
+	in     In
+	shares bool            // it may join a run that has begun
+	ctx    context.Context //nolint:containedctx // the first of a batch lends its values to the run
+	run    func(context.Context, []In) (Out, error)
+	batch  *batch[In, Out] // once it has begun
+	done   chan struct{}
+}
+
+// batch is the calls that one run answers.
+type batch[In, Out any] struct {
+	in      []In // what the run is asked for
+	run     func(context.Context, []In) (Out, error)
+	calls   []*call[In, Out]
+	callers int             // that have not left
+	ctx     context.Context //nolint:containedctx // it ends with the last caller
+	cancel  context.CancelFunc
+
+	out      Out
+	err      error
+	panicked string // what the run panicked with, and where
+}
+
+// Do returns the result of a run that began after the call. run gets what the callers of
+// its batch have asked for, in the order of their calls.
+func (g *Group[K, In, Out]) Do(ctx context.Context, key K, in In, run func(ctx context.Context, calls []In) (Out, error)) (Out, error) {
+	return g.do(key, &call[In, Out]{in: in, ctx: ctx, run: run, done: make(chan struct{})})
+}
+
+// Share is Do for a caller who also takes the result of a run that began before the call
+// and does not see what it asks for.
+func (g *Group[K, In, Out]) Share(ctx context.Context, key K, in In, run func(ctx context.Context, calls []In) (Out, error)) (Out, error) {
+	return g.do(key, &call[In, Out]{in: in, shares: true, ctx: ctx, run: run, done: make(chan struct{})})
+}
+
+func (g *Group[K, In, Out]) do(key K, own *call[In, Out]) (out Out, err error) {
+	if err := own.ctx.Err(); err != nil {
+		return out, err
+	}
+	if err := g.join(key, own); err != nil {
+		return out, err
+	}
+	select {
+	case <-own.done:
+	case <-own.ctx.Done():
+		g.leave(key, own)
+		return out, own.ctx.Err()
+	}
+	if own.batch.panicked != "" {
+		panic(own.batch.panicked)
+	}
+	return own.batch.out, own.batch.err
+}
+
+// Stop ends all runs and waits for them.
+func (g *Group[K, In, Out]) Stop() {
+	g.mu.Lock()
+	g.stopped = true
+	for _, q := range g.queues {
+		if q.begun != nil {
+			q.begun.cancel()
+		}
+	}
+	g.mu.Unlock()
+	g.running.Wait()
+}
+
+func (g *Group[K, In, Out]) weigh(in In) int {
+	if g.Weight == nil {
+		return 1
+	}
+	return g.Weight(in)
+}
+
+// join adds a call behind those that wait.
+func (g *Group[K, In, Out]) join(key K, own *call[In, Out]) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stopped {
+		return ErrStopped
+	}
+	q, answered := g.queues[key]
+	if !answered {
+		q = &queue[In, Out]{}
+	}
+	if own.shares && q.begun != nil && q.begun.callers > 0 {
+		q.begun.add(own)
+		return nil
+	}
+	weight := g.weigh(own.in)
+	if g.MaxWaiting > 0 && len(q.waiting) > 0 && q.weight+weight > g.MaxWaiting {
+		return &FullError{q.weight}
+	}
+	q.waiting, q.weight = append(q.waiting, own), q.weight+weight
+	if !answered {
+		if g.queues == nil {
+			g.queues = map[K]*queue[In, Out]{}
+		}
+		g.queues[key] = q
+		g.running.Go(func() { g.answer(key, q) })
+	}
+	return nil
+}
+
+// leave removes a call that still waits, and ends the run that nobody waits for.
+func (g *Group[K, In, Out]) leave(key K, own *call[In, Out]) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if own.batch != nil {
+		if own.batch.callers--; own.batch.callers == 0 {
+			own.batch.cancel()
+		}
+		return
+	}
+	if q := g.queues[key]; q != nil {
+		g.removeLeft(q)
+	}
+}
+
+// removeLeft removes the waiting calls whose callers have left, or are about to.
+func (g *Group[K, In, Out]) removeLeft(q *queue[In, Out]) {
+	q.waiting = slices.DeleteFunc(q.waiting, func(each *call[In, Out]) bool {
+		left := each.ctx.Err() != nil
+		if left {
+			q.weight -= g.weigh(each.in)
+		}
+		return left
+	})
+}
+
+// answer runs for the waiting calls of a key until there are none.
+func (g *Group[K, In, Out]) answer(key K, q *queue[In, Out]) {
+	for {
+		runtime.Gosched() // callers that are about to join do so first, which saves a busy node a third of its runs
+		next := g.next(key, q)
+		if next == nil {
+			return
+		}
+		next.answer()
+		g.end(q, next)
+	}
+}
+
+// end hands the result of a batch to its callers.
+func (g *Group[K, In, Out]) end(q *queue[In, Out], b *batch[In, Out]) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	q.begun = nil
+	if b.err != nil && g.stopped {
+		b.err = ErrStopped
+	}
+	for _, each := range b.calls {
+		close(each.done)
+	}
+}
+
+func (b *batch[In, Out]) add(own *call[In, Out]) {
+	b.calls = append(b.calls, own)
+	b.callers++
+	own.batch = b
+}
+
+// next begins the next batch, or forgets a key without calls.
+func (g *Group[K, In, Out]) next(key K, q *queue[In, Out]) *batch[In, Out] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.removeLeft(q)
+	if len(q.waiting) == 0 {
+		delete(g.queues, key)
+		return nil
+	}
+	count, weight := g.fitting(q.waiting)
+	b := &batch[In, Out]{}
+	for _, each := range q.waiting[:count] {
+		b.add(each)
+		b.in = append(b.in, each.in)
+	}
+	b.run = b.calls[0].run
+	b.ctx, b.cancel = context.WithCancel(context.WithoutCancel(b.calls[0].ctx))
+	q.waiting, q.weight = slices.Delete(q.waiting, 0, count), q.weight-weight
+	q.begun = b
+	if g.stopped {
+		b.cancel()
+	}
+	return b
+}
+
+// fitting returns how many of the first calls fit into a batch, and what they weigh.
+func (g *Group[K, In, Out]) fitting(waiting []*call[In, Out]) (count, weight int) {
+	for _, each := range waiting {
+		more := g.weigh(each.in)
+		if count > 0 && g.MaxBatch > 0 && weight+more > g.MaxBatch {
+			break
+		}
+		count, weight = count+1, weight+more
+	}
+	return count, weight
+}
+
+// answer runs once. A panic is kept for the callers: here it would end the process.
+func (b *batch[In, Out]) answer() {
+	defer b.cancel()
+	defer func() {
+		if reason := recover(); reason != nil {
+			b.panicked = fmt.Sprintf("%v\n%s", reason, debug.Stack())
+		}
+	}()
+	b.out, b.err = b.run(b.ctx, b.in)
+}
