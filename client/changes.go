@@ -3,6 +3,7 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/url"
 	"strconv"
 	"time"
@@ -65,24 +66,35 @@ type ChangeParams struct {
 }
 
 // ChangesAPI reads the history of the account.
-type ChangesAPI struct {
-	cursorReader[Change, *Change, ChangeParams]
-}
+type ChangesAPI struct{ changes collection[Change, *Change] }
 
 func (p ChangeParams) query() url.Values {
 	return filtered(cursorQuery(p.Size, p.After), "resource", p.Resource, "actor", p.Actor, "created_at", rangeFilter(p.From, p.To))
 }
 
-// Get returns the change with a number.
+// Get returns the change with a number, and its diff. [IsNotFound] reports that there is none, or that it is no longer
+// kept. Any role may read.
 func (a ChangesAPI) Get(ctx context.Context, number int64) (Change, error) {
-	return a.get(ctx, strconv.FormatInt(number, 10))
+	return a.changes.get(ctx, strconv.FormatInt(number, 10))
+}
+
+// List returns one page of changes without their diffs, the newest first. [CursorPage.Next] is the After of the page
+// that follows. Any role may read.
+func (a ChangesAPI) List(ctx context.Context, params ChangeParams) (CursorPage[Change], error) {
+	return a.changes.listAfter(ctx, params)
+}
+
+// All iterates over every change that params select, the newest first, from their page on. It ends after the first
+// error.
+func (a ChangesAPI) All(ctx context.Context, params ChangeParams) iter.Seq2[Change, error] {
+	return a.changes.allAfter(ctx, params)
 }
 
 // Revert makes a resource what it was before a change: it is created again, replaced or deleted. It returns the change
 // that did so. If the resource was changed afterwards nothing happens, see [IsChangedSince]; some changes cannot be
 // reverted, see [IsNotRevertible]. It needs the role that the write itself needs.
 func (a ChangesAPI) Revert(ctx context.Context, number int64, options ...WriteOption) (Change, error) {
-	return fetch[Change](ctx, a.transport, post(nil, a.path, strconv.FormatInt(number, 10), "actions", "revert").with(options))
+	return fetch[Change](ctx, a.changes.transport, post(nil, a.changes.path, strconv.FormatInt(number, 10), "actions", "revert").with(options))
 }
 
 // ForceRevert is Revert also if the resource was changed afterwards; those changes are lost.

@@ -15,7 +15,7 @@ type SignInCode struct {
 
 // CreateCode returns a code for the person of this client, who signed in; [SignInWithCode] takes it.
 func (a SessionsAPI) CreateCode(ctx context.Context) (SignInCode, error) {
-	return fetch[SignInCode](ctx, a.transport, post(nil, a.path, current, "codes"))
+	return fetch[SignInCode](ctx, a.sessions.transport, post(nil, a.sessions.path, current, "codes"))
 }
 
 // SignInWithCode opens a session with a code that the person got where they are signed in already, and returns a client that

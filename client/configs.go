@@ -3,6 +3,7 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/url"
 )
 
@@ -92,9 +93,7 @@ type ConfigOrigin struct {
 }
 
 // ConfigsAPI manages the configs of the account. The first list of an account creates [CommonConfig].
-type ConfigsAPI struct {
-	reader[Config, *Config, ConfigParams]
-}
+type ConfigsAPI struct{ configs collection[Config, *Config] }
 
 // Draft returns a draft of the config's current state.
 func (c Config) Draft() ConfigDraft {
@@ -121,31 +120,48 @@ func (p ConfigParams) query() url.Values {
 	return filtered(p.Paging.query(), "parent", p.Parent, "search", p.Search)
 }
 
+// Get returns a config with its own items and overrides; [ConfigsAPI.Resolve] adds what it inherits. [IsNotFound]
+// reports that there is no config with this id. Any role may read.
+func (a ConfigsAPI) Get(ctx context.Context, id string) (Config, error) {
+	return a.configs.get(ctx, id)
+}
+
+// List returns one page of configs, by default in the order of their ids. [Paging.Sort] takes key (the id), name,
+// created_at and updated_at. Any role may read.
+func (a ConfigsAPI) List(ctx context.Context, params ConfigParams) (Page[Config], error) {
+	return a.configs.list(ctx, params)
+}
+
+// All iterates over every config that params select, from their page on. It ends after the first error.
+func (a ConfigsAPI) All(ctx context.Context, params ConfigParams) iter.Seq2[Config, error] {
+	return a.configs.all(ctx, params)
+}
+
 // Resolve returns the values of a config in an environment; an empty one ignores overrides.
 func (a ConfigsAPI) Resolve(ctx context.Context, id, environment string) (ResolvedConfig, error) {
-	r := get(a.path, id, "resolved")
+	r := get(a.configs.path, id, "resolved")
 	if environment != "" {
 		r.query = url.Values{"environment": {environment}}
 	}
-	return fetch[ResolvedConfig](ctx, a.transport, r)
+	return fetch[ResolvedConfig](ctx, a.configs.transport, r)
 }
 
 // Create creates a config. It needs the role MEMBER.
 func (a ConfigsAPI) Create(ctx context.Context, id string, draft ConfigDraft, options ...WriteOption) (Config, error) {
-	return a.create(ctx, id, draft, options)
+	return a.configs.create(ctx, id, draft, options)
 }
 
 // Replace replaces a config. It needs the role MEMBER.
 func (a ConfigsAPI) Replace(ctx context.Context, id string, draft ConfigDraft, options ...WriteOption) (Config, error) {
-	return a.replace(ctx, id, draft, options)
+	return a.configs.replace(ctx, id, draft, options)
 }
 
 // Apply replaces a config, or creates it if there is none. It needs the role MEMBER.
 func (a ConfigsAPI) Apply(ctx context.Context, id string, draft ConfigDraft, options ...WriteOption) (Config, error) {
-	return a.apply(ctx, id, draft, options)
+	return a.configs.apply(ctx, id, draft, options)
 }
 
 // Delete deletes a config that no other inherits from: see [IsConfigInUse]. It needs the role MEMBER.
 func (a ConfigsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.configs.delete(ctx, id, options)
 }

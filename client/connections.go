@@ -1,6 +1,8 @@
 package signalbox
 
 import (
+	"context"
+	"iter"
 	"net/url"
 	"time"
 )
@@ -30,7 +32,19 @@ type ConnectionParams struct {
 
 // ConnectionsAPI lists who follows the events of the account.
 type ConnectionsAPI struct {
-	cursorReader[Connection, *Connection, ConnectionParams]
+	connections collection[Connection, *Connection]
 }
 
 func (p ConnectionParams) query() url.Values { return cursorQuery(p.Size, p.After) }
+
+// List returns one page of the connections that are open now, the newest first, up to 2 seconds late. Any role may
+// read.
+func (a ConnectionsAPI) List(ctx context.Context, params ConnectionParams) (CursorPage[Connection], error) {
+	return a.connections.listAfter(ctx, params)
+}
+
+// All iterates over every connection that is open now, the newest first, from the page of params on. It ends after the
+// first error.
+func (a ConnectionsAPI) All(ctx context.Context, params ConnectionParams) iter.Seq2[Connection, error] {
+	return a.connections.allAfter(ctx, params)
+}

@@ -3,6 +3,7 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/url"
 )
 
@@ -64,13 +65,11 @@ type ReportedContext struct {
 
 // ContextTypesAPI manages the context types of the account.
 type ContextTypesAPI struct {
-	reader[ContextType, *ContextType, ContextTypeParams]
+	types collection[ContextType, *ContextType]
 }
 
 // ContextsAPI manages the contexts of the account. [ContextID] returns their ids.
-type ContextsAPI struct {
-	reader[Context, *Context, ContextParams]
-}
+type ContextsAPI struct{ contexts collection[Context, *Context] }
 
 // ContextID returns the id of the context with a key in a type.
 func ContextID(contextType, key string) string { return contextType + ":" + key }
@@ -87,37 +86,70 @@ func (p ContextParams) query() url.Values {
 	return filtered(p.Paging.query(), "context_type", p.Type, "search", p.Search)
 }
 
+// Get returns a context type. [IsNotFound] reports that nobody has created or reported it. Any role may read.
+func (a ContextTypesAPI) Get(ctx context.Context, id string) (ContextType, error) {
+	return a.types.get(ctx, id)
+}
+
+// List returns one page of context types, by default in the order of their ids. [Paging.Sort] takes key (the id), name,
+// created_at and updated_at. Any role may read.
+func (a ContextTypesAPI) List(ctx context.Context, params ContextTypeParams) (Page[ContextType], error) {
+	return a.types.list(ctx, params)
+}
+
+// All iterates over every context type that params select, from their page on. It ends after the first error.
+func (a ContextTypesAPI) All(ctx context.Context, params ContextTypeParams) iter.Seq2[ContextType, error] {
+	return a.types.all(ctx, params)
+}
+
 // Create creates a context type before a context of it is reported. It needs the role MEMBER.
 func (a ContextTypesAPI) Create(ctx context.Context, id string, draft ContextTypeDraft, options ...WriteOption) (ContextType, error) {
-	return a.create(ctx, id, draft, options)
+	return a.types.create(ctx, id, draft, options)
 }
 
 // Replace replaces a context type. It needs the role MEMBER.
 func (a ContextTypesAPI) Replace(ctx context.Context, id string, draft ContextTypeDraft, options ...WriteOption) (ContextType, error) {
-	return a.replace(ctx, id, draft, options)
+	return a.types.replace(ctx, id, draft, options)
 }
 
 // Apply replaces a context type, or creates it if there is none. It needs the role MEMBER.
 func (a ContextTypesAPI) Apply(ctx context.Context, id string, draft ContextTypeDraft, options ...WriteOption) (ContextType, error) {
-	return a.apply(ctx, id, draft, options)
+	return a.types.apply(ctx, id, draft, options)
 }
 
 // Delete deletes a context type and all its contexts. It needs the role MEMBER.
 func (a ContextTypesAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.types.delete(ctx, id, options)
+}
+
+// Get returns a context with the attributes that were last reported; see [ContextID] for its id. [IsNotFound] reports
+// that no service has reported it. Any role may read.
+func (a ContextsAPI) Get(ctx context.Context, id string) (Context, error) {
+	return a.contexts.get(ctx, id)
+}
+
+// List returns one page of contexts, by default in the order of their keys. [Paging.Sort] takes key, name, created_at
+// and updated_at. Any role may read.
+func (a ContextsAPI) List(ctx context.Context, params ContextParams) (Page[Context], error) {
+	return a.contexts.list(ctx, params)
+}
+
+// All iterates over every context that params select, from their page on. It ends after the first error.
+func (a ContextsAPI) All(ctx context.Context, params ContextParams) iter.Seq2[Context, error] {
+	return a.contexts.all(ctx, params)
 }
 
 // Replace renames a context. It needs the role MEMBER.
 func (a ContextsAPI) Replace(ctx context.Context, id string, draft ContextDraft, options ...WriteOption) (Context, error) {
-	return a.replace(ctx, id, draft, options)
+	return a.contexts.replace(ctx, id, draft, options)
 }
 
 // Delete deletes a context until it is reported again. It needs the role MEMBER.
 func (a ContextsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.contexts.delete(ctx, id, options)
 }
 
 // Report sends the contexts that a running service has seen. Any role may report.
 func (a ContextsAPI) Report(ctx context.Context, contexts []ReportedContext) (Reported, error) {
-	return report(ctx, a.transport, a.path, contexts)
+	return report(ctx, a.contexts.transport, a.contexts.path, contexts)
 }

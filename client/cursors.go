@@ -18,26 +18,21 @@ type CursorPage[T any] struct {
 	Next string
 }
 
-// cursorReader has the methods that all resources with cursors share.
-type cursorReader[T any, P identified[T], Params interface{ query() url.Values }] struct{ collection[T, P] }
+// cursorParams are the parameters of a list with a cursor.
+type cursorParams interface{ query() url.Values }
 
-func newCursorReader[T any, Params interface{ query() url.Values }, P identified[T]](t *transport, kind, path string) cursorReader[T, P, Params] {
-	return cursorReader[T, P, Params]{resources[T, P](t, kind, path)}
+func (c collection[T, P]) listAfter(ctx context.Context, params cursorParams) (CursorPage[T], error) {
+	return c.readAfter(ctx, params.query())
 }
 
-// List returns one page.
-func (r cursorReader[T, P, Params]) List(ctx context.Context, params Params) (CursorPage[T], error) {
-	return r.listAfter(ctx, params.query())
-}
-
-// All iterates over every item from the page of params on, newest first. It ends after the first error.
-func (r cursorReader[T, P, Params]) All(ctx context.Context, params Params) iter.Seq2[T, error] {
+// allAfter iterates over all items from the page of params on. A page without a link to the next is the last.
+func (c collection[T, P]) allAfter(ctx context.Context, params cursorParams) iter.Seq2[T, error] {
 	return walk("", func(after string) ([]T, string, bool, error) {
 		query := params.query()
 		if after != "" {
 			query.Set("page[after]", after)
 		}
-		page, err := r.listAfter(ctx, query)
+		page, err := c.readAfter(ctx, query)
 		return page.Items, page.Next, page.Next != "", err
 	})
 }
@@ -54,8 +49,8 @@ func cursorQuery(size int, after string) url.Values {
 	return query
 }
 
-// listAfter reads one page of a list with a cursor.
-func (c collection[T, P]) listAfter(ctx context.Context, query url.Values) (CursorPage[T], error) {
+// readAfter reads one page of a list with a cursor.
+func (c collection[T, P]) readAfter(ctx context.Context, query url.Values) (CursorPage[T], error) {
 	r := get(c.path)
 	r.query = query
 	var received struct {

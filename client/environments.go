@@ -2,6 +2,7 @@ package signalbox
 
 import (
 	"context"
+	"iter"
 	"net/url"
 )
 
@@ -60,7 +61,7 @@ type EnvironmentParams struct {
 
 // EnvironmentsAPI manages the environments of the account.
 type EnvironmentsAPI struct {
-	reader[Environment, *Environment, EnvironmentParams]
+	environments collection[Environment, *Environment]
 }
 
 // Draft returns a draft of the environment's current state.
@@ -72,36 +73,52 @@ func (p EnvironmentParams) query() url.Values {
 	return filtered(p.Paging.query(), "search", p.Search, "classification", string(p.Classification), "managed", boolFilter(p.Managed))
 }
 
+// Get returns an environment. [IsNotFound] reports that there is no environment with this id. Any role may read.
+func (a EnvironmentsAPI) Get(ctx context.Context, id string) (Environment, error) {
+	return a.environments.get(ctx, id)
+}
+
+// List returns one page of environments, by default in the order of their names. [Paging.Sort] takes name, key (the
+// id), created_at and updated_at. Any role may read.
+func (a EnvironmentsAPI) List(ctx context.Context, params EnvironmentParams) (Page[Environment], error) {
+	return a.environments.list(ctx, params)
+}
+
+// All iterates over every environment that params select, from their page on. It ends after the first error.
+func (a EnvironmentsAPI) All(ctx context.Context, params EnvironmentParams) iter.Seq2[Environment, error] {
+	return a.environments.all(ctx, params)
+}
+
 // Create creates an environment. It is standard and managed, whatever the draft says, and counts against the plan: see
 // [IsLimitReached]. It needs the role ADMIN.
 func (a EnvironmentsAPI) Create(ctx context.Context, id string, draft EnvironmentDraft, options ...WriteOption) (Environment, error) {
-	return a.create(ctx, id, draft, options)
+	return a.environments.create(ctx, id, draft, options)
 }
 
 // Replace replaces an environment. Setting Managed counts against the plan: see [IsLimitReached]. Production stays
 // managed: see [IsEnvironmentProtected]. It needs the role ADMIN.
 func (a EnvironmentsAPI) Replace(ctx context.Context, id string, draft EnvironmentDraft, options ...WriteOption) (Environment, error) {
-	return a.replace(ctx, id, draft, options)
+	return a.environments.replace(ctx, id, draft, options)
 }
 
 // Apply replaces an environment, or creates it if there is none. It needs the role ADMIN.
 func (a EnvironmentsAPI) Apply(ctx context.Context, id string, draft EnvironmentDraft, options ...WriteOption) (Environment, error) {
-	return a.apply(ctx, id, draft, options)
+	return a.environments.apply(ctx, id, draft, options)
 }
 
 // Delete deletes an environment. The values of flags, loggers and configs for it stay, and are used again if an
 // environment with this id is created. It needs the role ADMIN.
 func (a EnvironmentsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.environments.delete(ctx, id, options)
 }
 
 // DeleteWithValues deletes an environment and every value that is stored for it. It needs the role ADMIN.
 func (a EnvironmentsAPI) DeleteWithValues(ctx context.Context, id string, options ...WriteOption) error {
 	cascade := func(r *request) { r.ask("cascade", "true") }
-	return a.delete(ctx, id, append(options, cascade))
+	return a.environments.delete(ctx, id, append(options, cascade))
 }
 
 // Usage counts the values that are stored for an environment.
 func (a EnvironmentsAPI) Usage(ctx context.Context, id string) (EnvironmentUsage, error) {
-	return fetch[EnvironmentUsage](ctx, a.transport, get(a.path, id, "usage"))
+	return fetch[EnvironmentUsage](ctx, a.environments.transport, get(a.environments.path, id, "usage"))
 }

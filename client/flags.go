@@ -109,9 +109,7 @@ type FlagEvaluation struct {
 }
 
 // FlagsAPI manages the flags of the account.
-type FlagsAPI struct {
-	reader[Flag, *Flag, FlagParams]
-}
+type FlagsAPI struct{ flags collection[Flag, *Flag] }
 
 // Draft returns a draft of the flag's current state.
 func (f Flag) Draft() FlagDraft {
@@ -129,17 +127,32 @@ func (p FlagParams) query() url.Values {
 		"references_context", p.ReferencesContext, "references_context_type", p.ReferencesContextType)
 }
 
+// Get returns a flag with its configuration of every environment. [IsNotFound] reports that there is no flag with this
+// id. Any role may read.
+func (a FlagsAPI) Get(ctx context.Context, id string) (Flag, error) { return a.flags.get(ctx, id) }
+
+// List returns one page of flags, by default in the order of their ids. [Paging.Sort] takes key (the id), name, type,
+// created_at and updated_at. Any role may read.
+func (a FlagsAPI) List(ctx context.Context, params FlagParams) (Page[Flag], error) {
+	return a.flags.list(ctx, params)
+}
+
+// All iterates over every flag that params select, from their page on. It ends after the first error.
+func (a FlagsAPI) All(ctx context.Context, params FlagParams) iter.Seq2[Flag, error] {
+	return a.flags.all(ctx, params)
+}
+
 // Create creates a managed flag. The plan limits its rules over all environments: see [IsLimitReached]. It needs the
 // role MEMBER.
 func (a FlagsAPI) Create(ctx context.Context, id string, draft FlagDraft, options ...WriteOption) (Flag, error) {
-	return a.create(ctx, id, draft, options)
+	return a.flags.create(ctx, id, draft, options)
 }
 
 // Replace replaces a flag. An unmanaged one cannot be configured for environments unless the draft makes it managed: see
 // [IsFlagUnmanaged]. What is stored for unmanaged environments stays and cannot be changed: see
 // [IsEnvironmentUnmanaged]. It needs the role MEMBER.
 func (a FlagsAPI) Replace(ctx context.Context, id string, draft FlagDraft, options ...WriteOption) (Flag, error) {
-	return a.replace(ctx, id, draft, options)
+	return a.flags.replace(ctx, id, draft, options)
 }
 
 // Apply replaces a flag, or creates it if there is none. The flag is managed afterwards, also one that only services had
@@ -148,34 +161,34 @@ func (a FlagsAPI) Apply(ctx context.Context, id string, draft FlagDraft, options
 	if draft.Managed == nil {
 		draft.Managed = new(true)
 	}
-	return a.apply(ctx, id, draft, options)
+	return a.flags.apply(ctx, id, draft, options)
 }
 
 // Delete deletes a flag until a service declares it again. It needs the role MEMBER.
 func (a FlagsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.flags.delete(ctx, id, options)
 }
 
 // Sources returns one page of where a flag, or without an id every flag, is declared.
 func (a FlagsAPI) Sources(ctx context.Context, id string, params SourceParams) (Page[FlagSource], error) {
-	return listPage[FlagSource](ctx, a.transport, params.query(), sourcesPath(flagSourcesPath, a.path, id)...)
+	return listPage[FlagSource](ctx, a.flags.transport, params.query(), sourcesPath(flagSourcesPath, a.flags.path, id)...)
 }
 
 // AllSources iterates over every source from the page of params on. It ends after the first error.
 func (a FlagsAPI) AllSources(ctx context.Context, id string, params SourceParams) iter.Seq2[FlagSource, error] {
-	return allPages[FlagSource](ctx, a.transport, params, sourcesPath(flagSourcesPath, a.path, id)...)
+	return allPages[FlagSource](ctx, a.flags.transport, params, sourcesPath(flagSourcesPath, a.flags.path, id)...)
 }
 
 // Report sends the flags that a service declares. New ones become unmanaged flags. Any role may report.
 func (a FlagsAPI) Report(ctx context.Context, flags []ReportedFlag) (Reported, error) {
-	return report(ctx, a.transport, a.path, flags)
+	return report(ctx, a.flags.transport, a.flags.path, flags)
 }
 
 // Evaluate asks the server which value a context gets in an environment, and why. The context has a member for each type
 // of context, such as {"user": {"key": "alice", "plan": "gold"}}; nil is an empty one. To serve flags, evaluate them
 // with package flageval instead. Any role may evaluate.
 func (a FlagsAPI) Evaluate(ctx context.Context, id, environment string, evaluated map[string]any) (FlagEvaluation, error) {
-	r := post(map[string]any{"environment": environment, "context": evaluated}, a.path, id, "actions", "evaluate")
+	r := post(map[string]any{"environment": environment, "context": evaluated}, a.flags.path, id, "actions", "evaluate")
 	r.repeatable = true // it changes nothing
-	return fetch[FlagEvaluation](ctx, a.transport, r)
+	return fetch[FlagEvaluation](ctx, a.flags.transport, r)
 }

@@ -2,6 +2,7 @@ package signalbox
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -29,15 +30,32 @@ type InvitationParams struct{ SearchParams }
 
 // InvitationsAPI invites people. It needs the role ADMIN, or OWNER for OWNERs.
 type InvitationsAPI struct {
-	reader[Invitation, *Invitation, InvitationParams]
+	invitations collection[Invitation, *Invitation]
+}
+
+// Get returns an invitation without its link. [IsNotFound] reports that it was accepted, was deleted or never existed.
+// It needs the role ADMIN.
+func (a InvitationsAPI) Get(ctx context.Context, id string) (Invitation, error) {
+	return a.invitations.get(ctx, id)
+}
+
+// List returns one page of the invitations that nobody has accepted, expired ones included, by default in the order of
+// their e-mail addresses. [Paging.Sort] takes email, role, created_at and expires_at. It needs the role ADMIN.
+func (a InvitationsAPI) List(ctx context.Context, params InvitationParams) (Page[Invitation], error) {
+	return a.invitations.list(ctx, params)
+}
+
+// All iterates over every invitation that params select, from their page on. It ends after the first error.
+func (a InvitationsAPI) All(ctx context.Context, params InvitationParams) iter.Seq2[Invitation, error] {
+	return a.invitations.all(ctx, params)
 }
 
 // Create invites somebody and returns the link, once. It works for 7 days.
 func (a InvitationsAPI) Create(ctx context.Context, draft InvitationDraft, options ...WriteOption) (Invitation, error) {
-	return a.create(ctx, "", draft, options)
+	return a.invitations.create(ctx, "", draft, options)
 }
 
 // Delete takes an invitation back.
 func (a InvitationsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.invitations.delete(ctx, id, options)
 }

@@ -28,9 +28,9 @@ type JobDay struct {
 
 // Stats returns what became of the runs of a job in the last days, today included: 1 to 90 of them, and 30 when days is 0.
 func (a JobsAPI) Stats(ctx context.Context, id string, days int) (JobStats, error) {
-	r := get(a.path, id, "stats")
+	r := get(a.jobs.path, id, "stats")
 	if days != 0 {
 		r.query = url.Values{"days": {strconv.Itoa(days)}}
 	}
-	return fetch[JobStats](ctx, a.transport, r)
+	return fetch[JobStats](ctx, a.jobs.transport, r)
 }

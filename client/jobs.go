@@ -2,6 +2,7 @@ package signalbox
 
 import (
 	"context"
+	"iter"
 	"net/url"
 	"time"
 )
@@ -92,7 +93,7 @@ type JobParams struct {
 }
 
 // JobsAPI manages the jobs of the account. Lists have the newest first.
-type JobsAPI struct{ reader[Job, *Job, JobParams] }
+type JobsAPI struct{ jobs collection[Job, *Job] }
 
 // Draft returns a draft of the job's current state.
 func (j Job) Draft() JobDraft {
@@ -103,31 +104,46 @@ func (p JobParams) query() url.Values {
 	return filtered(p.Paging.query(), "search", p.Search, "enabled", boolFilter(p.Enabled), "last_status", string(p.LastStatus))
 }
 
+// Get returns a job with its schedule, its request and its newest run. [IsNotFound] reports that there is no job with
+// this id. Any role may read; only callers that may replace the job see the secrets in its request.
+func (a JobsAPI) Get(ctx context.Context, id string) (Job, error) { return a.jobs.get(ctx, id) }
+
+// List returns one page of jobs, by default the newest first. [Paging.Sort] takes created_at, name, key (the id),
+// updated_at and next_run_at. Any role may read.
+func (a JobsAPI) List(ctx context.Context, params JobParams) (Page[Job], error) {
+	return a.jobs.list(ctx, params)
+}
+
+// All iterates over every job that params select, from their page on. It ends after the first error.
+func (a JobsAPI) All(ctx context.Context, params JobParams) iter.Seq2[Job, error] {
+	return a.jobs.all(ctx, params)
+}
+
 // Create creates a job, which counts against the plan when it is enabled: see [IsLimitReached]. The id of a deleted job
 // may be used again. It needs the role MEMBER.
 func (a JobsAPI) Create(ctx context.Context, id string, draft JobDraft, options ...WriteOption) (Job, error) {
-	return a.create(ctx, id, draft, options)
+	return a.jobs.create(ctx, id, draft, options)
 }
 
 // Replace replaces a job. NextRunAt is computed anew if the schedule changes or the job is enabled. It needs the role
 // MEMBER.
 func (a JobsAPI) Replace(ctx context.Context, id string, draft JobDraft, options ...WriteOption) (Job, error) {
-	return a.replace(ctx, id, draft, options)
+	return a.jobs.replace(ctx, id, draft, options)
 }
 
 // Apply replaces a job, or creates it if there is none. It needs the role MEMBER.
 func (a JobsAPI) Apply(ctx context.Context, id string, draft JobDraft, options ...WriteOption) (Job, error) {
-	return a.apply(ctx, id, draft, options)
+	return a.jobs.apply(ctx, id, draft, options)
 }
 
 // Delete deletes a job. Pending runs are canceled, running ones finish, and all stay in the list of runs. It needs the
 // role MEMBER.
 func (a JobsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.jobs.delete(ctx, id, options)
 }
 
 // Run queues a run, also of a disabled job, and does not wait for it: see [RunsAPI.Wait]. The request is not retried,
 // because the job could run twice. It needs the role MEMBER.
 func (a JobsAPI) Run(ctx context.Context, id string) (Run, error) {
-	return fetch[Run](ctx, a.transport, post(nil, a.path, id, "actions", "run"))
+	return fetch[Run](ctx, a.jobs.transport, post(nil, a.jobs.path, id, "actions", "run"))
 }

@@ -3,6 +3,7 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"time"
 )
 
@@ -81,7 +82,7 @@ type KeyDraft struct {
 type KeyParams struct{ Paging }
 
 // KeysAPI manages the API keys of the account. Only Create returns a secret.
-type KeysAPI struct{ reader[Key, *Key, KeyParams] }
+type KeysAPI struct{ keys collection[Key, *Key] }
 
 // Draft returns a draft of the key's current state.
 func (k Key) Draft() KeyDraft {
@@ -110,25 +111,39 @@ func (d KeyDraft) MarshalJSON() ([]byte, error) {
 	return json.Marshal(members)
 }
 
+// Get returns a key without its secret. [IsNotFound] reports that there is no key with this id. Any role may read.
+func (a KeysAPI) Get(ctx context.Context, id string) (Key, error) { return a.keys.get(ctx, id) }
+
+// List returns one page of keys without their secrets, revoked and expired ones included, by default in the order of
+// their names. [Paging.Sort] takes name, status, created_at, expires_at and last_used_at. Any role may read.
+func (a KeysAPI) List(ctx context.Context, params KeyParams) (Page[Key], error) {
+	return a.keys.list(ctx, params)
+}
+
+// All iterates over every key from the page of params on. It ends after the first error.
+func (a KeysAPI) All(ctx context.Context, params KeyParams) iter.Seq2[Key, error] {
+	return a.keys.all(ctx, params)
+}
+
 // Create creates a key and returns its secret, once. It needs the role ADMIN, and the new key's role cannot be stronger
 // than the caller's.
 func (a KeysAPI) Create(ctx context.Context, draft KeyDraft, options ...WriteOption) (Key, error) {
-	return a.create(ctx, "", draft, options)
+	return a.keys.create(ctx, "", draft, options)
 }
 
 // Replace renames a key, or changes its role, scopes or expiry. It needs the role ADMIN, or OWNER for an OWNER's key.
 func (a KeysAPI) Replace(ctx context.Context, id string, draft KeyDraft, options ...WriteOption) (Key, error) {
-	return a.replace(ctx, id, draft, options)
+	return a.keys.replace(ctx, id, draft, options)
 }
 
 // Revoke disables a key forever; revoking it again changes nothing. It needs the role ADMIN, or OWNER for an OWNER's key.
 func (a KeysAPI) Revoke(ctx context.Context, id string) (Key, error) {
-	r := post(nil, a.path, id, "actions", "revoke")
+	r := post(nil, a.keys.path, id, "actions", "revoke")
 	r.repeatable = true
-	return fetch[Key](ctx, a.transport, r)
+	return fetch[Key](ctx, a.keys.transport, r)
 }
 
 // Delete deletes a key, which stops working. It needs the role ADMIN, or OWNER for an OWNER's key.
 func (a KeysAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.keys.delete(ctx, id, options)
 }

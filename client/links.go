@@ -2,6 +2,7 @@ package signalbox
 
 import (
 	"context"
+	"iter"
 	"net/url"
 	"time"
 )
@@ -31,11 +32,24 @@ func (p LinkParams) query() url.Values { return filtered(p.Paging.query(), "user
 
 // LinksAPI lists and withdraws links that set a password. It needs the role ADMIN, or
 // OWNER to withdraw that of an OWNER.
-type LinksAPI struct {
-	reader[Link, *Link, LinkParams]
+type LinksAPI struct{ links collection[Link, *Link] }
+
+// Get returns a link without its address. [IsNotFound] reports that it was used, has expired, was withdrawn or never
+// existed. It needs the role ADMIN.
+func (a LinksAPI) Get(ctx context.Context, id string) (Link, error) { return a.links.get(ctx, id) }
+
+// List returns one page of the links that nobody has used and that have not expired, by default the newest first.
+// [Paging.Sort] takes created_at and expires_at. It needs the role ADMIN.
+func (a LinksAPI) List(ctx context.Context, params LinkParams) (Page[Link], error) {
+	return a.links.list(ctx, params)
+}
+
+// All iterates over every link that params select, from their page on. It ends after the first error.
+func (a LinksAPI) All(ctx context.Context, params LinkParams) iter.Seq2[Link, error] {
+	return a.links.all(ctx, params)
 }
 
 // Delete withdraws a link: it stops working.
 func (a LinksAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.links.delete(ctx, id, options)
 }

@@ -3,6 +3,7 @@ package signalbox
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"time"
 
 	"github.com/signalbox/signalbox/client/loglevel"
@@ -43,7 +44,7 @@ type LogGroupParams = SearchParams
 
 // LogGroupsAPI manages the log groups of the account.
 type LogGroupsAPI struct {
-	reader[LogGroup, *LogGroup, LogGroupParams]
+	groups collection[LogGroup, *LogGroup]
 }
 
 // Draft returns a draft of the log group's current state. Stored expiries are kept.
@@ -51,22 +52,39 @@ func (g LogGroup) Draft() LogGroupDraft {
 	return LogGroupDraft{Name: g.Name, Base: LevelSetting{Level: g.Level}, Environments: levelSettings(g.Environments)}
 }
 
+// Get returns a log group with its level in every environment. [IsNotFound] reports that there is no log group with
+// this id. Any role may read.
+func (a LogGroupsAPI) Get(ctx context.Context, id string) (LogGroup, error) {
+	return a.groups.get(ctx, id)
+}
+
+// List returns one page of log groups, by default in the order of their ids. [Paging.Sort] takes key (the id), name,
+// created_at and updated_at. Any role may read.
+func (a LogGroupsAPI) List(ctx context.Context, params LogGroupParams) (Page[LogGroup], error) {
+	return a.groups.list(ctx, params)
+}
+
+// All iterates over every log group that params select, from their page on. It ends after the first error.
+func (a LogGroupsAPI) All(ctx context.Context, params LogGroupParams) iter.Seq2[LogGroup, error] {
+	return a.groups.all(ctx, params)
+}
+
 // Create creates a log group, which counts against the plan: see [IsLimitReached]. It needs the role MEMBER.
 func (a LogGroupsAPI) Create(ctx context.Context, id string, draft LogGroupDraft, options ...WriteOption) (LogGroup, error) {
-	return a.create(ctx, id, draft, options)
+	return a.groups.create(ctx, id, draft, options)
 }
 
 // Replace replaces a log group. It needs the role MEMBER.
 func (a LogGroupsAPI) Replace(ctx context.Context, id string, draft LogGroupDraft, options ...WriteOption) (LogGroup, error) {
-	return a.replace(ctx, id, draft, options)
+	return a.groups.replace(ctx, id, draft, options)
 }
 
 // Apply replaces a log group, or creates it if there is none. It needs the role MEMBER.
 func (a LogGroupsAPI) Apply(ctx context.Context, id string, draft LogGroupDraft, options ...WriteOption) (LogGroup, error) {
-	return a.apply(ctx, id, draft, options)
+	return a.groups.apply(ctx, id, draft, options)
 }
 
 // Delete deletes a log group; its members leave it. It needs the role MEMBER.
 func (a LogGroupsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.groups.delete(ctx, id, options)
 }

@@ -165,9 +165,7 @@ type ReportedLogger struct {
 }
 
 // LoggersAPI manages the loggers of the account. Get finds a logger by its name in any spelling.
-type LoggersAPI struct {
-	reader[Logger, *Logger, LoggerParams]
-}
+type LoggersAPI struct{ loggers collection[Logger, *Logger] }
 
 // Draft returns a draft of the logger's current state. Stored expiries are kept. Replacing an unmanaged logger that was
 // reported with a level by its draft makes it managed, because the draft sets that level.
@@ -192,10 +190,27 @@ func (p LoggerParams) query() url.Values {
 		"managed", boolFilter(p.Managed), "last_seen", rangeFilter(p.SeenSince, time.Time{}))
 }
 
+// Get returns the logger with a name, which may have any spelling. [IsNotFound] reports that nobody has set a level for
+// it and no service has reported it. Any role may read.
+func (a LoggersAPI) Get(ctx context.Context, name string) (Logger, error) {
+	return a.loggers.get(ctx, name)
+}
+
+// List returns one page of loggers, by default in the order of their ids. [Paging.Sort] takes key (the id), name,
+// created_at and updated_at. Any role may read.
+func (a LoggersAPI) List(ctx context.Context, params LoggerParams) (Page[Logger], error) {
+	return a.loggers.list(ctx, params)
+}
+
+// All iterates over every logger that params select, from their page on. It ends after the first error.
+func (a LoggersAPI) All(ctx context.Context, params LoggerParams) iter.Seq2[Logger, error] {
+	return a.loggers.all(ctx, params)
+}
+
 // Replace creates or replaces a logger. Setting anything on an unmanaged logger makes it managed, which counts against
 // the plan: see [IsLimitReached]. It needs the role MEMBER.
 func (a LoggersAPI) Replace(ctx context.Context, name string, draft LoggerDraft, options ...WriteOption) (Logger, error) {
-	return a.replace(ctx, name, draft, options)
+	return a.loggers.replace(ctx, name, draft, options)
 }
 
 // Apply is Replace, which creates a logger if there is none, under the name that other resources have for it.
@@ -205,20 +220,20 @@ func (a LoggersAPI) Apply(ctx context.Context, name string, draft LoggerDraft, o
 
 // Delete deletes a logger until a service reports it again. It needs the role MEMBER.
 func (a LoggersAPI) Delete(ctx context.Context, name string, options ...WriteOption) error {
-	return a.delete(ctx, name, options)
+	return a.loggers.delete(ctx, name, options)
 }
 
 // Sources returns one page of where a logger, or without a name every logger, was seen.
 func (a LoggersAPI) Sources(ctx context.Context, name string, params SourceParams) (Page[LoggerSource], error) {
-	return listPage[LoggerSource](ctx, a.transport, params.query(), sourcesPath(loggerSourcesPath, a.path, name)...)
+	return listPage[LoggerSource](ctx, a.loggers.transport, params.query(), sourcesPath(loggerSourcesPath, a.loggers.path, name)...)
 }
 
 // AllSources iterates over every source from the page of params on. It ends after the first error.
 func (a LoggersAPI) AllSources(ctx context.Context, name string, params SourceParams) iter.Seq2[LoggerSource, error] {
-	return allPages[LoggerSource](ctx, a.transport, params, sourcesPath(loggerSourcesPath, a.path, name)...)
+	return allPages[LoggerSource](ctx, a.loggers.transport, params, sourcesPath(loggerSourcesPath, a.loggers.path, name)...)
 }
 
 // Report sends the loggers that a service has. Any role may report.
 func (a LoggersAPI) Report(ctx context.Context, loggers []ReportedLogger) (Reported, error) {
-	return report(ctx, a.transport, a.path, loggers)
+	return report(ctx, a.loggers.transport, a.loggers.path, loggers)
 }

@@ -102,28 +102,13 @@ func (c collection[T, P]) delete(ctx context.Context, id string, options []Write
 	return err
 }
 
-// lister has the methods that all resources with numbered pages share.
-type lister[T any, P identified[T], Params pageParams] struct{ collection[T, P] }
-
-// List returns one page.
-func (l lister[T, P, Params]) List(ctx context.Context, params Params) (Page[T], error) {
-	return listPage[T, P](ctx, l.transport, params.query(), l.path)
+func (c collection[T, P]) list(ctx context.Context, params pageParams) (Page[T], error) {
+	return listPage[T, P](ctx, c.transport, params.query(), c.path)
 }
 
-// All iterates over every item from the page of params on. It ends after the first error.
-func (l lister[T, P, Params]) All(ctx context.Context, params Params) iter.Seq2[T, error] {
-	return allPages[T, P](ctx, l.transport, params, l.path)
+func (c collection[T, P]) all(ctx context.Context, params pageParams) iter.Seq2[T, error] {
+	return allPages[T, P](ctx, c.transport, params, c.path)
 }
-
-// reader is a lister of resources that have an id to read them by.
-type reader[T any, P identified[T], Params pageParams] struct{ lister[T, P, Params] }
-
-func newReader[T any, Params pageParams, P identified[T]](t *transport, kind, path string) reader[T, P, Params] {
-	return reader[T, P, Params]{lister[T, P, Params]{resources[T, P](t, kind, path)}}
-}
-
-// Get returns one resource.
-func (r reader[T, P, Params]) Get(ctx context.Context, id string) (T, error) { return r.get(ctx, id) }
 
 // Paging selects a page of a list. The zero value is the first page in the list's default order and size.
 type Paging struct {
@@ -131,7 +116,7 @@ type Paging struct {
 	Number int
 	// Size is the number of items per page, up to 1000; 0 is the server's default.
 	Size int
-	// Sort names the fields to sort by, with "-" in front for descending.
+	// Sort names the fields to sort by, with "-" in front for descending; the List methods say which there are.
 	Sort []string
 	// Total also requests the count of all items, which costs a little.
 	Total bool

@@ -2,6 +2,7 @@ package signalbox
 
 import (
 	"context"
+	"iter"
 	"net/url"
 	"time"
 )
@@ -120,27 +121,37 @@ type RunParams struct {
 }
 
 // RunsAPI reads and controls the executions of the account's jobs.
-type RunsAPI struct {
-	cursorReader[Run, *Run, RunParams]
-}
+type RunsAPI struct{ runs collection[Run, *Run] }
 
 func (p RunParams) query() url.Values {
 	return filtered(cursorQuery(p.Size, p.After), "job", p.Job, "status", string(p.Status), "trigger", string(p.Trigger),
 		"created_at", rangeFilter(p.From, p.To))
 }
 
-// Get returns a run.
-func (a RunsAPI) Get(ctx context.Context, id string) (Run, error) { return a.get(ctx, id) }
+// Get returns a run with its request and response. [IsNotFound] reports that there is none with this id, or that it is no
+// longer kept. Any role may read.
+func (a RunsAPI) Get(ctx context.Context, id string) (Run, error) { return a.runs.get(ctx, id) }
+
+// List returns one page of runs, the newest first. It may have fewer than [RunParams.Size] when the recorded responses
+// are large: [CursorPage.Next] tells whether more follow. Any role may read.
+func (a RunsAPI) List(ctx context.Context, params RunParams) (CursorPage[Run], error) {
+	return a.runs.listAfter(ctx, params)
+}
+
+// All iterates over every run that params select, the newest first, from their page on. It ends after the first error.
+func (a RunsAPI) All(ctx context.Context, params RunParams) iter.Seq2[Run, error] {
+	return a.runs.allAfter(ctx, params)
+}
 
 // Wait polls a run until it has ended or ctx is done. The pauses grow from 50 ms to 2 s.
 func (a RunsAPI) Wait(ctx context.Context, id string) (Run, error) {
 	const first, longest = 50 * time.Millisecond, 2 * time.Second
 	for pause := first; ; pause = min(2*pause, longest) {
-		run, err := a.get(ctx, id)
+		run, err := a.runs.get(ctx, id)
 		if err != nil || run.Status.Final() {
 			return run, err
 		}
-		if err := a.transport.wait(ctx, pause); err != nil {
+		if err := a.runs.transport.wait(ctx, pause); err != nil {
 			return run, err
 		}
 	}
@@ -155,5 +166,5 @@ func (a RunsAPI) Cancel(ctx context.Context, id string) (Run, error) { return a.
 func (a RunsAPI) Rerun(ctx context.Context, id string) (Run, error) { return a.act(ctx, id, "rerun") }
 
 func (a RunsAPI) act(ctx context.Context, id, action string) (Run, error) {
-	return fetch[Run](ctx, a.transport, post(nil, a.path, id, "actions", action))
+	return fetch[Run](ctx, a.runs.transport, post(nil, a.runs.path, id, "actions", action))
 }

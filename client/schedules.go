@@ -33,5 +33,5 @@ func (a JobsAPI) PreviewSchedule(ctx context.Context, schedule string, count int
 	if count != 0 {
 		r.query.Set("count", strconv.Itoa(count))
 	}
-	return fetch[SchedulePreview](ctx, a.transport, r)
+	return fetch[SchedulePreview](ctx, a.jobs.transport, r)
 }

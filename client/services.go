@@ -2,6 +2,7 @@ package signalbox
 
 import (
 	"context"
+	"iter"
 )
 
 // Service is a program that reports to the account.
@@ -21,29 +22,44 @@ type ServiceDraft struct {
 type ServiceParams = SearchParams
 
 // ServicesAPI manages the services of the account.
-type ServicesAPI struct {
-	reader[Service, *Service, ServiceParams]
-}
+type ServicesAPI struct{ services collection[Service, *Service] }
 
 // Draft returns a draft of the service's current state.
 func (s Service) Draft() ServiceDraft { return ServiceDraft{Name: s.Name} }
 
+// Get returns a service. [IsNotFound] reports that nobody has created it and it has not reported itself. Any role may
+// read.
+func (a ServicesAPI) Get(ctx context.Context, id string) (Service, error) {
+	return a.services.get(ctx, id)
+}
+
+// List returns one page of services, by default in the order of their names. [Paging.Sort] takes name, key (the id),
+// created_at and updated_at. Any role may read.
+func (a ServicesAPI) List(ctx context.Context, params ServiceParams) (Page[Service], error) {
+	return a.services.list(ctx, params)
+}
+
+// All iterates over every service that params select, from their page on. It ends after the first error.
+func (a ServicesAPI) All(ctx context.Context, params ServiceParams) iter.Seq2[Service, error] {
+	return a.services.all(ctx, params)
+}
+
 // Create creates a service before it reports itself. It needs the role MEMBER.
 func (a ServicesAPI) Create(ctx context.Context, id string, draft ServiceDraft, options ...WriteOption) (Service, error) {
-	return a.create(ctx, id, draft, options)
+	return a.services.create(ctx, id, draft, options)
 }
 
 // Replace renames a service. It needs the role MEMBER.
 func (a ServicesAPI) Replace(ctx context.Context, id string, draft ServiceDraft, options ...WriteOption) (Service, error) {
-	return a.replace(ctx, id, draft, options)
+	return a.services.replace(ctx, id, draft, options)
 }
 
 // Apply renames a service, or creates it if there is none. It needs the role MEMBER.
 func (a ServicesAPI) Apply(ctx context.Context, id string, draft ServiceDraft, options ...WriteOption) (Service, error) {
-	return a.apply(ctx, id, draft, options)
+	return a.services.apply(ctx, id, draft, options)
 }
 
 // Delete deletes a service until it reports itself again. It needs the role MEMBER.
 func (a ServicesAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.services.delete(ctx, id, options)
 }

@@ -3,6 +3,7 @@ package signalbox
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"net/url"
 	"time"
@@ -36,9 +37,7 @@ type SessionParams struct {
 func (p SessionParams) query() url.Values { return filtered(p.Paging.query(), "user", p.User) }
 
 // SessionsAPI lists and ends sessions.
-type SessionsAPI struct {
-	lister[Session, *Session, SessionParams]
-}
+type SessionsAPI struct{ sessions collection[Session, *Session] }
 
 // SignIn opens a session with an e-mail address and a password and returns a client that acts as the person.
 func SignIn(ctx context.Context, baseURL, email, password string, options ...Option) (*Client, Session, error) {
@@ -102,13 +101,27 @@ func signIn(ctx context.Context, baseURL string, options []Option, body writeDoc
 	return newClient(t), session, nil
 }
 
+// List returns one page of the sessions that have not expired, by default the newest first. They are the caller's own,
+// or with [SessionParams.User] anybody's, which needs the role ADMIN. [Paging.Sort] takes created_at, last_used_at and
+// expires_at.
+func (a SessionsAPI) List(ctx context.Context, params SessionParams) (Page[Session], error) {
+	return a.sessions.list(ctx, params)
+}
+
+// All iterates over every session that params select, from their page on. It ends after the first error.
+func (a SessionsAPI) All(ctx context.Context, params SessionParams) iter.Seq2[Session, error] {
+	return a.sessions.all(ctx, params)
+}
+
 // Current returns the session of a client that signed in.
-func (a SessionsAPI) Current(ctx context.Context) (Session, error) { return a.get(ctx, current) }
+func (a SessionsAPI) Current(ctx context.Context) (Session, error) {
+	return a.sessions.get(ctx, current)
+}
 
 // SignOut ends the session of a client that signed in; it can do nothing more.
-func (a SessionsAPI) SignOut(ctx context.Context) error { return a.delete(ctx, current, nil) }
+func (a SessionsAPI) SignOut(ctx context.Context) error { return a.sessions.delete(ctx, current, nil) }
 
 // Delete ends a session: one's own, or with the role ADMIN that of anybody who is not above.
 func (a SessionsAPI) Delete(ctx context.Context, id string, options ...WriteOption) error {
-	return a.delete(ctx, id, options)
+	return a.sessions.delete(ctx, id, options)
 }
