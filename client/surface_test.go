@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -75,5 +76,25 @@ func TestDocumentation_NamesOnlyExportedTypes(t *testing.T) {
 				t.Errorf("%s embeds %v", name, names)
 			}
 		}
+	}
+}
+
+func TestDocumentation_APIs(t *testing.T) {
+	t.Parallel()
+	for name, api := range exportedTypes(t) {
+		if !strings.HasSuffix(name, "API") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !slices.ContainsFunc(api.Examples, func(e *doc.Example) bool { return e.Suffix == "" }) {
+				t.Errorf("there is no Example%s", name)
+			}
+			for _, method := range api.Methods {
+				if method.Doc == "" && token.IsExported(method.Name) {
+					t.Errorf("%s has no comment", method.Name)
+				}
+			}
+		})
 	}
 }
