@@ -67,6 +67,22 @@ func (c *client) evaluate(t *testing.T) (status int, text string) {
 	return response.StatusCode, body.String()
 }
 
+// evaluateAs evaluates the switch until it has a value. A database that is busy for a
+// second is taken for one that is away.
+func (c *client) evaluateAs(t *testing.T, value string) {
+	t.Helper()
+	storetest.Wait(t, soon, "the switch is "+value, func() bool {
+		status, text := c.evaluate(t)
+		return status == http.StatusOK && strings.Contains(text, `"value":`+value)
+	})
+}
+
+// load loads a snapshot, from a database that may be busy.
+func (c *client) load(t *testing.T, path string) {
+	t.Helper()
+	storetest.Wait(t, soon, path+" is served", func() bool { return c.status(t, path) == http.StatusOK })
+}
+
 // send sends a document and checks the status.
 func (c *client) send(t *testing.T, method, path, body string, want int) {
 	t.Helper()
@@ -110,10 +126,8 @@ func useAndStop(t *testing.T) killed {
 	k.revoked, k.neverSent = revoked.Plaintext, key(keyDraft("never sent", "VIEWER")).Plaintext
 	for _, each := range []string{k.used, k.revoked, k.expiring} {
 		c := speakTo(t, node, each)
-		if status, text := c.evaluate(t); status != http.StatusOK || !strings.Contains(text, `"value":true`) {
-			t.Fatalf("got %d: %s", status, text)
-		}
-		c.get(t, snapshotOf, http.StatusOK)
+		c.evaluateAs(t, "true")
+		c.load(t, snapshotOf)
 	}
 	if _, err := operator.RevokeKey(t.Context(), "", revoked.ID); err != nil {
 		t.Fatal(err)
@@ -299,8 +313,8 @@ func TestStandIn_LargeTenant(t *testing.T) {
 	node := begin(t, s)
 	owner := speakTo(t, node, s.BootstrapKey)
 	owner.send(t, http.MethodPost, "/api/v1/flags", flagDocument("false"), http.StatusCreated)
-	owner.evaluate(t)
-	owner.get(t, snapshotOf, http.StatusOK)
+	owner.evaluateAs(t, "false")
+	owner.load(t, snapshotOf)
 	_, key, err := node.Operator().CreateAccount(t.Context(), "Large", "pro")
 	if err != nil {
 		t.Fatal(err)
@@ -313,7 +327,7 @@ func TestStandIn_LargeTenant(t *testing.T) {
 	}
 	large.send(t, http.MethodPost, "/api/v1/configs", fmt.Sprintf(`{"data":{"type":"config","id":"c","attributes":{"items":{%s}}}}`, strings.Join(items, ",")), http.StatusCreated)
 	for i := range 4 {
-		large.get(t, fmt.Sprintf("/api/v1/snapshots/made-up-%d", i), http.StatusOK)
+		large.load(t, fmt.Sprintf("/api/v1/snapshots/made-up-%d", i))
 	}
 	stop(t, node)
 	proxy.Down()
