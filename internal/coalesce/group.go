@@ -9,8 +9,9 @@
 // callers who also take an older result.
 //
 // A caller whose context ends leaves at once. If its batch has not begun, the call is
-// removed and no longer counts as waiting. If the batch has begun, the others still get
-// their result; when the last caller of a batch has left, the context of its run ends.
+// removed and no longer counts as waiting. A run that has begun goes on, also when all its
+// callers have left: on PostgreSQL a statement that is given up costs its connection, and
+// callers that are in a hurry would never get a result that takes longer to make.
 package coalesce
 
 import (
@@ -72,12 +73,11 @@ type call[In, Out any] struct {
 
 // batch is the calls that one run answers.
 type batch[In, Out any] struct {
-	in      []In // what the run is asked for
-	run     func(context.Context, []In) (Out, error)
-	calls   []*call[In, Out]
-	callers int             // that have not left
-	ctx     context.Context //nolint:containedctx // it ends with the last caller
-	cancel  context.CancelFunc
+	in     []In // what the run is asked for
+	run    func(context.Context, []In) (Out, error)
+	calls  []*call[In, Out]
+	ctx    context.Context //nolint:containedctx // it ends with Stop
+	cancel context.CancelFunc
 
 	out      Out
 	err      error
@@ -106,7 +106,7 @@ func (g *Group[K, In, Out]) do(key K, own *call[In, Out]) (out Out, err error) {
 	select {
 	case <-own.done:
 	case <-own.ctx.Done():
-		g.leave(key, own)
+		g.leave(key)
 		return out, own.ctx.Err()
 	}
 	if own.batch.panicked != "" {
@@ -146,7 +146,7 @@ func (g *Group[K, In, Out]) join(key K, own *call[In, Out]) error {
 	if !answered {
 		q = &queue[In, Out]{}
 	}
-	if own.shares && q.begun != nil && q.begun.callers > 0 {
+	if own.shares && q.begun != nil {
 		q.begun.add(own)
 		return nil
 	}
@@ -165,16 +165,10 @@ func (g *Group[K, In, Out]) join(key K, own *call[In, Out]) error {
 	return nil
 }
 
-// leave removes a call that still waits, and ends the run that nobody waits for.
-func (g *Group[K, In, Out]) leave(key K, own *call[In, Out]) {
+// leave forgets the waiting calls of a key whose callers have left.
+func (g *Group[K, In, Out]) leave(key K) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if own.batch != nil {
-		if own.batch.callers--; own.batch.callers == 0 {
-			own.batch.cancel()
-		}
-		return
-	}
 	if q := g.queues[key]; q != nil {
 		g.removeLeft(q)
 	}
@@ -219,7 +213,6 @@ func (g *Group[K, In, Out]) end(q *queue[In, Out], b *batch[In, Out]) {
 
 func (b *batch[In, Out]) add(own *call[In, Out]) {
 	b.calls = append(b.calls, own)
-	b.callers++
 	own.batch = b
 }
 

@@ -17,14 +17,13 @@ type desk struct {
 	group coalesce.Group[string, int, int]
 	begun chan []int // the calls of each run
 	open  chan error // what each run returns
-	ended chan error // why the context of a run ended
 
 	shares bool // calls may share runs that have begun
 	calls  sync.WaitGroup
 }
 
 func newDesk() *desk {
-	return &desk{begun: make(chan []int, 10), open: make(chan error), ended: make(chan error, 10)}
+	return &desk{begun: make(chan []int, 10), open: make(chan error)}
 }
 
 func (d *desk) run(ctx context.Context, calls []int) (int, error) {
@@ -33,7 +32,6 @@ func (d *desk) run(ctx context.Context, calls []int) (int, error) {
 	case err := <-d.open:
 		return slices.Max(calls), err
 	case <-ctx.Done():
-		d.ended <- ctx.Err()
 		return 0, ctx.Err()
 	}
 }
@@ -128,15 +126,13 @@ func TestGroup(t *testing.T) {
 			leave()
 			wants(t, first, 0, context.Canceled)
 			wants(t, waits, 0, context.Canceled)
-			if err := <-d.ended; !errors.Is(err, context.Canceled) {
-				t.Errorf("the run that nobody waits for ended with %v", err)
-			}
+			d.open <- nil // the run goes on although nobody waits for it
 			runs(t, d, 3, 4)
 			d.open <- nil
 			wants(t, third, 4, nil)
 			wants(t, fourth, 4, nil)
 		},
-		"a run goes on for those who stay": func(t *testing.T, d *desk) {
+		"a run goes on for callers who stay": func(t *testing.T, d *desk) {
 			before := d.call(t.Context(), "a", 0)
 			ctx, leave := context.WithCancel(t.Context())
 			leaves, stays := d.call(ctx, "a", 1), d.call(t.Context(), "a", 2)
@@ -164,16 +160,6 @@ func TestGroup(t *testing.T) {
 			wants(t, first, 0, context.Canceled)
 			d.open <- nil
 			wants(t, second, 1, nil)
-		},
-		"nobody shares a run that was given up": func(t *testing.T, d *desk) {
-			d.shares = true
-			ctx, leave := context.WithCancel(t.Context())
-			first := d.call(ctx, "a", 1)
-			leave()
-			wants(t, first, 0, context.Canceled)
-			second := d.call(t.Context(), "a", 2)
-			d.open <- nil
-			wants(t, second, 2, nil)
 		},
 		"stopping ends every call": func(t *testing.T, d *desk) {
 			first, second := d.call(t.Context(), "a", 1), d.call(t.Context(), "a", 2)

@@ -66,7 +66,7 @@ func (q *queue[W]) Write(ctx context.Context, store transaction.Writer[W], accou
 	})
 	own := &pendingReport[W]{queuedWrite: write}
 	_, err := q.reports.Do(ctx, account, own, func(ctx context.Context, batch []*pendingReport[W]) (struct{}, error) {
-		return struct{}{}, store.Write(context.WithoutCancel(ctx), account, func(tx W) error { return writeAll(tx, batch) })
+		return struct{}{}, store.Write(ctx, account, func(tx W) error { return writeAll(tx, batch) })
 	})
 	if full, is := errors.AsType[*coalesce.FullError](err); is {
 		refusal := fault.New(fault.RateLimited, "Reports about %d items of this account wait to be written. Try again in a moment.", full.Waiting)
